@@ -1,0 +1,122 @@
+"""Everything cegdb raises on purpose: a few classes, one per thing a caller handles."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class CegdbError(Exception):
+    """Base class: catch this to catch everything cegdb raises on purpose.
+
+    Parameters
+    ----------
+    message
+        What was found, where, and what was expected.
+    hint
+        What to do about it.
+
+    Examples
+    --------
+    >>> print(CegdbError("no rows", hint="check the file"))
+    no rows
+    hint: check the file
+    """
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+    def __str__(self) -> str:
+        """Return the message and, on its own line, the hint."""
+        message = super().__str__()
+        return f"{message}\nhint: {self.hint}" if self.hint else message
+
+
+class SurveyError(CegdbError, ValueError):
+    """A survey source cannot be read, or a setting does not fit its columns."""
+
+    exit_code = 3
+
+
+class TreeError(CegdbError, ValueError):
+    """An event tree cannot be built with the order or settings asked for."""
+
+    exit_code = 3
+
+
+class StagingError(CegdbError, ValueError):
+    """Stages, hyperstages or learning settings do not fit the event tree."""
+
+    exit_code = 3
+
+
+class CegError(CegdbError, ValueError):
+    """A Chain Event Graph cannot be built or unrolled as asked."""
+
+    exit_code = 3
+
+
+class GraphError(CegdbError, ValueError):
+    """A graph cannot be drawn or written as asked."""
+
+    exit_code = 3
+
+
+class QueryError(CegdbError, ValueError):
+    """A user's own SQL failed."""
+
+    exit_code = 3
+
+
+class NameTakenError(CegdbError, ValueError):
+    """An object of that kind and name exists already."""
+
+    exit_code = 3
+
+
+class UnknownNameError(CegdbError, LookupError):
+    """No object of that kind has that name."""
+
+    exit_code = 3
+
+
+class StoreError(CegdbError, OSError):
+    """A database file cannot be opened, read or written as asked."""
+
+    exit_code = 1
+
+
+class MigrationError(CegdbError, RuntimeError):
+    """The file's cegdb schema is older, newer, or not ours."""
+
+    exit_code = 1
+
+
+class SqlStepError(CegdbError, RuntimeError):
+    """An SQL step is malformed, or the database refused it."""
+
+    exit_code = 4
+
+
+class MissingExtraError(CegdbError, ImportError):
+    """An optional dependency is not installed."""
+
+    exit_code = 1
+
+
+def listed(items: Iterable[object], *, most: int = 5) -> str:
+    """Return at most ``most`` items for a message, then how many more there are.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    found = [str(item) for item in items]
+    shown = ", ".join(found[:most])
+    return shown if len(found) <= most else f"{shown} and {len(found) - most} more"

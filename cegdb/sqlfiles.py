@@ -1,0 +1,327 @@
+"""The SQL steps of the algorithm: find, check and run the files of ``sql/``.
+
+A step is one SELECT in ``sql/NN_phase/NNN_name.sql`` under a header of comments. Its
+``mode`` says what the runner does with the rows: ``create`` keeps them as a temp table of
+the step's name, ``append TABLE`` adds them to a table, ``fetch`` hands them to Python.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import duckdb
+
+from cegdb.errors import SqlStepError, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from importlib.resources.abc import Traversable
+    from types import TracebackType
+
+log = logging.getLogger("cegdb")
+
+Value: TypeAlias = "str | int | float | bool | list[str] | list[int] | None"
+Row: TypeAlias = "tuple[object, ...]"
+
+HEADER_FIELDS = ("step", "mode", "purpose", "reads", "writes", "params", "source")
+_FIELD = re.compile(r"^-- (\w+): +(\S.*)$")
+_CONTINUED = re.compile(r"^-- {3,}(\S.*)$")
+_FILE = re.compile(r"^\d{3}_([a-z][a-z0-9_]*)\.sql$")
+_MODE = re.compile(r"^(create|fetch|append ((?:cegdb|temp)\.[a-z_]+))$")
+_PARAM = re.compile(r"^([a-z][a-z0-9_]*) ([A-Z]+(?:\(\d+, *\d+\))?(?:\[\])?)\b")
+
+
+def resource_root(kind: str) -> Traversable:
+    """Return the folder ``sql`` or ``migrations``: the wheel's, else the checkout's.
+
+    Raises
+    ------
+    SqlStepError
+        Neither exists.
+
+    Examples
+    --------
+    >>> resource_root("sql").is_dir()
+    True
+    """
+    packaged = files("cegdb") / kind
+    if packaged.is_dir():
+        return packaged
+    checkout = Path(__file__).resolve().parents[1] / kind
+    if checkout.is_dir():
+        return checkout
+    raise SqlStepError(f"installed without {kind}/", hint="reinstall cegdb")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One SQL file: its header, checked, and its text."""
+
+    name: str
+    path: str
+    mode: str
+    table: str | None
+    header: Mapping[str, str]
+    params: Mapping[str, str]
+    sql: str
+
+    def prepared(self) -> str:
+        """Return the step in the form to paste in a DuckDB shell."""
+        given = ", ".join(f"{name} := ..." for name in self.params)
+        call = f"execute {self.name}({given});" if given else f"execute {self.name};"
+        return f"prepare {self.name} as\n{self.sql.rstrip().rstrip(';')};\n{call}\n"
+
+
+def parse(path: str, text: str) -> Step:
+    """Check one SQL file and return its step.
+
+    Parameters
+    ----------
+    path
+        ``NN_phase/NNN_name.sql``, for messages and the step's name.
+    text
+        What the file holds.
+
+    Raises
+    ------
+    SqlStepError
+        The name, a header field, the mode, the number or kind of statements, or the
+        declared parameters are not as they must be.
+
+    Examples
+    --------
+    >>> step = parse("10_demo/010_one.sql", '''-- step:    one
+    ... -- mode:    create
+    ... -- purpose: An example.
+    ... -- reads:   nothing
+    ... -- writes:  one(x)
+    ... -- params:  x INTEGER, any number
+    ... -- source:  none
+    ... select $x as x
+    ... ''')
+    >>> step.name, step.mode, dict(step.params)
+    ('one', 'create', {'x': 'INTEGER'})
+    """
+    found = _FILE.match(path.rsplit("/", 1)[-1])
+    if found is None:
+        raise SqlStepError(f"{path} is not named NNN_step.sql")
+    header: dict[str, str] = {}
+    field = ""
+    for line in text.splitlines():
+        if not line.startswith("--"):
+            break
+        if match := _FIELD.match(line):
+            field = match[1]
+            header[field] = match[2].strip()
+        elif field and (match := _CONTINUED.match(line)):
+            header[field] += "\n" + match[1].strip()
+    missing = [name for name in HEADER_FIELDS if name not in header]
+    if missing:
+        raise SqlStepError(f"{path}: the header lacks {listed(missing)}")
+    if header["step"] != found[1]:
+        raise SqlStepError(f"{path}: the header calls the step {header['step']!r}")
+    mode = _MODE.match(header["mode"])
+    if mode is None:
+        raise SqlStepError(
+            f"{path}: mode {header['mode']!r}",
+            hint="modes are create, fetch, append cegdb.TABLE, append temp.TABLE",
+        )
+    params: dict[str, str] = {}
+    if header["params"] != "none":
+        for line in header["params"].splitlines():
+            if match := _PARAM.match(line):
+                params[match[1]] = match[2]
+    try:
+        statements = duckdb.extract_statements(text)
+    except duckdb.Error as error:
+        raise SqlStepError(f"{path} is not valid SQL: {error}") from error
+    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+        raise SqlStepError(f"{path} must hold one SELECT")
+    used = set(statements[0].named_parameters)
+    if used != set(params):
+        raise SqlStepError(
+            f"{path} declares params {sorted(params)} and uses {sorted(used)}"
+        )
+    return Step(
+        found[1], path, mode[1].split(" ", 1)[0], mode[2], header, params, text
+    )
+
+
+@cache
+def _paths() -> dict[str, Traversable]:
+    found: dict[str, Traversable] = {}
+    for phase in sorted(resource_root("sql").iterdir(), key=lambda item: item.name):
+        if not phase.is_dir():
+            continue
+        for item in sorted(phase.iterdir(), key=lambda item: item.name):
+            match = _FILE.match(item.name)
+            if match is None:
+                raise SqlStepError(f"{phase.name}/{item.name} is not named NNN_step.sql")
+            if match[1] in found:
+                raise SqlStepError(f"two SQL files are called {match[1]}")
+            found[match[1]] = item
+    return found
+
+
+def names() -> list[str]:
+    """Return the names of all steps, in the order of their files.
+
+    Examples
+    --------
+    >>> "layer_signature" in names()
+    True
+    """
+    return list(_paths())
+
+
+@cache
+def load(name: str) -> Step:
+    """Return the step of that name.
+
+    Raises
+    ------
+    SqlStepError
+        There is none, or its file is malformed.
+
+    Examples
+    --------
+    >>> load("layer_signature").mode
+    'create'
+    """
+    item = _paths().get(name)
+    if item is None:
+        raise SqlStepError(
+            f"no step is called {name!r}", hint=f"steps are {', '.join(names())}"
+        )
+    folder = Path(str(item)).parent.name
+    return parse(f"{folder}/{item.name}", item.read_text(encoding="utf-8"))
+
+
+class Steps:
+    """Runs steps on one connection and drops their temp tables at the end.
+
+    The caller owns the transaction; a step never commits.
+
+    Examples
+    --------
+    >>> con = duckdb.connect()
+    >>> with Steps(con) as steps:
+    ...     steps.create("one", "select 1 as x")
+    ...     steps.rows("select x from temp.one")
+    1
+    [(1,)]
+    """
+
+    def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
+        self._con = con
+        self._tables: dict[str, None] = {}
+
+    def __enter__(self) -> Steps:
+        """Return self."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Drop the temp tables; after an error the caller's rollback does it."""
+        if kind is None:
+            self.drop(self._tables.copy())
+
+    def drop(self, tables: Iterable[str]) -> None:
+        """Drop temp tables made here."""
+        for table in tables:
+            self._con.execute(f'drop table if exists temp."{table}"')
+            del self._tables[table]
+
+    def run(self, name: str, **params: Value) -> int:
+        """Run a ``create`` or ``append`` step and return its number of rows."""
+        step = load(name)
+        if step.mode == "create":
+            return self._create(step.name, step.sql, params, step.params)
+        if step.mode == "append":
+            target = f"insert into {step.table} {_columns(step)}"
+            return _count(self._execute(step.name, target, step.sql, params, step.params))
+        raise SqlStepError(f"step {name!r} is fetched, not run")
+
+    def fetch(self, name: str, **params: Value) -> list[Row]:
+        """Run a ``fetch`` step and return its rows."""
+        step = load(name)
+        if step.mode != "fetch":
+            raise SqlStepError(f"step {name!r} is run, not fetched")
+        return self._execute(step.name, "", step.sql, params, step.params).fetchall()
+
+    def create(self, table: str, sql: str, params: dict[str, Value] | None = None) -> int:
+        """Keep the rows of generated SQL as a temp table; return their number."""
+        return self._create(table, sql, params or {}, None)
+
+    def execute(self, sql: str, params: dict[str, Value] | None = None) -> int:
+        """Run one generated statement; return the number of rows it touched."""
+        return _count(self._execute("generated statement", "", sql, params or {}, None))
+
+    def rows(self, sql: str, params: dict[str, Value] | None = None) -> list[Row]:
+        """Return the rows of one generated query."""
+        return self._execute(
+            "generated query", "", sql, params or {}, None
+        ).fetchall()
+
+    def _create(
+        self,
+        table: str,
+        sql: str,
+        params: Mapping[str, Value],
+        declared: Mapping[str, str] | None,
+    ) -> int:
+        target = f'create or replace temp table "{table}" as'
+        rows = _count(self._execute(table, target, sql, params, declared))
+        self._tables[table] = None
+        return rows
+
+    def _execute(
+        self,
+        name: str,
+        target: str,
+        sql: str,
+        params: Mapping[str, Value],
+        declared: Mapping[str, str] | None,
+    ) -> duckdb.DuckDBPyConnection:
+        if declared is not None and set(declared) != set(params):
+            raise SqlStepError(
+                f"step {name!r} takes {sorted(declared)}, got {sorted(params)}",
+                hint="see the params line at the head of its file",
+            )
+        started = time.perf_counter()
+        statement = f"{target}\n{sql}" if target else sql
+        try:
+            result = self._con.execute(statement, dict(params) or None)
+        except duckdb.InterruptException:
+            raise KeyboardInterrupt from None
+        except duckdb.Error as error:
+            raise SqlStepError(
+                f"step {name!r} failed: {error}\nparameters: {dict(params)}\n{statement}"
+            ) from error
+        log.debug("step %s: %.1f ms", name, 1000 * (time.perf_counter() - started))
+        return result
+
+
+def _columns(step: Step) -> str:
+    """Return the column list of an append, from the step's ``writes`` line."""
+    written = step.header["writes"].replace("\n", " ")
+    match = re.search(r"\(([^)]*)\)", written)
+    if match is None:
+        raise SqlStepError(f"{step.path}: the writes line names no columns")
+    return f"({match[1]})"
+
+
+def _count(result: duckdb.DuckDBPyConnection) -> int:
+    row = result.fetchone()
+    return int(row[0]) if row else 0

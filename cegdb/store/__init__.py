@@ -1,0 +1,263 @@
+"""Open, lock, migrate and close a database file; one transaction an object.
+
+One DuckDB connection is held per store. Users' own SQL runs on other connections of the
+same file, one a thread, so that their temp tables never meet a step.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+import sqlalchemy as sa
+from duckdb_sqlalchemy import ConnectionWrapper
+from sqlalchemy.pool import StaticPool
+
+from cegdb.errors import StoreError
+from cegdb.store import migrate, schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Store", "quoted", "schema"]
+
+log = logging.getLogger("cegdb")
+
+
+def quoted(name: str) -> str:
+    """Return a name as an SQL identifier, whatever it holds.
+
+    Examples
+    --------
+    >>> quoted('5" disk')
+    '"5"" disk"'
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+class Store:
+    """One open database, in memory or in a file.
+
+    Examples
+    --------
+    >>> with Store.open() as store, store.reading() as con:
+    ...     con.execute("select count(*) from cegdb.survey").fetchone()
+    (0,)
+    """
+
+    def __init__(
+        self, con: duckdb.DuckDBPyConnection, path: Path | None, *, read_only: bool
+    ) -> None:
+        self.path = path
+        self.read_only = read_only
+        self._con: duckdb.DuckDBPyConnection | None = con
+        self._pid = os.getpid()
+        self._lock = threading.RLock()
+        self._own = threading.local()
+        self._cursors: list[duckdb.DuckDBPyConnection] = []
+        self._engine = sa.create_engine(
+            "duckdb://", creator=lambda: ConnectionWrapper(con), poolclass=StaticPool
+        )
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        read_only: bool = False,
+        memory_limit: str | None = None,
+        threads: int | None = None,
+    ) -> Store:
+        """Open a file, or a database in memory; create or migrate its schema.
+
+        Parameters
+        ----------
+        path
+            A DuckDB file, made if it does not exist; None for memory.
+        read_only
+            Several processes may read one file at once; none may write it meanwhile.
+        memory_limit
+            DuckDB's limit, such as ``"2GB"``; it spills to disk beyond.
+        threads
+            How many DuckDB may use.
+
+        Raises
+        ------
+        StoreError
+            The file cannot be opened: missing folder, not a DuckDB file, made by a newer
+            DuckDB, locked by another process, open in this process in another mode.
+        MigrationError
+            Its schema ``cegdb`` is newer than this cegdb, not ours, or older and the file
+            is opened read-only.
+
+        Examples
+        --------
+        >>> Store.open().close()
+        """
+        file = None if path is None or str(path) == ":memory:" else Path(path)
+        fresh = file is not None and _check_path(file, read_only=read_only)
+        if file is None and read_only:
+            raise StoreError("a database in memory cannot be opened read-only")
+        try:
+            con = duckdb.connect(":memory:" if file is None else file, read_only=read_only)
+        except duckdb.Error as error:
+            raise _open_error(file, error, read_only=read_only) from None
+        store = cls(con, file, read_only=read_only)
+        try:
+            _configure(con)
+            if memory_limit is not None:
+                _set(con, "memory_limit", memory_limit)
+            if threads is not None:
+                _set(con, "threads", threads)
+            migrate.bring_to_head(con, store._engine, file, read_only=read_only)
+        except BaseException:
+            store.close()
+            if fresh and file is not None:
+                file.unlink(missing_ok=True)
+            raise
+        return store
+
+    def __enter__(self) -> Store:
+        """Return self."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close."""
+        self.close()
+
+    def close(self) -> None:
+        """Close every connection and release the file; a second call does nothing."""
+        with self._lock:
+            con, self._con = self._con, None
+            if con is None:
+                return
+            for cursor in self._cursors:
+                cursor.close()
+            self._cursors.clear()
+            self._engine.dispose()
+            con.close()
+
+    def _checked(self) -> duckdb.DuckDBPyConnection:
+        if os.getpid() != self._pid:
+            raise StoreError(
+                "this database was opened by the parent of this forked process",
+                hint="open it again here, or start workers with 'spawn'",
+            )
+        if self._con is None:
+            raise StoreError("this database is closed", hint="open it again")
+        return self._con
+
+    @contextmanager
+    def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Give the held connection to one thread at a time."""
+        self._checked()
+        with self._lock:
+            yield self._checked()
+
+    @contextmanager
+    def writing(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, sa.Connection]]:
+        """Give one transaction: committed at the end, rolled back after any error.
+
+        Both connections returned are the same one: DuckDB's for the steps, SQLAlchemy's
+        for the catalog.
+        """
+        with self.reading() as con:
+            if self.read_only:
+                raise StoreError(
+                    f"{self.path} is open read-only", hint="open it without read_only"
+                )
+            try:
+                with self._engine.begin() as catalog:
+                    yield con, catalog
+            except sa.exc.IntegrityError as error:
+                raise StoreError(f"a catalog row was refused: {error.orig}") from error
+
+    @contextmanager
+    def catalog(self) -> Iterator[sa.Connection]:
+        """Give SQLAlchemy's connection for reading the catalog."""
+        with self.reading(), self._engine.connect() as connection:
+            yield connection
+
+    def own_connection(self) -> duckdb.DuckDBPyConnection:
+        """Return this thread's connection for users' own SQL."""
+        con = self._checked()
+        cursor: duckdb.DuckDBPyConnection | None = getattr(self._own, "cursor", None)
+        if cursor is None:
+            with self._lock:
+                cursor = con.cursor()
+                self._cursors.append(cursor)
+            _configure(cursor)
+            self._own.cursor = cursor
+        return cursor
+
+
+def _configure(con: duckdb.DuckDBPyConnection) -> None:
+    # Never read a caller's Python variable as a table. Set after opening: a start-up
+    # configuration would lock out a notebook's own connection to the same file.
+    con.execute("set python_enable_replacements = false")
+
+
+def _set(con: duckdb.DuckDBPyConnection, setting: str, value: str | int) -> None:
+    text = str(value).replace("'", "''")
+    try:
+        con.execute(f"set {setting} = '{text}'")
+    except duckdb.Error as error:
+        raise StoreError(f"{setting} cannot be {value!r}: {error}") from None
+
+
+def _check_path(file: Path, *, read_only: bool) -> bool:
+    """Refuse a path that cannot be a database; return whether it is to be made."""
+    if file.stem.casefold() == "cegdb":
+        raise StoreError(
+            f"{file} cannot be called cegdb: DuckDB names a database after its file, and "
+            "could not tell it from the schema cegdb in it",
+            hint="use another name, such as my_cegdb.duckdb",
+        )
+    if file.is_dir():
+        raise StoreError(f"{file} is a folder, not a database file")
+    if file.exists():
+        return False
+    if read_only:
+        raise StoreError(f"there is no file {file}")
+    if not file.absolute().parent.is_dir():
+        raise StoreError(
+            f"there is no folder {file.absolute().parent}", hint="make it first"
+        )
+    return True
+
+
+def _open_error(file: Path | None, error: duckdb.Error, *, read_only: bool) -> StoreError:
+    """Translate what DuckDB says when it cannot open a file."""
+    text = str(error)
+    if "lock on file" in text:
+        holder = re.search(r"PID (\d+)", text)
+        pid = f"process {holder[1]}" if holder else "another process"
+        return StoreError(
+            f"{file} is in use by {pid}",
+            hint="close it there (a notebook, a database tool), or copy the file; "
+            "several processes can read one file only if all open it read-only",
+        )
+    if "different configuration" in text or "Unique file handle conflict" in text:
+        mode = "for writing" if read_only else "read-only or with other settings"
+        return StoreError(
+            f"{file} is already open {mode} in this process",
+            hint="close the other handle, or open both in the same mode",
+        )
+    if "not a valid DuckDB database file" in text:
+        return StoreError(
+            f"{file} is not a DuckDB database", hint="give the path of a .duckdb file"
+        )
+    if "version number" in text:
+        return StoreError(
+            f"{file} was written by another DuckDB version than this {duckdb.__version__}:"
+            f" {text.splitlines()[0]}",
+            hint="upgrade the package duckdb, or export the file with the version that "
+            "made it (export database) and import it here",
+        )
+    return StoreError(f"{file} cannot be opened: {text.splitlines()[0]}")

@@ -1,0 +1,135 @@
+"""Bring a file's schema ``cegdb`` to the head of the Alembic chain in ``migrations/``."""
+
+from __future__ import annotations
+
+import logging
+from importlib.resources import as_file
+from typing import TYPE_CHECKING
+
+from cegdb.errors import MigrationError, listed
+from cegdb.sqlfiles import resource_root
+from cegdb.store.schema import HEAD, SCHEMA
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import duckdb
+    import sqlalchemy as sa
+
+log = logging.getLogger("cegdb")
+
+_TABLES = """
+    select table_name from duckdb_tables()
+    where schema_name = 'cegdb' and database_name = current_database()
+"""
+_SCHEMAS = """
+    select schema_name from duckdb_schemas()
+    where schema_name in ('cegdb', 'temp') and database_name = current_database()
+"""
+
+
+def stored_revision(con: duckdb.DuckDBPyConnection, file: Path | None) -> str | None:
+    """Return the revision a file's schema is at, None where there is no schema yet.
+
+    Raises
+    ------
+    MigrationError
+        A schema ``cegdb`` exists that is not ours, or a schema ``temp``.
+
+    Examples
+    --------
+    >>> import duckdb
+    >>> stored_revision(duckdb.connect(), None) is None
+    True
+    """
+    schemas = {row[0] for row in con.execute(_SCHEMAS).fetchall()}
+    if "temp" in schemas:
+        raise MigrationError(
+            f"{file or 'the database'} has a schema called temp, which DuckDB cannot tell "
+            "from its own temporary tables",
+            hint="rename that schema",
+        )
+    if SCHEMA not in schemas:
+        return None
+    tables = {row[0] for row in con.execute(_TABLES).fetchall()}
+    if "alembic_version" in tables:
+        rows = con.execute(f"select version_num from {SCHEMA}.alembic_version").fetchall()  # noqa: S608
+        if not rows and tables == {"alembic_version"}:
+            return None
+        if len(rows) == 1 and {"survey", "event_tree", "staging", "ceg"} <= tables:
+            return str(rows[0][0])
+    raise MigrationError(
+        f"{file or 'the database'} has a schema {SCHEMA} that cegdb did not make "
+        f"(tables: {listed(sorted(tables)) or 'none'})",
+        hint=f"rename that schema, or use another file: {SCHEMA} is ours",
+    )
+
+
+def bring_to_head(
+    con: duckdb.DuckDBPyConnection,
+    engine: sa.Engine,
+    file: Path | None,
+    *,
+    read_only: bool,
+) -> str | None:
+    """Create or upgrade the schema; return the revision it was at.
+
+    A file that is read-only, from a newer cegdb or not ours is refused and left alone.
+    All revisions run in one transaction: after an error the file is as it was.
+    """
+    stored = stored_revision(con, file)
+    if stored == HEAD:
+        return stored
+    if stored is not None and stored not in known_revisions():
+        raise MigrationError(
+            f"{file} was written by a newer cegdb (schema {stored}, this one knows {HEAD})",
+            hint="upgrade cegdb",
+        )
+    if read_only:
+        at = "has no cegdb tables" if stored is None else f"has schema {stored}, not {HEAD}"
+        raise MigrationError(f"{file} {at}", hint=f"run: cegdb migrate {file}")
+    if stored is not None:
+        log.warning("migrating %s from schema %s to %s", file, stored, HEAD)
+    upgrade(engine, HEAD)
+    return stored
+
+
+def known_revisions() -> list[str]:
+    """Return the revisions of this cegdb, oldest first.
+
+    Examples
+    --------
+    >>> known_revisions()[0]
+    '0001'
+    """
+    versions = resource_root("migrations") / "versions"
+    return sorted(
+        item.name.split("_", 1)[0]
+        for item in versions.iterdir()
+        if item.name.endswith(".py")
+    )
+
+
+def upgrade(engine: sa.Engine, revision: str) -> None:
+    """Run the chain up (or, for an earlier revision or ``base``, down) to a revision."""
+    from alembic import command
+    from alembic.config import Config
+
+    with as_file(resource_root("migrations")) as folder, engine.begin() as connection:
+        config = Config()
+        config.set_main_option("script_location", str(folder).replace("%", "%%"))
+        config.attributes["connection"] = connection
+        known = ["base", *known_revisions()]
+        at = stored_revision_of(connection) or "base"
+        move = command.upgrade if known.index(revision) >= known.index(at) else command.downgrade
+        move(config, revision)
+
+
+def stored_revision_of(connection: sa.Connection) -> str | None:
+    """Return the revision in the version table, None where there is none."""
+    exists = connection.exec_driver_sql(_TABLES + " and table_name = 'alembic_version'")
+    if exists.first() is None:
+        return None
+    row = connection.exec_driver_sql(f"select version_num from {SCHEMA}.alembic_version")  # noqa: S608
+    found = row.scalar_one_or_none()
+    return None if found is None else str(found)

@@ -1,0 +1,27 @@
+-- One row a CEG vertex: positions w0, w1, ... in the order of their ids, and the sink w_inf.
+-- n = rows that reach it, n_situations = tree vertices merged in it (leaves in the sink).
+create view cegdb.positions as
+select
+    c.name as ceg,
+    if(
+        p.stage_id is null,
+        'w_inf',
+        'w' || (
+            row_number() over (
+                partition by c.ceg_id, c.name
+                order by p.stage_id is null, p.position_id
+            ) - 1
+        )
+    ) as position,
+    s.stage,
+    s.variable,
+    p.height,
+    p.n,
+    p.n_situations,
+    s.colour,
+    p.position_id,
+    p.stage_id
+from cegdb.position as p
+inner join cegdb.ceg as c on p.ceg_id = c.ceg_id
+left join cegdb.staging as g on c.staging_id = g.staging_id
+left join cegdb.stages as s on g.name = s.staging and p.stage_id = s.stage_id;
