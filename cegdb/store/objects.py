@@ -1,0 +1,169 @@
+"""Named objects of the catalog: find them, claim a free name, drop them with all below."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+
+import sqlalchemy as sa
+
+from cegdb.errors import NameTakenError, UnknownNameError, listed
+from cegdb.store import schema
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Kind: TypeAlias = Literal["survey", "tree", "staging", "ceg"]
+KINDS: Final[tuple[Kind, ...]] = ("survey", "tree", "staging", "ceg")
+
+
+class _Place(NamedTuple):
+    """Where a kind of object lives: its catalog table, what it stands on, its rows."""
+
+    table: sa.Table
+    key: str
+    parent: Kind | None
+    rows: tuple[sa.Table, ...]
+
+
+_PLACES: Final[Mapping[Kind, _Place]] = {
+    "survey": _Place(schema.survey, "survey_id", None, ()),
+    "tree": _Place(
+        schema.event_tree, "tree_id", "survey", (schema.vertex, schema.edge)
+    ),
+    "staging": _Place(
+        schema.staging,
+        "staging_id",
+        "tree",
+        (
+            schema.hyperstage,
+            schema.stage,
+            schema.stage_member,
+            schema.stage_edge,
+            schema.ahc_merge,
+        ),
+    ),
+    "ceg": _Place(
+        schema.ceg,
+        "ceg_id",
+        "staging",
+        (schema.position, schema.position_member, schema.ceg_edge, schema.merge_step),
+    ),
+}
+
+
+def response_table(survey_id: int) -> str:
+    """Return the qualified name of a survey's table of coded rows.
+
+    Examples
+    --------
+    >>> response_table(3)
+    'cegdb.response_3'
+    """
+    return f"cegdb.response_{survey_id}"
+
+
+def all_names(catalog: sa.Connection, kind: Kind) -> list[str]:
+    """Return the names of all objects of a kind, in the order they were made."""
+    place = _PLACES[kind]
+    query = sa.select(place.table.c.name).order_by(place.table.c[place.key])
+    return list(catalog.execute(query).scalars())
+
+
+def find(catalog: sa.Connection, kind: Kind, name: str) -> int:
+    """Return the id of the object of that name.
+
+    Raises
+    ------
+    UnknownNameError
+        There is none; the hint lists those there are.
+    """
+    place = _PLACES[kind]
+    query = sa.select(place.table.c[place.key]).where(place.table.c.name == name)
+    found = catalog.execute(query).scalar_one_or_none()
+    if found is None:
+        known = all_names(catalog, kind)
+        near = difflib.get_close_matches(name, known, n=3) or known
+        there = f"there are {listed(map(repr, near))}" if known else f"there is no {kind} yet"
+        raise UnknownNameError(f"no {kind} is called {name!r}", hint=there)
+    return int(found)
+
+
+def row(catalog: sa.Connection, kind: Kind, object_id: int) -> dict[str, object]:
+    """Return the catalog row of an object.
+
+    Raises
+    ------
+    UnknownNameError
+        It was dropped meanwhile.
+    """
+    place = _PLACES[kind]
+    query = sa.select(place.table).where(place.table.c[place.key] == object_id)
+    found = catalog.execute(query).mappings().one_or_none()
+    if found is None:
+        raise UnknownNameError(f"this {kind} was dropped", hint="make or find it again")
+    return dict(found)
+
+
+def claim_name(
+    catalog: sa.Connection, kind: Kind, name: str | None, default: str, *, replace: bool
+) -> str:
+    """Return the name of an object to be made; with ``replace`` drop the one that has it.
+
+    A name left out is ``default``, with ``-2``, ``-3``, ... if taken (or, with
+    ``replace``, just ``default``).
+
+    Raises
+    ------
+    NameTakenError
+        The name is taken, or empty.
+    """
+    known = set(all_names(catalog, kind))
+    if name is not None and not name.strip():
+        raise NameTakenError(f"a {kind} needs a name that is not blank")
+    wanted = default if name is None else name
+    if wanted not in known:
+        return wanted
+    if replace:
+        drop(catalog, kind, find(catalog, kind, wanted))
+        return wanted
+    if name is not None:
+        raise NameTakenError(
+            f"there is a {kind} called {name!r} already",
+            hint="choose another name, or replace it (replace=True, --replace)",
+        )
+    return next(
+        candidate
+        for i in range(2, len(known) + 3)
+        if (candidate := f"{default}-{i}") not in known
+    )
+
+
+def insert(catalog: sa.Connection, table: sa.Table, values: Mapping[str, object]) -> int:
+    """Insert one catalog row and return its new id."""
+    key = next(iter(table.primary_key.columns))
+    return int(catalog.execute(sa.insert(table).values(**values).returning(key)).scalar_one())
+
+
+def drop(catalog: sa.Connection, kind: Kind, object_id: int) -> None:
+    """Delete an object, everything built on it, and every row of theirs."""
+    place = _PLACES[kind]
+    for child in KINDS:
+        if _PLACES[child].parent == kind:
+            below = _PLACES[child]
+            query = sa.select(below.table.c[below.key]).where(
+                below.table.c[place.key] == object_id
+            )
+            for child_id in catalog.execute(query).scalars().all():
+                drop(catalog, child, child_id)
+    for table in place.rows:
+        catalog.execute(sa.delete(table).where(table.c[place.key] == object_id))
+    if kind == "survey":
+        of_survey = schema.variable.c.survey_id == object_id
+        variables = sa.select(schema.variable.c.variable_id).where(of_survey)
+        catalog.execute(
+            sa.delete(schema.level).where(schema.level.c.variable_id.in_(variables))
+        )
+        catalog.execute(sa.delete(schema.variable).where(of_survey))
+        catalog.exec_driver_sql(f"drop table {response_table(object_id)}")
+    catalog.execute(sa.delete(place.table).where(place.table.c[place.key] == object_id))

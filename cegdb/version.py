@@ -1,0 +1,20 @@
+"""The version of cegdb, and what a catalog row says of how it was made."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Final
+
+__version__: Final = "0.1.0"
+
+
+def made_by(seconds: float) -> dict[str, object]:
+    """Return the catalog columns that say when, by what and how fast.
+
+    Examples
+    --------
+    >>> sorted(made_by(0.5))
+    ['cegdb_version', 'created_at', 'seconds']
+    """
+    now = datetime.now(UTC).replace(tzinfo=None)
+    return {"seconds": seconds, "created_at": now, "cegdb_version": __version__}

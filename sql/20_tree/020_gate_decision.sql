@@ -1,0 +1,23 @@
+-- step:    gate_decision
+-- mode:    fetch
+-- purpose: How many rows the decisions of gate_floret touch, by what they decide.
+-- reads:   path_row, gate_floret
+-- writes:  gate_decision(is_blank, is_structural, n)
+-- params:  divisor BIGINT, what the variable's digit of a path code is multiplied by
+--          radix INTEGER, number of its digits
+--          n_values INTEGER, digits 1 .. n_values are values
+--          blank_code INTEGER, the digit of a blank cell
+-- source:  SPEC 1
+select
+    (p.code // $divisor) % $radix = $blank_code as is_blank,
+    g.missing_structural
+    or ((p.code // $divisor) % $radix = $blank_code and g.blank_structural) as is_structural,
+    sum(p.n) as n
+from temp.path_row as p
+inner join temp.gate_floret as g on p.code // ($divisor * $radix) = g.prefix
+where
+    p.code >= 0
+    and (p.code // $divisor) % $radix > $n_values
+    and (p.code // $divisor) % $radix <= $blank_code
+group by 1, 2
+order by 1, 2

@@ -1,0 +1,44 @@
+-- step:    path_row
+-- mode:    create
+-- purpose: The rows' path codes once the blank and missing cells of one variable mean
+--          something: structural cells get their digit; a row whose answer is missing stops
+--          (this digit and all later ones 0), is dropped (code -1), or keeps the digit of a
+--          label 'missing', by $policy.
+-- reads:   path_row, gate_floret
+-- writes:  path_row(row_id, code, n, weight)
+-- params:  divisor BIGINT, what the variable's digit of a path code is multiplied by
+--          radix INTEGER, number of its digits
+--          n_values INTEGER, digits 1 .. n_values are values
+--          blank_code INTEGER, the digit of a blank cell
+--          structural_code INTEGER, the digit of a cell that does not apply
+--          missing_code INTEGER, the digit a blank has as a category
+--          policy VARCHAR, prefix, complete or category
+-- source:  SPEC 1
+with cell as (
+    select
+        p.row_id,
+        p.code,
+        p.n,
+        p.weight,
+        (p.code // $divisor) % $radix as digit,
+        g.blank_structural,
+        g.missing_structural
+    from temp.path_row as p
+    left join temp.gate_floret as g on p.code // ($divisor * $radix) = g.prefix
+)
+
+select
+    row_id,
+    case
+        when code < 0 or digit <= $n_values or digit > $blank_code then code
+        when missing_structural or (digit = $blank_code and blank_structural)
+            then code + ($structural_code - digit) * $divisor
+        when $policy = 'prefix'
+            then (code // ($divisor * $radix)) * ($divisor * $radix)
+        when $policy = 'complete' then -1
+        when digit = $blank_code then code + ($missing_code - digit) * $divisor
+        else code
+    end as code,
+    n,
+    weight
+from cell

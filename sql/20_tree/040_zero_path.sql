@@ -1,0 +1,47 @@
+-- step:    zero_path
+-- mode:    append temp.path_row
+-- purpose: Sampling zeros of one variable: every value that a floret with some answer lacks
+--          (and, when $full, every value below a vertex that nobody reached), as paths of
+--          no rows that stop there.
+-- reads:   path_row, impossible_digit, stopped_head
+-- writes:  path_row(code, n)
+-- params:  divisor BIGINT, what the variable's digit of a path code is multiplied by
+--          radix INTEGER, number of its digits
+--          previous_radix INTEGER, of the variable before it; 1 if the code starts here
+--          n_values INTEGER, digits 1 .. n_values are values
+--          is_full BOOLEAN, expand vertices without rows too
+-- source:  SPEC 1 (sampling zeros)
+with floret as (
+    select code // ($divisor * $radix) as prefix
+    from temp.path_row
+    where
+        code >= 0
+        and ($previous_radix = 1 or (code // ($divisor * $radix)) % $previous_radix > 0)
+    group by code // ($divisor * $radix)
+    having
+        bool_or((code // $divisor) % $radix between 1 and $n_values)
+        or ($is_full and sum(n) = 0 and max((code // $divisor) % $radix) = 0)
+),
+
+candidate as (
+    select (f.prefix * $radix + d.digit) * $divisor as code
+    from floret as f
+    cross join (select unnest(range(1, $n_values + 1)) as digit) as d
+    where
+        $previous_radix > 1
+        or f.prefix not in (select h.head_id from temp.stopped_head as h)
+),
+
+impossible as (
+    select c.code
+    from candidate as c
+    cross join temp.impossible_digit as i
+    group by c.code, i.rule_id
+    having bool_and((c.code // i.divisor) % i.radix = i.digit)
+)
+
+select
+    c.code,
+    0 as n
+from candidate as c
+where c.code not in (select i.code from impossible as i)

@@ -1,0 +1,13 @@
+-- step:    path_head
+-- mode:    append temp.path_head
+-- purpose: Dense ids of the path codes so far, in their order, so that codes of the next
+--          variables can start from them and stay below 2^62.
+-- reads:   path_row
+-- writes:  path_head(chunk, head_id, code)
+-- params:  chunk INTEGER, which group of variables the codes span, from 0
+-- source:  DESIGN 8
+select
+    $chunk as chunk,
+    row_number() over (order by code) as head_id,
+    code
+from (select distinct code from temp.path_row where code >= 0)
