@@ -1,24 +1,28 @@
 -- step:    node_level
 -- mode:    append temp.node
 -- purpose: The nodes one variable above: a node's code is its children's without their last
---          digit. An edge counts for the height unless it is a 'not applicable' alone in
---          its floret, which will vanish. first orders nodes by path.
--- reads:   node
+--          digit (or what it stands for, where codes start from a dense id). An edge counts
+--          for the height unless it is a 'not applicable' alone in its floret, which will
+--          vanish. first orders nodes by path.
+-- reads:   node, path_head
 -- writes:  node(level, code, first, n, weight, n_stopped, n_edges, n_structural, height)
 -- params:  level INTEGER, variables on the path to the nodes made
 --          radix INTEGER, number of digits of the next variable
 --          structural_code INTEGER, its digit for a cell that does not apply
--- source:  SPEC 1, steps 3 and 4
+--          chunk INTEGER, group of variables whose dense ids end here; -1 for none
+-- source:  SPEC 1, steps 3 and 4; DESIGN 8
 with child as (
     select
-        code // $radix as code,
-        code % $radix as digit,
-        first,
-        n,
-        weight,
-        height
-    from temp.node
-    where level = $level + 1
+        coalesce(h.code, n.code // $radix) as code,
+        n.code % $radix as digit,
+        n.first,
+        n.n,
+        n.weight,
+        n.height
+    from temp.node as n
+    left join temp.path_head as h
+        on n.code // $radix = h.head_id and h.chunk = $chunk
+    where n.level = $level + 1
 )
 
 select
@@ -31,7 +35,7 @@ select
     count(*) filter (where digit > 0) as n_edges,
     count(*) filter (where digit = $structural_code) as n_structural,
     coalesce(max(height) filter (where digit > 0), 0)
-    + if(max(digit) > 0 and min(coalesce(nullif(digit, 0), $structural_code)) < $structural_code, 1, 0)
+    + if(count(*) filter (where digit between 1 and $structural_code - 1) > 0, 1, 0)
         as height
 from child
 group by code

@@ -1,0 +1,370 @@
+"""Event tree: coded rows to vertices and edges, level by level, in SQL."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+import sqlalchemy as sa
+
+from cegdb.errors import TreeError, listed
+from cegdb.ingest.levels import MISSING
+from cegdb.ingest.sources import find_columns, label_of
+from cegdb.sqlfiles import Steps
+from cegdb.store import schema
+from cegdb.store.objects import claim_name, insert, row
+from cegdb.tree.paths import Coded, Policy, TreeVariable, code_paths, refuse_gaps
+from cegdb.version import made_by
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from cegdb.store import Store
+
+__all__ = ["ANY", "Blank", "MissingPolicy", "Path", "SamplingZeros", "event_tree"]
+
+Blank: TypeAlias = Literal["auto", "structural", "missing"]
+MissingPolicy: TypeAlias = Literal["prefix", "complete", "category"]
+SamplingZeros: TypeAlias = Literal["none", "floret", "full"]
+Path: TypeAlias = "Mapping[str, object] | Sequence[object]"
+
+ANY: Final = "*"
+_MOST_VERTICES: Final = 2_000_000_000
+
+
+def event_tree(
+    store: Store,
+    survey_id: int,
+    *,
+    name: str | None = None,
+    order: Sequence[str] | None = None,
+    blank: Blank = "auto",
+    missing_policy: MissingPolicy = "prefix",
+    sampling_zeros: SamplingZeros = "none",
+    add_paths: Sequence[Path] = (),
+    impossible: Sequence[Path] = (),
+    gate_min_rows: int = 5,
+    replace: bool = False,
+) -> int:
+    """Build the event tree of a survey's variables in a given order [1]_.
+
+    Parameters
+    ----------
+    store
+        Where the survey is; the tree is made in one transaction.
+    survey_id
+        The survey.
+    name
+        Of the tree; left out, the survey's name.
+    order
+        Variables from the root; left out, all in the survey's order.
+    blank
+        What a blank cell means: ``"structural"`` (the question does not apply),
+        ``"missing"`` (it does, the answer is not known), or ``"auto"``: structural where
+        a history of at least ``gate_min_rows`` rows has nothing but blanks there.
+    missing_policy
+        ``"prefix"``: a row counts up to its first missing answer; ``"complete"``: rows
+        with a missing answer are left out; ``"category"``: missing is an answer.
+    sampling_zeros
+        Answers nobody gave: ``"none"``; ``"floret"``: each floret gets all levels of its
+        variable, the new ones as leaves; ``"full"``: these are expanded to the end too.
+    add_paths
+        Paths to add with no rows: variable -> label (variables before the last named one
+        that are left out do not apply there), or labels from the root.
+    impossible
+        Paths ``sampling_zeros`` must not add: variable -> label, all of them on a path,
+        or labels from the root with ``"*"`` for any.
+    gate_min_rows
+        See ``blank``.
+    replace
+        Drop a tree of that name first, with everything built on it.
+
+    Returns
+    -------
+    int
+        ``tree_id``.
+
+    Raises
+    ------
+    TreeError
+        A variable or label is unknown, a setting has no such choice, or a path declared
+        impossible has rows.
+
+    Notes
+    -----
+    One pass over the distinct rows, then one grouped statement a variable over the nodes
+    below it: linear in the number of vertices.
+
+    References
+    ----------
+    .. [1] A. Shenvi and J. Q. Smith (2020), Constructing a Chain Event Graph from a
+       Staged Tree, section 2.
+
+    Examples
+    --------
+    >>> from cegdb.ingest import ingest
+    >>> from cegdb.store import Store
+    >>> with Store.open() as store:
+    ...     survey = ingest(store, "select 'a' as x, 'u' as y union all select 'b', 'v'")
+    ...     event_tree(store, survey, order=["y", "x"])
+    1
+    """
+    started = time.perf_counter()
+    _choice("blank", blank, ("auto", "structural", "missing"))
+    _choice("missing_policy", missing_policy, ("prefix", "complete", "category"))
+    _choice("sampling_zeros", sampling_zeros, ("none", "floret", "full"))
+    if gate_min_rows < 1:
+        raise TreeError(f"gate_min_rows is {gate_min_rows}: it must be 1 or more")
+    policy = Policy(blank, missing_policy, sampling_zeros, gate_min_rows)
+    with store.writing() as (con, catalog):
+        survey = row(catalog, "survey", survey_id)
+        variables = _variables(catalog, survey, order, policy, gaps=bool(add_paths))
+        added = [_path(path, variables, "add_paths") for path in add_paths]
+        rules = [_path(path, variables, "impossible") for path in impossible]
+        if sampling_zeros == "full":
+            _refuse_size(variables, "sampling_zeros='full'")
+        name = claim_name(catalog, "tree", name, str(survey["name"]), replace=replace)
+        with Steps(con) as steps:
+            for path in added:
+                refuse_gaps(steps, survey_id, variables, path)
+            filled = [_filled(path, variables) for path in added]
+            coded = code_paths(steps, survey_id, variables, policy, filled, rules)
+            tree_id = insert(
+                catalog,
+                schema.event_tree,
+                {
+                    "name": name,
+                    "survey_id": survey_id,
+                    "n": 0,
+                    "n_vertices": 0,
+                    "n_situations": 0,
+                    "n_leaves": 0,
+                    "height": 0,
+                    "settings": {
+                        "order": [variable.name for variable in variables],
+                        "blank": blank,
+                        "missing_policy": missing_policy,
+                        "sampling_zeros": sampling_zeros,
+                        "add_paths": [_words(path, variables) for path in filled],
+                        "impossible": [_words(path, variables) for path in rules],
+                        "gate_min_rows": gate_min_rows,
+                    },
+                    "summary": {},
+                    **made_by(0.0),
+                },
+            )
+            _build(steps, tree_id, variables, coded)
+            size = steps.fetch("tree_size", tree_id=tree_id)[0]
+        n, n_vertices, n_situations, n_leaves, height, n_stopped = map(int, map(str, size))
+        catalog.execute(
+            sa.update(schema.event_tree)
+            .where(schema.event_tree.c.tree_id == tree_id)
+            .values(
+                n=n,
+                n_vertices=n_vertices,
+                n_situations=n_situations,
+                n_leaves=n_leaves,
+                height=height,
+                summary={
+                    "rows_of_survey": survey["n"],
+                    "rows_left_out": int(str(survey["n"])) - n,
+                    "rows_stopped_at_a_situation": n_stopped,
+                    "decisions": coded.decisions,
+                    "zero_paths_added": coded.n_zero_paths + len(added),
+                    "hints": _hints(coded, policy, int(str(survey["n"]))),
+                },
+                **made_by(time.perf_counter() - started),
+            )
+        )
+    return tree_id
+
+
+def _build(
+    steps: Steps, tree_id: int, variables: Sequence[TreeVariable], coded: Coded
+) -> None:
+    """Roll the paths up to the root, walk down again, and write vertices and edges."""
+    chunk_of = {end: chunk for chunk, end in enumerate(coded.chunk_ends[:-1])}
+    steps.run("node", level=len(variables))
+    steps.drop(["path_row"])
+    for level in range(len(variables) - 1, -1, -1):
+        below = variables[level]
+        steps.run(
+            "node_level",
+            level=level,
+            radix=below.radix,
+            structural_code=below.structural_code,
+            chunk=chunk_of.get(level, -1),
+        )
+    steps.run("placed")
+    for level, variable in enumerate(variables, 1):
+        steps.run(
+            "placed_level",
+            level=level,
+            radix=variable.radix,
+            first_level_id=variable.first_level_id,
+            chunk=chunk_of.get(level - 1, -1),
+        )
+    steps.drop(["node"])
+    steps.run("ranked")
+    steps.drop(["placed"])
+    steps.create(
+        "tree_level",
+        "select unnest(range(1, len($ids) + 1)) as level, "
+        "unnest(cast($ids as integer[])) as variable_id",
+        {"ids": [variable.variable_id for variable in variables]},
+    )
+    steps.run("tree_vertex", tree_id=tree_id)
+    steps.run("tree_edge", tree_id=tree_id)
+
+
+def _choice(setting: str, value: str, choices: Sequence[str]) -> None:
+    if value not in choices:
+        raise TreeError(f"{setting} is {value!r}", hint=f"choose {' or '.join(choices)}")
+
+
+def _variables(
+    catalog: sa.Connection,
+    survey: Mapping[str, object],
+    order: Sequence[str] | None,
+    policy: Policy,
+    *,
+    gaps: bool,
+) -> list[TreeVariable]:
+    if isinstance(order, str):
+        raise TreeError(f"order is one text, {order!r}", hint="give a list of variables")
+    of_survey = schema.variable.c.survey_id == survey["survey_id"]
+    query = sa.select(schema.variable).where(of_survey).order_by(schema.variable.c.ordinal)
+    rows = {str(found["name"]): found for found in catalog.execute(query).mappings()}
+    names = list(rows)
+    if order is not None:
+        names = find_columns(names, list(order), f"survey {survey['name']!r}")
+    if not names:
+        raise TreeError("order names no variable")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise TreeError(f"order names {listed(map(repr, twice))} more than once")
+    levels: dict[int, list[sa.RowMapping]] = {}
+    ids = [rows[name]["variable_id"] for name in names]
+    chosen = schema.level.c.variable_id.in_(ids)
+    query = sa.select(schema.level).where(chosen).order_by(schema.level.c.level_id)
+    for level in catalog.execute(query).mappings():
+        levels.setdefault(level["variable_id"], []).append(level)
+    return [
+        _variable(rows[name], levels[rows[name]["variable_id"]], policy, gaps=gaps)
+        for name in names
+    ]
+
+
+def _variable(
+    found: sa.RowMapping, levels: Sequence[sa.RowMapping], policy: Policy, *, gaps: bool
+) -> TreeVariable:
+    n = dict.fromkeys(("value", "missing", "blank", "structural"), 0)
+    for level in levels:
+        n[level["kind"]] += level["n"]
+    values = [level["label"] for level in levels if level["kind"] == "value"]
+    blank_code = next(level["code"] for level in levels if level["kind"] == "blank")
+    codes = {level["label"]: level["code"] for level in levels}
+    missing_code = codes[MISSING]
+    category = policy.missing == "category"
+    if category and n["blank"] and MISSING in values:
+        raise TreeError(
+            f"{found['name']!r} has the answer {MISSING!r} and blank cells, which would be "
+            "called the same",
+            hint=f"ingest with missing=[{MISSING!r}], or take another missing_policy",
+        )
+    if n["blank"] or n["structural"] or gaps:
+        radix = blank_code + 2
+    else:
+        radix = blank_code if n["missing"] else len(values) + 1
+    return TreeVariable(
+        name=found["name"],
+        ordinal=found["ordinal"],
+        variable_id=found["variable_id"],
+        first_level_id=levels[0]["level_id"],
+        codes=codes,
+        n_values=len(values),
+        blank_code=blank_code,
+        missing_code=missing_code if category else blank_code,
+        n_undecided=n["blank"] + (0 if category else n["missing"]),
+        radix=radix,
+    )
+
+
+def _path(
+    path: Path, variables: Sequence[TreeVariable], setting: str
+) -> dict[int, int]:
+    """Return a path or rule as position in the order -> code."""
+    names = [variable.name for variable in variables]
+    if isinstance(path, str):
+        raise TreeError(f"{setting} has one text, {path!r}, where a path belongs")
+    if hasattr(path, "keys"):
+        items = dict(path).items()
+        found = find_columns(names, [str(key) for key, _ in items], "the order")
+        labels = {
+            names.index(key): label
+            for key, (_, label) in zip(found, items, strict=True)
+        }
+    else:
+        if len(path) > len(variables):
+            raise TreeError(f"{setting} has a path of {len(path)} labels: {listed(path)}")
+        labels = {i: label for i, label in enumerate(path) if label != ANY}
+    if not labels:
+        raise TreeError(f"{setting} has a path that names no label")
+    result: dict[int, int] = {}
+    for i, label in sorted(labels.items()):
+        code = variables[i].codes.get(label_of(label) or "")
+        if code is None:
+            raise TreeError(
+                f"{setting}: {names[i]!r} has no label {label!r}",
+                hint=f"its labels are {listed(map(repr, variables[i].codes), most=10)}; "
+                "declare others with levels= when ingesting",
+            )
+        result[i] = code
+    return result
+
+
+def _filled(path: Mapping[int, int], variables: Sequence[TreeVariable]) -> dict[int, int]:
+    """Return a path whose unnamed variables before the last one do not apply."""
+    return {
+        i: path.get(i, variables[i].structural_code) for i in range(max(path) + 1)
+    }
+
+
+def _words(
+    path: Mapping[int, int], variables: Sequence[TreeVariable]
+) -> dict[str, str]:
+    return {
+        variables[i].name: next(
+            label for label, known in variables[i].codes.items() if known == code
+        )
+        for i, code in path.items()
+    }
+
+
+def _refuse_size(variables: Sequence[TreeVariable], why: str) -> None:
+    size = 1
+    for variable in variables:
+        size *= max(variable.n_values, 1)
+    if size > _MOST_VERTICES:
+        raise TreeError(
+            f"{why} would make up to {size:.1e} leaves",
+            hint="use fewer variables, or sampling_zeros='floret'",
+        )
+
+
+def _hints(coded: Coded, policy: Policy, n: int) -> list[str]:
+    """Return what a reader of the summary should know of rows that do not reach a leaf."""
+    hints = []
+    for name, decided in coded.decisions.items():
+        stopped = decided["blank_missing"] + decided["missing"]
+        if stopped and policy.missing != "category":
+            verb = "left out" if policy.missing == "complete" else "counted up to there"
+            hints.append(
+                f"{stopped:,} of {n:,} rows have no answer to {name!r} and are {verb}"
+            )
+        if decided["missing_structural"]:
+            hints.append(
+                f"{decided['missing_structural']:,} missing answers to {name!r} count as "
+                "not applicable, since nobody with their history answered it"
+            )
+    return hints

@@ -1,0 +1,321 @@
+"""Turn an order of variables into path codes: the one place that spells out columns.
+
+A row's path is one integer in mixed radix, a digit a variable: 0 = the row stopped before,
+else the code of its level. Where the product of the radices would pass 2^62, the codes
+start again from a dense id of the path so far (one *chunk* of variables after another).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from cegdb.errors import TreeError, listed
+from cegdb.store.objects import response_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from cegdb.sqlfiles import Steps, Value
+
+_LIMIT: Final = 1 << 62
+
+
+@dataclass(frozen=True)
+class TreeVariable:
+    """One variable of the order, with its levels as the survey codes them."""
+
+    name: str
+    ordinal: int
+    variable_id: int
+    first_level_id: int
+    codes: Mapping[str, int]
+    n_values: int
+    blank_code: int
+    missing_code: int
+    n_undecided: int
+    radix: int
+
+    @property
+    def structural_code(self) -> int:
+        """The code of the level 'not applicable'."""
+        return self.blank_code + 1
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How blanks, missing answers and unseen paths are treated."""
+
+    blank: str
+    missing: str
+    sampling_zeros: str
+    gate_min_rows: int
+
+
+@dataclass
+class Coded:
+    """Where each variable's digit is: its chunk's end, and what was decided about cells."""
+
+    chunk_ends: list[int] = field(default_factory=list)
+    decisions: dict[str, dict[str, int]] = field(default_factory=dict)
+    n_zero_paths: int = 0
+
+
+def code_paths(
+    steps: Steps,
+    survey_id: int,
+    variables: Sequence[TreeVariable],
+    policy: Policy,
+    added: Sequence[Mapping[int, int]],
+    impossible: Sequence[Mapping[int, int]],
+) -> Coded:
+    """Make ``path_row(row_id, code, n, weight)`` of the last chunk, and ``path_head``.
+
+    Parameters
+    ----------
+    steps
+        Runs the SQL.
+    survey_id
+        Whose responses to read.
+    variables
+        In the order of the tree.
+    policy
+        Settings of the tree.
+    added, impossible
+        Paths to add without rows, and rules: position in the order -> code.
+
+    Returns
+    -------
+    Coded
+        The number of variables at the end of each chunk, and how many rows each decision
+        about blanks and missing answers touched.
+    """
+    source = _responses(steps, survey_id, variables, added)
+    _refuse_observed(steps, source, variables, impossible)
+    steps.create("path_head", "select 0 as chunk, 0 as head_id, 0 as code where false")
+    coded = Coded()
+    start, n_heads = 0, 0
+    while True:
+        end = _chunk_end(variables, start, n_heads)
+        chunk = list(variables[start:end])
+        last_radix = variables[start - 1].radix
+        _code_chunk(steps, source, chunk, len(coded.chunk_ends) - 1, last_radix)
+        divisors = _divisors(chunk)
+        for variable, divisor in zip(chunk, divisors, strict=True):
+            if variable.n_undecided:
+                coded.decisions[variable.name] = _decide(steps, variable, divisor, policy)
+        if policy.sampling_zeros != "none":
+            _impossible_digits(steps, impossible, variables, start, end)
+            coded.n_zero_paths += _zero_paths(steps, chunk, divisors, policy)
+        coded.chunk_ends.append(end)
+        if end >= len(variables):
+            return coded
+        n_heads = steps.run("path_head", chunk=len(coded.chunk_ends) - 1)
+        start = end
+
+
+def _chunk_end(variables: Sequence[TreeVariable], start: int, n_heads: int) -> int:
+    size, end = n_heads + 1, start
+    while end < len(variables) and size * variables[end].radix < _LIMIT:
+        size *= variables[end].radix
+        end += 1
+    return max(end, start + 1)
+
+
+def _divisors(chunk: Sequence[TreeVariable]) -> list[int]:
+    divisors = [1]
+    for variable in reversed(chunk[1:]):
+        divisors.insert(0, divisors[0] * variable.radix)
+    return divisors
+
+
+def _responses(
+    steps: Steps,
+    survey_id: int,
+    variables: Sequence[TreeVariable],
+    added: Sequence[Mapping[int, int]],
+) -> str:
+    """Return the relation to read: the responses, with any added paths below them."""
+    table = response_table(survey_id)
+    if not added:
+        return table
+    columns = ", ".join(f"v{variable.ordinal}" for variable in variables)
+    rows = [
+        "select "
+        + ", ".join(
+            f"{path.get(i, 0)} as v{variable.ordinal}" for i, variable in enumerate(variables)
+        )
+        + ", 0 as n, null as weight"
+        for path in added
+    ]
+    steps.create(
+        "response_and_added",
+        f"select {columns}, n, weight from {table} union all {' union all '.join(rows)}",
+    )
+    return 'temp."response_and_added"'
+
+
+def _refuse_observed(
+    steps: Steps,
+    source: str,
+    variables: Sequence[TreeVariable],
+    impossible: Sequence[Mapping[int, int]],
+) -> None:
+    for rule in impossible:
+        where = " and ".join(f"v{variables[i].ordinal} = {c}" for i, c in rule.items())
+        n, rows = steps.rows(
+            f"select coalesce(sum(n), 0), count(*) from {source} where {where}"  # noqa: S608
+        )[0]
+        if rows:
+            words = ", ".join(
+                f"{variables[i].name} = {label_for(variables[i], code)}"
+                for i, code in rule.items()
+            )
+            found = f"{n} rows have it" if n else "add_paths adds it"
+            raise TreeError(f"the path {words} is declared impossible, but {found}")
+
+
+def label_for(variable: TreeVariable, code: int) -> str:
+    """Return the label a code of a variable stands for."""
+    return next(label for label, known in variable.codes.items() if known == code)
+
+
+def refuse_gaps(
+    steps: Steps,
+    survey_id: int,
+    variables: Sequence[TreeVariable],
+    named: Mapping[int, int],
+) -> None:
+    """Refuse an added path that leaves out a variable which its history answers."""
+    table = response_table(survey_id)
+    for gap in range(max(named)):
+        if gap in named:
+            continue
+        variable = variables[gap]
+        known = [f"v{variables[i].ordinal} = {c}" for i, c in named.items() if i < gap]
+        where = " and ".join([*known, f"v{variable.ordinal} <= {variable.n_values}"])
+        (n,) = steps.rows(f"select coalesce(sum(n), 0) from {table} where {where}")[0]  # noqa: S608
+        if n:
+            words = listed(label_for(variables[i], c) for i, c in named.items())
+            raise TreeError(
+                f"the added path {words} says nothing of {variable.name!r}, which {n} rows "
+                "with the answers before it do",
+                hint=f"give its label, or {variable.name!r}: 'not applicable'",
+            )
+
+
+def _code_chunk(
+    steps: Steps, source: str, chunk: Sequence[TreeVariable], last: int, last_radix: int
+) -> None:
+    """Make ``path_row`` of one chunk, its cells still undecided.
+
+    ``last`` is the chunk before, -1 for none, whose codes end in a digit of
+    ``last_radix``; a row that stopped there has digits 0 from here on.
+    """
+    digits, size = "0", 1
+    for variable in chunk:
+        column = f"cast(r.v{variable.ordinal} as bigint)"
+        digits = f"({digits} * {variable.radix} + {column})"
+        size *= variable.radix
+    if last < 0:
+        steps.create("stopped_head", "select cast(0 as bigint) as head_id where false")
+        steps.create(
+            "path_row",
+            f"select r.rowid as row_id, {digits} as code, r.n, r.weight from {source} as r",  # noqa: S608
+        )
+        return
+    steps.create(
+        "stopped_head",
+        f"select head_id from temp.path_head where chunk = {last} "  # noqa: S608
+        f"and code % {last_radix} = 0",
+    )
+    steps.create(
+        "path_row",
+        f"select p.row_id, h.head_id * {size} + "  # noqa: S608
+        f"if(p.code % {last_radix} = 0, 0, coalesce({digits}, 0)) as code, p.n, p.weight "
+        "from temp.path_row as p "
+        f"inner join temp.path_head as h on p.code = h.code and h.chunk = {last} "
+        f"left join {source} as r on p.row_id = r.rowid",
+    )
+
+
+def _decide(
+    steps: Steps, variable: TreeVariable, divisor: int, policy: Policy
+) -> dict[str, int]:
+    """Decide the blank and missing cells of one variable; return rows by decision."""
+    digit: dict[str, Value] = {"divisor": divisor, "radix": variable.radix}
+    kinds: dict[str, Value] = {
+        "n_values": variable.n_values,
+        "blank_code": variable.blank_code,
+    }
+    code: dict[str, Value] = {"structural_code": variable.structural_code}
+    steps.run(
+        "gate_floret",
+        **digit,
+        **kinds,
+        **code,
+        blank=policy.blank,
+        policy=policy.missing,
+        gate_min_rows=policy.gate_min_rows,
+    )
+    decided = {
+        (bool(is_blank), bool(structural)): int(str(n))
+        for is_blank, structural, n in steps.fetch("gate_decision", **digit, **kinds)
+    }
+    steps.run(
+        "path_row",
+        **digit,
+        **kinds,
+        **code,
+        missing_code=variable.missing_code,
+        policy=policy.missing,
+    )
+    return {
+        "blank_structural": decided.get((True, True), 0),
+        "blank_missing": decided.get((True, False), 0),
+        "missing_structural": decided.get((False, True), 0),
+        "missing": decided.get((False, False), 0),
+    }
+
+
+def _impossible_digits(
+    steps: Steps,
+    impossible: Sequence[Mapping[int, int]],
+    variables: Sequence[TreeVariable],
+    start: int,
+    end: int,
+) -> None:
+    """Make ``impossible_digit``: the rules as digits of this chunk's codes."""
+    divisors = dict(zip(range(start, end), _divisors(variables[start:end]), strict=True))
+    rows = ["select 0 as rule_id, 1 as divisor, 2 as radix, 2 as digit where false"]
+    for rule_id, rule in enumerate(impossible):
+        if any(i < start for i in rule) and any(i >= start for i in rule):
+            raise TreeError(
+                f"an impossible path names {variables[min(rule)].name!r} and "
+                f"{variables[max(rule)].name!r}, too far apart in an order of "
+                f"{len(variables)} variables to check sampling zeros against",
+                hint="put them nearer to each other in order=, or use fewer variables",
+            )
+        rows += [
+            f"select {rule_id}, {divisors[i]}, {variables[i].radix}, {code}"
+            for i, code in rule.items()
+            if start <= i < end
+        ]
+    steps.create("impossible_digit", " union all ".join(rows))
+
+
+def _zero_paths(
+    steps: Steps, chunk: Sequence[TreeVariable], divisors: Sequence[int], policy: Policy
+) -> int:
+    added, previous = 0, 1
+    for variable, divisor in zip(chunk, divisors, strict=True):
+        added += steps.run(
+            "zero_path",
+            divisor=divisor,
+            radix=variable.radix,
+            previous_radix=previous,
+            n_values=variable.n_values,
+            is_full=policy.sampling_zeros == "full",
+        )
+        previous = variable.radix
+    return added

@@ -1,0 +1,16 @@
+-- step:    tree_size
+-- mode:    fetch
+-- purpose: What the summary of a tree says.
+-- reads:   vertex
+-- writes:  tree_size(n, n_vertices, n_situations, n_leaves, height, n_stopped)
+-- params:  tree_id INTEGER, the tree
+-- source:  DESIGN 4
+select
+    max(n) as n,
+    count(*) as n_vertices,
+    count(variable_id) as n_situations,
+    count(*) - count(variable_id) as n_leaves,
+    max(height) as height,
+    cast(sum(n_stopped) as bigint) as n_stopped
+from cegdb.vertex
+where tree_id = $tree_id
