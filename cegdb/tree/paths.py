@@ -135,24 +135,26 @@ def _responses(
     variables: Sequence[TreeVariable],
     added: Sequence[Mapping[int, int]],
 ) -> str:
-    """Return the relation to read: the responses, with any added paths below them."""
+    """Return the relation to read: the responses, with any added paths below them.
+
+    Rows get a number where later chunks must find them again.
+    """
     table = response_table(survey_id)
-    if not added:
-        return table
     columns = ", ".join(f"v{variable.ordinal}" for variable in variables)
-    rows = [
-        "select "
-        + ", ".join(
-            f"{path.get(i, 0)} as v{variable.ordinal}" for i, variable in enumerate(variables)
-        )
-        + ", 0 as n, null as weight"
+    if not added and _chunk_end(variables, 0, 0) == len(variables):
+        return f"(select null as row_id, {columns}, n, weight from {table})"  # noqa: S608
+    rows = "".join(
+        " union all select "
+        + ", ".join(str(path.get(i, 0)) for i in range(len(variables)))
+        + ", 0, null"
         for path in added
-    ]
-    steps.create(
-        "response_and_added",
-        f"select {columns}, n, weight from {table} union all {' union all '.join(rows)}",
     )
-    return 'temp."response_and_added"'
+    steps.create(
+        "response_row",
+        f"select row_number() over () as row_id, {columns}, n, weight "  # noqa: S608
+        f"from (select {columns}, n, weight from {table}{rows})",
+    )
+    return "temp.response_row"
 
 
 def _refuse_observed(
@@ -221,7 +223,7 @@ def _code_chunk(
         steps.create("stopped_head", "select cast(0 as bigint) as head_id where false")
         steps.create(
             "path_row",
-            f"select r.rowid as row_id, {digits} as code, r.n, r.weight from {source} as r",  # noqa: S608
+            f"select r.row_id, {digits} as code, r.n, r.weight from {source} as r",  # noqa: S608
         )
         return
     steps.create(
@@ -235,7 +237,7 @@ def _code_chunk(
         f"if(p.code % {last_radix} = 0, 0, coalesce({digits}, 0)) as code, p.n, p.weight "
         "from temp.path_row as p "
         f"inner join temp.path_head as h on p.code = h.code and h.chunk = {last} "
-        f"left join {source} as r on p.row_id = r.rowid",
+        f"left join {source} as r on p.row_id = r.row_id",
     )
 
 

@@ -1,13 +1,14 @@
 -- step:    ranked
 -- mode:    create
 -- purpose: The vertices of the event tree in the order of their ids: breadth first, by path
---          in level order. A vertex's id is its row's number here.
+--          in level order.
 -- reads:   placed
--- writes:  ranked(depth, first, parent_first, level, level_id, n, weight, n_stopped, n_edges,
+-- writes:  ranked(vertex_id, depth, first, parent_first, level, level_id, n, weight, n_stopped, n_edges,
 --          height)
 -- params:  none
 -- source:  DESIGN 4 (ids)
 select
+    row_number() over (order by depth, first) - 1 as vertex_id,
     depth,
     first,
     parent_first,
@@ -20,4 +21,3 @@ select
     height
 from temp.placed
 where not is_gate
-order by depth, first

@@ -7,7 +7,7 @@
 -- source:  SPEC 1, steps 5 and 6
 select
     $tree_id as tree_id,
-    r.rowid as vertex_id,
+    r.vertex_id,
     r.depth,
     r.height,
     t.variable_id,
@@ -16,4 +16,4 @@ select
     if(r.n_edges = 0, 0, r.n_stopped) as n_stopped
 from temp.ranked as r
 left join temp.tree_level as t on r.level + 1 = t.level and r.n_edges > 0
-order by r.rowid
+order by r.vertex_id

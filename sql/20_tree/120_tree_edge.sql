@@ -7,11 +7,11 @@
 -- source:  SPEC 1
 select
     $tree_id as tree_id,
-    p.rowid as parent_id,
-    c.rowid as child_id,
+    p.vertex_id as parent_id,
+    c.vertex_id as child_id,
     c.level_id,
     c.n,
     c.weight
 from temp.ranked as c
 inner join temp.ranked as p on c.depth = p.depth + 1 and c.parent_first = p.first
-order by c.rowid
+order by c.vertex_id

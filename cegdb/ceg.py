@@ -1,0 +1,183 @@
+"""The Chain Event Graph: its edges, and the staged tree it stands for (Theorem 3)."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+import sqlalchemy as sa
+
+from cegdb.errors import CegError
+from cegdb.positions import Stop, merge_positions
+from cegdb.sqlfiles import Row, Steps
+from cegdb.stages import share_prior
+from cegdb.store import schema
+from cegdb.store.objects import claim_name, insert, row
+from cegdb.version import made_by
+
+if TYPE_CHECKING:
+    from cegdb.store import Store
+
+__all__ = ["MOST_VERTICES", "build_ceg", "recover"]
+
+MOST_VERTICES: Final = 5_000_000
+
+
+def build_ceg(
+    store: Store,
+    staging_id: int,
+    *,
+    name: str | None = None,
+    stop: Stop = "early",
+    replace: bool = False,
+) -> int:
+    """Construct the CEG of a staged tree [1]_.
+
+    Parameters
+    ----------
+    store
+        Where the staging is; the CEG is made in one transaction.
+    staging_id
+        The stages.
+    name
+        Of the CEG; left out, the staging's name.
+    stop
+        ``"early"`` (Theorem 2) or ``"baseline"``; both give the same CEG.
+    replace
+        Drop a CEG of that name first.
+
+    Returns
+    -------
+    int
+        ``ceg_id``.
+
+    Raises
+    ------
+    CegError
+        ``stop`` is no such choice.
+
+    References
+    ----------
+    .. [1] A. Shenvi and J. Q. Smith (2020), Constructing a Chain Event Graph from a
+       Staged Tree, section 3.
+
+    Examples
+    --------
+    >>> from cegdb.ingest import ingest
+    >>> from cegdb.stages import set_stages
+    >>> from cegdb.store import Store
+    >>> from cegdb.tree import event_tree
+    >>> with Store.open() as store:
+    ...     survey = ingest(store, "select 'a' as x, 'u' as y union all select 'b', 'u'")
+    ...     build_ceg(store, set_stages(store, event_tree(store, survey), {}))
+    1
+    """
+    if stop not in ("early", "baseline"):
+        raise CegError(f"stop is {stop!r}", hint="choose early or baseline")
+    started = time.perf_counter()
+    with store.writing() as (con, catalog), Steps(con) as steps:
+        staging = row(catalog, "staging", staging_id)
+        tree_id = int(str(staging["tree_id"]))
+        tree = row(catalog, "tree", tree_id)
+        name = claim_name(catalog, "ceg", name, str(staging["name"]), replace=replace)
+        ceg_id = insert(
+            catalog,
+            schema.ceg,
+            {
+                "name": name,
+                "staging_id": staging_id,
+                "n_vertices": 0,
+                "n_edges": 0,
+                "settings": {"stop": stop},
+                "summary": {},
+                **made_by(0.0),
+            },
+        )
+        sizes = merge_positions(steps, ceg_id, tree, staging_id, stop)
+        share_prior(steps, tree_id, int(str(tree["height"])))
+        steps.run("position_mass", alpha=staging["alpha"])
+        steps.run("graph_edge", ceg_id=ceg_id, tree_id=tree_id, staging_id=staging_id)
+        catalog.execute(sa.insert(schema.merge_step), sizes)
+        ((n_vertices, n_edges),) = steps.fetch("graph_size", ceg_id=ceg_id)
+        catalog.execute(
+            sa.update(schema.ceg)
+            .where(schema.ceg.c.ceg_id == ceg_id)
+            .values(
+                n_vertices=n_vertices,
+                n_edges=n_edges,
+                summary={
+                    "steps": len(sizes) - 1,
+                    "height": tree["height"],
+                    "stopped_early": len(sizes) - 1 < int(str(tree["height"])),
+                    "hints": [],
+                },
+                **made_by(time.perf_counter() - started),
+            )
+        )
+    return ceg_id
+
+
+def recover(store: Store, ceg_id: int, *, limit: int = MOST_VERTICES) -> list[Row]:
+    """Unroll a CEG into the staged tree it was made from (Theorem 3) [1]_.
+
+    Parameters
+    ----------
+    store
+        Where the CEG is.
+    ceg_id
+        The CEG.
+    limit
+        The largest tree to unroll; its size is computed first.
+
+    Returns
+    -------
+    list of tuple
+        One row a vertex, breadth first: ``vertex_id``, ``parent_id`` (None for the
+        root), ``depth``, ``label``, ``position_id``, ``stage_id`` (None on a leaf).
+
+    Raises
+    ------
+    CegError
+        The tree would be larger than ``limit``.
+
+    Notes
+    -----
+    Counts of single situations are not in the CEG, and so not in the tree recovered.
+
+    References
+    ----------
+    .. [1] A. Shenvi and J. Q. Smith (2020), Theorem 3.
+    """
+    with store.reading() as con, store.catalog() as catalog, Steps(con) as steps:
+        ceg = row(catalog, "ceg", ceg_id)
+        staging = row(catalog, "staging", int(str(ceg["staging_id"])))
+        tree = row(catalog, "tree", int(str(staging["tree_id"])))
+        top = int(str(tree["height"]))
+        steps.create(
+            "position_copy",
+            "select cast(0 as bigint) as position_id, 0 as height, "
+            "cast(0 as double) as n_copies where false",
+        )
+        for height in range(top, -1, -1):
+            steps.run("position_copy", ceg_id=ceg_id, height=height)
+        ((size,),) = steps.rows("select sum(n_copies) from temp.position_copy")
+        if float(str(size)) > limit:
+            raise CegError(
+                f"the staged tree of {ceg['name']!r} has {float(str(size)):,.0f} vertices, "
+                f"more than the limit of {limit:,}",
+                hint="give a larger limit",
+            )
+        steps.run("edge_rank", ceg_id=ceg_id, tree_id=tree["tree_id"])
+        steps.create(
+            "copied_vertex",
+            "select cast(0 as bigint) as vertex_id, cast(null as bigint) as parent_id, "
+            "0 as depth, cast(0 as bigint) as position_id, cast(null as integer) as label_id",
+        )
+        n_before = 1
+        for depth in range(1, top + 1):
+            n_before += steps.run(
+                "copied_vertex", ceg_id=ceg_id, depth=depth, n_before=n_before
+            )
+        return steps.fetch(
+            "recovered_vertex", ceg_id=ceg_id, survey_id=tree["survey_id"]
+        )

@@ -1,0 +1,492 @@
+"""Stages: given by an expert or learnt, one probability vector each, as tables."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+import sqlalchemy as sa
+
+from cegdb.errors import StagingError
+from cegdb.sqlfiles import Steps
+from cegdb.stages.naming import Grouping, SituationPath, refuse_mixture, resolve
+from cegdb.store import schema
+from cegdb.store.objects import claim_name, insert, row
+from cegdb.version import made_by
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import duckdb
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from cegdb.ahc import Merge
+    from cegdb.store import Store
+
+__all__ = ["Grouping", "Hyperstages", "SituationPath", "learn_stages", "set_stages", "share_prior"]
+
+Hyperstages: TypeAlias = "Literal['variable', 'labels'] | Grouping"
+
+# Okabe & Ito (2008), then Tol's "muted" scheme: both made for colour-blind readers.
+PALETTE: Final = [
+    "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7",
+    "#332288", "#88CCEE", "#44AA99", "#117733", "#999933", "#DDCC77", "#CC6677",
+    "#882255", "#AA4499",
+]  # fmt: skip
+_INTERVAL: Final = 0.95
+_STAGED = "cegdb_staged"
+
+
+def set_stages(
+    store: Store,
+    tree_id: int,
+    stages: Grouping,
+    *,
+    name: str | None = None,
+    alpha: float | None = None,
+    hyperstages: Hyperstages = "variable",
+    replace: bool = False,
+) -> int:
+    """Give the stages of a tree by hand.
+
+    Parameters
+    ----------
+    store
+        Where the tree is; the staging is made in one transaction.
+    tree_id
+        The tree.
+    stages
+        Path -> name of the stage. A path is the labels from the root, ``"not
+        applicable"`` written out, ``"*"`` for any; ``()`` is the root. Or a list of
+        groups of paths, or a frame, file or SELECT with columns ``vertex_id`` and
+        ``stage``. Situations not named are their own stage; those of them with a single
+        edge share one in each hyperstage.
+    name
+        Of the staging; left out, the tree's name.
+    alpha
+        Prior mass of the root (equivalent sample size); left out, the largest number of
+        value levels of a variable of the tree.
+    hyperstages
+        Which situations may share a stage: ``"variable"`` (same variable and label set),
+        ``"labels"`` (same label set anywhere), or groups given as ``stages`` are;
+        situations in no group stay with those of their variable and label set.
+    replace
+        Drop a staging of that name first, with everything built on it.
+
+    Returns
+    -------
+    int
+        ``staging_id``.
+
+    Raises
+    ------
+    StagingError
+        A path fits no situation, a situation is in two stages, a stage joins different
+        label sets or hyperstages, or alpha is not above 0.
+
+    Examples
+    --------
+    >>> from cegdb.ingest import ingest
+    >>> from cegdb.store import Store
+    >>> from cegdb.tree import event_tree
+    >>> with Store.open() as store:
+    ...     survey = ingest(store, "select 'a' as x, 'u' as y union all select 'b', 'u'")
+    ...     set_stages(store, event_tree(store, survey), {("a",): "s", ("b",): "s"})
+    1
+    """
+    request = _Request("given", name, alpha, hyperstages, replace)
+    return _make(store, tree_id, request, stages=stages, initial=None)
+
+
+def learn_stages(
+    store: Store,
+    tree_id: int,
+    *,
+    name: str | None = None,
+    method: Literal["ahc"] = "ahc",
+    alpha: float | None = None,
+    hyperstages: Hyperstages = "variable",
+    initial: Grouping | None = None,
+    replace: bool = False,
+) -> int:
+    """Learn the stages of a tree by agglomerative hierarchical clustering [1]_.
+
+    Parameters
+    ----------
+    store
+        Where the tree is; the staging is made in one transaction.
+    tree_id
+        The tree.
+    name
+        Of the staging; left out, the tree's name.
+    method
+        ``"ahc"``: merge the two stages of a hyperstage with the largest Bayes factor
+        while its logarithm exceeds 1e-9; of ties, those with the smallest situations.
+    alpha, hyperstages, replace
+        As in `set_stages`.
+    initial
+        Stages to start from, given as ``stages`` of `set_stages` are; situations in none
+        start as their own.
+
+    Returns
+    -------
+    int
+        ``staging_id``.
+
+    Raises
+    ------
+    StagingError
+        A setting is not usable: see the message.
+
+    Notes
+    -----
+    Prior mass is conserved: alpha at the root, shared equally among the edges of each
+    floret; stages that merge add their masses. Situations with a single edge share a stage
+    in each hyperstage; so do those that no row reached, which are kept out of learning.
+
+    References
+    ----------
+    .. [1] G. Freeman and J. Q. Smith (2011), Bayesian MAP model selection of chain event
+       graphs.
+
+    Examples
+    --------
+    >>> from cegdb.ingest import ingest
+    >>> from cegdb.store import Store
+    >>> from cegdb.tree import event_tree
+    >>> with Store.open() as store:
+    ...     survey = ingest(store, "select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
+    ...     learn_stages(store, event_tree(store, survey))
+    1
+    """
+    if method != "ahc":
+        raise StagingError(f"method is {method!r}", hint="choose ahc")
+    request = _Request("ahc", name, alpha, hyperstages, replace)
+    return _make(store, tree_id, request, stages=None, initial=initial)
+
+
+@dataclass(frozen=True)
+class _Request:
+    """What both ways of making a staging are asked for."""
+
+    method: str
+    name: str | None
+    alpha: float | None
+    hyperstages: Hyperstages
+    replace: bool
+
+
+def _make(
+    store: Store,
+    tree_id: int,
+    request: _Request,
+    *,
+    stages: Grouping | None,
+    initial: Grouping | None,
+) -> int:
+    started = time.perf_counter()
+    with store.writing() as (con, catalog), Steps(con) as steps:
+        tree = row(catalog, "tree", tree_id)
+        alpha = _checked_alpha(catalog, tree, request.alpha)
+        name = claim_name(
+            catalog, "staging", request.name, str(tree["name"]), replace=request.replace
+        )
+        settings = _group(steps, con, tree, request.hyperstages, stages, initial)
+        merges: list[Merge] = []
+        if request.method == "ahc":
+            merges = _learn(steps, con, tree_id, alpha)
+        not_named = _not_named(steps)
+        steps.run("situation_stage", is_learnt=request.method == "ahc")
+        staging_id = insert(
+            catalog,
+            schema.staging,
+            {
+                "name": name,
+                "tree_id": tree_id,
+                "method": request.method,
+                "alpha": alpha,
+                "n_hyperstages": 0,
+                "n_stages": 0,
+                "log_marginal_likelihood": 0.0,
+                "log_likelihood": 0.0,
+                "df": 0,
+                "aic": 0.0,
+                "bic": 0.0,
+                "settings": {"method": request.method, "alpha": alpha, **settings},
+                "summary": {},
+                **made_by(0.0),
+            },
+        )
+        n_hyperstages = _write(steps, con, staging_id, tree_id, alpha)
+        _write_merges(con, staging_id, merges)
+        scores = _scores(con, tree_id)
+        sizes = {
+            str(kind): {"stages": int(str(n)), "situations": int(str(members))}
+            for kind, n, members in steps.fetch("staging_size", staging_id=staging_id)
+        }
+        hints = _hints(steps, staging_id)
+        catalog.execute(
+            sa.update(schema.staging)
+            .where(schema.staging.c.staging_id == staging_id)
+            .values(
+                n_hyperstages=n_hyperstages,
+                n_stages=sum(size["stages"] for size in sizes.values()),
+                **scores,
+                summary={
+                    "alpha_is_default": request.alpha is None,
+                    "stages_by_kind": sizes,
+                    "merges": len(merges),
+                    "situations_not_named": not_named if request.method == "given" else 0,
+                    "hints": hints,
+                },
+                **made_by(time.perf_counter() - started),
+            )
+        )
+    return staging_id
+
+
+def share_prior(steps: Steps, tree_id: int, height: int) -> None:
+    """Make ``floret_mass``: how the edges of each situation share the prior mass."""
+    steps.run("floret_size", tree_id=tree_id)
+    steps.create(
+        "floret_mass",
+        "select cast(0 as bigint) as vertex_id, 0 as depth, "
+        "cast(1 as double) as n_shares where false",
+    )
+    for depth in range(height):
+        steps.run("floret_mass", tree_id=tree_id, depth=depth)
+
+
+def _checked_alpha(
+    catalog: sa.Connection, tree: Mapping[str, object], alpha: float | None
+) -> float:
+    if alpha is None:
+        settings = tree["settings"]
+        order = settings["order"] if isinstance(settings, dict) else []
+        query = (
+            sa.select(sa.func.count())
+            .select_from(schema.level.join(
+                schema.variable,
+                schema.level.c.variable_id == schema.variable.c.variable_id,
+            ))
+            .where(schema.variable.c.survey_id == tree["survey_id"])
+            .where(schema.variable.c.name.in_(order))
+            .where(schema.level.c.kind == "value")
+            .group_by(schema.variable.c.variable_id)
+        )
+        return float(max(catalog.execute(query).scalars(), default=1))
+    if not (isinstance(alpha, (int, float)) and math.isfinite(alpha) and alpha > 0):
+        raise StagingError(
+            f"alpha is {alpha!r}",
+            hint="alpha, the prior mass of the root, is a number above 0",
+        )
+    return float(alpha)
+
+
+def _group(
+    steps: Steps,
+    con: duckdb.DuckDBPyConnection,
+    tree: Mapping[str, object],
+    hyperstages: Hyperstages,
+    stages: Grouping | None,
+    initial: Grouping | None,
+) -> dict[str, object]:
+    """Find the florets, what was given about them, and check it; return settings."""
+    tree_id = int(str(tree["tree_id"]))
+    by_rule = isinstance(hyperstages, str) and hyperstages in ("variable", "labels")
+    steps.run("floret", tree_id=tree_id)
+    steps.create(
+        "situation_path",
+        "select vertex_id, 0 as depth, cast([] as varchar[]) as labels "
+        "from temp.floret where vertex_id = 0",
+    )
+    grouping = None if by_rule else hyperstages
+    given = {
+        "hyperstages": resolve(steps, con, tree_id, grouping, "hyperstage") or hyperstages,
+        "initial": resolve(steps, con, tree_id, initial, "initial"),
+        "stages": resolve(steps, con, tree_id, stages, "stage"),
+    }
+    refuse_mixture(
+        steps,
+        tree_id,
+        "given_hyperstage",
+        "select vertex_id, labels as part from temp.floret",
+        "hyperstage",
+        "a hyperstage holds situations of one label set",
+    )
+    steps.run("situation_group", by_variable=hyperstages != "labels")
+    for table, what in (("given_initial", "initial stage"), ("given_stage", "stage")):
+        refuse_mixture(
+            steps,
+            tree_id,
+            table,
+            "select vertex_id, hyperstage_id as part from temp.situation_group",
+            what,
+            "situations share a stage within a hyperstage only (by default: same variable "
+            "and same label set); split the stage, complete the florets (sampling_zeros), "
+            "or give hyperstages",
+        )
+    share_prior(steps, tree_id, int(str(tree["height"])))
+    return given
+
+
+def _learn(
+    steps: Steps, con: duckdb.DuckDBPyConnection, tree_id: int, alpha: float
+) -> list[Merge]:
+    """Cluster each hyperstage; replace ``given_stage`` by the stages learnt."""
+    import numpy as np
+
+    from cegdb import ahc
+
+    steps.run("learnable")
+    steps.run("learnable_answer", tree_id=tree_id)
+    found = con.execute("select * from temp.learnable_answer order by all").fetchnumpy()
+    runs: list[list[Merge]] = []
+    hyperstage = found["hyperstage_id"]
+    ends = np.flatnonzero(np.diff(hyperstage)) + 1
+    for rows in np.split(np.arange(len(hyperstage)), ends):
+        if len(rows):
+            runs.append(_cluster({key: found[key][rows] for key in found}, alpha))
+    merges = ahc.interleave(runs)
+    final: dict[int, int] = {}
+    for merge in reversed(merges):
+        final[merge.absorbed_id] = final.get(merge.kept_id, merge.kept_id)
+    absorbed = np.fromiter(final.keys(), np.int64, len(final))
+    kept = np.fromiter(final.values(), np.int64, len(final))
+    con.register(_STAGED, {"absorbed_id": absorbed, "kept_id": kept})
+    steps.create(
+        "given_stage",
+        "select l.vertex_id, cast(coalesce(m.kept_id, l.stage_id) as varchar) as name "  # noqa: S608
+        f"from temp.learnable as l left join {_STAGED} as m on l.stage_id = m.absorbed_id",
+    )
+    con.unregister(_STAGED)
+    return merges
+
+
+def _cluster(rows: Mapping[str, NDArray[np.int64]], alpha: float) -> list[Merge]:
+    """Run AHC on the rows of ``learnable_answer`` of one hyperstage."""
+    import numpy as np
+
+    from cegdb import ahc
+
+    ids, stage = np.unique(rows["stage_id"], return_inverse=True)
+    labels, label = np.unique(rows["label_id"], return_inverse=True)
+    shares, base = np.unique(rows["n_shares"], return_inverse=True)
+    counts = np.zeros((len(ids), len(labels)), dtype=np.int64)
+    np.add.at(counts, (stage, label), rows["n"])
+    multiplicities = np.zeros((len(ids), len(shares)), dtype=np.int64)
+    first = label == 0
+    multiplicities[stage[first], base[first]] = rows["n_members"][first]
+    bases = np.repeat((alpha / shares)[:, np.newaxis], len(labels), axis=1)
+    return ahc.agglomerate(counts, bases, multiplicities, ids)
+
+
+def _not_named(steps: Steps) -> int:
+    ((n,),) = steps.rows(
+        "select count(*) from temp.floret where vertex_id not in "
+        "(select vertex_id from temp.given_stage)"
+    )
+    return int(str(n))
+
+
+def _write(
+    steps: Steps,
+    con: duckdb.DuckDBPyConnection,
+    staging_id: int,
+    tree_id: int,
+    alpha: float,
+) -> int:
+    """Write the tables of a staging; return the number of hyperstages."""
+    import numpy as np
+    from scipy.special import betaincinv
+
+    n_hyperstages = steps.run("staging_hyperstage", staging_id=staging_id, tree_id=tree_id)
+    steps.run("staging_member", staging_id=staging_id)
+    steps.run("staging_stage", staging_id=staging_id, tree_id=tree_id, palette=PALETTE)
+    steps.run("stage_answer", tree_id=tree_id, alpha=alpha)
+    steps.run("stage_estimate")
+    found = con.execute(
+        "select prior + n as mass, total from temp.stage_estimate order by place"
+    ).fetchnumpy()
+    mass, rest = found["mass"], np.maximum(found["total"] - found["mass"], 0.0)
+    tail = (1 - _INTERVAL) / 2
+    several = rest > 0
+    low, high = np.zeros(len(mass)), np.ones(len(mass))
+    low[several] = betaincinv(mass[several], rest[several], tail)
+    high[several] = betaincinv(mass[several], rest[several], 1 - tail)
+    con.register(_STAGED, {"place": np.arange(len(mass)), "low": low, "high": high})
+    steps.create("stage_interval", f"select * from {_STAGED}")  # noqa: S608
+    con.unregister(_STAGED)
+    steps.run("staging_edge", staging_id=staging_id)
+    return n_hyperstages
+
+
+def _write_merges(
+    con: duckdb.DuckDBPyConnection, staging_id: int, merges: Sequence[Merge]
+) -> None:
+    if not merges:
+        return
+    import numpy as np
+
+    con.register(
+        _STAGED,
+        {
+            "step": np.arange(1, len(merges) + 1),
+            "kept_id": np.array([merge.kept_id for merge in merges], dtype=np.int64),
+            "absorbed_id": np.array([merge.absorbed_id for merge in merges], dtype=np.int64),
+            "log_bayes_factor": np.array([merge.log_bayes_factor for merge in merges]),
+        },
+    )
+    con.execute(
+        f"insert into cegdb.ahc_merge select $staging_id, step, kept_id, absorbed_id, "  # noqa: S608
+        f"log_bayes_factor from {_STAGED} order by step",
+        {"staging_id": staging_id},
+    )
+    con.unregister(_STAGED)
+
+
+def _scores(con: duckdb.DuckDBPyConnection, tree_id: int) -> dict[str, float]:
+    """Return the scores of the stages in ``stage_estimate``, summed without rounding."""
+    import numpy as np
+    from scipy.special import gammaln
+
+    found = con.execute(
+        "select stage_id, prior, n from temp.stage_estimate order by place"
+    ).fetchnumpy()
+    prior, n = found["prior"], found["n"].astype(np.float64)
+    if not len(n):
+        return dict.fromkeys(
+            ("log_marginal_likelihood", "log_likelihood", "df", "aic", "bic"), 0.0
+        )
+    starts = np.flatnonzero(np.diff(found["stage_id"], prepend=-1))
+    sizes = np.diff(np.append(starts, len(n)))
+    mass, total = np.add.reduceat(prior, starts), np.add.reduceat(n, starts)
+    marginal = math.fsum(gammaln(mass) - gammaln(mass + total)) + math.fsum(
+        gammaln(prior + n) - gammaln(prior)
+    )
+    seen = n > 0
+    share = (n / np.repeat(np.maximum(total, 1), sizes))[seen]
+    likelihood = math.fsum(n[seen] * np.log(share))
+    df = int((sizes[total > 0] - 1).sum())
+    ((rows,),) = con.execute(
+        "select n - n_stopped from cegdb.vertex where tree_id = ? and vertex_id = 0",
+        [tree_id],
+    ).fetchall()
+    return {
+        "log_marginal_likelihood": marginal,
+        "log_likelihood": likelihood,
+        "df": df,
+        "aic": -2 * likelihood + 2 * df,
+        "bic": -2 * likelihood + df * math.log(max(rows, 1)),
+    }
+
+
+def _hints(steps: Steps, staging_id: int) -> list[str]:
+    return [
+        f"{variable!r} has {n} hyperstages, since {int(str(lacking)):,} florets lack a level "
+        "seen elsewhere; see sampling_zeros"
+        for variable, n, lacking in steps.fetch("split_variable", staging_id=staging_id)
+    ]

@@ -1,0 +1,37 @@
+-- step:    staging_hyperstage
+-- mode:    append cegdb.hyperstage
+-- purpose: The hyperstages, with their labels in level order.
+-- reads:   situation_group, floret, edge, level
+-- writes:  hyperstage(staging_id, hyperstage_id, variable_id, labels, n_situations)
+-- params:  staging_id INTEGER, the staging
+--          tree_id INTEGER, its tree
+-- source:  DESIGN 4
+with grouped as (
+    select
+        g.hyperstage_id,
+        if(min(f.variable_id) = max(f.variable_id), min(f.variable_id), null) as variable_id,
+        count(*) as n_situations
+    from temp.situation_group as g
+    inner join temp.floret as f on g.vertex_id = f.vertex_id
+    group by g.hyperstage_id
+),
+
+labelled as (
+    select
+        e.parent_id as hyperstage_id,
+        list_sort(list(struct_pack(child_id := e.child_id, label := l.label))) as edges
+    from cegdb.edge as e
+    inner join cegdb.level as l on e.level_id = l.level_id
+    where e.tree_id = $tree_id and e.parent_id in (select g.hyperstage_id from grouped as g)
+    group by e.parent_id
+)
+
+select
+    $staging_id as staging_id,
+    g.hyperstage_id,
+    g.variable_id,
+    [edge.label for edge in l.edges] as labels,
+    g.n_situations
+from grouped as g
+inner join labelled as l on g.hyperstage_id = l.hyperstage_id
+order by g.hyperstage_id

@@ -1,0 +1,44 @@
+-- step:    staging_stage
+-- mode:    append cegdb.stage
+-- purpose: The stages; one of a single situation is white, the others take the colours of
+--          the palette in turn.
+-- reads:   situation_stage, vertex
+-- writes:  stage(staging_id, stage_id, hyperstage_id, n_situations, n, colour, kind)
+-- params:  staging_id INTEGER, the staging
+--          tree_id INTEGER, its tree
+--          palette VARCHAR[], colours as #rrggbb
+-- source:  DESIGN 4
+with grouped as (
+    select
+        s.stage_id,
+        min(s.hyperstage_id) as hyperstage_id,
+        count(*) as n_situations,
+        cast(sum(v.n) as bigint) as n,
+        min(s.kind) as kind
+    from temp.situation_stage as s
+    inner join cegdb.vertex as v on s.vertex_id = v.vertex_id
+    where v.tree_id = $tree_id
+    group by s.stage_id
+),
+
+ranked as (
+    select
+        *,
+        row_number() over (partition by n_situations > 1 order by stage_id) as place
+    from grouped
+)
+
+select
+    $staging_id as staging_id,
+    stage_id,
+    hyperstage_id,
+    n_situations,
+    n,
+    if(
+        n_situations = 1,
+        '#ffffff',
+        cast($palette as varchar[])[(place - 1) % len(cast($palette as varchar[])) + 1]
+    ) as colour,
+    kind
+from ranked
+order by stage_id

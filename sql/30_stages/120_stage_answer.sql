@@ -1,0 +1,34 @@
+-- step:    stage_answer
+-- mode:    create
+-- purpose: Prior mass, rows and weight of each label of each stage. Masses are added in
+--          sorted order, situations of equal mass as one product, so that the sum is the
+--          same for any order of rows and any number of threads.
+-- reads:   situation_stage, floret_mass, edge, level
+-- writes:  stage_answer(stage_id, label_id, prior, n, weight)
+-- params:  tree_id INTEGER, the tree
+--          alpha DOUBLE, prior mass of the root
+-- source:  SPEC 6
+with shared as (
+    select
+        s.stage_id,
+        l.label_id,
+        m.n_shares,
+        count(*) as n_members,
+        sum(e.n) as n,
+        sum(e.weight) as weight
+    from temp.situation_stage as s
+    inner join temp.floret_mass as m on s.vertex_id = m.vertex_id
+    inner join cegdb.edge as e on s.vertex_id = e.parent_id
+    inner join cegdb.level as l on e.level_id = l.level_id
+    where e.tree_id = $tree_id
+    group by s.stage_id, l.label_id, m.n_shares
+)
+
+select
+    stage_id,
+    label_id,
+    list_sum(list_sort(list(n_members * $alpha / n_shares))) as prior,
+    cast(sum(n) as bigint) as n,
+    sum(weight) as weight
+from shared
+group by stage_id, label_id

@@ -1,0 +1,15 @@
+-- step:    staging_size
+-- mode:    fetch
+-- purpose: What the summary of a staging says: stages and situations by kind.
+-- reads:   stage
+-- writes:  staging_size(kind, n_stages, n_situations)
+-- params:  staging_id INTEGER, the staging
+-- source:  DESIGN 5
+select
+    kind,
+    count(*) as n_stages,
+    cast(sum(n_situations) as bigint) as n_situations
+from cegdb.stage
+where staging_id = $staging_id
+group by kind
+order by kind

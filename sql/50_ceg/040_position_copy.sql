@@ -1,0 +1,18 @@
+-- step:    position_copy
+-- mode:    append temp.position_copy
+-- purpose: How many tree vertices each position of one height stands for: one copy a path
+--          from the root. In real numbers, since it can be astronomical.
+-- reads:   position, ceg_edge, position_copy
+-- writes:  position_copy(position_id, height, n_copies)
+-- params:  ceg_id INTEGER, the CEG
+--          height INTEGER, edges to the sink on the longest path, from the root's down
+-- source:  SPEC 3 (size first)
+select
+    p.position_id,
+    p.height,
+    coalesce(sum(c.n_copies), 1.0) as n_copies
+from cegdb.position as p
+left join cegdb.ceg_edge as e on e.ceg_id = $ceg_id and p.position_id = e.target_id
+left join temp.position_copy as c on e.source_id = c.position_id
+where p.ceg_id = $ceg_id and p.height = $height
+group by p.position_id, p.height

@@ -1,0 +1,17 @@
+-- step:    edge_rank
+-- mode:    create
+-- purpose: The place of each label in its floret, in the level order of the question asked
+--          there (that of the position's smallest situation).
+-- reads:   ceg_edge, edge, level
+-- writes:  edge_rank(source_id, label_id, place)
+-- params:  ceg_id INTEGER, the CEG
+--          tree_id INTEGER, its tree
+-- source:  DESIGN 4 (ids)
+select
+    c.source_id,
+    c.label_id,
+    e.level_id as place
+from cegdb.ceg_edge as c
+inner join cegdb.edge as e on e.tree_id = $tree_id and c.source_id = e.parent_id
+inner join cegdb.level as l on e.level_id = l.level_id and c.label_id = l.label_id
+where c.ceg_id = $ceg_id

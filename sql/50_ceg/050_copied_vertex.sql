@@ -1,0 +1,21 @@
+-- step:    copied_vertex
+-- mode:    append temp.copied_vertex
+-- purpose: The vertices of the recovered tree one edge deeper: a copy of its target for
+--          each edge of each copy of a position, numbered breadth first in level order.
+-- reads:   copied_vertex, ceg_edge, edge_rank
+-- writes:  copied_vertex(vertex_id, parent_id, depth, position_id, label_id)
+-- params:  ceg_id INTEGER, the CEG
+--          depth INTEGER, edges from the root, >= 1
+--          n_before BIGINT, vertices nearer to the root
+-- source:  Shenvi & Smith (2020), Theorem 3; SPEC 3 (all prefixes of the paths)
+select
+    $n_before + row_number() over (order by v.vertex_id, r.place) - 1 as vertex_id,
+    v.vertex_id as parent_id,
+    $depth as depth,
+    e.target_id as position_id,
+    e.label_id
+from temp.copied_vertex as v
+inner join cegdb.ceg_edge as e on e.ceg_id = $ceg_id and v.position_id = e.source_id
+inner join temp.edge_rank as r
+    on e.source_id = r.source_id and e.label_id = r.label_id
+where v.depth = $depth - 1
