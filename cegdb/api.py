@@ -1,0 +1,663 @@
+"""The user's objects: they hold a connection and ids, and call the rooms."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+
+from cegdb import ceg as ceg_room
+from cegdb import export, query, report
+from cegdb import ingest as ingest_room
+from cegdb import stages as stages_room
+from cegdb import tree as tree_room
+from cegdb.errors import MissingExtraError
+from cegdb.store import Store
+from cegdb.store.objects import KINDS, Kind, all_names, drop, find, row
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+    from types import TracebackType
+    from typing import Self
+
+    import networkx as nx
+    import pandas as pd
+
+    from cegdb.graphs import EdgeInfo
+    from cegdb.ingest import Labels, Source
+    from cegdb.positions import Stop
+    from cegdb.stages import Grouping, Hyperstages
+    from cegdb.tree import Blank, MissingPolicy, SamplingZeros
+    from cegdb.tree import Path as TreePath
+
+_PICTURED_EDGES = 300
+
+
+def open(  # noqa: A001
+    path: str | os.PathLike[str] | None = None,
+    *,
+    read_only: bool = False,
+    memory_limit: str | None = None,
+    threads: int | None = None,
+) -> Database:
+    """Open a database file, or one in memory.
+
+    Parameters
+    ----------
+    path
+        A DuckDB file, made if it does not exist, migrated if a former cegdb made it; left
+        out, a database in memory.
+    read_only
+        Several processes may read one file at once.
+    memory_limit
+        DuckDB's limit, such as ``"2GB"``; larger work spills to disk.
+    threads
+        How many DuckDB may use.
+
+    Raises
+    ------
+    StoreError
+        The file cannot be opened: see the message.
+    MigrationError
+        Its schema is newer than this cegdb, or not ours.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> with cegdb.open() as db:
+    ...     print(db)
+    cegdb in memory: 0 surveys, 0 trees, 0 stagings, 0 cegs
+    """
+    return Database(
+        Store.open(path, read_only=read_only, memory_limit=memory_limit, threads=threads)
+    )
+
+
+class _Named:
+    """An object of the catalog: it holds the store and its id."""
+
+    kind: Kind
+
+    def __init__(self, store: Store, object_id: int) -> None:
+        self._store = store
+        self.id = object_id
+
+    def _row(self) -> dict[str, object]:
+        with self._store.catalog() as catalog:
+            return row(catalog, self.kind, self.id)
+
+    @property
+    def name(self) -> str:
+        """The name under which it is stored."""
+        return str(self._row()["name"])
+
+    @property
+    def summary(self) -> str:
+        """What was made, which defaults decided, and what looks wrong."""
+        return report.summary(self.kind, self._row())
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """The settings it was made with."""
+        found = self._row()["settings"]
+        return dict(found) if isinstance(found, dict) else {}
+
+    def __repr__(self) -> str:
+        """Return the first line of the summary."""
+        return self.summary.split("\n", 1)[0]
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both are the same object of the same open database."""
+        return (
+            isinstance(other, _Named)
+            and (self._store, self.kind, self.id) == (other._store, other.kind, other.id)
+        )
+
+    def __hash__(self) -> int:
+        """Return a hash that fits equality."""
+        return hash((id(self._store), self.kind, self.id))
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.summary)}</pre>"
+
+    def _rows(self, view: str, column: str, order: str) -> list[dict[str, object]]:
+        return query.view_rows(self._store, view, {column: self.name}, order)
+
+    def _frame(self, view: str, column: str, order: str) -> pd.DataFrame:
+        return query.view_frame(self._store, view, {column: self.name}, order)
+
+
+class _Drawn(_Named):
+    """An object that is a graph."""
+
+    def to_networkx(self) -> nx.MultiDiGraph[str]:
+        """Return it as a networkx graph: nodes by shown name, labels as edge keys."""
+        raise AssertionError
+
+    def draw(
+        self, path: str | os.PathLike[str], *, edge_info: EdgeInfo = "probability"
+    ) -> Path:
+        """Draw it, left to right, stages coloured.
+
+        Parameters
+        ----------
+        path
+            Ends in ``.svg``, ``.png``, ``.pdf`` or ``.dot``.
+        edge_info
+            What edges show beside their label: ``"probability"``, ``"count"``,
+            ``"prior"``, ``"posterior"`` or ``"none"``.
+
+        Raises
+        ------
+        GraphError
+            The suffix or choice is unknown, or the graph is too large to lay out.
+        MissingExtraError
+            The extra ``draw`` is not installed.
+        """
+        from cegdb import graphs
+
+        return graphs.draw(self.to_networkx(), path, edge_info=edge_info)
+
+    def export(self, path: str | os.PathLike[str]) -> Path:
+        """Write the graph as ``.dot``, ``.graphml`` or ``.json`` (node-link)."""
+        from cegdb import graphs
+
+        return graphs.write_graph(self.to_networkx(), path)
+
+    def _repr_html_(self) -> str:
+        text = f"<pre>{html.escape(self.summary)}</pre>"
+        graph = self.to_networkx()
+        if graph.number_of_edges() > _PICTURED_EDGES:
+            return text
+        from cegdb import graphs
+
+        try:
+            return text + graphs.svg(graph)
+        except MissingExtraError:
+            return text
+
+
+class Survey(_Named):
+    """A survey: coded rows, its variables and the receipt of what was read."""
+
+    kind: Kind = "survey"
+
+    @property
+    def receipt(self) -> dict[str, object]:
+        """Rows read, kept and dropped with the reason; cells by kind; hints."""
+        found = self._row()["summary"]
+        return dict(found) if isinstance(found, dict) else {}
+
+    @property
+    def variables(self) -> pd.DataFrame:
+        """One row a level: variable, ordinal, label, kind, n, code, level_id, label_id."""
+        return self._frame("variables", "survey", "ordinal, code")
+
+    def event_tree(
+        self,
+        name: str | None = None,
+        *,
+        order: Sequence[str] | None = None,
+        blank: Blank = "auto",
+        missing_policy: MissingPolicy = "prefix",
+        sampling_zeros: SamplingZeros = "none",
+        add_paths: Sequence[TreePath] = (),
+        impossible: Sequence[TreePath] = (),
+        gate_min_rows: int = 5,
+        replace: bool = False,
+    ) -> EventTree:
+        """Build an event tree; see `cegdb.tree.event_tree` for the settings.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select 'a' as x, 'u' as y", name="one")
+        ...     survey.event_tree(order=["y"])
+        event tree 'one': 2 vertices, 1 situation, 1 leaves, height 1; 1 row
+        """
+        tree_id = tree_room.event_tree(
+            self._store,
+            self.id,
+            name=name,
+            order=order,
+            blank=blank,
+            missing_policy=missing_policy,
+            sampling_zeros=sampling_zeros,
+            add_paths=add_paths,
+            impossible=impossible,
+            gate_min_rows=gate_min_rows,
+            replace=replace,
+        )
+        return EventTree(self._store, tree_id)
+
+
+class EventTree(_Drawn):
+    """An event tree: its vertices and edges, and ways to stage it."""
+
+    kind: Kind = "tree"
+
+    @property
+    def situations(self) -> pd.DataFrame:
+        """One row a situation: situation, variable, path in words, n, depth, height, ..."""
+        return self._frame("situations", "tree", "vertex_id")
+
+    @property
+    def edges(self) -> pd.DataFrame:
+        """One row an edge: source, label, target, variable, n, weight, share, ..."""
+        return self._frame("tree_edges", "tree", "child_id")
+
+    @property
+    def florets(self) -> pd.DataFrame:
+        """One row a situation: its labels in level order and the count of each."""
+        return self._frame("florets", "tree", "vertex_id")
+
+    def set_stages(
+        self,
+        stages: Grouping,
+        name: str | None = None,
+        *,
+        alpha: float | None = None,
+        hyperstages: Hyperstages = "variable",
+        replace: bool = False,
+    ) -> StagedTree:
+        """Give the stages by hand; see `cegdb.stages.set_stages` for the settings.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select 'a' as x, 'u' as y union all select 'b', 'u'")
+        ...     staged = survey.event_tree().set_stages({("a",): "s", ("b",): "s"})
+        ...     len(staged.stages)
+        2
+        """
+        staging_id = stages_room.set_stages(
+            self._store,
+            self.id,
+            stages,
+            name=name,
+            alpha=alpha,
+            hyperstages=hyperstages,
+            replace=replace,
+        )
+        return StagedTree(self._store, staging_id)
+
+    def learn_stages(
+        self,
+        name: str | None = None,
+        *,
+        method: Literal["ahc"] = "ahc",
+        alpha: float | None = None,
+        hyperstages: Hyperstages = "variable",
+        initial: Grouping | None = None,
+        replace: bool = False,
+    ) -> StagedTree:
+        """Learn the stages; see `cegdb.stages.learn_stages` for the settings.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
+        ...     survey.event_tree().learn_stages(alpha=2).stages["n_situations"].tolist()
+        [1, 2]
+        """
+        staging_id = stages_room.learn_stages(
+            self._store,
+            self.id,
+            name=name,
+            method=method,
+            alpha=alpha,
+            hyperstages=hyperstages,
+            initial=initial,
+            replace=replace,
+        )
+        return StagedTree(self._store, staging_id)
+
+    def to_networkx(self) -> nx.MultiDiGraph[str]:
+        """Return it as a networkx graph: nodes s0, s1, ..., l0, ...; labels as edge keys."""
+        from cegdb import graphs
+
+        return graphs.tree_graph(
+            self.name,
+            self._rows("vertices", "tree", "vertex_id"),
+            self._rows("tree_edges", "tree", "child_id"),
+        )
+
+
+class StagedTree(_Drawn):
+    """A staging of an event tree: stages with one probability vector each, and scores."""
+
+    kind: Kind = "staging"
+
+    @property
+    def tree(self) -> EventTree:
+        """The event tree."""
+        return EventTree(self._store, int(str(self._row()["tree_id"])))
+
+    @property
+    def log_marginal_likelihood(self) -> float:
+        """Logarithm of the marginal likelihood (Dirichlet-multinomial), natural log."""
+        return float(str(self._row()["log_marginal_likelihood"]))
+
+    @property
+    def log_likelihood(self) -> float:
+        """Logarithm of the likelihood at the observed shares of each stage."""
+        return float(str(self._row()["log_likelihood"]))
+
+    @property
+    def df(self) -> int:
+        """Free parameters: labels less one, over the stages that some row reached."""
+        return int(str(self._row()["df"]))
+
+    @property
+    def aic(self) -> float:
+        """Akaike's criterion, -2 log likelihood + 2 df: smaller is better."""
+        return float(str(self._row()["aic"]))
+
+    @property
+    def bic(self) -> float:
+        """-2 log likelihood + df ln N, N the rows that answer the root's question."""
+        return float(str(self._row()["bic"]))
+
+    @property
+    def stages(self) -> pd.DataFrame:
+        """One row a stage: stage, variable, labels, n_situations, n, kind, colour, ..."""
+        return self._frame("stages", "staging", "stage_id")
+
+    @property
+    def stage_edges(self) -> pd.DataFrame:
+        """One row a stage and label: prior, n, share, probability, low, high, ..."""
+        return self._frame("stage_edges", "staging", "stage_id, label_id")
+
+    @property
+    def florets(self) -> pd.DataFrame:
+        """One row a situation: its stage beside its labels in level order and counts."""
+        return self._frame("staged_florets", "staging", "vertex_id")
+
+    @property
+    def merges(self) -> pd.DataFrame:
+        """One row a merge of AHC: step, kept, absorbed, log_bayes_factor, ..."""
+        return self._frame("merges", "staging", "step")
+
+    def to_ceg(
+        self,
+        name: str | None = None,
+        *,
+        stop: Stop = "early",
+        replace: bool = False,
+    ) -> ChainEventGraph:
+        """Construct the CEG; see `cegdb.ceg.build_ceg` for the settings.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
+        ...     survey.event_tree().learn_stages().to_ceg(name="two")
+        CEG 'two': 3 vertices (the sink included), 4 edges; 2 steps for height 2
+        """
+        ceg_id = ceg_room.build_ceg(
+            self._store, self.id, name=name, stop=stop, replace=replace
+        )
+        return ChainEventGraph(self._store, ceg_id)
+
+    def to_networkx(self) -> nx.MultiDiGraph[str]:
+        """Return it as a networkx graph: the tree's, with stage, colour, probability."""
+        from cegdb import graphs
+
+        return graphs.tree_graph(
+            self.name,
+            self._rows("staged_vertices", "staging", "vertex_id"),
+            self._rows("staged_edges", "staging", "child_id"),
+        )
+
+
+class ChainEventGraph(_Drawn):
+    """A Chain Event Graph: positions, edges, and the steps that led to it."""
+
+    kind: Kind = "ceg"
+
+    @property
+    def staging(self) -> StagedTree:
+        """The staged tree it was made from."""
+        return StagedTree(self._store, int(str(self._row()["staging_id"])))
+
+    @property
+    def positions(self) -> pd.DataFrame:
+        """One row a vertex: position, stage, variable, height, n, n_situations, ..."""
+        return self._frame("positions", "ceg", "stage_id is null, position_id")
+
+    @property
+    def edges(self) -> pd.DataFrame:
+        """One row an edge: source, label, target, variable, n, prior, probability, ..."""
+        return self._frame("ceg_edges", "ceg", "source_id, label_id, target_id")
+
+    @property
+    def situation_positions(self) -> pd.DataFrame:
+        """One row a situation: its path in words, stage and position."""
+        return self._frame("situation_positions", "ceg", "vertex_id")
+
+    @property
+    def steps(self) -> pd.DataFrame:
+        """One row a step of the recursion, G_0 (the tree) first: sizes and seconds."""
+        return self._frame("merge_steps", "ceg", "step")
+
+    def recover(self, *, limit: int = ceg_room.MOST_VERTICES) -> pd.DataFrame:
+        """Return the staged tree the CEG stands for (Theorem 3).
+
+        Parameters
+        ----------
+        limit
+            The largest tree to unroll; its size is computed first.
+
+        Returns
+        -------
+        DataFrame
+            One row a vertex, breadth first: ``vertex_id``, ``parent_id`` (missing for the
+            root), ``depth``, ``label``, ``position_id``, ``stage_id`` (missing on a leaf).
+
+        Raises
+        ------
+        CegError
+            The tree would be larger than ``limit``.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
+        ...     len(survey.event_tree().learn_stages().to_ceg().recover())
+        7
+        """
+        import pandas as pd
+
+        names = ["vertex_id", "parent_id", "depth", "label", "position_id", "stage_id"]
+        found = ceg_room.recover(self._store, self.id, limit=limit)
+        frame = pd.DataFrame(found, columns=names)
+        return frame.astype({"parent_id": "Int64", "stage_id": "Int64"})
+
+    def to_networkx(self) -> nx.MultiDiGraph[str]:
+        """Return it as a networkx graph: nodes w0, w1, ..., w_inf; labels as edge keys."""
+        from cegdb import graphs
+
+        return graphs.ceg_graph(
+            self.name,
+            self._rows("positions", "ceg", "stage_id is null, position_id"),
+            self._rows("ceg_edges", "ceg", "source_id, label_id, target_id"),
+        )
+
+    def export(self, path: str | os.PathLike[str]) -> Path:
+        """Write the graph (``.dot``, ``.graphml``, ``.json``) or edges (``.csv``, ``.parquet``)."""
+        if str(path).lower().endswith((".csv", ".parquet")):
+            return export.export_table(self._store, "ceg_edges", "ceg", self.name, path)
+        return super().export(path)
+
+
+_Object = TypeVar("_Object", bound=_Named)
+
+
+class Collection(Generic[_Object]):
+    """The objects of one kind: ``db.cegs["falls"]``, ``for ceg in db.cegs``."""
+
+    def __init__(self, store: Store, of: type[_Object]) -> None:
+        self._store = store
+        self._of = of
+
+    def names(self) -> list[str]:
+        """Return their names, in the order they were made."""
+        with self._store.catalog() as catalog:
+            return all_names(catalog, self._of.kind)
+
+    def __getitem__(self, name: str) -> _Object:
+        """Return the object of that name, or raise UnknownNameError."""
+        with self._store.catalog() as catalog:
+            return self._of(self._store, find(catalog, self._of.kind, name))
+
+    def __iter__(self) -> Iterator[_Object]:
+        """Iterate over the objects."""
+        return iter([self[name] for name in self.names()])
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.names())
+
+    def __contains__(self, name: object) -> bool:
+        """Return whether there is one of that name."""
+        return name in self.names()
+
+    def __repr__(self) -> str:
+        """Return the kind and the names."""
+        return f"{self._of.kind}s: {', '.join(map(repr, self.names())) or 'none'}"
+
+
+class Database:
+    """An open database: surveys, trees, stagings and CEGs side by side.
+
+    Use it in a ``with`` block, or call ``close``: the file is locked until then.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    @property
+    def path(self) -> Path | None:
+        """The file; None in memory."""
+        return self._store.path
+
+    @property
+    def surveys(self) -> Collection[Survey]:
+        """The surveys, by name."""
+        return Collection(self._store, Survey)
+
+    @property
+    def trees(self) -> Collection[EventTree]:
+        """The event trees, by name."""
+        return Collection(self._store, EventTree)
+
+    @property
+    def stagings(self) -> Collection[StagedTree]:
+        """The staged trees, by name."""
+        return Collection(self._store, StagedTree)
+
+    @property
+    def cegs(self) -> Collection[ChainEventGraph]:
+        """The CEGs, by name."""
+        return Collection(self._store, ChainEventGraph)
+
+    def ingest(
+        self,
+        source: Source,
+        name: str | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        count: str | None = None,
+        structural: Labels = (),
+        missing: Labels = (),
+        levels: Mapping[str, Sequence[object]] | None = None,
+        replace: bool = False,
+    ) -> Survey:
+        """Read a survey; see `cegdb.ingest.ingest` for the settings.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     db.ingest("select 'yes' as a union all select 'no'", name="two")
+        survey 'two' from select 'yes' as a union all select 'no': 2 rows read, 2 kept; 2 respondents, 2 distinct
+        """  # noqa: E501
+        survey_id = ingest_room.ingest(
+            self._store,
+            source,
+            name=name,
+            columns=columns,
+            count=count,
+            structural=structural,
+            missing=missing,
+            levels=levels,
+            replace=replace,
+        )
+        return Survey(self._store, survey_id)
+
+    def sql(
+        self, sql: str, params: Mapping[str, object] | Sequence[object] | None = None
+    ) -> pd.DataFrame:
+        """Run your own SQL and return its rows; each thread has its own connection.
+
+        Raises
+        ------
+        QueryError
+            The SQL fails.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     db.sql("select $x + 1 as y", {"x": 1})["y"].item()
+        2
+        """
+        return query.run_sql(self._store, sql, params).df()
+
+    def drop(self, kind: Kind, name: str) -> None:
+        """Drop a survey, tree, staging or ceg, with everything built on it.
+
+        Raises
+        ------
+        UnknownNameError
+            There is none of that name.
+        """
+        with self._store.writing() as (_, catalog):
+            drop(catalog, kind, find(catalog, kind, name))
+
+    def check(self) -> list[dict[str, object]]:
+        """Return every row that violates an invariant; an empty list is good."""
+        return report.check(self._store)
+
+    def close(self) -> None:
+        """Release the file; a second call does nothing."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        """Return self."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close."""
+        self.close()
+
+    def __repr__(self) -> str:
+        """Return where it is and how many objects it holds."""
+        with self._store.catalog() as catalog:
+            sizes = [f"{len(all_names(catalog, kind))} {kind}s" for kind in KINDS]
+        where = "in memory" if self.path is None else f"in {self.path}"
+        return f"cegdb {where}: {', '.join(sizes)}"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(repr(self))}</pre>"

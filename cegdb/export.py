@@ -1,0 +1,80 @@
+"""Tables to files: CSV, Parquet or JSON of one view, written whole or not at all."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import duckdb
+
+from cegdb.errors import GraphError
+
+if TYPE_CHECKING:
+    import os
+
+    from cegdb.store import Store
+
+_FORMATS: Final = {
+    ".csv": "format csv, header true",
+    ".parquet": "format parquet",
+    ".json": "format json, array true",
+}
+TABLE_FILES: Final = tuple(_FORMATS)
+
+
+def export_table(
+    store: Store, view: str, column: str, name: str, path: str | os.PathLike[str]
+) -> Path:
+    """Write the rows of a view that belong to one object to a file.
+
+    Parameters
+    ----------
+    store
+        Where to read.
+    view
+        A view of the schema ``cegdb``, such as ``ceg_edges``.
+    column, name
+        The column that names the object, and its name.
+    path
+        Ends in ``.csv``, ``.parquet`` or ``.json``.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    GraphError
+        The suffix is none of these, or the file cannot be written.
+
+    Examples
+    --------
+    >>> from cegdb.store import Store
+    >>> with Store.open() as store:
+    ...     export_table(store, "ceg_edges", "ceg", "falls", "falls.xls")
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.GraphError: falls.xls ends in none of .csv, .parquet, .json
+    """
+    file = Path(path)
+    options = _FORMATS.get(file.suffix.lower())
+    if options is None:
+        raise GraphError(f"{file} ends in none of {', '.join(_FORMATS)}")
+    part = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
+    target = str(part).replace("'", "''")
+    try:
+        with store.reading() as con:
+            con.execute(
+                f"copy (select * from cegdb.{view} where {column} = $name order by all) "
+                f"to '{target}' ({options})",
+                {"name": name},
+            )
+        part.replace(file)
+    except (duckdb.Error, OSError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise GraphError(f"{file} cannot be written: {reason}") from None
+    finally:
+        part.unlink(missing_ok=True)
+    return file

@@ -1,0 +1,148 @@
+"""Words about objects: the short summary after each creating step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cegdb.store.objects import Kind
+
+_KINDS: Final = {
+    "learnt": "learnt",
+    "given": "given",
+    "single_edge": "of single-edge florets",
+    "unobserved": "never observed",
+}
+
+
+def summary(kind: Kind, row: Mapping[str, object]) -> str:
+    """Return what was made, which defaults decided, and what looks wrong.
+
+    Parameters
+    ----------
+    kind
+        ``survey``, ``tree``, ``staging`` or ``ceg``.
+    row
+        The object's catalog row.
+
+    Returns
+    -------
+    str
+        A line or a few; hints begin with ``note:``.
+
+    Examples
+    --------
+    >>> print(summary("ceg", {"name": "falls", "n_vertices": 12, "n_edges": 25,
+    ...     "summary": {"steps": 4, "height": 4, "stopped_early": False, "hints": []}}))
+    CEG 'falls': 12 vertices (the sink included), 25 edges; 4 steps for height 4
+    """
+    told = row["summary"]
+    details: Mapping[str, object] = told if isinstance(told, dict) else {}
+    lines = {
+        "survey": _survey,
+        "tree": _tree,
+        "staging": _staging,
+        "ceg": _ceg,
+    }[kind](row, details)
+    hints = details.get("hints", [])
+    notes = [f"note: {hint}" for hint in hints] if isinstance(hints, list) else []
+    return "\n".join([*lines, *notes])
+
+
+def _n(value: object, word: str) -> str:
+    number = int(str(value))
+    plural = word if number == 1 else {"vertex": "vertices"}.get(word, f"{word}s")
+    return f"{number:,} {plural}"
+
+
+def _mapping(details: Mapping[str, object], key: str) -> dict[str, object]:
+    found = details.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def _survey(row: Mapping[str, object], details: Mapping[str, object]) -> list[str]:
+    dropped = _mapping(details, "rows_dropped")
+    read, kept = _n(details["rows_read"], "row"), int(str(details["rows_kept"]))
+    lines = [
+        f"survey {row['name']!r} from {row['source']}: {read} read, {kept:,} kept"
+        + "".join(f", {int(str(n)):,} dropped ({why})" for why, n in dropped.items())
+        + f"; {_n(row['n'], 'respondent')}, {int(str(row['n_distinct'])):,} distinct"
+    ]
+    cells = _mapping(details, "cells")
+    for variable, kinds in cells.items():
+        parts = [
+            f"{int(str(n)):,} {kind}"
+            for kind, n in (kinds if isinstance(kinds, dict) else {}).items()
+            if n and kind != "value"
+        ]
+        if parts:
+            lines.append(f"  {variable}: {', '.join(parts)}")
+    return lines
+
+
+def _tree(row: Mapping[str, object], details: Mapping[str, object]) -> list[str]:
+    lines = [
+        f"event tree {row['name']!r}: {_n(row['n_vertices'], 'vertex')}, "
+        f"{_n(row['n_situations'], 'situation')}, {int(str(row['n_leaves'])):,} leaves, "
+        f"height {row['height']}; {_n(row['n'], 'row')}"
+    ]
+    left_out = int(str(details.get("rows_left_out", 0)))
+    if left_out:
+        lines.append(f"  {left_out:,} of {_n(details['rows_of_survey'], 'row')} left out")
+    stopped = int(str(details.get("rows_stopped_at_a_situation", 0)))
+    if stopped:
+        lines.append(f"  {stopped:,} rows stop at a situation that others pass")
+    for variable, decided in _mapping(details, "decisions").items():
+        parts = decided if isinstance(decided, dict) else {}
+        words = {
+            "blank_structural": "blanks do not apply",
+            "blank_missing": "blanks are missing",
+            "missing_structural": "missing answers do not apply",
+            "missing": "answers are missing",
+        }
+        told = [f"{int(str(n)):,} {words[key]}" for key, n in parts.items() if n]
+        if told:
+            lines.append(f"  {variable}: {', '.join(told)}")
+    zero = int(str(details.get("zero_paths_added", 0)))
+    if zero:
+        lines.append(f"  {_n(zero, 'path')} without rows added")
+    return lines
+
+
+def _staging(row: Mapping[str, object], details: Mapping[str, object]) -> list[str]:
+    kinds = _mapping(details, "stages_by_kind")
+    told = ", ".join(
+        f"{sizes['stages']:,} {_KINDS[kind]}"
+        for kind, sizes in kinds.items()
+        if isinstance(sizes, dict)
+    )
+    why = (
+        " (the largest number of levels of a variable)"
+        if details.get("alpha_is_default")
+        else ""
+    )
+    lines = [
+        f"staging {row['name']!r}: {_n(row['n_stages'], 'stage')} ({told}) in "
+        f"{_n(row['n_hyperstages'], 'hyperstage')}",
+        f"  log marginal likelihood {float(str(row['log_marginal_likelihood'])):.4f}, "
+        f"BIC {float(str(row['bic'])):.2f}, {row['df']} free parameters; "
+        f"alpha = {float(str(row['alpha'])):g}{why}",
+    ]
+    if row["method"] == "ahc":
+        merges = _n(details.get("merges", 0), "merge")
+        lines.append(f"  {merges}; stopped since no further one raises the score")
+    not_named = int(str(details.get("situations_not_named", 0)))
+    if not_named:
+        lines.append(f"  {_n(not_named, 'situation')} not named, each its own stage")
+    return lines
+
+
+def _ceg(row: Mapping[str, object], details: Mapping[str, object]) -> list[str]:
+    early = ", stopped early" if details.get("stopped_early") else ""
+    return [
+        f"CEG {row['name']!r}: {_n(row['n_vertices'], 'vertex')} (the sink included), "
+        f"{_n(row['n_edges'], 'edge')}; {_n(details.get('steps', 0), 'step')} for height "
+        f"{details.get('height')}{early}"
+    ]
