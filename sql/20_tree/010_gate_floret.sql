@@ -34,7 +34,9 @@ floret as (
         case $blank
             when 'structural' then true
             when 'missing' then false
-            else bool_and(digit = $blank_code) and sum(n) >= $gate_min_rows
+            else
+                bool_and(digit = $blank_code or (n = 0 and digit = $structural_code))
+                and sum(n) >= $gate_min_rows
         end as blank_structural
     from cell
     where digit > 0

@@ -1,8 +1,8 @@
 -- step:    learnable
 -- mode:    create
--- purpose: The situations that learning sees, those with several edges and some row, and
---          the stage each starts in: a given initial one, named by its smallest situation,
---          or its own.
+-- purpose: The situations that learning sees, those with several edges and some row (or a
+--          given initial stage), and the stage each starts in: the initial one, named by
+--          its smallest situation, or its own.
 -- reads:   floret, floret_mass, situation_group, given_initial
 -- writes:  learnable(vertex_id, hyperstage_id, stage_id, n_shares)
 -- params:  none
@@ -18,7 +18,7 @@ with start as (
     inner join temp.situation_group as g on f.vertex_id = g.vertex_id
     inner join temp.floret_mass as m on f.vertex_id = m.vertex_id
     left join temp.given_initial as i on f.vertex_id = i.vertex_id
-    where f.n_edges > 1 and f.n > 0
+    where f.n_edges > 1 and (f.n > 0 or i.name is not null)
 )
 
 select
