@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from cegdb import ceg as ceg_room
@@ -316,6 +317,12 @@ class EventTree(_Drawn):
         )
         return StagedTree(self._store, staging_id)
 
+    def draw(
+        self, path: str | os.PathLike[str], *, edge_info: EdgeInfo = "count"
+    ) -> Path:
+        """Draw the tree; see `StagedTree.draw` (without stages there are counts only)."""
+        return super().draw(path, edge_info=edge_info)
+
     def to_networkx(self) -> nx.MultiDiGraph[str]:
         """Return it as a networkx graph: nodes s0, s1, ..., l0, ...; labels as edge keys."""
         from cegdb import graphs
@@ -620,6 +627,13 @@ class Database:
         """
         return query.run_sql(self._store, sql, params).df()
 
+    def rows(
+        self, sql: str, params: Mapping[str, object] | None = None
+    ) -> tuple[list[str], list[tuple[object, ...]]]:
+        """Run your own SQL and return column names and rows, without pandas."""
+        result = query.run_sql(self._store, sql, params)
+        return [column[0] for column in result.description or []], result.fetchall()
+
     def drop(self, kind: Kind, name: str) -> None:
         """Drop a survey, tree, staging or ceg, with everything built on it.
 
@@ -630,6 +644,20 @@ class Database:
         """
         with self._store.writing() as (_, catalog):
             drop(catalog, kind, find(catalog, kind, name))
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Make several objects or none: after any error in the block nothing is kept.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db, db.transaction():
+        ...     db.ingest("select 1 as x", name="one").event_tree().name
+        'one'
+        """
+        with self._store.writing():
+            yield
 
     def check(self) -> list[dict[str, object]]:
         """Return every row that violates an invariant; an empty list is good."""

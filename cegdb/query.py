@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
     from cegdb.store import Store
 
-Params = "Mapping[str, object] | Sequence[object] | None"
-
-
 def view_rows(
     store: Store, view: str, where: Mapping[str, object], order: str
 ) -> list[dict[str, object]]:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from cegdb.store.objects import Kind
 
+_LONGEST: Final = 60
 _KINDS: Final = {
     "learnt": "learnt",
     "given": "given",
@@ -65,8 +66,10 @@ def _mapping(details: Mapping[str, object], key: str) -> dict[str, object]:
 def _survey(row: Mapping[str, object], details: Mapping[str, object]) -> list[str]:
     dropped = _mapping(details, "rows_dropped")
     read, kept = _n(details["rows_read"], "row"), int(str(details["rows_kept"]))
+    source = str(row["source"])
+    source = source if len(source) <= _LONGEST else f"{source[:_LONGEST]}..."
     lines = [
-        f"survey {row['name']!r} from {row['source']}: {read} read, {kept:,} kept"
+        f"survey {row['name']!r} from {source}: {read} read, {kept:,} kept"
         + "".join(f", {int(str(n)):,} dropped ({why})" for why, n in dropped.items())
         + f"; {_n(row['n'], 'respondent')}, {int(str(row['n_distinct'])):,} distinct"
     ]
@@ -105,9 +108,9 @@ def _tree(row: Mapping[str, object], details: Mapping[str, object]) -> list[str]
         told = [f"{int(str(n)):,} {words[key]}" for key, n in parts.items() if n]
         if told:
             lines.append(f"  {variable}: {', '.join(told)}")
-    zero = int(str(details.get("zero_paths_added", 0)))
+    zero = int(str(details.get("vertices_without_rows", 0)))
     if zero:
-        lines.append(f"  {_n(zero, 'path')} without rows added")
+        lines.append(f"  {_n(zero, 'vertex')} without rows added")
     return lines
 
 

@@ -61,6 +61,7 @@ class Store:
         self._lock = threading.RLock()
         self._own = threading.local()
         self._cursors: list[duckdb.DuckDBPyConnection] = []
+        self._transaction: sa.Connection | None = None
         self._engine = sa.create_engine(
             "duckdb://", creator=lambda: ConnectionWrapper(con), poolclass=StaticPool
         )
@@ -165,24 +166,33 @@ class Store:
         """Give one transaction: committed at the end, rolled back after any error.
 
         Both connections returned are the same one: DuckDB's for the steps, SQLAlchemy's
-        for the catalog.
+        for the catalog. Inside another ``writing`` its transaction goes on.
         """
         with self.reading() as con:
             if self.read_only:
                 raise StoreError(
                     f"{self.path} is open read-only", hint="open it without read_only"
                 )
+            if self._transaction is not None:
+                yield con, self._transaction
+                return
             try:
-                with self._engine.begin() as catalog:
-                    yield con, catalog
+                with self._engine.begin() as self._transaction:
+                    yield con, self._transaction
             except sa.exc.IntegrityError as error:
                 raise StoreError(f"a catalog row was refused: {error.orig}") from error
+            finally:
+                self._transaction = None
 
     @contextmanager
     def catalog(self) -> Iterator[sa.Connection]:
         """Give SQLAlchemy's connection for reading the catalog."""
-        with self.reading(), self._engine.connect() as connection:
-            yield connection
+        with self.reading():
+            if self._transaction is not None:
+                yield self._transaction
+                return
+            with self._engine.connect() as connection:
+                yield connection
 
     def own_connection(self) -> duckdb.DuckDBPyConnection:
         """Return this thread's connection for users' own SQL."""

@@ -155,7 +155,9 @@ def event_tree(
             )
             _build(steps, tree_id, variables, coded)
             size = steps.fetch("tree_size", tree_id=tree_id)[0]
-        n, n_vertices, n_situations, n_leaves, height, n_stopped = map(int, map(str, size))
+        n, n_vertices, n_situations, n_leaves, height, n_stopped, n_zero = (
+            int(str(value)) for value in size
+        )
         catalog.execute(
             sa.update(schema.event_tree)
             .where(schema.event_tree.c.tree_id == tree_id)
@@ -170,7 +172,7 @@ def event_tree(
                     "rows_left_out": int(str(survey["n"])) - n,
                     "rows_stopped_at_a_situation": n_stopped,
                     "decisions": coded.decisions,
-                    "zero_paths_added": coded.n_zero_paths + len(added),
+                    "vertices_without_rows": n_zero,
                     "hints": _hints(coded, policy, int(str(survey["n"]))),
                 },
                 **made_by(time.perf_counter() - started),

@@ -58,7 +58,6 @@ class Coded:
 
     chunk_ends: list[int] = field(default_factory=list)
     decisions: dict[str, dict[str, int]] = field(default_factory=dict)
-    n_zero_paths: int = 0
 
 
 def code_paths(
@@ -106,7 +105,7 @@ def code_paths(
                 coded.decisions[variable.name] = _decide(steps, variable, divisor, policy)
         if policy.sampling_zeros != "none":
             _impossible_digits(steps, impossible, variables, start, end)
-            coded.n_zero_paths += _zero_paths(steps, chunk, divisors, policy)
+            _zero_paths(steps, chunk, divisors, policy)
         coded.chunk_ends.append(end)
         if end >= len(variables):
             return coded
@@ -308,10 +307,10 @@ def _impossible_digits(
 
 def _zero_paths(
     steps: Steps, chunk: Sequence[TreeVariable], divisors: Sequence[int], policy: Policy
-) -> int:
-    added, previous = 0, 1
+) -> None:
+    previous = 1
     for variable, divisor in zip(chunk, divisors, strict=True):
-        added += steps.run(
+        steps.run(
             "zero_path",
             divisor=divisor,
             radix=variable.radix,
@@ -320,4 +319,3 @@ def _zero_paths(
             is_full=policy.sampling_zeros == "full",
         )
         previous = variable.radix
-    return added

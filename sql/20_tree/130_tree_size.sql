@@ -2,7 +2,8 @@
 -- mode:    fetch
 -- purpose: What the summary of a tree says.
 -- reads:   vertex
--- writes:  tree_size(n, n_vertices, n_situations, n_leaves, height, n_stopped)
+-- writes:  tree_size(n, n_vertices, n_situations, n_leaves, height, n_stopped,
+--          n_zero)
 -- params:  tree_id INTEGER, the tree
 -- source:  DESIGN 4
 select
@@ -11,6 +12,7 @@ select
     count(variable_id) as n_situations,
     count(*) - count(variable_id) as n_leaves,
     max(height) as height,
-    cast(sum(n_stopped) as bigint) as n_stopped
+    cast(sum(n_stopped) as bigint) as n_stopped,
+    count(*) filter (where n = 0) as n_zero
 from cegdb.vertex
 where tree_id = $tree_id

@@ -1,0 +1,743 @@
+"""The command line: one verb per library function, ``run`` for all."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cegdb.errors import CegdbError, SurveyError
+from cegdb.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from cegdb.api import ChainEventGraph, Database, StagedTree, Survey
+
+KINDS = ("survey", "tree", "staging", "ceg")
+_TABLES = {
+    "survey": ("variables", "survey"),
+    "tree": ("tree_edges", "tree"),
+    "staging": ("stage_edges", "staging"),
+    "ceg": ("ceg_edges", "ceg"),
+}
+_SHOWN = {
+    "survey": "variable, label, kind, n",
+    "tree": "source, label, target, n, share",
+    "staging": "stage, variable, label, n, prior, probability, low, high",
+    "ceg": "source, label, target, variable, n, probability",
+}
+
+
+class ReportingGroup(click.Group):
+    """Show an error as one message on stderr and exit with its code."""
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401
+        """Run the command, translating errors in one place."""
+        try:
+            return super().invoke(ctx)
+        except CegdbError as error:
+            click.echo(f"error: {error}", err=True)
+            ctx.exit(error.exit_code)
+        except KeyboardInterrupt:
+            click.echo("interrupted: the database is as it was before", err=True)
+            ctx.exit(130)
+        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+            raise
+        except Exception as error:
+            if logging.getLogger("cegdb").isEnabledFor(logging.DEBUG):
+                raise
+            click.echo(
+                f"error: internal: {type(error).__name__}: {error}\n"
+                "hint: this is a fault of cegdb; run again with --debug before the command "
+                "for what to report",
+                err=True,
+            )
+            ctx.exit(4)
+
+
+
+@click.group(
+    cls=ReportingGroup, context_settings={"help_option_names": ["-h", "--help"]}
+)
+@click.version_option(__version__, prog_name="cegdb")
+@click.option("--debug", is_flag=True, help="Log each SQL step; show tracebacks.")
+def main(*, debug: bool) -> None:
+    """Turn survey rows into event trees, staged trees and Chain Event Graphs.
+
+    Everything is kept as tables of one DuckDB file, to be asked in SQL.
+
+    \b
+    Examples:
+      cegdb demo
+      cegdb run falls.csv --db falls.duckdb --draw falls.svg
+      cegdb sql falls.duckdb "select * from cegdb.ceg_edges where ceg = 'falls'"
+    """
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    log = logging.getLogger("cegdb")
+    log.handlers = [handler]
+    log.setLevel(logging.DEBUG if debug else logging.INFO)
+
+
+@contextmanager
+def _opened(path: str | None, *, read_only: bool = False, **limits: Any) -> Iterator[Database]:  # noqa: ANN401
+    from cegdb import api
+
+    with api.open(path, read_only=read_only, **limits) as db:
+        yield db
+
+
+@contextmanager
+def _working(what: str) -> Iterator[None]:
+    """Show a spinner on a terminal while work takes longer than a second."""
+    import threading
+
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    progress = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    progress.add_task(what)
+    timer = threading.Timer(1.0, progress.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        progress.stop()
+
+
+def _say(*texts: str) -> None:
+    for text in texts:
+        click.echo(text, err=True)
+
+
+def _table(names: Sequence[str], rows: Sequence[Sequence[object]], form: str | None) -> None:
+    """Print rows as a table (on a terminal), JSON or CSV."""
+    form = form or ("table" if sys.stdout.isatty() else "csv")
+    if form == "json":
+        import json
+
+        records = [dict(zip(names, row, strict=True)) for row in rows]
+        click.echo(json.dumps(records, default=str, ensure_ascii=False, indent=1))
+    elif form == "csv":
+        import csv
+        import io
+
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows(rows)
+        click.echo(out.getvalue(), nl=False)
+    else:
+        from rich import box
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        for i, name in enumerate(names):
+            numeric = any(isinstance(row[i], (int, float)) for row in rows)
+            table.add_column(Text(name), justify="right" if numeric else "left")
+        for row in rows:
+            table.add_row(*(Text(_shown(value)) for value in row))
+        width = None if sys.stdout.isatty() else 200
+        Console(width=width).print(table)
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    if isinstance(value, list):
+        return ", ".join(map(_shown, value))
+    return str(value)
+
+
+def _query(db: Database, sql: str, params: dict[str, object], form: str | None) -> None:
+    names, rows = db.rows(sql, params)
+    _table(names, rows, form)
+
+
+def _split(_: object, __: object, value: str | None) -> list[str] | None:
+    """Read a comma-separated list, with quotes around names that hold commas."""
+    if value is None:
+        return None
+    import csv
+
+    return next(csv.reader([value], skipinitialspace=True), [])
+
+
+def _labels(values: Sequence[str]) -> list[str] | dict[str, list[str]]:
+    """Read labels given as ``LABEL`` (all variables) or ``VARIABLE=LABEL``."""
+    per_variable: dict[str, list[str]] = {}
+    everywhere = [value for value in values if "=" not in value]
+    for value in values:
+        if "=" in value:
+            name, label = value.split("=", 1)
+            per_variable.setdefault(name, []).append(label)
+    if per_variable and everywhere:
+        raise SurveyError(
+            f"labels for all variables ({everywhere[0]}) and for some ({values}) are mixed",
+            hint="write all as VARIABLE=LABEL",
+        )
+    return per_variable or everywhere
+
+
+def _levels(values: Sequence[str]) -> dict[str, list[str]]:
+    """Read levels given as ``VARIABLE=LABEL,LABEL,...``."""
+    found: dict[str, list[str]] = {}
+    for value in values:
+        name, equals, labels = value.partition("=")
+        if not equals:
+            raise SurveyError(f"--levels {value!r} is not VARIABLE=LABEL,LABEL,...")
+        found[name] = _split(None, None, labels) or []
+    return found
+
+
+def _paths(values: Sequence[str]) -> list[dict[str, str]]:
+    """Read paths given as ``VARIABLE=LABEL,VARIABLE=LABEL,...``."""
+    found = []
+    for value in values:
+        parts = [part.partition("=") for part in _split(None, None, value) or []]
+        if not all(equals for _, equals, _ in parts):
+            raise SurveyError(f"{value!r} is not a path VARIABLE=LABEL,VARIABLE=LABEL,...")
+        found.append({name: label for name, _, label in parts})
+    return found
+
+
+def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def add(command: Any) -> Any:  # noqa: ANN401
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+NAME = click.option("--name", help="Name to store it under.")
+REPLACE = click.option(
+    "--replace", is_flag=True, help="Replace one of that name, with all built on it."
+)
+FORMAT = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json", "csv"]),
+    help="How to print; a table on a terminal, else csv.",
+)
+EDGE_INFO = click.option(
+    "--edge-info",
+    type=click.Choice(["probability", "count", "prior", "posterior", "none"]),
+    default="probability",
+    show_default=True,
+    help="What edges of a picture show.",
+)
+INGEST = _options(
+    click.option("--columns", callback=_split, help="Columns to keep: A,B,C."),
+    click.option("--count", help="Column of counts of an aggregated table."),
+    click.option(
+        "--structural",
+        multiple=True,
+        metavar="[VARIABLE=]LABEL",
+        help="A label that means the question does not apply.",
+    ),
+    click.option(
+        "--missing",
+        multiple=True,
+        metavar="[VARIABLE=]LABEL",
+        help="A label that means the answer is not known.",
+    ),
+    click.option(
+        "--levels",
+        multiple=True,
+        metavar="VARIABLE=A,B,C",
+        help="All labels of a variable, in order.",
+    ),
+)
+TREE = _options(
+    click.option("--order", callback=_split, help="Variables from the root: A,B,C."),
+    click.option(
+        "--blank",
+        type=click.Choice(["auto", "structural", "missing"]),
+        default="auto",
+        show_default=True,
+        help="What an empty cell means.",
+    ),
+    click.option(
+        "--missing-policy",
+        type=click.Choice(["prefix", "complete", "category"]),
+        default="prefix",
+        show_default=True,
+        help="What becomes of rows with a missing answer.",
+    ),
+    click.option(
+        "--sampling-zeros",
+        type=click.Choice(["none", "floret", "full"]),
+        default="none",
+        show_default=True,
+        help="Answers nobody gave: left out, added to each floret, or expanded.",
+    ),
+    click.option(
+        "--add-path",
+        multiple=True,
+        metavar="A=x,B=y",
+        help="A path to add without rows.",
+    ),
+    click.option(
+        "--impossible",
+        multiple=True,
+        metavar="A=x,B=y",
+        help="A path that --sampling-zeros must not add.",
+    ),
+)
+STAGES = _options(
+    click.option(
+        "--alpha", type=float, help="Prior mass of the root (equivalent sample size)."
+    ),
+    click.option(
+        "--hyperstages",
+        type=click.Choice(["variable", "labels"]),
+        default="variable",
+        show_default=True,
+        help="Same variable and label set, or same label set anywhere.",
+    ),
+)
+STOP = click.option(
+    "--stop",
+    type=click.Choice(["early", "baseline"]),
+    default="early",
+    show_default=True,
+    help="Where the backward recursion stops.",
+)
+DB = click.argument("db", metavar="DB", type=click.Path(path_type=Path))
+
+
+def _ingest(db: Database, file: str, given: dict[str, Any]) -> Survey:
+    with _working(f"reading {file}"):
+        survey = db.ingest(
+            sys.stdin.buffer.read().decode() if file == "-" else Path(file),  # type: ignore[arg-type]
+            name=given["name"],
+            columns=given["columns"],
+            count=given["count"],
+            structural=_labels(given["structural"]),
+            missing=_labels(given["missing"]),
+            levels=_levels(given["levels"]),
+            replace=given["replace"],
+        )
+    _say(survey.summary)
+    return survey
+
+
+def _tree_settings(given: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "order": given["order"],
+        "blank": given["blank"],
+        "missing_policy": given["missing_policy"],
+        "sampling_zeros": given["sampling_zeros"],
+        "add_paths": _paths(given["add_path"]),
+        "impossible": _paths(given["impossible"]),
+    }
+
+
+@main.command()
+@click.argument("which", type=click.Choice(["titanic", "chds"]), default="titanic")
+@click.option("--db", type=click.Path(path_type=Path), help="Keep it in this file.")
+@click.option(
+    "--draw", type=click.Path(path_type=Path), help="The picture; WHICH.svg if left out."
+)
+@FORMAT
+def demo(which: str, db: Path | None, draw: Path | None, form: str | None) -> None:
+    """Build the CEG of a small public data set and show it.
+
+    \b
+    Examples:
+      cegdb demo
+      cegdb demo chds --db demo.duckdb
+    """
+    from cegdb.demo import DEMOS
+
+    shown = DEMOS["chds" if which == "chds" else "titanic"]
+    _say(shown.about, "")
+    with _opened(None if db is None else str(db)) as database:
+        survey = database.ingest(shown.select(), name=which, count="people", replace=True)
+        _say(survey.summary)
+        tree = survey.event_tree(
+            sampling_zeros=shown.sampling_zeros, impossible=shown.impossible
+        )
+        _say(tree.summary)
+        staged = tree.learn_stages()
+        _say(staged.summary)
+        ceg = staged.to_ceg()
+        _say(ceg.summary, "")
+        asked = [
+            f"select source, label, target, n, probability from cegdb.ceg_edges "  # noqa: S608
+            f"where ceg = '{which}'",
+            "select situation, path, stage, position from cegdb.situation_positions "  # noqa: S608
+            f"where ceg = '{which}' and position = 'w3'",
+            f"select path, probability from cegdb.paths('{which}') "  # noqa: S608
+            "order by probability desc limit 5",
+        ]
+        for sql in asked:
+            _say(f"SQL> {sql}")
+            _query(database, sql, {}, form)
+        _picture(ceg, draw or Path(f"{which}.svg"), "probability")
+    if db is None:
+        _say("To keep the tables and ask more: cegdb demo --db demo.duckdb")
+    else:
+        _say(f'Ask more: cegdb sql {db} "from cegdb.stages"')
+
+
+def _picture(ceg: ChainEventGraph, file: Path, edge_info: Any) -> None:  # noqa: ANN401
+    """Draw, or say what is missing; the tables are there either way."""
+    from cegdb.errors import MissingExtraError
+
+    try:
+        _say(f"picture: {ceg.draw(file, edge_info=edge_info)}")
+    except MissingExtraError as error:
+        _say(f"no picture: {error}")
+
+
+@main.command()
+@click.argument("file")
+@click.option("--db", type=click.Path(path_type=Path), help="Database; memory if left out.")
+@NAME
+@REPLACE
+@INGEST
+@TREE
+@STAGES
+@STOP
+@click.option("--draw", type=click.Path(path_type=Path), help="Draw the CEG to this file.")
+@EDGE_INFO
+@FORMAT
+def run(file: str, db: Path | None, form: str | None, **given: Any) -> None:
+    """Go from a survey file to its CEG: ingest, tree, stages, positions.
+
+    FILE is CSV (also .gz) or Parquet.
+
+    \b
+    Examples:
+      cegdb run falls.csv --db falls.duckdb --draw falls.svg
+      cegdb run school.csv --missing unknown --missing-policy complete --alpha 2
+    """
+    with _opened(None if db is None else str(db)) as database:
+        with database.transaction():
+            survey = _ingest(database, file, given)
+            with _working("building the event tree"):
+                tree = survey.event_tree(
+                    given["name"], replace=given["replace"], **_tree_settings(given)
+                )
+            _say(tree.summary)
+            with _working("learning stages"):
+                staged = tree.learn_stages(
+                    given["name"],
+                    alpha=given["alpha"],
+                    hyperstages=given["hyperstages"],
+                    replace=given["replace"],
+                )
+            _say(staged.summary)
+            with _working("merging positions"):
+                ceg = staged.to_ceg(
+                    given["name"], stop=given["stop"], replace=given["replace"]
+                )
+            _say(ceg.summary)
+        if given["draw"] is not None:
+            with _working("drawing"):
+                _say(f"picture: {ceg.draw(given['draw'], edge_info=given['edge_info'])}")
+        _query(
+            database,
+            f"select {_SHOWN['ceg']} from cegdb.ceg_edges where ceg = $name "  # noqa: S608
+            "order by source_id, label_id",
+            {"name": ceg.name},
+            form,
+        )
+
+
+@main.command()
+@DB
+@click.argument("file")
+@NAME
+@REPLACE
+@INGEST
+def ingest(db: Path, file: str, **given: Any) -> None:
+    """Read a survey FILE into DB; every row is accounted for.
+
+    \b
+    Examples:
+      cegdb ingest falls.duckdb falls.csv --name falls
+      cegdb ingest ship.duckdb ship_freq.csv --count Freq
+      cegdb ingest s.duckdb school.csv --missing unknown --structural attends=none
+    """
+    with _opened(str(db)) as database:
+        _ingest(database, file, given)
+
+
+@main.command()
+@DB
+@click.argument("survey")
+@NAME
+@REPLACE
+@TREE
+def tree(db: Path, survey: str, **given: Any) -> None:
+    """Build an event tree of a SURVEY in DB.
+
+    \b
+    Examples:
+      cegdb tree falls.duckdb falls --order HousingAssessment,Risk,Treatment,Fall
+      cegdb tree ship.duckdb ship --sampling-zeros floret --impossible Class=Crew,Age=Child
+    """
+    with _opened(str(db)) as database:
+        found = database.surveys[survey]
+        with _working("building the event tree"):
+            made = found.event_tree(
+                given["name"], replace=given["replace"], **_tree_settings(given)
+            )
+        _say(made.summary)
+
+
+@main.command()
+@DB
+@click.argument("tree")
+@NAME
+@REPLACE
+@STAGES
+@click.option(
+    "--given",
+    "stages",
+    type=click.Path(path_type=Path),
+    help="Take the stages from this CSV (columns vertex_id, stage) instead of learning.",
+)
+def stages(db: Path, tree: str, stages: Path | None, **given: Any) -> None:
+    """Learn the stages of a TREE in DB, or take them from a file.
+
+    \b
+    Examples:
+      cegdb stages falls.duckdb falls --alpha 4
+      cegdb stages falls.duckdb falls --given stages.csv --name by_hand
+    """
+    settings = {key: given[key] for key in ("alpha", "hyperstages", "replace")}
+    with _opened(str(db)) as database:
+        found = database.trees[tree]
+        with _working("learning stages"):
+            if stages is None:
+                made = found.learn_stages(given["name"], **settings)
+            else:
+                made = found.set_stages(stages, given["name"], **settings)
+        _say(made.summary)
+
+
+@main.command()
+@DB
+@click.argument("staging")
+@NAME
+@REPLACE
+@STOP
+def ceg(db: Path, staging: str, **given: Any) -> None:
+    """Construct the CEG of a STAGING in DB.
+
+    \b
+    Examples:
+      cegdb ceg falls.duckdb falls
+      cegdb ceg falls.duckdb falls --stop baseline --name whole
+    """
+    with _opened(str(db)) as database:
+        found: StagedTree = database.stagings[staging]
+        with _working("merging positions"):
+            made = found.to_ceg(given["name"], stop=given["stop"], replace=given["replace"])
+        _say(made.summary)
+
+
+@main.command("list")
+@DB
+@FORMAT
+def list_(db: Path, form: str | None) -> None:
+    """List the surveys, trees, stagings and CEGs of DB.
+
+    \b
+    Example:
+      cegdb list falls.duckdb
+    """
+    with _opened(str(db), read_only=True) as database:
+        rows = [
+            (kind, found.name, repr(found).partition(": ")[2])
+            for kind, objects in _collections(database).items()
+            for found in objects
+        ]
+        _table(["kind", "name", "what"], rows, form)
+
+
+def _collections(database: Database) -> dict[str, Any]:
+    return {
+        "survey": database.surveys,
+        "tree": database.trees,
+        "staging": database.stagings,
+        "ceg": database.cegs,
+    }
+
+
+@main.command()
+@DB
+@click.argument("kind", type=click.Choice(KINDS))
+@click.argument("name")
+@FORMAT
+def show(db: Path, kind: str, name: str, form: str | None) -> None:
+    """Show the summary and the rows of one object of DB.
+
+    \b
+    Example:
+      cegdb show falls.duckdb ceg falls
+    """
+    with _opened(str(db), read_only=True) as database:
+        found = _collections(database)[kind][name]
+        _say(found.summary)
+        view, column = _TABLES[kind]
+        sql = f"select {_SHOWN[kind]} from cegdb.{view} where {column} = $name"  # noqa: S608
+        _query(database, sql, {"name": name}, form)
+
+
+@main.command()
+@click.argument("db", metavar="[DB]", required=False, type=click.Path(path_type=Path))
+@click.argument("query", metavar="[QUERY]", required=False)
+@click.option("--show", metavar="STEP", help="Print an SQL step, ready for a DuckDB shell.")
+@FORMAT
+def sql(db: Path | None, query: str | None, show: str | None, form: str | None) -> None:
+    """Ask DB in SQL (opened read-only; '-' reads QUERY from standard input).
+
+    \b
+    Examples:
+      cegdb sql falls.duckdb "select * from cegdb.ceg_edges where ceg = 'falls'"
+      cegdb sql falls.duckdb "from cegdb.paths('falls')" --format json
+      cegdb sql --show layer_signature
+    """
+    if show is not None:
+        from cegdb.sqlfiles import load
+
+        click.echo(load(show).prepared(), nl=False)
+        return
+    if db is None or query is None:
+        raise click.UsageError("give DB and QUERY, or --show STEP")
+    text = sys.stdin.read() if query == "-" else query
+    with _opened(str(db), read_only=True) as database:
+        _query(database, text, {}, form)
+
+
+@main.command()
+@DB
+@click.argument("ceg")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Ends in .dot, .graphml, .json (graph), .csv or .parquet (edges).",
+)
+def export(db: Path, ceg: str, output: Path) -> None:
+    """Write a CEG of DB for other programs.
+
+    \b
+    Examples:
+      cegdb export falls.duckdb falls -o falls.graphml
+      cegdb export falls.duckdb falls -o falls.csv
+    """
+    with _opened(str(db), read_only=True) as database:
+        _say(f"written: {database.cegs[ceg].export(output)}")
+
+
+@main.command()
+@DB
+@click.argument("name")
+@click.option(
+    "--kind",
+    type=click.Choice(["tree", "staging", "ceg"]),
+    default="ceg",
+    show_default=True,
+    help="What to draw.",
+)
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Ends in .svg, .png, .pdf or .dot.",
+)
+@EDGE_INFO
+def draw(db: Path, name: str, kind: str, output: Path, edge_info: Any) -> None:  # noqa: ANN401
+    """Draw a CEG (or tree, or staged tree) of DB.
+
+    \b
+    Examples:
+      cegdb draw falls.duckdb falls -o falls.svg
+      cegdb draw falls.duckdb falls --kind staging -o tree.pdf --edge-info count
+    """
+    with _opened(str(db), read_only=True) as database, _working("drawing"):
+        found = _collections(database)[kind][name]
+        _say(f"picture: {found.draw(output, edge_info=edge_info)}")
+
+
+@main.command()
+@DB
+@FORMAT
+def check(db: Path, form: str | None) -> None:
+    """Check every invariant of DB's tables; list the rows that violate one.
+
+    \b
+    Example:
+      cegdb check falls.duckdb
+    """
+    with _opened(str(db), read_only=True) as database:
+        with _working("checking"):
+            found = database.check()
+        if not found:
+            _say("all invariants hold")
+            return
+        _table(list(found[0]), [list(row.values()) for row in found], form)
+        raise CegdbError(
+            f"{len(found)} rows violate an invariant",
+            hint="drop and rebuild the objects named, or restore a copy of the file",
+        )
+
+
+@main.command()
+@DB
+@click.argument("kind", type=click.Choice(KINDS))
+@click.argument("name")
+def drop(db: Path, kind: Any, name: str) -> None:  # noqa: ANN401
+    """Drop an object of DB, with everything built on it.
+
+    \b
+    Example:
+      cegdb drop falls.duckdb survey falls
+    """
+    with _opened(str(db)) as database:
+        database.drop(kind, name)
+        _say(f"dropped {kind} {name!r}")
+
+
+@main.command()
+@DB
+def migrate(db: Path) -> None:
+    """Bring DB's tables to this version of cegdb.
+
+    \b
+    Example:
+      cegdb migrate falls.duckdb
+    """
+    if not db.exists():
+        raise CegdbError(f"there is no file {db}")
+    with _opened(str(db)):
+        _say(f"{db} is up to date")

@@ -1,0 +1,56 @@
+-- step:    check_tree_weight
+-- mode:    fetch
+-- purpose: Where the weights of a weighted event tree do not add up. What stops at a
+--          situation has a count but no weight of its own: there the floret may weigh less.
+-- reads:   event_tree, vertex, edge
+-- writes:  check_tree_weight(invariant, kind, name, row_id, detail)
+-- params:  none
+-- source:  DESIGN 4 (weights)
+with florets as (
+    select
+        tree_id,
+        parent_id,
+        sum(weight) as weight
+    from cegdb.edge
+    where weight is not null
+    group by tree_id, parent_id
+)
+
+select
+    'weights are not negative' as invariant,
+    'tree' as kind,
+    t.name,
+    v.vertex_id as row_id,
+    concat('vertex ', v.vertex_id, ' weighs ', v.weight) as detail
+from cegdb.vertex as v
+inner join cegdb.event_tree as t on v.tree_id = t.tree_id
+where v.weight < 0
+union all
+select
+    'an edge weighs what its child does' as invariant,
+    'tree' as kind,
+    t.name,
+    e.child_id as row_id,
+    concat(
+        'the edge to vertex ', e.child_id, ' weighs ', coalesce(e.weight, 0),
+        ', the vertex ', coalesce(c.weight, 0)
+    ) as detail
+from cegdb.edge as e
+inner join cegdb.vertex as c on e.tree_id = c.tree_id and e.child_id = c.vertex_id
+inner join cegdb.event_tree as t on e.tree_id = t.tree_id
+where e.weight is distinct from c.weight
+union all
+select
+    'a situation weighs what its floret does, and what stops there' as invariant,
+    'tree' as kind,
+    t.name,
+    v.vertex_id as row_id,
+    concat(
+        'vertex ', v.vertex_id, ' weighs ', coalesce(v.weight, 0), ', its edges ', f.weight,
+        '; ', v.n_stopped, ' rows stop'
+    ) as detail
+from cegdb.vertex as v
+inner join florets as f on v.tree_id = f.tree_id and v.vertex_id = f.parent_id
+inner join cegdb.event_tree as t on v.tree_id = t.tree_id
+where v.weight is null or v.weight < f.weight or (v.weight > f.weight and v.n_stopped = 0)
+order by invariant, name, row_id, detail
