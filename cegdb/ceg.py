@@ -12,7 +12,7 @@ from cegdb.positions import Stop, merge_positions
 from cegdb.sqlfiles import Row, Steps
 from cegdb.stages import share_prior
 from cegdb.store import schema
-from cegdb.store.objects import claim_name, insert, row
+from cegdb.store.objects import claim_name, insert, new_id, row
 from cegdb.version import made_by
 
 if TYPE_CHECKING:
@@ -80,39 +80,36 @@ def build_ceg(
         tree_id = int(str(staging["tree_id"]))
         tree = row(catalog, "tree", tree_id)
         name = claim_name(catalog, "ceg", name, str(staging["name"]), replace=replace)
-        ceg_id = insert(
-            catalog,
-            schema.ceg,
-            {
-                "name": name,
-                "staging_id": staging_id,
-                "n_vertices": 0,
-                "n_edges": 0,
-                "settings": {"stop": stop},
-                "summary": {},
-                **made_by(0.0),
-            },
-        )
+        ceg_id = new_id(catalog, "ceg")
         sizes = merge_positions(steps, ceg_id, tree, staging_id, stop)
         share_prior(steps, tree_id, int(str(tree["height"])))
         steps.run("position_mass", alpha=staging["alpha"])
-        steps.run("graph_edge", ceg_id=ceg_id, tree_id=tree_id, staging_id=staging_id)
+        steps.run(
+            "graph_edge",
+            ceg_id=ceg_id,
+            survey_id=tree["survey_id"],
+            staging_id=staging_id,
+        )
         catalog.execute(sa.insert(schema.merge_step), sizes)
         ((n_vertices, n_edges),) = steps.fetch("graph_size", ceg_id=ceg_id)
-        catalog.execute(
-            sa.update(schema.ceg)
-            .where(schema.ceg.c.ceg_id == ceg_id)
-            .values(
-                n_vertices=n_vertices,
-                n_edges=n_edges,
-                summary={
+        insert(
+            catalog,
+            "ceg",
+            {
+                "ceg_id": ceg_id,
+                "name": name,
+                "staging_id": staging_id,
+                "n_vertices": n_vertices,
+                "n_edges": n_edges,
+                "settings": {"stop": stop},
+                "summary": {
                     "steps": len(sizes) - 1,
                     "height": tree["height"],
                     "stopped_early": len(sizes) - 1 < int(str(tree["height"])),
                     "hints": [],
                 },
                 **made_by(time.perf_counter() - started),
-            )
+            },
         )
     return ceg_id
 

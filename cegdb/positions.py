@@ -71,6 +71,7 @@ def merge_positions(
 
     record(0, 0, 0, time.perf_counter())
     started = time.perf_counter()
+    steps.run("staged_edge", tree_id=tree_id, staging_id=staging_id)
     steps.run("position_of", tree_id=tree_id)
     next_height = 1
     if top > 0:
@@ -79,9 +80,7 @@ def merge_positions(
         merged = n_leaves > 1
         while next_height < top and (merged or stop == "baseline"):
             started = time.perf_counter()
-            steps.run(
-                "layer_signature", tree_id=tree_id, staging_id=staging_id, height=next_height
-            )
+            steps.run("layer_signature", height=next_height)
             steps.run("layer_block")
             n_situations, n_positions, gone = (
                 int(str(value)) for value in steps.fetch("layer_size")[0]

@@ -12,14 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import duckdb
-import sqlalchemy as sa
-
 from cegdb.errors import SqlStepError, SurveyError, listed
 from cegdb.ingest.levels import Variable, count_rows, insert_levels, sort_levels, suspects
 from cegdb.ingest.sources import Relation, Source, find_columns, label_of, opened
 from cegdb.sqlfiles import Steps
-from cegdb.store import schema
-from cegdb.store.objects import claim_name, insert, response_table
+from cegdb.store.objects import claim_name, insert, new_id, response_table
 from cegdb.version import made_by
 
 if TYPE_CHECKING:
@@ -98,20 +95,7 @@ def ingest(
             variables = sort_levels(steps, relation, settings.variables)
             if not n_read:
                 raise SurveyError(f"{relation.described} has a header but no rows")
-            survey_id = insert(
-                catalog,
-                schema.survey,
-                {
-                    "name": name,
-                    "source": relation.described,
-                    "n_read": n_read,
-                    "n": 0,
-                    "n_distinct": 0,
-                    "settings": settings.as_json(),
-                    "summary": {},
-                    **made_by(0.0),
-                },
-            )
+            survey_id = new_id(catalog, "survey")
             coded = insert_levels(catalog, survey_id, variables)
             table = response_table(survey_id)
             n_distinct = _code(steps, table, coded)
@@ -132,15 +116,20 @@ def ingest(
             },
             "hints": [*_hints(relation, settings), *suspects(variables, settings)],
         }
-        catalog.execute(
-            sa.update(schema.survey)
-            .where(schema.survey.c.survey_id == survey_id)
-            .values(
-                n=n,
-                n_distinct=n_distinct,
-                summary=receipt,
+        insert(
+            catalog,
+            "survey",
+            {
+                "survey_id": survey_id,
+                "name": name,
+                "source": relation.described,
+                "n_read": n_read,
+                "n": n,
+                "n_distinct": n_distinct,
+                "settings": settings.as_json(),
+                "summary": receipt,
                 **made_by(time.perf_counter() - started),
-            )
+            },
         )
     return survey_id
 

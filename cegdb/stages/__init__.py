@@ -13,7 +13,7 @@ from cegdb.errors import StagingError
 from cegdb.sqlfiles import Steps
 from cegdb.stages.naming import Grouping, SituationPath, refuse_mixture, resolve
 from cegdb.store import schema
-from cegdb.store.objects import claim_name, insert, row
+from cegdb.store.objects import claim_name, insert, new_id, row
 from cegdb.version import made_by
 
 if TYPE_CHECKING:
@@ -197,29 +197,10 @@ def _make(
         settings = _group(steps, con, tree, request.hyperstages, stages, initial)
         merges: list[Merge] = []
         if request.method == "ahc":
-            merges = _learn(steps, con, tree_id, alpha)
+            merges = _learn(steps, con, alpha)
         not_named = _not_named(steps)
         steps.run("situation_stage", is_learnt=request.method == "ahc")
-        staging_id = insert(
-            catalog,
-            schema.staging,
-            {
-                "name": name,
-                "tree_id": tree_id,
-                "method": request.method,
-                "alpha": alpha,
-                "n_hyperstages": 0,
-                "n_stages": 0,
-                "log_marginal_likelihood": 0.0,
-                "log_likelihood": 0.0,
-                "df": 0,
-                "aic": 0.0,
-                "bic": 0.0,
-                "settings": {"method": request.method, "alpha": alpha, **settings},
-                "summary": {},
-                **made_by(0.0),
-            },
-        )
+        staging_id = new_id(catalog, "staging")
         n_hyperstages = _write(steps, con, staging_id, tree_id, alpha)
         _write_merges(con, staging_id, merges)
         scores = _scores(con, tree_id)
@@ -228,14 +209,20 @@ def _make(
             for kind, n, members in steps.fetch("staging_size", staging_id=staging_id)
         }
         hints = _hints(steps, staging_id)
-        catalog.execute(
-            sa.update(schema.staging)
-            .where(schema.staging.c.staging_id == staging_id)
-            .values(
-                n_hyperstages=n_hyperstages,
-                n_stages=sum(size["stages"] for size in sizes.values()),
+        insert(
+            catalog,
+            "staging",
+            {
+                "staging_id": staging_id,
+                "name": name,
+                "tree_id": tree_id,
+                "method": request.method,
+                "alpha": alpha,
+                "n_hyperstages": n_hyperstages,
+                "n_stages": sum(size["stages"] for size in sizes.values()),
                 **scores,
-                summary={
+                "settings": {"method": request.method, "alpha": alpha, **settings},
+                "summary": {
                     "alpha_is_default": request.alpha is None,
                     "stages_by_kind": sizes,
                     "merges": len(merges),
@@ -243,7 +230,7 @@ def _make(
                     "hints": hints,
                 },
                 **made_by(time.perf_counter() - started),
-            )
+            },
         )
     return staging_id
 
@@ -253,11 +240,10 @@ def share_prior(steps: Steps, tree_id: int, height: int) -> None:
     steps.run("floret_size", tree_id=tree_id)
     steps.create(
         "floret_mass",
-        "select cast(0 as bigint) as vertex_id, 0 as depth, "
-        "cast(1 as double) as n_shares where false",
+        "select cast(0 as bigint) as vertex_id, cast(1 as double) as n_shares where false",
     )
     for depth in range(height):
-        steps.run("floret_mass", tree_id=tree_id, depth=depth)
+        steps.run("floret_mass", depth=depth)
 
 
 def _checked_alpha(
@@ -297,7 +283,8 @@ def _group(
     """Find the florets, what was given about them, and check it; return settings."""
     tree_id = int(str(tree["tree_id"]))
     by_rule = isinstance(hyperstages, str) and hyperstages in ("variable", "labels")
-    steps.run("floret", tree_id=tree_id)
+    steps.run("situation_edge", tree_id=tree_id)
+    steps.run("floret")
     steps.create(
         "situation_path",
         "select vertex_id, 0 as depth, cast([] as varchar[]) as labels "
@@ -334,7 +321,7 @@ def _group(
 
 
 def _learn(
-    steps: Steps, con: duckdb.DuckDBPyConnection, tree_id: int, alpha: float
+    steps: Steps, con: duckdb.DuckDBPyConnection, alpha: float
 ) -> list[Merge]:
     """Cluster each hyperstage; replace ``given_stage`` by the stages learnt."""
     import numpy as np
@@ -342,7 +329,7 @@ def _learn(
     from cegdb import ahc
 
     steps.run("learnable")
-    steps.run("learnable_answer", tree_id=tree_id)
+    steps.run("learnable_answer")
     found = con.execute("select * from temp.learnable_answer order by all").fetchnumpy()
     runs: list[list[Merge]] = []
     hyperstage = found["hyperstage_id"]
@@ -403,10 +390,10 @@ def _write(
     import numpy as np
     from scipy.special import betaincinv
 
-    n_hyperstages = steps.run("staging_hyperstage", staging_id=staging_id, tree_id=tree_id)
+    n_hyperstages = steps.run("staging_hyperstage", staging_id=staging_id)
     steps.run("staging_member", staging_id=staging_id)
     steps.run("staging_stage", staging_id=staging_id, tree_id=tree_id, palette=PALETTE)
-    steps.run("stage_answer", tree_id=tree_id, alpha=alpha)
+    steps.run("stage_answer", alpha=alpha)
     steps.run("stage_estimate")
     found = con.execute(
         "select prior + n as mass, total from temp.stage_estimate order by place"
@@ -485,8 +472,19 @@ def _scores(con: duckdb.DuckDBPyConnection, tree_id: int) -> dict[str, float]:
 
 
 def _hints(steps: Steps, staging_id: int) -> list[str]:
-    return [
-        f"{variable!r} has {n} hyperstages, since {int(str(lacking)):,} florets lack a level "
-        "seen elsewhere; see sampling_zeros"
-        for variable, n, lacking in steps.fetch("split_variable", staging_id=staging_id)
-    ]
+    """Return a hint for each variable whose florets do not all have the same labels."""
+    sets: dict[str, list[tuple[set[str], int]]] = {}
+    for variable, labels, n in steps.fetch("hyperstage_size", staging_id=staging_id):
+        found = {str(label) for label in labels} if isinstance(labels, list) else set()
+        sets.setdefault(str(variable), []).append((found, int(str(n))))
+    hints = []
+    for variable, found in sets.items():
+        seen = set().union(*(labels for labels, _ in found))
+        lacking = sum(n for labels, n in found if labels != seen)
+        if lacking:
+            hints.append(
+                f"{variable!r} has {len(found)} hyperstages, since {lacking:,} "
+                f"{'floret lacks' if lacking == 1 else 'florets lack'} a level seen "
+                "elsewhere; see sampling_zeros"
+            )
+    return hints

@@ -113,7 +113,7 @@ def _from_paths(
     deepest = max((len(labels) for labels in paths), default=0)
     reached = int(str(steps.rows("select max(depth) from temp.situation_path")[0][0] or 0))
     for depth in range(reached + 1, deepest + 1):
-        steps.run("situation_path", tree_id=tree_id, depth=depth)
+        steps.run("situation_path", depth=depth)
     steps.run("named_situation")
     unknown = steps.rows(
         "select path_id from temp.given_path where path_id not in "

@@ -139,10 +139,16 @@ def claim_name(
     )
 
 
-def insert(catalog: sa.Connection, table: sa.Table, values: Mapping[str, object]) -> int:
-    """Insert one catalog row and return its new id."""
-    key = next(iter(table.primary_key.columns))
-    return int(catalog.execute(sa.insert(table).values(**values).returning(key)).scalar_one())
+def new_id(catalog: sa.Connection, kind: Kind) -> int:
+    """Return the id of an object to be made; ids are never used twice."""
+    sequence = f"{schema.SCHEMA}.{_PLACES[kind].key}_seq"
+    found = catalog.exec_driver_sql(f"select nextval('{sequence}')")
+    return int(found.scalar_one())
+
+
+def insert(catalog: sa.Connection, kind: Kind, values: Mapping[str, object]) -> None:
+    """Insert the catalog row of an object, once everything else of it is there."""
+    catalog.execute(sa.insert(_PLACES[kind].table).values(**values))
 
 
 def drop(catalog: sa.Connection, kind: Kind, object_id: int) -> None:

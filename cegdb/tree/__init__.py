@@ -12,7 +12,7 @@ from cegdb.ingest.levels import MISSING
 from cegdb.ingest.sources import find_columns, label_of
 from cegdb.sqlfiles import Steps
 from cegdb.store import schema
-from cegdb.store.objects import claim_name, insert, row
+from cegdb.store.objects import claim_name, insert, new_id, row
 from cegdb.tree.paths import Coded, Policy, TreeVariable, code_paths, refuse_gaps
 from cegdb.version import made_by
 
@@ -129,45 +129,34 @@ def event_tree(
                 refuse_gaps(steps, survey_id, variables, path)
             filled = [_filled(path, variables) for path in added]
             coded = code_paths(steps, survey_id, variables, policy, filled, rules)
-            tree_id = insert(
-                catalog,
-                schema.event_tree,
-                {
-                    "name": name,
-                    "survey_id": survey_id,
-                    "n": 0,
-                    "n_vertices": 0,
-                    "n_situations": 0,
-                    "n_leaves": 0,
-                    "height": 0,
-                    "settings": {
-                        "order": [variable.name for variable in variables],
-                        "blank": blank,
-                        "missing_policy": missing_policy,
-                        "sampling_zeros": sampling_zeros,
-                        "add_paths": [_words(path, variables) for path in filled],
-                        "impossible": [_words(path, variables) for path in rules],
-                        "gate_min_rows": gate_min_rows,
-                    },
-                    "summary": {},
-                    **made_by(0.0),
-                },
-            )
+            tree_id = new_id(catalog, "tree")
             _build(steps, tree_id, variables, coded)
             size = steps.fetch("tree_size", tree_id=tree_id)[0]
         n, n_vertices, n_situations, n_leaves, height, n_stopped, n_zero = (
             int(str(value)) for value in size
         )
-        catalog.execute(
-            sa.update(schema.event_tree)
-            .where(schema.event_tree.c.tree_id == tree_id)
-            .values(
-                n=n,
-                n_vertices=n_vertices,
-                n_situations=n_situations,
-                n_leaves=n_leaves,
-                height=height,
-                summary={
+        insert(
+            catalog,
+            "tree",
+            {
+                "tree_id": tree_id,
+                "name": name,
+                "survey_id": survey_id,
+                "n": n,
+                "n_vertices": n_vertices,
+                "n_situations": n_situations,
+                "n_leaves": n_leaves,
+                "height": height,
+                "settings": {
+                    "order": [variable.name for variable in variables],
+                    "blank": blank,
+                    "missing_policy": missing_policy,
+                    "sampling_zeros": sampling_zeros,
+                    "add_paths": [_words(path, variables) for path in filled],
+                    "impossible": [_words(path, variables) for path in rules],
+                    "gate_min_rows": gate_min_rows,
+                },
+                "summary": {
                     "rows_of_survey": survey["n"],
                     "rows_left_out": int(str(survey["n"])) - n,
                     "rows_stopped_at_a_situation": n_stopped,
@@ -176,7 +165,7 @@ def event_tree(
                     "hints": _hints(coded, policy, int(str(survey["n"]))),
                 },
                 **made_by(time.perf_counter() - started),
-            )
+            },
         )
     return tree_id
 

@@ -2,20 +2,18 @@
 -- mode:    create
 -- purpose: The contents of the stages that learning starts from: rows by label, and how many
 --          situations have each share of the prior mass.
--- reads:   learnable, edge, level
+-- reads:   learnable, situation_edge
 -- writes:  learnable_answer(hyperstage_id, stage_id, label_id, n_shares, n_members, n)
--- params:  tree_id INTEGER, the tree
+-- params:  none
 -- source:  SPEC 6
 select
     s.hyperstage_id,
     s.stage_id,
-    l.label_id,
+    e.label_id,
     s.n_shares,
     count(*) as n_members,
     cast(sum(e.n) as bigint) as n
 from temp.learnable as s
-inner join cegdb.edge as e on s.vertex_id = e.parent_id
-inner join cegdb.level as l on e.level_id = l.level_id
-where e.tree_id = $tree_id
-group by s.hyperstage_id, s.stage_id, l.label_id, s.n_shares
-order by s.hyperstage_id, s.stage_id, l.label_id, s.n_shares
+inner join temp.situation_edge as e on s.vertex_id = e.vertex_id
+group by s.hyperstage_id, s.stage_id, e.label_id, s.n_shares
+order by s.hyperstage_id, s.stage_id, e.label_id, s.n_shares

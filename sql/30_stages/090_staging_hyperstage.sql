@@ -1,10 +1,9 @@
 -- step:    staging_hyperstage
 -- mode:    append cegdb.hyperstage
 -- purpose: The hyperstages, with their labels in level order.
--- reads:   situation_group, floret, edge, level
+-- reads:   situation_group, floret, situation_edge
 -- writes:  hyperstage(staging_id, hyperstage_id, variable_id, labels, n_situations)
 -- params:  staging_id INTEGER, the staging
---          tree_id INTEGER, its tree
 -- source:  DESIGN 4
 with grouped as (
     select
@@ -18,12 +17,11 @@ with grouped as (
 
 labelled as (
     select
-        e.parent_id as hyperstage_id,
-        list_sort(list(struct_pack(child_id := e.child_id, label := l.label))) as edges
-    from cegdb.edge as e
-    inner join cegdb.level as l on e.level_id = l.level_id
-    where e.tree_id = $tree_id and e.parent_id in (select g.hyperstage_id from grouped as g)
-    group by e.parent_id
+        vertex_id as hyperstage_id,
+        list_sort(list(struct_pack(child_id := child_id, label := label))) as edges
+    from temp.situation_edge
+    where vertex_id in (select g.hyperstage_id from grouped as g)
+    group by vertex_id
 )
 
 select

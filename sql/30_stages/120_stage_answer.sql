@@ -3,25 +3,22 @@
 -- purpose: Prior mass, rows and weight of each label of each stage. Masses are added in
 --          sorted order, situations of equal mass as one product, so that the sum is the
 --          same for any order of rows and any number of threads.
--- reads:   situation_stage, floret_mass, edge, level
+-- reads:   situation_stage, floret_mass, situation_edge
 -- writes:  stage_answer(stage_id, label_id, prior, n, weight)
--- params:  tree_id INTEGER, the tree
---          alpha DOUBLE, prior mass of the root
+-- params:  alpha DOUBLE, prior mass of the root
 -- source:  SPEC 6
 with shared as (
     select
         s.stage_id,
-        l.label_id,
+        e.label_id,
         m.n_shares,
         count(*) as n_members,
         sum(e.n) as n,
         sum(e.weight) as weight
     from temp.situation_stage as s
     inner join temp.floret_mass as m on s.vertex_id = m.vertex_id
-    inner join cegdb.edge as e on s.vertex_id = e.parent_id
-    inner join cegdb.level as l on e.level_id = l.level_id
-    where e.tree_id = $tree_id
-    group by s.stage_id, l.label_id, m.n_shares
+    inner join temp.situation_edge as e on s.vertex_id = e.vertex_id
+    group by s.stage_id, e.label_id, m.n_shares
 )
 
 select
