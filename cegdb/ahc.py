@@ -141,9 +141,7 @@ def agglomerate(
     if bases.shape[1] == 1:
         return []
     contents = _Contents(len(ids), bases)
-    for row, stage in zip(
-        np.hstack((counts, multiplicities)), ids.tolist(), strict=True
-    ):
+    for row, stage in zip(np.hstack((counts, multiplicities)), ids.tolist(), strict=True):
         contents.add(row, stage)
     merges: list[Merge] = []
     while (choice := contents.choose()) is not None:
@@ -301,9 +299,7 @@ class _Contents:
         stages = self.stages[slot]
         return min(stages[1:3]) if slot == first else stages[0]
 
-    def _gains(
-        self, slot: int, others: slice | NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def _gains(self, slot: int, others: slice | NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the log Bayes factors of a content with others."""
         merged = self.terms[:, others] + self.terms[:, slot, None]
         apart: NDArray[np.float64] = self.score[others] + self.score[slot]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from cegdb import ceg as ceg_room
 from cegdb import export, query, report
@@ -84,7 +84,7 @@ class _Named:
         self._store = store
         self.id = object_id
 
-    def _row(self) -> dict[str, object]:
+    def _row(self) -> dict[str, Any]:
         with self._store.catalog() as catalog:
             return row(catalog, self.kind, self.id)
 
@@ -110,9 +110,10 @@ class _Named:
 
     def __eq__(self, other: object) -> bool:
         """Return whether both are the same object of the same open database."""
-        return (
-            isinstance(other, _Named)
-            and (self._store, self.kind, self.id) == (other._store, other.kind, other.id)
+        return isinstance(other, _Named) and (self._store, self.kind, self.id) == (
+            other._store,
+            other.kind,
+            other.id,
         )
 
     def __hash__(self) -> int:
@@ -317,9 +318,7 @@ class EventTree(_Drawn):
         )
         return StagedTree(self._store, staging_id)
 
-    def draw(
-        self, path: str | os.PathLike[str], *, edge_info: EdgeInfo = "count"
-    ) -> Path:
+    def draw(self, path: str | os.PathLike[str], *, edge_info: EdgeInfo = "count") -> Path:
         """Draw the tree; see `StagedTree.draw` (without stages there are counts only)."""
         return super().draw(path, edge_info=edge_info)
 
@@ -342,32 +341,32 @@ class StagedTree(_Drawn):
     @property
     def tree(self) -> EventTree:
         """The event tree."""
-        return EventTree(self._store, int(str(self._row()["tree_id"])))
+        return EventTree(self._store, self._row()["tree_id"])
 
     @property
     def log_marginal_likelihood(self) -> float:
         """Logarithm of the marginal likelihood (Dirichlet-multinomial), natural log."""
-        return float(str(self._row()["log_marginal_likelihood"]))
+        return float(self._row()["log_marginal_likelihood"])
 
     @property
     def log_likelihood(self) -> float:
         """Logarithm of the likelihood at the observed shares of each stage."""
-        return float(str(self._row()["log_likelihood"]))
+        return float(self._row()["log_likelihood"])
 
     @property
     def df(self) -> int:
         """Free parameters: labels less one, over the stages that some row reached."""
-        return int(str(self._row()["df"]))
+        return int(self._row()["df"])
 
     @property
     def aic(self) -> float:
         """Akaike's criterion, -2 log likelihood + 2 df: smaller is better."""
-        return float(str(self._row()["aic"]))
+        return float(self._row()["aic"])
 
     @property
     def bic(self) -> float:
         """-2 log likelihood + df ln N, N the rows that answer the root's question."""
-        return float(str(self._row()["bic"]))
+        return float(self._row()["bic"])
 
     @property
     def stages(self) -> pd.DataFrame:
@@ -406,9 +405,7 @@ class StagedTree(_Drawn):
         ...     survey.event_tree().learn_stages().to_ceg(name="two")
         CEG 'two': 3 vertices (the sink included), 4 edges; 2 steps for height 2
         """
-        ceg_id = ceg_room.build_ceg(
-            self._store, self.id, name=name, stop=stop, replace=replace
-        )
+        ceg_id = ceg_room.build_ceg(self._store, self.id, name=name, stop=stop, replace=replace)
         return ChainEventGraph(self._store, ceg_id)
 
     def to_networkx(self) -> nx.MultiDiGraph[str]:
@@ -430,7 +427,7 @@ class ChainEventGraph(_Drawn):
     @property
     def staging(self) -> StagedTree:
         """The staged tree it was made from."""
-        return StagedTree(self._store, int(str(self._row()["staging_id"])))
+        return StagedTree(self._store, self._row()["staging_id"])
 
     @property
     def positions(self) -> pd.DataFrame:
@@ -497,7 +494,7 @@ class ChainEventGraph(_Drawn):
         )
 
     def export(self, path: str | os.PathLike[str]) -> Path:
-        """Write the graph (``.dot``, ``.graphml``, ``.json``) or edges (``.csv``, ``.parquet``)."""
+        """Write the graph (.dot, .graphml, .json) or its edges (.csv, .parquet)."""
         if str(path).lower().endswith((".csv", ".parquet")):
             return export.export_table(self._store, "ceg_edges", "ceg", self.name, path)
         return super().export(path)

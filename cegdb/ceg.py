@@ -77,12 +77,12 @@ def build_ceg(
     started = time.perf_counter()
     with store.writing() as (con, catalog), Steps(con) as steps:
         staging = row(catalog, "staging", staging_id)
-        tree_id = int(str(staging["tree_id"]))
+        tree_id = staging["tree_id"]
         tree = row(catalog, "tree", tree_id)
         name = claim_name(catalog, "ceg", name, str(staging["name"]), replace=replace)
         ceg_id = new_id(catalog, "ceg")
         sizes = merge_positions(steps, ceg_id, tree, staging_id, stop)
-        share_prior(steps, tree_id, int(str(tree["height"])))
+        share_prior(steps, tree_id, tree["height"])
         steps.run("position_mass", alpha=staging["alpha"])
         steps.run(
             "graph_edge",
@@ -105,7 +105,7 @@ def build_ceg(
                 "summary": {
                     "steps": len(sizes) - 1,
                     "height": tree["height"],
-                    "stopped_early": len(sizes) - 1 < int(str(tree["height"])),
+                    "stopped_early": len(sizes) - 1 < tree["height"],
                     "hints": [],
                 },
                 **made_by(time.perf_counter() - started),
@@ -147,9 +147,9 @@ def recover(store: Store, ceg_id: int, *, limit: int = MOST_VERTICES) -> list[Ro
     """
     with store.reading() as con, store.catalog() as catalog, Steps(con) as steps:
         ceg = row(catalog, "ceg", ceg_id)
-        staging = row(catalog, "staging", int(str(ceg["staging_id"])))
-        tree = row(catalog, "tree", int(str(staging["tree_id"])))
-        top = int(str(tree["height"]))
+        staging = row(catalog, "staging", ceg["staging_id"])
+        tree = row(catalog, "tree", staging["tree_id"])
+        top = tree["height"]
         steps.create(
             "position_copy",
             "select cast(0 as bigint) as position_id, 0 as height, "
@@ -158,9 +158,9 @@ def recover(store: Store, ceg_id: int, *, limit: int = MOST_VERTICES) -> list[Ro
         for height in range(top, -1, -1):
             steps.run("position_copy", ceg_id=ceg_id, height=height)
         ((size,),) = steps.rows("select sum(n_copies) from temp.position_copy")
-        if float(str(size)) > limit:
+        if size > limit:
             raise CegError(
-                f"the staged tree of {ceg['name']!r} has {float(str(size)):,.0f} vertices, "
+                f"the staged tree of {ceg['name']!r} has {size:,.0f} vertices, "
                 f"more than the limit of {limit:,}",
                 hint="give a larger limit",
             )
@@ -175,6 +175,4 @@ def recover(store: Store, ceg_id: int, *, limit: int = MOST_VERTICES) -> list[Ro
             n_before += steps.run(
                 "copied_vertex", ceg_id=ceg_id, depth=depth, n_before=n_before
             )
-        return steps.fetch(
-            "recovered_vertex", ceg_id=ceg_id, survey_id=tree["survey_id"]
-        )
+        return steps.fetch("recovered_vertex", ceg_id=ceg_id, survey_id=tree["survey_id"])

@@ -36,7 +36,7 @@ _SHOWN = {
 class ReportingGroup(click.Group):
     """Show an error as one message on stderr and exit with its code."""
 
-    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401
+    def invoke(self, ctx: click.Context) -> Any:
         """Run the command, translating errors in one place."""
         try:
             return super().invoke(ctx)
@@ -46,7 +46,12 @@ class ReportingGroup(click.Group):
         except KeyboardInterrupt:
             click.echo("interrupted: the database is as it was before", err=True)
             ctx.exit(130)
-        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+        except (
+            click.ClickException,
+            click.exceptions.Exit,
+            click.Abort,
+            BrokenPipeError,
+        ):
             raise
         except Exception as error:
             if logging.getLogger("cegdb").isEnabledFor(logging.DEBUG):
@@ -60,14 +65,11 @@ class ReportingGroup(click.Group):
             ctx.exit(4)
 
 
-
-@click.group(
-    cls=ReportingGroup, context_settings={"help_option_names": ["-h", "--help"]}
-)
+@click.group(cls=ReportingGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="cegdb")
 @click.option("--debug", is_flag=True, help="Log each SQL step; show tracebacks.")
 def main(*, debug: bool) -> None:
-    """Turn survey rows into event trees, staged trees and Chain Event Graphs.
+    r"""Turn survey rows into event trees, staged trees and Chain Event Graphs.
 
     Everything is kept as tables of one DuckDB file, to be asked in SQL.
 
@@ -85,7 +87,7 @@ def main(*, debug: bool) -> None:
 
 
 @contextmanager
-def _opened(path: str | None, *, read_only: bool = False, **limits: Any) -> Iterator[Database]:  # noqa: ANN401
+def _opened(path: str | None, *, read_only: bool = False, **limits: Any) -> Iterator[Database]:
     from cegdb import api
 
     with api.open(path, read_only=read_only, **limits) as db:
@@ -223,7 +225,7 @@ def _paths(values: Sequence[str]) -> list[dict[str, str]]:
 
 
 def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def add(command: Any) -> Any:  # noqa: ANN401
+    def add(command: Any) -> Any:
         for option in reversed(options):
             command = option(command)
         return command
@@ -331,7 +333,7 @@ DB = click.argument("db", metavar="DB", type=click.Path(path_type=Path))
 def _ingest(db: Database, file: str, given: dict[str, Any]) -> Survey:
     with _working(f"reading {file}"):
         survey = db.ingest(
-            sys.stdin.buffer.read().decode() if file == "-" else Path(file),  # type: ignore[arg-type]
+            Path(file),
             name=given["name"],
             columns=given["columns"],
             count=given["count"],
@@ -359,11 +361,13 @@ def _tree_settings(given: dict[str, Any]) -> dict[str, Any]:
 @click.argument("which", type=click.Choice(["titanic", "chds"]), default="titanic")
 @click.option("--db", type=click.Path(path_type=Path), help="Keep it in this file.")
 @click.option(
-    "--draw", type=click.Path(path_type=Path), help="The picture; WHICH.svg if left out."
+    "--draw",
+    type=click.Path(path_type=Path),
+    help="The picture; WHICH.svg if left out.",
 )
 @FORMAT
 def demo(which: str, db: Path | None, draw: Path | None, form: str | None) -> None:
-    """Build the CEG of a small public data set and show it.
+    r"""Build the CEG of a small public data set and show it.
 
     \b
     Examples:
@@ -385,13 +389,11 @@ def demo(which: str, db: Path | None, draw: Path | None, form: str | None) -> No
         _say(staged.summary)
         ceg = staged.to_ceg()
         _say(ceg.summary, "")
+        here = f"where ceg = '{which}'"
         asked = [
-            f"select source, label, target, n, probability from cegdb.ceg_edges "  # noqa: S608
-            f"where ceg = '{which}'",
-            "select situation, path, stage, position from cegdb.situation_positions "  # noqa: S608
-            f"where ceg = '{which}' and position = 'w3'",
-            f"select path, probability from cegdb.paths('{which}') "  # noqa: S608
-            "order by probability desc limit 5",
+            f"select source, label, target, n, probability from cegdb.ceg_edges {here}",  # noqa: S608
+            f"select * from cegdb.situation_positions {here} and position = 'w3'",  # noqa: S608
+            f"from cegdb.paths('{which}') order by probability desc limit 5",
         ]
         for sql in asked:
             _say(f"SQL> {sql}")
@@ -403,7 +405,7 @@ def demo(which: str, db: Path | None, draw: Path | None, form: str | None) -> No
         _say(f'Ask more: cegdb sql {db} "from cegdb.stages"')
 
 
-def _picture(ceg: ChainEventGraph, file: Path, edge_info: Any) -> None:  # noqa: ANN401
+def _picture(ceg: ChainEventGraph, file: Path, edge_info: Any) -> None:
     """Draw, or say what is missing; the tables are there either way."""
     from cegdb.errors import MissingExtraError
 
@@ -426,7 +428,7 @@ def _picture(ceg: ChainEventGraph, file: Path, edge_info: Any) -> None:  # noqa:
 @EDGE_INFO
 @FORMAT
 def run(file: str, db: Path | None, form: str | None, **given: Any) -> None:
-    """Go from a survey file to its CEG: ingest, tree, stages, positions.
+    r"""Go from a survey file to its CEG: ingest, tree, stages, positions.
 
     FILE is CSV (also .gz) or Parquet.
 
@@ -452,9 +454,7 @@ def run(file: str, db: Path | None, form: str | None, **given: Any) -> None:
                 )
             _say(staged.summary)
             with _working("merging positions"):
-                ceg = staged.to_ceg(
-                    given["name"], stop=given["stop"], replace=given["replace"]
-                )
+                ceg = staged.to_ceg(given["name"], stop=given["stop"], replace=given["replace"])
             _say(ceg.summary)
         if given["draw"] is not None:
             with _working("drawing"):
@@ -475,7 +475,7 @@ def run(file: str, db: Path | None, form: str | None, **given: Any) -> None:
 @REPLACE
 @INGEST
 def ingest(db: Path, file: str, **given: Any) -> None:
-    """Read a survey FILE into DB; every row is accounted for.
+    r"""Read a survey FILE into DB; every row is accounted for.
 
     \b
     Examples:
@@ -494,7 +494,7 @@ def ingest(db: Path, file: str, **given: Any) -> None:
 @REPLACE
 @TREE
 def tree(db: Path, survey: str, **given: Any) -> None:
-    """Build an event tree of a SURVEY in DB.
+    r"""Build an event tree of a SURVEY in DB.
 
     \b
     Examples:
@@ -523,7 +523,7 @@ def tree(db: Path, survey: str, **given: Any) -> None:
     help="Take the stages from this CSV (columns vertex_id, stage) instead of learning.",
 )
 def stages(db: Path, tree: str, stages: Path | None, **given: Any) -> None:
-    """Learn the stages of a TREE in DB, or take them from a file.
+    r"""Learn the stages of a TREE in DB, or take them from a file.
 
     \b
     Examples:
@@ -548,7 +548,7 @@ def stages(db: Path, tree: str, stages: Path | None, **given: Any) -> None:
 @REPLACE
 @STOP
 def ceg(db: Path, staging: str, **given: Any) -> None:
-    """Construct the CEG of a STAGING in DB.
+    r"""Construct the CEG of a STAGING in DB.
 
     \b
     Examples:
@@ -566,7 +566,7 @@ def ceg(db: Path, staging: str, **given: Any) -> None:
 @DB
 @FORMAT
 def list_(db: Path, form: str | None) -> None:
-    """List the surveys, trees, stagings and CEGs of DB.
+    r"""List the surveys, trees, stagings and CEGs of DB.
 
     \b
     Example:
@@ -596,7 +596,7 @@ def _collections(database: Database) -> dict[str, Any]:
 @click.argument("name")
 @FORMAT
 def show(db: Path, kind: str, name: str, form: str | None) -> None:
-    """Show the summary and the rows of one object of DB.
+    r"""Show the summary and the rows of one object of DB.
 
     \b
     Example:
@@ -616,7 +616,7 @@ def show(db: Path, kind: str, name: str, form: str | None) -> None:
 @click.option("--show", metavar="STEP", help="Print an SQL step, ready for a DuckDB shell.")
 @FORMAT
 def sql(db: Path | None, query: str | None, show: str | None, form: str | None) -> None:
-    """Ask DB in SQL (opened read-only; '-' reads QUERY from standard input).
+    r"""Ask DB in SQL (opened read-only; '-' reads QUERY from standard input).
 
     \b
     Examples:
@@ -647,7 +647,7 @@ def sql(db: Path | None, query: str | None, show: str | None, form: str | None) 
     help="Ends in .dot, .graphml, .json (graph), .csv or .parquet (edges).",
 )
 def export(db: Path, ceg: str, output: Path) -> None:
-    """Write a CEG of DB for other programs.
+    r"""Write a CEG of DB for other programs.
 
     \b
     Examples:
@@ -676,8 +676,8 @@ def export(db: Path, ceg: str, output: Path) -> None:
     help="Ends in .svg, .png, .pdf or .dot.",
 )
 @EDGE_INFO
-def draw(db: Path, name: str, kind: str, output: Path, edge_info: Any) -> None:  # noqa: ANN401
-    """Draw a CEG (or tree, or staged tree) of DB.
+def draw(db: Path, name: str, kind: str, output: Path, edge_info: Any) -> None:
+    r"""Draw a CEG (or tree, or staged tree) of DB.
 
     \b
     Examples:
@@ -693,7 +693,7 @@ def draw(db: Path, name: str, kind: str, output: Path, edge_info: Any) -> None: 
 @DB
 @FORMAT
 def check(db: Path, form: str | None) -> None:
-    """Check every invariant of DB's tables; list the rows that violate one.
+    r"""Check every invariant of DB's tables; list the rows that violate one.
 
     \b
     Example:
@@ -716,8 +716,8 @@ def check(db: Path, form: str | None) -> None:
 @DB
 @click.argument("kind", type=click.Choice(KINDS))
 @click.argument("name")
-def drop(db: Path, kind: Any, name: str) -> None:  # noqa: ANN401
-    """Drop an object of DB, with everything built on it.
+def drop(db: Path, kind: Any, name: str) -> None:
+    r"""Drop an object of DB, with everything built on it.
 
     \b
     Example:
@@ -731,7 +731,7 @@ def drop(db: Path, kind: Any, name: str) -> None:  # noqa: ANN401
 @main.command()
 @DB
 def migrate(db: Path) -> None:
-    """Bring DB's tables to this version of cegdb.
+    r"""Bring DB's tables to this version of cegdb.
 
     \b
     Example:

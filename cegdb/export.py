@@ -67,7 +67,7 @@ def export_table(
     try:
         with store.reading() as con:
             con.execute(
-                f"copy (select * from cegdb.{view} where {column} = $name order by all) "
+                f"copy (select * from cegdb.{view} where {column} = $name order by all) "  # noqa: S608
                 f"to '{target}' ({options})",
                 {"name": name},
             )

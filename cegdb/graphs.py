@@ -184,8 +184,7 @@ def _graph(
             )
         if graph.has_edge(source, target, label):
             raise GraphError(
-                f"edge {source} -> {target} of {name!r} with label {label!r} is given "
-                "twice"
+                f"edge {source} -> {target} of {name!r} with label {label!r} is given twice"
             )
         graph.add_edge(source, target, label, **_attributes(row))
     return graph
@@ -238,9 +237,7 @@ def to_dot(graph: Graph, *, edge_info: EdgeInfo = "probability") -> str:
     "s0" -> "l0" [key="the \"head\"", label="the \"head\"\n 6,012 "];
     """
     if edge_info not in get_args(EdgeInfo):
-        raise GraphError(
-            f"edge_info is {edge_info!r}, expected {_choice(get_args(EdgeInfo))}"
-        )
+        raise GraphError(f"edge_info is {edge_info!r}, expected {_choice(get_args(EdgeInfo))}")
     is_ceg = graph.graph.get("kind") == "ceg"
     lines = [
         f"digraph {_quoted(_visible(str(graph.graph.get('name', ''))))} {{",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,7 +14,7 @@ Stop: TypeAlias = Literal["early", "baseline"]
 
 
 def merge_positions(
-    steps: Steps, ceg_id: int, tree: Mapping[str, object], staging_id: int, stop: Stop
+    steps: Steps, ceg_id: int, tree: Mapping[str, Any], staging_id: int, stop: Stop
 ) -> list[dict[str, object]]:
     """Merge situations with isomorphic coloured subtrees into positions [1]_.
 
@@ -49,9 +49,9 @@ def merge_positions(
     .. [1] A. Shenvi and J. Q. Smith (2020), Constructing a Chain Event Graph from a
        Staged Tree, section 3, Theorems 1 and 2.
     """
-    tree_id, top = int(str(tree["tree_id"])), int(str(tree["height"]))
-    n_leaves = int(str(tree["n_leaves"]))
-    n_vertices = int(str(tree["n_vertices"]))
+    tree_id, top = tree["tree_id"], tree["height"]
+    n_leaves = tree["n_leaves"]
+    n_vertices = tree["n_vertices"]
     n_edges = n_vertices - 1
     sizes: list[dict[str, object]] = []
 
@@ -82,9 +82,7 @@ def merge_positions(
             started = time.perf_counter()
             steps.run("layer_signature", height=next_height)
             steps.run("layer_block")
-            n_situations, n_positions, gone = (
-                int(str(value)) for value in steps.fetch("layer_size")[0]
-            )
+            n_situations, n_positions, gone = (value for value in steps.fetch("layer_size")[0])
             steps.run("layer_member")
             n_vertices -= n_situations - n_positions
             n_edges -= gone

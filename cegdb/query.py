@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from cegdb.store import Store
 
+
 def view_rows(
     store: Store, view: str, where: Mapping[str, object], order: str
 ) -> list[dict[str, object]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +18,7 @@ _KINDS: Final = {
 }
 
 
-def summary(kind: Kind, row: Mapping[str, object]) -> str:
+def summary(kind: Kind, row: Mapping[str, Any]) -> str:
     """Return what was made, which defaults decided, and what looks wrong.
 
     Parameters
@@ -40,7 +40,7 @@ def summary(kind: Kind, row: Mapping[str, object]) -> str:
     CEG 'falls': 12 vertices (the sink included), 25 edges; 4 steps for height 4
     """
     told = row["summary"]
-    details: Mapping[str, object] = told if isinstance(told, dict) else {}
+    details: Mapping[str, Any] = told if isinstance(told, dict) else {}
     lines = {
         "survey": _survey,
         "tree": _tree,
@@ -53,30 +53,32 @@ def summary(kind: Kind, row: Mapping[str, object]) -> str:
 
 
 def _n(value: object, word: str) -> str:
-    number = int(str(value))
-    plural = word if number == 1 else {"vertex": "vertices"}.get(word, f"{word}s")
+    number = value
+    plural = (
+        word if number == 1 else {"vertex": "vertices", "leaf": "leaves"}.get(word, f"{word}s")
+    )
     return f"{number:,} {plural}"
 
 
-def _mapping(details: Mapping[str, object], key: str) -> dict[str, object]:
+def _mapping(details: Mapping[str, Any], key: str) -> dict[str, Any]:
     found = details.get(key)
     return found if isinstance(found, dict) else {}
 
 
-def _survey(row: Mapping[str, object], details: Mapping[str, object]) -> list[str]:
+def _survey(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     dropped = _mapping(details, "rows_dropped")
-    read, kept = _n(details["rows_read"], "row"), int(str(details["rows_kept"]))
+    read, kept = _n(details["rows_read"], "row"), details["rows_kept"]
     source = str(row["source"])
     source = source if len(source) <= _LONGEST else f"{source[:_LONGEST]}..."
     lines = [
         f"survey {row['name']!r} from {source}: {read} read, {kept:,} kept"
-        + "".join(f", {int(str(n)):,} dropped ({why})" for why, n in dropped.items())
-        + f"; {_n(row['n'], 'respondent')}, {int(str(row['n_distinct'])):,} distinct"
+        + "".join(f", {n:,} dropped ({why})" for why, n in dropped.items())
+        + f"; {_n(row['n'], 'respondent')}, {row['n_distinct']:,} distinct"
     ]
     cells = _mapping(details, "cells")
     for variable, kinds in cells.items():
         parts = [
-            f"{int(str(n)):,} {kind}"
+            f"{n:,} {kind}"
             for kind, n in (kinds if isinstance(kinds, dict) else {}).items()
             if n and kind != "value"
         ]
@@ -85,16 +87,17 @@ def _survey(row: Mapping[str, object], details: Mapping[str, object]) -> list[st
     return lines
 
 
-def _tree(row: Mapping[str, object], details: Mapping[str, object]) -> list[str]:
-    lines = [
+def _tree(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
+    head = (
         f"event tree {row['name']!r}: {_n(row['n_vertices'], 'vertex')}, "
-        f"{_n(row['n_situations'], 'situation')}, {int(str(row['n_leaves'])):,} leaves, "
+        f"{_n(row['n_situations'], 'situation')}, {_n(row['n_leaves'], 'leaf')}, "
         f"height {row['height']}; {_n(row['n'], 'row')}"
-    ]
-    left_out = int(str(details.get("rows_left_out", 0)))
+    )
+    lines = [head]
+    left_out = details.get("rows_left_out", 0)
     if left_out:
         lines.append(f"  {left_out:,} of {_n(details['rows_of_survey'], 'row')} left out")
-    stopped = int(str(details.get("rows_stopped_at_a_situation", 0)))
+    stopped = details.get("rows_stopped_at_a_situation", 0)
     if stopped:
         lines.append(f"  {stopped:,} rows stop at a situation that others pass")
     for variable, decided in _mapping(details, "decisions").items():
@@ -105,16 +108,16 @@ def _tree(row: Mapping[str, object], details: Mapping[str, object]) -> list[str]
             "missing_structural": "missing answers do not apply",
             "missing": "answers are missing",
         }
-        told = [f"{int(str(n)):,} {words[key]}" for key, n in parts.items() if n]
+        told = [f"{n:,} {words[key]}" for key, n in parts.items() if n]
         if told:
             lines.append(f"  {variable}: {', '.join(told)}")
-    zero = int(str(details.get("vertices_without_rows", 0)))
+    zero = details.get("vertices_without_rows", 0)
     if zero:
         lines.append(f"  {_n(zero, 'vertex')} without rows added")
     return lines
 
 
-def _staging(row: Mapping[str, object], details: Mapping[str, object]) -> list[str]:
+def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     kinds = _mapping(details, "stages_by_kind")
     told = ", ".join(
         f"{sizes['stages']:,} {_KINDS[kind]}"
@@ -126,26 +129,30 @@ def _staging(row: Mapping[str, object], details: Mapping[str, object]) -> list[s
         if details.get("alpha_is_default")
         else ""
     )
-    lines = [
+    made = (
         f"staging {row['name']!r}: {_n(row['n_stages'], 'stage')} ({told}) in "
-        f"{_n(row['n_hyperstages'], 'hyperstage')}",
-        f"  log marginal likelihood {float(str(row['log_marginal_likelihood'])):.4f}, "
-        f"BIC {float(str(row['bic'])):.2f}, {row['df']} free parameters; "
-        f"alpha = {float(str(row['alpha'])):g}{why}",
-    ]
+        f"{_n(row['n_hyperstages'], 'hyperstage')}"
+    )
+    scored = (
+        f"  log marginal likelihood {row['log_marginal_likelihood']:.4f}, "
+        f"BIC {row['bic']:.2f}, {_n(row['df'], 'free parameter')}; "
+        f"alpha = {row['alpha']:g}{why}"
+    )
+    lines = [made, scored]
     if row["method"] == "ahc":
         merges = _n(details.get("merges", 0), "merge")
         lines.append(f"  {merges}; stopped since no further one raises the score")
-    not_named = int(str(details.get("situations_not_named", 0)))
+    not_named = details.get("situations_not_named", 0)
     if not_named:
         lines.append(f"  {_n(not_named, 'situation')} not named, each its own stage")
     return lines
 
 
-def _ceg(row: Mapping[str, object], details: Mapping[str, object]) -> list[str]:
+def _ceg(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     early = ", stopped early" if details.get("stopped_early") else ""
-    return [
+    head = (
         f"CEG {row['name']!r}: {_n(row['n_vertices'], 'vertex')} (the sink included), "
         f"{_n(row['n_edges'], 'edge')}; {_n(details.get('steps', 0), 'step')} for height "
         f"{details.get('height')}{early}"
-    ]
+    )
+    return [head]

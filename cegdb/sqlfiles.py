@@ -14,21 +14,25 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import duckdb
 
 from cegdb.errors import SqlStepError, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from importlib.resources.abc import Traversable
     from types import TracebackType
 
+    from numpy.typing import NDArray
+
 log = logging.getLogger("cegdb")
 
-Value: TypeAlias = "str | int | float | bool | list[str] | list[int] | None"
-Row: TypeAlias = "tuple[object, ...]"
+_ARRAYS = "cegdb_arrays"
+
+Value: TypeAlias = "str | int | float | Sequence[object] | None"
+Row: TypeAlias = "tuple[Any, ...]"
 
 HEADER_FIELDS = ("step", "mode", "purpose", "reads", "writes", "params", "source")
 _FIELD = re.compile(r"^-- (\w+): +(\S.*)$")
@@ -146,12 +150,8 @@ def parse(path: str, text: str) -> Step:
         raise SqlStepError(f"{path} must hold one SELECT")
     used = set(statements[0].named_parameters)
     if used != set(params):
-        raise SqlStepError(
-            f"{path} declares params {sorted(params)} and uses {sorted(used)}"
-        )
-    return Step(
-        found[1], path, mode[1].split(" ", 1)[0], mode[2], header, params, text
-    )
+        raise SqlStepError(f"{path} declares params {sorted(params)} and uses {sorted(used)}")
+    return Step(found[1], path, mode[1].split(" ", 1)[0], mode[2], header, params, text)
 
 
 @cache
@@ -260,19 +260,30 @@ class Steps:
             raise SqlStepError(f"step {name!r} is run, not fetched")
         return self._execute(step.name, "", step.sql, params, step.params).fetchall()
 
-    def create(self, table: str, sql: str, params: dict[str, Value] | None = None) -> int:
+    def create(self, table: str, sql: str, params: Mapping[str, Value] | None = None) -> int:
         """Keep the rows of generated SQL as a temp table; return their number."""
         return self._create(table, sql, params or {}, None)
 
-    def execute(self, sql: str, params: dict[str, Value] | None = None) -> int:
+    def create_from(self, table: str, columns: Mapping[str, NDArray[Any]]) -> int:
+        """Keep arrays of equal length as the columns of a temp table."""
+        self._con.register(_ARRAYS, dict(columns))
+        try:
+            return self.create(table, f"select * from {_ARRAYS}")  # noqa: S608
+        finally:
+            self._con.unregister(_ARRAYS)
+
+    def arrays(self, sql: str) -> dict[str, NDArray[Any]]:
+        """Return the columns of one generated query as arrays."""
+        result = self._execute("generated query", "", sql, {}, None)
+        return cast("dict[str, NDArray[Any]]", result.fetchnumpy())
+
+    def execute(self, sql: str, params: Mapping[str, Value] | None = None) -> int:
         """Run one generated statement; return the number of rows it touched."""
         return _count(self._execute("generated statement", "", sql, params or {}, None))
 
-    def rows(self, sql: str, params: dict[str, Value] | None = None) -> list[Row]:
+    def rows(self, sql: str, params: Mapping[str, Value] | None = None) -> list[Row]:
         """Return the rows of one generated query."""
-        return self._execute(
-            "generated query", "", sql, params or {}, None
-        ).fetchall()
+        return self._execute("generated query", "", sql, params or {}, None).fetchall()
 
     def _create(
         self,

@@ -11,9 +11,14 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-import duckdb
 from cegdb.errors import SqlStepError, SurveyError, listed
-from cegdb.ingest.levels import Variable, count_rows, insert_levels, sort_levels, suspects
+from cegdb.ingest.levels import (
+    Variable,
+    count_rows,
+    insert_levels,
+    sort_levels,
+    suspects,
+)
 from cegdb.ingest.sources import Relation, Source, find_columns, label_of, opened
 from cegdb.sqlfiles import Steps
 from cegdb.store.objects import claim_name, insert, new_id, response_table
@@ -22,13 +27,24 @@ from cegdb.version import made_by
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import duckdb
+
     from cegdb.store import Store
 
 __all__ = ["Labels", "Source", "ingest"]
 
 Labels: TypeAlias = "Sequence[object] | Mapping[str, Sequence[object]]"
 
-_COUNT_NAMES: Final = {"freq", "frequency", "count", "counts", "n", "weight", "weights", "wt"}
+_COUNT_NAMES: Final = {
+    "freq",
+    "frequency",
+    "count",
+    "counts",
+    "n",
+    "weight",
+    "weights",
+    "wt",
+}
 
 
 def ingest(
@@ -201,9 +217,7 @@ def _settings(
     of_missing = _labels(missing, chosen, "missing")
     of_levels = _labels(levels or {}, chosen, "levels")
     variables = {
-        name: Variable(
-            name, of_structural[name], of_missing[name], of_levels.get(name) or None
-        )
+        name: Variable(name, of_structural[name], of_missing[name], of_levels.get(name) or None)
         for name in chosen
     }
     cells = dict(zip(names, relation.cells, strict=True))
@@ -222,7 +236,8 @@ def _labels(given: Labels, chosen: list[str], setting: str) -> dict[str, list[st
     """Return variable -> labels as text, for a list (all variables) or a mapping."""
     if isinstance(given, str):
         raise SurveyError(f"{setting} is one text, {given!r}", hint="give a list of labels")
-    per_variable: dict[str, Sequence[object]] = dict.fromkeys(chosen, ())
+    none: Sequence[object] = ()
+    per_variable = dict.fromkeys(chosen, none)
     if hasattr(given, "keys"):
         for name, labels in dict(given).items():
             if isinstance(labels, str):
@@ -248,9 +263,7 @@ def _labels(given: Labels, chosen: list[str], setting: str) -> dict[str, list[st
 
 def _read(steps: Steps, relation: Relation, settings: Settings) -> int:
     """Keep the source's distinct lines and how often each occurs; return how many."""
-    cells = [
-        f"{settings.cells[name]} as c{i}" for i, name in enumerate(settings.variables, 1)
-    ]
+    cells = [f"{settings.cells[name]} as c{i}" for i, name in enumerate(settings.variables, 1)]
     if settings.count is not None:
         cells.append(f"trim({settings.cells[settings.count]}) as written")
     else:
@@ -276,7 +289,9 @@ def _read_error(relation: Relation, error: SqlStepError) -> SurveyError:
     where = f"{relation.described}, line {line[1]}" if line else relation.described
     if "Expected Number of Columns" in text:
         found = re.search(r"Columns: (\d+) Found: (\d+)", text)
-        counts = f"{found[2]} fields where the header has {found[1]}" if found else "a wrong shape"
+        counts = (
+            f"{found[2]} fields where the header has {found[1]}" if found else "a wrong shape"
+        )
         return SurveyError(f"{where}: {counts}", hint="correct that line of the file")
     if "unterminated quote" in text:
         return SurveyError(f"{where}: a quote is opened and not closed")
@@ -321,13 +336,13 @@ def _check_counts(
         )
     steps.create(
         "response_line",
-        "select * exclude (written, n_lines), "
+        "select * exclude (written, n_lines), "  # noqa: S608
         f"cast({whole} * n_lines as bigint) as n from temp.source_line where {whole} > 0",
     )
     zero = steps.rows(
         f"select coalesce(sum(n_lines), 0) from temp.source_line where {whole} = 0"  # noqa: S608
     )
-    return int(str(zero[0][0]))
+    return zero[0][0]
 
 
 def _code(steps: Steps, table: str, variables: list[Variable]) -> int:

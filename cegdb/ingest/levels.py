@@ -20,7 +20,19 @@ NOT_APPLICABLE: Final = "not applicable"
 MISSING: Final = "missing"
 
 _INTEGER = re.compile(r"[+-]?\d+\Z", re.ASCII)
-_SUSPECT = {"na", "n/a", "nan", "none", "null", "nil", ".", "-", "?", "missing", "unknown"}
+_SUSPECT = {
+    "na",
+    "n/a",
+    "nan",
+    "none",
+    "null",
+    "nil",
+    ".",
+    "-",
+    "?",
+    "missing",
+    "unknown",
+}
 _MANY_LEVELS = 50
 
 
@@ -50,9 +62,7 @@ class Variable:
 
     def declared_counts(self) -> dict[str, int]:
         """Return how many cells hold each label declared structural or missing."""
-        return {
-            label: self.counts.get(label, 0) for label in (*self.structural, *self.missing)
-        }
+        return {label: self.counts.get(label, 0) for label in (*self.structural, *self.missing)}
 
     @property
     def blank_code(self) -> int:
@@ -106,7 +116,7 @@ def sort_levels(
     found: dict[int, dict[str | None, int]] = {}
     for ordinal, label, n in steps.rows(counted):
         text = None if label is None else str(label)
-        found.setdefault(int(str(ordinal)), {})[text] = int(str(n))
+        found.setdefault(ordinal, {})[text] = n
     for ordinal, variable in enumerate(variables.values(), 1):
         variable.counts = found.get(ordinal, {})
         _order(variable, relation.level_order.get(variable.name))
@@ -117,9 +127,7 @@ def _order(variable: Variable, frame_order: list[str] | None) -> None:
     name, declared = variable.name, variable.declared
     both = set(variable.structural) & set(variable.missing)
     if both:
-        raise SurveyError(
-            f"{name!r}: {listed(sorted(both))} cannot be structural and missing"
-        )
+        raise SurveyError(f"{name!r}: {listed(sorted(both))} cannot be structural and missing")
     set_apart = {*variable.structural, *variable.missing}
     observed = [
         label for label in variable.counts if label is not None and label not in set_apart

@@ -65,7 +65,7 @@ def label_of(value: object) -> str | None:
     """
     if isinstance(value, str):
         return str(value) or None
-    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:  # noqa: PLR0124
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
         return None
     if isinstance(value, Decimal):
         value = format(value.normalize(), "f")
@@ -101,9 +101,7 @@ def opened(con: duckdb.DuckDBPyConnection, source: Source) -> Iterator[Relation]
         elif module == "pyarrow" and hasattr(source, "schema"):
             con.register(_FRAME, source)
             kind = type(source).__name__
-            yield _typed(
-                con, "Arrow table", "survey", _FRAME, once=kind == "RecordBatchReader"
-            )
+            yield _typed(con, "Arrow table", "survey", _FRAME, once=kind == "RecordBatchReader")
         else:
             raise SurveyError(
                 f"a survey cannot be read from {type(source).__name__}",
@@ -245,7 +243,13 @@ def _typed(
         if str(row[1]).startswith("ENUM(")
     }
     return Relation(
-        described, name, columns, cells, f"{relation} as x", level_order=order, once=once
+        described,
+        name,
+        columns,
+        cells,
+        f"{relation} as x",
+        level_order=order,
+        once=once,
     )
 
 
@@ -331,9 +335,7 @@ def find_columns(names: Sequence[str], wanted: Sequence[str], where: str) -> lis
         fits = [other for other in names if other == name]
         fits = fits or [other for other in names if other.strip() == name.strip()]
         fits = fits or [
-            other
-            for other in names
-            if other.strip().casefold() == name.strip().casefold()
+            other for other in names if other.strip().casefold() == name.strip().casefold()
         ]
         if len(fits) > 1:
             raise SurveyError(f"{name!r} may be any of {listed(map(repr, fits))} in {where}")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import sqlalchemy as sa
 
 from cegdb.errors import StagingError
 from cegdb.sqlfiles import Steps
 from cegdb.stages.naming import Grouping, SituationPath, refuse_mixture, resolve
+from cegdb.stages.scores import intervals, scores
 from cegdb.store import schema
 from cegdb.store.objects import claim_name, insert, new_id, row
 from cegdb.version import made_by
@@ -26,7 +27,14 @@ if TYPE_CHECKING:
     from cegdb.ahc import Merge
     from cegdb.store import Store
 
-__all__ = ["Grouping", "Hyperstages", "SituationPath", "learn_stages", "set_stages", "share_prior"]
+__all__ = [
+    "Grouping",
+    "Hyperstages",
+    "SituationPath",
+    "learn_stages",
+    "set_stages",
+    "share_prior",
+]
 
 Hyperstages: TypeAlias = "Literal['variable', 'labels'] | Grouping"
 
@@ -36,8 +44,6 @@ PALETTE: Final = [
     "#332288", "#88CCEE", "#44AA99", "#117733", "#999933", "#DDCC77", "#CC6677",
     "#882255", "#AA4499",
 ]  # fmt: skip
-_INTERVAL: Final = 0.95
-_STAGED = "cegdb_staged"
 
 
 def set_stages(
@@ -197,15 +203,14 @@ def _make(
         settings = _group(steps, con, tree, request.hyperstages, stages, initial)
         merges: list[Merge] = []
         if request.method == "ahc":
-            merges = _learn(steps, con, alpha)
+            merges = _learn(steps, alpha)
         not_named = _not_named(steps)
         steps.run("situation_stage", is_learnt=request.method == "ahc")
         staging_id = new_id(catalog, "staging")
-        n_hyperstages = _write(steps, con, staging_id, tree_id, alpha)
-        _write_merges(con, staging_id, merges)
-        scores = _scores(con, tree_id)
+        n_hyperstages, scored = _write(steps, staging_id, tree_id, alpha)
+        _write_merges(steps, staging_id, merges)
         sizes = {
-            str(kind): {"stages": int(str(n)), "situations": int(str(members))}
+            str(kind): {"stages": n, "situations": members}
             for kind, n, members in steps.fetch("staging_size", staging_id=staging_id)
         }
         hints = _hints(steps, staging_id)
@@ -220,7 +225,7 @@ def _make(
                 "alpha": alpha,
                 "n_hyperstages": n_hyperstages,
                 "n_stages": sum(size["stages"] for size in sizes.values()),
-                **scores,
+                **scored,
                 "settings": {"method": request.method, "alpha": alpha, **settings},
                 "summary": {
                     "alpha_is_default": request.alpha is None,
@@ -247,24 +252,26 @@ def share_prior(steps: Steps, tree_id: int, height: int) -> None:
 
 
 def _checked_alpha(
-    catalog: sa.Connection, tree: Mapping[str, object], alpha: float | None
+    catalog: sa.Connection, tree: Mapping[str, Any], alpha: float | None
 ) -> float:
     if alpha is None:
         settings = tree["settings"]
         order = settings["order"] if isinstance(settings, dict) else []
         query = (
             sa.select(sa.func.count())
-            .select_from(schema.level.join(
-                schema.variable,
-                schema.level.c.variable_id == schema.variable.c.variable_id,
-            ))
+            .select_from(
+                schema.level.join(
+                    schema.variable,
+                    schema.level.c.variable_id == schema.variable.c.variable_id,
+                )
+            )
             .where(schema.variable.c.survey_id == tree["survey_id"])
             .where(schema.variable.c.name.in_(order))
             .where(schema.level.c.kind == "value")
             .group_by(schema.variable.c.variable_id)
         )
         return float(max(catalog.execute(query).scalars(), default=1))
-    if not (isinstance(alpha, (int, float)) and math.isfinite(alpha) and alpha > 0):
+    if not (math.isfinite(alpha) and alpha > 0):
         raise StagingError(
             f"alpha is {alpha!r}",
             hint="alpha, the prior mass of the root, is a number above 0",
@@ -275,14 +282,14 @@ def _checked_alpha(
 def _group(
     steps: Steps,
     con: duckdb.DuckDBPyConnection,
-    tree: Mapping[str, object],
+    tree: Mapping[str, Any],
     hyperstages: Hyperstages,
     stages: Grouping | None,
     initial: Grouping | None,
 ) -> dict[str, object]:
     """Find the florets, what was given about them, and check it; return settings."""
-    tree_id = int(str(tree["tree_id"]))
-    by_rule = isinstance(hyperstages, str) and hyperstages in ("variable", "labels")
+    tree_id = tree["tree_id"]
+    rule = hyperstages if isinstance(hyperstages, str) else "groups"
     steps.run("situation_edge", tree_id=tree_id)
     steps.run("floret")
     steps.create(
@@ -290,9 +297,9 @@ def _group(
         "select vertex_id, 0 as depth, cast([] as varchar[]) as labels "
         "from temp.floret where vertex_id = 0",
     )
-    grouping = None if by_rule else hyperstages
-    given = {
-        "hyperstages": resolve(steps, con, tree_id, grouping, "hyperstage") or hyperstages,
+    grouping = None if rule in ("variable", "labels") else hyperstages
+    given: dict[str, object] = {
+        "hyperstages": resolve(steps, con, tree_id, grouping, "hyperstage") or rule,
         "initial": resolve(steps, con, tree_id, initial, "initial"),
         "stages": resolve(steps, con, tree_id, stages, "stage"),
     }
@@ -304,7 +311,7 @@ def _group(
         "hyperstage",
         "a hyperstage holds situations of one label set",
     )
-    steps.run("situation_group", by_variable=hyperstages != "labels")
+    steps.run("situation_group", by_variable=rule != "labels")
     for table, what in (("given_initial", "initial stage"), ("given_stage", "stage")):
         refuse_mixture(
             steps,
@@ -316,13 +323,11 @@ def _group(
             "and same label set); split the stage, complete the florets (sampling_zeros), "
             "or give hyperstages",
         )
-    share_prior(steps, tree_id, int(str(tree["height"])))
+    share_prior(steps, tree_id, tree["height"])
     return given
 
 
-def _learn(
-    steps: Steps, con: duckdb.DuckDBPyConnection, alpha: float
-) -> list[Merge]:
+def _learn(steps: Steps, alpha: float) -> list[Merge]:
     """Cluster each hyperstage; replace ``given_stage`` by the stages learnt."""
     import numpy as np
 
@@ -330,26 +335,30 @@ def _learn(
 
     steps.run("learnable")
     steps.run("learnable_answer")
-    found = con.execute("select * from temp.learnable_answer order by all").fetchnumpy()
-    runs: list[list[Merge]] = []
+    found = steps.arrays("select * from temp.learnable_answer order by all")
     hyperstage = found["hyperstage_id"]
     ends = np.flatnonzero(np.diff(hyperstage)) + 1
-    for rows in np.split(np.arange(len(hyperstage)), ends):
-        if len(rows):
-            runs.append(_cluster({key: found[key][rows] for key in found}, alpha))
+    runs = [
+        _cluster({key: found[key][rows] for key in found}, alpha)
+        for rows in np.split(np.arange(len(hyperstage)), ends)
+        if len(rows)
+    ]
     merges = ahc.interleave(runs)
     final: dict[int, int] = {}
     for merge in reversed(merges):
         final[merge.absorbed_id] = final.get(merge.kept_id, merge.kept_id)
-    absorbed = np.fromiter(final.keys(), np.int64, len(final))
-    kept = np.fromiter(final.values(), np.int64, len(final))
-    con.register(_STAGED, {"absorbed_id": absorbed, "kept_id": kept})
+    steps.create_from(
+        "absorbed",
+        {
+            "absorbed_id": np.fromiter(final.keys(), np.int64, len(final)),
+            "kept_id": np.fromiter(final.values(), np.int64, len(final)),
+        },
+    )
     steps.create(
         "given_stage",
-        "select l.vertex_id, cast(coalesce(m.kept_id, l.stage_id) as varchar) as name "  # noqa: S608
-        f"from temp.learnable as l left join {_STAGED} as m on l.stage_id = m.absorbed_id",
+        "select l.vertex_id, cast(coalesce(a.kept_id, l.stage_id) as varchar) as name "
+        "from temp.learnable as l left join temp.absorbed as a on l.stage_id = a.absorbed_id",
     )
-    con.unregister(_STAGED)
     return merges
 
 
@@ -372,103 +381,45 @@ def _cluster(rows: Mapping[str, NDArray[np.int64]], alpha: float) -> list[Merge]
 
 
 def _not_named(steps: Steps) -> int:
-    ((n,),) = steps.rows(
-        "select count(*) from temp.floret where vertex_id not in "
-        "(select vertex_id from temp.given_stage)"
-    )
-    return int(str(n))
+    named = "select vertex_id from temp.given_stage"
+    ((n,),) = steps.rows(f"select count(*) from temp.floret where vertex_id not in ({named})")  # noqa: S608
+    return int(n)
 
 
 def _write(
-    steps: Steps,
-    con: duckdb.DuckDBPyConnection,
-    staging_id: int,
-    tree_id: int,
-    alpha: float,
-) -> int:
-    """Write the tables of a staging; return the number of hyperstages."""
-    import numpy as np
-    from scipy.special import betaincinv
-
+    steps: Steps, staging_id: int, tree_id: int, alpha: float
+) -> tuple[int, dict[str, float]]:
+    """Write the tables of a staging; return the number of hyperstages and the scores."""
     n_hyperstages = steps.run("staging_hyperstage", staging_id=staging_id)
     steps.run("staging_member", staging_id=staging_id)
     steps.run("staging_stage", staging_id=staging_id, tree_id=tree_id, palette=PALETTE)
     steps.run("stage_answer", alpha=alpha)
     steps.run("stage_estimate")
-    found = con.execute(
-        "select prior + n as mass, total from temp.stage_estimate order by place"
-    ).fetchnumpy()
-    mass, rest = found["mass"], np.maximum(found["total"] - found["mass"], 0.0)
-    tail = (1 - _INTERVAL) / 2
-    several = rest > 0
-    low, high = np.zeros(len(mass)), np.ones(len(mass))
-    low[several] = betaincinv(mass[several], rest[several], tail)
-    high[several] = betaincinv(mass[several], rest[several], 1 - tail)
-    con.register(_STAGED, {"place": np.arange(len(mass)), "low": low, "high": high})
-    steps.create("stage_interval", f"select * from {_STAGED}")  # noqa: S608
-    con.unregister(_STAGED)
+    estimates = steps.arrays("select * from temp.stage_estimate order by place")
+    low, high = intervals(estimates)
+    steps.create_from("stage_interval", {"place": estimates["place"], "low": low, "high": high})
     steps.run("staging_edge", staging_id=staging_id)
-    return n_hyperstages
+    ((n_rows,),) = steps.rows(
+        "select coalesce(sum(n - n_stopped), 0) from cegdb.vertex "
+        "where tree_id = $tree_id and vertex_id = 0",
+        {"tree_id": tree_id},
+    )
+    return n_hyperstages, scores(estimates, n_rows)
 
 
-def _write_merges(
-    con: duckdb.DuckDBPyConnection, staging_id: int, merges: Sequence[Merge]
-) -> None:
-    if not merges:
-        return
+def _write_merges(steps: Steps, staging_id: int, merges: Sequence[Merge]) -> None:
     import numpy as np
 
-    con.register(
-        _STAGED,
+    steps.create_from(
+        "learnt_merge",
         {
             "step": np.arange(1, len(merges) + 1),
             "kept_id": np.array([merge.kept_id for merge in merges], dtype=np.int64),
             "absorbed_id": np.array([merge.absorbed_id for merge in merges], dtype=np.int64),
-            "log_bayes_factor": np.array([merge.log_bayes_factor for merge in merges]),
+            "log_bayes_factor": np.array([merge.log_bayes_factor for merge in merges], float),
         },
     )
-    con.execute(
-        f"insert into cegdb.ahc_merge select $staging_id, step, kept_id, absorbed_id, "  # noqa: S608
-        f"log_bayes_factor from {_STAGED} order by step",
-        {"staging_id": staging_id},
-    )
-    con.unregister(_STAGED)
-
-
-def _scores(con: duckdb.DuckDBPyConnection, tree_id: int) -> dict[str, float]:
-    """Return the scores of the stages in ``stage_estimate``, summed without rounding."""
-    import numpy as np
-    from scipy.special import gammaln
-
-    found = con.execute(
-        "select stage_id, prior, n from temp.stage_estimate order by place"
-    ).fetchnumpy()
-    prior, n = found["prior"], found["n"].astype(np.float64)
-    if not len(n):
-        return dict.fromkeys(
-            ("log_marginal_likelihood", "log_likelihood", "df", "aic", "bic"), 0.0
-        )
-    starts = np.flatnonzero(np.diff(found["stage_id"], prepend=-1))
-    sizes = np.diff(np.append(starts, len(n)))
-    mass, total = np.add.reduceat(prior, starts), np.add.reduceat(n, starts)
-    marginal = math.fsum(gammaln(mass) - gammaln(mass + total)) + math.fsum(
-        gammaln(prior + n) - gammaln(prior)
-    )
-    seen = n > 0
-    share = (n / np.repeat(np.maximum(total, 1), sizes))[seen]
-    likelihood = math.fsum(n[seen] * np.log(share))
-    df = int((sizes[total > 0] - 1).sum())
-    ((rows,),) = con.execute(
-        "select n - n_stopped from cegdb.vertex where tree_id = ? and vertex_id = 0",
-        [tree_id],
-    ).fetchall()
-    return {
-        "log_marginal_likelihood": marginal,
-        "log_likelihood": likelihood,
-        "df": df,
-        "aic": -2 * likelihood + 2 * df,
-        "bic": -2 * likelihood + df * math.log(max(rows, 1)),
-    }
+    steps.run("staging_merge", staging_id=staging_id)
 
 
 def _hints(steps: Steps, staging_id: int) -> list[str]:
@@ -476,14 +427,14 @@ def _hints(steps: Steps, staging_id: int) -> list[str]:
     sets: dict[str, list[tuple[set[str], int]]] = {}
     for variable, labels, n in steps.fetch("hyperstage_size", staging_id=staging_id):
         found = {str(label) for label in labels} if isinstance(labels, list) else set()
-        sets.setdefault(str(variable), []).append((found, int(str(n))))
+        sets.setdefault(str(variable), []).append((found, n))
     hints = []
-    for variable, found in sets.items():
-        seen = set().union(*(labels for labels, _ in found))
-        lacking = sum(n for labels, n in found if labels != seen)
+    for variable, of_variable in sets.items():
+        seen = set[str]().union(*(labels for labels, _ in of_variable))
+        lacking = sum(n for labels, n in of_variable if labels != seen)
         if lacking:
             hints.append(
-                f"{variable!r} has {len(found)} hyperstages, since {lacking:,} "
+                f"{variable!r} has {len(of_variable)} hyperstages, since {lacking:,} "
                 f"{'floret lacks' if lacking == 1 else 'florets lack'} a level seen "
                 "elsewhere; see sampling_zeros"
             )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
-
-import duckdb
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from cegdb.errors import StagingError, listed
 from cegdb.ingest.sources import Source, label_of, opened
@@ -12,7 +10,9 @@ from cegdb.ingest.sources import Source, label_of, opened
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cegdb.sqlfiles import Steps
+    import duckdb
+
+    from cegdb.sqlfiles import Steps, Value
 
 ANY: Final = "*"
 
@@ -55,12 +55,13 @@ def resolve(
     """
     table = f"given_{what}"
     if grouping is None:
-        steps.create(
-            table, "select cast(0 as bigint) as vertex_id, '' as name where false"
-        )
+        steps.create(table, "select cast(0 as bigint) as vertex_id, '' as name where false")
         return None
     if hasattr(grouping, "keys"):
-        named = [(_labels(path, what), _text(name)) for path, name in dict(grouping).items()]
+        named = [
+            (_labels(path, what), _text(name))
+            for path, name in cast("Mapping[SituationPath, object]", grouping).items()
+        ]
     elif isinstance(grouping, (list, tuple)):
         named = [
             (_labels(path, what), str(number))
@@ -68,7 +69,7 @@ def resolve(
             for path in group
         ]
     else:
-        return _from_source(steps, con, tree_id, grouping, what)
+        return _from_source(steps, con, tree_id, cast("Source", grouping), what)
     _from_paths(steps, tree_id, named, what)
     groups: dict[str, list[list[str]]] = {}
     for labels, name in named:
@@ -96,7 +97,7 @@ def _from_paths(
 ) -> None:
     paths = [labels for labels, _ in named]
     masks = [[label == ANY for label in labels] for labels in paths]
-    params = {
+    params: dict[str, Value] = {
         "names": [name for _, name in named],
         "labels": paths,
         "masks": masks,
@@ -120,12 +121,10 @@ def _from_paths(
         "(select path_id from temp.named_situation) order by path_id"
     )
     if unknown:
-        labels = paths[int(str(unknown[0][0]))]
+        labels = paths[unknown[0][0]]
         raise StagingError(_explain(steps, tree_id, labels, what))
     _refuse_overlap(steps, tree_id, "select vertex_id, name from temp.named_situation", what)
-    steps.create(
-        f"given_{what}", "select distinct vertex_id, name from temp.named_situation"
-    )
+    steps.create(f"given_{what}", "select distinct vertex_id, name from temp.named_situation")
 
 
 def _from_source(
@@ -161,9 +160,7 @@ def _from_source(
             hint="the view cegdb.situations lists them",
         )
     _refuse_overlap(steps, tree_id, "select vertex_id, name from temp.given_row", what)
-    rows = steps.create(
-        f"given_{what}", "select distinct vertex_id, name from temp.given_row"
-    )
+    rows = steps.create(f"given_{what}", "select distinct vertex_id, name from temp.given_row")
     return {"source": relation.described, "rows": rows}
 
 
@@ -175,7 +172,7 @@ def _refuse_overlap(steps: Steps, tree_id: int, query: str, what: str) -> None:
     if twice:
         vertex_id, one, other = twice[0]
         raise StagingError(
-            f"situation {words(steps, tree_id, int(str(vertex_id)))} is in two groups of "
+            f"situation {words(steps, tree_id, vertex_id)} is in two groups of "
             f"{what}: {one!r} and {other!r}",
             hint="name each situation once",
         )
@@ -206,8 +203,8 @@ def refuse_mixture(
     if mixed:
         name, one, other = mixed[0]
         raise StagingError(
-            f"{what} {name!r} joins situation {words(steps, tree_id, int(str(one)))} and "
-            f"situation {words(steps, tree_id, int(str(other)))}",
+            f"{what} {name!r} joins situation {words(steps, tree_id, one)} and "
+            f"situation {words(steps, tree_id, other)}",
             hint=hint,
         )
 
@@ -218,11 +215,11 @@ def _explain(steps: Steps, tree_id: int, labels: list[str], what: str) -> str:
     vertex_id = 0
     for place, label in enumerate(labels):
         children = {
-            str(found): int(str(child))
+            str(found): child
             for found, child in steps.rows(
-                "select l.label, e.child_id from cegdb.edge as e "
+                "select l.label, e.child_id from cegdb.edge as e "  # noqa: S608
                 "inner join cegdb.level as l on e.level_id = l.level_id "
-                f"where e.tree_id = {tree_id} and e.parent_id = {vertex_id} "  # noqa: S608
+                f"where e.tree_id = {tree_id} and e.parent_id = {vertex_id} "
                 "order by e.child_id"
             )
         }
@@ -236,5 +233,3 @@ def _explain(steps: Steps, tree_id: int, labels: list[str], what: str) -> str:
             return f"{what}: ({shown}) does not exist: after ({before}) come {found}"
         vertex_id = children[label]
     return f"{what}: ({shown}) is a leaf, which has no stage"
-
-

@@ -236,9 +236,7 @@ def _check_path(file: Path, *, read_only: bool) -> bool:
     if read_only:
         raise StoreError(f"there is no file {file}")
     if not file.absolute().parent.is_dir():
-        raise StoreError(
-            f"there is no folder {file.absolute().parent}", hint="make it first"
-        )
+        raise StoreError(f"there is no folder {file.absolute().parent}", hint="make it first")
     return True
 
 

@@ -53,7 +53,9 @@ def stored_revision(con: duckdb.DuckDBPyConnection, file: Path | None) -> str | 
         return None
     tables = {row[0] for row in con.execute(_TABLES).fetchall()}
     if "alembic_version" in tables:
-        rows = con.execute(f"select version_num from {SCHEMA}.alembic_version").fetchall()  # noqa: S608
+        rows = con.execute(
+            f"select version_num from {SCHEMA}.alembic_version"  # noqa: S608
+        ).fetchall()
         if not rows and tables == {"alembic_version"}:
             return None
         if len(rows) == 1 and {"survey", "event_tree", "staging", "ceg"} <= tables:
@@ -104,9 +106,7 @@ def known_revisions() -> list[str]:
     """
     versions = resource_root("migrations") / "versions"
     return sorted(
-        item.name.split("_", 1)[0]
-        for item in versions.iterdir()
-        if item.name.endswith(".py")
+        item.name.split("_", 1)[0] for item in versions.iterdir() if item.name.endswith(".py")
     )
 
 
@@ -121,7 +121,9 @@ def upgrade(engine: sa.Engine, revision: str) -> None:
         config.attributes["connection"] = connection
         known = ["base", *known_revisions()]
         at = stored_revision_of(connection) or "base"
-        move = command.upgrade if known.index(revision) >= known.index(at) else command.downgrade
+        move = (
+            command.upgrade if known.index(revision) >= known.index(at) else command.downgrade
+        )
         move(config, revision)
 
 
@@ -130,6 +132,8 @@ def stored_revision_of(connection: sa.Connection) -> str | None:
     exists = connection.exec_driver_sql(_TABLES + " and table_name = 'alembic_version'")
     if exists.first() is None:
         return None
-    row = connection.exec_driver_sql(f"select version_num from {SCHEMA}.alembic_version")  # noqa: S608
+    row = connection.exec_driver_sql(
+        f"select version_num from {SCHEMA}.alembic_version"  # noqa: S608
+    )
     found = row.scalar_one_or_none()
     return None if found is None else str(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 import sqlalchemy as sa
 
@@ -28,9 +28,7 @@ class _Place(NamedTuple):
 
 _PLACES: Final[Mapping[Kind, _Place]] = {
     "survey": _Place(schema.survey, "survey_id", None, ()),
-    "tree": _Place(
-        schema.event_tree, "tree_id", "survey", (schema.vertex, schema.edge)
-    ),
+    "tree": _Place(schema.event_tree, "tree_id", "survey", (schema.vertex, schema.edge)),
     "staging": _Place(
         schema.staging,
         "staging_id",
@@ -89,7 +87,7 @@ def find(catalog: sa.Connection, kind: Kind, name: str) -> int:
     return int(found)
 
 
-def row(catalog: sa.Connection, kind: Kind, object_id: int) -> dict[str, object]:
+def row(catalog: sa.Connection, kind: Kind, object_id: int) -> dict[str, Any]:
     """Return the catalog row of an object.
 
     Raises

@@ -133,7 +133,7 @@ def event_tree(
             _build(steps, tree_id, variables, coded)
             size = steps.fetch("tree_size", tree_id=tree_id)[0]
         n, n_vertices, n_situations, n_leaves, height, n_stopped, n_zero = (
-            int(str(value)) for value in size
+            value for value in size
         )
         insert(
             catalog,
@@ -158,11 +158,11 @@ def event_tree(
                 },
                 "summary": {
                     "rows_of_survey": survey["n"],
-                    "rows_left_out": int(str(survey["n"])) - n,
+                    "rows_left_out": survey["n"] - n,
                     "rows_stopped_at_a_situation": n_stopped,
                     "decisions": coded.decisions,
                     "vertices_without_rows": n_zero,
-                    "hints": _hints(coded, policy, int(str(survey["n"]))),
+                    "hints": _hints(coded, policy, survey["n"]),
                 },
                 **made_by(time.perf_counter() - started),
             },
@@ -170,9 +170,7 @@ def event_tree(
     return tree_id
 
 
-def _build(
-    steps: Steps, tree_id: int, variables: Sequence[TreeVariable], coded: Coded
-) -> None:
+def _build(steps: Steps, tree_id: int, variables: Sequence[TreeVariable], coded: Coded) -> None:
     """Roll the paths up to the root, walk down again, and write vertices and edges."""
     chunk_of = {end: chunk for chunk, end in enumerate(coded.chunk_ends[:-1])}
     steps.run("node", level=len(variables))
@@ -281,9 +279,7 @@ def _variable(
     )
 
 
-def _path(
-    path: Path, variables: Sequence[TreeVariable], setting: str
-) -> dict[int, int]:
+def _path(path: Path, variables: Sequence[TreeVariable], setting: str) -> dict[int, int]:
     """Return a path or rule as position in the order -> code."""
     names = [variable.name for variable in variables]
     if isinstance(path, str):
@@ -291,10 +287,7 @@ def _path(
     if hasattr(path, "keys"):
         items = dict(path).items()
         found = find_columns(names, [str(key) for key, _ in items], "the order")
-        labels = {
-            names.index(key): label
-            for key, (_, label) in zip(found, items, strict=True)
-        }
+        labels = {names.index(key): label for key, (_, label) in zip(found, items, strict=True)}
     else:
         if len(path) > len(variables):
             raise TreeError(f"{setting} has a path of {len(path)} labels: {listed(path)}")
@@ -316,14 +309,10 @@ def _path(
 
 def _filled(path: Mapping[int, int], variables: Sequence[TreeVariable]) -> dict[int, int]:
     """Return a path whose unnamed variables before the last one do not apply."""
-    return {
-        i: path.get(i, variables[i].structural_code) for i in range(max(path) + 1)
-    }
+    return {i: path.get(i, variables[i].structural_code) for i in range(max(path) + 1)}
 
 
-def _words(
-    path: Mapping[int, int], variables: Sequence[TreeVariable]
-) -> dict[str, str]:
+def _words(path: Mapping[int, int], variables: Sequence[TreeVariable]) -> dict[str, str]:
     return {
         variables[i].name: next(
             label for label, known in variables[i].codes.items() if known == code
@@ -350,9 +339,7 @@ def _hints(coded: Coded, policy: Policy, n: int) -> list[str]:
         stopped = decided["blank_missing"] + decided["missing"]
         if stopped and policy.missing != "category":
             verb = "left out" if policy.missing == "complete" else "counted up to there"
-            hints.append(
-                f"{stopped:,} of {n:,} rows have no answer to {name!r} and are {verb}"
-            )
+            hints.append(f"{stopped:,} of {n:,} rows have no answer to {name!r} and are {verb}")
         if decided["missing_structural"]:
             hints.append(
                 f"{decided['missing_structural']:,} missing answers to {name!r} count as "

@@ -260,7 +260,7 @@ def _decide(
         gate_min_rows=policy.gate_min_rows,
     )
     decided = {
-        (bool(is_blank), bool(structural)): int(str(n))
+        (bool(is_blank), bool(structural)): n
         for is_blank, structural, n in steps.fetch("gate_decision", **digit, **kinds)
     }
     steps.run(

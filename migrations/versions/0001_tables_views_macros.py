@@ -28,7 +28,11 @@ def key(kind: str) -> sa.Column[int]:
     column = f"{kind}_id"
     default = sa.text(f"nextval('{SCHEMA}.{column}_seq')")
     return sa.Column(
-        column, sa.Integer, server_default=default, primary_key=True, autoincrement=False
+        column,
+        sa.Integer,
+        server_default=default,
+        primary_key=True,
+        autoincrement=False,
     )
 
 
@@ -271,7 +275,8 @@ def downgrade() -> None:
         what = "macro table" if made_by in MACROS else "view"
         connection.exec_driver_sql(f"drop {what} {SCHEMA}.{made_by}")
     tables = connection.exec_driver_sql(
-        "select table_name from duckdb_tables() where database_name = current_database() "
+        "select table_name from duckdb_tables() "  # noqa: S608
+        "where database_name = current_database() "
         f"and schema_name = '{SCHEMA}' and table_name <> 'alembic_version'"
     )
     for (found,) in tables.fetchall():

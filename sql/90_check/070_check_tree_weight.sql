@@ -32,8 +32,9 @@ select
     t.name,
     e.child_id as row_id,
     concat(
-        'the edge to vertex ', e.child_id, ' weighs ', coalesce(e.weight, 0),
-        ', the vertex ', coalesce(c.weight, 0)
+        'the edge to vertex ', e.child_id, ' weighs ',
+        coalesce(cast(e.weight as varchar), 'nothing'),
+        ', the vertex ', coalesce(cast(c.weight as varchar), 'nothing')
     ) as detail
 from cegdb.edge as e
 inner join cegdb.vertex as c on e.tree_id = c.tree_id and e.child_id = c.vertex_id
@@ -46,8 +47,8 @@ select
     t.name,
     v.vertex_id as row_id,
     concat(
-        'vertex ', v.vertex_id, ' weighs ', coalesce(v.weight, 0), ', its edges ', f.weight,
-        '; ', v.n_stopped, ' rows stop'
+        'vertex ', v.vertex_id, ' weighs ', coalesce(cast(v.weight as varchar), 'nothing'),
+        ', its edges ', f.weight, '; ', v.n_stopped, ' rows stop'
     ) as detail
 from cegdb.vertex as v
 inner join florets as f on v.tree_id = f.tree_id and v.vertex_id = f.parent_id

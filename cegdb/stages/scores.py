@@ -1,0 +1,96 @@
+"""Scores of a staging and intervals of its probabilities, on arrays."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Arrays: TypeAlias = Mapping[str, NDArray[Any]]
+
+_INTERVAL: Final = 0.95
+
+
+def intervals(estimates: Arrays) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the 95 % credible interval of each probability, given the staging.
+
+    Parameters
+    ----------
+    estimates
+        Columns of ``stage_estimate``: one element a stage and label. The marginal of a
+        Dirichlet is Beta(prior + n, total - prior - n).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> low, high = intervals({"prior": np.array([1.0]), "n": np.array([1]),
+    ...     "total": np.array([4.0])})
+    >>> low.round(4).item(), high.round(4).item()
+    (0.0943, 0.9057)
+    """
+    import numpy as np
+    from scipy.special import betaincinv
+
+    mass = estimates["prior"] + estimates["n"]
+    rest = np.maximum(estimates["total"] - mass, 0.0)
+    several = rest > 0
+    tail = (1 - _INTERVAL) / 2
+    low, high = np.zeros(len(mass)), np.ones(len(mass))
+    low[several] = betaincinv(mass[several], rest[several], tail)
+    high[several] = betaincinv(mass[several], rest[several], 1 - tail)
+    return low, high
+
+
+def scores(estimates: Arrays, n_rows: int) -> dict[str, float]:
+    """Return the scores of a staging, summed without rounding.
+
+    Parameters
+    ----------
+    estimates
+        Columns of ``stage_estimate``, sorted by stage.
+    n_rows
+        Rows that answer the root's question: the N of BIC.
+
+    Returns
+    -------
+    dict
+        ``log_marginal_likelihood``, ``log_likelihood``, ``df``, ``aic``, ``bic``, in
+        natural logarithms; ``df`` counts the stages that some row reached.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> stage = {"stage_id": np.array([0, 0]), "prior": np.array([1.0, 1.0]),
+    ...     "n": np.array([3, 1])}
+    >>> round(scores(stage, 4)["log_marginal_likelihood"], 6)
+    -2.995732
+    """
+    import numpy as np
+    from scipy.special import gammaln
+
+    prior, n = estimates["prior"], estimates["n"].astype(np.float64)
+    starts = np.flatnonzero(np.diff(estimates["stage_id"], prepend=-1))
+    if not len(starts):
+        names = ("log_marginal_likelihood", "log_likelihood", "df", "aic", "bic")
+        return dict.fromkeys(names, 0.0)
+    sizes = np.diff(np.append(starts, len(n)))
+    mass, total = np.add.reduceat(prior, starts), np.add.reduceat(n, starts)
+    marginal = math.fsum(gammaln(mass) - gammaln(mass + total)) + math.fsum(
+        gammaln(prior + n) - gammaln(prior)
+    )
+    seen = n > 0
+    share = (n / np.repeat(np.maximum(total, 1), sizes))[seen]
+    likelihood = math.fsum(n[seen] * np.log(share))
+    df = int((sizes[total > 0] - 1).sum())
+    return {
+        "log_marginal_likelihood": marginal,
+        "log_likelihood": likelihood,
+        "df": df,
+        "aic": -2 * likelihood + 2 * df,
+        "bic": -2 * likelihood + df * math.log(max(n_rows, 1)),
+    }

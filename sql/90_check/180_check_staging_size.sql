@@ -1,0 +1,69 @@
+-- step:    check_staging_size
+-- mode:    fetch
+-- purpose: Stagings whose sizes in the catalog are not those of the tables. Free parameters
+--          are the labels less one, over the stages that some row reached.
+-- reads:   staging, hyperstage, stage, stage_edge
+-- writes:  check_staging_size(invariant, kind, name, row_id, detail)
+-- params:  none
+-- source:  DESIGN 4; SPEC 6
+with hyperstages as (
+    select
+        staging_id,
+        count(*) as n_hyperstages
+    from cegdb.hyperstage
+    group by staging_id
+),
+
+stages as (
+    select
+        staging_id,
+        count(*) as n_stages
+    from cegdb.stage
+    group by staging_id
+),
+
+florets as (
+    select
+        staging_id,
+        count(*) - 1 as df
+    from cegdb.stage_edge
+    group by staging_id, stage_id
+    having sum(n) > 0
+),
+
+parameters as (
+    select
+        staging_id,
+        sum(df) as df
+    from florets
+    group by staging_id
+),
+
+sized as (
+    select
+        g.*,
+        coalesce(h.n_hyperstages, 0) as found_hyperstages,
+        coalesce(s.n_stages, 0) as found_stages,
+        coalesce(p.df, 0) as found_df
+    from cegdb.staging as g
+    left join hyperstages as h on g.staging_id = h.staging_id
+    left join stages as s on g.staging_id = s.staging_id
+    left join parameters as p on g.staging_id = p.staging_id
+)
+
+select
+    'the catalog has the size of a staging' as invariant,
+    'staging' as kind,
+    name,
+    cast(null as bigint) as row_id,
+    concat(
+        'hyperstages, stages, free parameters: the catalog says ',
+        concat_ws(', ', n_hyperstages, n_stages, df), '; the tables have ',
+        concat_ws(', ', found_hyperstages, found_stages, found_df)
+    ) as detail
+from sized
+where
+    n_hyperstages <> found_hyperstages
+    or n_stages <> found_stages
+    or df <> found_df
+order by invariant, name, row_id, detail

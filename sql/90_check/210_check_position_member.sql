@@ -1,0 +1,44 @@
+-- step:    check_position_member
+-- mode:    fetch
+-- purpose: Vertices without a position or with several, and members of positions that are
+--          no vertices of the tree.
+-- reads:   staging, ceg, vertex, position_member
+-- writes:  check_position_member(invariant, kind, name, row_id, detail)
+-- params:  none
+-- source:  DESIGN 7.2
+with counted as (
+    select
+        ceg_id,
+        vertex_id,
+        count(*) as n_positions
+    from cegdb.position_member
+    group by ceg_id, vertex_id
+)
+
+select
+    'a vertex has exactly one position' as invariant,
+    'ceg' as kind,
+    c.name,
+    v.vertex_id as row_id,
+    concat('vertex ', v.vertex_id, ' has ', coalesce(n.n_positions, 0), ' positions') as detail
+from cegdb.ceg as c
+inner join cegdb.staging as g on c.staging_id = g.staging_id
+inner join cegdb.vertex as v on g.tree_id = v.tree_id
+left join counted as n on c.ceg_id = n.ceg_id and v.vertex_id = n.vertex_id
+where coalesce(n.n_positions, 0) <> 1
+union all
+select
+    'the members of a position are vertices' as invariant,
+    'ceg' as kind,
+    c.name,
+    m.vertex_id as row_id,
+    concat(
+        'vertex ', m.vertex_id, ', which is not in the tree, has the position ',
+        m.position_id
+    ) as detail
+from cegdb.position_member as m
+inner join cegdb.ceg as c on m.ceg_id = c.ceg_id
+inner join cegdb.staging as g on c.staging_id = g.staging_id
+left join cegdb.vertex as v on g.tree_id = v.tree_id and m.vertex_id = v.vertex_id
+where v.vertex_id is null
+order by invariant, name, row_id, detail

@@ -1,0 +1,90 @@
+-- step:    check_ceg_edge
+-- mode:    fetch
+-- purpose: Edges of CEGs that are not those of the situations of their source put together:
+--          the same label leads all of them to the same position, with their rows in sum.
+-- reads:   staging, ceg, edge, level, position, position_member, ceg_edge
+-- writes:  check_ceg_edge(invariant, kind, name, row_id, detail)
+-- params:  none
+-- source:  Shenvi & Smith (2020), section 3; DESIGN 7.2
+with answers as (
+    select
+        c.ceg_id,
+        s.position_id as source_id,
+        t.position_id as target_id,
+        l.label_id,
+        sum(e.n) as n,
+        sum(e.weight) as weight,
+        count(*) as n_situations
+    from cegdb.ceg as c
+    inner join cegdb.staging as g on c.staging_id = g.staging_id
+    inner join cegdb.edge as e on g.tree_id = e.tree_id
+    inner join cegdb.level as l on e.level_id = l.level_id
+    inner join cegdb.position_member as s
+        on c.ceg_id = s.ceg_id and e.parent_id = s.vertex_id
+    inner join cegdb.position_member as t
+        on c.ceg_id = t.ceg_id and e.child_id = t.vertex_id
+    group by c.ceg_id, s.position_id, t.position_id, l.label_id
+),
+
+joined as (
+    select
+        coalesce(x.ceg_id, a.ceg_id) as ceg_id,
+        coalesce(x.source_id, a.source_id) as source_id,
+        coalesce(x.target_id, a.target_id) as target_id,
+        coalesce(x.label_id, a.label_id) as label_id,
+        x.n as said_n,
+        x.weight as said_weight,
+        a.n,
+        a.weight,
+        coalesce(a.n_situations, 0) as n_situations
+    from cegdb.ceg_edge as x
+    full join answers as a
+        on
+            x.ceg_id = a.ceg_id
+            and x.source_id = a.source_id
+            and x.target_id = a.target_id
+            and x.label_id = a.label_id
+),
+
+wrong as (
+    select
+        j.*,
+        c.name,
+        p.n_situations as n_members
+    from joined as j
+    inner join cegdb.ceg as c on j.ceg_id = c.ceg_id
+    inner join cegdb.staging as g on c.staging_id = g.staging_id
+    left join cegdb.position as p on j.ceg_id = p.ceg_id and j.source_id = p.position_id
+    where
+        j.said_n is distinct from j.n
+        or j.said_weight is distinct from j.weight
+        or j.n_situations is distinct from p.n_situations
+)
+
+select
+    'the rows of a CEG edge are those of its situations' as invariant,
+    'ceg' as kind,
+    name,
+    source_id as row_id,
+    concat(
+        'edge from ', source_id, ' to ', target_id, ', label ', label_id, ': ',
+        coalesce(cast(said_n as varchar), 'no'), ' rows, weight ',
+        coalesce(cast(said_weight as varchar), 'none'), '; its situations have ',
+        coalesce(cast(n as varchar), 'no'), ' rows, weight ',
+        coalesce(cast(weight as varchar), 'none')
+    ) as detail
+from wrong
+where said_n is distinct from n or said_weight is distinct from weight
+union all
+select
+    'the members of a position go to the same positions' as invariant,
+    'ceg' as kind,
+    name,
+    source_id as row_id,
+    concat(
+        n_situations, ' of ', coalesce(n_members, 0), ' members of position ', source_id,
+        ' go to ', target_id, ' by label ', label_id
+    ) as detail
+from wrong
+where n_situations is distinct from n_members
+order by invariant, name, row_id, detail
