@@ -10,4 +10,4 @@ select
     $chunk as chunk,
     row_number() over (order by code) as head_id,
     code
-from (select distinct code from temp.path_row where code >= 0)
+from (select distinct p.code from temp.path_row as p where p.code >= 0) as d

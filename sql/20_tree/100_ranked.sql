@@ -3,8 +3,8 @@
 -- purpose: The vertices of the event tree in the order of their ids: breadth first, by path
 --          in level order.
 -- reads:   placed
--- writes:  ranked(vertex_id, depth, first, parent_first, level, level_id, n, weight, n_stopped, n_edges,
---          height)
+-- writes:  ranked(vertex_id, depth, first, parent_first, level, level_id, n, weight,
+--          n_stopped, n_edges, height)
 -- params:  none
 -- source:  DESIGN 4 (ids)
 select

@@ -12,5 +12,6 @@ select
 from temp.situation_path as s
 inner join temp.given_mask as m on len(s.labels) = len(m.is_any)
 inner join temp.given_path as g
-    on g.labels = [if(m.is_any[i], '*', s.labels[i]) for i in range(1, len(s.labels) + 1)]
-    and g.is_any = m.is_any
+    on
+        g.labels = [if(m.is_any[i], '*', s.labels[i]) for i in range(1, len(s.labels) + 1)]
+        and g.is_any = m.is_any

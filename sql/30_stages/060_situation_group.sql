@@ -31,6 +31,7 @@ select
     g.hyperstage_id
 from keyed as k
 inner join grouped as g
-    on k.labels = g.labels
-    and k.name is not distinct from g.name
-    and k.variable_id is not distinct from g.variable_id
+    on
+        k.labels = g.labels
+        and k.name is not distinct from g.name
+        and k.variable_id is not distinct from g.variable_id

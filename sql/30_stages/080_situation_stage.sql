@@ -49,7 +49,8 @@ select
     k.kind
 from keyed as k
 inner join grouped as g
-    on k.hyperstage_id = g.hyperstage_id
-    and k.kind = g.kind
-    and k.name is not distinct from g.name
-    and k.alone is not distinct from g.alone
+    on
+        k.hyperstage_id = g.hyperstage_id
+        and k.kind = g.kind
+        and k.name is not distinct from g.name
+        and k.alone is not distinct from g.alone
