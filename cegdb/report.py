@@ -1,4 +1,4 @@
-"""Words about objects: the short summary after each creating step."""
+"""Words about objects: the short summary after each creating step, and what is wrong."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from cegdb.store.objects import Kind
 
 _LONGEST: Final = 60
+_VIOLATION: Final = ("invariant", "kind", "name", "row_id", "detail")
 _KINDS: Final = {
     "learnt": "learnt",
     "given": "given",
@@ -156,3 +157,50 @@ def _ceg(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
         f"{details.get('height')}{early}"
     )
     return [head]
+
+
+def check(store: Store) -> list[dict[str, object]]:
+    """Return every row that violates an invariant of trees, stagings, CEGs or surveys.
+
+    Parameters
+    ----------
+    store
+        What to check: all objects in it. Nothing is written.
+
+    Returns
+    -------
+    list of dict
+        One a violation, none being good: ``invariant`` (what should hold), ``kind``
+        (survey, tree, staging or ceg) and ``name`` of the object (None if it is gone),
+        ``row_id`` (the vertex, stage, position or other row meant, None if the whole
+        object is), ``detail`` (what was found, and what was expected).
+
+    Notes
+    -----
+    The invariants are the steps ``check_...`` of ``sql/90_check``, each one statement over
+    all objects: joins and groupings, linear in the rows stored.
+
+    Examples
+    --------
+    >>> from cegdb.ingest import ingest
+    >>> from cegdb.store import Store
+    >>> with Store.open() as store:
+    ...     survey = ingest(store, "select 'yes' as a union all select 'no'", name="two")
+    ...     good = check(store)
+    ...     with store.reading() as con:
+    ...         _ = con.execute("update cegdb.survey set n = 3")
+    ...     good, check(store)[0]["detail"]
+    ([], '2 cells of variable 1, 3 respondents')
+    """
+    with store.reading() as con, Steps(con) as steps:
+        rows = [
+            row
+            for name in names()
+            if name.startswith("check_")
+            for row in steps.fetch(name)
+        ]
+        for (survey_id,) in steps.fetch("response_place"):
+            number = int(str(survey_id))
+            for name in ("response_row", "response_cell"):
+                rows += steps.fetch(name, survey_id=number, source=response_table(number))
+    return [dict(zip(_VIOLATION, row, strict=True)) for row in rows]

@@ -7,7 +7,7 @@ start again from a dense id of the path so far (one *chunk* of variables after a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import TreeError, listed
@@ -68,7 +68,7 @@ def code_paths(
     added: Sequence[Mapping[int, int]],
     impossible: Sequence[Mapping[int, int]],
 ) -> Coded:
-    """Make ``path_row(row_id, code, n, weight)`` of the last chunk, and ``path_head``.
+    """Make ``path_row(row_id, code, n, weight, is_kept)`` of the last chunk, and ``path_head``.
 
     Parameters
     ----------
@@ -91,6 +91,25 @@ def code_paths(
     """
     source = _responses(steps, survey_id, variables, added)
     _refuse_observed(steps, source, variables, impossible)
+    several = _chunk_end(variables, 0, 0) < len(variables)
+    if policy.missing == "complete" and policy.sampling_zeros != "none" and several:
+        # Rows that a later chunk leaves out must not make zeros in an earlier one.
+        _code_chunks(steps, source, variables, replace(policy, sampling_zeros="none"), ())
+        steps.create("kept_row", "select row_id from temp.path_row where code >= 0")
+        source = (
+            "(select r.* exclude (is_kept), k.row_id is not null as is_kept "  # noqa: S608
+            f"from {source} as r left join temp.kept_row as k on r.row_id = k.row_id)"
+        )
+    return _code_chunks(steps, source, variables, policy, impossible)
+
+
+def _code_chunks(
+    steps: Steps,
+    source: str,
+    variables: Sequence[TreeVariable],
+    policy: Policy,
+    impossible: Sequence[Mapping[int, int]],
+) -> Coded:
     steps.create("path_head", "select 0 as chunk, 0 as head_id, 0 as code where false")
     coded = Coded()
     start, n_heads = 0, 0
@@ -105,7 +124,7 @@ def code_paths(
                 coded.decisions[variable.name] = _decide(steps, variable, divisor, policy)
         if policy.sampling_zeros != "none":
             _impossible_digits(steps, impossible, variables, start, end)
-            _zero_paths(steps, chunk, divisors, policy)
+            _zero_paths(steps, chunk, divisors, policy, is_first=start == 0)
         coded.chunk_ends.append(end)
         if end >= len(variables):
             return coded
@@ -141,7 +160,7 @@ def _responses(
     table = response_table(survey_id)
     columns = ", ".join(f"v{variable.ordinal}" for variable in variables)
     if not added and _chunk_end(variables, 0, 0) == len(variables):
-        return f"(select null as row_id, {columns}, n, weight from {table})"  # noqa: S608
+        return f"(select null as row_id, {columns}, n, weight, true as is_kept from {table})"  # noqa: S608
     rows = "".join(
         " union all select "
         + ", ".join(str(path.get(i, 0)) for i in range(len(variables)))
@@ -150,7 +169,7 @@ def _responses(
     )
     steps.create(
         "response_row",
-        f"select row_number() over () as row_id, {columns}, n, weight "  # noqa: S608
+        f"select row_number() over () as row_id, {columns}, n, weight, true as is_kept "  # noqa: S608
         f"from (select {columns}, n, weight from {table}{rows})",
     )
     return "temp.response_row"
@@ -222,7 +241,10 @@ def _code_chunk(
         steps.create("stopped_head", "select cast(0 as bigint) as head_id where false")
         steps.create(
             "path_row",
-            f"select r.row_id, {digits} as code, r.n, r.weight from {source} as r",  # noqa: S608
+            f"select r.row_id, {digits} as code, r.n, r.weight, r.is_kept "  # noqa: S608
+            f"from {source} as r "
+            # The root is there even where missing_policy leaves out every row.
+            "union all select null, 0, 0, null, true",
         )
         return
     steps.create(
@@ -233,7 +255,8 @@ def _code_chunk(
     steps.create(
         "path_row",
         f"select p.row_id, h.head_id * {size} + "  # noqa: S608
-        f"if(p.code % {last_radix} = 0, 0, coalesce({digits}, 0)) as code, p.n, p.weight "
+        f"if(p.code % {last_radix} = 0, 0, coalesce({digits}, 0)) as code, "
+        "p.n, p.weight, p.is_kept "
         "from temp.path_row as p "
         f"inner join temp.path_head as h on p.code = h.code and h.chunk = {last} "
         f"left join {source} as r on p.row_id = r.row_id",
@@ -306,16 +329,22 @@ def _impossible_digits(
 
 
 def _zero_paths(
-    steps: Steps, chunk: Sequence[TreeVariable], divisors: Sequence[int], policy: Policy
+    steps: Steps,
+    chunk: Sequence[TreeVariable],
+    divisors: Sequence[int],
+    policy: Policy,
+    *,
+    is_first: bool,
 ) -> None:
     previous = 1
     for variable, divisor in zip(chunk, divisors, strict=True):
+        is_root = is_first and previous == 1
         steps.run(
             "zero_path",
             divisor=divisor,
             radix=variable.radix,
             previous_radix=previous,
             n_values=variable.n_values,
-            is_full=policy.sampling_zeros == "full",
+            is_full=policy.sampling_zeros == "full" and not is_root,
         )
         previous = variable.radix

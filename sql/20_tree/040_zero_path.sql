@@ -4,7 +4,7 @@
 --          (and, when $full, every value below a vertex that nobody reached), as paths of
 --          no rows that stop there.
 -- reads:   path_row, impossible_digit, stopped_head
--- writes:  path_row(code, n)
+-- writes:  path_row(code, n, is_kept)
 -- params:  divisor BIGINT, what the variable's digit of a path code is multiplied by
 --          radix INTEGER, number of its digits
 --          previous_radix INTEGER, of the variable before it; 1 if the code starts here
@@ -16,6 +16,7 @@ with floret as (
     from temp.path_row
     where
         code >= 0
+        and is_kept
         and ($previous_radix = 1 or (code // ($divisor * $radix)) % $previous_radix > 0)
     group by code // ($divisor * $radix)
     having
@@ -42,6 +43,7 @@ impossible as (
 
 select
     c.code,
-    0 as n
+    0 as n,
+    true as is_kept
 from candidate as c
 where c.code not in (select i.code from impossible as i)

@@ -1,0 +1,15 @@
+-- step:    response_place
+-- mode:    fetch
+-- purpose: Surveys whose table of coded rows can be checked (others violate
+--          check_response_table).
+-- reads:   survey, duckdb_columns()
+-- writes:  response_place(survey_id)
+-- params:  none
+-- source:  DESIGN 4 (response_<survey_id>)
+select s.survey_id
+from cegdb.survey as s
+inner join duckdb_columns() as c on concat('response_', s.survey_id) = c.table_name
+where c.database_name = current_database() and c.schema_name = 'cegdb'
+group by s.survey_id
+having bool_or(c.column_name = 'n') and bool_or(c.column_name = 'v1')
+order by s.survey_id
