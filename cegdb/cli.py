@@ -358,7 +358,7 @@ def _tree_settings(given: dict[str, Any]) -> dict[str, Any]:
 
 
 @main.command()
-@click.argument("which", type=click.Choice(["titanic", "chds"]), default="titanic")
+@click.argument("which", type=click.Choice(["chds", "titanic"]), default="chds")
 @click.option("--db", type=click.Path(path_type=Path), help="Keep it in this file.")
 @click.option(
     "--draw",
@@ -372,7 +372,7 @@ def demo(which: str, db: Path | None, draw: Path | None, form: str | None) -> No
     \b
     Examples:
       cegdb demo
-      cegdb demo chds --db demo.duckdb
+      cegdb demo titanic --db demo.duckdb
     """
     from cegdb.demo import DEMOS
 
@@ -390,10 +390,13 @@ def demo(which: str, db: Path | None, draw: Path | None, form: str | None) -> No
         ceg = staged.to_ceg()
         _say(ceg.summary, "")
         here = f"where ceg = '{which}'"
+        edges = "select source, label, target, n, probability from cegdb.ceg_edges"
+        places = "select situation, path, stage, n from cegdb.situation_positions"
+        paths = f"select path, probability from cegdb.paths('{which}')"  # noqa: S608
         asked = [
-            f"select source, label, target, n, probability from cegdb.ceg_edges {here}",  # noqa: S608
-            f"select * from cegdb.situation_positions {here} and position = 'w3'",  # noqa: S608
-            f"from cegdb.paths('{which}') order by probability desc limit 5",
+            f"{edges} {here} order by source, label",
+            f"{places} {here} and position = 'w3'",
+            f"{paths} order by probability desc limit 5",
         ]
         for sql in asked:
             _say(f"SQL> {sql}")
