@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from cegdb.sqlfiles import Steps, names
+from cegdb.store.objects import response_table
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from cegdb.store import Store
     from cegdb.store.objects import Kind
 
 _LONGEST: Final = 60
@@ -194,10 +198,7 @@ def check(store: Store) -> list[dict[str, object]]:
     """
     with store.reading() as con, Steps(con) as steps:
         rows = [
-            row
-            for name in names()
-            if name.startswith("check_")
-            for row in steps.fetch(name)
+            row for name in names() if name.startswith("check_") for row in steps.fetch(name)
         ]
         for (survey_id,) in steps.fetch("response_place"):
             number = int(str(survey_id))

@@ -252,7 +252,9 @@ def _variable(
         n[level["kind"]] += level["n"]
     values = [level["label"] for level in levels if level["kind"] == "value"]
     blank_code = next(level["code"] for level in levels if level["kind"] == "blank")
-    codes = {level["label"]: level["code"] for level in levels}
+    codes: dict[str, int] = {}
+    for level in levels:  # a declared label 'missing' comes before that of blanks
+        codes.setdefault(level["label"], level["code"])
     missing_code = codes[MISSING]
     category = policy.missing == "category"
     if category and n["blank"] and MISSING in values:
