@@ -1,0 +1,155 @@
+"""Every SQL file is well formed, says what it writes, and is used."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+
+import cegdb
+from cegdb import sqlfiles
+from cegdb.errors import SqlStepError
+from cegdb.sqlfiles import Step, Steps, load, names, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+HEADER = """-- step:    one
+-- mode:    create
+-- purpose: An example.
+-- reads:   nothing
+-- writes:  one(x)
+-- params:  x INTEGER, any number
+-- source:  none
+"""
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_step_is_well_formed_and_qualifies_every_table(name: str) -> None:
+    step = load(name)
+    assert step.name == name
+    body = "\n".join(line for line in step.sql.splitlines() if not line.startswith("--"))
+    body = re.sub(r"'[^']*'", "''", body)
+    ctes = set(re.findall(r"\b(\w+)(?:\([\w, ]+\))? as \(", body))
+    for table in re.findall(r"(?<!distinct )\b(?:from|join)\s+([a-z_.]+)\b(?!\()", body):
+        assert table.startswith(("cegdb.", "temp.")) or table in {*ctes, "lateral"}, table
+    assert ";" not in body
+
+
+def _written(step: Step) -> list[str]:
+    match = re.search(r"\(([^)]*)\)", step.header["writes"].replace("\n", " "))
+    assert match is not None
+    return [column.strip() for column in match[1].split(",")]
+
+
+def test_every_step_is_run_and_writes_the_columns_its_header_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run: set[str] = set()
+    original = Steps._execute
+
+    def execute(
+        self: Steps,
+        name: str,
+        target: str,
+        sql: str,
+        params: Mapping[str, sqlfiles.Value],
+        declared: Mapping[str, str] | None,
+    ) -> duckdb.DuckDBPyConnection:
+        if declared is not None:
+            run.add(name)
+            query = f"select * from ({sql}) limit 0"  # noqa: S608
+            found = self._con.execute(query, dict(params) or None).description
+            assert [column[0] for column in found or []] == _written(load(name)), name
+        return original(self, name, target, sql, params, declared)
+
+    monkeypatch.setattr(Steps, "_execute", execute)
+    monkeypatch.setattr("cegdb.tree.paths._LIMIT", 50)
+    rows = ", ".join(
+        f"('{a}', {b}, '{c}')"
+        for a in "uv"
+        for b in ("null", "'x'", "'y'")
+        for c in ("p", "q", "?")
+        for _ in range(2)
+    )
+    with cegdb.open() as db:
+        survey = db.ingest(f"select * from (values {rows}) as t(a, b, c)", missing=["?"])  # noqa: S608
+        tree = survey.event_tree(
+            sampling_zeros="floret",
+            add_paths=[["u", "x", "p"]],
+        )
+        staged = tree.learn_stages(initial=[[("u", "x"), ("v", "x")]])
+        staged.to_ceg().recover()
+        staged.to_ceg(stop="baseline")
+        with pytest.raises(cegdb.CegdbError, match="labels"):
+            tree.set_stages({("u",): "s", ("u", "x"): "s"})
+        assert db.check() == []
+    assert run == set(names())
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "message"),
+    [
+        ("1/one.sql", HEADER + "select $x as x", "not named NNN_step.sql"),
+        ("1/010_two.sql", HEADER + "select $x as x", "calls the step 'one'"),
+        ("1/010_one.sql", "select 1", "header lacks step, mode, purpose, reads, writes and"),
+        ("1/010_one.sql", HEADER.replace("create", "update") + "select $x as x", "mode 'upd"),
+        ("1/010_one.sql", HEADER + "select $y as x", r"declares params \['x'\] and uses"),
+        ("1/010_one.sql", HEADER + "select $x as x; select 2", "must hold one SELECT"),
+        ("1/010_one.sql", HEADER + "drop table x", "must hold one SELECT"),
+        ("1/010_one.sql", HEADER + "selec $x as x", "is not valid SQL"),
+    ],
+)
+def test_a_malformed_file_is_refused_with_its_fault(path: str, text: str, message: str) -> None:
+    with pytest.raises(SqlStepError, match=message):
+        parse(path, text)
+
+
+def test_unknown_step_lists_the_known_ones() -> None:
+    with pytest.raises(SqlStepError, match=r"no step is called 'layer'") as caught:
+        load("layer")
+    assert "layer_signature" in str(caught.value)
+
+
+def test_wrong_parameters_name_those_of_the_header() -> None:
+    with (
+        Steps(duckdb.connect()) as steps,
+        pytest.raises(SqlStepError, match=r"takes \['height'\], got \[\]\nhint: see the"),
+    ):
+        steps.run("layer_signature")
+
+
+def test_a_failing_step_is_reported_with_name_sql_and_message() -> None:
+    with (
+        Steps(duckdb.connect()) as steps,
+        pytest.raises(SqlStepError, match=r"(?s)'layer_signature' failed.*staged_edge.*list_"),
+    ):
+        steps.run("layer_signature", height=1)
+
+
+def test_a_step_is_run_by_its_mode_only() -> None:
+    with Steps(duckdb.connect()) as steps:
+        with pytest.raises(SqlStepError, match="fetched, not run"):
+            steps.run("tree_size", tree_id=1)
+        with pytest.raises(SqlStepError, match="run, not fetched"):
+            steps.fetch("layer_signature", height=1)
+
+
+def test_temp_tables_are_dropped_at_the_end() -> None:
+    con = duckdb.connect()
+    with Steps(con) as steps:
+        steps.create("mine", "select 1 as x")
+    assert con.execute("select count(*) from duckdb_tables()").fetchall() == [(0,)]
+
+
+def test_a_shown_step_runs_in_a_shell() -> None:
+    con = duckdb.connect()
+    con.execute(
+        "create temp table staged_edge(vertex_id int, stage_id int, label_id int, "
+        "child_id int, height int)"
+    )
+    con.execute("create temp table position_of(vertex_id int, position_id int)")
+    shown = load("layer_signature").prepared()
+    assert con.execute(shown.replace("...", "1")).fetchall() == []
