@@ -433,19 +433,24 @@ def _picture(ceg: ChainEventGraph, file: Path, edge_info: Any) -> None:
 def run(file: str, db: Path | None, form: str | None, **given: Any) -> None:
     r"""Go from a survey file to its CEG: ingest, tree, stages, positions.
 
-    FILE is CSV (also .gz) or Parquet.
+    FILE is CSV (also .gz) or Parquet. With --order and no --columns, only those are kept.
 
     \b
     Examples:
       cegdb run falls.csv --db falls.duckdb --draw falls.svg
       cegdb run school.csv --missing unknown --missing-policy complete --alpha 2
     """
+    from cegdb.stages import check_alpha
+
+    tree_settings = _tree_settings(given)
+    check_alpha(given["alpha"])
+    given["columns"] = given["columns"] or given["order"]
     with _opened(None if db is None else str(db)) as database:
         with database.transaction():
             survey = _ingest(database, file, given)
             with _working("building the event tree"):
                 tree = survey.event_tree(
-                    given["name"], replace=given["replace"], **_tree_settings(given)
+                    given["name"], replace=given["replace"], **tree_settings
                 )
             _say(tree.summary)
             with _working("learning stages"):

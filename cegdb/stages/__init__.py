@@ -31,6 +31,7 @@ __all__ = [
     "Grouping",
     "Hyperstages",
     "SituationPath",
+    "check_alpha",
     "learn_stages",
     "set_stages",
     "share_prior",
@@ -194,9 +195,10 @@ def _make(
     initial: Grouping | None,
 ) -> int:
     started = time.perf_counter()
+    check_alpha(request.alpha)
     with store.writing() as (con, catalog), Steps(con) as steps:
         tree = row(catalog, "tree", tree_id)
-        alpha = _checked_alpha(catalog, tree, request.alpha)
+        alpha = _alpha(catalog, tree, request.alpha)
         name = claim_name(
             catalog, "staging", request.name, str(tree["name"]), replace=request.replace
         )
@@ -240,6 +242,24 @@ def _make(
     return staging_id
 
 
+def check_alpha(alpha: float | None) -> None:
+    """Refuse a prior mass that is not above 0; None stands for the default.
+
+    Examples
+    --------
+    >>> check_alpha(-1)
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.StagingError: alpha is -1
+    hint: alpha, the prior mass of the root, is a number above 0
+    """
+    if alpha is not None and not (math.isfinite(alpha) and alpha > 0):
+        raise StagingError(
+            f"alpha is {alpha!r}",
+            hint="alpha, the prior mass of the root, is a number above 0",
+        )
+
+
 def share_prior(steps: Steps, tree_id: int, height: int) -> None:
     """Make ``floret_mass``: how the edges of each situation share the prior mass."""
     steps.run("floret_size", tree_id=tree_id)
@@ -251,9 +271,7 @@ def share_prior(steps: Steps, tree_id: int, height: int) -> None:
         steps.run("floret_mass", depth=depth)
 
 
-def _checked_alpha(
-    catalog: sa.Connection, tree: Mapping[str, Any], alpha: float | None
-) -> float:
+def _alpha(catalog: sa.Connection, tree: Mapping[str, Any], alpha: float | None) -> float:
     if alpha is None:
         settings = tree["settings"]
         order = settings["order"] if isinstance(settings, dict) else []
@@ -271,11 +289,6 @@ def _checked_alpha(
             .group_by(schema.variable.c.variable_id)
         )
         return float(max(catalog.execute(query).scalars(), default=1))
-    if not (math.isfinite(alpha) and alpha > 0):
-        raise StagingError(
-            f"alpha is {alpha!r}",
-            hint="alpha, the prior mass of the root, is a number above 0",
-        )
     return float(alpha)
 
 

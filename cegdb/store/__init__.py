@@ -29,6 +29,8 @@ __all__ = ["Store", "quoted", "schema"]
 
 log = logging.getLogger("cegdb")
 
+_DATA_FILES = {".csv", ".tsv", ".gz", ".parquet", ".json", ".xlsx"}
+
 
 def quoted(name: str) -> str:
     """Return a name as an SQL identifier, whatever it holds.
@@ -232,12 +234,30 @@ def _check_path(file: Path, *, read_only: bool) -> bool:
     if file.is_dir():
         raise StoreError(f"{file} is a folder, not a database file")
     if file.exists():
+        # DuckDB would open a CSV, Parquet or SQLite file as something else.
+        if file.stat().st_size and not _is_duckdb(file):
+            raise StoreError(
+                f"{file} is not a DuckDB database", hint="give the path of a .duckdb file"
+            )
         return False
     if read_only:
         raise StoreError(f"there is no file {file}")
+    if file.suffix.lower() in _DATA_FILES:
+        raise StoreError(
+            f"a database cannot be called {file.name}: DuckDB would read it as data",
+            hint="call it .duckdb",
+        )
     if not file.absolute().parent.is_dir():
         raise StoreError(f"there is no folder {file.absolute().parent}", hint="make it first")
     return True
+
+
+def _is_duckdb(file: Path) -> bool:
+    try:
+        with file.open("rb") as stream:
+            return stream.read(12)[8:] == b"DUCK"
+    except OSError as error:
+        raise StoreError(f"{file} cannot be read: {error.strerror}") from None
 
 
 def _open_error(file: Path | None, error: duckdb.Error, *, read_only: bool) -> StoreError:

@@ -1,0 +1,346 @@
+"""The command line: every command as a user runs it, every error as one message."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+from click.testing import CliRunner, Result
+
+import cegdb
+from cegdb.cli import main
+
+README = Path(__file__).resolve().parents[1] / "README.md"
+ROWS = """area,assessed,risk,fall
+north,yes,high,fall
+north,yes,low,none
+north,yes,high,none
+south,yes,low,none
+south,yes,high,fall
+south,no,,none
+south,no,,fall
+north,no,,none
+north,no,,none
+north,no,,fall
+south,no,,none
+south,no,,none
+south,no,,fall
+north,no,,none
+north,no,,none
+"""
+
+
+def call(*arguments: str | Path, fails: int = 0) -> Result:
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == fails, result.output
+    assert "Traceback" not in result.output
+    if fails and fails != 2:
+        assert result.stderr.count("error: ") == 1
+    return result
+
+
+def rows_of(result: Result) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(result.stdout)))
+
+
+@pytest.fixture
+def survey(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "falls.csv"
+    file.write_text(ROWS)
+    return file
+
+
+@pytest.fixture
+def db(survey: Path) -> Path:
+    call("run", survey, "--db", "falls.duckdb")
+    return survey.with_name("falls.duckdb")
+
+
+def test_run_goes_from_rows_to_the_edges_of_the_ceg(survey: Path) -> None:
+    result = call("run", survey, "--db", "falls.duckdb", "--alpha", "2")
+    edges = rows_of(result)
+    assert set(edges[0]) == {"source", "label", "target", "variable", "n", "probability"}
+    assert sum(int(edge["n"]) for edge in edges if edge["target"] == "w_inf") == 15
+    for made in ("survey 'falls'", "event tree 'falls'", "staging 'falls'", "CEG 'falls'"):
+        assert made in result.stderr
+    assert "15 rows read, 15 kept" in result.stderr
+    assert "10 blanks do not apply" in result.stderr
+    call("check", "falls.duckdb")
+
+
+def test_run_without_a_database_works_in_memory(survey: Path) -> None:
+    assert rows_of(call("run", survey))
+    assert sorted(path.name for path in survey.parent.iterdir()) == ["falls.csv"]
+
+
+def test_run_again_takes_the_next_name_or_replaces(survey: Path, db: Path) -> None:
+    assert "CEG 'falls-2'" in call("run", survey, "--db", db).stderr
+    assert "CEG 'falls'" in call("run", survey, "--db", db, "--replace").stderr
+    names = [row["name"] for row in rows_of(call("list", db)) if row["kind"] == "ceg"]
+    assert sorted(names) == ["falls", "falls-2"]
+
+
+def test_a_failing_run_leaves_the_database_as_it_was(survey: Path, db: Path) -> None:
+    before = call("sql", db, "from cegdb.ceg_edges order by all").stdout
+    call("run", survey, "--db", db, "--replace", "--alpha", "0", fails=3)
+    call("run", survey, "--db", db, "--replace", "--order", "area,nothing", fails=3)
+    assert call("sql", db, "from cegdb.ceg_edges order by all").stdout == before
+    assert len(rows_of(call("list", db))) == 4
+
+
+def test_the_steps_one_by_one_equal_run(survey: Path, db: Path) -> None:
+    call("ingest", db, survey, "--name", "again")
+    call("tree", db, "again", "--order", "area,assessed,risk,fall")
+    call("stages", db, "again")
+    call("ceg", db, "again", "--stop", "baseline")
+    query = "select source, label, target, n, probability from cegdb.ceg_edges where ceg = '{}'"
+    one = call("sql", db, query.format("falls") + " order by all").stdout
+    assert call("sql", db, query.format("again") + " order by all").stdout == one
+    for kind in ("survey", "tree", "staging", "ceg"):
+        assert rows_of(call("show", db, kind, "again"))
+    call("drop", db, "survey", "again")
+    assert {row["name"] for row in rows_of(call("list", db))} == {"falls"}
+
+
+def test_stages_are_taken_from_a_file(db: Path, tmp_path: Path) -> None:
+    given = tmp_path / "stages.csv"
+    query = "select vertex_id, variable as stage from cegdb.situations where variable = 'fall'"
+    found = call("sql", db, f"{query} and height = 1 and depth = 2", "--format", "csv")
+    given.write_text(found.stdout)
+    result = call("stages", db, "falls", "--given", given, "--name", "by_hand")
+    assert "5 situations not named" in result.stderr or "not named" in result.stderr
+
+
+def test_sql_prints_a_table_json_or_csv(db: Path) -> None:
+    query = "select ceg, n from cegdb.positions where position = 'w_inf'"
+    assert json.loads(call("sql", db, query, "--format", "json").stdout) == [
+        {"ceg": "falls", "n": 15}
+    ]
+    assert call("sql", db, query).stdout == "ceg,n\nfalls,15\n"
+    assert "falls   15" in call("sql", db, query, "--format", "table").stdout
+
+
+def test_sql_shows_a_step_for_the_shell() -> None:
+    shown = call("sql", "--show", "layer_block").stdout
+    assert shown.startswith("prepare layer_block as\n-- step:    layer_block")
+    assert "no step is called 'x'" in call("sql", "--show", "x", fails=4).stderr
+    assert "give DB and QUERY" in call("sql", fails=2).stderr
+
+
+def test_sql_opens_the_file_read_only(db: Path) -> None:
+    assert "read-only" in call("sql", db, "create table x as select 1", fails=3).stderr
+
+
+@pytest.mark.parametrize("suffix", ["dot", "graphml", "json", "csv", "parquet"])
+def test_export_writes_each_format(db: Path, suffix: str) -> None:
+    call("export", db, "falls", "-o", f"out.{suffix}")
+    assert (db.parent / f"out.{suffix}").stat().st_size > 0
+    bad = call("export", db, "falls", "-o", "out.xls", fails=3).stderr
+    assert "out.xls" in bad
+
+
+@pytest.mark.parametrize("kind", ["tree", "staging", "ceg"])
+def test_draw_makes_a_picture_of_each_kind(db: Path, kind: str) -> None:
+    pytest.importorskip("pygraphviz")
+    call("draw", db, "falls", "--kind", kind, "-o", "out.svg", "--edge-info", "count")
+    assert (db.parent / "out.svg").read_text().startswith("<?xml")
+
+
+@pytest.mark.usefixtures("survey")
+def test_demo_shows_both_data_sets() -> None:
+    result = call("demo", "--db", "demo.duckdb")
+    assert "10 vertices (the sink included), 21 edges" in result.stderr
+    assert "-2478.4897" in result.stderr
+    result = call("demo", "titanic", "--db", "demo.duckdb")
+    assert "2,201 respondents" in result.stderr
+    call("check", "demo.duckdb")
+    crew = "select n from cegdb.florets where tree = 'titanic' and labels = ['Adult']"
+    assert call("sql", "demo.duckdb", crew).stdout == "n\n885\n"
+
+
+BAD_FILES = {
+    "missing.csv": (None, "there is no file missing.csv"),
+    "empty.csv": (b"", "empty.csv is empty"),
+    "header.csv": (b"a,b\n", "header.csv has a header but no rows"),
+    "picture.csv": (b"\x89PNG\r\n\x1a\n\0\0\0", "picture.csv is not a CSV file"),
+    "ragged.csv": (b"a,b\n1,2\n3\n", "ragged.csv, line 3: 1 fields where the header has 2"),
+    "latin.csv": ("a,b\né,2\n".encode("latin-1"), "line 2: byte 0xe9 is not UTF-8"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_a_bad_file_is_one_message_and_no_trace(db: Path, name: str) -> None:
+    content, message = BAD_FILES[name]
+    if content is not None:
+        (db.parent / name).write_bytes(content)
+    result = call("run", name, "--db", db, fails=3)
+    assert message in result.stderr
+    assert len(rows_of(call("list", db))) == 4
+
+
+BAD_SETTINGS = {
+    ("--order", "area,nobody"): "there is no variable 'nobody' in ",
+    ("--columns", "area,nobody"): "there is no variable 'nobody' in ",
+    ("--count", "fall"): "'fall' holds fall, none (rows 1, 2",
+    ("--alpha", "-1"): "alpha is -1.0",
+    ("--alpha", "nan"): "alpha is nan",
+    ("--impossible", "area"): "'area' is not a path",
+    ("--impossible", "area=west"): "'area' has no label 'west'",
+    ("--levels", "area=north"): "has answers that levels does not list: 'south' (7 rows)",
+    ("--levels", "area"): "--levels 'area' is not",
+    ("--missing", "x", "--missing", "risk=y"): "are mixed",
+    ("--name", " "): "a survey needs a name",
+}
+
+
+@pytest.mark.parametrize("options", BAD_SETTINGS)
+def test_a_bad_setting_is_one_message_and_no_trace(
+    survey: Path, db: Path, options: tuple[str, ...]
+) -> None:
+    result = call("run", survey, "--db", db, *options, fails=3)
+    assert BAD_SETTINGS[options] in result.stderr
+    assert len(rows_of(call("list", db))) == 4
+
+
+def test_a_taken_name_says_how_to_replace(survey: Path, db: Path) -> None:
+    result = call("ingest", db, survey, "--name", "falls", fails=3)
+    assert "there is a survey called 'falls' already" in result.stderr
+    assert "--replace" in result.stderr
+
+
+def test_unknown_objects_are_listed(db: Path) -> None:
+    for command in (("tree", db, "fals"), ("stages", db, "fals"), ("ceg", db, "fals")):
+        assert "hint: there are 'falls'" in call(*command, fails=3).stderr
+
+
+def test_bad_stages_name_the_situation(db: Path, tmp_path: Path) -> None:
+    given = tmp_path / "stages.csv"
+    given.write_text("vertex_id,stage\n0,a\n1,a\n")
+    stderr = call("stages", db, "falls", "--given", given, fails=3).stderr
+    assert "stage 'a' joins situation (the root) with labels north, south and" in stderr
+    given.write_text("vertex_id,stage\n999,a\n")
+    stderr = call("stages", db, "falls", "--given", given, fails=3).stderr
+    assert "vertex_id 999 is no situation" in stderr
+    assert len(rows_of(call("list", db))) == 4
+
+
+def test_a_file_that_is_no_database_is_refused(survey: Path) -> None:
+    assert "is not a DuckDB database" in call("list", survey, fails=1).stderr
+    assert "there is no file none.duckdb" in call("list", "none.duckdb", fails=1).stderr
+    assert "there is no file none.duckdb" in call("migrate", "none.duckdb", fails=1).stderr
+
+
+@pytest.mark.usefixtures("survey")
+def test_a_plain_database_is_migrated_on_request() -> None:
+    duckdb.connect("plain.duckdb").close()
+    stderr = call("list", "plain.duckdb", fails=1).stderr
+    assert "hint: run: cegdb migrate plain.duckdb" in stderr
+    call("migrate", "plain.duckdb")
+    assert rows_of(call("list", "plain.duckdb")) == []
+
+
+def test_a_newer_file_and_a_foreign_schema_are_refused(db: Path) -> None:
+    con = duckdb.connect(db)
+    con.execute("update cegdb.alembic_version set version_num = '9999'")
+    con.close()
+    assert "written by a newer cegdb" in call("list", db, fails=1).stderr
+    foreign = duckdb.connect("foreign.duckdb")
+    foreign.execute("create schema cegdb; create table cegdb.mine (x integer)")
+    foreign.close()
+    assert "cegdb did not make" in call("list", "foreign.duckdb", fails=1).stderr
+
+
+def test_a_locked_file_names_the_process(db: Path) -> None:
+    code = (
+        f"import cegdb, time; db = cegdb.open({str(db)!r}); print('open', flush=True); input()"
+    )
+    holder = subprocess.Popen(  # noqa: S603
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdout is not None
+    try:
+        assert holder.stdout.readline() == "open\n"
+        stderr = call("list", db, fails=1).stderr
+        assert f"is in use by process {holder.pid}" in stderr
+        assert "hint: close it there" in stderr
+    finally:
+        holder.communicate("\n")
+    call("list", db)
+
+
+def test_check_lists_what_is_wrong(db: Path) -> None:
+    assert "all invariants hold" in call("check", db).stderr
+    con = duckdb.connect(db)
+    con.execute("update cegdb.edge set n = n + 1 where child_id = 1")
+    con.close()
+    result = call("check", db, fails=1)
+    assert rows_of(result)[0]["name"] == "falls"
+    assert "rows violate an invariant" in result.stderr
+
+
+def test_one_variable_and_one_level_are_no_errors(survey: Path) -> None:
+    survey.write_text("only\nyes\nyes\n")
+    assert "2 vertices (the sink included), 1 edge" in call("run", survey).stderr
+
+
+@pytest.mark.parametrize("command", sorted(main.commands))
+def test_every_command_has_help_with_an_example_and_is_in_the_readme(command: str) -> None:
+    shown = call(command, "--help").stdout
+    assert "Example" in shown
+    assert f"  cegdb {command}" in shown
+    assert f"cegdb {command}" in README.read_text(encoding="utf-8")
+
+
+def test_a_fault_of_ours_is_one_message(survey: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("boom")
+
+    monkeypatch.setattr(cegdb.Database, "ingest", broken)
+    assert "internal: ZeroDivisionError: boom" in call("run", survey, fails=4).stderr
+
+
+def test_an_interrupt_leaves_the_database_and_exits_130(
+    survey: Path, db: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cegdb.EventTree, "learn_stages", interrupted)
+    result = CliRunner().invoke(main, ["run", str(survey), "--db", str(db), "--replace"])
+    assert result.exit_code == 130
+    assert "interrupted: the database is as it was before" in result.stderr
+    assert len(rows_of(call("list", db))) == 4
+
+
+@pytest.mark.slow
+def test_help_loads_no_heavy_module() -> None:
+    code = (
+        "import sys; from click.testing import CliRunner; from cegdb.cli import main; "
+        "CliRunner().invoke(main, ['--help']); "
+        "print(sorted({'duckdb', 'pandas', 'networkx', 'sqlalchemy', 'numpy', 'rich'} "
+        "& set(sys.modules)))"
+    )
+    found = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert found.stdout == "[]\n"
+
+
+@pytest.mark.slow
+def test_run_imports_neither_pandas_nor_networkx(survey: Path) -> None:
+    code = (
+        "import sys; from click.testing import CliRunner; from cegdb.cli import main; "
+        f"result = CliRunner().invoke(main, ['run', {str(survey)!r}]); "
+        "print(result.exit_code, sorted({'pandas', 'networkx'} & set(sys.modules)))"
+    )
+    found = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert found.stdout == "0 []\n"
