@@ -193,7 +193,12 @@ class Survey(_Named):
 
     @property
     def variables(self) -> pd.DataFrame:
-        """One row a level: variable, ordinal, label, kind, n, code, level_id, label_id."""
+        """The levels of the variables, in level order.
+
+        Columns: ``survey``; ``variable`` and its ``ordinal``; ``label``; ``kind`` (value,
+        missing, blank or structural); ``n`` respondents' cells; ``code`` in the response
+        table; ``level_id``, ``label_id``, ``variable_id``.
+        """
         return self._frame("variables", "survey", "ordinal, code")
 
     def event_tree(
@@ -242,17 +247,32 @@ class EventTree(_Drawn):
 
     @property
     def situations(self) -> pd.DataFrame:
-        """One row a situation: situation, variable, path in words, n, depth, height, ..."""
+        """The situations, breadth first.
+
+        Columns: ``tree``; ``situation`` (s0, s1, ...); ``variable`` asked there; ``path``
+        in words and ``labels`` as a list; ``depth`` and ``height`` in edges; ``n`` rows
+        that reached it; ``weight``; ``n_stopped`` rows without an answer; ``vertex_id``.
+        """
         return self._frame("situations", "tree", "vertex_id")
 
     @property
     def edges(self) -> pd.DataFrame:
-        """One row an edge: source, label, target, variable, n, weight, share, ..."""
+        """The edges, breadth first.
+
+        Columns: ``tree``; ``source``, ``label``, ``target``; ``variable``; ``n`` rows that
+        took it; ``weight``; ``share`` of those who answered; ``parent_id``, ``child_id``,
+        ``level_id``.
+        """
         return self._frame("tree_edges", "tree", "child_id")
 
     @property
     def florets(self) -> pd.DataFrame:
-        """One row a situation: its labels in level order and the count of each."""
+        """The florets, one row a situation.
+
+        Columns: ``tree``; ``situation``; ``variable``; ``labels`` and ``counts`` as lists
+        in level order; ``n_edges``; ``n`` rows that reached it; ``n_stopped``;
+        ``vertex_id``.
+        """
         return self._frame("florets", "tree", "vertex_id")
 
     def set_stages(
@@ -370,22 +390,44 @@ class StagedTree(_Drawn):
 
     @property
     def stages(self) -> pd.DataFrame:
-        """One row a stage: stage, variable, labels, n_situations, n, kind, colour, ..."""
+        """The stages.
+
+        Columns: ``staging``; ``stage`` (u0, u1, ...); ``variable`` (missing if it spans
+        several); ``labels`` as a list; ``n_situations``; ``n`` rows that reached them;
+        ``kind`` (learnt, given, single_edge, unobserved); ``colour``; ``stage_id``;
+        ``hyperstage_id``.
+        """
         return self._frame("stages", "staging", "stage_id")
 
     @property
     def stage_edges(self) -> pd.DataFrame:
-        """One row a stage and label: prior, n, share, probability, low, high, ..."""
+        """The probabilities, one row a stage and label.
+
+        Columns: ``staging``; ``stage``; ``variable``; ``label``; ``prior`` mass; ``n`` rows
+        that gave it; ``weight``; ``share`` = n / total; ``probability``, the posterior
+        mean; ``low`` and ``high``, its 95 % credible interval given the staging;
+        ``stage_id``, ``label_id``.
+        """
         return self._frame("stage_edges", "staging", "stage_id, label_id")
 
     @property
     def florets(self) -> pd.DataFrame:
-        """One row a situation: its stage beside its labels in level order and counts."""
+        """The florets with their stages, one row a situation.
+
+        Columns: ``staging``; ``situation``; ``stage``; ``variable``; ``labels`` and
+        ``counts`` as lists in level order; ``n`` rows that reached it; ``colour``;
+        ``vertex_id``, ``stage_id``.
+        """
         return self._frame("staged_florets", "staging", "vertex_id")
 
     @property
     def merges(self) -> pd.DataFrame:
-        """One row a merge of AHC: step, kept, absorbed, log_bayes_factor, ..."""
+        """The merges of AHC in the order made; empty if none raised the score.
+
+        Columns: ``staging``; ``step`` from 1; ``kept`` and ``absorbed``, the first
+        situation of each stage; ``variable``; ``log_bayes_factor``; ``kept_id``,
+        ``absorbed_id``.
+        """
         return self._frame("merges", "staging", "step")
 
     def to_ceg(
@@ -431,22 +473,42 @@ class ChainEventGraph(_Drawn):
 
     @property
     def positions(self) -> pd.DataFrame:
-        """One row a vertex: position, stage, variable, height, n, n_situations, ..."""
+        """The vertices of the CEG, the sink last.
+
+        Columns: ``ceg``; ``position`` (w0, w1, ..., w_inf); ``stage``; ``variable``;
+        ``height`` in edges to the sink; ``n`` rows that reach it; ``n_situations`` merged
+        in it (leaves in the sink); ``colour``; ``position_id``, ``stage_id``.
+        """
         return self._frame("positions", "ceg", "stage_id is null, position_id")
 
     @property
     def edges(self) -> pd.DataFrame:
-        """One row an edge: source, label, target, variable, n, prior, probability, ..."""
+        """The edges of the CEG; parallel ones differ by label.
+
+        Columns: ``ceg``; ``source``, ``label``, ``target``; ``variable``; ``n`` rows that
+        took it from any situation of the source; ``weight``; ``prior`` mass of those
+        situations; ``probability`` of the source's stage; ``raw_labels`` of the tree;
+        ``source_id``, ``target_id``, ``label_id``.
+        """
         return self._frame("ceg_edges", "ceg", "source_id, label_id, target_id")
 
     @property
     def situation_positions(self) -> pd.DataFrame:
-        """One row a situation: its path in words, stage and position."""
+        """The situations of the tree with where they went.
+
+        Columns: ``ceg``; ``situation``; ``variable``; ``path`` in words; ``stage``;
+        ``position``; ``n`` rows that reached it; ``labels`` as a list; ``vertex_id``,
+        ``stage_id``, ``position_id``.
+        """
         return self._frame("situation_positions", "ceg", "vertex_id")
 
     @property
     def steps(self) -> pd.DataFrame:
-        """One row a step of the recursion, G_0 (the tree) first: sizes and seconds."""
+        """The steps of the recursion, G_0 (the tree) first.
+
+        Columns: ``ceg``; ``step`` i of G_i; ``height`` merged by it; ``n_situations`` and
+        ``n_positions`` of that height; ``n_vertices`` and ``n_edges`` of G_i; ``seconds``.
+        """
         return self._frame("merge_steps", "ceg", "step")
 
     def recover(self, *, limit: int = ceg_room.MOST_VERTICES) -> pd.DataFrame:
