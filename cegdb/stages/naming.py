@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from cegdb.errors import StagingError, listed
 from cegdb.ingest.sources import Source, label_of, opened
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     import duckdb
 
     from cegdb.sqlfiles import Steps, Value
@@ -57,11 +56,8 @@ def resolve(
     if grouping is None:
         steps.create(table, "select cast(0 as bigint) as vertex_id, '' as name where false")
         return None
-    if hasattr(grouping, "keys"):
-        named = [
-            (_labels(path, what), _text(name))
-            for path, name in cast("Mapping[SituationPath, object]", grouping).items()
-        ]
+    if isinstance(grouping, Mapping):
+        named = [(_labels(path, what), _text(name)) for path, name in grouping.items()]
     elif isinstance(grouping, (list, tuple)):
         named = [
             (_labels(path, what), str(number))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import sqlalchemy as sa
@@ -17,8 +18,6 @@ from cegdb.tree.paths import Coded, Policy, TreeVariable, code_paths, refuse_gap
 from cegdb.version import made_by
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from cegdb.store import Store
 
 __all__ = ["ANY", "Blank", "MissingPolicy", "Path", "SamplingZeros", "event_tree"]
@@ -286,8 +285,8 @@ def _path(path: Path, variables: Sequence[TreeVariable], setting: str) -> dict[i
     names = [variable.name for variable in variables]
     if isinstance(path, str):
         raise TreeError(f"{setting} has one text, {path!r}, where a path belongs")
-    if hasattr(path, "keys"):
-        items = dict(path).items()
+    if isinstance(path, Mapping):
+        items = path.items()
         found = find_columns(names, [str(key) for key, _ in items], "the order")
         labels = {names.index(key): label for key, (_, label) in zip(found, items, strict=True)}
     else:
