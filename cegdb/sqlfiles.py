@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("cegdb")
 
 _ARRAYS = "cegdb_arrays"
+_LONGEST = 4_000
 
 Value: TypeAlias = "str | int | float | Sequence[object] | None"
 Row: TypeAlias = "tuple[Any, ...]"
@@ -317,11 +318,17 @@ class Steps:
         except duckdb.InterruptException:
             raise KeyboardInterrupt from None
         except duckdb.Error as error:
-            raise SqlStepError(
-                f"step {name!r} failed: {error}\nparameters: {dict(params)}\n{statement}"
-            ) from error
+            shown = _shortened(f"parameters: {dict(params)}") + "\n" + _shortened(statement)
+            raise SqlStepError(f"step {name!r} failed: {error}\n{shown}") from error
         log.debug("step %s: %.1f ms", name, 1000 * (time.perf_counter() - started))
         return result
+
+
+def _shortened(text: str) -> str:
+    """Return a text for a message; generated SQL and parameters can be megabytes."""
+    return (
+        text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ... ({len(text):,} characters)"
+    )
 
 
 def _columns(step: Step) -> str:
