@@ -82,14 +82,9 @@ def build_ceg(
         name = claim_name(catalog, "ceg", name, str(staging["name"]), replace=replace)
         ceg_id = new_id(catalog, "ceg")
         sizes = merge_positions(steps, ceg_id, tree, staging_id, stop)
-        share_prior(steps, tree_id, tree["height"])
+        share_prior(steps, tree_id)
         steps.run("position_mass", alpha=staging["alpha"])
-        steps.run(
-            "graph_edge",
-            ceg_id=ceg_id,
-            survey_id=tree["survey_id"],
-            staging_id=staging_id,
-        )
+        steps.run("graph_edge", ceg_id=ceg_id, staging_id=staging_id)
         catalog.execute(sa.insert(schema.merge_step), sizes)
         ((n_vertices, n_edges),) = steps.fetch("graph_size", ceg_id=ceg_id)
         insert(

@@ -50,46 +50,51 @@ def merge_positions(
        Staged Tree, section 3, Theorems 1 and 2.
     """
     tree_id, top = tree["tree_id"], tree["height"]
-    n_leaves = tree["n_leaves"]
-    n_vertices = tree["n_vertices"]
-    n_edges = n_vertices - 1
-    sizes: list[dict[str, object]] = []
-
-    def record(height: int, n_situations: int, n_positions: int, started: float) -> None:
-        sizes.append(
-            {
-                "ceg_id": ceg_id,
-                "step": len(sizes),
-                "height": height,
-                "n_situations": n_situations,
-                "n_positions": n_positions,
-                "n_vertices": n_vertices,
-                "n_edges": n_edges,
-                "seconds": time.perf_counter() - started,
-            }
-        )
-
-    record(0, 0, 0, time.perf_counter())
+    heights: list[tuple[int, int, int, float]] = []
     started = time.perf_counter()
     steps.run("staged_edge", tree_id=tree_id, staging_id=staging_id)
-    steps.run("position_of", tree_id=tree_id)
+    n_leaves = steps.run("position_of", tree_id=tree_id)
     next_height = 1
     if top > 0:
-        n_vertices -= n_leaves - 1
-        record(0, n_leaves, 1, started)
+        heights.append((0, n_leaves, 1, time.perf_counter() - started))
         merged = n_leaves > 1
         while next_height < top and (merged or stop == "baseline"):
             started = time.perf_counter()
             steps.run("layer_signature", height=next_height)
-            steps.run("layer_block")
-            n_situations, n_positions, gone = (value for value in steps.fetch("layer_size")[0])
-            steps.run("layer_member")
-            n_vertices -= n_situations - n_positions
-            n_edges -= gone
-            record(next_height, n_situations, n_positions, started)
+            n_positions = steps.run("layer_block")
+            n_situations = steps.run("layer_member")
+            seconds = time.perf_counter() - started
+            heights.append((next_height, n_situations, n_positions, seconds))
             merged = n_positions < n_situations
             next_height += 1
         steps.run("single_member", tree_id=tree_id, height=next_height)
     steps.run("ceg_member", ceg_id=ceg_id)
     steps.run("ceg_position", ceg_id=ceg_id, tree_id=tree_id, staging_id=staging_id)
-    return sizes
+    return _sizes(steps, ceg_id, tree["n_vertices"], heights)
+
+
+def _sizes(
+    steps: Steps, ceg_id: int, n_vertices: int, heights: list[tuple[int, int, int, float]]
+) -> list[dict[str, object]]:
+    """Return the rows of ``merge_step``: G_0, then one graph a height merged."""
+    gone = dict(steps.fetch("merged_edge"))
+    n_edges = n_vertices - 1
+    rows: list[dict[str, object]] = []
+    for step, (height, n_situations, n_positions, seconds) in enumerate(
+        [(0, 0, 0, 0.0), *heights]
+    ):
+        n_vertices -= n_situations - n_positions
+        n_edges -= gone.get(height, 0) if step else 0
+        rows.append(
+            {
+                "ceg_id": ceg_id,
+                "step": step,
+                "height": height,
+                "n_situations": n_situations,
+                "n_positions": n_positions,
+                "n_vertices": n_vertices,
+                "n_edges": n_edges,
+                "seconds": seconds,
+            }
+        )
+    return rows

@@ -260,15 +260,10 @@ def check_alpha(alpha: float | None) -> None:
         )
 
 
-def share_prior(steps: Steps, tree_id: int, height: int) -> None:
+def share_prior(steps: Steps, tree_id: int) -> None:
     """Make ``floret_mass``: how the edges of each situation share the prior mass."""
     steps.run("floret_size", tree_id=tree_id)
-    steps.create(
-        "floret_mass",
-        "select cast(0 as bigint) as vertex_id, cast(1 as double) as n_shares where false",
-    )
-    for depth in range(height):
-        steps.run("floret_mass", depth=depth)
+    steps.run("floret_mass")
 
 
 def _alpha(catalog: sa.Connection, tree: Mapping[str, Any], alpha: float | None) -> float:
@@ -316,27 +311,22 @@ def _group(
         "initial": resolve(steps, con, tree_id, initial, "initial"),
         "stages": resolve(steps, con, tree_id, stages, "stage"),
     }
-    refuse_mixture(
-        steps,
-        tree_id,
-        "given_hyperstage",
-        "select vertex_id, labels as part from temp.floret",
-        "hyperstage",
-        "a hyperstage holds situations of one label set",
-    )
+    if grouping is not None:
+        labels = "select vertex_id, labels as part from temp.floret"
+        hint = "a hyperstage holds situations of one label set"
+        refuse_mixture(steps, tree_id, "given_hyperstage", labels, "hyperstage", hint)
     steps.run("situation_group", by_variable=rule != "labels")
-    for table, what in (("given_initial", "initial stage"), ("given_stage", "stage")):
-        refuse_mixture(
-            steps,
-            tree_id,
-            table,
-            "select vertex_id, hyperstage_id as part from temp.situation_group",
-            what,
-            "situations share a stage within a hyperstage only (by default: same variable "
-            "and same label set); split the stage, complete the florets (sampling_zeros), "
-            "or give hyperstages",
-        )
-    share_prior(steps, tree_id, tree["height"])
+    hyperstage = "select vertex_id, hyperstage_id as part from temp.situation_group"
+    hint = (
+        "situations share a stage within a hyperstage only (by default: same variable and "
+        "same label set); split the stage, complete the florets (sampling_zeros), or give "
+        "hyperstages"
+    )
+    if initial is not None:
+        refuse_mixture(steps, tree_id, "given_initial", hyperstage, "initial stage", hint)
+    if stages is not None:
+        refuse_mixture(steps, tree_id, "given_stage", hyperstage, "stage", hint)
+    share_prior(steps, tree_id)
     return given
 
 

@@ -175,22 +175,29 @@ def _build(steps: Steps, tree_id: int, variables: Sequence[TreeVariable], coded:
     steps.run("node", level=len(variables))
     steps.drop(["path_row"])
     for level in range(len(variables) - 1, -1, -1):
-        below = variables[level]
+        chunk = chunk_of.get(level)
+        by_id = level if chunk is None else -1 - chunk
         steps.run(
             "node_level",
-            level=level,
-            radix=below.radix,
-            structural_code=below.structural_code,
-            chunk=chunk_of.get(level, -1),
+            level=by_id,
+            below=level + 1,
+            radix=variables[level].radix,
+            structural_code=variables[level].structural_code,
         )
+        if chunk is not None:
+            steps.run("node_head", level=level, below=by_id, chunk=chunk)
     steps.run("placed")
     for level, variable in enumerate(variables, 1):
+        chunk = chunk_of.get(level - 1)
+        above = level - 1 if chunk is None else -1 - chunk
+        if chunk is not None:
+            steps.run("placed_head", level=above, above=level - 1, chunk=chunk)
         steps.run(
             "placed_level",
             level=level,
+            above=above,
             radix=variable.radix,
             first_level_id=variable.first_level_id,
-            chunk=chunk_of.get(level - 1, -1),
         )
     steps.drop(["node"])
     steps.run("ranked")

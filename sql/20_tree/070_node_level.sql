@@ -1,28 +1,25 @@
 -- step:    node_level
 -- mode:    append temp.node
 -- purpose: The nodes one variable above: a node's code is its children's without their last
---          digit (or what it stands for, where codes start from a dense id). An edge counts
---          for the height unless it is a 'not applicable' alone in its floret, which will
---          vanish. first orders nodes by path.
--- reads:   node, path_head
+--          digit. An edge counts for the height unless it is a 'not applicable' alone in
+--          its floret, which will vanish. first orders nodes by path.
+-- reads:   node
 -- writes:  node(level, code, first, n, weight, n_stopped, n_edges, n_structural, height)
 -- params:  level INTEGER, variables on the path to the nodes made
+--          below INTEGER, the level of their children
 --          radix INTEGER, number of digits of the next variable
 --          structural_code INTEGER, its digit for a cell that does not apply
---          chunk INTEGER, group of variables whose dense ids end here; -1 for none
--- source:  SPEC 1, steps 3 and 4; DESIGN 8
+-- source:  SPEC 1, steps 3 and 4
 with child as (
     select
-        coalesce(h.code, n.code // $radix) as code,
-        n.code % $radix as digit,
-        n.first,
-        n.n,
-        n.weight,
-        n.height
-    from temp.node as n
-    left join temp.path_head as h
-        on n.code // $radix = h.head_id and h.chunk = $chunk
-    where n.level = $level + 1
+        code // $radix as code,
+        code % $radix as digit,
+        first,
+        n,
+        weight,
+        height
+    from temp.node
+    where level = $below
 )
 
 select

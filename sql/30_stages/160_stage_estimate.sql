@@ -8,28 +8,27 @@
 -- source:  SPEC 6; DESIGN 4 (share: weighted n / total)
 with total as (
     select
-        stage_id,
-        count(*) as n_labels,
-        list_sum(list_sort(list(prior))) as prior,
-        sum(n) as n,
-        sum(weight) as weight
+        *,
+        list_sum(list_sort(list(prior) over by_stage)) + sum(n) over by_stage as total,
+        sum(n) over by_stage as total_n,
+        sum(weight) over by_stage as total_weight,
+        count(*) over by_stage as n_labels
     from temp.stage_answer
-    group by stage_id
+    window by_stage as (partition by stage_id)
 )
 
 select
-    row_number() over (order by a.stage_id, a.label_id) - 1 as place,
-    a.stage_id,
-    a.label_id,
-    a.prior,
-    a.n,
-    a.weight,
+    row_number() over (order by stage_id, label_id) - 1 as place,
+    stage_id,
+    label_id,
+    prior,
+    n,
+    weight,
     coalesce(
-        cast(a.weight as double) / nullif(cast(t.weight as double), 0),
-        a.n / nullif(t.n, 0)
+        cast(weight as double) / nullif(cast(total_weight as double), 0),
+        n / nullif(total_n, 0)
     ) as share,
-    if(t.n_labels = 1, 1, (a.prior + a.n) / (t.prior + t.n)) as probability,
-    t.prior + t.n as total,
-    t.n_labels
-from temp.stage_answer as a
-inner join total as t on a.stage_id = t.stage_id
+    if(n_labels = 1, 1, (prior +n) / total) as probability,
+    total,
+    n_labels
+from total

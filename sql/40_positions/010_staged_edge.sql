@@ -2,7 +2,8 @@
 -- mode:    create
 -- purpose: G_0: the edges of the staged tree, with height and stage of their situation.
 -- reads:   edge, level, vertex, stage_member
--- writes:  staged_edge(vertex_id, height, stage_id, label_id, child_id, n, weight)
+-- writes:  staged_edge(vertex_id, height, stage_id, level_id, label_id, child_id, n,
+--          weight)
 -- params:  tree_id INTEGER, the tree
 --          staging_id INTEGER, its stages
 -- source:  Shenvi & Smith (2020), section 3, step 0
@@ -10,6 +11,7 @@ select
     e.parent_id as vertex_id,
     v.height,
     m.stage_id,
+    e.level_id,
     l.label_id,
     e.child_id,
     e.n,

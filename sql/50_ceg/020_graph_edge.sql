@@ -2,11 +2,10 @@
 -- mode:    append cegdb.ceg_edge
 -- purpose: The edges of the CEG: those of the situations of each position, put together by
 --          label (so parallel edges stay apart), with the probability of the stage.
--- reads:   staged_edge, position_of, position_mass, labels, stage_edge
+-- reads:   staged_edge, position_of, position_mass, level, stage_edge
 -- writes:  ceg_edge(ceg_id, source_id, target_id, label_id, raw_labels, n, weight, prior,
 --          probability)
 -- params:  ceg_id INTEGER, the CEG
---          survey_id INTEGER, whose labels they are
 --          staging_id INTEGER, its stages
 -- source:  Shenvi & Smith (2020), section 3
 with merged as (
@@ -15,6 +14,7 @@ with merged as (
         t.position_id as target_id,
         e.stage_id,
         e.label_id,
+        min(e.level_id) as level_id,
         cast(sum(e.n) as bigint) as n,
         sum(e.weight) as weight
     from temp.staged_edge as e
@@ -35,7 +35,7 @@ select
     g.probability
 from merged as m
 inner join temp.position_mass as w on m.source_id = w.position_id
-inner join cegdb.labels as l on l.survey_id = $survey_id and m.label_id = l.label_id
+inner join cegdb.level as l on m.level_id = l.level_id
 inner join cegdb.stage_edge as g
     on g.staging_id = $staging_id and m.stage_id = g.stage_id and m.label_id = g.label_id
 order by m.source_id, m.label_id, m.target_id

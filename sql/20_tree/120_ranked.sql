@@ -20,4 +20,4 @@ select
     n_edges,
     height
 from temp.placed
-where not is_gate
+where not is_gate and level >= 0

@@ -1,0 +1,41 @@
+"""Fixtures for all tests: a database, the check of a database, the shared examples."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import cegdb
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from cegdb.api import Database
+
+
+@pytest.fixture
+def db() -> Iterator[Database]:
+    """Give an empty database in memory, closed afterwards."""
+    with cegdb.open() as database:
+        yield database
+
+
+@pytest.fixture(scope="session")
+def sound() -> Callable[[Database], None]:
+    """Give the assertion that no invariant is violated in a database."""
+
+    def assert_sound(database: Database) -> None:
+        assert database.check() == []
+
+    return assert_sound
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """Give the folder of data and examples beside the repository, or skip."""
+    folder = Path(__file__).resolve().parents[2] / "shared"
+    if not folder.is_dir():
+        pytest.skip("there is no folder ../shared beside the repository")
+    return folder

@@ -1,0 +1,1125 @@
+"""``cegdb check``: silent on good databases, and no check that cannot fail.
+
+Every fault is made by SQL in a transaction on one good database, and rolled back.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+import pandas as pd
+import pytest
+
+import cegdb
+from cegdb.sqlfiles import load, names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from cegdb.api import Database
+
+    Sound = Callable[[Database], None]
+
+COLUMNS = ["invariant", "kind", "name", "row_id", "detail"]
+CHECKS = [name for name in names() if name.startswith("check_")]
+ROW_CHECKS = ["response_row", "response_cell"]
+
+
+class Fault(NamedTuple):
+    """What breaks an invariant, and the name of the object it is found in."""
+
+    step: str
+    invariant: str
+    name: str | None
+    sql: str
+
+
+# -----------------------------------------------------------------------------
+# Good databases
+# -----------------------------------------------------------------------------
+
+
+def people() -> pd.DataFrame:
+    """Return falls-like rows: structural blanks, missing answers, sampling zeros.
+
+    Only those at high risk are treated or not; one combination has no falls, one has
+    nobody; some leave the last question blank, some of those at high risk stop before.
+    """
+    rows: list[tuple[str, str, str | None, str | None, int]] = []
+    for housing, size in (("community", 40), ("hospital", 44)):
+        rows += [
+            (housing, "high", "treated", "fall", size),
+            (housing, "high", "treated", "no fall", 2 * size),
+            (housing, "high", "untreated", "no fall", size // 2),
+            (housing, "low", None, "fall", size // 4),
+            (housing, "low", None, "no fall", 3 * size),
+            (housing, "low", None, None, 3),
+            (housing, "high", "?", None, 2),
+        ]
+    rows.append(("community", "high", "untreated", "fall", 9))
+    rows.append(("nursing home", "high", "treated", "no fall", 7))
+    columns = ["housing", "risk", "treatment", "fall", "number"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def fill(db: Database) -> None:
+    """Make surveys, trees, stagings and CEGs; those with id 1 are broken later."""
+    survey = db.ingest(
+        people(),
+        name="people",
+        count="number",
+        missing=["?"],
+        levels={"risk": ["high", "low", "not assessed"]},
+    )
+    falls = survey.event_tree("falls")
+    falls.learn_stages("learnt").to_ceg("graph")
+    given = falls.set_stages({("community", "high"): "a", ("hospital", "high"): "a"}, "given")
+    given.to_ceg("given")
+    given.to_ceg("given in full", stop="baseline")
+    falls.learn_stages("any variable", hyperstages="labels").to_ceg("any variable")
+
+    other = db.ingest("select null as x, 'a' as y, 'b' as z from range(9)", name="other")
+    trees = [
+        survey.event_tree("weighted"),
+        survey.event_tree("every level", sampling_zeros="full"),
+        survey.event_tree("all answers", sampling_zeros="floret"),
+        survey.event_tree("complete", missing_policy="complete"),
+        survey.event_tree(
+            "missing is an answer",
+            order=["fall", "treatment", "risk"],
+            missing_policy="category",
+            blank="missing",
+        ),
+        other.event_tree("root only", order=["x"]),
+        other.event_tree("chain"),
+    ]
+    for tree in trees:
+        tree.learn_stages(f"{tree.name}, learnt").to_ceg(f"{tree.name}, learnt")
+        tree.set_stages({}, f"{tree.name}, given").to_ceg(
+            f"{tree.name}, given", stop="baseline"
+        )
+    weigh(db)
+
+
+def weigh(db: Database) -> None:
+    """Give each respondent in the tree ``weighted`` the weight 0.3."""
+    tree = "tree_id = (select tree_id from cegdb.event_tree where name = 'weighted')"
+    staging = f"staging_id in (select staging_id from cegdb.staging where {tree})"  # noqa: S608
+    ceg = f"ceg_id in (select ceg_id from cegdb.ceg where {staging})"  # noqa: S608
+    tables = {"vertex": tree, "edge": tree, "stage_edge": staging, "ceg_edge": ceg}
+    for table, where in tables.items():
+        run(db, f"update cegdb.{table} set weight = 0.3 * n where {where}")  # noqa: S608
+
+
+def run(db: Database, sql: str) -> None:
+    """Run a statement on the connection that the checks use."""
+    with db._store.reading() as con:
+        con.execute(sql)
+
+
+@pytest.fixture(scope="module")
+def good() -> Iterator[Database]:
+    """Give the good database; who breaks it rolls back."""
+    with cegdb.open() as database:
+        fill(database)
+        yield database
+
+
+@pytest.fixture
+def broken(good: Database) -> Iterator[Database]:
+    """Give the good database in a transaction that is rolled back."""
+    run(good, "begin")
+    try:
+        yield good
+    finally:
+        run(good, "rollback")
+
+
+def test_an_empty_database_is_good(db: Database, sound: Sound) -> None:
+    sound(db)
+
+
+def test_good_surveys_trees_stagings_and_cegs_are_good(good: Database, sound: Sound) -> None:
+    kinds = good.sql("select distinct kind from cegdb.stage")["kind"]
+    assert set(kinds) == {"learnt", "given", "single_edge", "unobserved"}
+    sizes = good.sql(
+        "select (select sum(n_stopped) from cegdb.vertex) as stopped, "
+        "(select count(*) from cegdb.edge where n = 0) as zeros, "
+        "(select count(*) from cegdb.ahc_merge) as merges"
+    )
+    assert (sizes > 0).all(axis=None)
+    sound(good)
+
+
+def test_a_file_opened_read_only_is_checked(tmp_path: Path, sound: Sound) -> None:
+    file = tmp_path / "falls.duckdb"
+    with cegdb.open(file) as db:
+        fill(db)
+    with cegdb.open(file, read_only=True) as db:
+        sound(db)
+
+
+def test_an_attached_database_is_not_checked(
+    tmp_path: Path, db: Database, sound: Sound
+) -> None:
+    file = tmp_path / "falls.duckdb"
+    with cegdb.open(file) as other:
+        fill(other)
+    run(db, f"attach '{file}' as other (read_only)")
+    sound(db)
+
+
+def test_dropping_leaves_a_good_database(db: Database, sound: Sound) -> None:
+    fill(db)
+    db.drop("ceg", "given in full")
+    db.drop("staging", "any variable")
+    db.drop("tree", "every level")
+    sound(db)
+    db.drop("survey", "people")
+    sound(db)
+    assert db.trees.names() == ["root only", "chain"]
+
+
+# -----------------------------------------------------------------------------
+# Faults
+# -----------------------------------------------------------------------------
+
+LAST_LEAF = "(select max(vertex_id) from cegdb.vertex where tree_id = 1)"
+WEIGHTED = "(select tree_id from cegdb.event_tree where name = 'weighted')"
+WEIGHTED_STAGES = "(select staging_id from cegdb.staging where name = 'weighted, learnt')"
+WEIGHTED_CEG = "(select ceg_id from cegdb.ceg where name = 'weighted, learnt')"
+SHARED_STAGE = """(
+    select min(stage_id) from cegdb.stage where staging_id = 1 and n_situations > 1
+)"""
+SHARED_POSITION = """(
+    select min(position_id) from cegdb.position
+    where ceg_id = 1 and n_situations > 1 and stage_id is not null
+)"""
+SINK = "(select position_id from cegdb.position where ceg_id = 1 and stage_id is null)"
+
+TREE_FAULTS = [
+    Fault(
+        "check_tree_size",
+        "edges are one fewer than vertices",
+        "falls",
+        "delete from cegdb.edge where tree_id = 1 and child_id = 1",
+    ),
+    *(
+        Fault(
+            "check_tree_size",
+            "the catalog has the size of a tree",
+            "falls",
+            f"update cegdb.event_tree set {size} = {size} + 1 where tree_id = 1",  # noqa: S608
+        )
+        for size in ("n_vertices", "n_situations", "n_leaves", "height")
+    ),
+    Fault(
+        "check_tree_size",
+        "the catalog has the size of a tree",
+        "falls",
+        "delete from cegdb.vertex where tree_id = 1",
+    ),
+    Fault(
+        "check_vertex_id",
+        "vertex ids run from 0 without gaps",
+        "falls",
+        f"update cegdb.vertex set vertex_id = 1000 where tree_id = 1 and vertex_id = {LAST_LEAF}",  # noqa: S608, E501
+    ),
+    Fault(
+        "check_vertex_id",
+        "a vertex id is used once",
+        "falls",
+        "insert into cegdb.vertex select * from cegdb.vertex "
+        "where tree_id = 1 and vertex_id = 3",
+    ),
+    Fault(
+        "check_vertex_id",
+        "vertex ids go breadth first in level order",
+        "falls",
+        "update cegdb.edge set level_id = 4 - level_id where tree_id = 1 and parent_id = 0",
+    ),
+    Fault(
+        "check_vertex_id",
+        "vertex ids go breadth first in level order",
+        "falls",
+        "update cegdb.edge set parent_id = 3 where tree_id = 1 and parent_id = 1",
+    ),
+    Fault(
+        "check_tree_shape",
+        "each vertex but the root has one parent",
+        "falls",
+        "update cegdb.edge set child_id = 1 where tree_id = 1 and child_id = 2",
+    ),
+    Fault(
+        "check_tree_shape",
+        "each vertex but the root has one parent",
+        "falls",
+        "update cegdb.edge set child_id = 0 where tree_id = 1 and child_id = 2",
+    ),
+    Fault(
+        "check_tree_shape",
+        "the root alone has depth 0",
+        "falls",
+        "update cegdb.vertex set depth = 0 where tree_id = 1 and vertex_id = 1",
+    ),
+    Fault(
+        "check_tree_shape",
+        "the root alone has depth 0",
+        "falls",
+        "update cegdb.vertex set depth = depth + 1 where tree_id = 1",
+    ),
+    Fault(
+        "check_tree_shape",
+        "both ends of an edge are vertices",
+        "falls",
+        "update cegdb.edge set parent_id = 1000 where tree_id = 1 and child_id = 1",
+    ),
+    Fault(
+        "check_tree_shape",
+        "both ends of an edge are vertices",
+        "falls",
+        "update cegdb.edge set child_id = 1000 where tree_id = 1 and child_id = 1",
+    ),
+    Fault(
+        "check_tree_shape",
+        "a child is one edge deeper than its parent",
+        "falls",
+        "update cegdb.vertex set depth = depth + 1 where tree_id = 1 and vertex_id = 3",
+    ),
+    Fault(
+        "check_height",
+        "height is 1 more than that of the highest child, 0 on a leaf",
+        "falls",
+        "update cegdb.vertex set height = 2 where tree_id = 1 and vertex_id = 0",
+    ),
+    Fault(
+        "check_height",
+        "height is 1 more than that of the highest child, 0 on a leaf",
+        "root only",
+        "update cegdb.vertex set height = 1 where tree_id = "
+        "(select tree_id from cegdb.event_tree where name = 'root only')",
+    ),
+    Fault(
+        "check_height",
+        "situations alone have a variable and edges",
+        "falls",
+        "update cegdb.vertex set variable_id = null where tree_id = 1 and vertex_id = 0",
+    ),
+    Fault(
+        "check_height",
+        "situations alone have a variable and edges",
+        "falls",
+        f"update cegdb.vertex set variable_id = 1 where tree_id = 1 and vertex_id = {LAST_LEAF}",  # noqa: S608, E501
+    ),
+    Fault(
+        "check_floret",
+        "the edges of a floret answer its variable",
+        "falls",
+        "update cegdb.vertex set variable_id = 2 where tree_id = 1 and vertex_id = 0",
+    ),
+    Fault(
+        "check_floret",
+        "the labels of a floret differ",
+        "falls",
+        "update cegdb.edge set level_id = 1 where tree_id = 1 and parent_id = 0",
+    ),
+    Fault(
+        "check_tree_count",
+        "rows at a situation go on or stop",
+        "falls",
+        "update cegdb.vertex set n_stopped = n_stopped + 1 where tree_id = 1 and vertex_id = 0",
+    ),
+    Fault(
+        "check_tree_count",
+        "no row stops at a leaf",
+        "falls",
+        f"update cegdb.vertex set n_stopped = 1 where tree_id = 1 and vertex_id = {LAST_LEAF}",  # noqa: S608, E501
+    ),
+    Fault(
+        "check_tree_count",
+        "the rows of an edge reach its child",
+        "falls",
+        "update cegdb.edge set n = n + 1 where tree_id = 1 and child_id = 1",
+    ),
+    Fault(
+        "check_tree_count",
+        "each row of a tree starts at the root and ends once",
+        "falls",
+        "update cegdb.event_tree set n = n - 1 where tree_id = 1",
+    ),
+    Fault(
+        "check_tree_count",
+        "each row of a tree starts at the root and ends once",
+        "falls",
+        f"update cegdb.vertex set n = n + 1 where tree_id = 1 and vertex_id = {LAST_LEAF}",  # noqa: S608
+    ),
+    Fault(
+        "check_tree_count",
+        "a tree has no more rows than its survey",
+        "falls",
+        "update cegdb.survey set n = n - 1 where survey_id = 1",
+    ),
+    Fault(
+        "check_tree_weight",
+        "weights are not negative",
+        "weighted",
+        f"update cegdb.vertex set weight = -weight where tree_id = {WEIGHTED}",  # noqa: S608
+    ),
+    *(
+        Fault(
+            "check_tree_weight",
+            "an edge weighs what its child does",
+            "weighted",
+            f"update cegdb.edge set weight = {weight} "  # noqa: S608
+            f"where tree_id = {WEIGHTED} and child_id = 1",
+        )
+        for weight in ("weight + 0.000000000001", "null")
+    ),
+    *(
+        Fault(
+            "check_tree_weight",
+            "a situation weighs what its floret does, and what stops there",
+            "weighted",
+            f"update cegdb.vertex set weight = {weight} "  # noqa: S608
+            f"where tree_id = {WEIGHTED} and vertex_id = 0",
+        )
+        for weight in ("weight + 0.000000000001", "weight / 2", "null")
+    ),
+    Fault(
+        "check_tree_weight",
+        "a situation weighs what its floret does, and what stops there",
+        "weighted",
+        "update cegdb.vertex as v set weight = "  # noqa: S608
+        "(select sum(e.weight) - 0.1 from cegdb.edge as e "
+        "where e.tree_id = v.tree_id and e.parent_id = v.vertex_id) "
+        f"where v.tree_id = {WEIGHTED} and v.n_stopped > 0",
+    ),
+]
+
+STAGING_FAULTS = [
+    Fault(
+        "check_stage_member",
+        "a situation has exactly one stage",
+        "learnt",
+        "delete from cegdb.stage_member where staging_id = 1 and vertex_id = 0",
+    ),
+    Fault(
+        "check_stage_member",
+        "a situation has exactly one stage",
+        "learnt",
+        "insert into cegdb.stage_member values (1, 0, 1)",
+    ),
+    Fault(
+        "check_stage_member",
+        "only situations have stages",
+        "learnt",
+        f"insert into cegdb.stage_member select 1, {LAST_LEAF}, 0",  # noqa: S608
+    ),
+    Fault(
+        "check_stage_member",
+        "only situations have stages",
+        "learnt",
+        "insert into cegdb.stage_member values (1, 1000, 0)",
+    ),
+    Fault(
+        "check_stage",
+        "a stage is named by its smallest situation",
+        "learnt",
+        f"delete from cegdb.stage_member where staging_id = 1 and vertex_id = {SHARED_STAGE}",  # noqa: S608, E501
+    ),
+    *(
+        Fault(
+            "check_stage",
+            "the sizes of a stage are those of its situations",
+            "learnt",
+            sql,
+        )
+        for sql in (
+            "update cegdb.stage set n = n + 1 where staging_id = 1 and stage_id = 0",
+            "update cegdb.stage set n_situations = 0 where staging_id = 1 and stage_id = 0",
+            "delete from cegdb.stage where staging_id = 1 and stage_id = 0",
+            "insert into cegdb.stage values (1, 1000, 0, 0, 0, 'white', 'learnt')",
+        )
+    ),
+    Fault(
+        "check_stage",
+        "a stage has one row",
+        "learnt",
+        "insert into cegdb.stage select * from cegdb.stage "
+        "where staging_id = 1 and stage_id = 0",
+    ),
+    Fault(
+        "check_hyperstage",
+        "a hyperstage is named by its smallest situation",
+        "learnt",
+        "update cegdb.hyperstage set hyperstage_id = 1000 "
+        "where staging_id = 1 and hyperstage_id = 0; "
+        "update cegdb.stage set hyperstage_id = 1000 "
+        "where staging_id = 1 and hyperstage_id = 0",
+    ),
+    *(
+        Fault(
+            "check_hyperstage",
+            "the size of a hyperstage is that of its stages",
+            "learnt",
+            sql,
+        )
+        for sql in (
+            "update cegdb.hyperstage set n_situations = 2 "
+            "where staging_id = 1 and hyperstage_id = 0",
+            "delete from cegdb.hyperstage where staging_id = 1 and hyperstage_id = 0",
+            "insert into cegdb.hyperstage values (1, 1000, 1, [], 0)",
+            "update cegdb.stage set hyperstage_id = 1000 where staging_id = 1 and stage_id = 0",
+        )
+    ),
+    *(
+        Fault(
+            "check_hyperstage",
+            "the variable of a hyperstage is that of its situations",
+            "learnt",
+            f"update cegdb.hyperstage set variable_id = {variable} "  # noqa: S608
+            "where staging_id = 1 and hyperstage_id = 0",
+        )
+        for variable in ("2", "null")
+    ),
+    Fault(
+        "check_hyperstage",
+        "the variable of a hyperstage is that of its situations",
+        "any variable",
+        "update cegdb.stage set hyperstage_id = 0 where staging_id = "
+        "(select staging_id from cegdb.staging where name = 'any variable')",
+    ),
+    *(
+        Fault(
+            "check_hyperstage_label",
+            "the situations of a hyperstage have its labels",
+            "learnt",
+            sql,
+        )
+        for sql in (
+            "update cegdb.hyperstage set labels = list_append(labels, 'x') "
+            "where staging_id = 1 and hyperstage_id = 0",
+            "update cegdb.hyperstage set labels = labels[2:] "
+            "where staging_id = 1 and hyperstage_id = 0",
+            "update cegdb.stage set hyperstage_id = 0 where staging_id = 1",
+            "update cegdb.stage_member set stage_id = 0 where staging_id = 1 and vertex_id = 1",
+        )
+    ),
+    *(
+        Fault(
+            "check_stage_edge",
+            "the rows of a stage are those of its situations",
+            name,
+            sql,
+        )
+        for name, sql in (
+            (
+                "learnt",
+                "update cegdb.stage_edge set n = n + 1 where staging_id = 1 and stage_id = 0",
+            ),
+            ("learnt", "delete from cegdb.stage_edge where staging_id = 1 and stage_id = 0"),
+            (
+                "learnt",
+                "insert into cegdb.stage_edge values "
+                "(1, 0, 1000, 1, 0, null, null, 0, null, null)",
+            ),
+            (
+                "weighted, learnt",
+                "update cegdb.stage_edge set weight = weight + 0.000000000001 "  # noqa: S608
+                f"where staging_id = {WEIGHTED_STAGES}",
+            ),
+        )
+    ),
+    Fault(
+        "check_stage_edge",
+        "a stage has a label once",
+        "learnt",
+        "insert into cegdb.stage_edge select * from cegdb.stage_edge "
+        "where staging_id = 1 and stage_id = 0",
+    ),
+    *(
+        Fault(
+            "check_stage_edge",
+            "the kind of a stage fits its edges",
+            "learnt",
+            f"update cegdb.stage set kind = '{kind}' where staging_id = 1 and stage_id = 0",  # noqa: S608
+        )
+        for kind in ("single_edge", "unobserved")
+    ),
+    *(
+        Fault(
+            "check_stage_probability",
+            "the probabilities of a stage sum to 1",
+            "learnt",
+            f"update cegdb.stage_edge set probability = {probability} "  # noqa: S608
+            "where staging_id = 1 and stage_id = 0",
+        )
+        for probability in ("probability + 1e-8", "'nan'")
+    ),
+    Fault(
+        "check_stage_probability",
+        "the shares of a stage sum to 1",
+        "learnt",
+        "update cegdb.stage_edge set share = share - 1e-8 where staging_id = 1 and stage_id = 0",
+    ),
+    *(
+        Fault(
+            "check_stage_probability",
+            "probabilities and intervals lie from 0 to 1",
+            "learnt",
+            f"update cegdb.stage_edge set {change} where staging_id = 1 and stage_id = 0",  # noqa: S608
+        )
+        for change in (
+            "probability = -0.1",
+            "probability = 1.1",
+            "low = -0.1",
+            "high = 1.1",
+            "low = high, high = low",
+        )
+    ),
+    Fault(
+        "check_stage_probability",
+        "only an edge of several has an interval",
+        "learnt",
+        "update cegdb.stage_edge set low = null where staging_id = 1 and stage_id = 0",
+    ),
+    Fault(
+        "check_stage_probability",
+        "only an edge of several has an interval",
+        "chain, learnt",
+        "update cegdb.stage_edge set low = 0, high = 1 where staging_id = "
+        "(select staging_id from cegdb.staging where name = 'chain, learnt')",
+    ),
+    *(
+        Fault(
+            "check_stage_probability",
+            "prior masses are above 0",
+            "learnt",
+            f"update cegdb.stage_edge set prior = {prior} where staging_id = 1",  # noqa: S608
+        )
+        for prior in ("0", "-prior", "'nan'", "'infinity'")
+    ),
+    *(
+        Fault(
+            "check_merge",
+            "a merge raises the score",
+            "learnt",
+            f"update cegdb.ahc_merge set log_bayes_factor = {factor} where staging_id = 1",  # noqa: S608
+        )
+        for factor in ("0", "-1", "'nan'")
+    ),
+    Fault(
+        "check_merge",
+        "merges are numbered from 1 without gaps",
+        "learnt",
+        "update cegdb.ahc_merge set step = step - 1 where staging_id = 1",
+    ),
+    *(
+        Fault(
+            "check_merge",
+            "a merge keeps the smaller stage and absorbs the other for good",
+            "learnt",
+            sql,
+        )
+        for sql in (
+            "update cegdb.ahc_merge set kept_id = absorbed_id, absorbed_id = kept_id "
+            "where staging_id = 1",
+            "insert into cegdb.ahc_merge select staging_id, 99, kept_id, absorbed_id, 1 "
+            "from cegdb.ahc_merge where staging_id = 1",
+            "insert into cegdb.ahc_merge select staging_id, 99, absorbed_id, 1000, 1 "
+            "from cegdb.ahc_merge where staging_id = 1",
+        )
+    ),
+    Fault(
+        "check_merge",
+        "what was merged is one stage",
+        "learnt",
+        "insert into cegdb.ahc_merge values (1, 99, 0, 1, 1)",
+    ),
+    Fault(
+        "check_merge",
+        "what was merged is one stage",
+        "given",
+        "insert into cegdb.ahc_merge select staging_id, 1, 1000, 1001, 1 "
+        "from cegdb.staging where name = 'given'",
+    ),
+    *(
+        Fault(
+            "check_staging_size",
+            "the catalog has the size of a staging",
+            "learnt",
+            f"update cegdb.staging set {size} = {size} + 1 where staging_id = 1",  # noqa: S608
+        )
+        for size in ("n_hyperstages", "n_stages", "df")
+    ),
+]
+
+CEG_FAULTS = [
+    *(
+        Fault("check_position_member", "a vertex has exactly one position", "graph", sql)
+        for sql in (
+            "delete from cegdb.position_member where ceg_id = 1 and vertex_id = 0",
+            "insert into cegdb.position_member values (1, 0, 1)",
+        )
+    ),
+    Fault(
+        "check_position_member",
+        "the members of a position are vertices",
+        "graph",
+        "insert into cegdb.position_member values (1, 1000, 0)",
+    ),
+    *(
+        Fault("check_position", "a position is named by its smallest vertex", "graph", sql)
+        for sql in (
+            f"delete from cegdb.position_member where ceg_id = 1 and vertex_id = {SHARED_POSITION}",  # noqa: S608, E501
+            "insert into cegdb.position values (1, 1000, 0, 1, 0, 0)",
+        )
+    ),
+    *(
+        Fault(
+            "check_position",
+            "the sizes of a position are those of its members",
+            "graph",
+            sql,
+        )
+        for sql in (
+            "update cegdb.position set n = n + 1 where ceg_id = 1 and position_id = 0",
+            "update cegdb.position set n_situations = 2 where ceg_id = 1 and position_id = 0",
+            "delete from cegdb.position where ceg_id = 1 and position_id = 0",
+            f"delete from cegdb.position_member where ceg_id = 1 and vertex_id = {LAST_LEAF}",  # noqa: S608
+        )
+    ),
+    Fault(
+        "check_position",
+        "the members of a position have its height",
+        "graph",
+        "update cegdb.position set height = 9 where ceg_id = 1 and position_id = 0",
+    ),
+    Fault(
+        "check_position",
+        "the members of a position have its height",
+        "graph",
+        f"update cegdb.position_member set position_id = {SINK} "  # noqa: S608
+        "where ceg_id = 1 and vertex_id = 1",
+    ),
+    Fault(
+        "check_position",
+        "positions refine stages",
+        "graph",
+        "update cegdb.position set stage_id = 1 where ceg_id = 1 and position_id = 0",
+    ),
+    Fault(
+        "check_position",
+        "positions refine stages",
+        "graph",
+        "update cegdb.stage_member set stage_id = 0 where staging_id = 1 "  # noqa: S608
+        "and vertex_id = (select max(vertex_id) from cegdb.position_member "
+        f"where ceg_id = 1 and position_id = {SHARED_POSITION})",
+    ),
+    Fault(
+        "check_position",
+        "a position has one row",
+        "graph",
+        "insert into cegdb.position select * from cegdb.position "
+        "where ceg_id = 1 and position_id = 0",
+    ),
+    *(
+        Fault("check_sink", "a CEG has one sink", "graph", sql)
+        for sql in (
+            "update cegdb.position set stage_id = null where ceg_id = 1 and position_id = 0",
+            "delete from cegdb.position where ceg_id = 1 and stage_id is null",
+        )
+    ),
+    *(
+        Fault(
+            "check_sink",
+            "the sink alone has no stage, height 0 and no edges",
+            "graph",
+            sql,
+        )
+        for sql in (
+            "update cegdb.position set height = 1 where ceg_id = 1 and stage_id is null",
+            "update cegdb.position set height = 0 where ceg_id = 1 and position_id = 0",
+            "delete from cegdb.ceg_edge where ceg_id = 1 and source_id = 0",
+            f"update cegdb.ceg_edge set source_id = {SINK} where ceg_id = 1 and source_id = 0",  # noqa: S608
+        )
+    ),
+    *(
+        Fault(
+            "check_ceg_edge",
+            "the rows of a CEG edge are those of its situations",
+            name,
+            sql,
+        )
+        for name, sql in (
+            ("graph", "update cegdb.ceg_edge set n = n + 1 where ceg_id = 1"),
+            ("graph", "delete from cegdb.ceg_edge where ceg_id = 1 and source_id = 0"),
+            (
+                "graph",
+                f"update cegdb.ceg_edge set target_id = {SINK} where ceg_id = 1 "  # noqa: S608
+                "and source_id = 0",
+            ),
+            (
+                "weighted, learnt",
+                "update cegdb.ceg_edge set weight = weight + 0.000000000001 "  # noqa: S608
+                f"where ceg_id = {WEIGHTED_CEG}",
+            ),
+        )
+    ),
+    Fault(
+        "check_ceg_edge",
+        "the members of a position go to the same positions",
+        "graph",
+        "update cegdb.position_member set position_id = 0 where ceg_id = 1 and vertex_id = 1",
+    ),
+    *(
+        Fault(
+            "check_ceg_floret",
+            "the probabilities of a position sum to 1",
+            "graph",
+            f"update cegdb.ceg_edge set probability = {probability} where ceg_id = 1",  # noqa: S608
+        )
+        for probability in ("probability - 1e-8", "'nan'")
+    ),
+    *(
+        Fault("check_ceg_floret", "a CEG edge has the probability of its stage", "graph", sql)
+        for sql in (
+            "update cegdb.ceg_edge set probability = probability + 1e-15 "
+            "where ceg_id = 1 and source_id = 0",
+            "update cegdb.stage_edge set probability = probability + 1e-15 "
+            "where staging_id = 1 and stage_id = 0",
+            "update cegdb.ceg_edge set source_id = 1000 where ceg_id = 1 and source_id = 0",
+        )
+    ),
+    Fault(
+        "check_ceg_floret",
+        "the labels of a position differ",
+        "graph",
+        f"insert into cegdb.ceg_edge select * replace ({SINK} as target_id) "  # noqa: S608
+        "from cegdb.ceg_edge where ceg_id = 1 and source_id = 0",
+    ),
+    Fault(
+        "check_ceg_floret",
+        "the prior masses of a stage are shared among its positions",
+        "graph",
+        "update cegdb.ceg_edge set prior = prior * 1.00000001 where ceg_id = 1",
+    ),
+    Fault(
+        "check_reduced",
+        "no two positions have one stage and floret",
+        "graph",
+        "insert into cegdb.position select 1, 1000, stage_id, height, n, n_situations "  # noqa: S608
+        f"from cegdb.position where ceg_id = 1 and position_id = {SHARED_POSITION}; "
+        "insert into cegdb.ceg_edge select * replace (1000 as source_id) "
+        f"from cegdb.ceg_edge where ceg_id = 1 and source_id = {SHARED_POSITION}",
+    ),
+    *(
+        Fault(
+            "check_path",
+            "a position has as many vertices of a depth as paths from the root",
+            "graph",
+            sql,
+        )
+        for sql in (
+            "update cegdb.ceg_edge set target_id = 2 where ceg_id = 1 and target_id = 1",
+            "delete from cegdb.ceg_edge where ceg_id = 1 and source_id = 1",
+            f"delete from cegdb.position_member where ceg_id = 1 and vertex_id = {LAST_LEAF}",  # noqa: S608
+            "update cegdb.position_member set position_id = 1 where ceg_id = 1 "
+            "and vertex_id = 0",
+        )
+    ),
+    *(
+        Fault("check_path", "an edge of a CEG leads to a lower position", "graph", sql)
+        for sql in (
+            "update cegdb.ceg_edge set target_id = source_id where ceg_id = 1",
+            "update cegdb.ceg_edge set source_id = target_id, target_id = source_id "
+            "where ceg_id = 1",
+            "update cegdb.ceg_edge set target_id = 1000 where ceg_id = 1 and source_id = 0",
+        )
+    ),
+    *(
+        Fault(
+            "check_ceg_size",
+            "the catalog has the size of a CEG",
+            "graph",
+            f"update cegdb.ceg set {size} = {size} + 1 where ceg_id = 1",  # noqa: S608
+        )
+        for size in ("n_vertices", "n_edges")
+    ),
+    *(
+        Fault(
+            "check_step",
+            "the steps of a CEG are numbered from 0, a height each",
+            "graph",
+            f"update cegdb.merge_step set {change} where ceg_id = 1",  # noqa: S608
+        )
+        for change in ("step = step + 1", "height = height + 1")
+    ),
+    *(
+        Fault("check_step", "the steps begin at the tree and end at the CEG", "graph", sql)
+        for sql in (
+            "delete from cegdb.merge_step where ceg_id = 1",
+            "delete from cegdb.merge_step where ceg_id = 1 and step = 0",
+            "delete from cegdb.merge_step where ceg_id = 1 and step > 1",
+            "update cegdb.merge_step set n_vertices = n_vertices + 1 where ceg_id = 1",
+            "update cegdb.merge_step set n_edges = n_edges + 1 where ceg_id = 1",
+        )
+    ),
+    *(
+        Fault(
+            "check_step",
+            "a step takes out what it merges",
+            "graph",
+            f"update cegdb.merge_step set {change} where ceg_id = 1 and step = 1",  # noqa: S608
+        )
+        for change in (
+            "n_vertices = n_vertices + 1",
+            "n_edges = n_edges + 1",
+            "n_positions = n_situations + 1, "
+            "n_vertices = n_vertices + 1 + n_situations - n_positions",
+        )
+    ),
+    *(
+        Fault(
+            "check_step",
+            "a step merges the situations of its height",
+            "graph",
+            "update cegdb.merge_step set n_situations = n_situations + 1, "
+            f"n_positions = n_positions + 1 where ceg_id = 1 and step = {step}",
+        )
+        for step in (1, 2)
+    ),
+]
+
+OWNED = {
+    "survey": ["variable"],
+    "tree": ["vertex", "edge"],
+    "staging": ["hyperstage", "stage", "stage_member", "stage_edge", "ahc_merge"],
+    "ceg": ["position", "position_member", "ceg_edge", "merge_step"],
+}
+OWNER_FAULTS = [
+    *(
+        Fault(
+            "check_owner",
+            "rows belong to an object",
+            None,
+            f"insert into cegdb.{table} select * replace (1000 as {kind}_id) "  # noqa: S608
+            f"from cegdb.{table} where {kind}_id = 1",
+        )
+        for kind, tables in OWNED.items()
+        for table in tables
+        if table != "variable"
+    ),
+    *(
+        Fault(
+            "check_owner",
+            "rows belong to an object",
+            None,
+            f"delete from cegdb.{table} where {key} = 1",  # noqa: S608
+        )
+        for table, key in (
+            ("survey", "survey_id"),
+            ("event_tree", "tree_id"),
+            ("staging", "staging_id"),
+            ("ceg", "ceg_id"),
+        )
+    ),
+    *(
+        Fault("check_parent", "an object is built on one that exists", name, sql)
+        for name, sql in (
+            ("falls", "delete from cegdb.survey where survey_id = 1"),
+            ("learnt", "delete from cegdb.event_tree where tree_id = 1"),
+            ("graph", "delete from cegdb.staging where staging_id = 1"),
+            ("graph", "update cegdb.ceg set staging_id = null where ceg_id = 1"),
+            ("graph", "update cegdb.ceg set parent_ceg_id = 1000 where ceg_id = 1"),
+        )
+    ),
+    Fault(
+        "check_parent",
+        "a level belongs to a variable",
+        None,
+        "delete from cegdb.variable where variable_id = 1",
+    ),
+    *(
+        Fault(
+            "check_reference",
+            "variables, levels and labels are those of the survey",
+            name,
+            f"update cegdb.{table} set {key} = 1000 where {owner} = 1 and {key} = 1",  # noqa: S608
+        )
+        for name, table, key, owner in (
+            ("falls", "vertex", "variable_id", "tree_id"),
+            ("falls", "edge", "level_id", "tree_id"),
+            ("learnt", "hyperstage", "variable_id", "staging_id"),
+            ("learnt", "stage_edge", "label_id", "staging_id"),
+            ("graph", "ceg_edge", "label_id", "ceg_id"),
+        )
+    ),
+    Fault(
+        "check_reference",
+        "variables, levels and labels are those of the survey",
+        "falls",
+        "update cegdb.event_tree set survey_id = 2 where tree_id = 1",
+    ),
+]
+
+SURVEY_FAULTS = [
+    Fault(
+        "check_level",
+        "variables are numbered from 1 without gaps",
+        "people",
+        "update cegdb.variable set ordinal = 9 where variable_id = 1",
+    ),
+    Fault(
+        "check_level",
+        "the same text has the same label id",
+        "people",
+        "update cegdb.level set label_id = 1000 where variable_id = 1 and kind = 'blank'",
+    ),
+    Fault(
+        "check_level",
+        "a label id stands for one text",
+        "people",
+        "update cegdb.level set label_id = 1 where variable_id = 1",
+    ),
+    *(
+        Fault(
+            "check_level",
+            "codes and ids of levels run side by side from 1",
+            "people",
+            sql,
+        )
+        for sql in (
+            "delete from cegdb.level where variable_id = 1",
+            "delete from cegdb.level where variable_id = 1 and code = 1",
+            "delete from cegdb.level where variable_id = 1 and code = 2",
+            "update cegdb.level set code = 9 where variable_id = 1 and code = 1",
+            "update cegdb.level set level_id = 1000 where variable_id = 1 and code = 1",
+        )
+    ),
+    *(
+        Fault(
+            "check_level",
+            "a variable has one level blank and one structural",
+            "people",
+            f"update cegdb.level set kind = '{kind}' where variable_id = 1",  # noqa: S608
+        )
+        for kind in ("blank", "structural", "value")
+    ),
+    Fault(
+        "check_level",
+        "each respondent has one cell of a variable",
+        "people",
+        "update cegdb.level set n = n + 1 where level_id = 1",
+    ),
+    Fault(
+        "check_response_table",
+        "a survey has its table of rows",
+        "people",
+        "drop table cegdb.response_1",
+    ),
+    Fault(
+        "check_response_table",
+        "a table of rows has its survey",
+        None,
+        "create table cegdb.response_7 as select * from cegdb.response_1",
+    ),
+    *(
+        Fault(
+            "check_response_table",
+            "a table of rows has a column for each variable",
+            "people",
+            f"alter table cegdb.response_1 {change}",
+        )
+        for change in ("drop v2", "drop v1", "drop n", "add v9 integer", "add x integer")
+    ),
+    Fault(
+        "response_row",
+        "the rows of a survey are distinct",
+        "people",
+        "insert into cegdb.response_1 select * from cegdb.response_1 limit 1",
+    ),
+    *(
+        Fault(
+            "response_row",
+            "a row of a survey stands for somebody",
+            "people",
+            f"update cegdb.response_1 set n = {n} where v1 = 1",  # noqa: S608
+        )
+        for n in ("0", "-n", "null")
+    ),
+    *(
+        Fault("response_row", "the catalog has the size of a survey", "people", sql)
+        for sql in (
+            "update cegdb.response_1 set n = n + 1",
+            "delete from cegdb.response_1",
+            "update cegdb.survey set n = n + 1 where survey_id = 1",
+            "update cegdb.survey set n_distinct = n_distinct + 1 where survey_id = 1",
+        )
+    ),
+    *(
+        Fault("response_cell", "a level has the count of its cells", "people", sql)
+        for sql in (
+            "update cegdb.response_1 set n = n + 1 where v2 = 1",
+            "update cegdb.response_1 set v2 = 77",
+            "update cegdb.level set n = 1 where level_id = 1",
+            "delete from cegdb.level where level_id = 1",
+        )
+    ),
+]
+
+FAULTS = [*TREE_FAULTS, *STAGING_FAULTS, *CEG_FAULTS, *OWNER_FAULTS, *SURVEY_FAULTS]
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.step}: {fault.sql}")
+def test_a_fault_is_found_and_named(fault: Fault, broken: Database) -> None:
+    assert f"'{fault.invariant}' as invariant" in load(fault.step).sql
+    run(broken, fault.sql)
+    found = broken.check()
+    assert (fault.invariant, fault.name) in {(row["invariant"], row["name"]) for row in found}
+    for row in found:
+        assert list(row) == COLUMNS
+        assert isinstance(row["row_id"], int | None)
+        assert row["kind"] in ("survey", "tree", "staging", "ceg")
+        assert isinstance(row["detail"], str)
+        assert row["detail"]
+    unhurt = {"other", "chain", "root only"} - {fault.name}
+    assert not unhurt & {row["name"] for row in found}
+
+
+def test_a_violation_says_where_and_what(broken: Database) -> None:
+    run(broken, "update cegdb.edge set n = 5 where tree_id = 1 and child_id = 3")
+    assert {
+        "invariant": "the rows of an edge reach its child",
+        "kind": "tree",
+        "name": "falls",
+        "row_id": 3,
+        "detail": "5 rows take the edge to vertex 3, 7 reach it",
+    } in broken.check()
+
+
+def test_no_check_is_without_a_fault_it_finds() -> None:
+    steps = [*CHECKS, *ROW_CHECKS]
+    assert {fault.step for fault in FAULTS} == set(steps)
+    written = {
+        (step, invariant)
+        for step in steps
+        for invariant in re.findall(r"'([^']+)' as invariant", load(step).sql)
+    }
+    assert {(fault.step, fault.invariant) for fault in FAULTS} == written
+
+
+@pytest.mark.parametrize("step", [*CHECKS, *ROW_CHECKS])
+def test_checks_have_the_same_columns_and_only_read(step: str) -> None:
+    found = load(step)
+    assert found.path.startswith("90_check/")
+    assert found.mode == "fetch"
+    assert found.header["writes"] == f"{step}({', '.join(COLUMNS)})"
+    assert bool(found.params) == (step in ROW_CHECKS)
+
+
+def test_all_steps_of_the_folder_are_run() -> None:
+    here = [name for name in names() if load(name).path.startswith("90_check/")]
+    assert here == [*CHECKS, "response_place", *ROW_CHECKS]

@@ -1,0 +1,752 @@
+"""The product against the oracle, on random surveys and random staged trees.
+
+``oracle.py`` says what is right, slowly and obviously; here every table of the product
+must say the same. ``MORE_EXAMPLES=20 pytest tests/test_properties.py`` looks longer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from math import log
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import oracle
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, note, settings
+from hypothesis import strategies as st
+from oracle import BLANK, MISS, NA, NOT_APPLICABLE, Graph, Row, Stages, Tree, labels
+from strategies import SurveyTable, death_tree, staged_trees, survey_tables, tree_options
+
+import cegdb
+import cegdb.demo
+import cegdb.tree.paths
+from cegdb.errors import TreeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from cegdb.api import Database, EventTree, StagedTree
+
+MORE = int(os.environ.get("MORE_EXAMPLES", "1"))
+
+#: How a cell of the oracle is written in a frame; a value is written as it is.
+WRITTEN = {BLANK: None, NA: "skip", MISS: "missing"}
+
+examples = st.sampled_from  # of settings that are cheap to list
+
+
+def run(n: int) -> Callable[[Any], Any]:
+    """Run a test on ``n`` examples, each some tenths of a second long."""
+    slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+    return settings(max_examples=n * MORE, deadline=None, suppress_health_check=slow)
+
+
+@pytest.fixture(scope="module")
+def db() -> Iterator[Database]:
+    """One database for all examples, each of which replaces the one before."""
+    with cegdb.open(threads=2) as db:
+        yield db
+
+
+# =============================================================================
+# From the oracle's terms to the product's, and back
+# =============================================================================
+
+
+def frame(rows: Sequence[tuple[Row, int]], variables: Sequence[str]) -> pd.DataFrame:
+    columns: dict[str, list[Any]] = {
+        v: [WRITTEN.get(row[v], row[v]) for row, _ in rows] for v in variables
+    }
+    columns["people"] = [n for _, n in rows]
+    return pd.DataFrame(columns, dtype=object)
+
+
+def ingest(
+    db: Database,
+    rows: Sequence[tuple[Row, int]],
+    variables: Sequence[str],
+    levels: Mapping[str, Sequence[str]] | None = None,
+) -> cegdb.api.Survey:
+    return db.ingest(
+        frame(rows, variables),
+        name="it",
+        count="people",
+        structural=["skip"],
+        missing=["missing"],
+        levels=levels,
+        replace=True,
+    )
+
+
+def of(db: Database, query: str, name: str = "it") -> list[tuple[Any, ...]]:
+    """Return rows of a query about the object called ``$name``."""
+    return db.rows(query, {"name": name})[1]
+
+
+def vertices(db: Database) -> list[tuple[Any, ...]]:
+    """Return path, depth, height, n, n_stopped, variable of each vertex, by id."""
+    found: list[tuple[Any, ...]] = []
+    for vertex_id, parent_id, asked, label, n_edge, *vertex in of(
+        db,
+        "select v.vertex_id, e.parent_id, a.name, l.label, e.n, "
+        "v.depth, v.height, v.n, v.n_stopped, q.name "
+        "from cegdb.event_tree as t inner join cegdb.vertex as v using (tree_id) "
+        "left join cegdb.edge as e on v.tree_id = e.tree_id and v.vertex_id = e.child_id "
+        "left join cegdb.level as l using (level_id) "
+        "left join cegdb.variable as a on l.variable_id = a.variable_id "
+        "left join cegdb.variable as q on v.variable_id = q.variable_id "
+        "where t.name = $name order by v.vertex_id",
+    ):
+        assert vertex_id == len(found)
+        path = () if parent_id is None else (*found[parent_id][0], (asked, label))
+        assert n_edge in (vertex[2], None)
+        found.append((path, *vertex))
+    return found
+
+
+def same_tree(db: Database, tree: Tree) -> bool:
+    """Say whether the product's tree is the oracle's, and show both if it is not."""
+    expected = [(v.path, v.depth, v.height, v.n, v.n_stopped, v.variable) for v in tree.by_id]
+    found = vertices(db)
+    if found != expected:
+        note("the product:\n  " + "\n  ".join(map(str, found)))
+        note("the oracle:\n  " + "\n  ".join(map(str, expected)))
+    ((edges,),) = of(
+        db,
+        "select count(*) from cegdb.edge inner join cegdb.event_tree using (tree_id) "
+        "where name = $name",
+    )
+    return found == expected and edges == tree.n_edges
+
+
+def graph(db: Database, ceg: str = "it") -> Graph:
+    """Return the product's CEG as the oracle writes one."""
+    stages = of(
+        db,
+        "select p.position_id, p.stage_id from cegdb.position as p "
+        "inner join cegdb.ceg using (ceg_id) where name = $name",
+        ceg,
+    )
+    edges = of(
+        db, "select source_id, label, target_id, n from cegdb.ceg_edges where ceg = $name", ceg
+    )
+    made = Graph(
+        0,
+        {position: stage for position, stage in stages if stage is not None},
+        {(source, label): (target, n) for source, label, target, n in edges},
+    )
+    assert len(made.edges) == len(edges)
+    assert made.vertices == {position for position, _ in stages}
+    return made
+
+
+def rows_of_ceg(db: Database, table: str, ceg: str) -> list[tuple[Any, ...]]:
+    """Return what a bulk table holds of one CEG, in the order it is stored."""
+    return of(
+        db,
+        f"select x.* exclude (ceg_id) from cegdb.{table} as x "  # noqa: S608
+        "inner join cegdb.ceg using (ceg_id) where name = $name",
+        ceg,
+    )
+
+
+# =============================================================================
+# Event trees
+# =============================================================================
+
+
+class Case(NamedTuple):
+    """A survey, an order of some of its variables, and settings of the tree."""
+
+    table: SurveyTable
+    order: list[str]
+    options: dict[str, Any]
+
+    def for_oracle(self) -> Tree:
+        return oracle.event_tree(self.table.rows, self.order, **self.options)
+
+    def for_product(self) -> dict[str, Any]:
+        """Return the settings as the product takes them; levels belong to the survey."""
+        given = {key: value for key, value in self.options.items() if key != "levels"}
+        added = [written_out(path, self.order) for path in self.options["add_paths"]]
+        return given | {"order": self.order, "add_paths": added}
+
+    @property
+    def contradicts_itself(self) -> bool:
+        """Whether some row, or an added path, has what is declared impossible."""
+        there = [row for row, _ in self.table.rows] + self.for_product()["add_paths"]
+        return any(
+            rule.items() <= row.items() for rule in self.options["impossible"] for row in there
+        )
+
+
+def written_out(path: Mapping[str, str], order: Sequence[str]) -> dict[str, str]:
+    """Name the variables an added path leaves out: they do not apply there."""
+    last = max(map(order.index, path))
+    return {variable: path.get(variable, NOT_APPLICABLE) for variable in order[: last + 1]}
+
+
+@st.composite
+def cases(draw: Callable[..., Any]) -> Case:
+    table = draw(survey_tables().filter(lambda table: table.rows))
+    order = draw(st.permutations(table.order))
+    order = order[: draw(st.integers(1, len(order)))]
+    options = draw(tree_options(SurveyTable(table.rows, order)))
+    if options["sampling_zeros"] == "full":
+        # See test_full_leaves_alone_where_an_added_path_says_not_applicable.
+        options["add_paths"] = [
+            path for path in options["add_paths"] if path == written_out(path, order)
+        ]
+    return Case(table, order, options)
+
+
+def as_labels(path: Mapping[str, str], order: Sequence[str]) -> list[str]:
+    """Write a path as labels from the root, "*" for any."""
+    last = max(map(order.index, path))
+    return [path.get(variable, "*") for variable in order[: last + 1]]
+
+
+@run(90)
+@given(cases(), st.booleans(), examples([2, 50, 300]))
+def test_an_event_tree_is_the_oracles(
+    db: Database,
+    case: Case,
+    by_labels: bool,
+    limit: int,  # noqa: FBT001
+) -> None:
+    """Whatever its codes are: one integer a row, or several chunks of variables."""
+    given_options = case.for_product()
+    if by_labels:
+        for setting in ("add_paths", "impossible"):
+            given_options[setting] = [
+                as_labels(path, case.order) for path in given_options[setting]
+            ]
+    survey = ingest(db, *case.table, case.options["levels"])
+    if case.contradicts_itself:
+        with pytest.raises(TreeError, match="is declared impossible, but"):
+            survey.event_tree(**given_options)
+        return
+    survey.event_tree(**given_options)
+    tree = case.for_oracle()
+    assert same_tree(db, tree)
+    assert db.check() == []
+    ((summary,),) = of(db, "select summary from cegdb.event_tree where name = $name")
+
+    # Codes that must stay below the limit start again from dense ids now and then.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cegdb.tree.paths, "_LIMIT", limit)
+        try:
+            survey.event_tree(**given_options, replace=True)
+        except TreeError as error:
+            assert "too far apart in an order" in str(error)
+            assert any(len(rule) > 1 for rule in case.options["impossible"])
+            assert case.options["sampling_zeros"] != "none"
+            return
+    assert same_tree(db, tree)
+    ((again,),) = of(db, "select summary from cegdb.event_tree where name = $name")
+    assert again == summary
+
+
+@run(20)
+@given(st.data())
+def test_one_survey_gives_a_tree_of_any_order(db: Database, data: st.DataObject) -> None:
+    table = data.draw(survey_tables().filter(lambda table: table.rows))
+    survey = ingest(db, *table)
+    for _ in range(3):
+        order = data.draw(st.permutations(table.order))
+        order = order[: data.draw(st.integers(1, len(order)))]
+        survey.event_tree(order=order, replace=True)
+        assert same_tree(db, oracle.event_tree(table.rows, order))
+
+
+def test_an_added_path_that_leaves_out_what_others_answered_is_refused(
+    db: Database,
+) -> None:
+    survey = ingest(db, [({"X": "a", "Y": "y", "Z": "p"}, 3)], ["X", "Y", "Z"])
+    with pytest.raises(TreeError, match=r"says nothing of 'Y', which 3 rows .*\n.*'not appl"):
+        survey.event_tree(add_paths=[{"X": "a", "Z": "p"}])
+    added = {"X": "a", "Y": NOT_APPLICABLE, "Z": "p"}
+    survey.event_tree(add_paths=[added])
+    assert same_tree(
+        db,
+        oracle.event_tree(
+            [({"X": "a", "Y": "y", "Z": "p"}, 3)], ["X", "Y", "Z"], add_paths=[added]
+        ),
+    )
+
+
+def test_full_leaves_alone_where_an_added_path_says_not_applicable(db: Database) -> None:
+    """Sampling zeros complete what they add, not what the user has laid out.
+
+    The oracle completes every floret that nobody reached, so the two differ here.
+    """
+    survey = ingest(
+        db, [({"X": "a", "Y": "y", "Z": "p"}, 3)], ["X", "Y", "Z"], {"X": ["a", "b"]}
+    )
+    for zeros in ("floret", "full"):
+        survey.event_tree(add_paths=[{"X": "b", "Z": "p"}], sampling_zeros=zeros, replace=True)
+        paths = {labels(path) for path, *_ in vertices(db)}
+        assert paths == {(), ("a",), ("b",), ("a", "y"), ("b", "p"), ("a", "y", "p")}
+
+
+def test_a_tree_whose_rows_are_all_left_out_is_a_root(db: Database) -> None:
+    rows: list[tuple[Row, int]] = [({"X": MISS, "Y": "n"}, 4)]
+    for limit in (cegdb.tree.paths._LIMIT, 2):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(cegdb.tree.paths, "_LIMIT", limit)
+            tree = ingest(db, rows, ["X", "Y"]).event_tree(missing_policy="complete")
+        assert same_tree(db, oracle.event_tree(rows, ["X", "Y"], missing_policy="complete"))
+        ceg = tree.learn_stages().to_ceg()
+        assert oracle.recover(graph(db)) == {(): None}
+        assert ceg.recover()["depth"].tolist() == [0]
+        assert db.check() == []
+
+
+# =============================================================================
+# Staged trees, positions and the CEG
+# =============================================================================
+
+
+class Staged(NamedTuple):
+    """A staged tree: its survey, stage names by path, and who may share a stage."""
+
+    rows: list[tuple[Row, int]]
+    order: list[str]
+    names: dict[oracle.Path, str]
+    hyperstages: Any
+
+    @property
+    def tree(self) -> Tree:
+        return oracle.event_tree(self.rows, self.order)
+
+    def grouping(self, how: str) -> Any:
+        """Return the stages as a user gives them."""
+        if how == "paths":
+            return {labels(path): name for path, name in self.names.items()}
+        by_id = [(v.id, self.names[v.path]) for v in self.tree.situations]
+        if how == "frame":
+            return pd.DataFrame(by_id, columns=["vertex_id", "stage"])
+        groups: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+        for path, name in self.names.items():
+            groups[name].append(labels(path))
+        return list(groups.values())
+
+
+@st.composite
+def staged(draw: Callable[..., Any]) -> Staged:
+    """Draw a staged tree in any of the ways ``staged_trees`` has."""
+    jumps, cross, least = draw(
+        examples([(j, c, n) for j in (False, True) for c in (False, True) for n in (1, 2)])
+    )
+    sample = draw(staged_trees(jumps=jumps, cross_variables=cross, min_labels=least))
+    return Staged(*sample, "labels" if cross else "variable")
+
+
+def set_stages(
+    db: Database, sample: Staged, how: str, alpha: float | None
+) -> tuple[StagedTree, Tree, Stages]:
+    event_tree = ingest(db, sample.rows, sample.order).event_tree()
+    given_stages = event_tree.set_stages(
+        sample.grouping(how), alpha=alpha, hyperstages=sample.hyperstages
+    )
+    tree = sample.tree
+    return given_stages, tree, oracle.stage_of(tree, sample.names)
+
+
+@run(60)
+@given(staged(), examples(["paths", "frame", "groups"]), examples([None, 1, 7.5, 1 / 3]))
+def test_the_ceg_of_a_staged_tree_is_the_oracles(
+    db: Database, sample: Staged, how: str, alpha: float | None
+) -> None:
+    given_stages, tree, stage = set_stages(db, sample, how, alpha)
+    assert same_tree(db, tree)
+    assert dict(of(db, MEMBERS)) == stage
+    used = oracle.default_alpha(tree) if alpha is None else alpha
+    score = oracle.log_marginal_likelihood(tree, used, stage)
+    assert given_stages.log_marginal_likelihood == pytest.approx(score, rel=1e-9, abs=1e-9)
+
+    # Positions, and the recursion that finds them
+    early = given_stages.to_ceg("it")
+    baseline = given_stages.to_ceg("it to the end", stop="baseline")
+    for table in ("position", "position_member", "ceg_edge"):
+        assert rows_of_ceg(db, table, early.name) == rows_of_ceg(db, table, baseline.name)
+    position = dict(rows_of_ceg(db, "position_member", "it"))
+    assert position == oracle.positions(tree, stage)
+    for ceg, stop in ((early, "early"), (baseline, "baseline")):
+        steps = rows_of_ceg(db, "merge_step", ceg.name)
+        sizes = [(n_vertices, n_edges) for *_, n_vertices, n_edges, _ in steps]
+        assert sizes == oracle.backward_recursion(tree, stage, stop)
+        merged = Counter(position_id for _, position_id in position.items())
+        for step, height, n_situations, n_positions, *_ in steps[1:]:
+            of_height = [v.id for v in tree.by_id if v.height == height]
+            assert height == step - 1
+            assert n_situations == len(of_height)
+            assert n_positions == sum(v in merged for v in of_height)
+
+    # The graph and its numbers
+    made, expected = graph(db), oracle.ceg(tree, stage)
+    assert made == expected
+    members = defaultdict(list)
+    for vertex_id, position_id in position.items():
+        members[position_id].append(tree.by_id[vertex_id])
+    assert rows_of_ceg(db, "position", "it") == [
+        (
+            p,
+            stage.get(p),
+            tree.by_id[p].height,
+            sum(v.n for v in members[p]),
+            len(members[p]),
+        )
+        for p in sorted(members)
+    ]
+    masses, chances = oracle.prior(tree, used), oracle.probabilities(tree, used, stage)
+    for source, label, prior, probability in of(
+        db, "select source_id, label, prior, probability from cegdb.ceg_edges where ceg = $name"
+    ):
+        mass = sum(masses[v.id][label] for v in members[source])
+        assert prior == pytest.approx(float(mass), rel=1e-12)
+        chance = float(chances[stage[source]][label])
+        assert probability == pytest.approx(chance, rel=1e-12)
+
+    # Nothing is lost: the words, the paths, the staged tree itself
+    words = oracle.coloured_words(made)
+    assert words == oracle.coloured_words(oracle.tree_graph(tree, stage))
+    paths = of(
+        db, "select labels, n_edges, probability from cegdb.paths('it') where $name > ''"
+    )
+    leaves = [list(labels(leaf.path)) for leaf in tree.leaves]
+    assert sorted((path, n) for path, n, _ in paths) == sorted((x, len(x)) for x in leaves)
+    assert sum(chance for *_, chance in paths) == pytest.approx(1, abs=1e-12)
+    recovered: list[tuple[str, ...]] = []
+    found = {}
+    for row in early.recover().itertuples(index=False):
+        assert row.vertex_id == len(recovered)
+        is_root = pd.isna(row.parent_id)
+        recovered.append(() if is_root else (*recovered[row.parent_id], row.label))
+        assert row.depth == len(recovered[-1])
+        assert row.position_id == position[row.vertex_id]
+        found[recovered[-1]] = None if pd.isna(row.stage_id) else row.stage_id
+    assert found == oracle.staged_paths(tree, stage)
+    assert recovered == [labels(v.path) for v in tree.by_id]  # in the same order, too
+    assert db.check() == []
+
+
+MEMBERS = (
+    "select m.vertex_id, m.stage_id from cegdb.stage_member as m "
+    "inner join cegdb.staging using (staging_id) where name = $name"
+)
+
+
+@run(15)
+@given(staged(), st.data())
+def test_situations_not_named_are_their_own_stage(
+    db: Database, sample: Staged, data: st.DataObject
+) -> None:
+    """Those of them with one edge share a stage in each hyperstage."""
+    tree = sample.tree
+    named = data.draw(st.sets(examples(sorted(sample.names))))
+    expected = {path: ("named", sample.names[path]) for path in named}
+    allowed = oracle.hyperstages(tree, sample.hyperstages)
+    for v in tree.situations:
+        if v.path not in named and len(v.children) == 1:
+            expected[v.path] = ("single edge", allowed[v.id])
+    event_tree = ingest(db, sample.rows, sample.order).event_tree()
+    given_stages = event_tree.set_stages(
+        {labels(path): sample.names[path] for path in named}, hyperstages=sample.hyperstages
+    )
+    assert dict(of(db, MEMBERS)) == oracle.stage_of(tree, expected)
+    left_out = len(tree.situations) - len(named)
+    told = "not named" in given_stages.summary
+    assert told == (left_out > 0)
+    assert db.check() == []
+
+
+# =============================================================================
+# Stages learnt
+# =============================================================================
+
+
+@st.composite
+def learnable(draw: Callable[..., Any]) -> Case:
+    """Draw a survey to learn from: trees of every kind, counts small and large."""
+    if draw(st.booleans()):
+        case = draw(cases())
+        case.options["impossible"] = []
+        return case
+    sample = draw(staged_trees(jumps=draw(st.booleans()), cross_variables=draw(st.booleans())))
+    rows = [(row, draw(examples([n, n, 1, 2, 7 * n, 40]))) for row, n in sample.rows]
+    none: list[Any] = []
+    options = {"blank": "structural", "add_paths": none, "impossible": none}
+    return Case(SurveyTable(rows, sample.order), sample.order, options)
+
+
+@st.composite
+def some_groups(draw: Callable[..., Any], by: Mapping[int, Any]) -> dict[int, str]:
+    """Name a few groups within the blocks: situation -> group."""
+    named = {}
+    for number, block in enumerate(sorted(map(sorted, oracle.partition(by)))):
+        for vertex_id in block:
+            group = draw(examples([None, None, 0, 1]))
+            if group is not None:
+                named[vertex_id] = f"{number}.{group}"
+    return named
+
+
+@run(75)
+@given(
+    st.data(),
+    learnable(),
+    examples([None, 1, 7.5, 1 / 3]),
+    examples(["variable", "labels", "given"]),
+    st.booleans(),
+)
+def test_learnt_stages_are_the_oracles(
+    db: Database,
+    data: st.DataObject,
+    case: Case,
+    alpha: float | None,
+    who: str,
+    starts: bool,  # noqa: FBT001
+) -> None:
+    tree = case.for_oracle()
+    survey = ingest(db, *case.table, case.options.get("levels"))
+    event_tree = survey.event_tree(**case.for_product())
+
+    def by_path(groups: Mapping[int, str]) -> dict[tuple[str, ...], str]:
+        return {labels(tree.by_id[v].path): name for v, name in groups.items()}
+
+    # Who may share a stage, and who starts in one
+    allowed: dict[int, Any] = oracle.hyperstages(
+        tree, "labels" if who == "labels" else "variable"
+    )
+    hyperstages: Any = who
+    if who == "given":
+        groups = data.draw(some_groups(oracle.hyperstages(tree, "labels")))
+        allowed |= groups
+        hyperstages = by_path(groups)
+    initial = data.draw(some_groups(allowed)) if starts else {}
+    learnt = event_tree.learn_stages(
+        alpha=alpha, hyperstages=hyperstages, initial=by_path(initial) if starts else None
+    )
+    used = (oracle.default_alpha(tree) or 1) if alpha is None else alpha
+    expected = oracle.ahc(tree, used, allowed, initial)
+    assert dict(of(db, MEMBERS)) == expected.stage
+
+    # The merges, hyperstage by hyperstage
+    merges = of(db, "select step, kept_id, absorbed_id, log_bayes_factor "
+                "from cegdb.merges where staging = $name order by step")  # fmt: skip
+    assert [step for step, *_ in merges] == list(range(1, len(merges) + 1))
+    made, right = defaultdict(list), defaultdict(list)
+    for _, *merge in merges:
+        made[allowed[merge[0]]].append(merge)
+    for merge in expected.merges:
+        right[allowed[merge[0]]].append(merge)
+    assert made.keys() == right.keys()
+    for where, found in made.items():
+        assert [merge[:2] for merge in found] == [[*merge[:2]] for merge in right[where]]
+        gains = [merge[2] for merge in right[where]]
+        assert [merge[2] for merge in found] == pytest.approx(gains, rel=0, abs=1e-9)
+
+    # Hyperstages and stages
+    first = {v: min(block) for block in oracle.partition(allowed) for v in block}
+    assert of(
+        db, "select h.hyperstage_id, v.name, h.labels, h.n_situations "
+        "from cegdb.hyperstage as h inner join cegdb.staging as s using (staging_id) "
+        "left join cegdb.variable as v using (variable_id) where s.name = $name "
+        "order by h.hyperstage_id"
+    ) == [
+        (
+            min(block),
+            asked.pop() if len(asked) == 1 else None,
+            list(tree.by_id[min(block)].children),
+            len(block),
+        )
+        for block in sorted(oracle.partition(allowed), key=min)
+        for asked in [{tree.by_id[v].variable for v in block}]
+    ]  # fmt: skip
+    assert of(
+        db, "select stage_id, hyperstage_id, n_situations, n, kind from cegdb.stages "
+        "where staging = $name order by stage_id"
+    ) == [
+        (
+            min(block),
+            first[min(block)],
+            len(block),
+            sum(tree.by_id[v].n for v in block),
+            expected.kind[min(block)],
+        )
+        for block in sorted(oracle.partition(expected.stage), key=min)
+    ]  # fmt: skip
+    check_estimates(db, learnt, tree, used, expected.stage)
+    assert db.check() == []
+
+
+def check_estimates(
+    db: Database, learnt: StagedTree, tree: Tree, alpha: float, stage: Stages
+) -> None:
+    """Compare priors, shares, probabilities and scores with the oracle's."""
+    pooled = oracle.stage_florets(tree, alpha, stage)
+    chances = oracle.probabilities(tree, alpha, stage)
+    edges = of(
+        db,
+        "select stage_id, label, prior, n, share, probability, low, high "
+        "from cegdb.stage_edges where staging = $name order by stage_id, label_id",
+    )
+    florets = {s: sorted(tree.by_id[s].children) for s in pooled if isinstance(s, int)}
+    assert sorted(edge[:2] for edge in edges) == sorted(
+        (s, label) for s, floret in florets.items() for label in floret
+    )
+    log_likelihood = 0.0
+    for s, label, prior, n, share, probability, low, high in edges:
+        own, at = pooled[s], florets[s].index(label)
+        assert n == own.n[at]
+        assert prior == pytest.approx(float(own.a[at]), rel=1e-12)
+        assert probability == pytest.approx(float(chances[s][label]), rel=1e-12)
+        total = sum(own.n)
+        assert share == (pytest.approx(n / total, rel=1e-12) if total else None)
+        if len(own.n) == 1:
+            assert (probability, low, high) == (1, None, None)
+        else:
+            assert 0 <= low <= high <= 1
+        log_likelihood += n * log(n / total) if n else 0
+    df = sum(len(own.n) - 1 for own in pooled.values() if sum(own.n))
+    n_root = tree.by_id[0].n - tree.by_id[0].n_stopped
+    assert learnt.df == df
+    for found, expected in (
+        (learnt.log_marginal_likelihood, oracle.log_marginal_likelihood(tree, alpha, stage)),
+        (learnt.log_likelihood, log_likelihood),
+        (learnt.aic, -2 * log_likelihood + 2 * df),
+        (learnt.bic, -2 * log_likelihood + df * log(max(n_root, 1))),
+    ):
+        assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+# =============================================================================
+# Determinism
+# =============================================================================
+
+NOT_COMPARED = {"created_at", "seconds", "cegdb_version", "source"}
+
+
+def tables(db: Database) -> dict[str, str]:
+    """Return every table of the schema as text, its rows in the order stored."""
+    found = {}
+    _, names = db.rows(
+        "select table_name, list(column_name order by column_index) from duckdb_columns() "
+        "where schema_name = 'cegdb' and table_name in "
+        "(select table_name from duckdb_tables() where schema_name = 'cegdb') "
+        "group by table_name order by table_name"
+    )
+    for table, columns in names:
+        kept = ", ".join(column for column in columns if column not in NOT_COMPARED)
+        rows = db.rows(f"select {kept} from cegdb.{table}")[1]  # noqa: S608
+        found[table] = "\n".join(map(repr, rows))
+    return found
+
+
+def exports(db: Database) -> dict[str, bytes]:
+    """Return the graph files of every tree, staging and CEG."""
+    found = {}
+    with TemporaryDirectory() as folder:
+        for kind in (db.trees, db.stagings, db.cegs):
+            for number, drawn in enumerate(kind):
+                for suffix in (".dot", ".graphml", ".json"):
+                    file = Path(folder) / f"{drawn.kind}{number}{suffix}"
+                    found[file.name] = drawn.export(file).read_bytes()
+    return found
+
+
+def everything(threads: int, *steps: Callable[[Database], object]) -> dict[str, Any]:
+    with cegdb.open(threads=threads) as db:
+        for step in steps:
+            step(db)
+        return {**tables(db), **exports(db)}
+
+
+def all_kinds(survey: cegdb.api.Survey) -> None:
+    """Make two trees of a survey, learnt and given stages, and their CEGs."""
+    tree: EventTree = survey.event_tree(sampling_zeros="floret")
+    tree.learn_stages(alpha=2).to_ceg()
+    tree.learn_stages(hyperstages="labels").to_ceg(stop="baseline")
+    survey.event_tree(missing_policy="category").set_stages({}).to_ceg()
+
+
+@run(8)
+@given(survey_tables(max_variables=3).filter(lambda table: table.rows), st.randoms())
+def test_neither_row_order_nor_threads_change_a_byte(
+    table: SurveyTable, chance: random.Random
+) -> None:
+    shuffled = chance.sample(table.rows, len(table.rows))
+    first = everything(1, lambda db: all_kinds(ingest(db, *table)))
+    for threads in (2, 8):
+        again = everything(threads, lambda db: all_kinds(ingest(db, shuffled, table.order)))
+        assert again == first
+
+
+LARGE = ", ".join(f"'a' || hash(16 * i + {k}) % 4 as x{k}" for k in range(9))
+
+
+def test_nor_do_they_where_the_work_is_shared_among_threads() -> None:
+    """A row group has 122,880 rows, so 200,000 are read by two threads."""
+
+    def make(db: Database, order: str) -> None:
+        rows = f"select {LARGE} from range(200000) as r(i) order by {order}"  # noqa: S608
+        tree = db.ingest(rows, name="large").event_tree()
+        grouping = (
+            "select vertex_id, variable || array_to_string(labels, '|') || vertex_id % 3 "
+            "as stage from cegdb.florets where tree = 'large'"
+        )
+        tree.set_stages(grouping).to_ceg()
+
+    found = []
+    for threads, order in ((1, "i"), (2, "hash(i)"), (8, "hash(i + 1)")):
+        with cegdb.open(threads=threads) as db:
+            make(db, order)
+            parts = {name: digest(text) for name, text in tables(db).items()}
+            found.append((parts, db.trees["large"].summary, db.cegs["large"].summary))
+    assert "224,146 vertices" in found[0][1]
+    assert found[1] == found[0]
+    assert found[2] == found[0]
+
+
+def digest(text: str | bytes) -> str:
+    return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
+
+
+def print_digest() -> None:
+    """Print a digest of all that is made of two surveys; run in processes of their own."""
+    demo = cegdb.demo.DEMOS["chds"].select()
+    sample = death_tree()
+    found = everything(
+        2,
+        lambda db: all_kinds(db.ingest(demo, name="chds", count="people")),
+        lambda db: all_kinds(ingest(db, sample.rows, sample.order)),
+    )
+    sys.stdout.write(digest(repr(sorted(found.items()))))
+
+
+@pytest.mark.parametrize("seed", ["0", "1", "4242"])
+def test_the_seed_of_hashes_changes_nothing(
+    seed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    print_digest()
+    here = capsys.readouterr().out
+    assert len(here) == 64
+    script = "import test_properties; test_properties.print_digest()"
+    there = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", script],
+        cwd=Path(__file__).parent,
+        env={**os.environ, "PYTHONHASHSEED": seed},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert there.stdout == here
