@@ -313,8 +313,12 @@ class Steps:
             )
         started = time.perf_counter()
         statement = f"{target}\n{sql}" if target else sql
+        bound = {
+            key: _typed(value, declared[key]) if declared else value
+            for key, value in params.items()
+        }
         try:
-            result = self._con.execute(statement, dict(params) or None)
+            result = self._con.execute(statement, bound or None)
         except duckdb.InterruptException:
             raise KeyboardInterrupt from None
         except duckdb.Error as error:
@@ -322,6 +326,21 @@ class Steps:
             raise SqlStepError(f"step {name!r} failed: {error}\n{shown}") from error
         log.debug("step %s: %.1f ms", name, 1000 * (time.perf_counter() - started))
         return result
+
+
+def _typed(value: Value, kind: str) -> object:
+    """Return a parameter as the type its header declares.
+
+    DuckDB would take a small int for INTEGER, whose products overflow.
+    """
+    if kind.endswith("[]"):
+        return value
+    return duckdb.Value(value, _sqltype(kind))
+
+
+@cache
+def _sqltype(kind: str) -> duckdb.sqltypes.DuckDBPyType:
+    return duckdb.sqltype(kind)
 
 
 def _shortened(text: str) -> str:

@@ -110,7 +110,10 @@ def _code_chunks(
     policy: Policy,
     impossible: Sequence[Mapping[int, int]],
 ) -> Coded:
-    steps.create("path_head", "select 0 as chunk, 0 as head_id, 0 as code where false")
+    steps.create(
+        "path_head",
+        "select 0 as chunk, cast(0 as bigint) as head_id, cast(0 as bigint) as code where false",
+    )
     coded = Coded()
     start, n_heads = 0, 0
     while True:

@@ -28,7 +28,7 @@ select
         cast(weight as double) / nullif(cast(total_weight as double), 0),
         n / nullif(total_n, 0)
     ) as share,
-    if(n_labels = 1, 1, (prior +n) / total) as probability,
+    if(n_labels = 1, 1, (n + prior) / total) as probability,
     total,
     n_labels
 from total

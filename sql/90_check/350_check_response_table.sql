@@ -36,7 +36,7 @@ tables as (
 
 matched as (
     select
-        coalesce(concat('response_', x.survey_id), c.table_name) as table_name,
+        coalesce(c.table_name, concat('response_', x.survey_id)) as table_name,
         x.column_name as expected_column,
         c.column_name as found_column
     from expected as x
