@@ -1,0 +1,175 @@
+"""Event trees: orders too long for one path code, and settings that are refused."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import oracle
+import pandas as pd
+import pytest
+
+from cegdb.errors import SurveyError, TreeError
+
+if TYPE_CHECKING:
+    from cegdb import Database, EventTree
+
+ROWS = """
+    select * from (values
+        ('n', 'yes', 'high', 5), ('n', 'yes', 'low', 4), ('n', 'no', null, 6),
+        ('s', 'yes', 'high', 3), ('s', 'no', null, 7)
+    ) as t(area, asked, risk, people)
+"""
+
+
+def edges_of(db: Database, tree: EventTree) -> list[tuple[int, int, str, int]]:
+    found = db.sql(
+        "select e.parent_id, e.child_id, l.label, e.n from cegdb.edge as e "
+        "inner join cegdb.level as l using (level_id) where e.tree_id = $id order by child_id",
+        {"id": tree.id},
+    )
+    return list(found.itertuples(index=False, name=None))
+
+
+def oracle_edges(tree: oracle.Tree) -> list[tuple[int, int, str, int]]:
+    return sorted(
+        (vertex.id, child, label, tree.by_id[child].n)
+        for vertex in tree.vertices.values()
+        for label, child in vertex.children.items()
+    )
+
+
+@pytest.fixture(scope="module")
+def wide_rows() -> list[dict[str, str | None]]:
+    """120 rows of 60 questions, some asked only after some answers: far beyond 2^62."""
+    draw = random.Random(3)  # noqa: S311
+    rows: list[dict[str, str | None]] = []
+    for _ in range(60):
+        row: dict[str, str | None] = {}
+        for k in range(60):
+            skipped = k % 7 == 3 and row[f"q{k - 1}"] == "a"
+            row[f"q{k}"] = None if skipped else draw.choice("aaabcd")
+        rows.append(row)
+    return rows + rows[:20] * 3
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"sampling_zeros": "floret"},
+        {"blank": "structural"},
+        {"blank": "structural", "sampling_zeros": "floret"},
+        {"missing_policy": "category"},
+        {"blank": "missing", "missing_policy": "complete"},
+        {"missing_policy": "category", "sampling_zeros": "floret"},
+    ],
+    ids=str,
+)
+def test_sixty_variables_equal_the_oracle(
+    db: Database, wide_rows: list[dict[str, str | None]], settings: dict[str, Any]
+) -> None:
+    frame = pd.DataFrame(wide_rows, dtype=object)
+    order = list(frame.columns)
+    tree = db.ingest(frame).event_tree(**settings)
+    rows = [
+        {name: oracle.BLANK if cell is None else cell for name, cell in row.items()}
+        for row in wide_rows
+    ]
+    expected = oracle.event_tree(rows, order, **settings)
+    assert edges_of(db, tree) == oracle_edges(expected)
+    assert db.check() == []
+
+
+def test_sixty_variables_go_on_to_a_ceg(
+    db: Database, wide_rows: list[dict[str, str | None]]
+) -> None:
+    tree = db.ingest(pd.DataFrame(wide_rows, dtype=object)).event_tree(blank="structural")
+    ceg = tree.learn_stages().to_ceg()
+    assert len(ceg.positions) < len(tree.situations)
+    assert db.check() == []
+
+
+def test_an_impossible_path_across_far_variables_is_refused(
+    db: Database, wide_rows: list[dict[str, str | None]]
+) -> None:
+    survey = db.ingest(pd.DataFrame(wide_rows, dtype=object), levels={"q0": [*"abcd", "e"]})
+    with pytest.raises(TreeError, match=r"names 'q0' and 'q59', too far apart"):
+        survey.event_tree(sampling_zeros="floret", impossible=[{"q0": "e", "q59": "a"}])
+    with pytest.raises(TreeError, match=r"'full' would make up to 1\.7e\+36 leaves"):
+        survey.event_tree(sampling_zeros="full")
+    assert len(db.trees) == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"blank": "na"}, "blank is 'na'\nhint: choose auto or structural or missing"),
+        ({"missing_policy": "drop"}, "missing_policy is 'drop'\nhint: choose prefix or"),
+        ({"sampling_zeros": "all"}, "sampling_zeros is 'all'\nhint: choose none or"),
+        ({"gate_min_rows": 0}, "gate_min_rows is 0: it must be 1 or more"),
+        ({"order": "area"}, "order is one text, 'area'"),
+        ({"order": []}, "order names no variable"),
+        ({"order": ["area", "risk", "area"]}, "order names 'area' more than once"),
+        ({"add_paths": [{}]}, "add_paths has a path that names no label"),
+        ({"add_paths": ["n"]}, "add_paths has one text, 'n', where a path belongs"),
+        ({"add_paths": [["n", "yes", "low", "x"]]}, "add_paths has a path of 4 labels"),
+        ({"add_paths": [{"area": "w"}]}, "'area' has no label 'w'\nhint: its labels are 'n'"),
+        (
+            {"add_paths": [{"area": "s", "risk": "low"}]},
+            "the added path s, low says nothing of 'asked', which 10 rows with the answers",
+        ),
+        (
+            {"impossible": [("s", "no")]},
+            "the path area = s, asked = no is declared impossible, but 7 rows have it",
+        ),
+        (
+            {"impossible": [{"risk": "low"}], "add_paths": [["s", "yes", "low"]]},
+            "the path risk = low is declared impossible, but 4 rows have it",
+        ),
+    ],
+    ids=str,
+)
+def test_a_bad_setting_is_refused_before_any_work(
+    db: Database, settings: dict[str, Any], message: str
+) -> None:
+    survey = db.ingest(ROWS, count="people")
+    with pytest.raises(TreeError) as caught:
+        survey.event_tree(**settings)
+    assert message in str(caught.value)
+    assert len(db.trees) == 0
+
+
+def test_an_unknown_variable_in_order_is_refused(db: Database) -> None:
+    survey = db.ingest(ROWS, count="people", name="mine")
+    with pytest.raises(
+        SurveyError, match=r"no variable 'rsk' in survey 'mine'\nhint: .*'risk'"
+    ):
+        survey.event_tree(order=["area", "rsk"])
+
+
+def test_any_order_and_subset_of_variables_can_be_built(db: Database) -> None:
+    survey = db.ingest(ROWS, count="people")
+    assert len(survey.event_tree(order=["risk"]).edges) == 2
+    assert survey.event_tree(order=["asked", " AREA "]).edges["n"].tolist() == [
+        13,
+        12,
+        6,
+        7,
+        9,
+        3,
+    ]
+    assert len(db.trees) == 2
+
+
+def test_a_hand_added_path_has_no_rows_and_counts_as_an_answer(db: Database) -> None:
+    survey = db.ingest(ROWS, count="people")
+    tree = survey.event_tree(add_paths=[{"area": "s", "asked": "yes", "risk": "low"}])
+    edges = tree.edges
+    unseen = edges[edges["n"] == 0]
+    assert unseen["label"].tolist() == ["low"]
+    assert unseen["share"].tolist() == [0.0]
+    assert "1 vertex without rows added" in tree.summary
+    staged = tree.learn_stages()
+    assert (staged.stage_edges["probability"] > 0).all()
+    assert db.check() == []
