@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import signal
 import sys
+import threading
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +17,7 @@ from cegdb.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from types import FrameType
 
     from cegdb.api import ChainEventGraph, Database, StagedTree, Survey
 
@@ -38,22 +41,26 @@ class ReportingGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, translating errors in one place."""
+        interrupted = threading.Event()
+
+        def interrupt(signum: int, frame: FrameType | None) -> None:
+            interrupted.set()
+            signal.default_int_handler(signum, frame)
+
+        in_main = threading.current_thread() is threading.main_thread()
+        before = signal.signal(signal.SIGINT, interrupt) if in_main else None
         try:
             return super().invoke(ctx)
-        except CegdbError as error:
-            click.echo(f"error: {error}", err=True)
-            ctx.exit(error.exit_code)
-        except KeyboardInterrupt:
-            click.echo("interrupted: the database is as it was before", err=True)
-            ctx.exit(130)
-        except (
-            click.ClickException,
-            click.exceptions.Exit,
-            click.Abort,
-            BrokenPipeError,
-        ):
+        except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
             raise
-        except Exception as error:
+        except BaseException as error:
+            # An interrupt can surface as any error of what it interrupted.
+            if interrupted.is_set() or isinstance(error, (KeyboardInterrupt, click.Abort)):
+                click.echo("interrupted: the database is as it was before", err=True)
+                ctx.exit(130)
+            if isinstance(error, CegdbError):
+                click.echo(f"error: {error}", err=True)
+                ctx.exit(error.exit_code)
             if logging.getLogger("cegdb").isEnabledFor(logging.DEBUG):
                 raise
             click.echo(
@@ -63,6 +70,9 @@ class ReportingGroup(click.Group):
                 err=True,
             )
             ctx.exit(4)
+        finally:
+            if in_main:
+                signal.signal(signal.SIGINT, before)
 
 
 @click.group(cls=ReportingGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -97,8 +107,6 @@ def _opened(path: str | None, *, read_only: bool = False, **limits: Any) -> Iter
 @contextmanager
 def _working(what: str) -> Iterator[None]:
     """Show a spinner on a terminal while work takes longer than a second."""
-    import threading
-
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import duckdb
 
-from cegdb.errors import QueryError
+from cegdb.errors import CegdbError, QueryError, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pandas as pd
 
@@ -58,24 +59,61 @@ def _view(view: str, where: Mapping[str, object], order: str) -> str:
     return f"select * from cegdb.{view} where {condition} order by {order}"  # noqa: S608
 
 
+class Result:
+    """The rows of a user's query, fetched once; what fails then is a QueryError too."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
+        self._con = con
+
+    @property
+    def description(self) -> list[tuple[str, object]]:
+        """One tuple a column: its name and type."""
+        return [(column[0], column[1]) for column in self._con.description or []]
+
+    def df(self) -> pd.DataFrame:
+        """Return the rows as a DataFrame."""
+        with _failing_as_query(self._con):
+            return self._con.df()
+
+    def fetchall(self) -> list[tuple[object, ...]]:
+        """Return the rows as tuples."""
+        with _failing_as_query(self._con):
+            return self._con.fetchall()
+
+
 def run_sql(
     store: Store, query: str, params: Mapping[str, object] | Sequence[object] | None
-) -> duckdb.DuckDBPyConnection:
+) -> Result:
     """Run a user's own SQL on their own connection and return its result.
 
     Raises
     ------
     QueryError
-        The SQL fails; the hint lists the tables there are where one is unknown.
+        The SQL fails, or there is none; the hint lists the tables there are where one is
+        unknown.
     """
     con = store.own_connection()
+    with _failing_as_query(con):
+        if con.execute(query, params) is None:
+            raise QueryError(
+                "there is no SQL statement", hint="give one, such as: from cegdb.surveys"
+            )
+    return Result(con)
+
+
+@contextmanager
+def _failing_as_query(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
     try:
-        return con.execute(query, params)
+        yield
     except duckdb.InterruptException:
         raise KeyboardInterrupt from None
     except duckdb.CatalogException as error:
-        raise QueryError(_first(error), hint=_known_tables(con)) from None
-    except (duckdb.Error, RuntimeError) as error:
+        raise QueryError(_first(error), hint=_known_tables(con, error)) from None
+    except duckdb.TransactionException as error:
+        raise QueryError(_first(error), hint="end the transaction: rollback") from None
+    except CegdbError:
+        raise
+    except (duckdb.Error, RuntimeError, TypeError) as error:
         raise QueryError(str(error).strip()) from None
 
 
@@ -83,10 +121,16 @@ def _first(error: duckdb.Error) -> str:
     return str(error).strip().split("\n", 1)[0]
 
 
-def _known_tables(con: duckdb.DuckDBPyConnection) -> str:
-    rows = con.execute(
-        "select schema_name || '.' || view_name from duckdb_views() where not internal "
-        "union all select if(temporary, '', schema_name || '.') || table_name "
-        "from duckdb_tables() where schema_name <> 'cegdb' and not internal order by 1"
-    ).fetchall()
-    return "there are " + ", ".join(row[0] for row in rows)
+def _known_tables(con: duckdb.DuckDBPyConnection, error: duckdb.Error) -> str | None:
+    """Return which tables there are, if it is one that was not found."""
+    if not str(error).startswith("Catalog Error: Table with name"):
+        return None
+    try:
+        rows = con.execute(
+            "select schema_name || '.' || view_name from duckdb_views() where not internal "
+            "union all select if(temporary, '', schema_name || '.') || table_name "
+            "from duckdb_tables() where schema_name <> 'cegdb' and not internal order by 1"
+        ).fetchall()
+    except duckdb.TransactionException:
+        return "end the transaction: rollback"
+    return f"there are {listed((row[0] for row in rows), most=40)}"

@@ -205,6 +205,17 @@ def load(name: str) -> Step:
     return parse(f"{folder}/{item.name}", item.read_text(encoding="utf-8"))
 
 
+def raise_interrupt(error: Exception) -> None:
+    """Raise KeyboardInterrupt if that is what DuckDB's error stands for.
+
+    Examples
+    --------
+    >>> raise_interrupt(ValueError("another"))
+    """
+    if isinstance(error, duckdb.InterruptException) or str(error) == "Query interrupted":
+        raise KeyboardInterrupt from None
+
+
 class Steps:
     """Runs steps on one connection and drops their temp tables at the end.
 
@@ -319,9 +330,8 @@ class Steps:
         }
         try:
             result = self._con.execute(statement, bound or None)
-        except duckdb.InterruptException:
-            raise KeyboardInterrupt from None
-        except duckdb.Error as error:
+        except (duckdb.Error, RuntimeError) as error:
+            raise_interrupt(error)
             shown = _shortened(f"parameters: {dict(params)}") + "\n" + _shortened(statement)
             raise SqlStepError(f"step {name!r} failed: {error}\n{shown}") from error
         log.debug("step %s: %.1f ms", name, 1000 * (time.perf_counter() - started))

@@ -2,17 +2,19 @@
 
 Every fault is made by SQL in a transaction on one good database, and rolled back.
 """
+# ruff: noqa: S608  (the SQL is spliced from the constants below)
 
 from __future__ import annotations
 
 import re
+import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 import pytest
 
 import cegdb
-from cegdb.sqlfiles import load, names
+from cegdb.sqlfiles import Steps, load, names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -106,11 +108,11 @@ def fill(db: Database) -> None:
 def weigh(db: Database) -> None:
     """Give each respondent in the tree ``weighted`` the weight 0.3."""
     tree = "tree_id = (select tree_id from cegdb.event_tree where name = 'weighted')"
-    staging = f"staging_id in (select staging_id from cegdb.staging where {tree})"  # noqa: S608
-    ceg = f"ceg_id in (select ceg_id from cegdb.ceg where {staging})"  # noqa: S608
+    staging = f"staging_id in (select staging_id from cegdb.staging where {tree})"
+    ceg = f"ceg_id in (select ceg_id from cegdb.ceg where {staging})"
     tables = {"vertex": tree, "edge": tree, "stage_edge": staging, "ceg_edge": ceg}
     for table, where in tables.items():
-        run(db, f"update cegdb.{table} set weight = 0.3 * n where {where}")  # noqa: S608
+        run(db, f"update cegdb.{table} set weight = 0.3 * n where {where}")
 
 
 def run(db: Database, sql: str) -> None:
@@ -120,10 +122,18 @@ def run(db: Database, sql: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def good() -> Iterator[Database]:
-    """Give the good database; who breaks it rolls back."""
-    with cegdb.open() as database:
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the file of the good database, to be copied."""
+    file = tmp_path_factory.mktemp("check") / "good.duckdb"
+    with cegdb.open(file) as database:
         fill(database)
+    return file
+
+
+@pytest.fixture(scope="module")
+def good(stored: Path) -> Iterator[Database]:
+    """Give the good database; who breaks it rolls back."""
+    with cegdb.open(shutil.copy(stored, stored.with_name("broken.duckdb"))) as database:
         yield database
 
 
@@ -153,33 +163,29 @@ def test_good_surveys_trees_stagings_and_cegs_are_good(good: Database, sound: So
     sound(good)
 
 
-def test_a_file_opened_read_only_is_checked(tmp_path: Path, sound: Sound) -> None:
-    file = tmp_path / "falls.duckdb"
-    with cegdb.open(file) as db:
-        fill(db)
-    with cegdb.open(file, read_only=True) as db:
+def test_a_file_opened_read_only_is_checked(stored: Path, tmp_path: Path, sound: Sound) -> None:
+    with cegdb.open(shutil.copy(stored, tmp_path), read_only=True) as db:
         sound(db)
 
 
 def test_an_attached_database_is_not_checked(
-    tmp_path: Path, db: Database, sound: Sound
+    stored: Path, tmp_path: Path, db: Database, sound: Sound
 ) -> None:
-    file = tmp_path / "falls.duckdb"
-    with cegdb.open(file) as other:
-        fill(other)
-    run(db, f"attach '{file}' as other (read_only)")
+    file = shutil.copy(stored, tmp_path)
+    run(db, f"attach '{file}' as other")
+    run(db, "delete from other.cegdb.survey")
     sound(db)
 
 
-def test_dropping_leaves_a_good_database(db: Database, sound: Sound) -> None:
-    fill(db)
-    db.drop("ceg", "given in full")
-    db.drop("staging", "any variable")
-    db.drop("tree", "every level")
-    sound(db)
-    db.drop("survey", "people")
-    sound(db)
-    assert db.trees.names() == ["root only", "chain"]
+def test_dropping_leaves_a_good_database(stored: Path, tmp_path: Path, sound: Sound) -> None:
+    with cegdb.open(shutil.copy(stored, tmp_path)) as db:
+        db.drop("ceg", "given in full")
+        db.drop("staging", "any variable")
+        db.drop("tree", "every level")
+        sound(db)
+        db.drop("survey", "people")
+        sound(db)
+        assert db.trees.names() == ["root only", "chain"]
 
 
 # -----------------------------------------------------------------------------
@@ -211,7 +217,7 @@ TREE_FAULTS = [
             "check_tree_size",
             "the catalog has the size of a tree",
             "falls",
-            f"update cegdb.event_tree set {size} = {size} + 1 where tree_id = 1",  # noqa: S608
+            f"update cegdb.event_tree set {size} = {size} + 1 where tree_id = 1",
         )
         for size in ("n_vertices", "n_situations", "n_leaves", "height")
     ),
@@ -225,7 +231,7 @@ TREE_FAULTS = [
         "check_vertex_id",
         "vertex ids run from 0 without gaps",
         "falls",
-        f"update cegdb.vertex set vertex_id = 1000 where tree_id = 1 and vertex_id = {LAST_LEAF}",  # noqa: S608, E501
+        f"update cegdb.vertex set vertex_id = 1000 where tree_id = 1 and vertex_id = {LAST_LEAF}",  # noqa: E501
     ),
     Fault(
         "check_vertex_id",
@@ -311,7 +317,7 @@ TREE_FAULTS = [
         "check_height",
         "situations alone have a variable and edges",
         "falls",
-        f"update cegdb.vertex set variable_id = 1 where tree_id = 1 and vertex_id = {LAST_LEAF}",  # noqa: S608, E501
+        f"update cegdb.vertex set variable_id = 1 where tree_id = 1 and vertex_id = {LAST_LEAF}",  # noqa: E501
     ),
     Fault(
         "check_floret",
@@ -335,7 +341,7 @@ TREE_FAULTS = [
         "check_tree_count",
         "no row stops at a leaf",
         "falls",
-        f"update cegdb.vertex set n_stopped = 1 where tree_id = 1 and vertex_id = {LAST_LEAF}",  # noqa: S608, E501
+        f"update cegdb.vertex set n_stopped = 1 where tree_id = 1 and vertex_id = {LAST_LEAF}",
     ),
     Fault(
         "check_tree_count",
@@ -353,7 +359,7 @@ TREE_FAULTS = [
         "check_tree_count",
         "each row of a tree starts at the root and ends once",
         "falls",
-        f"update cegdb.vertex set n = n + 1 where tree_id = 1 and vertex_id = {LAST_LEAF}",  # noqa: S608
+        f"update cegdb.vertex set n = n + 1 where tree_id = 1 and vertex_id = {LAST_LEAF}",
     ),
     Fault(
         "check_tree_count",
@@ -365,14 +371,14 @@ TREE_FAULTS = [
         "check_tree_weight",
         "weights are not negative",
         "weighted",
-        f"update cegdb.vertex set weight = -weight where tree_id = {WEIGHTED}",  # noqa: S608
+        f"update cegdb.vertex set weight = -weight where tree_id = {WEIGHTED}",
     ),
     *(
         Fault(
             "check_tree_weight",
             "an edge weighs what its child does",
             "weighted",
-            f"update cegdb.edge set weight = {weight} "  # noqa: S608
+            f"update cegdb.edge set weight = {weight} "
             f"where tree_id = {WEIGHTED} and child_id = 1",
         )
         for weight in ("weight + 0.000000000001", "null")
@@ -382,7 +388,7 @@ TREE_FAULTS = [
             "check_tree_weight",
             "a situation weighs what its floret does, and what stops there",
             "weighted",
-            f"update cegdb.vertex set weight = {weight} "  # noqa: S608
+            f"update cegdb.vertex set weight = {weight} "
             f"where tree_id = {WEIGHTED} and vertex_id = 0",
         )
         for weight in ("weight + 0.000000000001", "weight / 2", "null")
@@ -391,7 +397,7 @@ TREE_FAULTS = [
         "check_tree_weight",
         "a situation weighs what its floret does, and what stops there",
         "weighted",
-        "update cegdb.vertex as v set weight = "  # noqa: S608
+        "update cegdb.vertex as v set weight = "
         "(select sum(e.weight) - 0.1 from cegdb.edge as e "
         "where e.tree_id = v.tree_id and e.parent_id = v.vertex_id) "
         f"where v.tree_id = {WEIGHTED} and v.n_stopped > 0",
@@ -415,7 +421,7 @@ STAGING_FAULTS = [
         "check_stage_member",
         "only situations have stages",
         "learnt",
-        f"insert into cegdb.stage_member select 1, {LAST_LEAF}, 0",  # noqa: S608
+        f"insert into cegdb.stage_member select 1, {LAST_LEAF}, 0",
     ),
     Fault(
         "check_stage_member",
@@ -427,7 +433,7 @@ STAGING_FAULTS = [
         "check_stage",
         "a stage is named by its smallest situation",
         "learnt",
-        f"delete from cegdb.stage_member where staging_id = 1 and vertex_id = {SHARED_STAGE}",  # noqa: S608, E501
+        f"delete from cegdb.stage_member where staging_id = 1 and vertex_id = {SHARED_STAGE}",
     ),
     *(
         Fault(
@@ -467,8 +473,10 @@ STAGING_FAULTS = [
             sql,
         )
         for sql in (
-            "update cegdb.hyperstage set n_situations = 2 "
-            "where staging_id = 1 and hyperstage_id = 0",
+            (
+                "update cegdb.hyperstage set n_situations = 2 "
+                "where staging_id = 1 and hyperstage_id = 0"
+            ),
             "delete from cegdb.hyperstage where staging_id = 1 and hyperstage_id = 0",
             "insert into cegdb.hyperstage values (1, 1000, 1, [], 0)",
             "update cegdb.stage set hyperstage_id = 1000 where staging_id = 1 and stage_id = 0",
@@ -479,7 +487,7 @@ STAGING_FAULTS = [
             "check_hyperstage",
             "the variable of a hyperstage is that of its situations",
             "learnt",
-            f"update cegdb.hyperstage set variable_id = {variable} "  # noqa: S608
+            f"update cegdb.hyperstage set variable_id = {variable} "
             "where staging_id = 1 and hyperstage_id = 0",
         )
         for variable in ("2", "null")
@@ -499,10 +507,14 @@ STAGING_FAULTS = [
             sql,
         )
         for sql in (
-            "update cegdb.hyperstage set labels = list_append(labels, 'x') "
-            "where staging_id = 1 and hyperstage_id = 0",
-            "update cegdb.hyperstage set labels = labels[2:] "
-            "where staging_id = 1 and hyperstage_id = 0",
+            (
+                "update cegdb.hyperstage set labels = list_append(labels, 'x') "
+                "where staging_id = 1 and hyperstage_id = 0"
+            ),
+            (
+                "update cegdb.hyperstage set labels = labels[2:] "
+                "where staging_id = 1 and hyperstage_id = 0"
+            ),
             "update cegdb.stage set hyperstage_id = 0 where staging_id = 1",
             "update cegdb.stage_member set stage_id = 0 where staging_id = 1 and vertex_id = 1",
         )
@@ -522,13 +534,17 @@ STAGING_FAULTS = [
             ("learnt", "delete from cegdb.stage_edge where staging_id = 1 and stage_id = 0"),
             (
                 "learnt",
-                "insert into cegdb.stage_edge values "
-                "(1, 0, 1000, 1, 0, null, null, 0, null, null)",
+                (
+                    "insert into cegdb.stage_edge values "
+                    "(1, 0, 1000, 1, 0, null, null, 0, null, null)"
+                ),
             ),
             (
                 "weighted, learnt",
-                "update cegdb.stage_edge set weight = weight + 0.000000000001 "  # noqa: S608
-                f"where staging_id = {WEIGHTED_STAGES}",
+                (
+                    "update cegdb.stage_edge set weight = weight + 0.000000000001 "
+                    f"where staging_id = {WEIGHTED_STAGES}"
+                ),
             ),
         )
     ),
@@ -544,7 +560,7 @@ STAGING_FAULTS = [
             "check_stage_edge",
             "the kind of a stage fits its edges",
             "learnt",
-            f"update cegdb.stage set kind = '{kind}' where staging_id = 1 and stage_id = 0",  # noqa: S608
+            f"update cegdb.stage set kind = '{kind}' where staging_id = 1 and stage_id = 0",
         )
         for kind in ("single_edge", "unobserved")
     ),
@@ -553,7 +569,7 @@ STAGING_FAULTS = [
             "check_stage_probability",
             "the probabilities of a stage sum to 1",
             "learnt",
-            f"update cegdb.stage_edge set probability = {probability} "  # noqa: S608
+            f"update cegdb.stage_edge set probability = {probability} "
             "where staging_id = 1 and stage_id = 0",
         )
         for probability in ("probability + 1e-8", "'nan'")
@@ -562,14 +578,15 @@ STAGING_FAULTS = [
         "check_stage_probability",
         "the shares of a stage sum to 1",
         "learnt",
-        "update cegdb.stage_edge set share = share - 1e-8 where staging_id = 1 and stage_id = 0",
+        "update cegdb.stage_edge set share = share - 1e-8 "
+        "where staging_id = 1 and stage_id = 0",
     ),
     *(
         Fault(
             "check_stage_probability",
             "probabilities and intervals lie from 0 to 1",
             "learnt",
-            f"update cegdb.stage_edge set {change} where staging_id = 1 and stage_id = 0",  # noqa: S608
+            f"update cegdb.stage_edge set {change} where staging_id = 1 and stage_id = 0",
         )
         for change in (
             "probability = -0.1",
@@ -597,7 +614,7 @@ STAGING_FAULTS = [
             "check_stage_probability",
             "prior masses are above 0",
             "learnt",
-            f"update cegdb.stage_edge set prior = {prior} where staging_id = 1",  # noqa: S608
+            f"update cegdb.stage_edge set prior = {prior} where staging_id = 1",
         )
         for prior in ("0", "-prior", "'nan'", "'infinity'")
     ),
@@ -606,7 +623,7 @@ STAGING_FAULTS = [
             "check_merge",
             "a merge raises the score",
             "learnt",
-            f"update cegdb.ahc_merge set log_bayes_factor = {factor} where staging_id = 1",  # noqa: S608
+            f"update cegdb.ahc_merge set log_bayes_factor = {factor} where staging_id = 1",
         )
         for factor in ("0", "-1", "'nan'")
     ),
@@ -624,12 +641,18 @@ STAGING_FAULTS = [
             sql,
         )
         for sql in (
-            "update cegdb.ahc_merge set kept_id = absorbed_id, absorbed_id = kept_id "
-            "where staging_id = 1",
-            "insert into cegdb.ahc_merge select staging_id, 99, kept_id, absorbed_id, 1 "
-            "from cegdb.ahc_merge where staging_id = 1",
-            "insert into cegdb.ahc_merge select staging_id, 99, absorbed_id, 1000, 1 "
-            "from cegdb.ahc_merge where staging_id = 1",
+            (
+                "update cegdb.ahc_merge set kept_id = absorbed_id, absorbed_id = kept_id "
+                "where staging_id = 1"
+            ),
+            (
+                "insert into cegdb.ahc_merge select staging_id, 99, kept_id, absorbed_id, 1 "
+                "from cegdb.ahc_merge where staging_id = 1"
+            ),
+            (
+                "insert into cegdb.ahc_merge select staging_id, 99, absorbed_id, 1000, 1 "
+                "from cegdb.ahc_merge where staging_id = 1"
+            ),
         )
     ),
     Fault(
@@ -650,7 +673,7 @@ STAGING_FAULTS = [
             "check_staging_size",
             "the catalog has the size of a staging",
             "learnt",
-            f"update cegdb.staging set {size} = {size} + 1 where staging_id = 1",  # noqa: S608
+            f"update cegdb.staging set {size} = {size} + 1 where staging_id = 1",
         )
         for size in ("n_hyperstages", "n_stages", "df")
     ),
@@ -673,7 +696,7 @@ CEG_FAULTS = [
     *(
         Fault("check_position", "a position is named by its smallest vertex", "graph", sql)
         for sql in (
-            f"delete from cegdb.position_member where ceg_id = 1 and vertex_id = {SHARED_POSITION}",  # noqa: S608, E501
+            f"delete from cegdb.position_member where ceg_id = 1 and vertex_id = {SHARED_POSITION}",  # noqa: E501
             "insert into cegdb.position values (1, 1000, 0, 1, 0, 0)",
         )
     ),
@@ -688,7 +711,7 @@ CEG_FAULTS = [
             "update cegdb.position set n = n + 1 where ceg_id = 1 and position_id = 0",
             "update cegdb.position set n_situations = 2 where ceg_id = 1 and position_id = 0",
             "delete from cegdb.position where ceg_id = 1 and position_id = 0",
-            f"delete from cegdb.position_member where ceg_id = 1 and vertex_id = {LAST_LEAF}",  # noqa: S608
+            f"delete from cegdb.position_member where ceg_id = 1 and vertex_id = {LAST_LEAF}",
         )
     ),
     Fault(
@@ -701,7 +724,7 @@ CEG_FAULTS = [
         "check_position",
         "the members of a position have its height",
         "graph",
-        f"update cegdb.position_member set position_id = {SINK} "  # noqa: S608
+        f"update cegdb.position_member set position_id = {SINK} "
         "where ceg_id = 1 and vertex_id = 1",
     ),
     Fault(
@@ -714,7 +737,7 @@ CEG_FAULTS = [
         "check_position",
         "positions refine stages",
         "graph",
-        "update cegdb.stage_member set stage_id = 0 where staging_id = 1 "  # noqa: S608
+        "update cegdb.stage_member set stage_id = 0 where staging_id = 1 "
         "and vertex_id = (select max(vertex_id) from cegdb.position_member "
         f"where ceg_id = 1 and position_id = {SHARED_POSITION})",
     ),
@@ -743,7 +766,7 @@ CEG_FAULTS = [
             "update cegdb.position set height = 1 where ceg_id = 1 and stage_id is null",
             "update cegdb.position set height = 0 where ceg_id = 1 and position_id = 0",
             "delete from cegdb.ceg_edge where ceg_id = 1 and source_id = 0",
-            f"update cegdb.ceg_edge set source_id = {SINK} where ceg_id = 1 and source_id = 0",  # noqa: S608
+            f"update cegdb.ceg_edge set source_id = {SINK} where ceg_id = 1 and source_id = 0",
         )
     ),
     *(
@@ -758,13 +781,17 @@ CEG_FAULTS = [
             ("graph", "delete from cegdb.ceg_edge where ceg_id = 1 and source_id = 0"),
             (
                 "graph",
-                f"update cegdb.ceg_edge set target_id = {SINK} where ceg_id = 1 "  # noqa: S608
-                "and source_id = 0",
+                (
+                    f"update cegdb.ceg_edge set target_id = {SINK} where ceg_id = 1 "
+                    "and source_id = 0"
+                ),
             ),
             (
                 "weighted, learnt",
-                "update cegdb.ceg_edge set weight = weight + 0.000000000001 "  # noqa: S608
-                f"where ceg_id = {WEIGHTED_CEG}",
+                (
+                    "update cegdb.ceg_edge set weight = weight + 0.000000000001 "
+                    f"where ceg_id = {WEIGHTED_CEG}"
+                ),
             ),
         )
     ),
@@ -779,17 +806,21 @@ CEG_FAULTS = [
             "check_ceg_floret",
             "the probabilities of a position sum to 1",
             "graph",
-            f"update cegdb.ceg_edge set probability = {probability} where ceg_id = 1",  # noqa: S608
+            f"update cegdb.ceg_edge set probability = {probability} where ceg_id = 1",
         )
         for probability in ("probability - 1e-8", "'nan'")
     ),
     *(
         Fault("check_ceg_floret", "a CEG edge has the probability of its stage", "graph", sql)
         for sql in (
-            "update cegdb.ceg_edge set probability = probability + 1e-15 "
-            "where ceg_id = 1 and source_id = 0",
-            "update cegdb.stage_edge set probability = probability + 1e-15 "
-            "where staging_id = 1 and stage_id = 0",
+            (
+                "update cegdb.ceg_edge set probability = probability + 1e-15 "
+                "where ceg_id = 1 and source_id = 0"
+            ),
+            (
+                "update cegdb.stage_edge set probability = probability + 1e-15 "
+                "where staging_id = 1 and stage_id = 0"
+            ),
             "update cegdb.ceg_edge set source_id = 1000 where ceg_id = 1 and source_id = 0",
         )
     ),
@@ -797,7 +828,7 @@ CEG_FAULTS = [
         "check_ceg_floret",
         "the labels of a position differ",
         "graph",
-        f"insert into cegdb.ceg_edge select * replace ({SINK} as target_id) "  # noqa: S608
+        f"insert into cegdb.ceg_edge select * replace ({SINK} as target_id) "
         "from cegdb.ceg_edge where ceg_id = 1 and source_id = 0",
     ),
     Fault(
@@ -810,7 +841,7 @@ CEG_FAULTS = [
         "check_reduced",
         "no two positions have one stage and floret",
         "graph",
-        "insert into cegdb.position select 1, 1000, stage_id, height, n, n_situations "  # noqa: S608
+        "insert into cegdb.position select 1, 1000, stage_id, height, n, n_situations "
         f"from cegdb.position where ceg_id = 1 and position_id = {SHARED_POSITION}; "
         "insert into cegdb.ceg_edge select * replace (1000 as source_id) "
         f"from cegdb.ceg_edge where ceg_id = 1 and source_id = {SHARED_POSITION}",
@@ -825,17 +856,21 @@ CEG_FAULTS = [
         for sql in (
             "update cegdb.ceg_edge set target_id = 2 where ceg_id = 1 and target_id = 1",
             "delete from cegdb.ceg_edge where ceg_id = 1 and source_id = 1",
-            f"delete from cegdb.position_member where ceg_id = 1 and vertex_id = {LAST_LEAF}",  # noqa: S608
-            "update cegdb.position_member set position_id = 1 where ceg_id = 1 "
-            "and vertex_id = 0",
+            f"delete from cegdb.position_member where ceg_id = 1 and vertex_id = {LAST_LEAF}",
+            (
+                "update cegdb.position_member set position_id = 1 where ceg_id = 1 "
+                "and vertex_id = 0"
+            ),
         )
     ),
     *(
         Fault("check_path", "an edge of a CEG leads to a lower position", "graph", sql)
         for sql in (
             "update cegdb.ceg_edge set target_id = source_id where ceg_id = 1",
-            "update cegdb.ceg_edge set source_id = target_id, target_id = source_id "
-            "where ceg_id = 1",
+            (
+                "update cegdb.ceg_edge set source_id = target_id, target_id = source_id "
+                "where ceg_id = 1"
+            ),
             "update cegdb.ceg_edge set target_id = 1000 where ceg_id = 1 and source_id = 0",
         )
     ),
@@ -844,7 +879,7 @@ CEG_FAULTS = [
             "check_ceg_size",
             "the catalog has the size of a CEG",
             "graph",
-            f"update cegdb.ceg set {size} = {size} + 1 where ceg_id = 1",  # noqa: S608
+            f"update cegdb.ceg set {size} = {size} + 1 where ceg_id = 1",
         )
         for size in ("n_vertices", "n_edges")
     ),
@@ -853,7 +888,7 @@ CEG_FAULTS = [
             "check_step",
             "the steps of a CEG are numbered from 0, a height each",
             "graph",
-            f"update cegdb.merge_step set {change} where ceg_id = 1",  # noqa: S608
+            f"update cegdb.merge_step set {change} where ceg_id = 1",
         )
         for change in ("step = step + 1", "height = height + 1")
     ),
@@ -872,13 +907,15 @@ CEG_FAULTS = [
             "check_step",
             "a step takes out what it merges",
             "graph",
-            f"update cegdb.merge_step set {change} where ceg_id = 1 and step = 1",  # noqa: S608
+            f"update cegdb.merge_step set {change} where ceg_id = 1 and step = 1",
         )
         for change in (
             "n_vertices = n_vertices + 1",
             "n_edges = n_edges + 1",
-            "n_positions = n_situations + 1, "
-            "n_vertices = n_vertices + 1 + n_situations - n_positions",
+            (
+                "n_positions = n_situations + 1, "
+                "n_vertices = n_vertices + 1 + n_situations - n_positions"
+            ),
         )
     ),
     *(
@@ -905,7 +942,7 @@ OWNER_FAULTS = [
             "check_owner",
             "rows belong to an object",
             None,
-            f"insert into cegdb.{table} select * replace (1000 as {kind}_id) "  # noqa: S608
+            f"insert into cegdb.{table} select * replace (1000 as {kind}_id) "
             f"from cegdb.{table} where {kind}_id = 1",
         )
         for kind, tables in OWNED.items()
@@ -917,7 +954,7 @@ OWNER_FAULTS = [
             "check_owner",
             "rows belong to an object",
             None,
-            f"delete from cegdb.{table} where {key} = 1",  # noqa: S608
+            f"delete from cegdb.{table} where {key} = 1",
         )
         for table, key in (
             ("survey", "survey_id"),
@@ -947,7 +984,7 @@ OWNER_FAULTS = [
             "check_reference",
             "variables, levels and labels are those of the survey",
             name,
-            f"update cegdb.{table} set {key} = 1000 where {owner} = 1 and {key} = 1",  # noqa: S608
+            f"update cegdb.{table} set {key} = 1000 where {owner} = 1 and {key} = 1",
         )
         for name, table, key, owner in (
             ("falls", "vertex", "variable_id", "tree_id"),
@@ -1004,7 +1041,7 @@ SURVEY_FAULTS = [
             "check_level",
             "a variable has one level blank and one structural",
             "people",
-            f"update cegdb.level set kind = '{kind}' where variable_id = 1",  # noqa: S608
+            f"update cegdb.level set kind = '{kind}' where variable_id = 1",
         )
         for kind in ("blank", "structural", "value")
     ),
@@ -1046,7 +1083,7 @@ SURVEY_FAULTS = [
             "response_row",
             "a row of a survey stands for somebody",
             "people",
-            f"update cegdb.response_1 set n = {n} where v1 = 1",  # noqa: S608
+            f"update cegdb.response_1 set n = {n} where v1 = 1",
         )
         for n in ("0", "-n", "null")
     ),
@@ -1070,14 +1107,22 @@ SURVEY_FAULTS = [
     ),
 ]
 
-FAULTS = [*TREE_FAULTS, *STAGING_FAULTS, *CEG_FAULTS, *OWNER_FAULTS, *SURVEY_FAULTS]
+FAULTS = [*SURVEY_FAULTS, *TREE_FAULTS, *STAGING_FAULTS, *CEG_FAULTS, *OWNER_FAULTS]
+# The whole check is run on the first fault of each invariant, and on all of surveys.
+WHOLE = {*{fault.invariant: fault for fault in reversed(FAULTS)}.values(), *SURVEY_FAULTS}
+
+
+def check_one(db: Database, step: str) -> list[dict[str, object]]:
+    """Return the violations of one check."""
+    with db._store.reading() as con, Steps(con) as steps:
+        return [dict(zip(COLUMNS, row, strict=True)) for row in steps.fetch(step)]
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.step}: {fault.sql}")
 def test_a_fault_is_found_and_named(fault: Fault, broken: Database) -> None:
     assert f"'{fault.invariant}' as invariant" in load(fault.step).sql
     run(broken, fault.sql)
-    found = broken.check()
+    found = broken.check() if fault in WHOLE else check_one(broken, fault.step)
     assert (fault.invariant, fault.name) in {(row["invariant"], row["name"]) for row in found}
     for row in found:
         assert list(row) == COLUMNS

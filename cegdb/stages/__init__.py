@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -203,6 +204,7 @@ def _make(
             catalog, "staging", request.name, str(tree["name"]), replace=request.replace
         )
         settings = _group(steps, con, tree, request.hyperstages, stages, initial)
+        _refuse_underflow(steps, alpha)
         merges: list[Merge] = []
         if request.method == "ahc":
             merges = _learn(steps, alpha)
@@ -328,6 +330,17 @@ def _group(
         refuse_mixture(steps, tree_id, "given_stage", hyperstage, "stage", hint)
     share_prior(steps, tree_id)
     return given
+
+
+def _refuse_underflow(steps: Steps, alpha: float) -> None:
+    """Refuse a prior whose mass is lost on the way to the deepest florets."""
+    ((most,),) = steps.rows("select max(n_shares) from temp.floret_mass")
+    if most is not None and not alpha / most > sys.float_info.min:
+        raise StagingError(
+            f"alpha = {alpha:g}, shared from the root on, leaves no prior mass to the "
+            "deepest florets (less than 1e-308)",
+            hint="use fewer variables",
+        )
 
 
 def _learn(steps: Steps, alpha: float) -> list[Merge]:
