@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import random
 import subprocess
 import sys
 from collections import Counter, defaultdict
@@ -31,9 +30,12 @@ import cegdb.tree.paths
 from cegdb.errors import TreeError
 
 if TYPE_CHECKING:
+    import random
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from cegdb.api import Database, EventTree, StagedTree
+    from cegdb.api import Database, EventTree, StagedTree, Survey
+
+    Sound = Callable[[Database], None]
 
 MORE = int(os.environ.get("MORE_EXAMPLES", "1"))
 
@@ -74,7 +76,7 @@ def ingest(
     rows: Sequence[tuple[Row, int]],
     variables: Sequence[str],
     levels: Mapping[str, Sequence[str]] | None = None,
-) -> cegdb.api.Survey:
+) -> Survey:
     return db.ingest(
         frame(rows, variables),
         name="it",
@@ -214,17 +216,14 @@ def as_labels(path: Mapping[str, str], order: Sequence[str]) -> list[str]:
     return [path.get(variable, "*") for variable in order[: last + 1]]
 
 
-@run(90)
-@given(cases(), st.booleans(), examples([2, 50, 300]))
+@run(80)
+@given(cases(), examples(["names", "labels"]), examples([2, 50, 300]))
 def test_an_event_tree_is_the_oracles(
-    db: Database,
-    case: Case,
-    by_labels: bool,
-    limit: int,  # noqa: FBT001
+    db: Database, sound: Sound, case: Case, paths_by: str, limit: int
 ) -> None:
     """Whatever its codes are: one integer a row, or several chunks of variables."""
     given_options = case.for_product()
-    if by_labels:
+    if paths_by == "labels":
         for setting in ("add_paths", "impossible"):
             given_options[setting] = [
                 as_labels(path, case.order) for path in given_options[setting]
@@ -237,25 +236,28 @@ def test_an_event_tree_is_the_oracles(
     survey.event_tree(**given_options)
     tree = case.for_oracle()
     assert same_tree(db, tree)
-    assert db.check() == []
+    sound(db)
     ((summary,),) = of(db, "select summary from cegdb.event_tree where name = $name")
 
     # Codes that must stay below the limit start again from dense ids now and then.
+    refusal = None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cegdb.tree.paths, "_LIMIT", limit)
         try:
             survey.event_tree(**given_options, replace=True)
         except TreeError as error:
-            assert "too far apart in an order" in str(error)
-            assert any(len(rule) > 1 for rule in case.options["impossible"])
-            assert case.options["sampling_zeros"] != "none"
-            return
-    assert same_tree(db, tree)
-    ((again,),) = of(db, "select summary from cegdb.event_tree where name = $name")
-    assert again == summary
+            refusal = str(error)
+    if refusal is None:
+        assert same_tree(db, tree)
+        ((again,),) = of(db, "select summary from cegdb.event_tree where name = $name")
+        assert again == summary
+    else:
+        assert "too far apart in an order" in refusal
+        assert any(len(rule) > 1 for rule in case.options["impossible"])
+        assert case.options["sampling_zeros"] != "none"
 
 
-@run(20)
+@run(12)
 @given(st.data())
 def test_one_survey_gives_a_tree_of_any_order(db: Database, data: st.DataObject) -> None:
     table = data.draw(survey_tables().filter(lambda table: table.rows))
@@ -297,7 +299,7 @@ def test_full_leaves_alone_where_an_added_path_says_not_applicable(db: Database)
         assert paths == {(), ("a",), ("b",), ("a", "y"), ("b", "p"), ("a", "y", "p")}
 
 
-def test_a_tree_whose_rows_are_all_left_out_is_a_root(db: Database) -> None:
+def test_a_tree_whose_rows_are_all_left_out_is_a_root(db: Database, sound: Sound) -> None:
     rows: list[tuple[Row, int]] = [({"X": MISS, "Y": "n"}, 4)]
     for limit in (cegdb.tree.paths._LIMIT, 2):
         with pytest.MonkeyPatch.context() as patch:
@@ -307,7 +309,7 @@ def test_a_tree_whose_rows_are_all_left_out_is_a_root(db: Database) -> None:
         ceg = tree.learn_stages().to_ceg()
         assert oracle.recover(graph(db)) == {(): None}
         assert ceg.recover()["depth"].tolist() == [0]
-        assert db.check() == []
+        sound(db)
 
 
 # =============================================================================
@@ -361,10 +363,10 @@ def set_stages(
     return given_stages, tree, oracle.stage_of(tree, sample.names)
 
 
-@run(60)
+@run(50)
 @given(staged(), examples(["paths", "frame", "groups"]), examples([None, 1, 7.5, 1 / 3]))
 def test_the_ceg_of_a_staged_tree_is_the_oracles(
-    db: Database, sample: Staged, how: str, alpha: float | None
+    db: Database, sound: Sound, sample: Staged, how: str, alpha: float | None
 ) -> None:
     given_stages, tree, stage = set_stages(db, sample, how, alpha)
     assert same_tree(db, tree)
@@ -436,7 +438,7 @@ def test_the_ceg_of_a_staged_tree_is_the_oracles(
         found[recovered[-1]] = None if pd.isna(row.stage_id) else row.stage_id
     assert found == oracle.staged_paths(tree, stage)
     assert recovered == [labels(v.path) for v in tree.by_id]  # in the same order, too
-    assert db.check() == []
+    sound(db)
 
 
 MEMBERS = (
@@ -445,10 +447,10 @@ MEMBERS = (
 )
 
 
-@run(15)
+@run(12)
 @given(staged(), st.data())
 def test_situations_not_named_are_their_own_stage(
-    db: Database, sample: Staged, data: st.DataObject
+    db: Database, sound: Sound, sample: Staged, data: st.DataObject
 ) -> None:
     """Those of them with one edge share a stage in each hyperstage."""
     tree = sample.tree
@@ -466,7 +468,7 @@ def test_situations_not_named_are_their_own_stage(
     left_out = len(tree.situations) - len(named)
     told = "not named" in given_stages.summary
     assert told == (left_out > 0)
-    assert db.check() == []
+    sound(db)
 
 
 # =============================================================================
@@ -500,21 +502,22 @@ def some_groups(draw: Callable[..., Any], by: Mapping[int, Any]) -> dict[int, st
     return named
 
 
-@run(75)
+@run(60)
 @given(
     st.data(),
     learnable(),
     examples([None, 1, 7.5, 1 / 3]),
     examples(["variable", "labels", "given"]),
-    st.booleans(),
+    examples(["alone", "in groups"]),
 )
 def test_learnt_stages_are_the_oracles(
     db: Database,
+    sound: Sound,
     data: st.DataObject,
     case: Case,
     alpha: float | None,
     who: str,
-    starts: bool,  # noqa: FBT001
+    start: str,
 ) -> None:
     tree = case.for_oracle()
     survey = ingest(db, *case.table, case.options.get("levels"))
@@ -532,9 +535,11 @@ def test_learnt_stages_are_the_oracles(
         groups = data.draw(some_groups(oracle.hyperstages(tree, "labels")))
         allowed |= groups
         hyperstages = by_path(groups)
-    initial = data.draw(some_groups(allowed)) if starts else {}
+    initial = data.draw(some_groups(allowed)) if start == "in groups" else {}
     learnt = event_tree.learn_stages(
-        alpha=alpha, hyperstages=hyperstages, initial=by_path(initial) if starts else None
+        alpha=alpha,
+        hyperstages=hyperstages,
+        initial=by_path(initial) if start == "in groups" else None,
     )
     used = (oracle.default_alpha(tree) or 1) if alpha is None else alpha
     expected = oracle.ahc(tree, used, allowed, initial)
@@ -586,7 +591,7 @@ def test_learnt_stages_are_the_oracles(
         for block in sorted(oracle.partition(expected.stage), key=min)
     ]  # fmt: skip
     check_estimates(db, learnt, tree, used, expected.stage)
-    assert db.check() == []
+    sound(db)
 
 
 def check_estimates(
@@ -671,7 +676,7 @@ def everything(threads: int, *steps: Callable[[Database], object]) -> dict[str, 
         return {**tables(db), **exports(db)}
 
 
-def all_kinds(survey: cegdb.api.Survey) -> None:
+def all_kinds(survey: Survey) -> None:
     """Make two trees of a survey, learnt and given stages, and their CEGs."""
     tree: EventTree = survey.event_tree(sampling_zeros="floret")
     tree.learn_stages(alpha=2).to_ceg()
@@ -679,7 +684,7 @@ def all_kinds(survey: cegdb.api.Survey) -> None:
     survey.event_tree(missing_policy="category").set_stages({}).to_ceg()
 
 
-@run(8)
+@run(5)
 @given(survey_tables(max_variables=3).filter(lambda table: table.rows), st.randoms())
 def test_neither_row_order_nor_threads_change_a_byte(
     table: SurveyTable, chance: random.Random
@@ -711,8 +716,9 @@ def test_nor_do_they_where_the_work_is_shared_among_threads() -> None:
         with cegdb.open(threads=threads) as db:
             make(db, order)
             parts = {name: digest(text) for name, text in tables(db).items()}
-            found.append((parts, db.trees["large"].summary, db.cegs["large"].summary))
-    assert "224,146 vertices" in found[0][1]
+            found.append(parts)
+            ((n_vertices,),) = db.rows("select n_vertices from cegdb.event_tree")[1]
+            assert n_vertices > 122_880
     assert found[1] == found[0]
     assert found[2] == found[0]
 
@@ -723,8 +729,7 @@ def digest(text: str | bytes) -> str:
 
 def print_digest() -> None:
     """Print a digest of all that is made of two surveys; run in processes of their own."""
-    demo = cegdb.demo.DEMOS["chds"].select()
-    sample = death_tree()
+    demo, sample = cegdb.demo.DEMOS["chds"].select(), death_tree()
     found = everything(
         2,
         lambda db: all_kinds(db.ingest(demo, name="chds", count="people")),
@@ -733,20 +738,18 @@ def print_digest() -> None:
     sys.stdout.write(digest(repr(sorted(found.items()))))
 
 
-@pytest.mark.parametrize("seed", ["0", "1", "4242"])
-def test_the_seed_of_hashes_changes_nothing(
-    seed: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_seed_of_hashes_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     print_digest()
     here = capsys.readouterr().out
     assert len(here) == 64
     script = "import test_properties; test_properties.print_digest()"
-    there = subprocess.run(  # noqa: S603
-        [sys.executable, "-c", script],
-        cwd=Path(__file__).parent,
-        env={**os.environ, "PYTHONHASHSEED": seed},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert there.stdout == here
+    for seed in ("0", "4242"):
+        there = subprocess.run(  # noqa: S603
+            [sys.executable, "-c", script],
+            cwd=Path(__file__).parent,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert there.stdout == here

@@ -8,10 +8,13 @@ coded rows with how many respondents gave each.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from cegdb.errors import SqlStepError, SurveyError, listed
+from cegdb.ingest import csvfile
+from cegdb.ingest.counts import check_counts, looks_like_count
 from cegdb.ingest.levels import (
     Variable,
     count_rows,
@@ -35,16 +38,7 @@ __all__ = ["Labels", "Source", "ingest"]
 
 Labels: TypeAlias = "Sequence[object] | Mapping[str, Sequence[object]]"
 
-_COUNT_NAMES: Final = {
-    "freq",
-    "frequency",
-    "count",
-    "counts",
-    "n",
-    "weight",
-    "weights",
-    "wt",
-}
+_JOINS: Final = 40
 
 
 def ingest(
@@ -102,22 +96,26 @@ def ingest(
     1
     """
     started = time.perf_counter()
-    with store.writing() as (con, catalog), opened(con, source) as relation:
+    with (
+        store.reading() as con,
+        opened(con, source) as relation,
+        store.writing() as (_, catalog),
+    ):
         settings = _settings(relation, columns, count, structural, missing, levels)
         name = claim_name(catalog, "survey", name, relation.name, replace=replace)
         with Steps(con) as steps:
-            n_read = _read(steps, relation, settings)
-            dropped = _check_counts(steps, con, relation, settings)
+            n_read = _read(steps, con, relation, settings)
+            dropped = check_counts(steps, relation, settings)
             variables = sort_levels(steps, relation, settings.variables)
             if not n_read:
-                raise SurveyError(f"{relation.described} has a header but no rows")
+                raise SurveyError(f"{relation.shown} has a header but no rows")
             survey_id = new_id(catalog, "survey")
             coded = insert_levels(catalog, survey_id, variables)
             table = response_table(survey_id)
             n_distinct = _code(steps, table, coded)
             n = int(str(steps.rows(f"select coalesce(sum(n), 0) from {table}")[0][0]))  # noqa: S608
             if not n:
-                raise SurveyError(f"{relation.described}: every {settings.count!r} is 0")
+                raise SurveyError(f"{relation.shown}: every {settings.count!r} is 0")
         receipt = {
             "rows_read": n_read,
             "rows_kept": n_read - dropped,
@@ -182,28 +180,30 @@ def _settings(
     levels: Mapping[str, Sequence[object]] | None,
 ) -> Settings:
     """Check every setting against the source's columns before any work."""
-    where = relation.described
+    where = relation.shown
     if isinstance(columns, str):
         raise SurveyError(f"columns is one text, {columns!r}", hint="give a list of names")
     names = relation.columns
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise SurveyError(
-            f"{where} has several columns called {listed(map(repr, twice))}",
-            hint="rename them in the file",
-        )
     count_column = None if count is None else find_columns(names, [count], where)[0]
     if columns is None:
         chosen = [name for name in names if name != count_column]
     else:
+        columns = list(columns)
         chosen = find_columns(names, columns, where)
+    twice = sorted({name for name in chosen if names.count(name) > 1})
+    if twice:
+        raise SurveyError(
+            f"{where} has several columns called {listed(map(repr, twice))}",
+            hint="rename them, or choose columns",
+        )
     found_as = {
-        asked: found
+        str(asked): found
         for asked, found in zip(columns or (), chosen, strict=False)
-        if asked != found
+        if str(asked) != found
     }
     if len(set(chosen)) < len(chosen):
-        raise SurveyError(f"columns names {listed(sorted(set(chosen)))} more than once")
+        again = sorted({name for name in chosen if chosen.count(name) > 1})
+        raise SurveyError(f"columns names {listed(map(repr, again))} more than once")
     if count_column in chosen:
         raise SurveyError(f"{count_column!r} cannot be the count and a variable")
     if not chosen:
@@ -215,9 +215,14 @@ def _settings(
         )
     of_structural = _labels(structural, chosen, "structural")
     of_missing = _labels(missing, chosen, "missing")
-    of_levels = _labels(levels or {}, chosen, "levels")
+    of_levels = _labels(levels, chosen, "levels")
+    empty = [name for name, labels in of_levels.items() if not labels]
+    if empty:
+        raise SurveyError(f"levels of {empty[0]!r} lists no label")
     variables = {
-        name: Variable(name, of_structural[name], of_missing[name], of_levels.get(name) or None)
+        name: Variable(
+            name, of_structural.get(name, []), of_missing.get(name, []), of_levels.get(name)
+        )
         for name in chosen
     }
     cells = dict(zip(names, relation.cells, strict=True))
@@ -225,146 +230,118 @@ def _settings(
         variables,
         cells,
         count_column,
-        {name: found for name, found in of_structural.items() if found},
-        {name: found for name, found in of_missing.items() if found},
-        {name: found for name, found in of_levels.items() if found},
+        of_structural,
+        of_missing,
+        of_levels,
         found_as,
     )
 
 
-def _labels(given: Labels, chosen: list[str], setting: str) -> dict[str, list[str]]:
+def _labels(given: Labels | None, chosen: list[str], setting: str) -> dict[str, list[str]]:
     """Return variable -> labels as text, for a list (all variables) or a mapping."""
-    if isinstance(given, str):
-        raise SurveyError(f"{setting} is one text, {given!r}", hint="give a list of labels")
-    none: Sequence[object] = ()
-    per_variable = dict.fromkeys(chosen, none)
+    if given is None:
+        return {}
+    result: dict[str, list[str]] = {}
     if hasattr(given, "keys"):
         for name, labels in dict(given).items():
-            if isinstance(labels, str):
-                raise SurveyError(f"{setting}[{name!r}] is one text, {labels!r}")
             found = find_columns(chosen, [name], f"the variables ({setting})")[0]
-            per_variable[found] = labels
-    else:
-        per_variable = dict.fromkeys(chosen, tuple(given))
-    result: dict[str, list[str]] = {}
-    for name, labels in per_variable.items():
-        texts = [label_of(label) for label in labels]
-        if None in texts:
-            raise SurveyError(
-                f"{setting} of {name!r} lists a blank, which is no label",
-                hint="how blanks count is decided by blank= of the event tree",
-            )
-        plain = [text for text in texts if text is not None]
-        if len(set(plain)) < len(plain):
-            raise SurveyError(f"{setting} of {name!r} lists a label twice: {listed(plain)}")
-        result[name] = plain
+            if found in result:
+                raise SurveyError(f"{setting} names {found!r} more than once")
+            result[found] = _texts(labels, f"{setting} of {found!r}")
+    elif plain := _texts(given, setting):
+        result = dict.fromkeys(chosen, plain)
     return result
 
 
-def _read(steps: Steps, relation: Relation, settings: Settings) -> int:
+def _texts(labels: object, setting: str) -> list[str]:
+    """Return a list of labels as text, refusing what is none."""
+    if isinstance(labels, str) or not isinstance(labels, Iterable):
+        what = "one text, " if isinstance(labels, str) else ""
+        raise SurveyError(f"{setting} is {what}{labels!r}", hint="give a list of labels")
+    texts = [label_of(label) for label in labels]
+    plain = [text for text in texts if text is not None]
+    if len(plain) < len(texts):
+        raise SurveyError(
+            f"{setting} lists a blank, which is no label",
+            hint="how blanks count is decided by blank= of the event tree",
+        )
+    if len(set(plain)) < len(plain):
+        raise SurveyError(f"{setting} lists a label twice: {listed(plain)}")
+    return plain
+
+
+def _read(
+    steps: Steps, con: duckdb.DuckDBPyConnection, relation: Relation, settings: Settings
+) -> int:
     """Keep the source's distinct lines and how often each occurs; return how many."""
     cells = [f"{settings.cells[name]} as c{i}" for i, name in enumerate(settings.variables, 1)]
     if settings.count is not None:
-        cells.append(f"trim({settings.cells[settings.count]}) as written")
+        cells.append(f"nullif(trim({settings.cells[settings.count]}), '') as written")
     else:
         cells.append("null as written")
     query = (
         f"select {', '.join(cells)}, count(*) as n_lines from {relation.from_clause} "  # noqa: S608
         "group by all"
     )
-    used = {key: value for key, value in relation.params.items() if f"${key} " in query}
     try:
-        steps.create("source_line", query, dict(used))
+        steps.create("source_line", query, relation.params_of(query))
     except SqlStepError as error:
-        raise _read_error(relation, error) from None
-    return int(str(steps.rows("select coalesce(sum(n_lines), 0) from temp.source_line")[0][0]))
-
-
-def _read_error(relation: Relation, error: SqlStepError) -> SurveyError:
-    """Say in the file's words what DuckDB could not read."""
-    import re
-
-    text = str(error.__cause__ or error)
-    line = re.search(r"Line: (\d+)", text)
-    where = f"{relation.described}, line {line[1]}" if line else relation.described
-    if "Expected Number of Columns" in text:
-        found = re.search(r"Columns: (\d+) Found: (\d+)", text)
-        counts = (
-            f"{found[2]} fields where the header has {found[1]}" if found else "a wrong shape"
-        )
-        return SurveyError(f"{where}: {counts}", hint="correct that line of the file")
-    if "unterminated quote" in text:
-        return SurveyError(f"{where}: a quote is opened and not closed")
-    if "unicode" in text.lower():
-        return SurveyError(
-            f"{where}: not UTF-8 text",
-            hint="save the file as UTF-8 (it may be latin-1 or cp1252)",
-        )
-    return SurveyError(f"{where} cannot be read: {text.strip().splitlines()[0]}")
-
-
-def _check_counts(
-    steps: Steps,
-    con: duckdb.DuckDBPyConnection,
-    relation: Relation,
-    settings: Settings,
-) -> int:
-    """Refuse counts that are no whole numbers >= 0; return how many lines count 0."""
-    whole = "try_cast(written as decimal(38, 6))"
-    if settings.count is None:
-        whole = "1"
-    bad = steps.rows(
-        f"select coalesce(written, 'a blank'), sum(n_lines) from temp.source_line "  # noqa: S608
-        f"where coalesce({whole} < 0 or {whole} <> floor({whole}), true) "
-        "group by written order by written limit 6"
-    )
-    if bad:
-        cell = f"trim({settings.cells[str(settings.count)]})"
-        at = ""
-        if not relation.once:
-            lines = con.execute(
-                f"select i from (select row_number() over () as i, {cell} as written "  # noqa: S608
-                f"from {relation.from_clause}) where coalesce({whole} < 0 or "
-                f"{whole} <> floor({whole}), true) order by i limit 6",
-                {k: v for k, v in relation.params.items() if f"${k} " in cell} or None,
-            ).fetchall()
-            at = f" (rows {listed(row[0] for row in lines)})"
+        text = str(error.__cause__ or error)
+        if relation.csv is not None:
+            raise csvfile.explain(con, relation.described, relation.csv, text) from None
         raise SurveyError(
-            f"{settings.count!r} holds {listed(row[0] for row in bad)}{at}: "
-            "a count is a whole number, 0 or more",
-            hint="weights with decimals are not counts",
-        )
-    steps.create(
-        "response_line",
-        "select * exclude (written, n_lines), "  # noqa: S608
-        f"cast({whole} * n_lines as bigint) as n from temp.source_line where {whole} > 0",
-    )
-    zero = steps.rows(
-        f"select coalesce(sum(n_lines), 0) from temp.source_line where {whole} = 0"  # noqa: S608
-    )
-    return zero[0][0]
+            f"{relation.shown} cannot be read: {text.strip().splitlines()[0]}"
+        ) from None
+    return int(str(steps.rows("select coalesce(sum(n_lines), 0) from temp.source_line")[0][0]))
 
 
 def _code(steps: Steps, table: str, variables: list[Variable]) -> int:
     """Write the survey's distinct coded rows, sorted, and return how many there are."""
     count_rows(steps, variables)
+    places = range(1, len(variables) + 1)
+    coded = ", ".join(f"v{i}" for i in places)
+    lines = _coded_lines(steps, variables)
+    return steps.execute(
+        f"create table {table} as "  # noqa: S608
+        f"select {coded}, cast(sum(n) as bigint) as n, "
+        "cast(null as decimal(38, 12)) as weight, "
+        "cast(null as decimal(38, 12)) as weight_sq "
+        f"from ({lines}) group by {coded} order by {coded}"
+    )
+
+
+def _coded_lines(steps: Steps, variables: list[Variable]) -> str:
+    """Return a SELECT of the survey's lines, coded, with ``n``.
+
+    One join a variable; since the time to plan them grows with the cube of their number,
+    a wide survey is coded some variables at a time.
+    """
+    numbered = list(enumerate(variables, 1))
+    if len(numbered) <= _JOINS:
+        return _joined("n", numbered, "temp.response_line")
+    steps.create(
+        "numbered_line", "select row_number() over () as line_id, * from temp.response_line"
+    )
+    joins = []
+    for start in range(0, len(numbered), _JOINS):
+        part = f"coded_part_{start // _JOINS}"
+        chunk = numbered[start : start + _JOINS]
+        steps.create(part, _joined("line_id", chunk, "temp.numbered_line"))
+        joins.append(f"inner join temp.{part} using (line_id)")
+    coded = ", ".join(f"v{i}" for i, _ in numbered)
+    return f"select {coded}, n from temp.numbered_line {' '.join(joins)}"  # noqa: S608
+
+
+def _joined(kept: str, numbered: list[tuple[int, Variable]], lines: str) -> str:
     columns, joins = [], []
-    for i, variable in enumerate(variables, 1):
+    for i, variable in numbered:
         columns.append(
             f"cast(coalesce(l{i}.code, {variable.blank_code}) as {variable.code_type}) as v{i}"
         )
         joins.append(
             f"left join temp.level_code as l{i} on l{i}.ordinal = {i} and l{i}.label = r.c{i}"
         )
-    coded = ", ".join(f"v{i}" for i in range(1, len(variables) + 1))
-    return steps.execute(
-        f"create table {table} as "  # noqa: S608
-        f"select {coded}, cast(sum(n) as bigint) as n, "
-        "cast(null as decimal(38, 12)) as weight, "
-        "cast(null as decimal(38, 12)) as weight_sq "
-        f"from (select {', '.join(columns)}, r.n from temp.response_line as r "
-        f"{' '.join(joins)}) group by {coded} order by {coded}"
-    )
+    return f"select {', '.join(columns)}, r.{kept} from {lines} as r {' '.join(joins)}"  # noqa: S608
 
 
 def _hints(relation: Relation, settings: Settings) -> list[str]:
@@ -373,8 +350,8 @@ def _hints(relation: Relation, settings: Settings) -> list[str]:
         f"column {name!r} looks like a count: if each line stands for that many "
         f"respondents, ingest with count={name!r}"
         for name in settings.variables
-        if name.strip().casefold() in _COUNT_NAMES and settings.count is None
+        if looks_like_count(name) and settings.count is None
     ] + [
-        f"column {asked!r} was found as {found!r} in {relation.described}"
+        f"column {asked!r} was found as {found!r} in {relation.shown}"
         for asked, found in settings.found_as.items()
     ]

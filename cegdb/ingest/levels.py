@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 import sqlalchemy as sa
@@ -34,6 +35,7 @@ _SUSPECT = {
     "unknown",
 }
 _MANY_LEVELS = 50
+_AT_A_TIME = 100
 
 
 @dataclass
@@ -93,7 +95,7 @@ def in_level_order(labels: list[str]) -> list[str]:
     """
     by_bytes = sorted(labels, key=lambda label: label.encode("utf-8", "surrogatepass"))
     if all(_INTEGER.match(label) for label in labels):
-        return sorted(by_bytes, key=int)
+        return sorted(by_bytes, key=Decimal)  # exact, and without int's limit of digits
     return by_bytes
 
 
@@ -108,15 +110,16 @@ def sort_levels(
         A label is declared twice, lies outside the declared levels, or is the text that
         stands for structural cells.
     """
-    counted = " union all ".join(
-        f"select {i} as ordinal, c{i} as label, sum(n) as n "  # noqa: S608
-        f"from temp.response_line group by c{i}"
-        for i in range(1, len(variables) + 1)
-    )
     found: dict[int, dict[str | None, int]] = {}
-    for ordinal, label, n in steps.rows(counted):
-        text = None if label is None else str(label)
-        found.setdefault(ordinal, {})[text] = n
+    for start in range(1, len(variables) + 1, _AT_A_TIME):
+        counted = " union all ".join(
+            f"select {i} as ordinal, c{i} as label, sum(n) as n "  # noqa: S608
+            f"from temp.response_line group by c{i}"
+            for i in range(start, min(start + _AT_A_TIME, len(variables) + 1))
+        )
+        for ordinal, label, n in steps.rows(counted):
+            text = None if label is None else str(label)
+            found.setdefault(ordinal, {})[text] = n
     for ordinal, variable in enumerate(variables.values(), 1):
         variable.counts = found.get(ordinal, {})
         _order(variable, relation.level_order.get(variable.name))
@@ -136,7 +139,8 @@ def _order(variable: Variable, frame_order: list[str] | None) -> None:
         wrong = [label for label in declared if label in set_apart]
         if wrong:
             raise SurveyError(f"{name!r}: levels lists {listed(wrong)}, declared no value")
-        outside = in_level_order([label for label in observed if label not in declared])
+        known = set(declared)
+        outside = in_level_order([label for label in observed if label not in known])
         if outside:
             counts = [f"{label!r} ({variable.counts[label]} rows)" for label in outside]
             raise SurveyError(
@@ -145,7 +149,9 @@ def _order(variable: Variable, frame_order: list[str] | None) -> None:
             )
         variable.values = declared
     elif frame_order is not None:
-        variable.values = [label for label in frame_order if label in set(observed)]
+        known, seen = set(frame_order), set(observed)
+        rest = in_level_order([label for label in observed if label not in known])
+        variable.values = [label for label in frame_order if label in seen] + rest
     else:
         variable.values = in_level_order(observed)
     variable.missing = in_level_order(variable.missing)

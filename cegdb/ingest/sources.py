@@ -6,25 +6,27 @@ shortest, integral floats without ``.0``, booleans ``True`` / ``False``, text as
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
+import difflib
 import os
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from decimal import Decimal
+import re
+import stat
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, cast
 
 import duckdb
 
 from cegdb.errors import SurveyError, listed
-from cegdb.store import quoted
+from cegdb.ingest import csvfile
+from cegdb.ingest.labels import label_of, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pandas as pd
+
+    from cegdb.sqlfiles import Value
 
     class ArrowTable(Protocol):
         """Any Arrow table or record batch reader."""
@@ -34,11 +36,16 @@ if TYPE_CHECKING:
             """Return the schema."""
 
 
+__all__ = ["Relation", "Source", "find_columns", "label_of", "opened"]
+
 Source: TypeAlias = "str | os.PathLike[str] | pd.DataFrame | ArrowTable"
 
-_FRAME = "cegdb_source"
-_SNIFFED = 1 << 16
-_DELIMITERS = (",", ";", "\t", "|")
+_FRAME: Final = "cegdb_source"
+_NESTED: Final = ("STRUCT", "MAP", "UNION", "BLOB", "VARIANT", "GEOMETRY")
+_DATA_FILES: Final = (".csv", ".tsv", ".txt", ".gz", ".parquet")
+_COMMENTS: Final = re.compile(r"(?:\s|\(|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*", re.DOTALL)
+_SELECTING: Final = {"select", "with", "from", "values"}
+_DESCRIBING: Final = {"describe", "desc", "show", "summarize"}
 
 
 @dataclass(frozen=True)
@@ -53,28 +60,16 @@ class Relation:
     params: dict[str, list[str]] = field(default_factory=dict)
     level_order: dict[str, list[str]] = field(default_factory=dict)
     once: bool = False
+    csv: str | None = None
 
+    @property
+    def shown(self) -> str:
+        """What to call it in a message."""
+        return shown(self.described)
 
-def label_of(value: object) -> str | None:
-    """Return the label a cell of a frame stands for, None for a blank.
-
-    Examples
-    --------
-    >>> [label_of(x) for x in (1, 1.0, "1", True, 0.5, None, float("nan"), "NA")]
-    ['1', '1', '1', 'True', '0.5', None, None, 'NA']
-    """
-    if isinstance(value, str):
-        return str(value) or None
-    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
-        return None
-    if isinstance(value, Decimal):
-        value = format(value.normalize(), "f")
-    if isinstance(value, (bytes, list, dict, set, tuple)):
-        raise SurveyError(f"a cell holds {type(value).__name__} {value!r}, not an answer")
-    text = str(value)
-    if text.endswith(".0"):
-        text = text[:-2]
-    return "0" if text == "-0" else text
+    def params_of(self, query: str) -> dict[str, Value]:
+        """Return the parameters that a query on it uses."""
+        return {key: value for key, value in self.params.items() if f"${key} " in query}
 
 
 @contextmanager
@@ -87,132 +82,184 @@ def opened(con: duckdb.DuckDBPyConnection, source: Source) -> Iterator[Relation]
         The file is missing, not readable as CSV or Parquet, or has no usable header; the
         SELECT fails; a column holds nested values.
     """
-    if isinstance(source, (str, os.PathLike)):
-        text = os.fspath(source)
-        if isinstance(source, str) and _is_select(text):
-            yield _from_select(con, text)
+    with ExitStack() as stack:
+        stack.callback(_forget, con)
+        if isinstance(source, str) and _is_select(source):
+            yield _from_select(con, source)
+        elif isinstance(source, (str, os.PathLike)):
+            yield _from_file(con, Path(os.fspath(source)), stack)
         else:
-            yield _from_file(con, Path(text))
-        return
+            yield _from_object(con, source)
+
+
+def _forget(con: duckdb.DuckDBPyConnection) -> None:
+    """Drop the view of a source; in an aborted transaction the rollback does it."""
+    with suppress(duckdb.TransactionException):
+        con.unregister(_FRAME)
+        con.execute(f"drop view if exists temp.{_FRAME}")
+
+
+def _from_object(con: duckdb.DuckDBPyConnection, source: object) -> Relation:
     module = type(source).__module__.split(".", 1)[0]
     try:
         if module == "pandas" and hasattr(source, "columns"):
-            yield _from_frame(con, cast("pd.DataFrame", source))
-        elif module == "pyarrow" and hasattr(source, "schema"):
-            con.register(_FRAME, source)
-            kind = type(source).__name__
-            yield _typed(con, "Arrow table", "survey", _FRAME, once=kind == "RecordBatchReader")
-        else:
-            raise SurveyError(
-                f"a survey cannot be read from {type(source).__name__}",
-                hint="give a file, a pandas DataFrame, an Arrow table or a SELECT",
-            )
-    finally:
-        con.unregister(_FRAME)
+            return _from_frame(con, cast("pd.DataFrame", source))
+        if module == "pyarrow" and hasattr(source, "schema"):
+            return _from_arrow(con, source)
+    except duckdb.Error as error:
+        raise SurveyError(f"{type(source).__name__} cannot be read: {_first(error)}") from None
+    raise SurveyError(
+        f"a survey cannot be read from {type(source).__name__}",
+        hint="give a file, a pandas DataFrame, an Arrow table or a SELECT",
+    )
+
+
+# -----------------------------------------------------------------------------
+# SELECT
+# -----------------------------------------------------------------------------
 
 
 def _is_select(text: str) -> bool:
+    """Return whether a text is a SELECT; if not, it is the path of a file."""
     if os.path.exists(text):  # noqa: PTH110 (Path.exists raises on a very long text)
         return False
+    above = _COMMENTS.match(text)
+    word = re.match(r"\w*", text[above.end() if above else 0 :])
+    verb = word[0].casefold() if word else ""
     try:
+        text.encode()
         statements = duckdb.extract_statements(text)
+    except UnicodeEncodeError:
+        return False
     except duckdb.Error:
-        return text.lstrip().split(maxsplit=1)[:1] in (["select"], ["SELECT"], ["with"])
-    return len(statements) == 1 and statements[0].type == duckdb.StatementType.SELECT
+        return verb in _SELECTING and not text.strip().lower().endswith(_DATA_FILES)
+    if not statements:
+        return False
+    if (
+        len(statements) == 1
+        and statements[0].type == duckdb.StatementType.SELECT
+        and verb not in _DESCRIBING
+    ):
+        return True
+    raise SurveyError(
+        f"a survey is read from one SELECT, not from {shown(text)!r}",
+        hint="or, if that is a file: there is none of that name",
+    )
 
 
 def _from_select(con: duckdb.DuckDBPyConnection, query: str) -> Relation:
-    relation = f"({query.strip().rstrip(';')})"
+    # A view takes the statement whole, with its semicolon and last comment.
     try:
-        return _typed(con, query, "survey", relation)
+        info = con.execute(f"describe {query}").fetchall()
+        con.execute(f"create or replace temp view {_FRAME} as {query}")
+        return _typed(con, query, "survey", f"temp.{_FRAME}", [str(row[0]) for row in info])
     except duckdb.Error as error:
-        raise SurveyError(f"the SELECT cannot be run: {error}") from None
+        raise SurveyError(f"the SELECT cannot be run: {_first(error)}") from None
 
 
-def _from_file(con: duckdb.DuckDBPyConnection, file: Path) -> Relation:
-    if file.is_dir():
-        raise SurveyError(f"{file} is a folder, not a survey file")
-    if not file.exists():
-        raise SurveyError(f"there is no file {file}")
-    name = file.name.removesuffix(".gz")
-    name = name.rsplit(".", 1)[0] if "." in name[1:] else name
-    with file.open("rb") as stream:
-        start = stream.read(4)
-    if start == b"PAR1":
-        relation = f"read_parquet({_path_literal(file)})"
-        try:
-            return _typed(con, str(file), name, relation)
-        except duckdb.Error as error:
-            raise SurveyError(f"{file} is not readable Parquet: {_first(error)}") from None
-    if not start:
-        raise SurveyError(f"{file} is empty")
-    return _from_csv(file, name, compressed=start[:2] == b"\x1f\x8b")
+# -----------------------------------------------------------------------------
+# Files
+# -----------------------------------------------------------------------------
 
 
-def _from_csv(file: Path, name: str, *, compressed: bool) -> Relation:
-    text = _beginning(file, compressed=compressed)
-    header, delimiter = _dialect(text)
-    if not any(header):
-        raise SurveyError(f"{file} has no header line")
-    columns = ", ".join(f"'f{i}': 'VARCHAR'" for i in range(len(header)))
-    reader = (
-        f"read_csv({_path_literal(file)}, auto_detect = false, header = true, "
-        f"delim = '{delimiter}', quote = '\"', escape = '\"', strict_mode = true, "
-        f"compression = '{'gzip' if compressed else 'none'}', columns = {{{columns}}})"
-    )
-    cells = [f"nullif(f{i}, '')" for i in range(len(header))]
-    return Relation(str(file), name, header, cells, reader)
-
-
-def _beginning(file: Path, *, compressed: bool) -> str:
-    """Return the start of a text file, refusing what is not UTF-8 text."""
+def _from_file(con: duckdb.DuckDBPyConnection, file: Path, stack: ExitStack) -> Relation:
+    called = shown(str(file), most=400)
     try:
-        with gzip.open(file, "rb") if compressed else file.open("rb") as stream:
-            start = stream.read(_SNIFFED)
-            more = bool(stream.read(1))
-    except (OSError, EOFError) as error:
-        raise SurveyError(f"{file} cannot be read: {error}") from None
-    if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise SurveyError(f"{file} is UTF-16 text", hint="save it as UTF-8")
-    if b"\0" in start:
-        raise SurveyError(
-            f"{file} is not a CSV file: it holds binary data",
-            hint="CSV (also .gz) and Parquet can be read",
-        )
-    try:
-        text = start.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        if not (more and error.start >= len(start) - 4):
-            line = start[: error.start].count(b"\n") + 1
+        mode = file.stat().st_mode
+        str(file).encode()
+        if stat.S_ISDIR(mode):
+            raise SurveyError(f"{called} is a folder, not a survey file")
+        if not stat.S_ISREG(mode):
             raise SurveyError(
-                f"{file}, line {line}: byte 0x{start[error.start]:02x} is not UTF-8 text",
-                hint="save the file as UTF-8 (it may be latin-1 or cp1252)",
-            ) from None
-        text = start[: error.start].decode("utf-8-sig")
-    if more and "\n" in text:
-        text = text[: text.rindex("\n") + 1]
-    if not text.strip():
-        raise SurveyError(f"{file} has no header line")
-    return text
+                f"{called} is a pipe or a device, which cannot be read twice",
+                hint="write it to a file first",
+            )
+        with file.open("rb") as stream:
+            start = stream.read(4)
+    except PermissionError:
+        raise SurveyError(f"{called} cannot be read: permission denied") from None
+    except UnicodeEncodeError:
+        raise SurveyError(f"the name {called} is not UTF-8", hint="rename the file") from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, SurveyError):
+            raise
+        raise SurveyError(f"there is no file {called}") from None
+    name = file.name.removesuffix(".gz")
+    name = (name.rsplit(".", 1)[0] if "." in name[1:] else name).strip() or "survey"
+    if not start:
+        raise SurveyError(f"{called} is empty")
+    if start == b"PAR1":
+        return _from_parquet(con, file, name)
+    reader = csvfile.reader(file, stack, compressed=start[:2] == b"\x1f\x8b")
+    cells = [f"nullif(f{i}, '')" for i in range(len(reader.header))]
+    return Relation(str(file), name, reader.header, cells, reader.sql, csv=reader.sql)
 
 
-def _dialect(text: str) -> tuple[list[str], str]:
-    """Return the header and the delimiter: the one whose first records agree best."""
-    best: tuple[tuple[bool, int], list[str], str] | None = None
-    for delimiter in _DELIMITERS:
-        rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-        try:
-            records = [row for row, _ in zip(rows, range(100), strict=False) if row]
-        except csv.Error:
+def _from_parquet(con: duckdb.DuckDBPyConnection, file: Path, name: str) -> Relation:
+    path = csvfile.path_literal(file)
+    try:
+        tree = con.execute(
+            f"select name, coalesce(num_children, 0) from parquet_schema({path})"  # noqa: S608
+        ).fetchall()
+        # Folders called year=2024 are part of the path, not of the file.
+        relation = f"read_parquet({path}, hive_partitioning = false)"
+        return _typed(con, str(file), name, relation, _top_level(tree))
+    except duckdb.Error as error:
+        raise SurveyError(f"{file} is not readable Parquet: {_first(error)}") from None
+
+
+def _top_level(tree: list[tuple[Any, ...]]) -> list[str]:
+    """Return the names of the columns, of a Parquet schema written depth first."""
+    names, below = [], 0
+    for name, n_children in tree[1:]:
+        if not below:
+            names.append(str(name))
+        below += n_children - (below > 0)
+    return names
+
+
+# -----------------------------------------------------------------------------
+# Typed columns
+# -----------------------------------------------------------------------------
+
+
+def _from_frame(con: duckdb.DuckDBPyConnection, frame: pd.DataFrame) -> Relation:
+    from cegdb.ingest.frames import coded
+
+    found = coded(frame)
+    con.register(_FRAME, found.places)
+    cells = [f"cast($labels{i} as varchar[])[f{i}]" for i in range(len(found.columns))]
+    params = {f"labels{i}": labels for i, labels in enumerate(found.labels)}
+    return Relation(
+        "DataFrame", "survey", found.columns, cells, _FRAME, params, found.level_order
+    )
+
+
+def _from_arrow(con: duckdb.DuckDBPyConnection, source: object) -> Relation:
+    schema = cast("Any", source).schema
+    names = [str(name) for name in schema.names]
+    if not names:
+        raise SurveyError("the Arrow table has no columns")
+    con.register(_FRAME, source)
+    relation = _typed(con, "Arrow table", "survey", _FRAME, names)
+    relation.level_order.update(_ordered(source, names))
+    return replace(relation, once=hasattr(source, "read_next_batch"))
+
+
+def _ordered(source: object, names: Sequence[str]) -> dict[str, list[str]]:
+    """Return the order of the labels of dictionary columns that have one."""
+    table = cast("Any", source)
+    order = {}
+    for i, name in enumerate(names):
+        if not getattr(table.schema.field(i).type, "ordered", False):
             continue
-        header = records[0]
-        agree = all(len(record) == len(header) for record in records)
-        rank = (agree and len(header) > 1, len(header))
-        if best is None or rank > best[0]:
-            best = (rank, header, delimiter)
-    if best is None:
-        raise SurveyError("no delimiter splits the header line")
-    return best[1], best[2]
+        if not hasattr(table, "column"):
+            continue
+        column = table.column(i)
+        parts = column.chunks if hasattr(column, "chunks") else [column]
+        texts = [label_of(value) for part in parts for value in part.dictionary.to_pylist()]
+        order[name] = list(dict.fromkeys(text for text in texts if text is not None))
+    return order
 
 
 def _typed(
@@ -220,46 +267,37 @@ def _typed(
     described: str,
     name: str,
     relation: str,
-    *,
-    once: bool = False,
+    names: list[str],
 ) -> Relation:
-    """Return the relation of typed columns, each written as the text of its label."""
+    """Return the relation of typed columns, each written as the text of its label.
+
+    Columns are read by their place: of ``a`` and ``A`` DuckDB would rename one.
+    """
     info = con.execute(f"describe select * from {relation}").fetchall()  # noqa: S608
-    columns = [str(row[0]) for row in info]
+    kinds = [str(row[1]) for row in info]
+    if len(names) != len(kinds):
+        names = [str(row[0]) for row in info]
     nested = [
         column
-        for column, row in zip(columns, info, strict=True)
-        if str(row[1]).endswith("]") or str(row[1]).startswith(("STRUCT", "MAP", "BLOB"))
+        for column, kind in zip(names, kinds, strict=True)
+        if kind.endswith("]") or kind.startswith(_NESTED)
     ]
     if nested:
         raise SurveyError(f"columns hold nested or binary values: {listed(nested)}")
-    cells = [
-        _cell(f"x.{quoted(column)}", str(row[1]))
-        for column, row in zip(columns, info, strict=True)
-    ]
+    cells = [_cell(f"f{i}", kind) for i, kind in enumerate(kinds)]
     order = {
-        column: [value.replace("''", "'") for value in _enum_labels(str(row[1]))]
-        for column, row in zip(columns, info, strict=True)
-        if str(row[1]).startswith("ENUM(")
+        column: [label for label in _enum_labels(con, kind) if label]
+        for column, kind in zip(names, kinds, strict=True)
+        if kind.startswith("ENUM(")
     }
-    return Relation(
-        described,
-        name,
-        columns,
-        cells,
-        f"{relation} as x",
-        level_order=order,
-        once=once,
-    )
+    places = ", ".join(f"f{i}" for i in range(len(kinds)))
+    source = f"{relation} as x({places})"
+    return Relation(described, name, names, cells, source, level_order=order)
 
 
-def _enum_labels(kind: str) -> list[str]:
-    reader = csv.reader(
-        [kind.removeprefix("ENUM(").removesuffix(")")],
-        quotechar="'",
-        skipinitialspace=True,
-    )
-    return next(iter(reader))
+def _enum_labels(con: duckdb.DuckDBPyConnection, kind: str) -> list[str]:
+    ((labels,),) = con.execute(f"select enum_range(cast(null as {kind}))").fetchall()
+    return list(labels)
 
 
 def _cell(column: str, kind: str) -> str:
@@ -268,54 +306,17 @@ def _cell(column: str, kind: str) -> str:
     text = f"cast({column} as varchar)"
     if kind in ("FLOAT", "DOUBLE"):
         short = f"regexp_replace({text}, '\\.0$', '')"
-        return f"nullif(if({short} = '-0', '0', {short}), 'nan')"
+        return f"if(isnan({column}), null, if({short} = '-0', '0', {short}))"
     if kind.startswith("DECIMAL") and not kind.endswith(",0)"):
         return f"regexp_replace({text}, '\\.?0+$', '')"
     return f"nullif({text}, '')"
-
-
-def _from_frame(con: duckdb.DuckDBPyConnection, frame: pd.DataFrame) -> Relation:
-    """Code a frame's cells in pandas, since DuckDB would guess types from a sample."""
-    import numpy as np
-    import pandas as pd
-
-    columns = [label_of(name) or "" for name in frame.columns]
-    codes: dict[str, np.ndarray[tuple[int], np.dtype[np.int64]]] = {}
-    params: dict[str, list[str]] = {}
-    order: dict[str, list[str]] = {}
-    for i, name in enumerate(columns):
-        series = frame.iloc[:, i]
-        if isinstance(series.dtype, pd.CategoricalDtype):
-            raw, uniques = series.cat.codes.to_numpy(), list(series.cat.categories)
-        elif series.dtype == object:
-            labels = [label_of(value) for value in series]
-            raw, uniques = pd.factorize(np.array(labels, dtype=object))
-        else:
-            raw, uniques = pd.factorize(series)
-        texts = [label_of(value) for value in uniques]
-        known = list(dict.fromkeys(text for text in texts if text is not None))
-        place = {text: at + 1 for at, text in enumerate(known)}
-        places = np.array([0, *(place.get(text or "", 0) for text in texts)], dtype=np.int64)
-        codes[f"f{i}"] = places[np.asarray(raw, dtype=np.int64) + 1]
-        params[f"labels{i}"] = known
-        if isinstance(series.dtype, pd.CategoricalDtype):
-            order[name] = known
-    con.register(_FRAME, pd.DataFrame(codes, index=range(len(frame))))
-    cells = [f"cast($labels{i} as varchar[])[f{i}]" for i in range(len(columns))]
-    return Relation("DataFrame", "survey", columns, cells, _FRAME, params, order)
-
-
-def _path_literal(file: Path) -> str:
-    """Return a path as an SQL literal that DuckDB does not take for a pattern."""
-    plain = "".join(f"[{char}]" if char in "[*?" else char for char in str(file))
-    return "'" + plain.replace("'", "''") + "'"
 
 
 def _first(error: Exception) -> str:
     return str(error).strip().splitlines()[0]
 
 
-def find_columns(names: Sequence[str], wanted: Sequence[str], where: str) -> list[str]:
+def find_columns(names: Sequence[str], wanted: Iterable[object], where: str) -> list[str]:
     """Return the names meant by ``wanted``: exactly, else trimmed, else case-folded.
 
     Raises
@@ -325,13 +326,12 @@ def find_columns(names: Sequence[str], wanted: Sequence[str], where: str) -> lis
 
     Examples
     --------
-    >>> find_columns(["Sex", " vote "], ["sex", "vote"], "the file")
-    ['Sex', ' vote ']
+    >>> find_columns(["Sex", " vote ", "3"], ["sex", "vote", 3], "the file")
+    ['Sex', ' vote ', '3']
     """
-    import difflib
-
     found = []
-    for name in wanted:
+    for asked in wanted:
+        name = _asked_name(asked)
         fits = [other for other in names if other == name]
         fits = fits or [other for other in names if other.strip() == name.strip()]
         fits = fits or [
@@ -342,8 +342,15 @@ def find_columns(names: Sequence[str], wanted: Sequence[str], where: str) -> lis
         if not fits:
             near = difflib.get_close_matches(name, names, n=3) or names
             raise SurveyError(
-                f"there is no variable {name!r} in {where}",
+                f"there is no variable {asked!r} in {where}",
                 hint=f"did you mean {listed(map(repr, near))}?",
             )
         found += fits
     return found
+
+
+def _asked_name(asked: object) -> str:
+    try:
+        return label_of(asked) or ""
+    except SurveyError:
+        raise SurveyError(f"{shown(repr(asked))} is no name of a variable") from None

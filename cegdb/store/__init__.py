@@ -9,7 +9,9 @@ from __future__ import annotations
 import logging
 import os
 import re
+import stat
 import threading
+import weakref
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +32,7 @@ __all__ = ["Store", "quoted", "schema"]
 log = logging.getLogger("cegdb")
 
 _DATA_FILES = {".csv", ".tsv", ".gz", ".parquet", ".json", ".xlsx"}
+_open_stores: weakref.WeakSet[Store] = weakref.WeakSet()
 
 
 def quoted(name: str) -> str:
@@ -62,11 +65,14 @@ class Store:
         self._pid = os.getpid()
         self._lock = threading.RLock()
         self._own = threading.local()
-        self._cursors: list[duckdb.DuckDBPyConnection] = []
+        # Weak: the connection of a thread goes with the thread.
+        self._cursors: weakref.WeakSet[duckdb.DuckDBPyConnection] = weakref.WeakSet()
         self._transaction: sa.Connection | None = None
+        self._is_spoilt = False
         self._engine = sa.create_engine(
             "duckdb://", creator=lambda: ConnectionWrapper(con), poolclass=StaticPool
         )
+        _open_stores.add(self)
 
     @classmethod
     def open(
@@ -113,12 +119,14 @@ class Store:
             raise _open_error(file, error, read_only=read_only) from None
         store = cls(con, file, read_only=read_only)
         try:
-            _configure(con)
-            if memory_limit is not None:
-                _set(con, "memory_limit", memory_limit)
-            if threads is not None:
-                _set(con, "threads", threads)
-            migrate.bring_to_head(con, store._engine, file, read_only=read_only)
+            with store.reading():
+                _refuse_database_name(con, file)
+                _configure(con)
+                if memory_limit is not None:
+                    _set(con, "memory_limit", memory_limit)
+                if threads is not None:
+                    _set(con, "threads", threads)
+                migrate.bring_to_head(con, store._engine, file, read_only=read_only)
         except BaseException:
             store.close()
             if fresh and file is not None:
@@ -135,14 +143,20 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close every connection and release the file; a second call does nothing."""
+        """Close every connection and release the file; a second call does nothing.
+
+        In a forked child it only lets go: the database is the parent's.
+        """
+        if os.getpid() != self._pid:
+            self._con = None
+            return
         with self._lock:
             con, self._con = self._con, None
             if con is None:
                 return
-            for cursor in self._cursors:
+            _open_stores.discard(self)
+            for cursor in tuple(self._cursors):
                 cursor.close()
-            self._cursors.clear()
             self._engine.dispose()
             con.close()
 
@@ -158,17 +172,38 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """Give the held connection to one thread at a time."""
+        """Give the held connection to one thread at a time.
+
+        Raises
+        ------
+        StoreError
+            The database is closed, or DuckDB fails in a way that nothing else explains:
+            a damaged file, a full disk, a conflict with another connection.
+        """
         self._checked()
         with self._lock:
-            yield self._checked()
+            try:
+                yield self._checked()
+            except duckdb.InterruptException:
+                raise KeyboardInterrupt from None
+            except duckdb.Error as error:
+                raise self._failed(error) from error
+            except sa.exc.IntegrityError as error:
+                raise StoreError(f"a catalog row was refused: {error.orig}") from error
+            except sa.exc.DBAPIError as error:
+                raise self._failed(error.orig or error) from error
+
+    def _failed(self, error: BaseException) -> StoreError:
+        where = self.path or "the database in memory"
+        return StoreError(f"{where}: {str(error).strip().splitlines()[0]}")
 
     @contextmanager
     def writing(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, sa.Connection]]:
         """Give one transaction: committed at the end, rolled back after any error.
 
         Both connections returned are the same one: DuckDB's for the steps, SQLAlchemy's
-        for the catalog. Inside another ``writing`` its transaction goes on.
+        for the catalog. Inside another ``writing`` its transaction goes on; after an error
+        in there it cannot be committed, even if the error was caught.
         """
         with self.reading() as con:
             if self.read_only:
@@ -176,13 +211,21 @@ class Store:
                     f"{self.path} is open read-only", hint="open it without read_only"
                 )
             if self._transaction is not None:
-                yield con, self._transaction
+                try:
+                    yield con, self._transaction
+                except BaseException:
+                    self._is_spoilt = True
+                    raise
                 return
+            self._is_spoilt = False
             try:
                 with self._engine.begin() as self._transaction:
                     yield con, self._transaction
-            except sa.exc.IntegrityError as error:
-                raise StoreError(f"a catalog row was refused: {error.orig}") from error
+                    if self._is_spoilt:
+                        raise StoreError(
+                            "a step of this transaction failed, so nothing of it is kept",
+                            hint="let the error end the transaction, and start another",
+                        )
             finally:
                 self._transaction = None
 
@@ -203,7 +246,7 @@ class Store:
         if cursor is None:
             with self._lock:
                 cursor = con.cursor()
-                self._cursors.append(cursor)
+                self._cursors.add(cursor)
             _configure(cursor)
             self._own.cursor = cursor
         return cursor
@@ -225,17 +268,19 @@ def _set(con: duckdb.DuckDBPyConnection, setting: str, value: str | int) -> None
 
 def _check_path(file: Path, *, read_only: bool) -> bool:
     """Refuse a path that cannot be a database; return whether it is to be made."""
-    if file.stem.casefold() == "cegdb":
-        raise StoreError(
-            f"{file} cannot be called cegdb: DuckDB names a database after its file, and "
-            "could not tell it from the schema cegdb in it",
-            hint="use another name, such as my_cegdb.duckdb",
-        )
-    if file.is_dir():
-        raise StoreError(f"{file} is a folder, not a database file")
-    if file.exists():
+    try:
+        str(file).encode()
+        mode = file.stat().st_mode
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise StoreError(f"{ascii(str(file))[1:-1]} cannot be opened: {reason}") from None
+    else:
+        if stat.S_ISDIR(mode):
+            raise StoreError(f"{file} is a folder, not a database file")
         # DuckDB would open a CSV, Parquet or SQLite file as something else.
-        if file.stat().st_size and not _is_duckdb(file):
+        if not stat.S_ISREG(mode) or not _is_duckdb(file):
             raise StoreError(
                 f"{file} is not a DuckDB database", hint="give the path of a .duckdb file"
             )
@@ -250,6 +295,16 @@ def _check_path(file: Path, *, read_only: bool) -> bool:
     if not file.absolute().parent.is_dir():
         raise StoreError(f"there is no folder {file.absolute().parent}", hint="make it first")
     return True
+
+
+def _refuse_database_name(con: duckdb.DuckDBPyConnection, file: Path | None) -> None:
+    ((name,),) = con.execute("select current_database()").fetchall()
+    if name.casefold() == schema.SCHEMA:
+        raise StoreError(
+            f"{file} cannot be called cegdb: DuckDB names a database after its file, and "
+            "could not tell it from the schema cegdb in it",
+            hint="use another name, such as my_cegdb.duckdb",
+        )
 
 
 def _is_duckdb(file: Path) -> bool:
@@ -289,3 +344,18 @@ def _open_error(file: Path | None, error: duckdb.Error, *, read_only: bool) -> S
             "made it (export database) and import it here",
         )
     return StoreError(f"{file} cannot be opened: {text.splitlines()[0]}")
+
+
+def _leave_to_parent() -> None:
+    """Keep a forked child from freeing DuckDB's objects: without its threads that crashes."""
+    import ctypes
+
+    inherited = [duckdb.default_connection()]
+    for store in tuple(_open_stores):
+        inherited += [con for con in (store._con, *store._cursors) if con is not None]
+    for con in inherited:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(con))
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_to_parent)

@@ -18,13 +18,19 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("cegdb")
 
+# DuckDB finds a schema in any case of its letters.
 _TABLES = """
     select table_name from duckdb_tables()
-    where schema_name = 'cegdb' and database_name = current_database()
+    where lower(schema_name) = 'cegdb' and database_name = current_database()
 """
 _SCHEMAS = """
-    select schema_name from duckdb_schemas()
-    where schema_name in ('cegdb', 'temp') and database_name = current_database()
+    select lower(schema_name) from duckdb_schemas()
+    where lower(schema_name) in ('cegdb', 'temp') and database_name = current_database()
+"""
+_VERSIONED = """
+    select count(*) from duckdb_columns()
+    where lower(schema_name) = 'cegdb' and database_name = current_database()
+        and table_name = 'alembic_version' and column_name = 'version_num'
 """
 
 
@@ -52,7 +58,7 @@ def stored_revision(con: duckdb.DuckDBPyConnection, file: Path | None) -> str | 
     if SCHEMA not in schemas:
         return None
     tables = {row[0] for row in con.execute(_TABLES).fetchall()}
-    if "alembic_version" in tables:
+    if con.execute(_VERSIONED).fetchall() == [(1,)]:
         rows = con.execute(
             f"select version_num from {SCHEMA}.alembic_version"  # noqa: S608
         ).fetchall()

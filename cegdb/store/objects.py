@@ -77,11 +77,11 @@ def find(catalog: sa.Connection, kind: Kind, name: str) -> int:
         There is none; the hint lists those there are.
     """
     place = _PLACES[kind]
-    query = sa.select(place.table.c[place.key]).where(place.table.c.name == name)
+    query = sa.select(place.table.c[place.key]).where(place.table.c.name == str(name))
     found = catalog.execute(query).scalar_one_or_none()
     if found is None:
         known = all_names(catalog, kind)
-        near = difflib.get_close_matches(name, known, n=3) or known
+        near = difflib.get_close_matches(str(name), known, n=3) or known
         there = f"there are {listed(map(repr, near))}" if known else f"there is no {kind} yet"
         raise UnknownNameError(f"no {kind} is called {name!r}", hint=there)
     return int(found)
@@ -117,9 +117,9 @@ def claim_name(
         The name is taken, or empty.
     """
     known = set(all_names(catalog, kind))
-    if name is not None and not name.strip():
+    wanted = default if name is None else str(name)
+    if not wanted.strip():
         raise NameTakenError(f"a {kind} needs a name that is not blank")
-    wanted = default if name is None else name
     if wanted not in known:
         return wanted
     if replace:
@@ -152,14 +152,11 @@ def insert(catalog: sa.Connection, kind: Kind, values: Mapping[str, object]) -> 
 def drop(catalog: sa.Connection, kind: Kind, object_id: int) -> None:
     """Delete an object, everything built on it, and every row of theirs."""
     place = _PLACES[kind]
-    for child in KINDS:
-        if _PLACES[child].parent == kind:
-            below = _PLACES[child]
-            query = sa.select(below.table.c[below.key]).where(
-                below.table.c[place.key] == object_id
-            )
-            for child_id in catalog.execute(query).scalars().all():
-                drop(catalog, child, child_id)
+    for child, stands_on in _stands_on(kind):
+        key = _PLACES[child].table.c[_PLACES[child].key]
+        query = sa.select(key).where(stands_on == object_id)
+        for child_id in catalog.execute(query).scalars().all():
+            drop(catalog, child, child_id)
     for table in place.rows:
         catalog.execute(sa.delete(table).where(table.c[place.key] == object_id))
     if kind == "survey":
@@ -171,3 +168,12 @@ def drop(catalog: sa.Connection, kind: Kind, object_id: int) -> None:
         catalog.execute(sa.delete(schema.variable).where(of_survey))
         catalog.exec_driver_sql(f"drop table {response_table(object_id)}")
     catalog.execute(sa.delete(place.table).where(place.table.c[place.key] == object_id))
+
+
+def _stands_on(kind: Kind) -> list[tuple[Kind, sa.Column[int]]]:
+    """Return the kinds built on a kind, with the column that says on which object."""
+    key = _PLACES[kind].key
+    found = [
+        (child, _PLACES[child].table.c[key]) for child in KINDS if _PLACES[child].parent == kind
+    ]
+    return [*found, ("ceg", schema.ceg.c.parent_ceg_id)] if kind == "ceg" else found
