@@ -77,7 +77,7 @@ def _sizes(
     steps: Steps, ceg_id: int, n_vertices: int, heights: list[tuple[int, int, int, float]]
 ) -> list[dict[str, object]]:
     """Return the rows of ``merge_step``: G_0, then one graph a height merged."""
-    gone = dict(steps.fetch("merged_edge"))
+    gone: dict[int, int] = dict(steps.fetch("merged_edge"))
     n_edges = n_vertices - 1
     rows: list[dict[str, object]] = []
     for step, (height, n_situations, n_positions, seconds) in enumerate(

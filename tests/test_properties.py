@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import oracle
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import HealthCheck, example, given, note, settings
 from hypothesis import strategies as st
 from oracle import BLANK, MISS, NA, NOT_APPLICABLE, Graph, Row, Stages, Tree, labels
 from strategies import SurveyTable, death_tree, staged_trees, survey_tables, tree_options
@@ -257,6 +257,52 @@ def test_an_event_tree_is_the_oracles(
         assert case.options["sampling_zeros"] != "none"
 
 
+def every_kind_of_cell() -> SurveyTable:
+    """Return a survey with each kind of cell where it matters."""
+    lines: list[tuple[str, list[Any], int]] = [
+        ("blanks only, as many as make a gate", ["a", BLANK, "z", "p"], 5),
+        ("too few of them", ["b", BLANK, "z", "p"], 4),
+        ("an answer among them", ["c", BLANK, "z", "p"], 9),
+        ("", ["c", "y", "z", "p"], 1),
+        ("a declared structural among them", ["d", BLANK, "z", "p"], 6),
+        ("", ["d", NA, "z", "q"], 2),
+        ("a declared missing among them", ["e", BLANK, "z", "q"], 7),
+        ("", ["e", MISS, "z", "p"], 1),
+        ("everything", ["f", "n", "z", "q"], 3),
+        ("", ["f", "y", MISS, "q"], 2),
+        ("", ["f", "y", NA, "p"], 2),
+        ("", ["f", "y", BLANK, "p"], 1),
+        ("all that have the last answer but one stop there", ["g", "y", "x", MISS], 2),
+        ("nobody has the first answer", [MISS, "y", "z", "q"], 3),
+    ]
+    order = ["W", "X", "Y", "Z"]
+    return SurveyTable([(dict(zip(order, row, strict=True)), n) for _, row, n in lines], order)
+
+
+@pytest.mark.parametrize("zeros", ["none", "floret", "full"])
+@pytest.mark.parametrize("policy", ["prefix", "complete", "category"])
+@pytest.mark.parametrize("blank", ["auto", "structural", "missing"])
+def test_every_kind_of_cell_under_every_setting(
+    db: Database, sound: Sound, blank: str, policy: str, zeros: str
+) -> None:
+    table = every_kind_of_cell()
+    levels = {"W": [*"gfedcba", "nobody"], "Y": ["unseen", "z", "x"]}
+    survey = ingest(db, *table, levels)
+    options: dict[str, Any] = {"blank": blank, "missing_policy": policy}
+    options |= {"sampling_zeros": zeros, "impossible": [{"Y": "unseen", "W": "b"}]}
+    tree = oracle.event_tree(*table, levels=levels, **options)
+    survey.event_tree(**options)
+    assert same_tree(db, tree)
+    sound(db)
+    options["impossible"] = []  # codes of several chunks cannot check that one
+    tree = oracle.event_tree(*table, levels=levels, **options)
+    for limit in (2, 100, 1000):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(cegdb.tree.paths, "_LIMIT", limit)
+            survey.event_tree(**options, replace=True)
+        assert same_tree(db, tree)
+
+
 @run(12)
 @given(st.data())
 def test_one_survey_gives_a_tree_of_any_order(db: Database, data: st.DataObject) -> None:
@@ -363,6 +409,20 @@ def set_stages(
     return given_stages, tree, oracle.stage_of(tree, sample.names)
 
 
+def crossed() -> Staged:
+    """Return a tree with two situations of one stage whose targets are swapped."""
+    paths = ("ax", "ayp", "ayq", "bxp", "bxq", "by")
+    rows: list[tuple[Row, int]] = [
+        ({v: path[i] if i < len(path) else BLANK for i, v in enumerate("XYZ")}, 5)
+        for path in paths
+    ]
+    a, b = (("X", "a"),), (("X", "b"),)
+    names = {(): "r", a: "v", b: "v", (*a, ("Y", "y")): "s", (*b, ("Y", "x")): "s"}
+    return Staged(rows, ["X", "Y", "Z"], names, "variable")
+
+
+@example(crossed(), "paths", None)
+@example(Staged(*death_tree(), "variable"), "frame", 2)
 @run(50)
 @given(staged(), examples(["paths", "frame", "groups"]), examples([None, 1, 7.5, 1 / 3]))
 def test_the_ceg_of_a_staged_tree_is_the_oracles(

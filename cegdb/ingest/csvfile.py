@@ -11,6 +11,7 @@ import gzip
 import io
 import re
 import tempfile
+import zlib
 from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
@@ -31,6 +32,7 @@ _RECORDS: Final = 100
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1f]")
 _ZIP: Final = b"PK\x03\x04"
 _BOM: Final = b"\xef\xbb\xbf"
+_UNREADABLE: Final = (OSError, EOFError, zlib.error)
 _AS_UTF8: Final = "save the file as UTF-8 (it may be latin-1 or cp1252)"
 
 
@@ -123,7 +125,7 @@ def _start(file: Path, size: int, *, compressed: bool) -> tuple[bytes, bool]:
     try:
         with _bytes_of(file, compressed=compressed) as stream:
             return stream.read(size), bool(stream.read(1))
-    except (OSError, EOFError) as error:
+    except _UNREADABLE as error:
         raise SurveyError(f"{file} cannot be read: {error}") from None
 
 
@@ -254,7 +256,7 @@ def _rewrite(file: Path, copy: Path, found: _Records, *, compressed: bool) -> No
         raise SurveyError(
             f"{file}, after line {rows.line_num}: not UTF-8 text", hint=_AS_UTF8
         ) from None
-    except (OSError, EOFError) as error:
+    except _UNREADABLE as error:
         raise SurveyError(f"{file} cannot be read: {error}") from None
 
 

@@ -112,7 +112,8 @@ def _code_chunks(
 ) -> Coded:
     steps.create(
         "path_head",
-        "select 0 as chunk, cast(0 as bigint) as head_id, cast(0 as bigint) as code where false",
+        "select 0 as chunk, cast(0 as bigint) as head_id, cast(0 as bigint) as code "
+        "where false",
     )
     coded = Coded()
     start, n_heads = 0, 0
