@@ -222,7 +222,7 @@ class Survey(_Named):
         >>> with cegdb.open() as db:
         ...     survey = db.ingest("select 'a' as x, 'u' as y", name="one")
         ...     survey.event_tree(order=["y"])
-        event tree 'one': 2 vertices, 1 situation, 1 leaves, height 1; 1 row
+        event tree 'one': 2 vertices, 1 situation, 1 leaf, height 1; 1 row
         """
         tree_id = tree_room.event_tree(
             self._store,

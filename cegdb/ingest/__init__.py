@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from cegdb.errors import SqlStepError, SurveyError, listed
-from cegdb.ingest import csvfile
 from cegdb.ingest.counts import check_counts, looks_like_count
 from cegdb.ingest.levels import (
     Variable,
@@ -22,7 +21,14 @@ from cegdb.ingest.levels import (
     sort_levels,
     suspects,
 )
-from cegdb.ingest.sources import Relation, Source, find_columns, label_of, opened
+from cegdb.ingest.sources import (
+    Relation,
+    Source,
+    find_columns,
+    label_of,
+    opened,
+    unreadable,
+)
 from cegdb.sqlfiles import Steps
 from cegdb.store.objects import claim_name, insert, new_id, response_table
 from cegdb.version import made_by
@@ -286,12 +292,7 @@ def _read(
     try:
         steps.create("source_line", query, relation.params_of(query))
     except SqlStepError as error:
-        text = str(error.__cause__ or error)
-        if relation.csv is not None:
-            raise csvfile.explain(con, relation.described, relation.csv, text) from None
-        raise SurveyError(
-            f"{relation.shown} cannot be read: {text.strip().splitlines()[0]}"
-        ) from None
+        raise unreadable(con, relation, error) from None
     return int(str(steps.rows("select coalesce(sum(n_lines), 0) from temp.source_line")[0][0]))
 
 

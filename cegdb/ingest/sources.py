@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from cegdb.errors import SqlStepError
     from cegdb.sqlfiles import Value
 
     class ArrowTable(Protocol):
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
             """Return the schema."""
 
 
-__all__ = ["Relation", "Source", "find_columns", "label_of", "opened"]
+__all__ = ["Relation", "Source", "find_columns", "label_of", "opened", "unreadable"]
 
 Source: TypeAlias = "str | os.PathLike[str] | pd.DataFrame | ArrowTable"
 
@@ -90,6 +91,16 @@ def opened(con: duckdb.DuckDBPyConnection, source: Source) -> Iterator[Relation]
             yield _from_file(con, Path(os.fspath(source)), stack)
         else:
             yield _from_object(con, source)
+
+
+def unreadable(
+    con: duckdb.DuckDBPyConnection, relation: Relation, error: SqlStepError
+) -> SurveyError:
+    """Return the error to raise when the step that reads a source fails."""
+    text = str(error.__cause__ or error)
+    if relation.csv is not None:
+        return csvfile.explain(con, relation.described, relation.csv, text)
+    return SurveyError(f"{relation.shown} cannot be read: {text.strip().splitlines()[0]}")
 
 
 def _forget(con: duckdb.DuckDBPyConnection) -> None:

@@ -76,6 +76,10 @@ def find(catalog: sa.Connection, kind: Kind, name: str) -> int:
     UnknownNameError
         There is none; the hint lists those there are.
     """
+    if kind not in _PLACES:
+        raise UnknownNameError(
+            f"there is no kind {kind!r}", hint=f"kinds are {', '.join(KINDS)}"
+        )
     place = _PLACES[kind]
     query = sa.select(place.table.c[place.key]).where(place.table.c.name == str(name))
     found = catalog.execute(query).scalar_one_or_none()
