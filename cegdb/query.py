@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from cegdb.errors import CegdbError, QueryError, listed
+from cegdb.sqlfiles import raise_interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -105,15 +106,14 @@ def run_sql(
 def _failing_as_query(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
     try:
         yield
-    except duckdb.InterruptException:
-        raise KeyboardInterrupt from None
+    except CegdbError:
+        raise
     except duckdb.CatalogException as error:
         raise QueryError(_first(error), hint=_known_tables(con, error)) from None
     except duckdb.TransactionException as error:
         raise QueryError(_first(error), hint="end the transaction: rollback") from None
-    except CegdbError:
-        raise
     except (duckdb.Error, RuntimeError, TypeError) as error:
+        raise_interrupt(error)
         raise QueryError(str(error).strip()) from None
 
 

@@ -108,10 +108,10 @@ def _tree(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     for variable, decided in _mapping(details, "decisions").items():
         parts = decided if isinstance(decided, dict) else {}
         words = {
-            "blank_structural": "blanks do not apply",
-            "blank_missing": "blanks are missing",
-            "missing_structural": "missing answers do not apply",
-            "missing": "answers are missing",
+            "blank_structural": "blank (does not apply)",
+            "blank_missing": "blank (missing)",
+            "missing_structural": "missing (does not apply)",
+            "missing": "missing",
         }
         told = [f"{n:,} {words[key]}" for key, n in parts.items() if n]
         if told:

@@ -71,7 +71,7 @@ def test_run_goes_from_rows_to_the_edges_of_the_ceg(survey: Path) -> None:
     for made in ("survey 'falls'", "event tree 'falls'", "staging 'falls'", "CEG 'falls'"):
         assert made in result.stderr
     assert "15 rows read, 15 kept" in result.stderr
-    assert "10 blanks do not apply" in result.stderr
+    assert "10 blank (does not apply)" in result.stderr
     call("check", "falls.duckdb")
 
 

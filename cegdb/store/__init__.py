@@ -21,7 +21,8 @@ import sqlalchemy as sa
 from duckdb_sqlalchemy import ConnectionWrapper
 from sqlalchemy.pool import StaticPool
 
-from cegdb.errors import StoreError
+from cegdb.errors import CegdbError, StoreError
+from cegdb.sqlfiles import raise_interrupt
 from cegdb.store import migrate, schema
 
 if TYPE_CHECKING:
@@ -184,10 +185,13 @@ class Store:
         with self._lock:
             try:
                 yield self._checked()
-            except duckdb.InterruptException:
-                raise KeyboardInterrupt from None
-            except duckdb.Error as error:
-                raise self._failed(error) from error
+            except CegdbError:
+                raise
+            except (duckdb.Error, RuntimeError) as error:
+                raise_interrupt(error)
+                if isinstance(error, duckdb.Error):
+                    raise self._failed(error) from error
+                raise
             except sa.exc.IntegrityError as error:
                 raise StoreError(f"a catalog row was refused: {error.orig}") from error
             except sa.exc.DBAPIError as error:

@@ -1,0 +1,331 @@
+"""Situations from public reports that break tools of this kind, with the right values.
+
+The files are in ``../shared/cases``; the numbers are those stated there.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+
+import cegdb
+from cegdb.errors import StagingError, TreeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cegdb import ChainEventGraph, Database, EventTree
+
+BULK = [
+    "vertex",
+    "edge",
+    "hyperstage",
+    "stage",
+    "stage_member",
+    "stage_edge",
+    "ahc_merge",
+    "position",
+    "position_member",
+    "ceg_edge",
+]
+
+
+def file_of(shared: Path, case: str, name: str) -> Path:
+    return shared / "cases" / "files" / case / name
+
+
+def singletons(tree: EventTree, alpha: float | None) -> float:
+    """Return the log score of the tree with every situation its own stage."""
+    start = tree.set_stages({}, "start", alpha=alpha, replace=True)
+    return start.log_marginal_likelihood
+
+
+def sizes(ceg: ChainEventGraph) -> tuple[int, int]:
+    """Return positions without the sink, and edges."""
+    return len(ceg.positions) - 1, len(ceg.edges)
+
+
+def tables(db: Database) -> dict[str, list[tuple[object, ...]]]:
+    """Return the rows of every bulk table, without the id of their owner."""
+    found = {}
+    for table in BULK:
+        names, _ = db.rows(f"select * from cegdb.{table} limit 0")  # noqa: S608
+        columns = ", ".join(names[1:])
+        found[table] = db.rows(f"select {columns} from cegdb.{table} order by all")[1]  # noqa: S608
+    return found
+
+
+def test_a02_complete_cases_keep_structural_rows(
+    db: Database, shared: Path, sound: Callable[[Database], None]
+) -> None:
+    frame = pd.read_csv(file_of(shared, "A02", "school.csv"), keep_default_na=False)
+    before = frame.copy(deep=True)
+    survey = db.ingest(frame, missing=["unknown"])
+    tree = survey.event_tree(missing_policy="complete")
+    pd.testing.assert_frame_equal(frame, before)
+    leaves = db.sql("select n from cegdb.vertices where variable is null")["n"]
+    assert (len(tree.edges) + 1, len(tree.situations), len(leaves)) == (23, 11, 12)
+    assert leaves.sum() == 93
+    enrolled = tree.edges.query("variable == 'enrolled' and label == 'No'")
+    assert enrolled["n"].sum() == 26
+    assert "8 of 101 rows left out" in tree.summary
+    assert "5 of 101 rows have no answer to 'attends' and are left out" in tree.summary
+    staged = tree.learn_stages(alpha=2)
+    assert singletons(tree, 2) == pytest.approx(-236.155339, abs=5e-7)
+    assert staged.log_marginal_likelihood == pytest.approx(-222.671662, abs=5e-7)
+    assert len(staged.stages) == 5
+    assert sizes(staged.to_ceg()) == (5, 10)
+    sound(db)
+
+
+def test_a04_members_of_a_stage_show_one_probability(db: Database, shared: Path) -> None:
+    tree = db.ingest(file_of(shared, "A04", "same_stage_probs.csv")).event_tree()
+    staged = tree.learn_stages(alpha=2)
+    assert singletons(tree, 2) == pytest.approx(-2696.629472, abs=5e-7)
+    assert staged.log_marginal_likelihood == pytest.approx(-2686.645564, abs=5e-7)
+    ceg = staged.to_ceg()
+    assert sizes(ceg) == (4, 8)
+    assert sorted(staged.stages["n_situations"]) == [1, 2, 2, 2]
+    answers = ceg.edges.merge(
+        ceg.positions[["position", "stage"]], left_on="source", right_on="position"
+    )
+    no = sorted(answers.query("label == 'No'")["probability"])
+    assert no == pytest.approx([0.183860, 0.737203], abs=5e-7)
+    in_tree = db.sql(
+        "select stage_id, label, probability from cegdb.staged_edges where staging = $name",
+        {"name": staged.name},
+    )
+    in_stage = staged.stage_edges[["stage_id", "label", "probability"]]
+    merged = in_tree.merge(in_stage, on=["stage_id", "label"])
+    assert (merged["probability_x"] == merged["probability_y"]).all()
+    merged = answers.merge(staged.stage_edges, on=["stage", "label"])
+    assert len(merged) == 8
+    assert (merged["probability_x"] == merged["probability_y"]).all()
+
+
+def test_a05_alpha_and_unseen_cells(
+    db: Database, shared: Path, sound: Callable[[Database], None]
+) -> None:
+    survey = db.ingest(file_of(shared, "A05", "zero_cells.csv"))
+    n = survey.receipt["rows_kept"]
+    tree = survey.event_tree()
+    for alpha in (0, -1, float("nan"), float("inf")):
+        with pytest.raises(StagingError, match=f"alpha is {alpha}\nhint: alpha, the prior"):
+            tree.learn_stages(alpha=alpha)
+    assert len(db.stagings) == 0
+    added = survey.event_tree(
+        "added", add_paths=[{"grp": "a", "resp": "y"}, {"grp": "b", "resp": "x"}]
+    )
+    assert added.edges["n"].tolist().count(0) == 2
+    assert db.sql("select n from cegdb.vertices where depth = 0")["n"].tolist() == [n, n]
+    for made in (tree, added):
+        for alpha in (1e-9, 1.0, 1e6):
+            staged = made.learn_stages(alpha=alpha)
+            assert abs(staged.log_marginal_likelihood) < 1e3
+            assert staged.stage_edges["probability"].between(0, 1, inclusive="right").all()
+            staged.to_ceg()
+    sound(db)
+
+
+def test_a06_names_are_numbered_in_natural_order(db: Database, shared: Path) -> None:
+    tree = db.ingest(file_of(shared, "A06", "many_positions.csv")).event_tree()
+    staged = tree.learn_stages(alpha=3)
+    assert (len(tree.edges) + 1, len(tree.situations)) == (139, 67)
+    assert (len(staged.stages), len(staged.merges)) == (13, 54)
+    assert singletons(tree, 3) == pytest.approx(-29195.676484, abs=5e-7)
+    assert staged.log_marginal_likelihood == pytest.approx(-28936.425806, abs=5e-7)
+    ceg = staged.to_ceg()
+    assert sizes(ceg) == (31, 66)
+    names = [*(f"w{i}" for i in range(31)), "w_inf"]
+    assert ceg.positions["position"].tolist() == names
+
+
+@pytest.mark.slow
+def test_a06_rows_threads_and_hash_seeds_change_no_byte(shared: Path, tmp_path: Path) -> None:
+    lines = file_of(shared, "A06", "many_positions.csv").read_text().splitlines()
+    results = set()
+    for seed, threads in (("0", 1), ("1", 2), ("2", 8)):
+        rows = pd.Series(lines[1:]).sample(frac=1, random_state=int(seed)).tolist()
+        shuffled = tmp_path / "many_positions.csv"
+        shuffled.write_text("\n".join([lines[0], *rows]) + "\n")
+        code = (
+            "import sys, cegdb, test_cases\n"
+            f"with cegdb.open(threads={threads}) as db:\n"
+            f"    ceg = db.ingest({str(shuffled)!r}).event_tree().learn_stages().to_ceg()\n"
+            "    print(test_cases.tables(db))\n"
+            "    ceg.export('ceg.dot'); ceg.export('ceg.graphml'); ceg.export('ceg.json')\n"
+        )
+        done = subprocess.run(  # noqa: S603
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=tmp_path,
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(__file__).parent)},
+        )
+        files = [(tmp_path / f"ceg.{kind}").read_bytes() for kind in ("dot", "graphml", "json")]
+        results.add((done.stdout, *files))
+    assert len(results) == 1
+
+
+def test_a07_leaves_at_unequal_depth(
+    db: Database, shared: Path, sound: Callable[[Database], None]
+) -> None:
+    tree = db.ingest(file_of(shared, "A07", "unequal_depth.csv")).event_tree()
+    leaves = db.sql("select depth, n from cegdb.vertices where variable is null")
+    assert (len(tree.edges) + 1, len(tree.situations), len(leaves)) == (13, 6, 7)
+    assert leaves["n"].sum() == 79
+    assert {1, 5} <= set(leaves["depth"])
+    staged = tree.learn_stages(alpha=2)
+    assert singletons(tree, 2) == pytest.approx(-153.361537, abs=5e-7)
+    assert staged.log_marginal_likelihood == pytest.approx(-149.941891, abs=5e-7)
+    assert (len(staged.stages), len(staged.merges)) == (5, 1)
+    ceg = staged.to_ceg()
+    assert sizes(ceg) == (5, 10)
+    therapy = ceg.edges.query("variable == 'therapy'")
+    assert sorted(therapy["label"]) == ["Drug", "Surgery"]
+    assert len(set(therapy["target"])) == 1
+    paths = db.sql("from cegdb.paths($name)", {"name": ceg.name})
+    assert paths["probability"].sum() == pytest.approx(1, abs=1e-12)
+    sound(db)
+
+
+def test_a08_parallel_edges_keep_their_counts(db: Database, shared: Path) -> None:
+    tree = db.ingest(file_of(shared, "A08", "parallel_edges.csv")).event_tree()
+    staged = tree.learn_stages(alpha=3)
+    assert singletons(tree, 3) == pytest.approx(-1596.258482, abs=5e-7)
+    assert staged.log_marginal_likelihood == pytest.approx(-1578.498968, abs=5e-7)
+    ceg = staged.to_ceg()
+    assert sizes(ceg) == (4, 9)
+    rows = ceg.edges[["source", "label", "target", "n"]].itertuples(index=False, name=None)
+    assert sorted(rows) == sorted(
+        [
+            ("w0", "Blue", "w1", 100),
+            ("w0", "Green", "w1", 200),
+            ("w0", "Red", "w1", 400),
+            ("w1", "No", "w2", 350),
+            ("w1", "Yes", "w3", 350),
+            ("w2", "Fail", "w_inf", 141),
+            ("w2", "Pass", "w_inf", 209),
+            ("w3", "Fail", "w_inf", 69),
+            ("w3", "Pass", "w_inf", 281),
+        ]
+    )
+    graph = ceg.to_networkx()
+    assert graph.number_of_edges("w0", "w1") == 3
+    assert graph.edges["w0", "w1", "Green"]["n"] == 200
+
+
+def test_a11_bad_starting_groups_are_refused(db: Database, shared: Path) -> None:
+    survey = db.ingest(file_of(shared, "A11", "custom_groups.csv"))
+    tree = survey.event_tree()
+    text = file_of(shared, "A11", "overlapping_groups.json").read_text()
+    overlapping = json.loads(text)["groups"]
+    with pytest.raises(StagingError, match=r"\('u', 'm'\).*two groups of initial: '1' and '2'"):
+        tree.learn_stages(initial=overlapping)
+    bad: dict[str, list[Any]] = {
+        r"\('w', 'm'\) does not exist: after \(the root\) come 'r', 'u'": [[("w", "m")]],
+        r"\('u', 'm', '1'\) is a leaf, which has no stage": [[("u", "m", "1")]],
+        r"joins situation \(the root\) with labels r, u and situation \('r'\)": [[(), ("r",)]],
+    }
+    for message, groups in bad.items():
+        for setting in ("initial", "hyperstages"):
+            with pytest.raises(StagingError, match=message):
+                tree.learn_stages(**{setting: groups})
+        with pytest.raises(StagingError, match=message):
+            tree.set_stages(groups)
+    assert len(db.stagings) == 0
+    assert all(not db.rows(f"from cegdb.{table}")[1] for table in BULK[2:])
+    assert len(tree.learn_stages(initial=[[("u", "m"), ("u", "f")]]).florets) == 7
+
+
+def test_a21_nothing_to_merge_stops_and_says_why(db: Database, shared: Path) -> None:
+    tree = db.ingest(file_of(shared, "A21", "nothing_to_merge.csv")).event_tree()
+    staged = tree.learn_stages(alpha=4)
+    assert len(tree.edges) + 1 == 13
+    assert staged.log_marginal_likelihood == pytest.approx(-7028.853090, abs=5e-7)
+    assert (len(staged.stages), len(staged.merges)) == (5, 0)
+    assert "0 merges; stopped since no further one raises the score" in staged.summary
+    assert sizes(staged.to_ceg()) == (5, 12)
+
+
+def test_a22_mixed_types_are_labels_by_their_text(db: Database, shared: Path) -> None:
+    scope: dict[str, Any] = {}
+    exec(file_of(shared, "A22", "mixed_labels.py").read_text(), scope)  # noqa: S102
+    survey = db.ingest(scope["df"])
+    found = survey.variables.query("n > 0").set_index(["variable", "label"])["n"].to_dict()
+    assert found == {
+        ("q1", "1"): 3,
+        ("q1", "2"): 3,
+        ("q1", "refused"): 1,
+        ("q1", "missing"): 1,
+        ("q2", "False"): 4,
+        ("q2", "True"): 4,
+    }
+    kinds = survey.variables.query("variable == 'q1' and n > 0").set_index("label")["kind"]
+    assert kinds["missing"] == "blank"
+    survey.event_tree().learn_stages().to_ceg()
+
+
+def test_e01_a_second_analysis_sees_its_own_data(db: Database, shared: Path) -> None:
+    def analyse(name: str) -> tuple[int, int, float, float]:
+        source = file_of(shared, "E01", f"survey_{name}.csv")
+        tree = db.ingest(source, name=name, replace=True).event_tree()
+        staged = tree.learn_stages(alpha=2)
+        start = singletons(tree, 2)
+        return len(staged.stages), len(staged.merges), start, staged.log_marginal_likelihood
+
+    first = analyse("a")
+    assert first == (
+        3,
+        0,
+        pytest.approx(-28.185420, abs=5e-7),
+        pytest.approx(-28.185420, abs=5e-7),
+    )
+    assert analyse("b") == (
+        2,
+        1,
+        pytest.approx(-26.267097, abs=5e-7),
+        pytest.approx(-25.254620, abs=5e-7),
+    )
+    assert analyse("a") == first
+    with cegdb.open() as other:
+        other.ingest(file_of(shared, "E01", "survey_b.csv"), name="a")
+        assert len(db.trees) == 2
+    tree = db.trees["a"]
+    scores = {tree.learn_stages(alpha=alpha).log_marginal_likelihood for alpha in (1, 2, 4)}
+    assert len(scores) == 3
+
+
+def test_w2_an_aggregated_table_equals_its_rows_bit_for_bit(shared: Path) -> None:
+    source = file_of(shared, "W2", "ship_freq.csv")
+    counts = pd.read_csv(source)
+    rows = counts.loc[counts.index.repeat(counts["Freq"])].drop(columns="Freq")
+    with cegdb.open() as one, cegdb.open() as other:
+        survey = one.ingest(source, name="ship", count="Freq")
+        survey.event_tree().learn_stages().to_ceg()
+        other.ingest(rows, name="ship").event_tree().learn_stages().to_ceg()
+        assert tables(one) == tables(other)
+        assert survey.receipt["rows_dropped"] == {"Freq is 0": 2}
+        assert survey.receipt["respondents"] == 1204
+        undeclared = one.ingest(source, name="undeclared")
+        assert any("count='Freq'" in hint for hint in undeclared.receipt["hints"])
+
+
+def test_w2_zero_lines_make_branches_when_asked(db: Database, shared: Path) -> None:
+    ages = {"Age": ["Adult", "Child"]}
+    survey = db.ingest(file_of(shared, "W2", "ship_freq.csv"), count="Freq", levels=ages)
+    tree = survey.event_tree(
+        sampling_zeros="floret", impossible=[{"Sex": "Female", "Age": "Child"}]
+    )
+    children = tree.edges.query("label == 'Child'")
+    assert (children["n"] == 0).all()
+    assert len(children) == 2
+    with pytest.raises(TreeError, match="declared impossible, but 1204 rows have it"):
+        survey.event_tree(impossible=[{"Age": "Adult"}])
