@@ -582,24 +582,56 @@ def test_learnt_stages_are_the_oracles(
     tree = case.for_oracle()
     survey = ingest(db, *case.table, case.options.get("levels"))
     event_tree = survey.event_tree(**case.for_product())
-
-    def by_path(groups: Mapping[int, str]) -> dict[tuple[str, ...], str]:
-        return {labels(tree.by_id[v].path): name for v, name in groups.items()}
-
-    # Who may share a stage, and who starts in one
-    allowed: dict[int, Any] = oracle.hyperstages(
-        tree, "labels" if who == "labels" else "variable"
-    )
-    hyperstages: Any = who
+    by, groups, initial = who, None, None
     if who == "given":
-        groups = data.draw(some_groups(oracle.hyperstages(tree, "labels")))
-        allowed |= groups
-        hyperstages = by_path(groups)
-    initial = data.draw(some_groups(allowed)) if start == "in groups" else {}
+        by, groups = "variable", data.draw(some_groups(oracle.hyperstages(tree, "labels")))
+    if start == "in groups":
+        initial = data.draw(some_groups(oracle.hyperstages(tree, by) | (groups or {})))
+    learn_and_compare(db, tree, event_tree, alpha, by, groups, initial)
+    sound(db)
+
+
+@pytest.mark.parametrize("by", ["variable", "labels"])
+@pytest.mark.parametrize("zeros", ["none", "floret", "full"])
+def test_stages_of_every_kind_are_the_oracles(
+    db: Database, sound: Sound, zeros: str, by: str
+) -> None:
+    """Single edges and situations that nobody reached, in initial groups and in none."""
+    table, levels = every_kind_of_cell(), {"W": [*"gfedcba", "nobody"]}
+    event_tree = ingest(db, *table, levels).event_tree(sampling_zeros=zeros)
+    tree = oracle.event_tree(*table, sampling_zeros=zeros, levels=levels)
+    kinds = learn_and_compare(db, tree, event_tree, 2, by, None, None)
+    assert ("unobserved" in kinds) == (zeros == "full")
+    sound(db)
+    largest = sorted(max(oracle.partition(oracle.hyperstages(tree, by)), key=len))
+    groups = dict.fromkeys(largest[::2], "even") | dict.fromkeys(largest[1::2], "odd")
+    learn_and_compare(db, tree, event_tree, 2, by, groups, None)
+    learn_and_compare(db, tree, event_tree, 2, by, None, groups)
+    sound(db)
+
+
+def learn_and_compare(
+    db: Database,
+    tree: Tree,
+    event_tree: EventTree,
+    alpha: float | None,
+    by: str,
+    groups: Mapping[int, str] | None,
+    initial: Mapping[int, str] | None,
+) -> set[str]:
+    """Learn stages within hyperstages, from initial ones; return the kinds of stages."""
+
+    def by_path(given_groups: Mapping[int, str]) -> dict[tuple[str, ...], str]:
+        return {labels(tree.by_id[v].path): name for v, name in given_groups.items()}
+
+    allowed = oracle.hyperstages(tree, "labels" if by == "labels" else "variable")
+    if groups is not None:  # those in none stay with their variable and label set
+        allowed = oracle.hyperstages(tree) | groups
     learnt = event_tree.learn_stages(
         alpha=alpha,
-        hyperstages=hyperstages,
-        initial=by_path(initial) if start == "in groups" else None,
+        hyperstages=by if groups is None else by_path(groups),
+        initial=None if initial is None else by_path(initial),
+        replace=True,
     )
     used = (oracle.default_alpha(tree) or 1) if alpha is None else alpha
     expected = oracle.ahc(tree, used, allowed, initial)
@@ -651,7 +683,7 @@ def test_learnt_stages_are_the_oracles(
         for block in sorted(oracle.partition(expected.stage), key=min)
     ]  # fmt: skip
     check_estimates(db, learnt, tree, used, expected.stage)
-    sound(db)
+    return set(expected.kind.values())
 
 
 def check_estimates(
