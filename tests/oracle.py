@@ -139,9 +139,7 @@ def event_tree(
     ordered = _level_order(table, order, add_paths, levels or {})
     added = [_added_history(path, order) for path in add_paths]
 
-    n, n_dropped = _count_histories(
-        table, order, added, blank, missing_policy, gate_min_rows
-    )
+    n, n_dropped = _count_histories(table, order, added, blank, missing_policy, gate_min_rows)
     for history in added:
         for length in range(len(history) + 1):
             n.setdefault(history[:length], 0)
@@ -258,9 +256,7 @@ def decide(
     # What is a blank here?
     if blank == "auto":
         is_gate = (
-            sum(here.values()) >= gate_min_rows
-            and set(here) == {BLANK}
-            and not added_answers
+            sum(here.values()) >= gate_min_rows and set(here) == {BLANK} and not added_answers
         )
         blank_is = NA if is_gate else MISS
     else:
@@ -280,8 +276,7 @@ def decide(
 
     label = {NA: NOT_APPLICABLE, MISS: missing_is}
     return {
-        cell: label[kind] if isinstance(kind, Cell) else kind
-        for cell, kind in read.items()
+        cell: label[kind] if isinstance(kind, Cell) else kind for cell, kind in read.items()
     }
 
 
@@ -623,13 +618,9 @@ def probabilities(
     }
 
 
-def log_marginal_likelihood(
-    tree: Tree, alpha: float | Fraction, stage: Stages
-) -> float:
+def log_marginal_likelihood(tree: Tree, alpha: float | Fraction, stage: Stages) -> float:
     """Return the score of a staged tree: the sum of its stages' log evidence."""
-    return fsum(
-        pooled.log_evidence for pooled in stage_florets(tree, alpha, stage).values()
-    )
+    return fsum(pooled.log_evidence for pooled in stage_florets(tree, alpha, stage).values())
 
 
 @dataclass
@@ -755,9 +746,7 @@ def stage_of(tree: Tree, named: Mapping[Path, Hashable]) -> Stages:
         raise ValueError(f"not situations of the tree: {sorted(unknown)}")
     first: dict[Hashable, int] = {}
     return {
-        v.id: first.setdefault(("named", named[v.path]), v.id)
-        if v.path in named
-        else v.id
+        v.id: first.setdefault(("named", named[v.path]), v.id) if v.path in named else v.id
         for v in tree.situations
     }
 

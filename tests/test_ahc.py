@@ -79,9 +79,7 @@ def random_hyperstage(rng, *, ids=None, max_rows=9):
 @st.composite
 def hyperstages(draw):
     k = draw(st.integers(2, 4))
-    bases = draw(
-        st.lists(st.sampled_from(BASES[k]), min_size=1, max_size=3, unique=True)
-    )
+    bases = draw(st.lists(st.sampled_from(BASES[k]), min_size=1, max_size=3, unique=True))
     rows = st.tuples(
         st.lists(st.integers(0, 3), min_size=k, max_size=k),
         st.integers(0, len(bases) - 1),
@@ -119,14 +117,10 @@ def test_merges_of_tiny_counts_are_those_of_the_naive_run(hyperstage):
     assert_same_merges(hyperstage.agglomerate(), expected)
 
 
-@pytest.mark.parametrize(
-    ("k", "mean", "base"), [(2, 2, 1), (2, 40, 0.5), (3, 1, 1 / 3)]
-)
+@pytest.mark.parametrize(("k", "mean", "base"), [(2, 2, 1), (2, 40, 0.5), (3, 1, 1 / 3)])
 def test_many_stages_of_equal_content_merge_as_in_the_naive_run(k, mean, base):
     rng = np.random.default_rng(k)
-    hyperstage = uniform(rng.poisson(mean, (45, k)), base).reordered(
-        rng.permutation(45)
-    )
+    hyperstage = uniform(rng.poisson(mean, (45, k)), base).reordered(rng.permutation(45))
     expected = ahc_oracle.agglomerate(hyperstage.as_dict())
     assert_same_merges(hyperstage.agglomerate(), expected)
 
@@ -166,9 +160,7 @@ def test_bayes_factors_of_worked_example_6_1(one, other, bayes_factor):
 
     merges = uniform([one, other]).agglomerate()
     assert merges == (
-        [Merge(0, 1, pytest.approx(log(bayes_factor), abs=1e-13))]
-        if bayes_factor > 1
-        else []
+        [Merge(0, 1, pytest.approx(log(bayes_factor), abs=1e-13))] if bayes_factor > 1 else []
     )
 
 
@@ -187,17 +179,15 @@ def test_scores_are_those_of_the_formula():
 
 def test_no_counts_or_one_label_score_exactly_zero():
     prior = np.array([[0.1, 0.7, 1e-5], [1e6, 1 / 3, 2.0]])
-    assert log_marginal_likelihood(
-        np.zeros((2, 3), dtype=np.int64), prior
-    ).tolist() == [
+    assert log_marginal_likelihood(np.zeros((2, 3), dtype=np.int64), prior).tolist() == [
         0.0,
         0.0,
     ]
     single = log_marginal_likelihood(np.array([[7], [10**9]]), np.array([[0.3], [5.0]]))
     assert single.tolist() == [0.0, 0.0]
-    assert log_marginal_likelihood(
-        np.zeros((0, 2), dtype=np.int64), np.ones((0, 2))
-    ).shape == (0,)
+    assert log_marginal_likelihood(np.zeros((0, 2), dtype=np.int64), np.ones((0, 2))).shape == (
+        0,
+    )
 
 
 @pytest.mark.parametrize(
@@ -218,15 +208,11 @@ def test_nothing_to_merge_gives_no_merges(counts):
 
 def test_ties_go_to_the_smallest_ids():
     twins = uniform([[1, 0]] * 4 + [[0, 1]] * 2)
-    hyperstage = Hyperstage(
-        twins.counts, twins.bases, twins.multiplicities, [9, 7, 5, 3, 8, 1]
-    )
+    hyperstage = Hyperstage(twins.counts, twins.bases, twins.multiplicities, [9, 7, 5, 3, 8, 1])
     # Each pair of equals gains 6/5; (1, 8) is before (3, 5).
     merges = [merge[:2] for merge in hyperstage.agglomerate()]
     assert merges[0] == (1, 8)
-    assert_same_merges(
-        hyperstage.agglomerate(), ahc_oracle.agglomerate(hyperstage.as_dict())
-    )
+    assert_same_merges(hyperstage.agglomerate(), ahc_oracle.agglomerate(hyperstage.as_dict()))
 
 
 def test_order_of_rows_and_of_labels_changes_nothing():
@@ -253,9 +239,7 @@ def test_gains_add_up_and_no_gain_is_left(mean):
     hyperstage = uniform(np.random.default_rng(5).poisson(mean, (1500, 2)))
     merges = hyperstage.agglomerate()
     stages = hyperstage.as_dict()
-    before = sum(
-        ahc_oracle.log_marginal_likelihood(*stage) for stage in stages.values()
-    )
+    before = sum(ahc_oracle.log_marginal_likelihood(*stage) for stage in stages.values())
     for kept, absorbed, gain in merges:
         assert kept < absorbed
         assert gain > 1e-9

@@ -106,9 +106,7 @@ def dot_labels(text):
     """Return the key and the label of each edge of the DOT text, unescaped."""
     string = r'"((?:[^"\\]|\\.)*)"'
     found = re.findall(rf" -> .*?\[key={string}, label={string}\];", text, re.DOTALL)
-    shown = [
-        re.sub(r"\\n", "\n", "\n" + label.replace("\\\\", "\0")) for _, label in found
-    ]
+    shown = [re.sub(r"\\n", "\n", "\n" + label.replace("\\\\", "\0")) for _, label in found]
     return [
         (unescaped(key), label[1:].replace('\\"', '"').replace("\0", "\\"))
         for (key, _), label in zip(found, shown, strict=True)
@@ -168,16 +166,12 @@ def test_kind_of_a_tree_says_whether_it_has_stages():
 
 
 def test_unknown_end_of_an_edge_is_refused():
-    with pytest.raises(
-        GraphError, match=r"s0 -> l7 of 't' ends at an unknown vertex: l7"
-    ):
+    with pytest.raises(GraphError, match=r"s0 -> l7 of 't' ends at an unknown vertex: l7"):
         tree_graph("t", [{"vertex": "s0"}], [edge_row("s0", "l7", "a")])
 
 
 def test_repeated_rows_are_refused():
-    with pytest.raises(
-        GraphError, match=r"w0 -> w_inf of 'fan' with label 'a' is given"
-    ):
+    with pytest.raises(GraphError, match=r"w0 -> w_inf of 'fan' with label 'a' is given"):
         fan(["a", "b", "a"])
     with pytest.raises(GraphError, match=r"vertex 's0' of 't' is given twice"):
         tree_graph("t", [{"vertex": "s0"}, {"vertex": "s0"}], [])
@@ -261,9 +255,7 @@ def test_edge_without_the_number_shows_its_label():
 
 
 def test_unknown_edge_info_lists_the_choices():
-    with pytest.raises(
-        GraphError, match=r"'odds', expected probability, count, .* or none"
-    ):
+    with pytest.raises(GraphError, match=r"'odds', expected probability, count, .* or none"):
         to_dot(tree(["a"]), edge_info="odds")
 
 
@@ -275,9 +267,7 @@ def test_shared_stage_is_filled_and_a_single_situation_is_white():
 
 def test_position_of_several_situations_keeps_its_colour():
     row = {"position": "w0", "stage": "u0", "colour": "#ffff99"}
-    assert 'fontcolor="#000000"' in to_dot(
-        ceg_graph("c", [row | {"n_situations": 2}], [])
-    )
+    assert 'fontcolor="#000000"' in to_dot(ceg_graph("c", [row | {"n_situations": 2}], []))
     assert "#ffff99" not in to_dot(ceg_graph("c", [row | {"n_situations": 1}], []))
 
 
@@ -379,9 +369,7 @@ def test_graph_with_many_nodes_is_drawn_without_a_word(capfd):
 
 def test_too_large_a_picture_is_refused_with_a_way_out(monkeypatch, tmp_path):
     monkeypatch.setattr(graphs, "MAX_DRAWN_EDGES", 2)
-    match = (
-        r"has 3 edges, and a picture holds at most 2\nhint: write a \.dot or \.graphml"
-    )
+    match = r"has 3 edges, and a picture holds at most 2\nhint: write a \.dot or \.graphml"
     with pytest.raises(GraphError, match=match):
         draw(fan(["a", "b", "c"]), tmp_path / "a.svg")
     assert draw(fan(["a", "b", "c"]), tmp_path / "a.dot").exists()
@@ -437,9 +425,7 @@ def test_graphml_gives_nodes_labels_types_and_parallel_edges_back(tmp_path):
         assert sorted(again.edges(data=True), key=str) == sorted(edges, key=str)
         assert again.graph.items() >= graph.graph.items()
         types = {
-            type(value)
-            for _, _, data in again.edges(data=True)
-            for value in data.values()
+            type(value) for _, _, data in again.edges(data=True) for value in data.values()
         }
         assert types == {str, int, float}
 
@@ -447,9 +433,7 @@ def test_graphml_gives_nodes_labels_types_and_parallel_edges_back(tmp_path):
 def test_graphml_edge_ids_are_unique(tmp_path):
     path = write_graph(tree(["no", "01", "1"]), tmp_path / "a.graphml")
     root = ElementTree.parse(path)  # noqa: S314
-    ids = [
-        element.get("id") for element in root.iter() if element.tag.endswith("}edge")
-    ]
+    ids = [element.get("id") for element in root.iter() if element.tag.endswith("}edge")]
     assert ids == [f"e{number}" for number in range(9)]
 
 
@@ -463,9 +447,7 @@ def test_graphml_refuses_what_xml_cannot_hold(label, tmp_path):
 
 
 def test_graphml_refusal_names_a_variable_too(tmp_path):
-    with pytest.raises(
-        GraphError, match=r"variable 'v\\x01' of w0 has the character U\+0001"
-    ):
+    with pytest.raises(GraphError, match=r"variable 'v\\x01' of w0 has the character U\+0001"):
         write_graph(fan(["a"], variable="v\x01"), tmp_path / "a.graphml")
 
 

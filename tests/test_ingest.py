@@ -339,7 +339,7 @@ def test_any_name_of_a_column_is_only_a_name(db: Database, tmp_path: Path) -> No
     quoted = ['"' + name.replace('"', '""') + '"' for name in NAMES]
     first = ", ".join(f"'a' as {name}" for name in quoted)
     second = ", ".join(f"'b{i}'" for i in range(len(NAMES)))
-    select = f"select {first} union all select {second} union all select {first}"  # noqa: S608
+    select = f"select {first} union all select {second} union all select {first}"
     for source in (frame, text, parquet, pa.table(frame), select):
         survey = db.ingest(source, "s", replace=True)
         assert labels_of(survey) == {name: {"a": 2, f"b{i}": 1} for i, name in enumerate(NAMES)}

@@ -249,9 +249,7 @@ def test_complete_drops_rows_after_the_blanks_are_decided() -> None:
 
 
 def test_category_makes_missing_an_answer_and_the_last_but_one_label() -> None:
-    rows = rows_of(
-        "X Y", (["a", MISS], 2), (["a", BLANK], 1), (["a", NA], 1), ("az", 1)
-    )
+    rows = rows_of("X Y", (["a", MISS], 2), (["a", BLANK], 1), (["a", NA], 1), ("az", 1))
     tree = event_tree(rows, ["X", "Y"], missing_policy="category")
     assert edge_counts(tree) == {
         "a": 5,
@@ -266,9 +264,7 @@ def test_sampling_zeros_complete_a_floret_or_the_whole_product() -> None:
     levels = {"X": ["d", "c", "b", "a"]}
     policies: Any = ("none", "floret", "full")
     none, floret, full = (
-        edge_counts(
-            event_tree(rows, ["X", "Y"], sampling_zeros=zeros, levels=levels)
-        ).keys()
+        edge_counts(event_tree(rows, ["X", "Y"], sampling_zeros=zeros, levels=levels)).keys()
         for zeros in policies
     )
     assert list(none) == ["c", "b", "a", "b/x", "a/x", "a/y"]
@@ -285,9 +281,7 @@ def test_impossible_prefixes_are_not_added() -> None:
     for zeros, missing in never.items():
         every, some = (
             edge_counts(
-                event_tree(
-                    rows, ["X", "Y", "Z"], sampling_zeros=zeros, impossible=rules
-                )
+                event_tree(rows, ["X", "Y", "Z"], sampling_zeros=zeros, impossible=rules)
             ).keys()
             for rules in ([], [{"X": "b", "Y": "x"}])
         )
@@ -372,9 +366,7 @@ def paper_positions(tree: Tree, stage: Stages) -> dict[int, int]:
         for v in tree.by_id:
             if level[v.id] == k:
                 targets = {(label, current[c]) for label, c in v.children.items()}
-                merged[v.id] = first.setdefault(
-                    (stage.get(v.id), frozenset(targets)), v.id
-                )
+                merged[v.id] = first.setdefault((stage.get(v.id), frozenset(targets)), v.id)
         current = merged
     return current
 
@@ -704,9 +696,7 @@ def test_single_edge_and_unobserved_florets_are_kept_out() -> None:
 
 
 def test_of_tied_pairs_the_smallest_ids_merge_first() -> None:
-    rows = rows_of(
-        "X Y", *(((x, y), n) for x in "abcd" for y, n in (("x", 6), ("y", 6)))
-    )
+    rows = rows_of("X Y", *(((x, y), n) for x in "abcd" for y, n in (("x", 6), ("y", 6))))
     tree = event_tree(rows, ["X", "Y"])
     merges = ahc(tree, 4).merges
     assert merges[0][:2] == (1, 2)
@@ -724,9 +714,7 @@ def test_an_initial_group_starts_together_and_stays_in_its_hyperstage() -> None:
 
 @settings(deadline=None)
 @given(every_staged_tree, st.sampled_from([1, 2, Fraction(1, 3), 7.5]))
-def test_merges_account_for_the_whole_gain_in_score(
-    sample: StagedSample, alpha: Any
-) -> None:
+def test_merges_account_for_the_whole_gain_in_score(sample: StagedSample, alpha: Any) -> None:
     tree = event_tree(sample.rows, sample.order)
     learnt = ahc(tree, alpha)
     gain = log_marginal_likelihood(tree, alpha, learnt.stage)
@@ -799,9 +787,7 @@ def test_public_data(
     depths = {leaf.depth for leaf in tree.leaves}
     assert (len(tree.by_id), len(tree.situations), depths) == sizes
     assert len(partition(learnt.stage)) == n_stages
-    assert log_marginal_likelihood(tree, used, learnt.stage) == pytest.approx(
-        score, abs=6e-5
-    )
+    assert log_marginal_likelihood(tree, used, learnt.stage) == pytest.approx(score, abs=6e-5)
     assert graph.sizes == ceg_sizes
     assert backward_recursion(tree, learnt.stage)[-1] == ceg_sizes
 
@@ -889,14 +875,10 @@ def test_known_bug_situations(
 
 
 def test_a02_complete_cases_keep_the_rows_the_question_did_not_apply_to() -> None:
-    tree, *_ = analyse(
-        "cases/files/A02/school.csv", 2, ("unknown",), missing_policy="complete"
-    )
+    tree, *_ = analyse("cases/files/A02/school.csv", 2, ("unknown",), missing_policy="complete")
     assert (tree.by_id[0].n, tree.n_dropped) == (93, 8)
     assert sum(leaf.n for leaf in tree.leaves) == 93
-    not_enrolled = [
-        v.n for p, v in tree.vertices.items() if p[-1:] == (("enrolled", "No"),)
-    ]
+    not_enrolled = [v.n for p, v in tree.vertices.items() if p[-1:] == (("enrolled", "No"),)]
     assert sum(not_enrolled) == 26
 
 
@@ -976,9 +958,7 @@ def shortest_distance(tree: Tree, vertex_id: int) -> int:
 
 
 @pytest.mark.parametrize("peer", ["cegpy", "shenvi"])
-@pytest.mark.parametrize(
-    "name", ["chds", "medical", "falls", "falls_cegpy", "artificial_chds"]
-)
+@pytest.mark.parametrize("name", ["chds", "medical", "falls", "falls_cegpy", "artificial_chds"])
 def test_peers(name: str, peer: str) -> None:
     file = SHARED / "reference" / "python" / f"{name}.{peer}.json"
     if not file.exists():
@@ -1002,9 +982,7 @@ def test_peers(name: str, peer: str) -> None:
     alpha = theirs["alpha"]
     for floret in theirs["default_prior"]:
         v = at[tuple(floret["path"])]
-        assert dict(zip(floret["labels"], floret["counts"], strict=True)) == (
-            tree.floret(v)
-        )
+        assert dict(zip(floret["labels"], floret["counts"], strict=True)) == (tree.floret(v))
         shares = {label: float(a) for label, a in prior(tree, alpha)[v].items()}
         expected = dict(zip(floret["labels"], floret["prior"], strict=True))
         assert shares == pytest.approx(expected, rel=1e-12)
@@ -1048,8 +1026,7 @@ def test_peers(name: str, peer: str) -> None:
     }
     counted = peer == "cegpy"
     assert expected_edges == {
-        edge: (target, n if counted else None)
-        for edge, (target, n) in graph.edges.items()
+        edge: (target, n if counted else None) for edge, (target, n) in graph.edges.items()
     }
     # One stage, one vector of probabilities; shenvi pools by position only, so that
     # the positions of one stage show different probabilities. Three decimals.

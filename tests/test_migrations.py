@@ -1,0 +1,260 @@
+"""Migrations: the chain makes what the metadata says, up and down, all or nothing."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pytest
+import sqlalchemy as sa
+from duckdb_sqlalchemy import ConnectionWrapper
+from sqlalchemy.pool import StaticPool
+
+import cegdb
+from cegdb.errors import CegdbError
+from cegdb.sqlfiles import resource_root
+from cegdb.store import Store, migrate, schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+COLUMNS = """
+    select schema_name, table_name, column_index, column_name, data_type, is_nullable,
+        column_default
+    from duckdb_columns() where not internal order by all
+"""
+# DuckDB keeps no names of constraints, only their text.
+CONSTRAINTS = """
+    select schema_name, table_name, constraint_type, constraint_text,
+        constraint_column_names
+    from duckdb_constraints() order by all
+"""
+OTHERS = """
+    select 'view' as kind, schema_name, view_name as name, sql from duckdb_views()
+        where not internal
+    union all select 'macro', schema_name, function_name, macro_definition
+        from duckdb_functions() where not internal
+    union all select 'sequence', schema_name, sequence_name, sql from duckdb_sequences()
+    union all select 'index', schema_name, index_name, sql from duckdb_indexes()
+    order by all
+"""
+
+
+SECOND = """
+from alembic import op
+
+revision = "9000"
+down_revision = "HEAD"
+branch_labels = None
+depends_on = None
+
+
+def upgrade():
+    op.execute("create table cegdb.more as select 1 as a")
+    op.execute("select nothing from nowhere")
+
+
+def downgrade():
+    op.execute("drop table cegdb.more")
+""".replace("HEAD", schema.HEAD)
+
+
+def shape(con: duckdb.DuckDBPyConnection) -> list[list[Any]]:
+    """Return the columns, constraints, views, macros and sequences of a database."""
+    return [con.execute(query).fetchall() for query in (COLUMNS, CONSTRAINTS, OTHERS)]
+
+
+def tables(con: duckdb.DuckDBPyConnection) -> list[str]:
+    """Return the names of all tables."""
+    return [row[0] for row in con.execute("select table_name from duckdb_tables()").fetchall()]
+
+
+@pytest.fixture
+def con() -> Iterator[duckdb.DuckDBPyConnection]:
+    """Give a plain connection to an empty database."""
+    with duckdb.connect() as connection:
+        yield connection
+
+
+@pytest.fixture
+def engine(con: duckdb.DuckDBPyConnection) -> Iterator[sa.Engine]:
+    """Give an engine on that connection, as the store makes it."""
+    made = sa.create_engine(
+        "duckdb://", creator=lambda: ConnectionWrapper(con), poolclass=StaticPool
+    )
+    yield made
+    made.dispose()
+
+
+def test_up_down_up_gives_the_same_schema(
+    con: duckdb.DuckDBPyConnection, engine: sa.Engine
+) -> None:
+    empty = shape(con)
+    migrate.upgrade(engine, schema.HEAD)
+    first = shape(con)
+    assert {row[1] for row in first[0]} > {"survey", "vertex", "ceg_edges", "alembic_version"}
+    migrate.upgrade(engine, "base")
+    assert tables(con) == ["alembic_version"]
+    assert con.execute("select * from cegdb.alembic_version").fetchall() == []
+    con.execute("drop table cegdb.alembic_version")
+    assert shape(con) == empty
+    migrate.upgrade(engine, schema.HEAD)
+    assert shape(con) == first
+
+
+def test_a_file_moved_down_to_base_is_made_anew_when_opened(tmp_path: Path) -> None:
+    file = tmp_path / "falls.duckdb"
+    with Store.open(file) as store, store.reading() as con:
+        first = shape(con)
+        migrate.upgrade(store._engine, "base")
+    with Store.open(file) as store, store.reading() as con:
+        assert shape(con) == first
+
+
+def test_moving_down_drops_surveys_and_all_built_on_them(tmp_path: Path) -> None:
+    file = tmp_path / "falls.duckdb"
+    with cegdb.open(file) as db:
+        db.ingest(
+            "select i % 2 as x from range(8) as t(i)"
+        ).event_tree().learn_stages().to_ceg()
+        db.sql("create table mine as select 1 as a")
+        migrate.upgrade(db._store._engine, "base")
+        assert sorted(db.sql("from duckdb_tables()")["table_name"]) == [
+            "alembic_version",
+            "mine",
+        ]
+    with cegdb.open(file) as db:
+        assert db.surveys.names() == []
+        assert db.sql("from mine")["a"].tolist() == [1]
+
+
+def test_moving_to_where_it_is_changes_nothing(
+    con: duckdb.DuckDBPyConnection, engine: sa.Engine
+) -> None:
+    migrate.upgrade(engine, "base")
+    migrate.upgrade(engine, schema.HEAD)
+    first = shape(con)
+    migrate.upgrade(engine, schema.HEAD)
+    assert shape(con) == first
+    assert con.execute("select * from cegdb.alembic_version").fetchall() == [(schema.HEAD,)]
+
+
+def test_the_metadata_equals_the_head_of_the_chain(
+    con: duckdb.DuckDBPyConnection, engine: sa.Engine
+) -> None:
+    with engine.begin() as connection:
+        connection.exec_driver_sql("create schema cegdb")
+        schema.metadata.create_all(connection)
+    of_metadata = [con.execute(query).fetchall() for query in (COLUMNS, CONSTRAINTS, OTHERS)]
+    with Store.open() as store, store.reading() as chained:
+        of_chain = shape(chained)
+    ours = {table.name for table in schema.metadata.tables.values()}
+    for made, found in zip(of_metadata[:2], of_chain[:2], strict=True):
+        assert made == [row for row in found if row[1] in ours]
+    assert [row for row in of_metadata[2] if row[0] == "sequence"] == [
+        row for row in of_chain[2] if row[0] == "sequence"
+    ]
+    assert {row[0] for row in of_metadata[2]} == {"sequence"}
+    unlisted = {row[1] for row in of_chain[0]} - ours
+    assert unlisted == {"alembic_version"} | {row[2] for row in of_chain[2] if row[0] == "view"}
+
+
+def test_the_head_is_the_last_revision_and_one_follows_the_other() -> None:
+    known = migrate.known_revisions()
+    assert known[-1] == schema.HEAD
+    assert known == [f"{i:04}" for i in range(1, len(known) + 1)]
+
+
+@pytest.fixture
+def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a copy of ``migrations/`` that is used instead of the real one."""
+    copy = tmp_path / "migrations"
+    shutil.copytree(str(resource_root("migrations")), copy)
+    monkeypatch.setattr(migrate, "resource_root", lambda _: copy)
+    return copy
+
+
+@pytest.mark.parametrize("at", ["first", "last"])
+def test_a_failing_upgrade_leaves_no_table(tmp_path: Path, broken: Path, at: str) -> None:
+    views = sorted(broken.glob("views_*/*.sql"))
+    view = views[0 if at == "first" else -1]
+    right = view.read_text()
+    view.write_text("create view cegdb.broken as select nothing from nowhere")
+    file = tmp_path / "falls.duckdb"
+    with duckdb.connect(file) as con:
+        con.execute("create table mine as select 1 as a")
+        before = shape(con)
+    with pytest.raises(CegdbError, match="nowhere does not exist"):
+        Store.open(file)
+    with duckdb.connect(file) as con:
+        assert shape(con) == before
+        assert tables(con) == ["mine"]
+    fresh = tmp_path / "fresh.duckdb"
+    with pytest.raises(CegdbError, match="nowhere does not exist"):
+        Store.open(fresh)
+    assert not fresh.exists()
+    with pytest.raises(CegdbError, match="nowhere does not exist"):
+        Store.open()
+    view.write_text(right)
+    with cegdb.open(file) as db:
+        assert db.sql("from mine")["a"].tolist() == [1]
+        assert db.ingest("select 1 as x").name == "survey"
+
+
+def test_a_failing_second_revision_leaves_the_first_as_it_was(
+    tmp_path: Path, broken: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "falls.duckdb"
+    with cegdb.open(file) as db:
+        db.ingest("select 1 as x", name="kept")
+    with duckdb.connect(file) as con:
+        before = shape(con)
+    newer = broken / "versions" / "9000_more.py"
+    newer.write_text(SECOND)
+    monkeypatch.setattr(migrate, "HEAD", "9000")
+    with pytest.raises(CegdbError, match=f"has schema {schema.HEAD}, not 9000"):
+        cegdb.open(file, read_only=True)
+    with pytest.raises(CegdbError, match="nowhere does not exist"):
+        cegdb.open(file)
+    with duckdb.connect(file) as con:
+        assert shape(con) == before
+        found = con.execute("select version_num from cegdb.alembic_version").fetchall()
+        assert found == [(schema.HEAD,)]
+    newer.write_text(SECOND.replace("select nothing from nowhere", "select 1"))
+    with cegdb.open(file) as db:
+        assert db.surveys.names() == ["kept"]
+        assert db.sql("from cegdb.more")["a"].tolist() == [1]
+    with Store.open(file) as store:
+        migrate.upgrade(store._engine, schema.HEAD)
+    with duckdb.connect(file) as con:
+        assert shape(con) == before
+
+
+def test_each_view_and_macro_has_its_file_and_runs(con: duckdb.DuckDBPyConnection) -> None:
+    del con
+    root = resource_root("migrations")
+    files = sorted(
+        item.name.split("_", 1)[1].removesuffix(".sql")
+        for folder in root.iterdir()
+        if folder.name.startswith("views_")
+        for item in folder.iterdir()
+        if item.name.endswith(".sql")
+    )
+    with Store.open() as store, store.reading() as made:
+        found = {row[2]: row[0] for row in shape(made)[2] if row[0] in ("view", "macro")}
+        assert sorted(found) == sorted(set(files))
+        for name, kind in found.items():
+            call = f"cegdb.{name}" + ("('none')" if kind == "macro" else "")
+            assert made.execute(f"from {call}").fetchall() == []
+
+
+def test_a_folder_of_any_name_may_hold_the_package(
+    tmp_path: Path, broken: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd = tmp_path / "100% sure, it's %(here)s"
+    shutil.move(broken, odd)
+    monkeypatch.setattr(migrate, "resource_root", lambda _: Path(odd))
+    with cegdb.open() as db:
+        assert db.surveys.names() == []
