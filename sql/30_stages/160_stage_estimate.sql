@@ -18,17 +18,17 @@ with total as (
 )
 
 select
-    row_number() over (order by stage_id, label_id) - 1 as place,
-    stage_id,
-    label_id,
-    prior,
-    n,
-    weight,
+    row_number() over (order by t.stage_id, t.label_id) - 1 as place,
+    t.stage_id,
+    t.label_id,
+    t.prior,
+    t.n,
+    t.weight,
     coalesce(
-        cast(weight as double) / nullif(cast(total_weight as double), 0),
-        n / nullif(total_n, 0)
+        cast(t.weight as double) / nullif(cast(t.total_weight as double), 0),
+        t.n / nullif(t.total_n, 0)
     ) as share,
-    if(n_labels = 1, 1, (n + prior) / total) as probability,
-    total,
-    n_labels
-from total
+    if(t.n_labels = 1, 1, (t.prior + t.n) / t.total) as probability,
+    t.total,
+    t.n_labels
+from total as t
