@@ -94,6 +94,8 @@ def run_sql(
         unknown.
     """
     con = store.own_connection()
+    if not isinstance(query, str):
+        raise QueryError(f"SQL is a text, not {type(query).__name__}")
     with _failing_as_query(con):
         if con.execute(query, params) is None:
             raise QueryError(
@@ -112,7 +114,7 @@ def _failing_as_query(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
         raise QueryError(_first(error), hint=_known_tables(con, error)) from None
     except duckdb.TransactionException as error:
         raise QueryError(_first(error), hint="end the transaction: rollback") from None
-    except (duckdb.Error, RuntimeError, TypeError) as error:
+    except (duckdb.Error, RuntimeError, TypeError, ValueError) as error:
         raise_interrupt(error)
         raise QueryError(str(error).strip()) from None
 

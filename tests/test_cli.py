@@ -344,3 +344,12 @@ def test_run_imports_neither_pandas_nor_networkx(survey: Path) -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert found.stdout == "0 []\n"
+
+
+def test_an_unreadable_file_of_stages_is_one_message(db: Path, tmp_path: Path) -> None:
+    given = tmp_path / "stages.csv"
+    given.write_text("vertex_id,stage\n1,a\n2\n")
+    stderr = call("stages", db, "falls", "--given", given, fails=3).stderr
+    assert "stages.csv" in stderr
+    assert "line" in stderr
+    assert "select" not in stderr

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 Rows = Counter[tuple[str | None, ...]]
 
 NAN = float("nan")
-FUZZED = 300
+FUZZED = 250
 
 
 def rows_of(db: Database, survey: Survey) -> Rows:
@@ -154,7 +154,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @settings(
-    max_examples=25,
+    max_examples=16,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
@@ -192,7 +192,7 @@ def test_any_text_reads_the_same_in_every_format(
 
 
 @settings(
-    max_examples=40,
+    max_examples=25,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
@@ -375,7 +375,7 @@ def test_names_that_are_no_text_are_written_as_labels_are(db: Database) -> None:
         (pd.DataFrame({"x": [object()]}), "column 'x': a cell holds object"),
         (pd.DataFrame({"x": pd.array([[1]], pd.ArrowDtype(pa.list_(pa.int8())))}), "list"),
         (pd.DataFrame({"x": pd.Series(["\ud800", "a"], dtype=object)}), "cannot be read"),
-        (pd.DataFrame([[1]], columns=pd.Index(["\ud800"], dtype=object)), "cannot encode"),
+        (pd.DataFrame([[1]], columns=pd.Index(["\ud800"], dtype=object)), "is called"),
         (pd.Series([1]), "cannot be read from Series"),
         (np.zeros((2, 2)), "cannot be read from ndarray"),
         ({"x": [1]}, "cannot be read from dict"),
@@ -485,8 +485,8 @@ def test_names_that_differ_only_in_case_are_two_columns(db: Database, tmp_path: 
     ):
         assert labels_of(db.ingest(source, "s", replace=True)) == {"Q": {"a": 1}, "q": {"b": 1}}
     twice = pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"])], names=["q", "q"])
-    pq.write_table(twice, tmp_path / "t.parquet")
-    for source in (twice, tmp_path / "t.parquet", "select 'a' as q, 'b' as q"):
+    pq.write_table(twice, tmp_path / "twice.parquet")
+    for source in (twice, tmp_path / "twice.parquet", "select 'a' as q, 'b' as q"):
         with pytest.raises(SurveyError, match="several columns called 'q'"):
             db.ingest(source)
 
@@ -570,7 +570,7 @@ def test_a_select_reads_the_users_own_tables(db: Database) -> None:
         ("show tables", "from one SELECT, not from 'show tables'"),
         ("describe select 1", "from one SELECT, not from 'describe"),
         ("/* c */ summarize cegdb.survey", "from one SELECT, not from"),
-        ("pragma version", "from one SELECT, not from 'pragma"),
+        ("pragma database_list", "SELECT, not from 'pragma|SELECT cannot be run"),
         ("selec 1", "there is no file selec 1"),
         ("with love.csv", "there is no file with love.csv"),
         ("", "is a folder"),

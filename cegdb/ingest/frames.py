@@ -58,12 +58,14 @@ def coded(frame: pd.DataFrame) -> Coded:
 
 def _column_name(name: object, place: int) -> str:
     try:
-        return label_of(name) or ""
-    except SurveyError:
+        text = label_of(name) or ""
+        text.encode()
+    except (SurveyError, UnicodeEncodeError):
         raise SurveyError(
             f"column {place} of the DataFrame is called {shown(repr(name))}",
             hint="give columns plain names (those of a MultiIndex can be joined)",
         ) from None
+    return text
 
 
 def _factorized(series: pd.Series[Any]) -> tuple[NDArray[Any], list[object]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
-from cegdb.errors import StagingError, listed
-from cegdb.ingest.sources import Source, label_of, opened
+from cegdb.errors import SqlStepError, StagingError, listed
+from cegdb.ingest.sources import Source, label_of, opened, unreadable
 
 if TYPE_CHECKING:
     import duckdb
@@ -143,7 +143,10 @@ def _from_source(
             f"try_cast({cells['vertex_id']} as bigint) as vertex_id, {name} as name "
             f"from {relation.from_clause}"
         )
-        steps.create("given_row", query, dict(relation.params))
+        try:
+            steps.create("given_row", query, dict(relation.params))
+        except SqlStepError as error:
+            raise unreadable(con, relation, error) from None
     bad = steps.rows(
         "select coalesce(g.written, 'a blank') from temp.given_row as g where g.name is null "
         "or g.vertex_id is null or g.vertex_id not in (select vertex_id from temp.floret) "

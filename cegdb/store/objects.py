@@ -118,12 +118,16 @@ def claim_name(
     Raises
     ------
     NameTakenError
-        The name is taken, or empty.
+        The name is taken, blank, or no UTF-8 text.
     """
     known = set(all_names(catalog, kind))
     wanted = default if name is None else str(name)
     if not wanted.strip():
         raise NameTakenError(f"a {kind} needs a name that is not blank")
+    try:
+        wanted.encode()
+    except UnicodeEncodeError:
+        raise NameTakenError(f"{wanted!r} cannot be a name: it is not UTF-8 text") from None
     if wanted not in known:
         return wanted
     if replace:

@@ -123,4 +123,4 @@ select
 from counted as c
 left join owners as o on c.kind = o.kind and c.owner_id = o.owner_id
 where o.owner_id is null
-order by invariant, kind, detail
+order by c.kind, c.rows_of, c.owner_id
