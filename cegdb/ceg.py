@@ -5,14 +5,12 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
-import sqlalchemy as sa
-
 from cegdb.errors import CegError
 from cegdb.positions import Stop, merge_positions
 from cegdb.sqlfiles import Row, Steps
 from cegdb.stages import share_prior
 from cegdb.store import schema
-from cegdb.store.objects import claim_name, insert, new_id, row
+from cegdb.store.objects import claim_name, insert, insert_rows, new_id, row
 from cegdb.version import made_by
 
 if TYPE_CHECKING:
@@ -85,7 +83,7 @@ def build_ceg(
         share_prior(steps, tree_id)
         steps.run("position_mass", alpha=staging["alpha"])
         steps.run("graph_edge", ceg_id=ceg_id, staging_id=staging_id)
-        catalog.execute(sa.insert(schema.merge_step), sizes)
+        insert_rows(catalog, schema.merge_step, sizes)
         ((n_vertices, n_edges),) = steps.fetch("graph_size", ceg_id=ceg_id)
         insert(
             catalog,

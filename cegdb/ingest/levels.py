@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from cegdb.errors import SurveyError, listed
 from cegdb.store import schema
+from cegdb.store.objects import insert_rows
 
 if TYPE_CHECKING:
     from cegdb.ingest import Settings
@@ -206,8 +207,8 @@ def insert_levels(
             )
             level_id += 1
         variable_id += 1
-    catalog.execute(sa.insert(schema.variable), variable_rows)
-    catalog.execute(sa.insert(schema.level), level_rows)
+    insert_rows(catalog, schema.variable, variable_rows)
+    insert_rows(catalog, schema.level, level_rows)
     return variables
 
 

@@ -11,7 +11,7 @@ from cegdb.errors import NameTakenError, UnknownNameError, listed
 from cegdb.store import schema
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 Kind: TypeAlias = Literal["survey", "tree", "staging", "ceg"]
 KINDS: Final[tuple[Kind, ...]] = ("survey", "tree", "staging", "ceg")
@@ -155,6 +155,21 @@ def new_id(catalog: sa.Connection, kind: Kind) -> int:
 def insert(catalog: sa.Connection, kind: Kind, values: Mapping[str, object]) -> None:
     """Insert the catalog row of an object, once everything else of it is there."""
     catalog.execute(sa.insert(_PLACES[kind].table).values(**values))
+
+
+def insert_rows(
+    catalog: sa.Connection, table: sa.Table, rows: Sequence[Mapping[str, object]]
+) -> None:
+    """Insert rows in one statement: DuckDB takes as long for one row as for hundreds."""
+    if not rows:
+        return
+    names = list(rows[0])
+    lists = tuple([row[name] for row in rows] for name in names)
+    taken = ", ".join(f"unnest(${i})" for i in range(1, len(names) + 1))
+    catalog.exec_driver_sql(
+        f"insert into {table.fullname} ({', '.join(names)}) select {taken}",
+        lists,
+    )
 
 
 def drop(catalog: sa.Connection, kind: Kind, object_id: int) -> None:
