@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from cegdb.errors import CegError
 from cegdb.positions import Stop, merge_positions
 from cegdb.sqlfiles import Row, Steps
-from cegdb.stages import share_prior
 from cegdb.store import schema
 from cegdb.store.objects import claim_name, insert, insert_rows, new_id, row
 from cegdb.version import made_by
@@ -80,7 +79,7 @@ def build_ceg(
         name = claim_name(catalog, "ceg", name, str(staging["name"]), replace=replace)
         ceg_id = new_id(catalog, "ceg")
         sizes = merge_positions(steps, ceg_id, tree, staging_id, stop)
-        share_prior(steps, tree_id)
+        steps.run("floret_mass", tree_id=tree_id)
         steps.run("position_mass", alpha=staging["alpha"])
         steps.run("graph_edge", ceg_id=ceg_id, staging_id=staging_id)
         insert_rows(catalog, schema.merge_step, sizes)

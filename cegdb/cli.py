@@ -638,7 +638,7 @@ def sql(db: Path | None, query: str | None, show: str | None, form: str | None) 
     Examples:
       cegdb sql falls.duckdb "select * from cegdb.ceg_edges where ceg = 'falls'"
       cegdb sql falls.duckdb "from cegdb.paths('falls')" --format json
-      cegdb sql --show layer_signature
+      cegdb sql --show layer_block
     """
     if show is not None:
         from cegdb.sqlfiles import load

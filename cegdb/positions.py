@@ -60,8 +60,7 @@ def merge_positions(
         merged = n_leaves > 1
         while next_height < top and (merged or stop == "baseline"):
             started = time.perf_counter()
-            steps.run("layer_signature", height=next_height)
-            n_positions = steps.run("layer_block")
+            n_positions = steps.run("layer_block", height=next_height)
             n_situations = steps.run("layer_member")
             seconds = time.perf_counter() - started
             heights.append((next_height, n_situations, n_positions, seconds))

@@ -40,6 +40,11 @@ _FIELD = re.compile(r"^-- (\w+): +(\S.*)$")
 _CONTINUED = re.compile(r"^-- {3,}(\S.*)$")
 _FILE = re.compile(r"^\d{3}_([a-z][a-z0-9_]*)\.sql$")
 _MODE = re.compile(r"^(create|fetch|append ((?:cegdb|temp)\.[a-z_]+))$")
+_KINDS = {
+    "create": duckdb.StatementType.CREATE,
+    "append": duckdb.StatementType.INSERT,
+    "fetch": duckdb.StatementType.SELECT,
+}
 _PARAM = re.compile(r"^([a-z][a-z0-9_]*) ([A-Z]+(?:\(\d+, *\d+\))?(?:\[\])?)\b")
 
 
@@ -67,7 +72,7 @@ def resource_root(kind: str) -> Traversable:
 
 @dataclass(frozen=True)
 class Step:
-    """One SQL file: its header, checked, and its text."""
+    """One SQL file: its header, checked, its text, and what its mode makes of it, parsed."""
 
     name: str
     path: str
@@ -76,6 +81,7 @@ class Step:
     header: Mapping[str, str]
     params: Mapping[str, str]
     sql: str
+    statement: duckdb.Statement
 
     def prepared(self) -> str:
         """Return the step in the form to paste in a DuckDB shell."""
@@ -143,16 +149,30 @@ def parse(path: str, text: str) -> Step:
         for line in header["params"].splitlines():
             if match := _PARAM.match(line):
                 params[match[1]] = match[2]
+    kind, table = mode[1].split(" ", 1)[0], mode[2]
+    target = ""
+    if kind == "create":
+        target = f'create or replace temp table "{found[1]}" as\n'
+    elif table is not None:
+        target = f"insert into {table} {_columns(path, header['writes'])}\n"
     try:
-        statements = duckdb.extract_statements(text)
+        statements = duckdb.extract_statements(target + text)
     except duckdb.Error as error:
-        raise SqlStepError(f"{path} is not valid SQL: {error}") from error
-    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+        raise SqlStepError(f"{path} is not one SELECT: {error}") from error
+    if len(statements) != 1 or statements[0].type != _KINDS[kind]:
         raise SqlStepError(f"{path} must hold one SELECT")
     used = set(statements[0].named_parameters)
     if used != set(params):
         raise SqlStepError(f"{path} declares params {sorted(params)} and uses {sorted(used)}")
-    return Step(found[1], path, mode[1].split(" ", 1)[0], mode[2], header, params, text)
+    return Step(found[1], path, kind, table, header, params, text, statements[0])
+
+
+def _columns(path: str, writes: str) -> str:
+    """Return the column list of an append, from the step's ``writes`` line."""
+    match = re.search(r"\(([^)]*)\)", writes.replace("\n", " "))
+    if match is None:
+        raise SqlStepError(f"{path}: the writes line names no columns")
+    return f"({match[1]})"
 
 
 @cache
@@ -176,7 +196,7 @@ def names() -> list[str]:
 
     Examples
     --------
-    >>> "layer_signature" in names()
+    >>> "layer_block" in names()
     True
     """
     return list(_paths())
@@ -193,7 +213,7 @@ def load(name: str) -> Step:
 
     Examples
     --------
-    >>> load("layer_signature").mode
+    >>> load("layer_block").mode
     'create'
     """
     item = _paths().get(name)
@@ -258,23 +278,26 @@ class Steps:
     def run(self, name: str, **params: Value) -> int:
         """Run a ``create`` or ``append`` step and return its number of rows."""
         step = load(name)
+        if step.mode == "fetch":
+            raise SqlStepError(f"step {name!r} is fetched, not run")
+        rows = _count(self._run(step, params))
         if step.mode == "create":
-            return self._create(step.name, step.sql, params, step.params)
-        if step.mode == "append":
-            target = f"insert into {step.table} {_columns(step)}"
-            return _count(self._execute(step.name, target, step.sql, params, step.params))
-        raise SqlStepError(f"step {name!r} is fetched, not run")
+            self._tables[step.name] = None
+        return rows
 
     def fetch(self, name: str, **params: Value) -> list[Row]:
         """Run a ``fetch`` step and return its rows."""
         step = load(name)
         if step.mode != "fetch":
             raise SqlStepError(f"step {name!r} is run, not fetched")
-        return self._execute(step.name, "", step.sql, params, step.params).fetchall()
+        return self._run(step, params).fetchall()
 
     def create(self, table: str, sql: str, params: Mapping[str, Value] | None = None) -> int:
         """Keep the rows of generated SQL as a temp table; return their number."""
-        return self._create(table, sql, params or {}, None)
+        statement = f'create or replace temp table "{table}" as\n{sql}'
+        rows = _count(self._execute(table, statement, params or {}))
+        self._tables[table] = None
+        return rows
 
     def create_from(self, table: str, columns: Mapping[str, NDArray[Any]]) -> int:
         """Keep arrays of equal length as the columns of a temp table."""
@@ -286,53 +309,40 @@ class Steps:
 
     def arrays(self, sql: str) -> dict[str, NDArray[Any]]:
         """Return the columns of one generated query as arrays."""
-        result = self._execute("generated query", "", sql, {}, None)
+        result = self._execute("generated query", sql, {})
         return cast("dict[str, NDArray[Any]]", result.fetchnumpy())
 
     def execute(self, sql: str, params: Mapping[str, Value] | None = None) -> int:
         """Run one generated statement; return the number of rows it touched."""
-        return _count(self._execute("generated statement", "", sql, params or {}, None))
+        return _count(self._execute("generated statement", sql, params or {}))
 
     def rows(self, sql: str, params: Mapping[str, Value] | None = None) -> list[Row]:
         """Return the rows of one generated query."""
-        return self._execute("generated query", "", sql, params or {}, None).fetchall()
+        return self._execute("generated query", sql, params or {}).fetchall()
 
-    def _create(
-        self,
-        table: str,
-        sql: str,
-        params: Mapping[str, Value],
-        declared: Mapping[str, str] | None,
-    ) -> int:
-        target = f'create or replace temp table "{table}" as'
-        rows = _count(self._execute(table, target, sql, params, declared))
-        self._tables[table] = None
-        return rows
+    def _run(self, step: Step, params: Mapping[str, Value]) -> duckdb.DuckDBPyConnection:
+        if set(step.params) != set(params):
+            raise SqlStepError(
+                f"step {step.name!r} takes {sorted(step.params)}, got {sorted(params)}",
+                hint="see the params line at the head of its file",
+            )
+        typed = {key: _typed(value, step.params[key]) for key, value in params.items()}
+        return self._execute(step.name, step.statement, typed, params)
 
     def _execute(
         self,
         name: str,
-        target: str,
-        sql: str,
-        params: Mapping[str, Value],
-        declared: Mapping[str, str] | None,
+        statement: str | duckdb.Statement,
+        params: Mapping[str, object],
+        given: Mapping[str, object] | None = None,
     ) -> duckdb.DuckDBPyConnection:
-        if declared is not None and set(declared) != set(params):
-            raise SqlStepError(
-                f"step {name!r} takes {sorted(declared)}, got {sorted(params)}",
-                hint="see the params line at the head of its file",
-            )
         started = time.perf_counter()
-        statement = f"{target}\n{sql}" if target else sql
-        bound = {
-            key: _typed(value, declared[key]) if declared else value
-            for key, value in params.items()
-        }
         try:
-            result = self._con.execute(statement, bound or None)
+            result = self._con.execute(statement, params or None)
         except (duckdb.Error, RuntimeError) as error:
             raise_interrupt(error)
-            shown = _shortened(f"parameters: {dict(params)}") + "\n" + _shortened(statement)
+            text = statement if isinstance(statement, str) else statement.query
+            shown = _shortened(f"parameters: {dict(given or params)}") + "\n" + _shortened(text)
             raise SqlStepError(f"step {name!r} failed: {error}\n{shown}") from error
         log.debug("step %s: %.1f ms", name, 1000 * (time.perf_counter() - started))
         return result
@@ -358,15 +368,6 @@ def _shortened(text: str) -> str:
     return (
         text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ... ({len(text):,} characters)"
     )
-
-
-def _columns(step: Step) -> str:
-    """Return the column list of an append, from the step's ``writes`` line."""
-    written = step.header["writes"].replace("\n", " ")
-    match = re.search(r"\(([^)]*)\)", written)
-    if match is None:
-        raise SqlStepError(f"{step.path}: the writes line names no columns")
-    return f"({match[1]})"
 
 
 def _count(result: duckdb.DuckDBPyConnection) -> int:

@@ -19,7 +19,7 @@ from cegdb.store.objects import claim_name, insert, new_id, row
 from cegdb.version import made_by
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     import duckdb
     import numpy as np
@@ -206,13 +206,16 @@ def _make(
         settings = _group(steps, con, tree, request.hyperstages, stages, initial)
         _refuse_underflow(steps, alpha)
         merges: list[Merge] = []
+        not_named = 0
         if request.method == "ahc":
             merges = _learn(steps, alpha)
-        not_named = _not_named(steps)
+        else:
+            not_named = _not_named(steps)
         steps.run("situation_stage", is_learnt=request.method == "ahc")
         staging_id = new_id(catalog, "staging")
         n_hyperstages, scored = _write(steps, staging_id, tree_id, alpha)
-        _write_merges(steps, staging_id, merges)
+        if merges:
+            steps.run("staging_merge", staging_id=staging_id)
         sizes = {
             str(kind): {"stages": n, "situations": members}
             for kind, n, members in steps.fetch("staging_size", staging_id=staging_id)
@@ -235,7 +238,7 @@ def _make(
                     "alpha_is_default": request.alpha is None,
                     "stages_by_kind": sizes,
                     "merges": len(merges),
-                    "situations_not_named": not_named if request.method == "given" else 0,
+                    "situations_not_named": not_named,
                     "hints": hints,
                 },
                 **made_by(time.perf_counter() - started),
@@ -260,12 +263,6 @@ def check_alpha(alpha: float | None) -> None:
             f"alpha is {alpha!r}",
             hint="alpha, the prior mass of the root, is a number above 0",
         )
-
-
-def share_prior(steps: Steps, tree_id: int) -> None:
-    """Make ``floret_mass``: how the edges of each situation share the prior mass."""
-    steps.run("floret_size", tree_id=tree_id)
-    steps.run("floret_mass")
 
 
 def _alpha(catalog: sa.Connection, tree: Mapping[str, Any], alpha: float | None) -> float:
@@ -302,12 +299,13 @@ def _group(
     rule = hyperstages if isinstance(hyperstages, str) else "groups"
     steps.run("situation_edge", tree_id=tree_id)
     steps.run("floret")
-    steps.create(
-        "situation_path",
-        "select vertex_id, 0 as depth, cast([] as varchar[]) as labels "
-        "from temp.floret where vertex_id = 0",
-    )
     grouping = None if rule in ("variable", "labels") else hyperstages
+    if any(given is not None for given in (grouping, initial, stages)):
+        steps.create(
+            "situation_path",
+            "select vertex_id, 0 as depth, cast([] as varchar[]) as labels "
+            "from temp.floret where vertex_id = 0",
+        )
     given: dict[str, object] = {
         "hyperstages": resolve(steps, con, tree_id, grouping, "hyperstage") or rule,
         "initial": resolve(steps, con, tree_id, initial, "initial"),
@@ -328,7 +326,7 @@ def _group(
         refuse_mixture(steps, tree_id, "given_initial", hyperstage, "initial stage", hint)
     if stages is not None:
         refuse_mixture(steps, tree_id, "given_stage", hyperstage, "stage", hint)
-    share_prior(steps, tree_id)
+    steps.run("floret_mass", tree_id=tree_id)
     return given
 
 
@@ -364,16 +362,20 @@ def _learn(steps: Steps, alpha: float) -> list[Merge]:
     for merge in reversed(merges):
         final[merge.absorbed_id] = final.get(merge.kept_id, merge.kept_id)
     steps.create_from(
-        "absorbed",
+        "learnt_merge",
         {
-            "absorbed_id": np.fromiter(final.keys(), np.int64, len(final)),
-            "kept_id": np.fromiter(final.values(), np.int64, len(final)),
+            "step": np.arange(1, len(merges) + 1),
+            "kept_id": np.array([merge.kept_id for merge in merges], dtype=np.int64),
+            "absorbed_id": np.array([merge.absorbed_id for merge in merges], dtype=np.int64),
+            "log_bayes_factor": np.array([merge.log_bayes_factor for merge in merges], float),
+            "stage_id": np.array([final[merge.absorbed_id] for merge in merges], np.int64),
         },
     )
     steps.create(
         "given_stage",
-        "select l.vertex_id, cast(coalesce(a.kept_id, l.stage_id) as varchar) as name "
-        "from temp.learnable as l left join temp.absorbed as a on l.stage_id = a.absorbed_id",
+        "select l.vertex_id, cast(coalesce(m.stage_id, l.stage_id) as varchar) as name "
+        "from temp.learnable as l "
+        "left join temp.learnt_merge as m on l.stage_id = m.absorbed_id",
     )
     return merges
 
@@ -421,21 +423,6 @@ def _write(
         {"tree_id": tree_id},
     )
     return n_hyperstages, scores(estimates, n_rows)
-
-
-def _write_merges(steps: Steps, staging_id: int, merges: Sequence[Merge]) -> None:
-    import numpy as np
-
-    steps.create_from(
-        "learnt_merge",
-        {
-            "step": np.arange(1, len(merges) + 1),
-            "kept_id": np.array([merge.kept_id for merge in merges], dtype=np.int64),
-            "absorbed_id": np.array([merge.absorbed_id for merge in merges], dtype=np.int64),
-            "log_bayes_factor": np.array([merge.log_bayes_factor for merge in merges], float),
-        },
-    )
-    steps.run("staging_merge", staging_id=staging_id)
 
 
 def _hints(steps: Steps, staging_id: int) -> list[str]:

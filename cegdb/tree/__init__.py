@@ -202,13 +202,8 @@ def _build(steps: Steps, tree_id: int, variables: Sequence[TreeVariable], coded:
     steps.drop(["node"])
     steps.run("ranked")
     steps.drop(["placed"])
-    steps.create(
-        "tree_level",
-        "select unnest(range(1, len($ids) + 1)) as level, "
-        "unnest(cast($ids as integer[])) as variable_id",
-        {"ids": [variable.variable_id for variable in variables]},
-    )
-    steps.run("tree_vertex", tree_id=tree_id)
+    variable_ids = [variable.variable_id for variable in variables]
+    steps.run("tree_vertex", tree_id=tree_id, variable_ids=variable_ids)
     steps.run("tree_edge", tree_id=tree_id)
 
 
