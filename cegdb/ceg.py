@@ -78,12 +78,11 @@ def build_ceg(
         tree = row(catalog, "tree", tree_id)
         name = claim_name(catalog, "ceg", name, str(staging["name"]), replace=replace)
         ceg_id = new_id(catalog, "ceg")
-        sizes = merge_positions(steps, ceg_id, tree, staging_id, stop)
+        n_vertices, sizes = merge_positions(steps, ceg_id, tree, staging_id, stop)
         steps.run("floret_mass", tree_id=tree_id)
         steps.run("position_mass", alpha=staging["alpha"])
-        steps.run("graph_edge", ceg_id=ceg_id, staging_id=staging_id)
+        n_edges = steps.run("graph_edge", ceg_id=ceg_id, staging_id=staging_id)
         insert_rows(catalog, schema.merge_step, sizes)
-        ((n_vertices, n_edges),) = steps.fetch("graph_size", ceg_id=ceg_id)
         insert(
             catalog,
             "ceg",

@@ -15,7 +15,7 @@ Stop: TypeAlias = Literal["early", "baseline"]
 
 def merge_positions(
     steps: Steps, ceg_id: int, tree: Mapping[str, Any], staging_id: int, stop: Stop
-) -> list[dict[str, object]]:
+) -> tuple[int, list[dict[str, object]]]:
     """Merge situations with isomorphic coloured subtrees into positions [1]_.
 
     Parameters
@@ -34,8 +34,9 @@ def merge_positions(
 
     Returns
     -------
-    list of dict
-        Rows of ``merge_step``: the sizes of G_0 (the tree), G_1, ... after each step.
+    n_positions, sizes
+        How many positions there are, the sink included, and the rows of ``merge_step``:
+        the sizes of G_0 (the tree), G_1, ... after each step.
 
     Notes
     -----
@@ -68,8 +69,8 @@ def merge_positions(
             next_height += 1
         steps.run("single_member", tree_id=tree_id, height=next_height)
     steps.run("ceg_member", ceg_id=ceg_id)
-    steps.run("ceg_position", ceg_id=ceg_id, tree_id=tree_id, staging_id=staging_id)
-    return _sizes(steps, ceg_id, tree["n_vertices"], heights)
+    n = steps.run("ceg_position", ceg_id=ceg_id, tree_id=tree_id, staging_id=staging_id)
+    return n, _sizes(steps, ceg_id, tree["n_vertices"], heights)
 
 
 def _sizes(

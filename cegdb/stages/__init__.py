@@ -417,11 +417,7 @@ def _write(
     low, high = intervals(estimates)
     steps.create_from("stage_interval", {"place": estimates["place"], "low": low, "high": high})
     steps.run("staging_edge", staging_id=staging_id)
-    ((n_rows,),) = steps.rows(
-        "select coalesce(sum(n - n_stopped), 0) from cegdb.vertex "
-        "where tree_id = $tree_id and vertex_id = 0",
-        {"tree_id": tree_id},
-    )
+    ((n_rows,),) = steps.rows("select coalesce(max(n), 0) from temp.floret where vertex_id = 0")
     return n_hyperstages, scores(estimates, n_rows)
 
 
