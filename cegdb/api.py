@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cegdb.graphs import EdgeInfo
-    from cegdb.ingest import Labels, Source
+    from cegdb.ingest import CodebookSource, Labels, Source
     from cegdb.positions import Stop
     from cegdb.stages import Grouping, Hyperstages
     from cegdb.tree import Blank, MissingPolicy, SamplingZeros
@@ -643,6 +643,8 @@ class Database:
         structural: Labels = (),
         missing: Labels = (),
         levels: Mapping[str, Sequence[object]] | None = None,
+        bins: Mapping[str, object] | None = None,
+        codebook: CodebookSource | None = None,
         replace: bool = False,
     ) -> Survey:
         """Read a survey; see `cegdb.ingest.ingest` for the settings.
@@ -663,6 +665,8 @@ class Database:
             structural=structural,
             missing=missing,
             levels=levels,
+            bins=bins,
+            codebook=codebook,
             replace=replace,
         )
         return Survey(self._store, survey_id)

@@ -221,6 +221,18 @@ def _levels(values: Sequence[str]) -> dict[str, list[str]]:
     return found
 
 
+def _bins(values: Sequence[str]) -> dict[str, str]:
+    """Read cut points or quantiles given as ``VARIABLE=18,35,65`` or ``VARIABLE=q4``."""
+    found: dict[str, str] = {}
+    for value in values:
+        name, equals, bins = value.partition("=")
+        if not equals or name in found:
+            why = "is given twice" if equals else "is not VARIABLE=18,35,65 or VARIABLE=q4"
+            raise SurveyError(f"--bin {value!r} {why}")
+        found[name] = bins
+    return found
+
+
 def _paths(values: Sequence[str]) -> list[dict[str, str]]:
     """Read paths given as ``VARIABLE=LABEL,VARIABLE=LABEL,...``."""
     found = []
@@ -278,6 +290,18 @@ INGEST = _options(
         multiple=True,
         metavar="VARIABLE=A,B,C",
         help="All labels of a variable, in order.",
+    ),
+    click.option(
+        "--bin",
+        "bins",
+        multiple=True,
+        metavar="VARIABLE=18,35,65|q4",
+        help="Cut a number into levels: at points, or into quantiles.",
+    ),
+    click.option(
+        "--codebook",
+        type=click.Path(path_type=Path),
+        help="YAML or CSV file that says what codes mean; see cegdb codebook.",
     ),
 )
 TREE = _options(
@@ -348,6 +372,8 @@ def _ingest(db: Database, file: str, given: dict[str, Any]) -> Survey:
             structural=_labels(given["structural"]),
             missing=_labels(given["missing"]),
             levels=_levels(given["levels"]),
+            bins=_bins(given["bins"]),
+            codebook=given["codebook"],
             replace=given["replace"],
         )
     _say(survey.summary)

@@ -8,27 +8,14 @@ coded rows with how many respondents gave each.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
-from cegdb.errors import SqlStepError, SurveyError, listed
+from cegdb.errors import SqlStepError, SurveyError
+from cegdb.ingest.codebook import CodebookSource, load_codebook
 from cegdb.ingest.counts import check_counts, looks_like_count
-from cegdb.ingest.levels import (
-    Variable,
-    count_rows,
-    insert_levels,
-    sort_levels,
-    suspects,
-)
-from cegdb.ingest.sources import (
-    Relation,
-    Source,
-    find_columns,
-    label_of,
-    opened,
-    unreadable,
-)
+from cegdb.ingest.levels import Variable, count_rows, insert_levels, sort_levels, suspects
+from cegdb.ingest.settings import Labels, Request, Settings, settled
+from cegdb.ingest.sources import Relation, Source, opened, unreadable
 from cegdb.sqlfiles import Steps
 from cegdb.store.objects import claim_name, insert, new_id, response_table
 from cegdb.version import made_by
@@ -40,9 +27,7 @@ if TYPE_CHECKING:
 
     from cegdb.store import Store
 
-__all__ = ["Labels", "Source", "ingest"]
-
-Labels: TypeAlias = "Sequence[object] | Mapping[str, Sequence[object]]"
+__all__ = ["CodebookSource", "Labels", "Source", "ingest"]
 
 _JOINS: Final = 40
 
@@ -57,6 +42,8 @@ def ingest(
     structural: Labels = (),
     missing: Labels = (),
     levels: Mapping[str, Sequence[object]] | None = None,
+    bins: Mapping[str, object] | None = None,
+    codebook: CodebookSource | None = None,
     replace: bool = False,
 ) -> int:
     """Read a survey, code its cells and store its distinct rows.
@@ -79,6 +66,12 @@ def ingest(
         mapping variable -> list.
     levels
         Variable -> all its labels in order; labels that nobody gave are kept as levels.
+    bins
+        Variable -> cut points, such as ``[18, 35, 65]`` or ``"18,35,65"``, or quantiles,
+        such as ``"q4"``: its numbers become intervals.
+    codebook
+        What codes mean: see `cegdb.ingest.codebook.load_codebook`. What is given here
+        directly is added to it, or goes before it.
     replace
         Drop a survey of that name first, with everything built on it.
 
@@ -102,12 +95,14 @@ def ingest(
     1
     """
     started = time.perf_counter()
+    book = load_codebook(codebook)
+    request = Request(columns, count, structural, missing, levels, bins, book)
     with (
         store.reading() as con,
         opened(con, source) as relation,
         store.writing() as (_, catalog),
     ):
-        settings = _settings(relation, columns, count, structural, missing, levels)
+        settings = settled(relation, request)
         name = claim_name(catalog, "survey", name, relation.name, replace=replace)
         with Steps(con) as steps:
             n_read = _read(steps, con, relation, settings)
@@ -128,13 +123,17 @@ def ingest(
             "rows_dropped": {f"{settings.count} is 0": dropped} if dropped else {},
             "respondents": n,
             "columns_found_as": settings.found_as,
-            "cells": {variable.name: variable.cells() for variable in variables},
+            "cells": {variable.name: variable.kinds() for variable in variables},
             "declared_labels": {
-                variable.name: variable.declared_counts()
+                variable.name: apart
                 for variable in variables
-                if variable.declared_counts()
+                if (apart := variable.set_apart())
             },
-            "hints": [*_hints(relation, settings), *suspects(variables, settings)],
+            "hints": [
+                *_hints(relation, settings),
+                *settings.hints,
+                *suspects(variables, settings),
+            ],
         }
         insert(
             catalog,
@@ -152,128 +151,6 @@ def ingest(
             },
         )
     return survey_id
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Checked settings: every name found, every label as text."""
-
-    variables: dict[str, Variable]
-    cells: dict[str, str]
-    count: str | None
-    structural: dict[str, list[str]]
-    missing: dict[str, list[str]]
-    levels: dict[str, list[str]]
-    found_as: dict[str, str]
-
-    def as_json(self) -> dict[str, object]:
-        """Return what makes the same survey again."""
-        return {
-            "columns": list(self.variables),
-            "count": self.count,
-            "structural": self.structural,
-            "missing": self.missing,
-            "levels": self.levels,
-        }
-
-
-def _settings(
-    relation: Relation,
-    columns: Sequence[str] | None,
-    count: str | None,
-    structural: Labels,
-    missing: Labels,
-    levels: Mapping[str, Sequence[object]] | None,
-) -> Settings:
-    """Check every setting against the source's columns before any work."""
-    where = relation.shown
-    if isinstance(columns, str):
-        raise SurveyError(f"columns is one text, {columns!r}", hint="give a list of names")
-    names = relation.columns
-    count_column = None if count is None else find_columns(names, [count], where)[0]
-    if columns is None:
-        chosen = [name for name in names if name != count_column]
-    else:
-        columns = list(columns)
-        chosen = find_columns(names, columns, where)
-    twice = sorted({name for name in chosen if names.count(name) > 1})
-    if twice:
-        raise SurveyError(
-            f"{where} has several columns called {listed(map(repr, twice))}",
-            hint="rename them, or choose columns",
-        )
-    found_as = {
-        str(asked): found
-        for asked, found in zip(columns or (), chosen, strict=False)
-        if str(asked) != found
-    }
-    if len(set(chosen)) < len(chosen):
-        again = sorted({name for name in chosen if chosen.count(name) > 1})
-        raise SurveyError(f"columns names {listed(map(repr, again))} more than once")
-    if count_column in chosen:
-        raise SurveyError(f"{count_column!r} cannot be the count and a variable")
-    if not chosen:
-        raise SurveyError(f"{where} has no column left to be a variable")
-    if "" in chosen:
-        at = chosen.index("") + 1
-        raise SurveyError(
-            f"column {at} of {where} has no name", hint="name it, or choose columns"
-        )
-    of_structural = _labels(structural, chosen, "structural")
-    of_missing = _labels(missing, chosen, "missing")
-    of_levels = _labels(levels, chosen, "levels")
-    empty = [name for name, labels in of_levels.items() if not labels]
-    if empty:
-        raise SurveyError(f"levels of {empty[0]!r} lists no label")
-    variables = {
-        name: Variable(
-            name, of_structural.get(name, []), of_missing.get(name, []), of_levels.get(name)
-        )
-        for name in chosen
-    }
-    cells = dict(zip(names, relation.cells, strict=True))
-    return Settings(
-        variables,
-        cells,
-        count_column,
-        of_structural,
-        of_missing,
-        of_levels,
-        found_as,
-    )
-
-
-def _labels(given: Labels | None, chosen: list[str], setting: str) -> dict[str, list[str]]:
-    """Return variable -> labels as text, for a list (all variables) or a mapping."""
-    if given is None:
-        return {}
-    result: dict[str, list[str]] = {}
-    if hasattr(given, "keys"):
-        for name, labels in dict(given).items():
-            found = find_columns(chosen, [name], f"the variables ({setting})")[0]
-            if found in result:
-                raise SurveyError(f"{setting} names {found!r} more than once")
-            result[found] = _texts(labels, f"{setting} of {found!r}")
-    elif plain := _texts(given, setting):
-        result = dict.fromkeys(chosen, plain)
-    return result
-
-
-def _texts(labels: object, setting: str) -> list[str]:
-    """Return a list of labels as text, refusing what is none."""
-    if isinstance(labels, str) or not isinstance(labels, Iterable):
-        what = "one text, " if isinstance(labels, str) else ""
-        raise SurveyError(f"{setting} is {what}{labels!r}", hint="give a list of labels")
-    texts = [label_of(label) for label in labels]
-    plain = [text for text in texts if text is not None]
-    if len(plain) < len(texts):
-        raise SurveyError(
-            f"{setting} lists a blank, which is no label",
-            hint="how blanks count is decided by blank= of the event tree",
-        )
-    if len(set(plain)) < len(plain):
-        raise SurveyError(f"{setting} lists a label twice: {listed(plain)}")
-    return plain
 
 
 def _read(
@@ -340,7 +217,7 @@ def _joined(kept: str, numbered: list[tuple[int, Variable]], lines: str) -> str:
             f"cast(coalesce(l{i}.code, {variable.blank_code}) as {variable.code_type}) as v{i}"
         )
         joins.append(
-            f"left join temp.level_code as l{i} on l{i}.ordinal = {i} and l{i}.label = r.c{i}"
+            f"left join temp.level_code as l{i} on l{i}.ordinal = {i} and l{i}.cell = r.c{i}"
         )
     return f"select {', '.join(columns)}, r.{kept} from {lines} as r {' '.join(joins)}"  # noqa: S608
 

@@ -8,7 +8,7 @@ from cegdb.errors import SurveyError, listed
 from cegdb.ingest.labels import shown
 
 if TYPE_CHECKING:
-    from cegdb.ingest import Settings
+    from cegdb.ingest.settings import Settings
     from cegdb.ingest.sources import Relation
     from cegdb.sqlfiles import Steps
 

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import sqlalchemy as sa
 
 from cegdb.errors import SurveyError, listed
+from cegdb.ingest.bins import binned, number_of, plain
+from cegdb.ingest.codebook import Entry, Known
 from cegdb.store import schema
 from cegdb.store.objects import insert_rows
 
 if TYPE_CHECKING:
-    from cegdb.ingest import Settings
+    from collections.abc import Iterable
+
+    from cegdb.ingest.settings import Settings
     from cegdb.ingest.sources import Relation
     from cegdb.sqlfiles import Steps
+
+Kind: TypeAlias = Literal["value", "missing", "structural"]
 
 NOT_APPLICABLE: Final = "not applicable"
 MISSING: Final = "missing"
@@ -35,37 +42,56 @@ _SUSPECT = {
     "missing",
     "unknown",
 }
-_MANY_LEVELS = 50
+MANY_LEVELS: Final = 50
 _AT_A_TIME = 100
 
 
 @dataclass
 class Variable:
-    """One variable: its declared labels, then (after the first pass) its levels."""
+    """One variable: what was said of it, then (after the first pass) its levels.
+
+    ``counts`` has the respondents of each text as read (None: blank), ``cells`` what such
+    a text is: its kind (value, missing, structural) and its label.
+    """
 
     name: str
-    structural: list[str]
-    missing: list[str]
-    declared: list[str] | None
+    entry: Entry = field(default_factory=Entry)
+    known: Known = field(default_factory=Known)
+    is_gated: bool = False
     values: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
     counts: dict[str | None, int] = field(default_factory=dict)
+    cells: dict[str, tuple[Kind, str]] = field(default_factory=dict)
+    hints: list[str] = field(default_factory=list)
 
-    def cells(self) -> dict[str, int]:
+    def kinds(self) -> dict[str, int]:
         """Return how many respondents' cells are of each kind."""
-        structural = sum(self.counts.get(label, 0) for label in self.structural)
-        missing = sum(self.counts.get(label, 0) for label in self.missing)
-        blank = self.counts.get(None, 0)
-        total = sum(self.counts.values())
-        return {
-            "value": total - structural - missing - blank,
-            "structural": structural,
-            "missing": missing,
-            "blank": blank,
-        }
+        n = {"value": 0, "structural": 0, "missing": 0, "blank": self.counts.get(None, 0)}
+        for text, (kind, _) in self.cells.items():
+            n[kind] += self.counts.get(text, 0)
+        return n
 
-    def declared_counts(self) -> dict[str, int]:
-        """Return how many cells hold each label declared structural or missing."""
-        return {label: self.counts.get(label, 0) for label in (*self.structural, *self.missing)}
+    def n_of(self, kind: Kind, label: str) -> int:
+        """Return how many respondents' cells are of one kind and label."""
+        return sum(
+            self.counts.get(text, 0)
+            for text, cell in self.cells.items()
+            if cell == (kind, label)
+        )
+
+    def set_apart(self) -> dict[str, int]:
+        """Return how many cells hold each label that is structural or missing."""
+        n: dict[str, int] = {}
+        for text, (kind, label) in self.cells.items():
+            if kind != "value":
+                n[label] = n.get(label, 0) + self.counts.get(text, 0)
+        return n
+
+    def codes_of(self, kind: Kind, label: str) -> list[str]:
+        """Return the texts as read that one label stands for."""
+        return in_level_order(
+            [text for text, cell in self.cells.items() if cell == (kind, label)]
+        )
 
     @property
     def blank_code(self) -> int:
@@ -123,46 +149,185 @@ def sort_levels(
             found.setdefault(ordinal, {})[text] = n
     for ordinal, variable in enumerate(variables.values(), 1):
         variable.counts = found.get(ordinal, {})
+        _decide(variable)
+    _refuse_numbers(v for v in variables.values() if v.name not in relation.level_order)
+    for variable in variables.values():
         _order(variable, relation.level_order.get(variable.name))
     return list(variables.values())
 
 
-def _order(variable: Variable, frame_order: list[str] | None) -> None:
-    name, declared = variable.name, variable.declared
-    both = set(variable.structural) & set(variable.missing)
-    if both:
-        raise SurveyError(f"{name!r}: {listed(sorted(both))} cannot be structural and missing")
-    set_apart = {*variable.structural, *variable.missing}
-    observed = [
-        label for label in variable.counts if label is not None and label not in set_apart
-    ]
-    if declared is not None:
-        wrong = [label for label in declared if label in set_apart]
-        if wrong:
-            raise SurveyError(f"{name!r}: levels lists {listed(wrong)}, declared no value")
-        known = set(declared)
-        outside = in_level_order([label for label in observed if label not in known])
-        if outside:
-            counts = [f"{label!r} ({variable.counts[label]} rows)" for label in outside]
-            raise SurveyError(
-                f"{name!r} has answers that levels does not list: {listed(counts)}",
-                hint="add them to levels, or declare them structural or missing",
+def _decide(variable: Variable) -> None:
+    """Decide of each text as read what it is: the codebook first, then the file's word."""
+    entry, known, name = variable.entry, variable.known, variable.name
+    observed = [text for text in variable.counts if text is not None]
+    labels = {**known.values, **entry.values}
+    said = dict.fromkeys((*entry.values, *entry.recode, *entry.structural, *entry.missing))
+    cells: dict[str, tuple[Kind, str]] = {}
+    for text in (*observed, *(text for text in said if text not in variable.counts)):
+        label = labels.get(text, text)
+        label = entry.recode.get(text) or entry.recode.get(label) or label
+        names = {text, label}
+        is_structural = bool(names & set(entry.structural))
+        reasons = [entry.missing[each] for each in (text, label) if each in entry.missing]
+        if is_structural and reasons:
+            raise SurveyError(f"{name!r}: {text} cannot be structural and missing")
+        if is_structural:
+            cells[text] = ("structural", label)
+        elif reasons:
+            cells[text] = ("missing", reasons[0] or label)
+        elif text not in entry.values and (reason := known.reason(text)) is not None:
+            cells[text] = ("missing", reason)
+        elif text in variable.counts or text in entry.values:
+            cells[text] = ("value", label)
+    variable.cells = cells
+    _tell_apart(variable)
+    if entry.bins is not None:
+        _bin(variable)
+
+
+def _refuse_numbers(variables: Iterable[Variable]) -> None:
+    """Refuse numbers with too many values, unless their levels or labels were declared."""
+    found = []
+    for variable in variables:
+        entry = variable.entry
+        if entry.bins is not None or entry.levels is not None or entry.values:
+            continue
+        values = [text for text, (kind, _) in variable.cells.items() if kind == "value"]
+        numbers = [number for text in values if (number := number_of(text)) is not None]
+        if len(values) > MANY_LEVELS and len(numbers) == len(values):
+            ends = f"{plain(min(numbers))} to {plain(max(numbers))}"
+            found.append(f"{variable.name!r} ({len(values):,} different ones, {ends})")
+    if found:
+        raise SurveyError(
+            f"numbers with more than {MANY_LEVELS} values: {listed(found)}",
+            hint="cut them into levels with bins (--bin NAME=18,35,65 or --bin NAME=q4), leave "
+            "them out with columns, or declare their levels",
+        )
+
+
+def _tell_apart(variable: Variable) -> None:
+    """Name two codes of one label apart, unless a recode says that they are one."""
+    entry = variable.entry
+    texts: dict[str, list[str]] = {}
+    for text, (kind, label) in variable.cells.items():
+        if kind == "value" and label != entry.recode.get(text):
+            texts.setdefault(label, []).append(text)
+    for label, of_label in texts.items():
+        merged = any(target == label for target in entry.recode.values())
+        if len(of_label) > 1 and not merged:
+            for text in of_label:
+                variable.cells[text] = ("value", f"{label} [{text}]")
+            variable.hints.append(
+                f"{variable.name!r}: the codes {listed(in_level_order(of_label))} are all "
+                f"called {label!r}; they are kept apart by their code (recode joins them)"
             )
-        variable.values = declared
-    elif frame_order is not None:
-        known, seen = set(frame_order), set(observed)
-        rest = in_level_order([label for label in observed if label not in known])
-        variable.values = [label for label in frame_order if label in seen] + rest
+
+
+def _bin(variable: Variable) -> None:
+    """Replace the numbers of a variable by the intervals they are in."""
+    bins, name = variable.entry.bins, variable.name
+    numbers = {
+        text: variable.counts.get(text, 0)
+        for text, (kind, _) in variable.cells.items()
+        if kind == "value"
+    }
+    if bins is None:
+        return
+    places, labels = binned(bins, numbers)
+    strange = in_level_order([text for text in numbers if text not in places])
+    if strange:
+        counts = [f"{text!r} ({numbers[text]} rows)" for text in strange]
+        raise SurveyError(
+            f"{name!r} has bins, and answers that are no numbers: {listed(counts)}",
+            hint="declare them structural or missing",
+        )
+    if bins.quantiles and len(labels) < bins.quantiles:
+        variable.hints.append(
+            f"{name!r} has {len(labels)} of {bins.quantiles} quantiles: some numbers occur "
+            "too often to be cut"
+        )
+    variable.cells.update({text: ("value", label) for text, label in places.items()})
+    variable.values = labels
+
+
+def _order(variable: Variable, frame_order: list[str] | None) -> None:
+    name, entry = variable.name, variable.entry
+    observed = list(
+        dict.fromkeys(label for kind, label in variable.cells.values() if kind == "value")
+    )
+    missing = {label for kind, label in variable.cells.values() if kind == "missing"}
+    if variable.is_gated:
+        missing.add(MISSING)
+    variable.missing = in_level_order(list(missing))
+    if entry.bins is not None:
+        _refuse_levels_of_bins(variable)
+    elif entry.levels is not None:
+        variable.values = _as_declared(variable, entry.levels, observed)
     else:
-        variable.values = in_level_order(observed)
-    variable.missing = in_level_order(variable.missing)
-    if NOT_APPLICABLE in (*variable.values, *variable.missing):
+        variable.values = _in_order(variable, observed, frame_order)
+    reserved = [
+        text for text in (*variable.values, *variable.missing) if text == NOT_APPLICABLE
+    ]
+    if reserved:
         raise SurveyError(
             f"{name!r} has the answer {NOT_APPLICABLE!r} "
-            f"({variable.counts.get(NOT_APPLICABLE, 0)} rows), which is how cegdb itself "
+            f"({_n_called(variable, NOT_APPLICABLE)} rows), which is how cegdb itself "
             "calls structural cells",
             hint=f"declare it: structural=[{NOT_APPLICABLE!r}], or write it otherwise",
         )
+    both = [label for label in variable.values if label in missing]
+    if both:
+        raise SurveyError(
+            f"{name!r}: {listed(both)} is the label of an answer and of a missing one",
+            hint="give one of them another label",
+        )
+
+
+def _refuse_levels_of_bins(variable: Variable) -> None:
+    if variable.entry.levels is not None and variable.entry.levels != variable.values:
+        raise SurveyError(
+            f"{variable.name!r} has bins, whose levels are {listed(variable.values)}",
+            hint="leave levels out",
+        )
+
+
+def _n_called(variable: Variable, label: str) -> int:
+    return variable.n_of("value", label) + variable.n_of("missing", label)
+
+
+def _as_declared(variable: Variable, declared: list[str], observed: list[str]) -> list[str]:
+    name = variable.name
+    apart = {label for kind, label in variable.cells.values() if kind != "value"}
+    apart |= {*variable.entry.structural, *variable.entry.missing}
+    wrong = [label for label in declared if label in apart]
+    if wrong:
+        raise SurveyError(f"{name!r}: levels lists {listed(wrong)}, declared no value")
+    known = set(declared)
+    outside = in_level_order([label for label in observed if label not in known])
+    if outside:
+        counts = [f"{label!r} ({variable.n_of('value', label)} rows)" for label in outside]
+        raise SurveyError(
+            f"{name!r} has answers that levels does not list: {listed(counts)}",
+            hint="add them to levels, or declare them structural or missing",
+        )
+    return declared
+
+
+def _in_order(
+    variable: Variable, observed: list[str], frame_order: list[str] | None
+) -> list[str]:
+    """Return the value labels in the order of the codebook, the codes, the frame, or theirs."""
+    if variable.entry.values:
+        ordered = [variable.cells[text][1] for text in variable.entry.values]
+    elif variable.known.values:
+        texts = [text for text, (kind, _) in variable.cells.items() if kind == "value"]
+        ordered = [variable.cells[text][1] for text in in_level_order(texts)]
+    else:
+        ordered = frame_order or []
+    seen = set(observed)
+    first = [label for label in dict.fromkeys(ordered) if label in seen]
+    known = set(first)
+    return first + in_level_order([label for label in observed if label not in known])
 
 
 def insert_levels(
@@ -184,16 +349,23 @@ def insert_levels(
                 "survey_id": survey_id,
                 "ordinal": ordinal,
                 "name": variable.name,
+                "question": variable.entry.label or variable.known.label,
             }
         )
-        cells = variable.cells()
+        n_of = Counter[tuple[str, str]]()
+        texts = defaultdict[tuple[str, str], list[str]](list)
+        for text, (kind, label) in variable.cells.items():
+            cell = (kind, NOT_APPLICABLE if kind == "structural" else label)
+            n_of[cell] += variable.counts.get(text, 0)
+            texts[cell].append(text)
         levels = [
-            *((label, "value", variable.counts.get(label, 0)) for label in variable.values),
-            *((label, "missing", variable.counts.get(label, 0)) for label in variable.missing),
-            (MISSING, "blank", cells["blank"]),
-            (NOT_APPLICABLE, "structural", cells["structural"]),
+            *((label, "value", n_of["value", label]) for label in variable.values),
+            *((label, "missing", n_of["missing", label]) for label in variable.missing),
+            (MISSING, "blank", variable.counts.get(None, 0)),
+            (NOT_APPLICABLE, "structural", n_of["structural", NOT_APPLICABLE]),
         ]
-        for code, (label, kind, n) in enumerate(levels, 1):
+        for code, (label, of_kind, n) in enumerate(levels, 1):
+            written = [] if variable.entry.bins else in_level_order(texts[of_kind, label])
             level_rows.append(
                 {
                     "level_id": level_id,
@@ -201,7 +373,8 @@ def insert_levels(
                     "code": code,
                     "label": label,
                     "label_id": label_ids.setdefault(label, len(label_ids) + 1),
-                    "kind": kind,
+                    "original_code": "; ".join(written) or None,
+                    "kind": of_kind,
                     "n": n,
                 }
             )
@@ -218,22 +391,29 @@ def _next(catalog: sa.Connection, column: sa.Column[int]) -> int:
 
 
 def count_rows(steps: Steps, variables: list[Variable]) -> None:
-    """Make the temp table ``level_code(ordinal, label, code)``: which text has which code."""
+    """Make the temp table ``level_code(ordinal, cell, code)``: which text has which code."""
     ordinals: list[int] = []
-    labels: list[str] = []
+    texts: list[str] = []
     codes: list[int] = []
     for ordinal, variable in enumerate(variables, 1):
-        known = [*variable.values, *variable.missing, *variable.structural]
-        structural = [variable.structural_code] * len(variable.structural)
-        ordinals += [ordinal] * len(known)
-        labels += known
-        codes += [*range(1, variable.blank_code), *structural]
+        code_of = {
+            **{("value", label): code for code, label in enumerate(variable.values, 1)},
+            **{
+                ("missing", label): code
+                for code, label in enumerate(variable.missing, len(variable.values) + 1)
+            },
+        }
+        ordinals += [ordinal] * len(variable.cells)
+        texts += variable.cells
+        codes += [
+            code_of.get(cell, variable.structural_code) for cell in variable.cells.values()
+        ]
     steps.create(
         "level_code",
         "select unnest(cast($ordinals as integer[])) as ordinal, "
-        "unnest(cast($labels as varchar[])) as label, "
+        "unnest(cast($texts as varchar[])) as cell, "
         "unnest(cast($codes as integer[])) as code",
-        {"ordinals": ordinals, "labels": labels, "codes": codes},
+        {"ordinals": ordinals, "texts": texts, "codes": codes},
     )
 
 
@@ -241,28 +421,45 @@ def suspects(variables: list[Variable], settings: Settings) -> list[str]:
     """Return hints about labels that may not be answers, or were looked for in vain."""
     hints = []
     for variable in variables:
+        name = variable.name
+        hints += variable.hints
         hints += [
-            f"{variable.name!r} has the answer {label!r} ({variable.counts[label]} rows), "
-            f"kept as a label: if it means no answer, ingest with missing=[{label!r}] or "
-            f"structural=[{label!r}]"
+            f"{name!r} has the answer {label!r} ({n} rows), kept as a label: if it means no "
+            f"answer, ingest with missing=[{label!r}] or structural=[{label!r}]"
             for label in variable.values
-            if label.strip().casefold() in _SUSPECT and variable.counts.get(label)
+            if label.strip().casefold() in _SUSPECT and (n := variable.n_of("value", label))
         ]
-        if len(variable.values) > _MANY_LEVELS:
-            hints.append(f"{variable.name!r} has {len(variable.values):,} levels")
+        hints += [
+            f"{name!r} has the answers {listed(map(repr, alike), most=10)}, equal but for "
+            "blanks around them or their case: recode joins them"
+            for alike in _alike(variable.values)
+        ]
+        if len(variable.values) > MANY_LEVELS:
+            hints.append(f"{name!r} has {len(variable.values):,} levels")
         if not variable.values:
-            hints.append(f"{variable.name!r} has no answer at all")
+            hints.append(f"{name!r} has no answer at all")
     for what, declared in (
         ("structural", settings.structural),
         ("missing", settings.missing),
     ):
         found: dict[str, int] = {}
         for variable in variables:
-            for label in declared.get(variable.name, []):
-                found[label] = found.get(label, 0) + variable.counts.get(label, 0)
+            for label in declared.get(variable.name, ()):
+                of_label = variable.set_apart().get(label, 0)
+                found[label] = found.get(label, 0) + max(
+                    of_label, variable.counts.get(label, 0)
+                )
         hints += [
             f"{what} label {label!r} was not found in any column"
             for label, n in found.items()
             if not n
         ]
     return hints
+
+
+def _alike(labels: list[str]) -> list[list[str]]:
+    """Return groups of labels that differ in outer blanks or case only."""
+    groups: dict[str, list[str]] = {}
+    for label in labels:
+        groups.setdefault(label.strip().casefold(), []).append(label)
+    return [group for group in groups.values() if len(group) > 1]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cegdb.errors import SqlStepError
+    from cegdb.ingest.codebook import Known
     from cegdb.sqlfiles import Value
 
     class ArrowTable(Protocol):
@@ -60,6 +61,7 @@ class Relation:
     from_clause: str
     params: dict[str, list[str]] = field(default_factory=dict)
     level_order: dict[str, list[str]] = field(default_factory=dict)
+    known: dict[str, Known] = field(default_factory=dict)
     once: bool = False
     csv: str | None = None
 

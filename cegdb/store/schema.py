@@ -13,7 +13,7 @@ from typing import Final
 import sqlalchemy as sa
 
 SCHEMA: Final = "cegdb"
-HEAD: Final = "0001"
+HEAD: Final = "0002"
 
 metadata: Final = sa.MetaData(schema=SCHEMA)
 
@@ -76,6 +76,7 @@ variable = sa.Table(
     _id("survey_id"),
     sa.Column("ordinal", sa.Integer, nullable=False),
     sa.Column("name", sa.String, nullable=False),
+    sa.Column("question", sa.String),
     sa.UniqueConstraint("survey_id", "ordinal"),
     sa.UniqueConstraint("survey_id", "name"),
 )

@@ -1,0 +1,200 @@
+"""What an ingest was asked for, checked against the source's columns before any work."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from cegdb.errors import SurveyError, listed
+from cegdb.ingest.bins import bins_of
+from cegdb.ingest.codebook import Codebook, Entry, Known
+from cegdb.ingest.labels import label_of
+from cegdb.ingest.levels import Variable
+from cegdb.ingest.sources import find_columns
+
+if TYPE_CHECKING:
+    from cegdb.ingest.sources import Relation
+
+Labels: TypeAlias = "Sequence[object] | Mapping[str, Sequence[object]]"
+
+
+@dataclass(frozen=True)
+class Request:
+    """The settings of an ingest as given, but for the source."""
+
+    columns: Sequence[str] | None = None
+    count: str | None = None
+    structural: Labels = ()
+    missing: Labels = ()
+    levels: Mapping[str, Sequence[object]] | None = None
+    bins: Mapping[str, object] | None = None
+    codebook: Codebook = field(default_factory=Codebook)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Checked settings: every name found, every label as text."""
+
+    variables: dict[str, Variable]
+    cells: dict[str, str]
+    count: str | None
+    structural: dict[str, list[str]]
+    missing: dict[str, list[str]]
+    found_as: dict[str, str]
+    hints: list[str]
+
+    def as_json(self) -> dict[str, object]:
+        """Return what makes the same survey again: its columns and codebook."""
+        entries = {name: variable.entry.as_json() for name, variable in self.variables.items()}
+        return {
+            "columns": list(self.variables),
+            "count": self.count,
+            "variables": {name: entry for name, entry in entries.items() if entry},
+        }
+
+
+def settled(relation: Relation, request: Request) -> Settings:
+    """Check every setting against the columns of a source.
+
+    Raises
+    ------
+    SurveyError
+        A name is not found or fits several columns, a list is none, a column is asked for
+        twice or has no name.
+    """
+    where, names, book = relation.shown, relation.columns, request.codebook
+    columns = request.columns if request.columns is not None else book.columns
+    if isinstance(columns, str):
+        raise SurveyError(f"columns is one text, {columns!r}", hint="give a list of names")
+    count = request.count if request.count is not None else book.count
+    count_column = None if count is None else find_columns(names, [count], where)[0]
+    asked: list[object] = [] if columns is None else list(columns)
+    if columns is None:
+        chosen = [name for name in names if name != count_column]
+    else:
+        chosen = find_columns(names, asked, where)
+    _check_names(chosen, names, where, count_column)
+    structural = _labels(request.structural, chosen, "structural")
+    missing = _labels(request.missing, chosen, "missing")
+    levels = _labels(request.levels, chosen, "levels")
+    empty = [name for name, labels in levels.items() if not labels]
+    if empty:
+        raise SurveyError(f"levels of {empty[0]!r} lists no label")
+    entries, hints = _entries(book, names, where)
+    for name, bins in _items(request.bins, chosen, "bins"):
+        entries[name] = replace(entries.get(name, Entry()), bins=bins_of(bins, repr(name)))
+    variables = {}
+    for name in chosen:
+        entry = entries.get(name, Entry())
+        variables[name] = Variable(
+            name,
+            replace(
+                entry,
+                structural=list(dict.fromkeys([*entry.structural, *structural.get(name, [])])),
+                missing={**dict.fromkeys(missing.get(name, [])), **entry.missing},
+                levels=levels.get(name, entry.levels),
+            ),
+            relation.known.get(name, Known()),
+        )
+    found_as = {
+        str(name): found
+        for name, found in zip(asked, chosen, strict=False)
+        if str(name) != found
+    }
+    return Settings(
+        variables,
+        dict(zip(names, relation.cells, strict=True)),
+        count_column,
+        structural,
+        missing,
+        found_as,
+        hints,
+    )
+
+
+def _check_names(
+    chosen: list[str], names: Sequence[str], where: str, count_column: str | None
+) -> None:
+    twice = sorted({name for name in chosen if names.count(name) > 1})
+    if twice:
+        raise SurveyError(
+            f"{where} has several columns called {listed(map(repr, twice))}",
+            hint="rename them, or choose columns",
+        )
+    if len(set(chosen)) < len(chosen):
+        again = sorted({name for name in chosen if chosen.count(name) > 1})
+        raise SurveyError(f"columns names {listed(map(repr, again))} more than once")
+    if count_column in chosen:
+        raise SurveyError(f"{count_column!r} cannot be the count and a variable")
+    if not chosen:
+        raise SurveyError(f"{where} has no column left to be a variable")
+    if "" in chosen:
+        at = list(names).index("") + 1
+        raise SurveyError(
+            f"column {at} of {where} has no name", hint="name it, or choose columns"
+        )
+
+
+def _entries(
+    book: Codebook, names: Sequence[str], where: str
+) -> tuple[dict[str, Entry], list[str]]:
+    """Return the codebook's entries by column, and what it says of no column."""
+    entries: dict[str, Entry] = {}
+    hints = []
+    for name, entry in book.variables.items():
+        try:
+            (found,) = find_columns(names, [name], where)
+        except SurveyError:
+            near = difflib.get_close_matches(name, names, n=1)
+            ask = f"; did you mean {near[0]!r}?" if near else ""
+            hints.append(f"the codebook describes {name!r}, which is no column of {where}{ask}")
+            continue
+        if found in entries:
+            raise SurveyError(f"the codebook describes {found!r} twice")
+        entries[found] = entry
+    return entries, hints
+
+
+def _items(
+    given: Mapping[str, object] | None, chosen: list[str], setting: str
+) -> list[tuple[str, object]]:
+    """Return variable and value, every name found among the chosen ones."""
+    if given is None:
+        return []
+    items: list[tuple[str, object]] = []
+    for name, value in dict(given).items():
+        found = find_columns(chosen, [name], f"the variables ({setting})")[0]
+        if found in dict(items):
+            raise SurveyError(f"{setting} names {found!r} more than once")
+        items.append((found, value))
+    return items
+
+
+def _labels(given: Labels | None, chosen: list[str], setting: str) -> dict[str, list[str]]:
+    """Return variable -> labels as text, for a list (all variables) or a mapping."""
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        items = _items(given, chosen, setting)
+        return {name: _texts(labels, f"{setting} of {name!r}") for name, labels in items}
+    plain = _texts(given, setting)
+    return dict.fromkeys(chosen, plain) if plain else {}
+
+
+def _texts(labels: object, setting: str) -> list[str]:
+    """Return a list of labels as text, refusing what is none."""
+    if isinstance(labels, str) or not isinstance(labels, Iterable):
+        what = "one text, " if isinstance(labels, str) else ""
+        raise SurveyError(f"{setting} is {what}{labels!r}", hint="give a list of labels")
+    texts = [label_of(label) for label in labels]
+    plain = [text for text in texts if text is not None]
+    if len(plain) < len(texts):
+        raise SurveyError(
+            f"{setting} lists a blank, which is no label",
+            hint="how blanks count is decided by blank= of the event tree",
+        )
+    if len(set(plain)) < len(plain):
+        raise SurveyError(f"{setting} lists a label twice: {listed(plain)}")
+    return plain

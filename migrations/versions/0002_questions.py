@@ -1,0 +1,35 @@
+"""Variables in words, and the codes of their levels, for surveys with a codebook."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0002"
+down_revision = "0001"
+branch_labels = None
+depends_on = None
+
+SCHEMA = "cegdb"
+FOLDER = Path(__file__).resolve().parents[1]
+VIEWS = ("020_variables",)
+
+
+def remake_views(of_revision: str) -> None:
+    connection = op.get_bind()
+    for view in VIEWS:
+        connection.exec_driver_sql(f"drop view {SCHEMA}.{view.split('_', 1)[1]}")
+        file = FOLDER / f"views_{of_revision}" / f"{view}.sql"
+        connection.exec_driver_sql(file.read_text(encoding="utf-8"))
+
+
+def upgrade() -> None:
+    op.add_column("variable", sa.Column("question", sa.String), schema=SCHEMA)
+    remake_views("0002")
+
+
+def downgrade() -> None:
+    remake_views("0001")
+    op.drop_column("variable", "question", schema=SCHEMA)
