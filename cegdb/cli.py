@@ -273,6 +273,14 @@ EDGE_INFO = click.option(
 INGEST = _options(
     click.option("--columns", callback=_split, help="Columns to keep: A,B,C."),
     click.option("--count", help="Column of counts of an aggregated table."),
+    click.option("--weight", help="Column of survey weights; kept beside the counts."),
+    click.option(
+        "--decimal",
+        type=click.Choice([".", ","]),
+        default=".",
+        show_default=True,
+        help="Decimal sign of counts, weights and numbers to be cut.",
+    ),
     click.option(
         "--structural",
         multiple=True,
@@ -369,6 +377,8 @@ def _ingest(db: Database, file: str, given: dict[str, Any]) -> Survey:
             name=given["name"],
             columns=given["columns"],
             count=given["count"],
+            weight=given["weight"],
+            decimal=given["decimal"],
             structural=_labels(given["structural"]),
             missing=_labels(given["missing"]),
             levels=_levels(given["levels"]),

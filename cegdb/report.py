@@ -80,6 +80,17 @@ def _survey(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
         + "".join(f", {n:,} dropped ({why})" for why, n in dropped.items())
         + f"; {_n(row['n'], 'respondent')}, {row['n_distinct']:,} distinct"
     ]
+    weights = _mapping(details, "weights")
+    if weights:
+        zero = weights.get("rows_of_weight_0", 0)
+        lines.append(
+            f"  weights {weights['column']!r} sum to {weights['sum']}, "
+            f"{weights['smallest']} to {weights['largest']}"
+            + (f"; {_n(zero, 'row')} of weight 0" if zero else "")
+        )
+        long = weights.get("rows_kept_to_12_decimals", 0)
+        if long:
+            lines.append(f"  {_n(long, 'weight')} of more decimals kept to 12")
     cells = _mapping(details, "cells")
     for variable, kinds in cells.items():
         parts = [

@@ -62,14 +62,15 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
     monkeypatch.setattr(Steps, "_run", execute)
     monkeypatch.setattr("cegdb.tree.paths._LIMIT", 50)
     rows = ", ".join(
-        f"('{a}', {b}, '{c}')"
+        f"('{a}', {b}, '{c}', 1.5)"
         for a in "uv"
         for b in ("null", "'x'", "'y'")
         for c in ("p", "q", "?")
         for _ in range(2)
     )
     with cegdb.open() as db:
-        survey = db.ingest(f"select * from (values {rows}) as t(a, b, c)", missing=["?"])  # noqa: S608
+        query = f"select * from (values {rows}) as t(a, b, c, w)"  # noqa: S608
+        survey = db.ingest(query, weight="w", missing=["?"])
         tree = survey.event_tree(
             sampling_zeros="floret",
             add_paths=[["u", "x", "p"]],

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import SqlStepError, SurveyError
 from cegdb.ingest.codebook import CodebookSource, load_codebook
-from cegdb.ingest.counts import check_counts, looks_like_count
+from cegdb.ingest.counts import check_counts, looks_like
 from cegdb.ingest.levels import Variable, count_rows, insert_levels, sort_levels, suspects
 from cegdb.ingest.settings import Labels, Request, Settings, settled
 from cegdb.ingest.sources import Relation, Source, opened, unreadable
+from cegdb.ingest.weights import check_weights
 from cegdb.sqlfiles import Steps
 from cegdb.store.objects import claim_name, insert, new_id, response_table
 from cegdb.version import made_by
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["CodebookSource", "Labels", "Source", "ingest"]
 
 _JOINS: Final = 40
+_KEPT: Final = ("n", "weight", "weight_sq")
 
 
 def ingest(
@@ -39,6 +41,8 @@ def ingest(
     name: str | None = None,
     columns: Sequence[str] | None = None,
     count: str | None = None,
+    weight: str | None = None,
+    decimal: str = ".",
     structural: Labels = (),
     missing: Labels = (),
     levels: Mapping[str, Sequence[object]] | None = None,
@@ -61,6 +65,11 @@ def ingest(
         Which columns become variables; left out, all but ``count``.
     count
         A column that says how many respondents each line stands for.
+    weight
+        A column that says how much each respondent counts (a survey weight, 0 or more),
+        kept beside the counts, to 12 decimals.
+    decimal
+        The decimal sign of counts, weights and numbers to be cut: ``"."`` or ``","``.
     structural, missing
         Labels that mean "does not apply" or "not known": a list for all variables, or a
         mapping variable -> list.
@@ -96,7 +105,7 @@ def ingest(
     """
     started = time.perf_counter()
     book = load_codebook(codebook)
-    request = Request(columns, count, structural, missing, levels, bins, book)
+    request = Request(columns, count, weight, decimal, structural, missing, levels, bins, book)
     with (
         store.reading() as con,
         opened(con, source) as relation,
@@ -106,6 +115,7 @@ def ingest(
         name = claim_name(catalog, "survey", name, relation.name, replace=replace)
         with Steps(con) as steps:
             n_read = _read(steps, con, relation, settings)
+            weights = check_weights(steps, relation, settings)
             dropped = check_counts(steps, relation, settings)
             variables = sort_levels(steps, relation, settings.variables)
             if not n_read:
@@ -122,6 +132,7 @@ def ingest(
             "rows_kept": n_read - dropped,
             "rows_dropped": {f"{settings.count} is 0": dropped} if dropped else {},
             "respondents": n,
+            "weights": weights,
             "columns_found_as": settings.found_as,
             "cells": {variable.name: variable.kinds() for variable in variables},
             "declared_labels": {
@@ -158,10 +169,7 @@ def _read(
 ) -> int:
     """Keep the source's distinct lines and how often each occurs; return how many."""
     cells = [f"{settings.cells[name]} as c{i}" for i, name in enumerate(settings.variables, 1)]
-    if settings.count is not None:
-        cells.append(f"nullif(trim({settings.cells[settings.count]}), '') as written")
-    else:
-        cells.append("null as written")
+    cells += [f"{settings.written} as written", f"{settings.weighed} as weighed"]
     query = (
         f"select {', '.join(cells)}, count(*) as n_lines from {relation.from_clause} "  # noqa: S608
         "group by all"
@@ -182,21 +190,21 @@ def _code(steps: Steps, table: str, variables: list[Variable]) -> int:
     return steps.execute(
         f"create table {table} as "  # noqa: S608
         f"select {coded}, cast(sum(n) as bigint) as n, "
-        "cast(null as decimal(38, 12)) as weight, "
-        "cast(null as decimal(38, 12)) as weight_sq "
+        "cast(sum(weight) as decimal(38, 12)) as weight, "
+        "cast(sum(weight_sq) as decimal(38, 12)) as weight_sq "
         f"from ({lines}) group by {coded} order by {coded}"
     )
 
 
 def _coded_lines(steps: Steps, variables: list[Variable]) -> str:
-    """Return a SELECT of the survey's lines, coded, with ``n``.
+    """Return a SELECT of the survey's lines, coded, with ``n`` and weights.
 
     One join a variable; since the time to plan them grows with the cube of their number,
     a wide survey is coded some variables at a time.
     """
     numbered = list(enumerate(variables, 1))
     if len(numbered) <= _JOINS:
-        return _joined("n", numbered, "temp.response_line")
+        return _joined(_KEPT, numbered, "temp.response_line")
     steps.create(
         "numbered_line", "select row_number() over () as line_id, * from temp.response_line"
     )
@@ -204,13 +212,13 @@ def _coded_lines(steps: Steps, variables: list[Variable]) -> str:
     for start in range(0, len(numbered), _JOINS):
         part = f"coded_part_{start // _JOINS}"
         chunk = numbered[start : start + _JOINS]
-        steps.create(part, _joined("line_id", chunk, "temp.numbered_line"))
+        steps.create(part, _joined(["line_id"], chunk, "temp.numbered_line"))
         joins.append(f"inner join temp.{part} using (line_id)")
     coded = ", ".join(f"v{i}" for i, _ in numbered)
-    return f"select {coded}, n from temp.numbered_line {' '.join(joins)}"  # noqa: S608
+    return f"select {coded}, {', '.join(_KEPT)} from temp.numbered_line {' '.join(joins)}"  # noqa: S608
 
 
-def _joined(kept: str, numbered: list[tuple[int, Variable]], lines: str) -> str:
+def _joined(kept: Sequence[str], numbered: list[tuple[int, Variable]], lines: str) -> str:
     columns, joins = [], []
     for i, variable in numbered:
         columns.append(
@@ -219,16 +227,17 @@ def _joined(kept: str, numbered: list[tuple[int, Variable]], lines: str) -> str:
         joins.append(
             f"left join temp.level_code as l{i} on l{i}.ordinal = {i} and l{i}.cell = r.c{i}"
         )
-    return f"select {', '.join(columns)}, r.{kept} from {lines} as r {' '.join(joins)}"  # noqa: S608
+    columns += [f"r.{name}" for name in kept]
+    return f"select {', '.join(columns)} from {lines} as r {' '.join(joins)}"  # noqa: S608
 
 
 def _hints(relation: Relation, settings: Settings) -> list[str]:
     """Return what looks wrong about columns."""
+    said = {"count": settings.count, "weight": settings.weight}
     return [
-        f"column {name!r} looks like a count: if each line stands for that many "
-        f"respondents, ingest with count={name!r}"
+        f"column {name!r} looks like a {what}: if it is one, ingest with {what}={name!r}"
         for name in settings.variables
-        if looks_like_count(name) and settings.count is None
+        if (what := looks_like(name)) and said[what] is None
     ] + [
         f"column {asked!r} was found as {found!r} in {relation.shown}"
         for asked, found in settings.found_as.items()

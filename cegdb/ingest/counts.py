@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import SurveyError, listed
 from cegdb.ingest.labels import shown
+from cegdb.ingest.weights import weight_columns
 
 if TYPE_CHECKING:
     from cegdb.ingest.settings import Settings
@@ -23,27 +24,21 @@ _WHOLE: Final = (
     "then cast(try_cast(written as double) as hugeint) end)"
 )
 
-_COUNT_NAMES: Final = {
-    "freq",
-    "frequency",
-    "count",
-    "counts",
-    "n",
-    "weight",
-    "weights",
-    "wt",
+_NAMES: Final = {
+    **dict.fromkeys(("freq", "frequency", "count", "counts", "n"), "count"),
+    **dict.fromkeys(("weight", "weights", "wt", "wgt", "pweight", "poids"), "weight"),
 }
 
 
-def looks_like_count(name: str) -> bool:
-    """Return whether a column of that name may hold counts.
+def looks_like(name: str) -> str | None:
+    """Return ``count`` or ``weight`` for a column whose name says so.
 
     Examples
     --------
-    >>> looks_like_count(" Freq "), looks_like_count("Sex")
-    (True, False)
+    >>> looks_like(" Freq "), looks_like("wt"), looks_like("Sex")
+    ('count', 'weight', None)
     """
-    return name.strip().casefold() in _COUNT_NAMES
+    return _NAMES.get(name.strip().casefold())
 
 
 def check_counts(steps: Steps, relation: Relation, settings: Settings) -> int:
@@ -58,7 +53,7 @@ def check_counts(steps: Steps, relation: Relation, settings: Settings) -> int:
         raise SurveyError(
             f"{settings.count!r} holds {listed(values)}{_bad_rows(steps, relation, settings)}: "
             "a count is a whole number, 0 or more and below 2^63",
-            hint="weights with decimals are not counts",
+            hint="weights with decimals are not counts: give weight instead",
         )
     ((total, n_zero),) = steps.rows(
         f"select coalesce(sum({whole} * n_lines), 0), "  # noqa: S608
@@ -68,8 +63,9 @@ def check_counts(steps: Steps, relation: Relation, settings: Settings) -> int:
         raise SurveyError(f"{settings.count!r} adds up to {total:,}, more than 2^63 - 1")
     steps.create(
         "response_line",
-        "select * exclude (written, n_lines), "  # noqa: S608
-        f"cast({whole} * n_lines as bigint) as n from temp.source_line where {whole} > 0",
+        f"select * exclude (weighed), {weight_columns(settings)} from ("  # noqa: S608
+        f"select * exclude (written, n_lines), cast({whole} * n_lines as bigint) as n "
+        f"from temp.source_line where {whole} > 0)",
     )
     return int(str(n_zero))
 
@@ -84,7 +80,7 @@ def _bad_rows(steps: Steps, relation: Relation, settings: Settings) -> str:
         return ""
     query = (
         "select i from (select row_number() over () as i, "  # noqa: S608
-        f"trim({settings.cells[str(settings.count)]}) as written from {relation.from_clause}) "
+        f"{settings.written} as written from {relation.from_clause}) "
         f"where {_refused(_WHOLE)} order by i limit 6"
     )
     lines = [row[0] for row in steps.rows(query, relation.params_of(query))]

@@ -26,6 +26,8 @@ class Request:
 
     columns: Sequence[str] | None = None
     count: str | None = None
+    weight: str | None = None
+    decimal: str = "."
     structural: Labels = ()
     missing: Labels = ()
     levels: Mapping[str, Sequence[object]] | None = None
@@ -40,10 +42,30 @@ class Settings:
     variables: dict[str, Variable]
     cells: dict[str, str]
     count: str | None
+    weight: str | None
+    decimal: str
     structural: dict[str, list[str]]
     missing: dict[str, list[str]]
     found_as: dict[str, str]
     hints: list[str]
+
+    @property
+    def written(self) -> str:
+        """The SQL of the count as text, NULL for a blank."""
+        return self._number(self.count)
+
+    @property
+    def weighed(self) -> str:
+        """The SQL of the weight as text, NULL for a blank."""
+        return self._number(self.weight)
+
+    def _number(self, column: str | None) -> str:
+        if column is None:
+            return "null"
+        text = f"trim({self.cells[column]})"
+        if self.decimal != ".":
+            text = f"replace({text}, '{self.decimal}', '.')"
+        return f"nullif({text}, '')"
 
     def as_json(self) -> dict[str, object]:
         """Return what makes the same survey again: its columns and codebook."""
@@ -51,6 +73,8 @@ class Settings:
         return {
             "columns": list(self.variables),
             "count": self.count,
+            "weight": self.weight,
+            "decimal": self.decimal,
             "variables": {name: entry for name, entry in entries.items() if entry},
         }
 
@@ -70,12 +94,23 @@ def settled(relation: Relation, request: Request) -> Settings:
         raise SurveyError(f"columns is one text, {columns!r}", hint="give a list of names")
     count = request.count if request.count is not None else book.count
     count_column = None if count is None else find_columns(names, [count], where)[0]
+    weight = request.weight if request.weight is not None else book.weight
+    weight_column = None if weight is None else find_columns(names, [weight], where)[0]
+    if request.decimal not in (".", ","):
+        raise SurveyError(f"decimal is {request.decimal!r}", hint="choose '.' or ','")
     asked: list[object] = [] if columns is None else list(columns)
     if columns is None:
-        chosen = [name for name in names if name != count_column]
+        chosen = [name for name in names if name not in (count_column, weight_column)]
     else:
         chosen = find_columns(names, asked, where)
-    _check_names(chosen, names, where, count_column)
+    _check_names(chosen, names, where)
+    for column, what in ((count_column, "count"), (weight_column, "weight")):
+        if column is not None and column in chosen:
+            raise SurveyError(f"{column!r} cannot be the {what} and a variable")
+        if column is not None and names.count(column) > 1:
+            raise SurveyError(f"{where} has several columns called {column!r}")
+    if count_column is not None and count_column == weight_column:
+        raise SurveyError(f"{count_column!r} cannot be the count and the weight")
     structural = _labels(request.structural, chosen, "structural")
     missing = _labels(request.missing, chosen, "missing")
     levels = _labels(request.levels, chosen, "levels")
@@ -107,6 +142,8 @@ def settled(relation: Relation, request: Request) -> Settings:
         variables,
         dict(zip(names, relation.cells, strict=True)),
         count_column,
+        weight_column,
+        request.decimal,
         structural,
         missing,
         found_as,
@@ -114,9 +151,7 @@ def settled(relation: Relation, request: Request) -> Settings:
     )
 
 
-def _check_names(
-    chosen: list[str], names: Sequence[str], where: str, count_column: str | None
-) -> None:
+def _check_names(chosen: list[str], names: Sequence[str], where: str) -> None:
     twice = sorted({name for name in chosen if names.count(name) > 1})
     if twice:
         raise SurveyError(
@@ -126,8 +161,6 @@ def _check_names(
     if len(set(chosen)) < len(chosen):
         again = sorted({name for name in chosen if chosen.count(name) > 1})
         raise SurveyError(f"columns names {listed(map(repr, again))} more than once")
-    if count_column in chosen:
-        raise SurveyError(f"{count_column!r} cannot be the count and a variable")
     if not chosen:
         raise SurveyError(f"{where} has no column left to be a variable")
     if "" in chosen:

@@ -28,7 +28,12 @@ class _Place(NamedTuple):
 
 _PLACES: Final[Mapping[Kind, _Place]] = {
     "survey": _Place(schema.survey, "survey_id", None, ()),
-    "tree": _Place(schema.event_tree, "tree_id", "survey", (schema.vertex, schema.edge)),
+    "tree": _Place(
+        schema.event_tree,
+        "tree_id",
+        "survey",
+        (schema.vertex, schema.edge, schema.vertex_weight),
+    ),
     "staging": _Place(
         schema.staging,
         "staging_id",

@@ -153,6 +153,13 @@ vertex = sa.Table(
     sa.Column("weight", _WEIGHT),
     _count("n_stopped"),
 )
+vertex_weight = sa.Table(
+    "vertex_weight",
+    metadata,
+    _id("tree_id"),
+    _id("vertex_id", wide=True),
+    sa.Column("weight_sq", _WEIGHT),
+)
 edge = sa.Table(
     "edge",
     metadata,

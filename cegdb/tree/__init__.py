@@ -129,7 +129,7 @@ def event_tree(
             filled = [_filled(path, variables) for path in added]
             coded = code_paths(steps, survey_id, variables, policy, filled, rules)
             tree_id = new_id(catalog, "tree")
-            _build(steps, tree_id, variables, coded)
+            _build(steps, tree_id, variables, coded, is_weighted=_is_weighted(survey))
             size = steps.fetch("tree_size", tree_id=tree_id)[0]
         n, n_vertices, n_situations, n_leaves, height, n_stopped, n_zero = (
             value for value in size
@@ -169,10 +169,22 @@ def event_tree(
     return tree_id
 
 
-def _build(steps: Steps, tree_id: int, variables: Sequence[TreeVariable], coded: Coded) -> None:
+def _is_weighted(survey: Mapping[str, object]) -> bool:
+    settings = survey["settings"]
+    return isinstance(settings, dict) and settings.get("weight") is not None
+
+
+def _build(
+    steps: Steps,
+    tree_id: int,
+    variables: Sequence[TreeVariable],
+    coded: Coded,
+    *,
+    is_weighted: bool,
+) -> None:
     """Roll the paths up to the root, walk down again, and write vertices and edges."""
     chunk_of = {end: chunk for chunk, end in enumerate(coded.chunk_ends[:-1])}
-    steps.run("node", level=len(variables))
+    steps.run("node", level=len(variables), is_weighted=is_weighted)
     steps.drop(["path_row"])
     for level in range(len(variables) - 1, -1, -1):
         chunk = chunk_of.get(level)
@@ -205,6 +217,8 @@ def _build(steps: Steps, tree_id: int, variables: Sequence[TreeVariable], coded:
     variable_ids = [variable.variable_id for variable in variables]
     steps.run("tree_vertex", tree_id=tree_id, variable_ids=variable_ids)
     steps.run("tree_edge", tree_id=tree_id)
+    if is_weighted:
+        steps.run("tree_weight", tree_id=tree_id)
 
 
 def _choice(setting: str, value: str, choices: Sequence[str]) -> None:

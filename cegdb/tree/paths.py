@@ -68,7 +68,7 @@ def code_paths(
     added: Sequence[Mapping[int, int]],
     impossible: Sequence[Mapping[int, int]],
 ) -> Coded:
-    """Make ``path_row(row_id, code, n, weight, is_kept)`` of the last chunk, and ``path_head``.
+    """Make ``path_row`` of the last chunk, and ``path_head``.
 
     Parameters
     ----------
@@ -163,18 +163,19 @@ def _responses(
     """
     table = response_table(survey_id)
     columns = ", ".join(f"v{variable.ordinal}" for variable in variables)
+    columns += ", n, weight, weight_sq"
     if not added and _chunk_end(variables, 0, 0) == len(variables):
-        return f"(select null as row_id, {columns}, n, weight, true as is_kept from {table})"  # noqa: S608
+        return f"(select null as row_id, {columns}, true as is_kept from {table})"  # noqa: S608
     rows = "".join(
         " union all select "
         + ", ".join(str(path.get(i, 0)) for i in range(len(variables)))
-        + ", 0, null"
+        + ", 0, null, null"
         for path in added
     )
     steps.create(
         "response_row",
-        f"select row_number() over () as row_id, {columns}, n, weight, true as is_kept "  # noqa: S608
-        f"from (select {columns}, n, weight from {table}{rows})",
+        f"select row_number() over () as row_id, {columns}, true as is_kept "  # noqa: S608
+        f"from (select {columns} from {table}{rows})",
     )
     return "temp.response_row"
 
@@ -245,10 +246,10 @@ def _code_chunk(
         steps.create("stopped_head", "select cast(0 as bigint) as head_id where false")
         steps.create(
             "path_row",
-            f"select r.row_id, {digits} as code, r.n, r.weight, r.is_kept "  # noqa: S608
+            f"select r.row_id, {digits} as code, r.n, r.weight, r.weight_sq, r.is_kept "  # noqa: S608
             f"from {source} as r "
             # The root is there even where missing_policy leaves out every row.
-            "union all select null, 0, 0, null, true",
+            "union all select null, 0, 0, null, null, true",
         )
         return
     steps.create(
@@ -260,7 +261,7 @@ def _code_chunk(
         "path_row",
         f"select p.row_id, h.head_id * {size} + "  # noqa: S608
         f"if(p.code % {last_radix} = 0, 0, coalesce({digits}, 0)) as code, "
-        "p.n, p.weight, p.is_kept "
+        "p.n, p.weight, p.weight_sq, p.is_kept "
         "from temp.path_row as p "
         f"inner join temp.path_head as h on p.code = h.code and h.chunk = {last} "
         f"left join {source} as r on p.row_id = r.row_id",

@@ -5,7 +5,7 @@
 --          (this digit and all later ones 0), is dropped (code -1), or keeps the digit of a
 --          label 'missing', by $policy.
 -- reads:   path_row, gate_floret
--- writes:  path_row(row_id, code, n, weight, is_kept)
+-- writes:  path_row(row_id, code, n, weight, weight_sq, is_kept)
 -- params:  divisor BIGINT, what the variable's digit of a path code is multiplied by
 --          radix INTEGER, number of its digits
 --          n_values INTEGER, digits 1 .. n_values are values
@@ -20,6 +20,7 @@ with cell as (
         p.code,
         p.n,
         p.weight,
+        p.weight_sq,
         p.is_kept,
         (p.code // $divisor) % $radix as digit,
         g.blank_structural,
@@ -42,5 +43,6 @@ select
     end as code,
     n,
     weight,
+    weight_sq,
     is_kept
 from cell

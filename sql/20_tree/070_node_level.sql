@@ -4,7 +4,8 @@
 --          digit. An edge counts for the height unless it is a 'not applicable' alone in
 --          its floret, which will vanish. first orders nodes by path.
 -- reads:   node
--- writes:  node(level, code, first, n, weight, n_stopped, n_edges, n_structural, height)
+-- writes:  node(level, code, first, n, weight, weight_sq, n_stopped, n_edges, n_structural,
+--          height)
 -- params:  level INTEGER, variables on the path to the nodes made
 --          below INTEGER, the level of their children
 --          radix INTEGER, number of digits of the next variable
@@ -17,6 +18,7 @@ with child as (
         first,
         n,
         weight,
+        weight_sq,
         height
     from temp.node
     where level = $below
@@ -28,6 +30,7 @@ select
     min(first) as first,
     sum(n) as n,
     sum(weight) as weight,
+    sum(weight_sq) as weight_sq,
     coalesce(sum(n) filter (where digit = 0), 0) as n_stopped,
     count(*) filter (where digit > 0) as n_edges,
     count(*) filter (where digit = $structural_code) as n_structural,

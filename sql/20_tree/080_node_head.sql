@@ -3,7 +3,8 @@
 -- purpose: The nodes at which a group of variables ends: the codes below start from a dense
 --          id of the path so far, and the node's code is the one that id stands for.
 -- reads:   node, path_head
--- writes:  node(level, code, first, n, weight, n_stopped, n_edges, n_structural, height)
+-- writes:  node(level, code, first, n, weight, weight_sq, n_stopped, n_edges, n_structural,
+--          height)
 -- params:  level INTEGER, variables on the path to the nodes made
 --          below INTEGER, the level that holds them by dense id
 --          chunk INTEGER, the group of variables
@@ -14,6 +15,7 @@ select
     n.first,
     n.n,
     n.weight,
+    n.weight_sq,
     n.n_stopped,
     n.n_edges,
     n.n_structural,

@@ -3,8 +3,8 @@
 -- purpose: The root, where the walk down the nodes begins. is_gate marks a floret whose only
 --          edge is 'not applicable': it vanishes, and the child takes its place.
 -- reads:   node
--- writes:  placed(level, code, first, depth, parent_first, level_id, n, weight, n_stopped,
---          n_edges, height, is_gate)
+-- writes:  placed(level, code, first, depth, parent_first, level_id, n, weight, weight_sq,
+--          n_stopped, n_edges, height, is_gate)
 -- params:  none
 -- source:  SPEC 1, step 4
 select
@@ -16,6 +16,7 @@ select
     cast(null as integer) as level_id,
     n,
     weight,
+    weight_sq,
     n_stopped,
     n_edges,
     height,

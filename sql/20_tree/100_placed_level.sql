@@ -3,8 +3,8 @@
 -- purpose: The nodes one variable below: each one edge deeper than its parent, or in the
 --          place of a parent whose floret vanishes.
 -- reads:   node, placed
--- writes:  placed(level, code, first, depth, parent_first, level_id, n, weight, n_stopped,
---          n_edges, height, is_gate)
+-- writes:  placed(level, code, first, depth, parent_first, level_id, n, weight, weight_sq,
+--          n_stopped, n_edges, height, is_gate)
 -- params:  level INTEGER, variables on the path to the nodes placed
 --          above INTEGER, the level of their parents
 --          radix INTEGER, number of digits of the last variable
@@ -19,6 +19,7 @@ select
     if(p.is_gate, p.level_id, $first_level_id + c.code % $radix - 1) as level_id,
     c.n,
     c.weight,
+    c.weight_sq,
     c.n_stopped,
     c.n_edges,
     c.height,

@@ -3,8 +3,8 @@
 -- purpose: The nodes at which a group of variables ends once more, by the dense id that the
 --          codes below start from, so that their children find them.
 -- reads:   placed, path_head
--- writes:  placed(level, code, first, depth, parent_first, level_id, n, weight, n_stopped,
---          n_edges, height, is_gate)
+-- writes:  placed(level, code, first, depth, parent_first, level_id, n, weight, weight_sq,
+--          n_stopped, n_edges, height, is_gate)
 -- params:  level INTEGER, a level of its own for these copies, below 0
 --          above INTEGER, the level of the nodes
 --          chunk INTEGER, the group of variables
@@ -18,6 +18,7 @@ select
     p.level_id,
     p.n,
     p.weight,
+    p.weight_sq,
     p.n_stopped,
     p.n_edges,
     p.height,

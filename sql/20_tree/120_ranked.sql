@@ -4,7 +4,7 @@
 --          in level order.
 -- reads:   placed
 -- writes:  ranked(vertex_id, depth, first, parent_first, level, level_id, n, weight,
---          n_stopped, n_edges, height)
+--          weight_sq, n_stopped, n_edges, height)
 -- params:  none
 -- source:  DESIGN 4 (ids)
 select
@@ -16,6 +16,7 @@ select
     level_id,
     n,
     weight,
+    weight_sq,
     n_stopped,
     n_edges,
     height

@@ -2,8 +2,7 @@
 -- mode:    fetch
 -- purpose: What the summary of a tree says.
 -- reads:   vertex
--- writes:  tree_size(n, n_vertices, n_situations, n_leaves, height, n_stopped,
---          n_zero)
+-- writes:  tree_size(n, n_vertices, n_situations, n_leaves, height, n_stopped, n_zero)
 -- params:  tree_id INTEGER, the tree
 -- source:  DESIGN 4
 select

@@ -1,4 +1,4 @@
-"""Variables in words, and the codes of their levels, for surveys with a codebook."""
+"""Variables in words for surveys with a codebook; squared weights of weighted trees."""
 
 from __future__ import annotations
 
@@ -27,9 +27,17 @@ def remake_views(of_revision: str) -> None:
 
 def upgrade() -> None:
     op.add_column("variable", sa.Column("question", sa.String), schema=SCHEMA)
+    op.create_table(
+        "vertex_weight",
+        sa.Column("tree_id", sa.Integer, nullable=False),
+        sa.Column("vertex_id", sa.BigInteger, nullable=False),
+        sa.Column("weight_sq", sa.Numeric(38, 12)),
+        schema=SCHEMA,
+    )
     remake_views("0002")
 
 
 def downgrade() -> None:
     remake_views("0001")
+    op.drop_table("vertex_weight", schema=SCHEMA)
     op.drop_column("variable", "question", schema=SCHEMA)

@@ -1,0 +1,14 @@
+-- step:    tree_weight
+-- mode:    append cegdb.vertex_weight
+-- purpose: The squares of the weights of each vertex's rows, which say how many respondents
+--          of equal weight they are worth.
+-- reads:   ranked
+-- writes:  vertex_weight(tree_id, vertex_id, weight_sq)
+-- params:  tree_id INTEGER, the tree
+-- source:  SPEC 1 (weights)
+select
+    $tree_id as tree_id,
+    vertex_id,
+    weight_sq
+from temp.ranked
+order by vertex_id
