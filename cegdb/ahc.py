@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from heapq import heappop, heappush
 from math import nextafter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,7 @@ MIN_LOG_BAYES_FACTOR = 1e-9
 TIE_TOLERANCE = 1e-9
 """Gains ``x`` and ``best`` tie if they differ by this times ``max(1, |best|)``."""
 
+_STEEP = 1000.0
 _STALE = -1
 
 
@@ -71,7 +72,7 @@ def log_marginal_likelihood(
     Notes
     -----
     The rounding error is that of the log gamma function: about 1e-9 for a million
-    counts (or prior counts), 1e-5 for a thousand million.
+    counts, 1e-5 for a thousand million.
 
     Examples
     --------
@@ -80,11 +81,41 @@ def log_marginal_likelihood(
     >>> np.exp(log_marginal_likelihood(np.array([[3, 1]]), np.ones((1, 2)))).round(12)
     array([0.05])
     """
-    mass = prior.sum(axis=1, keepdims=True)
-    size = counts.sum(axis=1, keepdims=True)
-    terms = np.hstack((prior + counts, mass, prior, mass + size)).T
-    half = len(terms) // 2
-    return _score(terms, range(half, 2 * half))
+    rising = log_rising(prior, counts)
+    total = log_rising(prior.sum(axis=1), counts.sum(axis=1))
+    score: NDArray[np.float64] = rising.sum(axis=1) - total
+    return score
+
+
+def log_rising(prior: NDArray[np.float64], counts: NDArray[Any]) -> NDArray[np.float64]:
+    """Return ``log Gamma(a + n) - log Gamma(a)`` without loss where ``a`` is large.
+
+    Parameters
+    ----------
+    prior, counts
+        ``a`` above 0 and ``n`` not below 0, of one shape.
+
+    Notes
+    -----
+    Beyond ``a = 1000`` by Stirling's series, whose large terms are taken together first:
+    the error is that of ``n log(a + n)``, not of ``a log(a)``.
+
+    Examples
+    --------
+    >>> log_rising(np.array([2.0, 1e12]), np.array([3, 1])).round(6)
+    array([ 3.178054, 27.631021])
+    """
+    from scipy.special import gammaln  # takes 0.2 s to import
+
+    sizes = np.asarray(counts, dtype=np.float64)
+    large = prior > _STEEP
+    result: NDArray[np.float64] = gammaln(prior + sizes) - gammaln(prior)
+    if large.any():
+        a, n = prior[large], sizes[large]
+        b = a + n
+        series = (1 / b - 1 / a) / 12 - ((1 / b) ** 3 - (1 / a) ** 3) / 360
+        result[large] = ((a - 0.5) * np.log1p(n / a) - n) + n * np.log(b) + series
+    return result
 
 
 def agglomerate(
@@ -141,6 +172,7 @@ def agglomerate(
     if bases.shape[1] == 1:
         return []
     contents = _Contents(len(ids), bases)
+    contents.is_steep = bool((multiplicities @ bases).sum() > _STEEP)
     for row, stage in zip(np.hstack((counts, multiplicities)), ids.tolist(), strict=True):
         contents.add(row, stage)
     merges: list[Merge] = []
@@ -235,6 +267,7 @@ class _Contents:
         n_terms = n_labels + self.bases.shape[1] + 2
         self.minus = [*(n_labels + 1 + self.label_base).tolist(), n_terms - 1]
         self.size = 0
+        self.is_steep = False
         self.rows = np.empty((capacity, n_labels + n_bases), dtype=np.int64)
         self.terms = np.empty((n_terms, capacity))
         self.score = np.empty(capacity)
@@ -303,7 +336,16 @@ class _Contents:
         """Return the log Bayes factors of a content with others."""
         merged = self.terms[:, others] + self.terms[:, slot, None]
         apart: NDArray[np.float64] = self.score[others] + self.score[slot]
+        if self.is_steep:
+            rows = self.rows[others] + self.rows[slot]
+            return self._steep_score(rows) - apart
         return _score(merged, self.minus) - apart
+
+    def _steep_score(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the scores of contents whose prior mass is large."""
+        n_labels = len(self.label_base)
+        prior = rows[:, n_labels:] @ self.bases[:, self.label_base]
+        return log_marginal_likelihood(rows[:, :n_labels], prior)
 
     def _find_partner(self, slot: int) -> None:
         gains = self._gains(slot, slice(self.size))
@@ -325,7 +367,10 @@ class _Contents:
         self.terms[:, slot] = np.concatenate(
             (label_prior + counts, mass, prior, mass + counts.sum())
         )
-        self.score[slot] = _score(self.terms[:, slot, None], self.minus)[0]
+        if self.is_steep:
+            self.score[slot] = self._steep_score(row[None, :])[0]
+        else:
+            self.score[slot] = _score(self.terms[:, slot, None], self.minus)[0]
         self.stages.append([stage])
         self.slots[row.tobytes()] = slot
         gains = self._gains(slot, slice(self.size))

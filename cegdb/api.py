@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from cegdb import ceg as ceg_room
@@ -11,14 +12,13 @@ from cegdb import export, query, report
 from cegdb import ingest as ingest_room
 from cegdb import stages as stages_room
 from cegdb import tree as tree_room
-from cegdb.errors import MissingExtraError
+from cegdb.errors import GraphError, MissingExtraError
 from cegdb.store import Store
 from cegdb.store.objects import KINDS, Kind, all_names, drop, find, row
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
     from types import TracebackType
     from typing import Self
 
@@ -557,9 +557,17 @@ class ChainEventGraph(_Drawn):
 
     def export(self, path: str | os.PathLike[str]) -> Path:
         """Write the graph (.dot, .graphml, .json) or its edges (.csv, .parquet)."""
-        if str(path).lower().endswith((".csv", ".parquet")):
+        from cegdb.graphs import GRAPH_FILES
+
+        suffix = Path(path).suffix.lower()
+        if suffix in GRAPH_FILES:
+            return super().export(path)
+        if suffix in export.TABLE_FILES:
             return export.export_table(self._store, "ceg_edges", "ceg", self.name, path)
-        return super().export(path)
+        raise GraphError(
+            f"{Path(path).name!r} does not say which kind of file to write",
+            hint=f"a graph is written as {', '.join(GRAPH_FILES)}, its edges as .csv, .parquet",
+        )
 
 
 _Object = TypeVar("_Object", bound=_Named)

@@ -34,6 +34,12 @@ _SHOWN = {
     "staging": "stage, variable, label, n, prior, probability, low, high",
     "ceg": "source, label, target, variable, n, probability",
 }
+_ORDER = {
+    "survey": "level_id",
+    "tree": "child_id",
+    "staging": "stage_id, label_id",
+    "ceg": "source_id, label_id, target_id",
+}
 
 
 class ReportingGroup(click.Group):
@@ -79,7 +85,7 @@ class ReportingGroup(click.Group):
 @click.version_option(__version__, prog_name="cegdb")
 @click.option("--debug", is_flag=True, help="Log each SQL step; show tracebacks.")
 def main(*, debug: bool) -> None:
-    r"""Turn survey rows into event trees, staged trees and Chain Event Graphs.
+    """Turn survey rows into event trees, staged trees and Chain Event Graphs.
 
     Everything is kept as tables of one DuckDB file, to be asked in SQL.
 
@@ -100,8 +106,18 @@ def main(*, debug: bool) -> None:
 def _opened(path: str | None, *, read_only: bool = False, **limits: Any) -> Iterator[Database]:
     from cegdb import api
 
-    with api.open(path, read_only=read_only, **limits) as db:
-        yield db
+    is_new = path is not None and not Path(path).exists()
+    is_empty = False
+    try:
+        with api.open(path, read_only=read_only, **limits) as db:
+            try:
+                yield db
+            except BaseException:
+                is_empty = is_new and not list(db.surveys)
+                raise
+    finally:
+        if path is not None and is_empty:
+            Path(path).unlink(missing_ok=True)
 
 
 @contextmanager
@@ -411,7 +427,7 @@ def _tree_settings(given: dict[str, Any]) -> dict[str, Any]:
 )
 @FORMAT
 def demo(which: str, db: Path | None, draw: Path | None, form: str | None) -> None:
-    r"""Build the CEG of a small public data set and show it.
+    """Build the CEG of a small public data set and show it.
 
     \b
     Examples:
@@ -438,7 +454,7 @@ def demo(which: str, db: Path | None, draw: Path | None, form: str | None) -> No
         places = "select situation, path, stage, n from cegdb.situation_positions"
         paths = f"select path, probability from cegdb.paths('{which}')"  # noqa: S608
         asked = [
-            f"{edges} {here} order by source, label",
+            f"{edges} {here} order by source_id, label_id",
             f"{places} {here} and position = 'w3'",
             f"{paths} order by probability desc limit 5",
         ]
@@ -475,7 +491,7 @@ def _picture(ceg: ChainEventGraph, file: Path, edge_info: Any) -> None:
 @EDGE_INFO
 @FORMAT
 def run(file: str, db: Path | None, form: str | None, **given: Any) -> None:
-    r"""Go from a survey file to its CEG: ingest, tree, stages, positions.
+    """Go from a survey file to its CEG: ingest, tree, stages, positions.
 
     FILE is CSV (also .gz) or Parquet. With --order and no --columns, only those are kept.
 
@@ -489,6 +505,10 @@ def run(file: str, db: Path | None, form: str | None, **given: Any) -> None:
     tree_settings = _tree_settings(given)
     check_alpha(given["alpha"])
     given["columns"] = given["columns"] or given["order"]
+    if given["draw"] is not None:
+        from cegdb.graphs import check_picture
+
+        check_picture(given["draw"])
     with _opened(None if db is None else str(db)) as database:
         with database.transaction():
             survey = _ingest(database, file, given)
@@ -514,7 +534,7 @@ def run(file: str, db: Path | None, form: str | None, **given: Any) -> None:
         _query(
             database,
             f"select {_SHOWN['ceg']} from cegdb.ceg_edges where ceg = $name "  # noqa: S608
-            "order by source_id, label_id",
+            f"order by {_ORDER['ceg']}",
             {"name": ceg.name},
             form,
         )
@@ -527,7 +547,7 @@ def run(file: str, db: Path | None, form: str | None, **given: Any) -> None:
 @REPLACE
 @INGEST
 def ingest(db: Path, file: str, **given: Any) -> None:
-    r"""Read a survey FILE into DB; every row is accounted for.
+    """Read a survey FILE into DB; every row is accounted for.
 
     \b
     Examples:
@@ -546,7 +566,7 @@ def ingest(db: Path, file: str, **given: Any) -> None:
 @REPLACE
 @TREE
 def tree(db: Path, survey: str, **given: Any) -> None:
-    r"""Build an event tree of a SURVEY in DB.
+    """Build an event tree of a SURVEY in DB.
 
     \b
     Examples:
@@ -575,7 +595,7 @@ def tree(db: Path, survey: str, **given: Any) -> None:
     help="Take the stages from this CSV (columns vertex_id, stage) instead of learning.",
 )
 def stages(db: Path, tree: str, stages: Path | None, **given: Any) -> None:
-    r"""Learn the stages of a TREE in DB, or take them from a file.
+    """Learn the stages of a TREE in DB, or take them from a file.
 
     \b
     Examples:
@@ -600,7 +620,7 @@ def stages(db: Path, tree: str, stages: Path | None, **given: Any) -> None:
 @REPLACE
 @STOP
 def ceg(db: Path, staging: str, **given: Any) -> None:
-    r"""Construct the CEG of a STAGING in DB.
+    """Construct the CEG of a STAGING in DB.
 
     \b
     Examples:
@@ -618,7 +638,7 @@ def ceg(db: Path, staging: str, **given: Any) -> None:
 @DB
 @FORMAT
 def list_(db: Path, form: str | None) -> None:
-    r"""List the surveys, trees, stagings and CEGs of DB.
+    """List the surveys, trees, stagings and CEGs of DB.
 
     \b
     Example:
@@ -648,7 +668,7 @@ def _collections(database: Database) -> dict[str, Any]:
 @click.argument("name")
 @FORMAT
 def show(db: Path, kind: str, name: str, form: str | None) -> None:
-    r"""Show the summary and the rows of one object of DB.
+    """Show the summary and the rows of one object of DB.
 
     \b
     Example:
@@ -658,7 +678,10 @@ def show(db: Path, kind: str, name: str, form: str | None) -> None:
         found = _collections(database)[kind][name]
         _say(found.summary)
         view, column = _TABLES[kind]
-        sql = f"select {_SHOWN[kind]} from cegdb.{view} where {column} = $name"  # noqa: S608
+        sql = (
+            f"select {_SHOWN[kind]} from cegdb.{view} where {column} = $name "  # noqa: S608
+            f"order by {_ORDER[kind]}"
+        )
         _query(database, sql, {"name": name}, form)
 
 
@@ -668,7 +691,7 @@ def show(db: Path, kind: str, name: str, form: str | None) -> None:
 @click.option("--show", metavar="STEP", help="Print an SQL step, ready for a DuckDB shell.")
 @FORMAT
 def sql(db: Path | None, query: str | None, show: str | None, form: str | None) -> None:
-    r"""Ask DB in SQL (opened read-only; '-' reads QUERY from standard input).
+    """Ask DB in SQL (opened read-only; '-' reads QUERY from standard input).
 
     \b
     Examples:
@@ -699,7 +722,7 @@ def sql(db: Path | None, query: str | None, show: str | None, form: str | None) 
     help="Ends in .dot, .graphml, .json (graph), .csv or .parquet (edges).",
 )
 def export(db: Path, ceg: str, output: Path) -> None:
-    r"""Write a CEG of DB for other programs.
+    """Write a CEG of DB for other programs.
 
     \b
     Examples:
@@ -729,7 +752,7 @@ def export(db: Path, ceg: str, output: Path) -> None:
 )
 @EDGE_INFO
 def draw(db: Path, name: str, kind: str, output: Path, edge_info: Any) -> None:
-    r"""Draw a CEG (or tree, or staged tree) of DB.
+    """Draw a CEG (or tree, or staged tree) of DB.
 
     \b
     Examples:
@@ -745,7 +768,7 @@ def draw(db: Path, name: str, kind: str, output: Path, edge_info: Any) -> None:
 @DB
 @FORMAT
 def check(db: Path, form: str | None) -> None:
-    r"""Check every invariant of DB's tables; list the rows that violate one.
+    """Check every invariant of DB's tables; list the rows that violate one.
 
     \b
     Example:
@@ -769,7 +792,7 @@ def check(db: Path, form: str | None) -> None:
 @click.argument("kind", type=click.Choice(KINDS))
 @click.argument("name")
 def drop(db: Path, kind: Any, name: str) -> None:
-    r"""Drop an object of DB, with everything built on it.
+    """Drop an object of DB, with everything built on it.
 
     \b
     Example:
@@ -783,7 +806,7 @@ def drop(db: Path, kind: Any, name: str) -> None:
 @main.command()
 @DB
 def migrate(db: Path) -> None:
-    r"""Bring DB's tables to this version of cegdb.
+    """Bring DB's tables to this version of cegdb.
 
     \b
     Example:

@@ -62,6 +62,8 @@ def export_table(
     options = _FORMATS.get(file.suffix.lower())
     if options is None:
         raise GraphError(f"{file} ends in none of {', '.join(_FORMATS)}")
+    if not file.parent.is_dir():
+        raise GraphError(f"there is no folder {str(file.parent)!r} to write to")
     part = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
     target = str(part).replace("'", "''")
     try:

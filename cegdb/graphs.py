@@ -393,10 +393,43 @@ def draw(
     'one.dot'
     """
     target = Path(path)
-    suffix = _suffix(target, PICTURES, "a picture")
+    suffix = check_picture(target)
     if suffix == ".dot":
         return _write(target, to_dot(graph, edge_info=edge_info).encode())
     return _write(target, _rendered(graph, suffix[1:], edge_info))
+
+
+def _graphviz() -> Any:
+    try:
+        import pygraphviz
+    except ImportError as error:
+        raise MissingExtraError(
+            "a picture needs pygraphviz, which is not installed",
+            hint='pip install "cegdb[draw]" (a .dot file needs nothing)',
+        ) from error
+    return pygraphviz
+
+
+def check_picture(path: Path) -> str:
+    """Return the suffix of a picture that can be drawn to a path, before it is drawn.
+
+    Raises
+    ------
+    GraphError
+        The suffix is unknown, or there is no such folder.
+    MissingExtraError
+        pygraphviz is not installed (not for ``.dot``).
+
+    Examples
+    --------
+    >>> check_picture(Path("falls.dot"))
+    '.dot'
+    """
+    suffix = _suffix(path, PICTURES, "a picture")
+    _check_folder(path)
+    if suffix != ".dot":
+        _graphviz()
+    return suffix
 
 
 def svg(graph: Graph, *, edge_info: EdgeInfo = "probability") -> str:
@@ -425,13 +458,7 @@ def _rendered(graph: Graph, picture: str, edge_info: EdgeInfo) -> bytes:
             hint="write a .dot or .graphml file for a program made for large graphs, "
             "or draw a tree of fewer variables",
         )
-    try:
-        import pygraphviz
-    except ImportError as error:
-        raise MissingExtraError(
-            "a picture needs pygraphviz, which is not installed",
-            hint='pip install "cegdb[draw]" (a .dot file needs nothing)',
-        ) from error
+    pygraphviz = _graphviz()
     # AGraph(string=...) would take a label such as charset="..." for a setting.
     layout = pygraphviz.AGraph()
     # pygraphviz writes a warning on stderr from 1,000 nodes on.
@@ -533,14 +560,18 @@ def _suffix(path: Path, allowed: Sequence[str], what: str) -> str:
     return suffix
 
 
+def _check_folder(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise GraphError(f"there is no folder {str(path.parent)!r} to write to")
+
+
 def _choice(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 def _write(path: Path, content: bytes) -> Path:
     """Write the file whole or not at all."""
-    if not path.parent.is_dir():
-        raise GraphError(f"there is no folder {str(path.parent)!r} to write to")
+    _check_folder(path)
     beside = path.with_name(f".cegdb-{secrets.token_hex(8)}.tmp")
     try:
         beside.write_bytes(content)

@@ -1,5 +1,6 @@
 """Clustering of stages against a naive run, exact numbers, and invariances."""
 
+from fractions import Fraction
 from math import lgamma, log
 
 import ahc_oracle
@@ -292,3 +293,33 @@ def test_large_counts_are_scored_without_overflow():
     assert score[0] == pytest.approx(lgamma(n + 1) - lgamma(n + 3), abs=1e-4)
     merges = uniform([[10**9, 10**9], [10**9, 10**9], [10**9, 1]]).agglomerate()
     assert [merge[:2] for merge in merges] == [(0, 1)]
+
+
+@pytest.mark.parametrize("alpha", [999.0, 1001.0, 1e4, 1e6, 1e9, 1e12, 1e15, 1e100, 1e300])
+def test_a_large_prior_loses_no_digits(alpha: float) -> None:
+    counts = np.array([[3, 1, 0], [40, 2, 8], [0, 0, 0]])
+    prior = np.array([[0.5, 0.25, 0.25]]).repeat(3, axis=0) * alpha
+    exact = []
+    for row, of_row in zip(counts.tolist(), prior.tolist(), strict=True):
+        value, mass, total = Fraction(1), sum(map(Fraction, of_row)), 0
+        for n, a in zip(row, of_row, strict=True):
+            for i in range(n):
+                value *= (Fraction(a) + i) / (mass + total)
+                total += 1
+        exact.append(log(value.numerator) - log(value.denominator))
+    assert log_marginal_likelihood(counts, prior).tolist() == pytest.approx(exact, abs=1e-11)
+
+
+@pytest.mark.parametrize("alpha", [1e9, 1e12, 1e15, 1e200])
+def test_a_large_prior_makes_no_merges_out_of_noise(alpha: float) -> None:
+    """Two situations of one and one: the exact gain is about 1 / alpha."""
+    merges = agglomerate(
+        counts=np.array([[1, 1], [1, 1]]),
+        bases=np.array([[alpha / 4, alpha / 4]]),
+        multiplicities=np.array([[1], [1]]),
+        ids=np.array([1, 2]),
+    )
+    gain = 2 / alpha
+    assert [merge.log_bayes_factor for merge in merges] == pytest.approx(
+        [gain] if gain > 1e-9 else [], rel=1e-3
+    )

@@ -109,14 +109,23 @@ def test_a04_members_of_a_stage_show_one_probability(db: Database, shared: Path)
     assert (merged["probability_x"] == merged["probability_y"]).all()
 
 
+def test_what_is_no_grouping_is_refused_in_the_words_of_stages(db: Database) -> None:
+    tree = db.ingest("select unnest(['a', 'b']) as x").event_tree()
+    with pytest.raises(StagingError, match=r"stage: .* from int\nhint: give a mapping"):
+        tree.set_stages(5)  # type: ignore[arg-type]
+    with pytest.raises(StagingError, match=r"hyperstage: .* zzz\nhint: give 'variable', 'lab"):
+        tree.learn_stages(hyperstages="zzz")
+    assert len(db.stagings) == 0
+
+
 def test_a05_alpha_and_unseen_cells(
     db: Database, shared: Path, sound: Callable[[Database], None]
 ) -> None:
     survey = db.ingest(file_of(shared, "A05", "zero_cells.csv"))
     n = survey.receipt["rows_kept"]
     tree = survey.event_tree()
-    for alpha in (0, -1, float("nan"), float("inf")):
-        with pytest.raises(StagingError, match=f"alpha is {alpha}\nhint: alpha, the prior"):
+    for alpha in (0, -1, float("nan"), float("inf"), "x", True):
+        with pytest.raises(StagingError, match=f"alpha is {alpha!r}\nhint: alpha, the prior"):
             tree.learn_stages(alpha=alpha)
     assert len(db.stagings) == 0
     added = survey.event_tree(

@@ -298,6 +298,51 @@ def test_every_command_has_help_with_an_example_and_is_in_the_readme(command: st
     assert f"cegdb {command}" in README.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("command", ["", *main.commands])
+def test_examples_of_a_help_text_stand_one_on_a_line(command: str) -> None:
+    shown = call(*filter(None, [command]), "--help").stdout
+    assert "\\b" not in shown
+    assert "\b" not in shown
+    lines = shown[shown.index("Example") :].split("\n\n")[0].splitlines()[1:]
+    assert lines
+    assert all(line.strip().startswith("cegdb ") for line in lines), lines
+
+
+@pytest.mark.parametrize("picture", ["falls.bmp", "nowhere/falls.svg"])
+def test_a_picture_that_cannot_be_drawn_is_refused_before_any_work(
+    survey: Path, tmp_path: Path, picture: str
+) -> None:
+    stored = tmp_path / "new.duckdb"
+    call("run", survey, "--db", stored, "--draw", tmp_path / picture, fails=3)
+    assert not stored.exists()
+
+
+@pytest.mark.parametrize("arguments", [["run", "none.csv", "--db"], ["ingest"]])
+def test_a_refused_file_leaves_no_new_database(
+    tmp_path: Path, arguments: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rest = ["none.csv"] if arguments == ["ingest"] else []
+    call(*arguments, "new.duckdb", *rest, fails=3)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_rows_are_shown_in_the_order_of_their_ids(tmp_path: Path) -> None:
+    stored = tmp_path / "demo.duckdb"
+    shown = call(
+        "demo", "titanic", "--db", stored, "--draw", tmp_path / "t.svg", "--format", "csv"
+    )
+    sources = [line.split(",")[0] for line in shown.stdout.split("\n\n")[0].splitlines()[1:]]
+    names = list(dict.fromkeys(name for name in sources if name.startswith("w")))
+    assert names == [f"w{i}" for i in range(len(names))]
+    assert len(names) > 10
+    assert "sampling_zeros" not in shown.stderr
+    for kind, column in (("staging", "stage"), ("ceg", "source")):
+        rows = rows_of(call("show", stored, kind, "titanic", "--format", "csv"))
+        found = list(dict.fromkeys(row[column] for row in rows))
+        assert found == [f"{found[0][0]}{i}" for i in range(len(found))]
+
+
 def test_a_fault_of_ours_is_one_message(survey: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("boom")

@@ -1072,3 +1072,13 @@ def test_a_name_left_out_is_the_files(db: Database, tmp_path: Path) -> None:
     ]  # fmt: skip
     with pytest.raises(NameTakenError, match=r"a survey called 'My survey\.v2' already"):
         db.ingest(file, name="My survey.v2")
+
+
+def test_nan_in_a_parquet_file_is_blank_whatever_wrote_it(db: Database, tmp_path: Path) -> None:
+    """DuckDB takes isnan for false by the statistics that pyarrow writes without NaN."""
+    frame = pa.table({"x": pa.array([1.0, float("nan"), 2.5, 1.0])})
+    pq.write_table(frame, tmp_path / "nan.parquet")
+    query = f"select * from '{tmp_path}/nan.parquet'"  # noqa: S608
+    for source in (tmp_path / "nan.parquet", query):
+        survey = db.ingest(source)
+        assert rows_of(db, survey) == {("1",): 2, ("2.5",): 1, (None,): 1}

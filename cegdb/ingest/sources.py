@@ -319,7 +319,8 @@ def _cell(column: str, kind: str) -> str:
     text = f"cast({column} as varchar)"
     if kind in ("FLOAT", "DOUBLE"):
         short = f"regexp_replace({text}, '\\.0$', '')"
-        return f"if(isnan({column}), null, if({short} = '-0', '0', {short}))"
+        # Not isnan: of Parquet columns DuckDB takes it for false, by their statistics.
+        return f"if({text} in ('nan', '-nan'), null, if({short} = '-0', '0', {short}))"
     if kind.startswith("DECIMAL") and not kind.endswith(",0)"):
         return f"regexp_replace({text}, '\\.?0+$', '')"
     return f"nullif({text}, '')"

@@ -6,6 +6,7 @@ import math
 import sys
 import time
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import sqlalchemy as sa
@@ -220,7 +221,9 @@ def _make(
             str(kind): {"stages": n, "situations": members}
             for kind, n, members in steps.fetch("staging_size", staging_id=staging_id)
         }
-        hints = _hints(steps, staging_id)
+        # After sampling zeros have filled the florets, what lacks was declared impossible.
+        is_filled = tree["settings"]["sampling_zeros"] != "none"
+        hints = [] if is_filled else _hints(steps, staging_id)
         insert(
             catalog,
             "staging",
@@ -258,7 +261,10 @@ def check_alpha(alpha: float | None) -> None:
     cegdb.errors.StagingError: alpha is -1
     hint: alpha, the prior mass of the root, is a number above 0
     """
-    if alpha is not None and not (math.isfinite(alpha) and alpha > 0):
+    if alpha is None:
+        return
+    is_number = isinstance(alpha, Real) and not isinstance(alpha, bool)
+    if not is_number or not (math.isfinite(alpha) and alpha > 0):
         raise StagingError(
             f"alpha is {alpha!r}",
             hint="alpha, the prior mass of the root, is a number above 0",
@@ -337,7 +343,7 @@ def _refuse_underflow(steps: Steps, alpha: float) -> None:
         raise StagingError(
             f"alpha = {alpha:g}, shared from the root on, leaves no prior mass to the "
             "deepest florets (less than 1e-308)",
-            hint="use fewer variables",
+            hint="give a larger alpha, or use fewer variables",
         )
 
 

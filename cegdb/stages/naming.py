@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
-from cegdb.errors import SqlStepError, StagingError, listed
+from cegdb.errors import SqlStepError, StagingError, SurveyError, listed
 from cegdb.ingest.sources import Source, label_of, opened, unreadable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import duckdb
 
+    from cegdb.ingest.sources import Relation
     from cegdb.sqlfiles import Steps, Value
 
 ANY: Final = "*"
@@ -123,6 +127,21 @@ def _from_paths(
     steps.create(f"given_{what}", "select distinct vertex_id, name from temp.named_situation")
 
 
+@contextmanager
+def _named(con: duckdb.DuckDBPyConnection, source: Source, what: str) -> Iterator[Relation]:
+    """Open a source of names; what is wrong with it is said in the words of stages."""
+    try:
+        with opened(con, source) as relation:
+            yield relation
+    except SurveyError as error:
+        choice = "'variable', 'labels', " if what == "hyperstage" else ""
+        raise StagingError(
+            f"{what}: {error.args[0]}",
+            hint=f"give {choice}a mapping from path to name, a list of groups of paths, or a "
+            "frame, file or SELECT with vertex_id and the name",
+        ) from None
+
+
 def _from_source(
     steps: Steps,
     con: duckdb.DuckDBPyConnection,
@@ -130,7 +149,7 @@ def _from_source(
     source: Source,
     what: str,
 ) -> dict[str, object]:
-    with opened(con, source) as relation:
+    with _named(con, source, what) as relation:
         if "vertex_id" not in relation.columns or len(relation.columns) != 2:
             raise StagingError(
                 f"{what}: columns {listed(relation.columns)}",

@@ -71,7 +71,8 @@ def scores(estimates: Arrays, n_rows: int) -> dict[str, float]:
     -2.995732
     """
     import numpy as np
-    from scipy.special import gammaln
+
+    from cegdb.ahc import log_rising
 
     prior, n = estimates["prior"], estimates["n"].astype(np.float64)
     starts = np.flatnonzero(np.diff(estimates["stage_id"], prepend=-1))
@@ -80,9 +81,7 @@ def scores(estimates: Arrays, n_rows: int) -> dict[str, float]:
         return dict.fromkeys(names, 0.0)
     sizes = np.diff(np.append(starts, len(n)))
     mass, total = np.add.reduceat(prior, starts), np.add.reduceat(n, starts)
-    marginal = math.fsum(gammaln(mass) - gammaln(mass + total)) + math.fsum(
-        gammaln(prior + n) - gammaln(prior)
-    )
+    marginal = math.fsum(log_rising(prior, n)) - math.fsum(log_rising(mass, total))
     seen = n > 0
     share = (n / np.repeat(np.maximum(total, 1), sizes))[seen]
     likelihood = math.fsum(n[seen] * np.log(share))
