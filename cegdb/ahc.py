@@ -53,7 +53,7 @@ class Merge(NamedTuple):
 
 
 def log_marginal_likelihood(
-    counts: NDArray[np.int64], prior: NDArray[np.float64]
+    counts: NDArray[Any], prior: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Score stages: log probability of their counts, in any one order.
 
@@ -123,6 +123,8 @@ def agglomerate(
     bases: NDArray[np.float64],
     multiplicities: NDArray[np.int64],
     ids: NDArray[np.int64],
+    *,
+    unit: float = 1.0,
 ) -> list[Merge]:
     """Cluster the situations of one hyperstage: exact greedy AHC.
 
@@ -143,6 +145,9 @@ def agglomerate(
         contents are equal to the bit, whatever merges they came from.
     ids
         One a situation, distinct, in any order.
+    unit
+        What 1 in ``counts`` stands for, a power of 2: effective counts of weighted
+        surveys are multiples of a small one, so that their sums are exact too.
 
     Returns
     -------
@@ -171,7 +176,7 @@ def agglomerate(
     """
     if bases.shape[1] == 1:
         return []
-    contents = _Contents(len(ids), bases)
+    contents = _Contents(len(ids), bases, unit)
     contents.is_steep = bool((multiplicities @ bases).sum() > _STEEP)
     for row, stage in zip(np.hstack((counts, multiplicities)), ids.tolist(), strict=True):
         contents.add(row, stage)
@@ -259,7 +264,7 @@ class _Contents:
     two are commutative, longer ones have a fixed order.
     """
 
-    def __init__(self, capacity: int, bases: NDArray[np.float64]) -> None:
+    def __init__(self, capacity: int, bases: NDArray[np.float64], unit: float) -> None:
         n_bases, n_labels = bases.shape
         # Labels with the same prior throughout, all of them as a rule, share a term.
         self.bases, label_base = np.unique(bases, axis=1, return_inverse=True)
@@ -268,6 +273,7 @@ class _Contents:
         self.minus = [*(n_labels + 1 + self.label_base).tolist(), n_terms - 1]
         self.size = 0
         self.is_steep = False
+        self.unit = unit
         self.rows = np.empty((capacity, n_labels + n_bases), dtype=np.int64)
         self.terms = np.empty((n_terms, capacity))
         self.score = np.empty(capacity)
@@ -345,7 +351,7 @@ class _Contents:
         """Return the scores of contents whose prior mass is large."""
         n_labels = len(self.label_base)
         prior = rows[:, n_labels:] @ self.bases[:, self.label_base]
-        return log_marginal_likelihood(rows[:, :n_labels], prior)
+        return log_marginal_likelihood(rows[:, :n_labels] * self.unit, prior)
 
     def _find_partner(self, slot: int) -> None:
         gains = self._gains(slot, slice(self.size))
@@ -358,7 +364,7 @@ class _Contents:
     def _open_slot(self, row: NDArray[np.int64], stage: int) -> None:
         slot = self.size
         n_labels = len(self.label_base)
-        counts = row[:n_labels]
+        counts = row[:n_labels] * self.unit
         prior = (row[n_labels:, None] * self.bases).sum(axis=0)
         label_prior = prior[self.label_base]
         mass = label_prior.sum(keepdims=True)

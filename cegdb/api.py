@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from cegdb.graphs import EdgeInfo
     from cegdb.ingest import CodebookSource, Labels, Source
     from cegdb.positions import Stop
-    from cegdb.stages import Grouping, Hyperstages
+    from cegdb.stages import Deff, Grouping, Hyperstages, WeightChoice
     from cegdb.tree import Blank, MissingPolicy, SamplingZeros
     from cegdb.tree import Path as TreePath
 
@@ -282,6 +282,8 @@ class EventTree(_Drawn):
         *,
         alpha: float | None = None,
         hyperstages: Hyperstages = "variable",
+        weighting: WeightChoice = "situation",
+        deff: Deff | None = None,
         replace: bool = False,
     ) -> StagedTree:
         """Give the stages by hand; see `cegdb.stages.set_stages` for the settings.
@@ -302,6 +304,8 @@ class EventTree(_Drawn):
             name=name,
             alpha=alpha,
             hyperstages=hyperstages,
+            weighting=weighting,
+            deff=deff,
             replace=replace,
         )
         return StagedTree(self._store, staging_id)
@@ -313,6 +317,8 @@ class EventTree(_Drawn):
         method: Literal["ahc"] = "ahc",
         alpha: float | None = None,
         hyperstages: Hyperstages = "variable",
+        weighting: WeightChoice = "situation",
+        deff: Deff | None = None,
         initial: Grouping | None = None,
         replace: bool = False,
     ) -> StagedTree:
@@ -333,6 +339,8 @@ class EventTree(_Drawn):
             method=method,
             alpha=alpha,
             hyperstages=hyperstages,
+            weighting=weighting,
+            deff=deff,
             initial=initial,
             replace=replace,
         )

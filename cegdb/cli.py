@@ -34,6 +34,7 @@ _SHOWN = {
     "staging": "stage, variable, label, n, prior, probability, low, high",
     "ceg": "source, label, target, variable, n, probability",
 }
+_STAGING = ("alpha", "hyperstages", "weighting", "deff", "replace")
 _ORDER = {
     "survey": "level_id",
     "tree": "child_id",
@@ -375,6 +376,14 @@ STAGES = _options(
         show_default=True,
         help="Same variable and label set, or same label set anywhere.",
     ),
+    click.option(
+        "--weighting",
+        type=click.Choice(["situation", "global", "total", "none"]),
+        default="situation",
+        show_default=True,
+        help="What respondents with weights count in scores.",
+    ),
+    click.option("--deff", type=float, help="Design effect of a clustered sample."),
 )
 STOP = click.option(
     "--stop",
@@ -519,10 +528,7 @@ def run(file: str, db: Path | None, form: str | None, **given: Any) -> None:
             _say(tree.summary)
             with _working("learning stages"):
                 staged = tree.learn_stages(
-                    given["name"],
-                    alpha=given["alpha"],
-                    hyperstages=given["hyperstages"],
-                    replace=given["replace"],
+                    given["name"], **{key: given[key] for key in _STAGING}
                 )
             _say(staged.summary)
             with _working("merging positions"):
@@ -602,7 +608,7 @@ def stages(db: Path, tree: str, stages: Path | None, **given: Any) -> None:
       cegdb stages falls.duckdb falls --alpha 4
       cegdb stages falls.duckdb falls --given stages.csv --name by_hand
     """
-    settings = {key: given[key] for key in ("alpha", "hyperstages", "replace")}
+    settings = {key: given[key] for key in _STAGING}
     with _opened(str(db)) as database:
         found = database.trees[tree]
         with _working("learning stages"):

@@ -21,6 +21,13 @@ _KINDS: Final = {
     "single_edge": "of single-edge florets",
     "unobserved": "never observed",
 }
+_WEIGHTING: Final = {
+    "situation": "the respondents of a situation count as many as equal weights would be "
+    "worth them (Kish)",
+    "global": "one factor for all, what equal weights would be worth (Kish)",
+    "total": "scaled to sum to the number of respondents",
+    "none": "not used in scores and probabilities",
+}
 
 
 def summary(kind: Kind, row: Mapping[str, Any]) -> str:
@@ -155,6 +162,12 @@ def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
         f"alpha = {row['alpha']:g}{why}"
     )
     lines = [made, scored]
+    settings = row["settings"] if isinstance(row["settings"], dict) else {}
+    if "weighting" in settings:
+        lines.append(f"  weights: {_WEIGHTING[settings['weighting']]}")
+    if "deff" in settings:
+        effects = {f"{effect:g}" for effect in settings["deff"].values()}
+        lines.append(f"  divided by a design effect of {', '.join(sorted(effects))}")
     if row["method"] == "ahc":
         merges = _n(details.get("merges", 0), "merge")
         lines.append(f"  {merges}; stopped since no further one raises the score")

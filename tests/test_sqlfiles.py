@@ -78,6 +78,7 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
         staged = tree.learn_stages(initial=[[("u", "x"), ("v", "x")]])
         staged.to_ceg().recover()
         staged.to_ceg(stop="baseline")
+        survey.event_tree(name="plain").learn_stages()
         with pytest.raises(cegdb.CegdbError, match="labels"):
             tree.set_stages({("u",): "s", ("u", "x"): "s"})
         assert db.check() == []

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from math import lgamma, log
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cegdb.errors import SurveyError
+from cegdb.errors import StagingError, SurveyError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -97,3 +98,113 @@ def test_long_decimals_are_kept_to_12_and_told(db: Database) -> None:
     survey.event_tree()
     assert edges(db, "long")["s0/a"] == (1, Decimal("0.731058578630"))
     assert survey.receipt["weights"]["rows_kept_to_12_decimals"] == 1  # type: ignore[index]
+
+
+def expected(
+    rows: list[tuple[str, ...]], how: str, deff: float
+) -> dict[tuple[str, ...], float]:
+    """Return the effective count of each path of the two variables, slowly."""
+    sizes: dict[tuple[str, ...], float] = {}
+    weights = [float(row[-1]) for row in rows]
+    factor = {
+        "global": sum(weights) / sum(w * w for w in weights),
+        "total": len(rows) / sum(weights),
+    }.get(how)
+    for depth in (1, 2):
+        for path in {row[:depth] for row in rows}:
+            here = [row for row in rows if row[: depth - 1] == path[:-1]]
+            total = sum(float(row[-1]) for row in here)
+            squares = sum(float(row[-1]) ** 2 for row in here)
+            mine = [float(row[-1]) for row in here if row[:depth] == path]
+            if how == "none":
+                size = float(len(mine))
+            elif factor is not None:
+                size = sum(mine) * factor
+            else:
+                size = total * sum(mine) / squares
+            sizes[path] = size / deff
+    return sizes
+
+
+@pytest.mark.parametrize("deff", [1.0, 2.5])
+@pytest.mark.parametrize("how", ["situation", "global", "total", "none"])
+def test_scores_and_probabilities_use_effective_counts(
+    db: Database, tmp_path: Path, how: Any, deff: float
+) -> None:
+    survey = db.ingest(written(tmp_path), weight="wt")
+    staged = survey.event_tree().set_stages({}, alpha=2, weighting=how, deff=deff)
+    size = expected(ROWS, how, deff)
+    florets = {(): ["F", "M"], ("F",): ["No", "Yes"], ("M",): ["No", "Yes"]}
+    score = 0.0
+    found = staged.stage_edges.set_index(["stage", "label"])
+    for stage, (path, labels) in enumerate(florets.items()):
+        prior = [2 / 2 ** (len(path) + 1)] * 2
+        n = [size[(*path, label)] for label in labels]
+        score += lgamma(sum(prior)) - lgamma(sum(prior) + sum(n))
+        for a, m, label in zip(prior, n, labels, strict=True):
+            score += lgamma(a + m) - lgamma(a)
+            row = found.loc[(f"u{stage}", label)]
+            assert row["probability"] == pytest.approx((a + m) / (sum(prior) + sum(n)))
+            assert row["low"] < row["probability"] < row["high"]
+    assert staged.log_marginal_likelihood == pytest.approx(score, abs=1e-9)
+    # Shares are those of the weights, whatever scores count.
+    assert found.loc[("u1", "Yes")]["share"] == pytest.approx(2 / 7.25)
+    assert db.check() == []
+    learnt = survey.event_tree(name="t").learn_stages(alpha=2, weighting=how, deff=deff)
+    merged = [size[("F", x)] + size[("M", x)] for x in ("No", "Yes")]
+    gain = lgamma(2) - lgamma(2 + sum(merged)) + sum(lgamma(1 + m) for m in merged)
+    for sex in "FM":
+        n = [size[(sex, x)] for x in ("No", "Yes")]
+        gain -= lgamma(1) - lgamma(1 + sum(n)) + sum(lgamma(0.5 + m) - lgamma(0.5) for m in n)
+    assert learnt.merges["log_bayes_factor"].tolist() == pytest.approx(
+        [gain] if gain > 1e-9 else [], abs=1e-9
+    )
+    assert db.check() == []
+
+
+def test_kish_size_of_1_1_2_is_8_thirds(db: Database) -> None:
+    """SPEC W1.5: the likelihood counts 8/3 respondents."""
+    query = "select * from (values ('a', 1), ('b', 1), ('a', 2)) as t(x, w)"
+    tree = db.ingest(query, weight="w").event_tree()
+    staged = tree.set_stages({}, alpha=2)
+    a, b = 8 / 3 * 3 / 4, 8 / 3 / 4
+    assert staged.log_likelihood == pytest.approx(a * log(3 / 4) + b * log(1 / 4))
+    assert staged.bic == pytest.approx(-2 * staged.log_likelihood + log(8 / 3))
+
+
+def test_equal_weights_change_nothing(db: Database) -> None:
+    rows = "select i % 3 as x, i % 7 // 3 as y, i % 5 // 2 as z from range(200) as t(i)"
+    plain = db.ingest(rows).event_tree().learn_stages()
+    heavy = db.ingest(f"select *, 0.3 as w from ({rows})", weight="w").event_tree()  # noqa: S608
+    for how in ("situation", "global", "total", "none"):
+        same = heavy.learn_stages(name=how, weighting=how)
+        assert same.log_marginal_likelihood == pytest.approx(
+            plain.log_marginal_likelihood, abs=1e-9
+        )
+        assert same.merges["log_bayes_factor"].tolist() == pytest.approx(
+            plain.merges["log_bayes_factor"].tolist(), abs=1e-9
+        )
+        assert same.to_ceg().edges["n"].tolist() == plain.to_ceg().edges["n"].tolist()
+    assert db.check() == []
+
+
+def test_the_order_of_weighted_rows_changes_no_byte(db: Database) -> None:
+    rows = (
+        "select i, i % 3 as x, i % 7 // 3 as y, 0.1 + i % 11 / 7 as w from range(500) as t(i)"
+    )
+    tables = []
+    for order in ("i", "hash(i)"):
+        query = f"select x, y, w from ({rows}) order by {order}"  # noqa: S608
+        staged = db.ingest(query, "s", weight="w", replace=True).event_tree().learn_stages()
+        tables.append((staged.stage_edges.to_csv(), staged.to_ceg().edges.to_csv()))
+    assert tables[0] == tables[1]
+
+
+@pytest.mark.parametrize("deff", [0, -1, "x", True, {"vote": 0}, {"votes": 2}])
+def test_a_wrong_design_effect_is_refused(db: Database, tmp_path: Path, deff: Any) -> None:
+    tree = db.ingest(written(tmp_path), weight="wt").event_tree()
+    with pytest.raises((StagingError, SurveyError), match="deff"):
+        tree.learn_stages(deff=deff)
+    with pytest.raises(StagingError, match="weighting is 'all'"):
+        tree.learn_stages(weighting="all")  # type: ignore[arg-type]
+    assert len(db.stagings) == 0

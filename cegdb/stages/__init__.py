@@ -15,6 +15,7 @@ from cegdb.errors import StagingError
 from cegdb.sqlfiles import Steps
 from cegdb.stages.naming import Grouping, SituationPath, refuse_mixture, resolve
 from cegdb.stages.scores import intervals, scores
+from cegdb.stages.weighting import Deff, WeightChoice, Weighting
 from cegdb.store import schema
 from cegdb.store.objects import claim_name, insert, new_id, row
 from cegdb.version import made_by
@@ -30,13 +31,14 @@ if TYPE_CHECKING:
     from cegdb.store import Store
 
 __all__ = [
+    "Deff",
     "Grouping",
     "Hyperstages",
     "SituationPath",
+    "WeightChoice",
     "check_alpha",
     "learn_stages",
     "set_stages",
-    "share_prior",
 ]
 
 Hyperstages: TypeAlias = "Literal['variable', 'labels'] | Grouping"
@@ -57,6 +59,8 @@ def set_stages(
     name: str | None = None,
     alpha: float | None = None,
     hyperstages: Hyperstages = "variable",
+    weighting: WeightChoice = "situation",
+    deff: Deff | None = None,
     replace: bool = False,
 ) -> int:
     """Give the stages of a tree by hand.
@@ -82,6 +86,15 @@ def set_stages(
         Which situations may share a stage: ``"variable"`` (same variable and label set),
         ``"labels"`` (same label set anywhere), or groups given as ``stages`` are;
         situations in no group stay with those of their variable and label set.
+    weighting
+        What a respondent of a weighted survey counts in scores and probabilities:
+        ``"situation"``: those of a situation are worth W^2 / Q of them, W = sum of their
+        weights, Q = sum of the squares (Kish); ``"global"``: the same of the whole
+        survey, one factor; ``"total"``: weights scaled to sum to the number of
+        respondents; ``"none"``: one each.
+    deff
+        Design effect of a clustered sample: a number above 0, or variable -> number;
+        respondents are worth that much less.
     replace
         Drop a staging of that name first, with everything built on it.
 
@@ -106,7 +119,7 @@ def set_stages(
     ...     set_stages(store, event_tree(store, survey), {("a",): "s", ("b",): "s"})
     1
     """
-    request = _Request("given", name, alpha, hyperstages, replace)
+    request = _Request("given", name, alpha, hyperstages, Weighting(weighting, deff), replace)
     return _make(store, tree_id, request, stages=stages, initial=None)
 
 
@@ -119,6 +132,8 @@ def learn_stages(
     alpha: float | None = None,
     hyperstages: Hyperstages = "variable",
     initial: Grouping | None = None,
+    weighting: WeightChoice = "situation",
+    deff: Deff | None = None,
     replace: bool = False,
 ) -> int:
     """Learn the stages of a tree by agglomerative hierarchical clustering [1]_.
@@ -134,7 +149,7 @@ def learn_stages(
     method
         ``"ahc"``: merge the two stages of a hyperstage with the largest Bayes factor
         while its logarithm exceeds 1e-9; of ties, those with the smallest situations.
-    alpha, hyperstages, replace
+    alpha, hyperstages, weighting, deff, replace
         As in `set_stages`.
     initial
         Stages to start from, given as ``stages`` of `set_stages` are; situations in none
@@ -173,7 +188,7 @@ def learn_stages(
     """
     if method != "ahc":
         raise StagingError(f"method is {method!r}", hint="choose ahc")
-    request = _Request("ahc", name, alpha, hyperstages, replace)
+    request = _Request("ahc", name, alpha, hyperstages, Weighting(weighting, deff), replace)
     return _make(store, tree_id, request, stages=None, initial=initial)
 
 
@@ -185,6 +200,7 @@ class _Request:
     name: str | None
     alpha: float | None
     hyperstages: Hyperstages
+    weighting: Weighting
     replace: bool
 
 
@@ -204,7 +220,9 @@ def _make(
         name = claim_name(
             catalog, "staging", request.name, str(tree["name"]), replace=request.replace
         )
+        weighting = request.weighting.settled(catalog, tree)
         settings = _group(steps, con, tree, request.hyperstages, stages, initial)
+        weighting.measure(steps, tree_id)
         _refuse_underflow(steps, alpha)
         merges: list[Merge] = []
         not_named = 0
@@ -236,7 +254,12 @@ def _make(
                 "n_hyperstages": n_hyperstages,
                 "n_stages": sum(size["stages"] for size in sizes.values()),
                 **scored,
-                "settings": {"method": request.method, "alpha": alpha, **settings},
+                "settings": {
+                    "method": request.method,
+                    "alpha": alpha,
+                    **weighting.as_json(),
+                    **settings,
+                },
                 "summary": {
                     "alpha_is_default": request.alpha is None,
                     "stages_by_kind": sizes,
@@ -356,10 +379,11 @@ def _learn(steps: Steps, alpha: float) -> list[Merge]:
     steps.run("learnable")
     steps.run("learnable_answer")
     found = steps.arrays("select * from temp.learnable_answer order by all")
+    found["n"], unit = _whole(found)
     hyperstage = found["hyperstage_id"]
     ends = np.flatnonzero(np.diff(hyperstage)) + 1
     runs = [
-        _cluster({key: found[key][rows] for key in found}, alpha)
+        _cluster({key: found[key][rows] for key in found}, alpha, unit)
         for rows in np.split(np.arange(len(hyperstage)), ends)
         if len(rows)
     ]
@@ -386,7 +410,18 @@ def _learn(steps: Steps, alpha: float) -> list[Merge]:
     return merges
 
 
-def _cluster(rows: Mapping[str, NDArray[np.int64]], alpha: float) -> list[Merge]:
+def _whole(rows: Mapping[str, NDArray[Any]]) -> tuple[NDArray[np.int64], float]:
+    """Return counts as multiples of a unit: 1, or a power of 2 for effective sizes."""
+    import numpy as np
+
+    if np.ma.getmaskarray(rows["size"]).any() or not len(rows["n"]):
+        return rows["n"], 1.0
+    bits = 61 - math.ceil(math.log2(float(rows["size"].sum()) + 2))
+    unit = 2.0 ** -min(bits, 40)
+    return np.rint(rows["size"] / unit).astype(np.int64), unit
+
+
+def _cluster(rows: Mapping[str, NDArray[np.int64]], alpha: float, unit: float) -> list[Merge]:
     """Run AHC on the rows of ``learnable_answer`` of one hyperstage."""
     import numpy as np
 
@@ -401,7 +436,7 @@ def _cluster(rows: Mapping[str, NDArray[np.int64]], alpha: float) -> list[Merge]
     first = label == 0
     multiplicities[stage[first], base[first]] = rows["n_members"][first]
     bases = np.repeat((alpha / shares)[:, np.newaxis], len(labels), axis=1)
-    return ahc.agglomerate(counts, bases, multiplicities, ids)
+    return ahc.agglomerate(counts, bases, multiplicities, ids, unit=unit)
 
 
 def _not_named(steps: Steps) -> int:
@@ -423,7 +458,11 @@ def _write(
     low, high = intervals(estimates)
     steps.create_from("stage_interval", {"place": estimates["place"], "low": low, "high": high})
     steps.run("staging_edge", staging_id=staging_id)
-    ((n_rows,),) = steps.rows("select coalesce(max(n), 0) from temp.floret where vertex_id = 0")
+    ((n_rows,),) = steps.rows(
+        "select cast(coalesce(sum(coalesce(z.size, e.n)), 0) as double) "
+        "from temp.situation_edge as e left join temp.edge_size as z "
+        "on e.child_id = z.child_id where e.vertex_id = 0"
+    )
     return n_hyperstages, scores(estimates, n_rows)
 
 

@@ -23,12 +23,12 @@ def intervals(estimates: Arrays) -> tuple[NDArray[np.float64], NDArray[np.float6
     ----------
     estimates
         Columns of ``stage_estimate``: one element a stage and label. The marginal of a
-        Dirichlet is Beta(prior + n, total - prior - n).
+        Dirichlet is Beta(prior + size, total - prior - size).
 
     Examples
     --------
     >>> import numpy as np
-    >>> low, high = intervals({"prior": np.array([1.0]), "n": np.array([1]),
+    >>> low, high = intervals({"prior": np.array([1.0]), "size": np.array([1.0]),
     ...     "total": np.array([4.0])})
     >>> low.round(4).item(), high.round(4).item()
     (0.0943, 0.9057)
@@ -36,7 +36,7 @@ def intervals(estimates: Arrays) -> tuple[NDArray[np.float64], NDArray[np.float6
     import numpy as np
     from scipy.special import betaincinv
 
-    mass = estimates["prior"] + estimates["n"]
+    mass = estimates["prior"] + estimates["size"]
     rest = np.maximum(estimates["total"] - mass, 0.0)
     several = rest > 0
     tail = (1 - _INTERVAL) / 2
@@ -46,7 +46,7 @@ def intervals(estimates: Arrays) -> tuple[NDArray[np.float64], NDArray[np.float6
     return low, high
 
 
-def scores(estimates: Arrays, n_rows: int) -> dict[str, float]:
+def scores(estimates: Arrays, n_rows: float) -> dict[str, float]:
     """Return the scores of a staging, summed without rounding.
 
     Parameters
@@ -54,7 +54,7 @@ def scores(estimates: Arrays, n_rows: int) -> dict[str, float]:
     estimates
         Columns of ``stage_estimate``, sorted by stage.
     n_rows
-        Rows that answer the root's question: the N of BIC.
+        Rows that answer the root's question, or their effective size: the N of BIC.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def scores(estimates: Arrays, n_rows: int) -> dict[str, float]:
     --------
     >>> import numpy as np
     >>> stage = {"stage_id": np.array([0, 0]), "prior": np.array([1.0, 1.0]),
-    ...     "n": np.array([3, 1])}
+    ...     "size": np.array([3.0, 1.0])}
     >>> round(scores(stage, 4)["log_marginal_likelihood"], 6)
     -2.995732
     """
@@ -74,7 +74,7 @@ def scores(estimates: Arrays, n_rows: int) -> dict[str, float]:
 
     from cegdb.ahc import log_rising
 
-    prior, n = estimates["prior"], estimates["n"].astype(np.float64)
+    prior, n = estimates["prior"], estimates["size"].astype(np.float64)
     starts = np.flatnonzero(np.diff(estimates["stage_id"], prepend=-1))
     if not len(starts):
         names = ("log_marginal_likelihood", "log_likelihood", "df", "aic", "bic")
@@ -83,7 +83,7 @@ def scores(estimates: Arrays, n_rows: int) -> dict[str, float]:
     mass, total = np.add.reduceat(prior, starts), np.add.reduceat(n, starts)
     marginal = math.fsum(log_rising(prior, n)) - math.fsum(log_rising(mass, total))
     seen = n > 0
-    share = (n / np.repeat(np.maximum(total, 1), sizes))[seen]
+    share = (n / np.repeat(np.where(total > 0, total, 1), sizes))[seen]
     likelihood = math.fsum(n[seen] * np.log(share))
     df = int((sizes[total > 0] - 1).sum())
     return {

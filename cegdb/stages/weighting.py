@@ -1,0 +1,120 @@
+"""What respondents of weighted or clustered surveys are worth in scores: effective counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+
+import sqlalchemy as sa
+
+from cegdb.errors import StagingError
+from cegdb.ingest.sources import find_columns
+from cegdb.store import schema
+from cegdb.store.objects import response_table
+
+if TYPE_CHECKING:
+    from cegdb.sqlfiles import Steps
+
+WeightChoice: TypeAlias = Literal["situation", "global", "total", "none"]
+Deff: TypeAlias = "float | Mapping[str, float]"
+
+_CHOICES: Final = get_args(WeightChoice)
+
+
+@dataclass(frozen=True)
+class Weighting:
+    """How weights count, and the design effects that divide what they are worth."""
+
+    choice: WeightChoice
+    deff: Deff | None
+    survey_id: int = 0
+    is_weighted: bool = False
+    effects: dict[str, float] = field(default_factory=dict)
+    variable_ids: dict[str, int] = field(default_factory=dict)
+
+    def settled(self, catalog: sa.Connection, tree: Mapping[str, Any]) -> Weighting:
+        """Check it against the variables of a tree.
+
+        Raises
+        ------
+        StagingError
+            The choice is unknown, or a design effect is no number above 0.
+        """
+        if self.choice not in _CHOICES:
+            raise StagingError(
+                f"weighting is {self.choice!r}", hint=f"choose {', '.join(_CHOICES)}"
+            )
+        of_survey = schema.variable.c.survey_id == tree["survey_id"]
+        query = sa.select(schema.variable.c.name, schema.variable.c.variable_id)
+        ids = {
+            str(name): int(number)
+            for name, number in catalog.execute(query.where(of_survey))
+            if name in tree["settings"]["order"]
+        }
+        given: Mapping[str, object] = {}
+        if isinstance(self.deff, Mapping):
+            given = self.deff
+        elif self.deff is not None:
+            given = dict.fromkeys(ids, self.deff)
+        effects: dict[str, float] = {}
+        for name, effect in given.items():
+            (found,) = find_columns(list(ids), [name], "the tree (deff)")
+            is_number = isinstance(effect, Real) and not isinstance(effect, bool)
+            if not is_number or not (math.isfinite(float(effect)) and float(effect) > 0):  # type: ignore[arg-type]
+                raise StagingError(
+                    f"deff of {found!r} is {effect!r}",
+                    hint="a design effect is a number above 0",
+                )
+            effects[found] = float(effect)  # type: ignore[arg-type]
+        query = sa.select(schema.survey.c.settings).where(
+            schema.survey.c.survey_id == tree["survey_id"]
+        )
+        settings = catalog.execute(query).scalar_one()
+        return replace(
+            self,
+            survey_id=tree["survey_id"],
+            is_weighted=settings.get("weight") is not None,
+            effects=effects,
+            variable_ids=ids,
+        )
+
+    def measure(self, steps: Steps, tree_id: int) -> None:
+        """Make ``edge_size``: what the respondents on each edge are worth, if not their n."""
+        uses_weights = self.is_weighted and self.choice != "none"
+        if not uses_weights and not self.effects:
+            steps.create(
+                "edge_size",
+                "select cast(0 as bigint) as child_id, cast(0 as decimal(38, 12)) as size "
+                "where false",
+            )
+            return
+        steps.run(
+            "edge_size",
+            tree_id=tree_id,
+            is_weighted=uses_weights,
+            factor=self._factor(steps) if uses_weights else None,
+            variable_ids=[self.variable_ids[name] for name in self.effects],
+            effects=list(self.effects.values()),
+        )
+
+    def _factor(self, steps: Steps) -> float | None:
+        """Return the respondents per unit of weight, None to take them by situation."""
+        if self.choice == "situation":
+            return None
+        ((n, weight, squares),) = steps.rows(
+            "select sum(n), cast(sum(weight) as double), cast(sum(weight_sq) as double) "  # noqa: S608
+            f"from {response_table(self.survey_id)}"
+        )
+        return float(n / weight if self.choice == "total" else weight / squares)
+
+    def as_json(self) -> dict[str, object]:
+        """Return what decides, for the settings of a staging; nothing where n decides."""
+        told: dict[str, object] = {}
+        if self.is_weighted:
+            told["weighting"] = self.choice
+        if self.effects:
+            told["deff"] = self.effects
+        return told

@@ -1,0 +1,42 @@
+-- step:    edge_size
+-- mode:    create
+-- purpose: How many respondents of equal weight each edge of a weighted tree is worth, or
+--          one of a clustered sample: W w / Q of its situation, W = sum of the weights w
+--          there, Q = sum of their squares (Kish), or w times one factor; over the design
+--          effect of its variable.
+-- reads:   situation_edge, vertex_weight
+-- writes:  edge_size(child_id, size)
+-- params:  tree_id INTEGER, the tree
+--          is_weighted BOOLEAN, weights count; else rows do
+--          factor DOUBLE, respondents per unit of weight; null: by situation
+--          variable_ids INTEGER[], variables with a design effect
+--          effects DOUBLE[], these effects; 1 for others
+-- source:  SPEC 1 (weights)
+with weighed as (
+    select
+        e.child_id,
+        e.n,
+        cast(e.weight as double) as weight,
+        cast(sum(e.weight) over (partition by e.vertex_id) as double) as total,
+        cast(sum(q.weight_sq) over (partition by e.vertex_id) as double) as squares,
+        coalesce(
+            cast($effects as double[])[
+                list_position(cast($variable_ids as integer[]), e.variable_id)
+            ],
+            1
+        ) as effect
+    from temp.situation_edge as e
+    left join cegdb.vertex_weight as q on q.tree_id = $tree_id and e.child_id = q.vertex_id
+)
+
+select
+    child_id,
+    cast(
+        case
+            when not $is_weighted then n
+            when $factor is not null then weight * $factor
+            when squares > 0 then total * weight / squares
+            else 0
+        end / effect as decimal(38, 12)
+    ) as size
+from weighed
