@@ -9,7 +9,7 @@
 with total as (
     select
         *,
-        list_sum(list_sort(list(prior) over by_stage)) 
+        list_sum(list_sort(list(prior) over by_stage))
         + cast(sum(size) over by_stage as double) as total,
         sum(n) over by_stage as total_n,
         sum(weight) over by_stage as total_weight,
