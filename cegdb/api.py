@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from cegdb import ceg as ceg_room
-from cegdb import export, query, report
+from cegdb import export, query, report, small_cells
 from cegdb import ingest as ingest_room
 from cegdb import stages as stages_room
 from cegdb import tree as tree_room
-from cegdb.errors import GraphError, MissingExtraError
+from cegdb.errors import GraphError, MissingExtraError, QueryError
 from cegdb.store import Store
 from cegdb.store.objects import KINDS, Kind, all_names, drop, find, row
 
@@ -123,8 +123,48 @@ class _Named:
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(self.summary)}</pre>"
 
-    def _rows(self, view: str, column: str, order: str) -> list[dict[str, object]]:
-        return query.view_rows(self._store, view, {column: self.name}, order)
+    def rows(
+        self, view: str, *, min_n: int | None = None
+    ) -> tuple[list[str], list[tuple[object, ...]]]:
+        """Return column names and rows of a view of it, small cells hidden if asked for.
+
+        Parameters
+        ----------
+        view
+            ``variables`` of a survey; ``vertices``, ``tree_edges``, ``situations`` of a
+            tree; ``stages``, ``stage_edges``, ``staged_vertices``, ``staged_edges`` of a
+            staging; ``positions``, ``ceg_edges`` of a CEG.
+        min_n
+            Counts from 1 to ``min_n - 1`` are None, and so are those that would reveal
+            them by sums, and what was calculated from either.
+
+        Raises
+        ------
+        QueryError
+            It has no such view, or ``min_n`` is no whole number from 1 on.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select if(i < 7, 'u', 'v') as x from range(9) t(i)")
+        ...     names, rows = survey.event_tree().rows("tree_edges", min_n=2)
+        ...     [row[names.index("n")] for row in rows]
+        [7, 2]
+        """
+        known = small_cells.views(self.kind)
+        if view not in known:
+            raise QueryError(
+                f"a {self.kind} has no view {view!r}", hint=f"it has {', '.join(known)}"
+            )
+        order = small_cells.view_order(view)
+        where: dict[str, object] = {self.kind: self.name}
+        return query.view_table(self._store, view, where, order, min_n=min_n)
+
+    def _rows(
+        self, view: str, column: str, order: str, min_n: int | None
+    ) -> list[dict[str, object]]:
+        return query.view_rows(self._store, view, {column: self.name}, order, min_n=min_n)
 
     def _frame(self, view: str, column: str, order: str) -> pd.DataFrame:
         return query.view_frame(self._store, view, {column: self.name}, order)
@@ -133,12 +173,16 @@ class _Named:
 class _Drawn(_Named):
     """An object that is a graph."""
 
-    def to_networkx(self) -> nx.MultiDiGraph[str]:
+    def to_networkx(self, *, min_n: int | None = None) -> nx.MultiDiGraph[str]:  # noqa: ARG002
         """Return it as a networkx graph: nodes by shown name, labels as edge keys."""
         raise AssertionError
 
     def draw(
-        self, path: str | os.PathLike[str], *, edge_info: EdgeInfo = "probability"
+        self,
+        path: str | os.PathLike[str],
+        *,
+        edge_info: EdgeInfo = "probability",
+        min_n: int | None = None,
     ) -> Path:
         """Draw it, left to right, stages coloured.
 
@@ -149,6 +193,9 @@ class _Drawn(_Named):
         edge_info
             What edges show beside their label: ``"probability"``, ``"count"``,
             ``"prior"``, ``"posterior"`` or ``"none"``.
+        min_n
+            Counts from 1 to ``min_n - 1`` show as ``…``, and so do those that would reveal
+            them by sums, and what was calculated from either.
 
         Raises
         ------
@@ -156,16 +203,21 @@ class _Drawn(_Named):
             The suffix or choice is unknown, or the graph is too large to lay out.
         MissingExtraError
             The extra ``draw`` is not installed.
+        QueryError
+            ``min_n`` is no whole number from 1 on.
         """
         from cegdb import graphs
 
-        return graphs.draw(self.to_networkx(), path, edge_info=edge_info)
+        return graphs.draw(self.to_networkx(min_n=min_n), path, edge_info=edge_info)
 
-    def export(self, path: str | os.PathLike[str]) -> Path:
-        """Write the graph as ``.dot``, ``.graphml`` or ``.json`` (node-link)."""
+    def export(self, path: str | os.PathLike[str], *, min_n: int | None = None) -> Path:
+        """Write the graph as ``.dot``, ``.graphml`` or ``.json`` (node-link).
+
+        ``min_n`` leaves out smaller counts, and what would reveal them, as in `draw`.
+        """
         from cegdb import graphs
 
-        return graphs.write_graph(self.to_networkx(), path)
+        return graphs.write_graph(self.to_networkx(min_n=min_n), path)
 
     def _repr_html_(self) -> str:
         text = f"<pre>{html.escape(self.summary)}</pre>"
@@ -346,18 +398,29 @@ class EventTree(_Drawn):
         )
         return StagedTree(self._store, staging_id)
 
-    def draw(self, path: str | os.PathLike[str], *, edge_info: EdgeInfo = "count") -> Path:
+    def draw(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        edge_info: EdgeInfo = "count",
+        min_n: int | None = None,
+    ) -> Path:
         """Draw the tree; see `StagedTree.draw` (without stages there are counts only)."""
-        return super().draw(path, edge_info=edge_info)
+        return super().draw(path, edge_info=edge_info, min_n=min_n)
 
-    def to_networkx(self) -> nx.MultiDiGraph[str]:
-        """Return it as a networkx graph: nodes s0, s1, ..., l0, ...; labels as edge keys."""
+    def to_networkx(self, *, min_n: int | None = None) -> nx.MultiDiGraph[str]:
+        """Return it as a networkx graph: nodes s0, s1, ..., l0, ...; labels as edge keys.
+
+        With ``min_n``, `draw` says which counts are left out; the graph's attribute
+        ``min_n`` tells.
+        """
         from cegdb import graphs
 
         return graphs.tree_graph(
             self.name,
-            self._rows("vertices", "tree", "vertex_id"),
-            self._rows("tree_edges", "tree", "child_id"),
+            self._rows("vertices", "tree", "vertex_id", min_n),
+            self._rows("tree_edges", "tree", "child_id", min_n),
+            min_n=min_n,
         )
 
 
@@ -458,14 +521,19 @@ class StagedTree(_Drawn):
         ceg_id = ceg_room.build_ceg(self._store, self.id, name=name, stop=stop, replace=replace)
         return ChainEventGraph(self._store, ceg_id)
 
-    def to_networkx(self) -> nx.MultiDiGraph[str]:
-        """Return it as a networkx graph: the tree's, with stage, colour, probability."""
+    def to_networkx(self, *, min_n: int | None = None) -> nx.MultiDiGraph[str]:
+        """Return it as a networkx graph: the tree's, with stage, colour, probability.
+
+        With ``min_n``, `draw` says which numbers are left out; the graph's attribute
+        ``min_n`` tells.
+        """
         from cegdb import graphs
 
         return graphs.tree_graph(
             self.name,
-            self._rows("staged_vertices", "staging", "vertex_id"),
-            self._rows("staged_edges", "staging", "child_id"),
+            self._rows("staged_vertices", "staging", "vertex_id", min_n),
+            self._rows("staged_edges", "staging", "child_id", min_n),
+            min_n=min_n,
         )
 
 
@@ -553,25 +621,44 @@ class ChainEventGraph(_Drawn):
         frame = pd.DataFrame(found, columns=names)
         return frame.astype({"parent_id": "Int64", "stage_id": "Int64"})
 
-    def to_networkx(self) -> nx.MultiDiGraph[str]:
-        """Return it as a networkx graph: nodes w0, w1, ..., w_inf; labels as edge keys."""
+    def to_networkx(self, *, min_n: int | None = None) -> nx.MultiDiGraph[str]:
+        """Return it as a networkx graph: nodes w0, w1, ..., w_inf; labels as edge keys.
+
+        With ``min_n``, `draw` says which numbers are left out; the graph's attribute
+        ``min_n`` tells.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select if(i < 7, 'u', 'v') as x from range(9) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     [n for _, _, n in ceg.to_networkx(min_n=3).edges(data="n")]
+        [None, None]
+        """
         from cegdb import graphs
 
         return graphs.ceg_graph(
             self.name,
-            self._rows("positions", "ceg", "stage_id is null, position_id"),
-            self._rows("ceg_edges", "ceg", "source_id, label_id, target_id"),
+            self._rows("positions", "ceg", "stage_id is null, position_id", min_n),
+            self._rows("ceg_edges", "ceg", "source_id, label_id, target_id", min_n),
+            min_n=min_n,
         )
 
-    def export(self, path: str | os.PathLike[str]) -> Path:
-        """Write the graph (.dot, .graphml, .json) or its edges (.csv, .parquet)."""
+    def export(self, path: str | os.PathLike[str], *, min_n: int | None = None) -> Path:
+        """Write the graph (.dot, .graphml, .json) or its edges (.csv, .parquet).
+
+        ``min_n`` leaves out smaller counts, and what would reveal them, as in `draw`.
+        """
         from cegdb.graphs import GRAPH_FILES
 
         suffix = Path(path).suffix.lower()
         if suffix in GRAPH_FILES:
-            return super().export(path)
+            return super().export(path, min_n=min_n)
         if suffix in export.TABLE_FILES:
-            return export.export_table(self._store, "ceg_edges", "ceg", self.name, path)
+            return export.export_table(
+                self._store, "ceg_edges", "ceg", self.name, path, min_n=min_n
+            )
         raise GraphError(
             f"{Path(path).name!r} does not say which kind of file to write",
             hint=f"a graph is written as {', '.join(GRAPH_FILES)}, its edges as .csv, .parquet",

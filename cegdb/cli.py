@@ -287,6 +287,12 @@ EDGE_INFO = click.option(
     show_default=True,
     help="What edges of a picture show.",
 )
+MIN_N = click.option(
+    "--min-n",
+    type=int,
+    metavar="N",
+    help="Hide counts below N, and what would reveal them.",
+)
 INGEST = _options(
     click.option("--columns", callback=_split, help="Columns to keep: A,B,C."),
     click.option("--count", help="Column of counts of an aggregated table."),
@@ -498,21 +504,25 @@ def _picture(ceg: ChainEventGraph, file: Path, edge_info: Any) -> None:
 @STOP
 @click.option("--draw", type=click.Path(path_type=Path), help="Draw the CEG to this file.")
 @EDGE_INFO
+@MIN_N
 @FORMAT
 def run(file: str, db: Path | None, form: str | None, **given: Any) -> None:
     """Go from a survey file to its CEG: ingest, tree, stages, positions.
 
     FILE is CSV (also .gz) or Parquet. With --order and no --columns, only those are kept.
+    --min-n is for the picture and the table; what is said about the rows stays whole.
 
     \b
     Examples:
       cegdb run falls.csv --db falls.duckdb --draw falls.svg
       cegdb run school.csv --missing unknown --missing-policy complete --alpha 2
     """
+    from cegdb.small_cells import check_min_n
     from cegdb.stages import check_alpha
 
     tree_settings = _tree_settings(given)
     check_alpha(given["alpha"])
+    check_min_n(given["min_n"])
     given["columns"] = given["columns"] or given["order"]
     if given["draw"] is not None:
         from cegdb.graphs import check_picture
@@ -536,7 +546,11 @@ def run(file: str, db: Path | None, form: str | None, **given: Any) -> None:
             _say(ceg.summary)
         if given["draw"] is not None:
             with _working("drawing"):
-                _say(f"picture: {ceg.draw(given['draw'], edge_info=given['edge_info'])}")
+                shown = {key: given[key] for key in ("edge_info", "min_n")}
+                _say(f"picture: {ceg.draw(given['draw'], **shown)}")
+        if given["min_n"] is not None:
+            _view(ceg, None, given["min_n"], form)
+            return
         _query(
             database,
             f"select {_SHOWN['ceg']} from cegdb.ceg_edges where ceg = $name "  # noqa: S608
@@ -668,21 +682,40 @@ def _collections(database: Database) -> dict[str, Any]:
     }
 
 
+def _view(found: Any, view: str | None, min_n: int | None, form: str | None) -> None:
+    """Print a view of an object; the columns that `show` prints if none is named."""
+    names, rows = found.rows(view or _TABLES[found.kind][0], min_n=min_n)
+    kept = names if view else _SHOWN[found.kind].split(", ")
+    places = [names.index(column) for column in kept]
+    _table(kept, [[row[place] for place in places] for row in rows], form)
+
+
 @main.command()
 @DB
 @click.argument("kind", type=click.Choice(KINDS))
 @click.argument("name")
+@click.option("--view", metavar="VIEW", help="The view to print, whole; see the README.")
+@MIN_N
 @FORMAT
-def show(db: Path, kind: str, name: str, form: str | None) -> None:
+def show(
+    db: Path, kind: str, name: str, view: str | None, min_n: int | None, form: str | None
+) -> None:
     """Show the summary and the rows of one object of DB.
 
+    With --min-n there is no summary, since it counts respondents.
+
     \b
-    Example:
+    Examples:
       cegdb show falls.duckdb ceg falls
+      cegdb show falls.duckdb ceg falls --view positions --min-n 5
     """
     with _opened(str(db), read_only=True) as database:
         found = _collections(database)[kind][name]
-        _say(found.summary)
+        if min_n is None:
+            _say(found.summary)
+        if view is not None or min_n is not None:
+            _view(found, view, min_n, form)
+            return
         view, column = _TABLES[kind]
         sql = (
             f"select {_SHOWN[kind]} from cegdb.{view} where {column} = $name "  # noqa: S608
@@ -698,6 +731,8 @@ def show(db: Path, kind: str, name: str, form: str | None) -> None:
 @FORMAT
 def sql(db: Path | None, query: str | None, show: str | None, form: str | None) -> None:
     """Ask DB in SQL (opened read-only; '-' reads QUERY from standard input).
+
+    SQL sees every count: to hide small ones, use show, export or draw with --min-n.
 
     \b
     Examples:
@@ -727,16 +762,18 @@ def sql(db: Path | None, query: str | None, show: str | None, form: str | None) 
     type=click.Path(path_type=Path),
     help="Ends in .dot, .graphml, .json (graph), .csv or .parquet (edges).",
 )
-def export(db: Path, ceg: str, output: Path) -> None:
+@MIN_N
+def export(db: Path, ceg: str, output: Path, min_n: int | None) -> None:
     """Write a CEG of DB for other programs.
 
     \b
     Examples:
       cegdb export falls.duckdb falls -o falls.graphml
+      cegdb export falls.duckdb falls -o public.csv --min-n 5
       cegdb export falls.duckdb falls -o falls.csv
     """
     with _opened(str(db), read_only=True) as database:
-        _say(f"written: {database.cegs[ceg].export(output)}")
+        _say(f"written: {database.cegs[ceg].export(output, min_n=min_n)}")
 
 
 @main.command()
@@ -757,17 +794,21 @@ def export(db: Path, ceg: str, output: Path) -> None:
     help="Ends in .svg, .png, .pdf or .dot.",
 )
 @EDGE_INFO
-def draw(db: Path, name: str, kind: str, output: Path, edge_info: Any) -> None:
+@MIN_N
+def draw(
+    db: Path, name: str, kind: str, output: Path, edge_info: Any, min_n: int | None
+) -> None:
     """Draw a CEG (or tree, or staged tree) of DB.
 
     \b
     Examples:
       cegdb draw falls.duckdb falls -o falls.svg
       cegdb draw falls.duckdb falls --kind staging -o tree.pdf --edge-info count
+      cegdb draw falls.duckdb falls -o public.svg --min-n 5
     """
     with _opened(str(db), read_only=True) as database, _working("drawing"):
         found = _collections(database)[kind][name]
-        _say(f"picture: {found.draw(output, edge_info=edge_info)}")
+        _say(f"picture: {found.draw(output, edge_info=edge_info, min_n=min_n)}")
 
 
 @main.command()

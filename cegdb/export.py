@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import duckdb
 
 from cegdb.errors import GraphError
+from cegdb.small_cells import shown
 
 if TYPE_CHECKING:
     import os
@@ -24,7 +25,13 @@ TABLE_FILES: Final = tuple(_FORMATS)
 
 
 def export_table(
-    store: Store, view: str, column: str, name: str, path: str | os.PathLike[str]
+    store: Store,
+    view: str,
+    column: str,
+    name: str,
+    path: str | os.PathLike[str],
+    *,
+    min_n: int | None = None,
 ) -> Path:
     """Write the rows of a view that belong to one object to a file.
 
@@ -38,6 +45,8 @@ def export_table(
         The column that names the object, and its name.
     path
         Ends in ``.csv``, ``.parquet`` or ``.json``.
+    min_n
+        Hide counts below it, and what would reveal them: see `cegdb.small_cells.shown`.
 
     Returns
     -------
@@ -67,9 +76,9 @@ def export_table(
     part = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
     target = str(part).replace("'", "''")
     try:
-        with store.reading() as con:
+        with store.reading() as con, shown(store, view, {column: name}, min_n) as relation:
             con.execute(
-                f"copy (select * from cegdb.{view} where {column} = $name order by all) "  # noqa: S608
+                f"copy (select * from {relation} where {column} = $name order by all) "  # noqa: S608
                 f"to '{target}' ({options})",
                 {"name": name},
             )

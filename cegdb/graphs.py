@@ -21,7 +21,7 @@ from cegdb.errors import GraphError, MissingExtraError, listed
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     import networkx as nx
 
@@ -43,6 +43,7 @@ _COLUMNS: dict[str, Callable[[Any], int | float | str]] = {
     **dict.fromkeys(("weight", "prior", "probability"), float),
 }
 
+_HIDDEN = " … "
 _LINE_WIDTH = 28  # characters; a longer label continues on the next line
 _LINE_BREAK = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
 _FILLERS = "\u115f\u1160\u3164\uffa0"  # letters without width
@@ -70,6 +71,8 @@ def ceg_graph(
     name: str,
     positions: Sequence[Mapping[str, object]],
     edges: Sequence[Mapping[str, object]],
+    *,
+    min_n: int | None = None,
 ) -> Graph:
     """Return a Chain Event Graph as a networkx graph.
 
@@ -84,6 +87,8 @@ def ceg_graph(
     edges
         One row an edge: ``source``, ``target``, ``label``, ``variable``, ``n``,
         ``weight``, ``prior``, ``probability``.
+    min_n
+        Smaller counts were left out of the rows; the graph's attribute ``min_n``.
 
     Returns
     -------
@@ -110,13 +115,15 @@ def ceg_graph(
     >>> graph.edges["w0", "w_inf", "tails"]
     {'label': 'tails', 'n': 4}
     """
-    return _graph(name, "ceg", "position", positions, edges)
+    return _graph(name, "ceg", "position", positions, edges, min_n)
 
 
 def tree_graph(
     name: str,
     vertices: Sequence[Mapping[str, object]],
     edges: Sequence[Mapping[str, object]],
+    *,
+    min_n: int | None = None,
 ) -> Graph:
     """Return an event tree or a staged tree as a networkx graph.
 
@@ -130,6 +137,8 @@ def tree_graph(
         ``colour``.
     edges
         As for `ceg_graph`; ``prior`` and ``probability`` are None without stages.
+    min_n
+        As for `ceg_graph`.
 
     Returns
     -------
@@ -154,7 +163,7 @@ def tree_graph(
     """
     staged = any(row.get("stage") is not None for row in vertices)
     kind = "staged_tree" if staged else "event_tree"
-    return _graph(name, kind, "vertex", vertices, edges)
+    return _graph(name, kind, "vertex", vertices, edges, min_n)
 
 
 def _graph(
@@ -163,11 +172,14 @@ def _graph(
     key: str,
     nodes: Sequence[Mapping[str, object]],
     edges: Sequence[Mapping[str, object]],
+    min_n: int | None,
 ) -> Graph:
     """Return the graph of the rows; networkx itself would merge equal ones."""
     import networkx as nx
 
     graph: Graph = nx.MultiDiGraph(name=name, kind=kind)
+    if min_n is not None:
+        graph.graph["min_n"] = min_n
     for row in nodes:
         node = str(row[key])
         if node in graph:
@@ -210,7 +222,8 @@ def to_dot(graph: Graph, *, edge_info: EdgeInfo = "probability") -> str:
         What an edge shows below its label: the ``probability`` (three decimals; more
         next to 0 and 1), the ``count`` of answers, the ``prior`` or ``posterior``
         (prior + count) of the Dirichlet distribution, or ``none``. An edge without
-        that number shows its label only.
+        that number shows its label only, or ``…`` where a small cell is hidden (the
+        graph's attribute ``min_n`` says that some are).
 
     Returns
     -------
@@ -239,6 +252,7 @@ def to_dot(graph: Graph, *, edge_info: EdgeInfo = "probability") -> str:
     if edge_info not in get_args(EdgeInfo):
         raise GraphError(f"edge_info is {edge_info!r}, expected {_choice(get_args(EdgeInfo))}")
     is_ceg = graph.graph.get("kind") == "ceg"
+    hides = _hidden_columns(graph)
     lines = [
         f"digraph {_quoted(_visible(str(graph.graph.get('name', ''))))} {{",
         _HEAD.replace("ORDERING", "" if is_ceg else "out"),
@@ -256,7 +270,7 @@ def to_dot(graph: Graph, *, edge_info: EdgeInfo = "probability") -> str:
             look = sink if is_ceg else ', color="gray"'
         lines.append(f"  {_quoted(_visible(node))} [label={_label(text)}{look}];")
     for source, target, key, data in graph.edges(keys=True, data=True):
-        text = [str(data.get("label", key)), *_edge_number(data, edge_info)]
+        text = [str(data.get("label", key)), *_edge_number(data, hides, edge_info)]
         lines.append(
             f"  {_quoted(_visible(source))} -> {_quoted(_visible(target))} "
             f"[key={_quoted(str(key))}, label={_label(text)}];"
@@ -283,11 +297,22 @@ def _ink(colour: str) -> str:
     return "#000000" if luminance > 0.18 else "#ffffff"
 
 
-def _edge_number(data: Mapping[str, Any], edge_info: EdgeInfo) -> list[str]:
+def _hidden_columns(graph: Graph) -> set[str]:
+    """Return the columns that an edge lacks only where its small cells are hidden."""
+    if "min_n" not in graph.graph:
+        return set()
+    return {"n"} if graph.graph.get("kind") == "event_tree" else {"n", "probability"}
+
+
+def _edge_number(
+    data: Mapping[str, Any], hides: Collection[str], edge_info: EdgeInfo
+) -> list[str]:
     """Return the line with the edge's number, if any; its spaces keep curves off."""
     column = {"count": "n", "posterior": "prior"}.get(edge_info, edge_info)
     if column not in data:
-        return []
+        return [_HIDDEN] if column in hides else []
+    if edge_info == "posterior" and "n" in hides and "n" not in data:
+        return [_HIDDEN]
     if edge_info == "probability":
         return [f" {_probability(data[column])} "]
     more = data.get("n", 0) if edge_info == "posterior" else 0

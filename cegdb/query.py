@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from cegdb.errors import CegdbError, QueryError, listed
+from cegdb.small_cells import shown
 from cegdb.sqlfiles import raise_interrupt
 
 if TYPE_CHECKING:
@@ -19,7 +20,12 @@ if TYPE_CHECKING:
 
 
 def view_rows(
-    store: Store, view: str, where: Mapping[str, object], order: str
+    store: Store,
+    view: str,
+    where: Mapping[str, object],
+    order: str,
+    *,
+    min_n: int | None = None,
 ) -> list[dict[str, object]]:
     """Return rows of one of our views as mappings, for graphs and files.
 
@@ -33,6 +39,8 @@ def view_rows(
         Column -> the value it must have.
     order
         Columns to sort by.
+    min_n
+        Hide counts below it, and what would reveal them: see `cegdb.small_cells.shown`.
 
     Examples
     --------
@@ -41,10 +49,22 @@ def view_rows(
     ...     view_rows(store, "positions", {"ceg": "falls"}, "position_id")
     []
     """
-    with store.reading() as con:
-        result = con.execute(_view(view, where, order), dict(where))
-        names = [column[0] for column in result.description or []]
-        return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+    names, rows = view_table(store, view, where, order, min_n=min_n)
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def view_table(
+    store: Store,
+    view: str,
+    where: Mapping[str, object],
+    order: str,
+    *,
+    min_n: int | None = None,
+) -> tuple[list[str], list[tuple[object, ...]]]:
+    """Return column names and rows of one of our views; arguments as `view_rows`."""
+    with store.reading() as con, shown(store, view, where, min_n) as relation:
+        result = con.execute(_view(relation, where, order), dict(where))
+        return [column[0] for column in result.description or []], result.fetchall()
 
 
 def view_frame(
@@ -52,12 +72,12 @@ def view_frame(
 ) -> pd.DataFrame:
     """Return rows of one of our views as a DataFrame; arguments as `view_rows`."""
     with store.reading() as con:
-        return con.execute(_view(view, where, order), dict(where)).df()
+        return con.execute(_view(f"cegdb.{view}", where, order), dict(where)).df()
 
 
-def _view(view: str, where: Mapping[str, object], order: str) -> str:
+def _view(relation: str, where: Mapping[str, object], order: str) -> str:
     condition = " and ".join(f"{column} = ${column}" for column in where)
-    return f"select * from cegdb.{view} where {condition} order by {order}"  # noqa: S608
+    return f"select * from {relation} where {condition} order by {order}"  # noqa: S608
 
 
 class Result:

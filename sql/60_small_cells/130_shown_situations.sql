@@ -1,0 +1,24 @@
+-- step:     shown_situations
+-- mode:     create
+-- purpose:  The view situations of one tree without hidden counts.
+-- reads:    situations, hidden_cell
+-- writes:   shown_situations(tree, situation, variable, path, labels, depth, height, n,
+--           weight, n_stopped, vertex_id)
+-- params:   object_name VARCHAR, the tree's
+-- source:   none
+select
+    v.tree,
+    v.situation,
+    v.variable,
+    v.path,
+    v.labels,
+    v.depth,
+    v.height,
+    if(h.owner_id is null, v.n, null) as n,
+    if(h.owner_id is null, v.weight, null) as weight,
+    if(s.owner_id is null, v.n_stopped, null) as n_stopped,
+    v.vertex_id
+from cegdb.situations as v
+left join temp.hidden_cell as h on h.kind = 'vertex' and v.vertex_id = h.owner_id
+left join temp.hidden_cell as s on s.kind = 'stopped' and v.vertex_id = s.owner_id
+where v.tree = $object_name

@@ -1,0 +1,40 @@
+-- step:     shown_staged_edges
+-- mode:     create
+-- purpose:  The view staged_edges of one staging without hidden counts, nor probabilities
+--           calculated from one: from the situations of the stage, their edges of that label
+--           and those who stopped there. The only edge of a floret has probability 1 anyway.
+-- reads:    staged_edges, hidden_cell
+-- writes:   shown_staged_edges(staging, source, label, target, variable, n, weight,
+--           probability, stage_id, parent_id, child_id)
+-- params:   object_name VARCHAR, the staging's
+-- source:   none
+with judged as (
+    select
+        e.*,
+        h.owner_id is not null as is_hidden,
+        bool_or(h.owner_id is not null)
+            over (partition by e.stage_id, e.label)
+        or bool_or(
+            e.parent_id in (
+                select c.owner_id
+                from temp.hidden_cell as c
+            )
+        ) over (partition by e.stage_id) as is_spoilt
+    from cegdb.staged_edges as e
+    left join temp.hidden_cell as h on h.kind = 'vertex' and e.child_id = h.owner_id
+    where e.staging = $object_name
+)
+
+select
+    j.staging,
+    j.source,
+    j.label,
+    j.target,
+    j.variable,
+    if(j.is_hidden, null, j.n) as n,
+    if(j.is_hidden, null, j.weight) as weight,
+    if(j.is_spoilt and j.probability < 1, null, j.probability) as probability,
+    j.stage_id,
+    j.parent_id,
+    j.child_id
+from judged as j
