@@ -191,7 +191,7 @@ def hidden_flows(
     Parameters
     ----------
     tail, head
-        The ends of each flow; at each end as much arrives as leaves.
+        The ends of each flow; at each end as much arrives as leaves. End 0 is outside.
     n
         Respondents, 0 or more.
     min_n
@@ -230,7 +230,8 @@ def hidden_flows(
     """
     flow = np.asarray(n, dtype=np.int64)
     ends = np.concatenate([np.asarray(tail), np.asarray(head)])
-    _, numbered = np.unique(ends, return_inverse=True)
+    named, numbered = np.unique(ends, return_inverse=True)
+    outside = min(int(np.searchsorted(named, 0)), len(named) - 1)
     tails, heads = np.split(numbered.astype(np.int64), 2)
     _, cells = np.unique(np.arange(len(flow)) if cell is None else cell, return_inverse=True)
     order = np.argsort(flow, kind="stable")
@@ -245,7 +246,7 @@ def hidden_flows(
         is_hidden_cell = np.zeros(len(flow), dtype=bool)
         is_hidden_cell[cells[hidden]] = True
         hidden = is_hidden_cell[cells] & (flow > 0)
-        network = _Network(tails, heads, flow, hidden, rank, order)
+        network = _Network(tails, heads, flow, hidden, rank, order, outside)
         added = network.across_single(each)
         if not len(added):
             added = network.across_single(_blocks(tails[hidden], heads[hidden], n_nodes))
@@ -265,6 +266,7 @@ class _Network(NamedTuple):
     hidden: Flags
     rank: Numbers
     order: Numbers
+    outside: int
 
     def across_single(self, part: Numbers) -> Numbers:
         """Return a flow to hide for each part with one hidden flow across its border."""
@@ -275,7 +277,7 @@ class _Network(NamedTuple):
         degree = np.bincount(source[crossing], minlength=size)
         degree += np.bincount(target[crossing], minlength=size)
         usable = ~self.hidden & across & (self.n > 0)
-        return self._smallest(degree == 1, source, target, usable, usable)
+        return self._smallest(degree == 1, part, usable, usable)
 
     def out_of_traps(self, n_nodes: int) -> Numbers:
         """Return a flow to hide for each part that nobody can be moved out of."""
@@ -296,15 +298,20 @@ class _Network(NamedTuple):
         source, target = part[self.tail], part[self.head]
         leaving = ~self.hidden & (source != target) & (self.n > 0)
         entering = leaving & (self.n > 1)
-        return self._smallest(moves_in & ~moves_out, source, target, leaving, entering)
+        return self._smallest(moves_in & ~moves_out, part, leaving, entering)
 
     def _smallest(
-        self, needs: Flags, source: Numbers, target: Numbers, leaving: Flags, entering: Flags
+        self, needs: Flags, part: Numbers, leaving: Flags, entering: Flags
     ) -> Numbers:
-        """Return the smallest flow that leaves or enters each part in need."""
+        """Return the smallest flow that leaves or enters each part in need.
+
+        The part outside waits for the others, whose flows may help it.
+        """
+        if needs.sum() > 1:
+            needs[part[self.outside]] = False
         best = np.full(len(needs), _NONE, dtype=np.int64)
-        np.minimum.at(best, source[leaving], self.rank[leaving])
-        np.minimum.at(best, target[entering], self.rank[entering])
+        np.minimum.at(best, part[self.tail[leaving]], self.rank[leaving])
+        np.minimum.at(best, part[self.head[entering]], self.rank[entering])
         chosen: Numbers = self.order[np.unique(best[needs & (best != _NONE)])]
         return chosen
 

@@ -11,6 +11,7 @@ import pytest
 import cegdb
 from cegdb import sqlfiles
 from cegdb.errors import SqlStepError
+from cegdb.small_cells import views
 from cegdb.sqlfiles import Step, Steps, load, names, parse
 
 if TYPE_CHECKING:
@@ -76,7 +77,11 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
             add_paths=[["u", "x", "p"]],
         )
         staged = tree.learn_stages(initial=[[("u", "x"), ("v", "x")]])
-        staged.to_ceg().recover()
+        ceg = staged.to_ceg()
+        ceg.recover()
+        for found in (survey, tree, staged, ceg):
+            for view in views(found.kind):
+                assert found.rows(view, min_n=5)[0] == found.rows(view)[0]
         staged.to_ceg(stop="baseline")
         survey.event_tree(name="plain").learn_stages()
         with pytest.raises(cegdb.CegdbError, match="labels"):
