@@ -212,7 +212,7 @@ def hidden_flows(
     forwards through any flow, backwards through those of 2 or more. Those cycles exist if
     no hidden flow is a bridge of the hidden ones and each of their components is strongly
     connected in these directions (the mixed graphs of [1]_). While a part of the network
-    has one hidden flow across its border, or none that can be moved out of it, the
+    has one hidden flow across its border, or none to move somebody in (or out), the
     smallest other flow across its border (ties: the first given) is hidden too; there is
     one, since as much leaves the part as arrives. Each round is linear in the flows.
 
@@ -280,7 +280,7 @@ class _Network(NamedTuple):
         return self._smallest(degree == 1, part, usable, usable)
 
     def out_of_traps(self, n_nodes: int) -> Numbers:
-        """Return a flow to hide for each part that nobody can be moved out of."""
+        """Return a flow to hide for each part that nobody can be moved into, or out of."""
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
 
@@ -296,9 +296,13 @@ class _Network(NamedTuple):
         moves_out[part[start[across]]] = True
         moves_in[part[end[across]]] = True
         source, target = part[self.tail], part[self.head]
-        leaving = ~self.hidden & (source != target) & (self.n > 0)
-        entering = leaving & (self.n > 1)
-        return self._smallest(moves_in & ~moves_out, part, leaving, entering)
+        usable = ~self.hidden & (source != target) & (self.n > 0)
+        both_ways = usable & (self.n > 1)
+        only_out = moves_out & ~moves_in
+        only_out[part[self.outside]] = False
+        if only_out.any():
+            return self._smallest(only_out, part, both_ways, usable)
+        return self._smallest(moves_in & ~moves_out, part, usable, both_ways)
 
     def _smallest(
         self, needs: Flags, part: Numbers, leaving: Flags, entering: Flags
