@@ -8,7 +8,6 @@ import gzip
 import io
 import os
 import random
-import zipfile
 from collections import Counter
 from decimal import Decimal
 from enum import Enum
@@ -24,73 +23,18 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from surveys import NASTY, TEXTS, Rows, column, labels_of, rows_of, trace, written
 
 import cegdb
 from cegdb.errors import CegdbError, NameTakenError, SurveyError
-from cegdb.ingest import csvfile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from cegdb.api import Database, Survey
-
-Rows = Counter[tuple[str | None, ...]]
+    from cegdb.api import Database
 
 NAN = float("nan")
-FUZZED = 250
-
-
-def rows_of(db: Database, survey: Survey) -> Rows:
-    """Return a survey's rows in labels (None: blank, <kind>: set apart) and their counts."""
-    levels: dict[int, dict[int, str | None]] = {}
-    for level in survey.variables.itertuples():
-        shown = {"value": level.label, "blank": None}.get(level.kind, f"<{level.kind}>")
-        levels.setdefault(level.ordinal, {})[level.code] = shown
-    columns = ", ".join(f"v{ordinal}" for ordinal in levels)
-    names, rows = db.rows(f"select {columns}, n from cegdb.response_{survey.id}")  # noqa: S608
-    assert len(names) == len(levels) + 1
-    found: Rows = Counter()
-    for *codes, n in rows:
-        labels = zip(levels.values(), codes, strict=True)
-        found[tuple(known[code] for known, code in labels)] += n
-    assert sum(found.values()) == survey.receipt["respondents"]
-    return found
-
-
-def labels_of(survey: Survey, kind: str = "value") -> dict[str, dict[str, int]]:
-    """Return variable -> label -> n of one kind, in the order of variables and levels."""
-    frame = survey.variables
-    found: dict[str, dict[str, int]] = {name: {} for name in frame["variable"]}
-    for level in frame[frame["kind"] == kind].itertuples():
-        found[level.variable][level.label] = level.n
-    return found
-
-
-def column(db: Database, source: Any, **settings: Any) -> dict[str, int]:
-    """Ingest a source and return the labels of its first variable."""
-    return next(iter(labels_of(db.ingest(source, replace=True, **settings)).values()))
-
-
-def written(folder: Path, content: str | bytes, name: str = "survey.csv") -> Path:
-    """Write a file and return its path."""
-    file = folder / name
-    file.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return file
-
-
-def trace(db: Database) -> tuple[Any, ...]:
-    """Return what a database holds: tables and views of all kinds, and numbers of rows."""
-    views = "select schema_name, view_name from duckdb_views() where not internal"
-    tables = "select schema_name, table_name from duckdb_tables()"
-    with db._store.reading() as con:
-        names = sorted(con.execute(tables).fetchall())
-        counted = [
-            f'(select count(*) from "{schema}"."{table}")'  # noqa: S608
-            for schema, table in names
-        ]
-        counts = con.execute(f"select {', '.join(counted)}").fetchall()
-        return names, counts, sorted(con.execute(views).fetchall())
 
 
 @pytest.fixture(scope="module")
@@ -113,17 +57,6 @@ def db(database: Database) -> Iterator[Database]:
 # -----------------------------------------------------------------------------
 # Any text, in any format
 # -----------------------------------------------------------------------------
-
-TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
-NASTY = st.sampled_from(
-    [
-        "", " ", "a", " a", "a ", "\ta", "NULL", "null", "nan", "NaN", "NA", "N/A", "None",
-        "\\N", "01", "1", "1.0", "-0", "+1", "1e5", "true", "True", "F", "1-4-2", "2020-01-02",
-        "a,b", "a;b", "a\tb", "a|b", '"', '""', 'a"b', '"a"', ' "a"', "it's", "a\nb", "a\r\nb",
-        "a\rb", "\n", "\r", "a\\", "\\", "\\n", "é", "e\u0301", "年齢", "😀", "\ufeff", "\xa0",
-        "\u2028", "\x85", "\x1c", "\x00", "#", "--", "/*", "$x", "?", "%s", "{a}", "[1]", "''",
-    ]
-)  # fmt: skip
 
 
 @st.composite
@@ -589,146 +522,8 @@ def test_a_select_that_gives_no_survey_is_refused(
 
 
 # -----------------------------------------------------------------------------
-# CSV files as others write them
+# Files
 # -----------------------------------------------------------------------------
-
-BOM = b"\xef\xbb\xbf"
-DIALECTS: dict[str, tuple[bytes, list[tuple[str | None, ...]]]] = {
-    "unix": (b"x,y\na,b\nc,d\n", [("a", "b"), ("c", "d")]),
-    "windows": (b"x,y\r\na,b\r\nc,d\r\n", [("a", "b"), ("c", "d")]),
-    "old mac": (b"x,y\ra,b\rc,d\r", [("a", "b"), ("c", "d")]),
-    "mixed ends": (b"x,y\r\na,b\nc,d\r\ne,f", [("a", "b"), ("c", "d"), ("e", "f")]),
-    "mixed ends, mac": (b"x,y\na,b\rc,d\n", [("a", "b"), ("c", "d")]),
-    "no last end": (b"x,y\na,b\nc,d", [("a", "b"), ("c", "d")]),
-    "bom": (BOM + b"x,y\na,b\n", [("a", "b")]),
-    "bom, quoted": (BOM + b'"x",y\na,b\n', [("a", "b")]),
-    "blank lines above": (b"\n\nx,y\na,b\n", [("a", "b")]),
-    "bom and a blank line above": (BOM + b"\r\nx,y\r\na,b\r\n", [("a", "b")]),
-    "blank lines between": (b"x,y\n\na,b\n\n\nc,d\n\n", [("a", "b"), ("c", "d")]),
-    "ends in cells": (b'x,y\n"a\nb",c\n"a\r\nb","\r"\n', [("a\nb", "c"), ("a\r\nb", "\r")]),
-    "other ends in a cell": (b'x,y\r\n"a\nb",c\r\nd,e\r\n', [("a\nb", "c"), ("d", "e")]),
-    "quotes in cells": (b'x,y\n5" disk,"say ""hi"""\n', [('5" disk', 'say "hi"')]),
-    "blanks in cells": (b'x,y\n a , b\n" c ",d\n', [(" a ", " b"), (" c ", "d")]),
-    "semicolons": (b"x;y\n1,5;2,5\n3,5;4,5\n", [("1,5", "2,5"), ("3,5", "4,5")]),
-    "tabs": (b"x\ty\na,b\tc;d\n", [("a,b", "c;d")]),
-    "bars": (b"x|y\na|b\n", [("a", "b")]),
-    "one column": (b"x\na\nb; c\nd, e\n", [("a",), ("b; c",), ("d, e",)]),
-    "one column with blanks": (b"x\na\n\nb\n", [("a",), (None,), ("b",)]),
-    "one column, blank line above": (b"\nx\n\na\n", [(None,), ("a",)]),
-    "a comma after each line": (b"x,y\na,b,\n", [("a", "b")]),
-}  # fmt: skip
-# Spreadsheets end lines with \r\n and cells' own lines with \n: DuckDB takes the first
-# line end it meets for that of all lines.
-HEADERS = {
-    f"{name}, {'bom' if bom else 'no bom'}, {inner!r} in {end!r}": (
-        bom + header.replace("|", inner).encode() + f"{end}a,b{end}c,d{end}".encode(),
-        [("a", "b"), ("c", "d")],
-    )
-    for name, header in {"first": '"x|1",y', "second": 'x,"y|1"', "both": '"x|1","y|"'}.items()
-    for bom in (b"", BOM)
-    for inner, end in product(("\n", "\r\n", "\r"), repeat=2)
-}
-
-
-@pytest.mark.parametrize("name", DIALECTS)
-def test_a_csv_file_has_these_rows(db: Database, tmp_path: Path, name: str) -> None:
-    content, expected = DIALECTS[name]
-    survey = db.ingest(written(tmp_path, content))
-    assert rows_of(db, survey) == Counter(expected)
-    survey = db.ingest(written(tmp_path, gzip.compress(content), "survey.csv.gz"))
-    assert rows_of(db, survey) == Counter(expected)
-
-
-@pytest.mark.parametrize("name", HEADERS)
-def test_a_header_of_several_lines_is_no_row(db: Database, tmp_path: Path, name: str) -> None:
-    content, expected = HEADERS[name]
-    assert rows_of(db, db.ingest(written(tmp_path, content))) == Counter(expected)
-
-
-def test_a_line_break_in_a_header_is_part_of_the_name(db: Database, tmp_path: Path) -> None:
-    survey = db.ingest(written(tmp_path, b'"x\ny",z\r\na,b\r\n'))
-    assert list(labels_of(survey)) == ["x\ny", "z"]
-
-
-def test_an_end_that_changes_far_below_loses_no_row(db: Database, tmp_path: Path) -> None:
-    lines = b"a,b\n" * 200_000
-    for content in (
-        b"x,y\n" + lines + b"c,d\r\n",
-        b"x,y\r\n" + lines.replace(b"\n", b"\r\n") + b"c,d\n",
-    ):
-        with pytest.raises(SurveyError, match="lines end in different ways"):
-            db.ingest(written(tmp_path, content))
-
-
-def test_a_header_longer_than_what_is_sniffed_is_read_whole(
-    db: Database, tmp_path: Path
-) -> None:
-    names = [f"question_{i}" for i in range(15_000)]
-    file = written(tmp_path, ",".join(names) + "\n" + ",".join("a" * 15_000) + "\n")
-    assert file.stat().st_size > csvfile._SNIFFED
-    survey = db.ingest(file, columns=["question_14999", "question_5"])
-    assert labels_of(survey) == {"question_14999": {"a": 1}, "question_5": {"a": 1}}
-    file = written(tmp_path, '"' + "x" * 100_000 + '\n",y\na,b\n')
-    assert list(labels_of(db.ingest(file))) == ["x" * 100_000 + "\n", "y"]
-
-
-@pytest.mark.parametrize("size", range(csvfile._SNIFFED - 8, csvfile._SNIFFED + 4))
-def test_a_letter_cut_where_sniffing_ends_is_still_a_letter(
-    db: Database, tmp_path: Path, size: int
-) -> None:
-    head = "x,y\n" + "a,b\n" * ((size - 4) // 4) + "a" * (size % 4)
-    file = written(tmp_path, head + "é😀,b\n" + "a,b\n" * 30)
-    expected = {"a": (size - 4) // 4 + 30, "a" * (size % 4) + "é😀": 1}
-    assert labels_of(db.ingest(file))["x"] == expected
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "is empty"),
-        (b" ", "has no header line"),
-        (b"\n\n\n", "has no header line"),
-        (b",,,\n,,,\n", "has no header line"),
-        (BOM, "has no header line"),
-        (b"x,y\n", "has a header but no rows"),
-        (b"x,y", "has a header but no rows"),
-        (b"x,,y\na,b,c\n", "column 2 of .* has no name"),
-        (
-            b"id,sex,vote\n1,F,Yes\n2,M\n3,F,No\n4,M,Yes,extra\n",
-            "lines 3, 5: 2, 4 fields where",
-        ),
-        (b"x,y\na\n", "line 2: 1 fields where the header has 2"),
-        (b"x,y\na,b,c\n", "line 2: 3 fields where the header has 2"),
-        (b"\n\nx,y\na\n", "line 4: 1 fields where the header has 2"),
-        (b'x,y\n1,a\n2,"b\n3,c\n', "line 3: a quote is opened and not closed"),
-        (b'x,y\n"a"b,c\n', "line 2: a quote is opened and not closed, or closed too early"),
-        (b'x,"y\n1"\r\n"a"b,c\r\n', "line 3: ',' expected after"),
-        (b"Report of May\nx,y\na,b\nc,d\n", "the first line has 1 field, the lines after it"),
-        (b"a" * 3_000_000, "has no header line"),
-        (b"x,y\n" + b"a" * 3_000_000 + b",b\n", "line 2: longer than 2,097,152 bytes"),
-        ("x,y\né,b\n".encode("latin-1"), "line 2: byte 0xe9 is not UTF-8 text"),
-        (b"x,y\n" + b"a,b\n" * 30_000 + b"\xe9,b\n", "line 30002: not UTF-8 text"),
-        ("x,y\na,b\n".encode("utf-16"), "is UTF-16 text"),
-        ("x,y\na,b\n".encode("utf-16-le"), "it holds binary data"),
-        ("x,y\na,b\n".encode("utf-32"), "is UTF-16 text"),
-        (b"\x89PNG\r\n\x1a\n\0\0", "it holds binary data"),
-        (b"\x1f\x8b", "cannot be read"),
-        (b"\x1f\x8b" + bytes(100), "cannot be read"),
-        (b"PK\x03\x04" + bytes(30), "is a zip archive, or an Excel file"),
-        (b"PAR1", "is not readable Parquet"),
-        (b"PAR1" + bytes(100) + b"PAR1", "is not readable Parquet"),
-    ],
-)
-def test_a_file_that_is_no_survey_is_refused(
-    db: Database, tmp_path: Path, content: bytes, message: str
-) -> None:
-    file = written(tmp_path, content)
-    before = trace(db)
-    with pytest.raises(SurveyError, match=message) as caught:
-        db.ingest(file)
-    assert str(file) in str(caught.value)
-    assert trace(db) == before
-    assert column(db, written(tmp_path, b"x\na\n")) == {"a": 1}
 
 
 @pytest.mark.parametrize(
@@ -760,64 +555,6 @@ def test_paths_that_lead_to_no_file_are_refused(db: Database, tmp_path: Path) ->
         with pytest.raises(SurveyError, match=message):
             db.ingest(path)
     assert trace(db) == before
-
-
-def mutilated(chance: random.Random) -> bytes:
-    """Return a survey file after an accident."""
-    rows = [f"{i % 7},{'é' * (i % 3)},{i % 2}" for i in range(chance.choice([1, 50, 30_000]))]
-    text = ("x,y,z\n" + "\n".join(rows) + "\n").encode()
-    table = io.BytesIO()
-    pq.write_table(pa.table({"x": ["a", "b"] * 50, "y": ["c"] * 100}), table)
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("survey.csv", text[:1000])
-    content = bytearray(
-        chance.choice(
-            [
-                *(text, gzip.compress(text, 1), table.getvalue(), packed.getvalue()),
-                *(text.decode()[:2000].encode(other) for other in ("utf-16", "latin-1")),
-                *(
-                    chance.randbytes(chance.choice([1, 3, 100, 70_000])),
-                    b'"' * 50 + b",\n" * 50,
-                ),
-            ]
-        )
-    )
-    match chance.randrange(5):
-        case 0:
-            del content[chance.randrange(len(content) + 1) :]
-        case 1:
-            for _ in range(chance.choice([1, 10])):
-                content[chance.randrange(len(content))] = chance.randrange(256)
-        case 2:
-            at = chance.randrange(len(content))
-            content[at:at] = chance.choice([b"\0", b"\r", b'"', b"\n\n", b",", b"\xff\xfe"])
-        case 3:
-            at = chance.randrange(len(content))
-            del content[at : at + chance.choice([1, 10, 1000])]
-        case 4:
-            content *= 2
-    return bytes(content)
-
-
-def test_any_bytes_give_rows_or_an_error_of_ours_and_no_trace(tmp_path: Path) -> None:
-    chance = random.Random(20260728)  # noqa: S311
-    outcomes: Counter[str] = Counter()
-    with cegdb.open() as db:
-        before = trace(db)
-        for _ in range(FUZZED):
-            file = written(tmp_path, mutilated(chance), chance.choice(["a.csv", "a.csv.gz"]))
-            try:
-                survey = db.ingest(file, "s")
-            except CegdbError:
-                outcomes["refused"] += 1
-                assert trace(db) == before
-            else:
-                assert sum(rows_of(db, survey).values()) == survey.receipt["rows_read"]
-                outcomes["read"] += 1
-                db.drop("survey", "s")
-                assert trace(db) == before
-    assert min(outcomes["read"], outcomes["refused"]) > FUZZED / 10
 
 
 # -----------------------------------------------------------------------------

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
+    from cegdb.ingest.csvfile import Reading
     from cegdb.store import Store
 
 __all__ = ["CodebookSource", "Labels", "Source", "ingest"]
@@ -48,6 +49,7 @@ def ingest(
     levels: Mapping[str, Sequence[object]] | None = None,
     bins: Mapping[str, object] | None = None,
     codebook: CodebookSource | None = None,
+    reading: Reading | None = None,
     replace: bool = False,
 ) -> int:
     """Read a survey, code its cells and store its distinct rows.
@@ -81,6 +83,8 @@ def ingest(
     codebook
         What codes mean: see `cegdb.ingest.codebook.load_codebook`. What is given here
         directly is added to it, or goes before it.
+    reading
+        How a CSV file is written, as far as it is told and not to be found out.
     replace
         Drop a survey of that name first, with everything built on it.
 
@@ -108,7 +112,7 @@ def ingest(
     request = Request(columns, count, weight, decimal, structural, missing, levels, bins, book)
     with (
         store.reading() as con,
-        opened(con, source) as relation,
+        opened(con, source, reading) as relation,
         store.writing() as (_, catalog),
     ):
         settings = settled(relation, request)

@@ -1,320 +1,347 @@
-"""Read a CSV file (also gzipped): its dialect found here, its rows read by DuckDB.
+"""Read a CSV file: its encoding and dialect found or given, its rows read by DuckDB.
 
-The delimiter is the one whose records agree. Nothing is guessed from the rows but that:
-every cell is text, and a line of another shape is an error that names it.
+Every cell is text, and a line of another shape is an error that names it. What DuckDB
+would misread or does not know is written again, by Python's ``csv``, as it cannot.
 """
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
 import re
 import tempfile
-import zlib
 from contextlib import closing, suppress
-from itertools import islice
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, get_args
 
 import duckdb
 
-from cegdb.errors import SurveyError, listed
+from cegdb.errors import SurveyError
+from cegdb.ingest import csvtext
+from cegdb.ingest.csvdialect import Found, sniff
+from cegdb.ingest.csvrows import (
+    LISTED,
+    LONGEST,
+    SKIPPING,
+    UNCLOSED,
+    SkippedRow,
+    SkippedRows,
+    cells_of_any_length,
+    check_header,
+    ragged,
+    rewrite,
+)
+from cegdb.ingest.csvtext import Compression, compression_of
+from cegdb.ingest.labels import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from contextlib import ExitStack
 
-_DELIMITERS: Final = (",", ";", "\t", "|")
-_SNIFFED: Final = 1 << 16
-_LONGEST: Final = 1 << 21  # DuckDB's limit for one line, and ours for the header
-_RECORDS: Final = 100
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1f]")
-_ZIP: Final = b"PK\x03\x04"
-_BOM: Final = b"\xef\xbb\xbf"
-_UNREADABLE: Final = (OSError, EOFError, zlib.error)
-_AS_UTF8: Final = "save the file as UTF-8 (it may be latin-1 or cp1252)"
+__all__ = [
+    "Reader",
+    "Reading",
+    "SkippedRow",
+    "SkippedRows",
+    "compression_of",
+    "explain",
+    "path_literal",
+    "reader",
+]
+
+_DIRECT: Final = ",;\t|^~:\x1f\x01"
+_BadRows: TypeAlias = Literal["error", "skip"]
 
 
-class _Records(NamedTuple):
-    """The first records of a file, split at one delimiter."""
+@dataclass(frozen=True)
+class Reading:
+    r"""How a CSV file is written, as far as it is told and not to be found out.
 
-    delimiter: str
-    header: list[str]
-    sizes: list[int]
-    n_above: int
-    ends: set[str]
+    Parameters
+    ----------
+    encoding
+        Of the text, by a name that Python knows.
+    delimiter
+        Between the fields.
+    quote
+        Around a cell; ``""``: none, so that each quote is part of a cell.
+    escape
+        Before a character that is part of a cell.
+    bad_rows
+        ``"skip"`` leaves out rows of another number of fields and lines with a broken
+        quote, and lists them.
+
+    Raises
+    ------
+    SurveyError
+        A setting is not allowed.
+
+    Examples
+    --------
+    >>> Reading(delimiter="\t", quote="'").delimiter
+    '\t'
+    >>> Reading(encoding="klingon")
+    Traceback (most recent call last):
+    cegdb.errors.SurveyError: encoding is 'klingon', which is no text encoding
+    hint: give a name such as utf-8, cp1252, latin-1, utf-16-le
+    """
+
+    encoding: str | None = None
+    delimiter: str | None = None
+    quote: str | None = None
+    escape: str | None = None
+    bad_rows: _BadRows = "error"
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        if self.encoding is not None and not csvtext.is_encoding(self.encoding):
+            raise SurveyError(
+                f"encoding is {self.encoding!r}, which is no text encoding",
+                hint="give a name such as utf-8, cp1252, latin-1, utf-16-le",
+            )
+        used: dict[object, str] = {}
+        for name, char in (
+            ("quote", '"' if self.quote is None else self.quote or None),
+            ("delimiter", self.delimiter),
+            ("escape", self.escape),
+        ):
+            if char is None:
+                continue
+            _check_character(name, char)
+            if char in used:
+                raise SurveyError(
+                    f"{used[char]} and {name} are both {char!r}",
+                    hint="a doubled quote needs no escape; quote='' means that there is none",
+                )
+            used[char] = name
+        if self.bad_rows not in get_args(_BadRows):
+            raise SurveyError(f"bad_rows is {self.bad_rows!r}", hint="it is 'error' or 'skip'")
+
+
+def _check_character(name: str, char: object) -> None:
+    if not isinstance(char, str) or len(char) != 1:
+        raise SurveyError(
+            f"{name} is {char!r}, not one character",
+            hint="a tab is written '\\t' in Python, $'\\t' in a shell",
+        )
+    if char in "\r\n\0" or "\ud800" <= char <= "\udfff":
+        raise SurveyError(f"{name} is {char!r}, which ends a line or is no text")
 
 
 class Reader(NamedTuple):
-    """What reads a CSV file: the names in its header, and DuckDB's table function."""
+    """What reads a CSV file: the names in its header, and DuckDB's table function.
+
+    ``notes`` are sentences for the receipt; ``dialect`` is what was used, by name;
+    ``skipped`` is None if no row was left out. The rest is for `explain`.
+    """
 
     header: list[str]
     sql: str
+    notes: list[str]
+    dialect: dict[str, str]
+    skipped: SkippedRows | None
+    file: Path
+    text: Path
+    is_rewritten: bool
 
 
-def reader(file: Path, scratch: ExitStack, *, compressed: bool) -> Reader:
-    """Find out how a CSV file is written, and return what reads it.
+def reader(
+    file: Path, scratch: ExitStack, reading: Reading, compression: Compression
+) -> Reader:
+    r"""Find out how a CSV file is written, and return what reads it.
+
+    A plain UTF-8 file is not read to its end here; any other is, since it is copied.
 
     Parameters
     ----------
     file
         The file.
     scratch
-        Owns the copy made where DuckDB would misread the file itself.
-    compressed
-        Whether it is gzipped.
+        Owns the copy made where DuckDB cannot read the file itself.
+    reading
+        What is told about it.
+    compression
+        What `compression_of` found.
 
     Raises
     ------
     SurveyError
-        It is not UTF-8 text, has no header, or its lines are above one.
+        It is not text in the encoding, has no header, is damaged, or has a bad row where
+        it is copied.
+
+    Examples
+    --------
+    >>> from contextlib import ExitStack
+    >>> from tempfile import NamedTemporaryFile
+    >>> with NamedTemporaryFile(suffix=".csv") as file, ExitStack() as scratch:
+    ...     _ = file.write(b"sex;vote\nF;Yes\n")
+    ...     file.flush()
+    ...     found = reader(Path(file.name), scratch, Reading(), "none")
+    >>> found.header, found.dialect["delimiter"]
+    (['sex', 'vote'], ';')
     """
-    size = _SNIFFED
+    plain = csvtext.as_text(file, scratch, reading.encoding, compression)
+    with cells_of_any_length():
+        text, found = _sniffed(file, plain, reading)
+        notes = [*_notes(found, reading), *plain.notes]
+        skipped = None
+        read, delimiter = plain.file, found.delimiter
+        is_rewritten = _needs_rewriting(text, found, reading)
+        if is_rewritten:
+            folder = scratch.enter_context(tempfile.TemporaryDirectory(prefix="cegdb-"))
+            read, delimiter = Path(folder) / "rows.csv", ","
+            skipped = rewrite(file, plain.file, read, found, reading)
+            if plain.file != file:
+                plain.file.unlink()
+    dialect = {
+        "encoding": reading.encoding or plain.encoding,
+        "delimiter": found.delimiter,
+        "quote": '"' if reading.quote is None else reading.quote,
+        "escape": reading.escape or "",
+        "compression": compression,
+        "line_ends": found.line_ends,
+    }
+    sql = _read_csv(read, delimiter, len(found.header))
+    return Reader(found.header, sql, notes, dialect, skipped, file, plain.file, is_rewritten)
+
+
+def _sniffed(file: Path, plain: csvtext.Text, reading: Reading) -> tuple[str, Found]:
+    """Return the start of a file as text, and its layout."""
+    size = csvtext.SNIFFED
     while True:
-        start, more = _start(file, size, compressed=compressed)
-        text = _decoded(file, start, more=more).removesuffix("\r" if more else "")
-        found = _dialect(text, more=more)
-        if found is not None or not more or size >= _LONGEST:
+        start, more = csvtext.start_of(plain.file, size)
+        text = csvtext.decoded(file, start, more=more).removesuffix("\r" if more else "")
+        found = sniff(file, text, reading, more=more)
+        if found is not None or not more or size >= LONGEST:
             break
         size *= 4
     if found is None or not any(cell.strip() for cell in found.header):
         raise SurveyError(f"{file} has no header line")
-    if _CONTROL.search("".join(found.header)):
-        raise _binary(file)
-    _refuse_lines_above(file, found)
-    # DuckDB takes the first line end it meets, quoted or not, for that of all lines, and
-    # finds no rows where the others differ; it takes blank lines for a header.
+    if csvtext.CONTROL.search("".join(found.header)):
+        raise csvtext.binary(file, start)
+    check_header(file, found, reading)
+    return text, found
+
+
+def _needs_rewriting(text: str, found: Found, reading: Reading) -> bool:
+    """Return whether DuckDB would misread the file, or has to leave out rows.
+
+    It takes the first line end it meets, quoted or not, for that of all lines, and finds
+    no rows where the others differ; it takes blank lines for a header; below a byte order
+    mark it looks for the end of the header without regard to quotes; a quote after a blank
+    opens a cell.
+    """
+    header = found.records[found.at].text
     first = re.search(r"\r\n|\n|\r", text)
-    ends = found.ends | ({first[0]} if first else set())
-    if len(ends) > 1 or found.n_above or (start.startswith(_BOM) and _is_split(text, first)):
-        folder = scratch.enter_context(tempfile.TemporaryDirectory(prefix="cegdb-"))
-        copy = Path(folder) / "copy.csv"
-        _rewrite(file, copy, found, compressed=compressed)
-        return Reader(found.header, _read_csv(copy, ",", len(found.header), compressed=False))
-    sql = _read_csv(file, found.delimiter, len(found.header), compressed=compressed)
-    return Reader(found.header, sql)
+    is_split = first is not None and text[: first.start()].count('"') % 2 == 1
+    return bool(
+        len(found.ends | ({first[0]} if first else set())) > 1
+        or found.at
+        or is_split
+        or text.startswith("\ufeff")
+        or ' "' in header
+        or '" ' in header
+        or found.delimiter not in _DIRECT
+        or reading.quote not in (None, '"')
+        or reading.escape
+        or reading.bad_rows == "skip"
+    )
 
 
-def _is_split(text: str, first: re.Match[str] | None) -> bool:
-    """Return whether the first line ends inside a quoted cell."""
-    return first is not None and text[: first.start()].count('"') % 2 == 1
+def _notes(found: Found, reading: Reading) -> list[str]:
+    notes = [
+        f"line {record.line} above the header was skipped: "
+        f"{shown(found.delimiter.join(record.fields))!r}"
+        for record in found.above
+    ]
+    if found.is_rare:
+        notes.append(
+            f"the fields were split at {found.delimiter!r}: if that is wrong, pass delimiter="
+        )
+    if reading.quote is None and _wrapped(found.header):
+        notes.append("all names in the header are in single quotes: if they quote cells, "
+                     'pass quote="\'"')  # fmt: skip
+    return notes
 
 
-def _read_csv(file: Path, delimiter: str, width: int, *, compressed: bool) -> str:
+def _wrapped(header: list[str]) -> bool:
+    return all(len(c) > 1 and c[0] == c[-1] == "'" for c in header)
+
+
+def _read_csv(file: Path, delimiter: str, width: int) -> str:
     columns = ", ".join(f"'f{i}': 'VARCHAR'" for i in range(width))
     return (
         f"read_csv({path_literal(file)}, auto_detect = false, header = true, "
         f"delim = '{delimiter}', quote = '\"', escape = '\"', strict_mode = true, "
-        f"compression = '{'gzip' if compressed else 'none'}', columns = {{{columns}}})"
+        f"compression = 'none', columns = {{{columns}}})"
     )
 
 
 def path_literal(file: Path) -> str:
-    """Return a path as an SQL literal that DuckDB does not take for a pattern."""
+    """Return a path as an SQL literal that DuckDB does not take for a pattern.
+
+    Examples
+    --------
+    >>> path_literal(Path("it's [1].csv"))
+    "'it''s [[]1].csv'"
+    """
     plain = "".join(f"[{char}]" if char in "[*?" else char for char in str(file))
     return "'" + plain.replace("'", "''") + "'"
 
 
-def _bytes_of(file: Path, *, compressed: bool) -> IO[bytes]:
-    return cast("IO[bytes]", gzip.open(file, "rb")) if compressed else file.open("rb")
+# -----------------------------------------------------------------------------
+# What DuckDB could not read
+# -----------------------------------------------------------------------------
 
 
-def _start(file: Path, size: int, *, compressed: bool) -> tuple[bytes, bool]:
-    """Return the first bytes of the text, and whether there are more."""
-    try:
-        with _bytes_of(file, compressed=compressed) as stream:
-            return stream.read(size), bool(stream.read(1))
-    except _UNREADABLE as error:
-        raise SurveyError(f"{file} cannot be read: {error}") from None
-
-
-def _decoded(file: Path, start: bytes, *, more: bool) -> str:
-    """Return the start of a file as text, refusing what is not UTF-8."""
-    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise SurveyError(f"{file} is UTF-16 text", hint="save it as UTF-8")
-    if start.startswith(_ZIP):
-        raise SurveyError(
-            f"{file} is a zip archive, or an Excel file",
-            hint="unpack it, or save the sheet as CSV",
-        )
-    try:
-        return start.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        whole = more and error.start >= len(start) - 3 and error.end == len(start)
-        if not whole:
-            if b"\0" in start:
-                raise _binary(file) from None
-            line = start[: error.start].count(b"\n") + 1
-            raise SurveyError(
-                f"{file}, line {line}: byte 0x{start[error.start]:02x} is not UTF-8 text",
-                hint=_AS_UTF8,
-            ) from None
-        return start[: error.start].decode("utf-8-sig")
-
-
-def _binary(file: Path) -> SurveyError:
-    return SurveyError(
-        f"{file} is not a CSV file: it holds binary data",
-        hint="CSV (also .gz) and Parquet can be read",
-    )
-
-
-def _dialect(text: str, *, more: bool) -> _Records | None:
-    """Return the records at the delimiter that splits them best; None without a header."""
-    best: tuple[tuple[bool, int, bool], _Records] | None = None
-    for delimiter in _DELIMITERS:
-        found = _records(text, delimiter, more=more)
-        if found is None:
-            continue
-        width = len(found.header)
-        agree = all(size == width for size in found.sizes)
-        rank = (agree and width > 1, width, agree)
-        if best is None or rank > best[0]:
-            best = (rank, found)
-    if best is None:
-        return None
-    if len(best[1].header) == 1:
-        split = (_records(text, delimiter, more=more) for delimiter in _DELIMITERS)
-        for found in split:
-            if found and len(set(found.sizes)) == 1 and found.sizes[0] > 1:
-                return found
-    return best[1]
-
-
-def _records(text: str, delimiter: str, *, more: bool) -> _Records | None:
-    end = ""
-
-    def lines() -> Iterator[str]:
-        nonlocal end
-        for line in io.StringIO(text, newline=""):
-            end = line[len(line.rstrip("\r\n")) :]
-            yield line
-
-    header: list[str] = []
-    sizes: list[int] = []
-    ends: set[str] = set()
-    n_above, end_before = 0, ""
-    try:
-        for record in csv.reader(lines(), delimiter=delimiter):
-            ends.add(end_before)
-            end_before = end
-            if header:
-                if record:
-                    sizes.append(len(record))
-                if len(sizes) > _RECORDS:
-                    break
-            elif record:
-                header = record
-            else:
-                n_above += 1
-    except csv.Error:
-        return None
-    if not more:
-        ends.add(end_before)
-    elif sizes:  # the last record may go on
-        sizes.pop()
-    else:
-        return None
-    return _Records(delimiter, header, sizes, n_above, ends - {""}) if header else None
-
-
-def _refuse_lines_above(file: Path, found: _Records) -> None:
-    """Refuse a first line of one field above lines that all have the same several ones."""
-    if len(found.header) == 1 and found.sizes and min(found.sizes) > 1:
-        raise SurveyError(
-            f"{file}: the first line has 1 field, the lines after it have {found.sizes[0]}",
-            hint="remove the lines above the header; or, if it has one column, quote the cells",
-        )
-
-
-def _rewrite(file: Path, copy: Path, found: _Records, *, compressed: bool) -> None:
-    """Write the records of a file as DuckDB reads them without doubt."""
-    width = len(found.header)
-    try:
-        with (
-            _bytes_of(file, compressed=compressed) as stream,
-            io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as source,
-            copy.open("w", encoding="utf-8", newline="") as target,
-        ):
-            rows = csv.reader(source, delimiter=found.delimiter, strict=True)
-            out = csv.writer(target, quoting=csv.QUOTE_ALL, lineterminator="\n")
-            out.writerow([f"f{i}" for i in range(width)])
-            next(islice(rows, found.n_above, None))
-            for row in rows:
-                if row and len(row) != width:
-                    raise SurveyError(
-                        f"{file}, line {rows.line_num}: {len(row)} fields where the header "
-                        f"has {width}",
-                        hint="correct that line of the file",
-                    )
-                if row or width == 1:
-                    out.writerow(row or [""])
-    except csv.Error as error:
-        raise SurveyError(f"{file}, line {rows.line_num}: {error}") from None
-    except UnicodeDecodeError:
-        raise SurveyError(
-            f"{file}, after line {rows.line_num}: not UTF-8 text", hint=_AS_UTF8
-        ) from None
-    except _UNREADABLE as error:
-        raise SurveyError(f"{file} cannot be read: {error}") from None
-
-
-def explain(con: duckdb.DuckDBPyConnection, described: str, sql: str, text: str) -> SurveyError:
+def explain(con: duckdb.DuckDBPyConnection, reader: Reader, text: str) -> SurveyError:
     """Say in the file's words what DuckDB could not read.
 
     Parameters
     ----------
     con
         A connection to the same database; its transaction may be aborted.
-    described, sql
-        The file, and the table function that reads it.
+    reader
+        What reads the file.
     text
         DuckDB's message.
     """
-    line = re.search(r"Line: (\d+)", text)
-    where = f"{described}, line {line[1]}" if line else described
+    line = None if reader.is_rewritten else re.search(r"Line: (\d+)", text)
+    where = f"{reader.file}, line {line[1]}" if line else str(reader.file)
     if "Expected Number of Columns" in text:
-        return _ragged(con, described, sql, where)
+        width, hint = len(reader.header), SKIPPING
+        if _wrapped(reader.header):
+            hint = f'cells are in single quotes: pass quote="\'"; or {hint}'
+        lines = _rejected(con, reader)
+        return ragged(
+            str(reader.file), lines or [(int(line[1]) if line else 0, "other")], width, hint
+        )
     if "unterminated quote" in text:
-        return SurveyError(f"{where}: a quote is opened and not closed, or closed too early")
+        return SurveyError(f"{where}: {UNCLOSED}", hint=SKIPPING)
     if "Maximum line size" in text:
-        return SurveyError(f"{where}: longer than {_LONGEST:,} bytes")
+        return SurveyError(f"{where}: longer than {LONGEST:,} bytes")
     if "state machine" in text:
         return SurveyError(
             f"{where}: its lines end in different ways, or a quote is not closed",
             hint="save the file with one kind of line end",
         )
     if "unicode" in text.lower() or "utf-8" in text.lower():
-        return SurveyError(f"{where}: not UTF-8 text", hint=_AS_UTF8)
+        error = csvtext.checked(reader.text, reader.file)
+        return error or SurveyError(f"{where}: not UTF-8 text")
     return SurveyError(f"{where} cannot be read: {text.strip().splitlines()[0]}")
 
 
-def _ragged(
-    con: duckdb.DuckDBPyConnection, described: str, sql: str, where: str
-) -> SurveyError:
+def _rejected(con: duckdb.DuckDBPyConnection, reader: Reader) -> list[tuple[int, str]]:
     """List the lines of another shape, reading the file once more on its own connection."""
-    width = len(re.findall("'VARCHAR'", sql))
-    rejecting = sql.removesuffix(")") + ", store_rejects = true, rejects_limit = 1000)"
-    lines: list[tuple[int, str]] = []
+    rejecting = reader.sql.removesuffix(")") + (
+        f", store_rejects = true, rejects_limit = {LISTED})"
+    )
     with suppress(duckdb.Error), closing(con.cursor()) as other:
         other.execute(f"select count(columns(*)) from {rejecting}").fetchall()  # noqa: S608
         rows = other.execute(
             "select line, max(error_message) from reject_errors group by line order by line"
         ).fetchall()
-        lines = [(line, _n_fields(str(message))) for line, message in rows]
-    if not lines:
-        return SurveyError(f"{where}: not as many fields as the header has ({width})")
-    if len(lines) == 1:
-        where, found = f"{described}, line {lines[0][0]}", lines[0][1]
-    else:
-        where = f"{described}, lines {listed(line for line, _ in lines)}"
-        found = listed(dict.fromkeys(found for _, found in lines))
-    return SurveyError(
-        f"{where}: {found} fields where the header has {width}", hint="correct the file"
-    )
-
-
-def _n_fields(message: str) -> str:
-    fields = re.search(r"Found: (\d+)", message)
-    return fields[1] if fields else "unclear"
+        fields = [re.search(r"Found: (\d+)", str(message)) for _, message in rows]
+        return [
+            (line, found[1] if found else "unclear")
+            for (line, _), found in zip(rows, fields, strict=True)
+        ]
+    return []

@@ -44,7 +44,7 @@ Source: TypeAlias = "str | os.PathLike[str] | pd.DataFrame | ArrowTable"
 
 _FRAME: Final = "cegdb_source"
 _NESTED: Final = ("STRUCT", "MAP", "UNION", "BLOB", "VARIANT", "GEOMETRY")
-_DATA_FILES: Final = (".csv", ".tsv", ".txt", ".gz", ".parquet")
+_DATA_FILES: Final = (".csv", ".tsv", ".txt", ".gz", ".zst", ".parquet")
 _COMMENTS: Final = re.compile(r"(?:\s|\(|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*", re.DOTALL)
 _SELECTING: Final = {"select", "with", "from", "values"}
 _DESCRIBING: Final = {"describe", "desc", "show", "summarize"}
@@ -63,7 +63,7 @@ class Relation:
     level_order: dict[str, list[str]] = field(default_factory=dict)
     known: dict[str, Known] = field(default_factory=dict)
     once: bool = False
-    csv: str | None = None
+    csv: csvfile.Reader | None = None
 
     @property
     def shown(self) -> str:
@@ -76,8 +76,12 @@ class Relation:
 
 
 @contextmanager
-def opened(con: duckdb.DuckDBPyConnection, source: Source) -> Iterator[Relation]:
+def opened(
+    con: duckdb.DuckDBPyConnection, source: Source, reading: csvfile.Reading | None = None
+) -> Iterator[Relation]:
     """Give the relation of a file, DataFrame, Arrow table or SELECT.
+
+    ``reading`` is what is told about how a CSV file is written.
 
     Raises
     ------
@@ -90,7 +94,8 @@ def opened(con: duckdb.DuckDBPyConnection, source: Source) -> Iterator[Relation]
         if isinstance(source, str) and _is_select(source):
             yield _from_select(con, source)
         elif isinstance(source, (str, os.PathLike)):
-            yield _from_file(con, Path(os.fspath(source)), stack)
+            file = Path(os.fspath(source))
+            yield _from_file(con, file, stack, reading or csvfile.Reading())
         else:
             yield _from_object(con, source)
 
@@ -101,7 +106,7 @@ def unreadable(
     """Return the error to raise when the step that reads a source fails."""
     text = str(error.__cause__ or error)
     if relation.csv is not None:
-        return csvfile.explain(con, relation.described, relation.csv, text)
+        return csvfile.explain(con, relation.csv, text)
     return SurveyError(f"{relation.shown} cannot be read: {text.strip().splitlines()[0]}")
 
 
@@ -175,7 +180,9 @@ def _from_select(con: duckdb.DuckDBPyConnection, query: str) -> Relation:
 # -----------------------------------------------------------------------------
 
 
-def _from_file(con: duckdb.DuckDBPyConnection, file: Path, stack: ExitStack) -> Relation:
+def _from_file(
+    con: duckdb.DuckDBPyConnection, file: Path, stack: ExitStack, reading: csvfile.Reading
+) -> Relation:
     called = shown(str(file), most=400)
     try:
         mode = file.stat().st_mode
@@ -197,15 +204,15 @@ def _from_file(con: duckdb.DuckDBPyConnection, file: Path, stack: ExitStack) -> 
         if isinstance(error, SurveyError):
             raise
         raise SurveyError(f"there is no file {called}") from None
-    name = file.name.removesuffix(".gz")
+    name = file.name.removesuffix(".gz").removesuffix(".zst")
     name = (name.rsplit(".", 1)[0] if "." in name[1:] else name).strip() or "survey"
     if not start:
         raise SurveyError(f"{called} is empty")
     if start == b"PAR1":
         return _from_parquet(con, file, name)
-    reader = csvfile.reader(file, stack, compressed=start[:2] == b"\x1f\x8b")
+    reader = csvfile.reader(file, stack, reading, csvfile.compression_of(start))
     cells = [f"nullif(f{i}, '')" for i in range(len(reader.header))]
-    return Relation(str(file), name, reader.header, cells, reader.sql, csv=reader.sql)
+    return Relation(str(file), name, reader.header, cells, reader.sql, csv=reader)
 
 
 def _from_parquet(con: duckdb.DuckDBPyConnection, file: Path, name: str) -> Relation:
