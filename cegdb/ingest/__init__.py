@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from cegdb.errors import SqlStepError, SurveyError
 from cegdb.ingest.codebook import CodebookSource, load_codebook
 from cegdb.ingest.counts import check_counts, looks_like
+from cegdb.ingest.csvfile import MisreadError
 from cegdb.ingest.levels import Variable, count_rows, insert_levels, sort_levels, suspects
 from cegdb.ingest.settings import Labels, Request, Settings, settled
 from cegdb.ingest.sources import Relation, Source, opened, unreadable
@@ -59,7 +60,7 @@ def ingest(
     store
         Where to; the survey is made in one transaction.
     source
-        A CSV file (also gzipped), a Parquet file, a pandas DataFrame, an Arrow table, or
+        A CSV file (also .gz and .zst), a Parquet file, a pandas DataFrame, an Arrow table, or
         a SELECT run in the same database.
     name
         Of the survey; left out, the file's name.
@@ -107,12 +108,28 @@ def ingest(
     ...     ingest(store, "select 'yes' as a union all select 'no'", name="two")
     1
     """
-    started = time.perf_counter()
     book = load_codebook(codebook)
     request = Request(columns, count, weight, decimal, structural, missing, levels, bins, book)
+    try:
+        return _ingest(store, source, name, request, reading, replace=replace, rewrite=False)
+    except MisreadError:
+        return _ingest(store, source, name, request, reading, replace=replace, rewrite=True)
+
+
+def _ingest(
+    store: Store,
+    source: Source,
+    name: str | None,
+    request: Request,
+    reading: Reading | None,
+    *,
+    replace: bool,
+    rewrite: bool,
+) -> int:
+    started = time.perf_counter()
     with (
         store.reading() as con,
-        opened(con, source, reading) as relation,
+        opened(con, source, reading, rewrite=rewrite) as relation,
         store.writing() as (_, catalog),
     ):
         settings = settled(relation, request)

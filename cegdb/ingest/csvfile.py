@@ -28,7 +28,7 @@ from cegdb.ingest.csvrows import (
     cells_of_any_length,
     check_header,
     ragged,
-    rewrite,
+    rewrite_rows,
 )
 from cegdb.ingest.csvtext import Compression, compression_of
 from cegdb.ingest.labels import shown
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
 
 __all__ = [
+    "MisreadError",
     "Reader",
     "Reading",
     "SkippedRow",
@@ -49,6 +50,10 @@ __all__ = [
 
 _DIRECT: Final = ",;\t|^~:\x1f\x01"
 _BadRows: TypeAlias = Literal["error", "skip"]
+
+
+class MisreadError(SurveyError):
+    """DuckDB cannot read the file itself, but can when its rows are written again."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +149,12 @@ class Reader(NamedTuple):
 
 
 def reader(
-    file: Path, scratch: ExitStack, reading: Reading, compression: Compression
+    file: Path,
+    scratch: ExitStack,
+    reading: Reading,
+    compression: Compression,
+    *,
+    rewrite: bool = False,
 ) -> Reader:
     r"""Find out how a CSV file is written, and return what reads it.
 
@@ -160,6 +170,8 @@ def reader(
         What is told about it.
     compression
         What `compression_of` found.
+    rewrite
+        Write the rows again in any case: after a `MisreadError`.
 
     Raises
     ------
@@ -184,11 +196,11 @@ def reader(
         notes = [*_notes(found, reading), *plain.notes]
         skipped = None
         read, delimiter = plain.file, found.delimiter
-        is_rewritten = _needs_rewriting(text, found, reading)
+        is_rewritten = rewrite or _needs_rewriting(text, found, reading)
         if is_rewritten:
             folder = scratch.enter_context(tempfile.TemporaryDirectory(prefix="cegdb-"))
             read, delimiter = Path(folder) / "rows.csv", ","
-            skipped = rewrite(file, plain.file, read, found, reading)
+            skipped = rewrite_rows(file, plain.file, read, found, reading)
             if plain.file != file:
                 plain.file.unlink()
     dialect = {
@@ -318,8 +330,9 @@ def explain(con: duckdb.DuckDBPyConnection, reader: Reader, text: str) -> Survey
         return SurveyError(f"{where}: {UNCLOSED}", hint=SKIPPING)
     if "Maximum line size" in text:
         return SurveyError(f"{where}: longer than {LONGEST:,} bytes")
-    if "state machine" in text:
-        return SurveyError(
+    if "state machine" in text or "Parallel CSV Reader" in text:
+        kind = SurveyError if reader.is_rewritten else MisreadError
+        return kind(
             f"{where}: its lines end in different ways, or a quote is not closed",
             hint="save the file with one kind of line end",
         )

@@ -140,7 +140,7 @@ class _BadRows:
             )
 
 
-def rewrite(
+def rewrite_rows(
     file: Path, text: Path, copy: Path, found: Found, reading: Reading
 ) -> SkippedRows | None:
     """Write the records of a file as DuckDB reads them without doubt.

@@ -77,11 +77,16 @@ class Relation:
 
 @contextmanager
 def opened(
-    con: duckdb.DuckDBPyConnection, source: Source, reading: csvfile.Reading | None = None
+    con: duckdb.DuckDBPyConnection,
+    source: Source,
+    reading: csvfile.Reading | None = None,
+    *,
+    rewrite: bool = False,
 ) -> Iterator[Relation]:
     """Give the relation of a file, DataFrame, Arrow table or SELECT.
 
-    ``reading`` is what is told about how a CSV file is written.
+    ``reading`` is what is told about how a CSV file is written; ``rewrite`` is asked for
+    after a `csvfile.MisreadError`.
 
     Raises
     ------
@@ -94,8 +99,8 @@ def opened(
         if isinstance(source, str) and _is_select(source):
             yield _from_select(con, source)
         elif isinstance(source, (str, os.PathLike)):
-            file = Path(os.fspath(source))
-            yield _from_file(con, file, stack, reading or csvfile.Reading())
+            file, told = Path(os.fspath(source)), reading or csvfile.Reading()
+            yield _from_file(con, file, stack, told, rewrite=rewrite)
         else:
             yield _from_object(con, source)
 
@@ -181,7 +186,12 @@ def _from_select(con: duckdb.DuckDBPyConnection, query: str) -> Relation:
 
 
 def _from_file(
-    con: duckdb.DuckDBPyConnection, file: Path, stack: ExitStack, reading: csvfile.Reading
+    con: duckdb.DuckDBPyConnection,
+    file: Path,
+    stack: ExitStack,
+    reading: csvfile.Reading,
+    *,
+    rewrite: bool,
 ) -> Relation:
     called = shown(str(file), most=400)
     try:
@@ -210,7 +220,8 @@ def _from_file(
         raise SurveyError(f"{called} is empty")
     if start == b"PAR1":
         return _from_parquet(con, file, name)
-    reader = csvfile.reader(file, stack, reading, csvfile.compression_of(start))
+    compression = csvfile.compression_of(start)
+    reader = csvfile.reader(file, stack, reading, compression, rewrite=rewrite)
     cells = [f"nullif(f{i}, '')" for i in range(len(reader.header))]
     return Relation(str(file), name, reader.header, cells, reader.sql, csv=reader)
 
