@@ -502,7 +502,6 @@ def test_bytes_of_no_known_encoding_are_refused(
         (b"x,y\n" + b"a,b\n" * 400_000 + b"\x81,b\n", "cp1252", "line 400002: byte 0x81"),
         (b"x,y\r\n" + b"a,b\r\n" * 400_000 + b"\x81,b", "cp1252", "line 400002: byte 0x81"),
         (b"x,y\na,+2AA-\n", "utf-7", "line 2: not utf-7 text"),
-        (b"x,y\na,b\n", "undefined", "line 1: not undefined text"),
     ],
 )  # fmt: skip
 def test_a_wrong_encoding_is_an_error_with_its_line(
@@ -871,6 +870,8 @@ def test_a_broken_quote_in_the_header_is_never_skipped(db: Database, tmp_path: P
     [
         ({"encoding": "klingon"}, "is 'klingon', which is no text encoding\nhint: give"),
         ({"encoding": "hex"}, "encoding is 'hex', which is no text encoding"),
+        ({"encoding": "unicode_escape"}, "encoding is 'unicode_escape', which is no text"),
+        ({"encoding": "undefined"}, "encoding is 'undefined', which is no text encoding"),
         ({"encoding": ""}, "encoding is '', which is no"),
         ({"encoding": "a\0b"}, "which is no text encoding"),
         ({"encoding": 8}, "encoding is 8, which is no text encoding"),

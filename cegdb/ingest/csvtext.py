@@ -47,6 +47,8 @@ _MARKS: Final = {
     codecs.BOM_UTF16_BE: ("utf-16-be", "utf-16"),
 }
 _WIDE: Final = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")
+_OF_NO_FILE: Final = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")
+_END: Final = re.compile(r"\r\n|\n|\r")
 _C1: Final = re.compile("[\x80-\x84\x86-\x9f]")
 
 
@@ -73,7 +75,7 @@ def compression_of(start: bytes) -> Compression:
 
 
 def is_encoding(name: object) -> bool:
-    """Return whether Python knows a text encoding of that name.
+    """Return whether Python knows an encoding of text files of that name.
 
     Examples
     --------
@@ -82,9 +84,9 @@ def is_encoding(name: object) -> bool:
     """
     try:
         io.TextIOWrapper(io.BytesIO(), encoding=cast("str", name))
+        return codecs.lookup(cast("str", name)).name.replace("_", "-") not in _OF_NO_FILE
     except (LookupError, TypeError, ValueError):
         return False
-    return name is not None
 
 
 def as_text(
@@ -252,15 +254,14 @@ def _recode(
             above = error.object[: error.start].decode(encoding, "replace")
             line += ends.decode(above, final=True).count("\n")
             raise _undecodable(file, line, error, encoding) from None
-        except UnicodeError as error:
-            at = error.start if isinstance(error, UnicodeEncodeError) else 0
-            line += ends.decode(text[:at], final=True).count("\n")
+        except UnicodeEncodeError as error:  # half a character, as UTF-7 may hold
+            line += ends.decode(text[: error.start], final=True).count("\n")
             raise SurveyError(
                 f"{file}, line {line}: not {encoding} text", hint="pass another encoding="
             ) from None
         control = _C1.search(text) if encoding.startswith("iso8859") and not notes else None
         if control:
-            at_line = line + text.count("\n", 0, control.start())
+            at_line = line + len(_END.findall(text, 0, control.start()))
             notes.append(
                 f"line {at_line} holds a control character, 0x{ord(control[0]):02x}, which is "
                 "common in cp1252 and not in latin-1: if letters look wrong, pass "
@@ -309,7 +310,7 @@ def decoded(file: Path, start: bytes, *, more: bool) -> str:
         if b"\0" in start:
             raise binary(file, start) from None
         above = start[: error.start].decode("utf-8", "replace")
-        line = len(re.findall(r"\r\n|\n|\r", above)) + 1
+        line = len(_END.findall(above)) + 1
         raise _undecodable(file, line, error, "utf-8") from None
 
 
@@ -332,16 +333,13 @@ def _undecodable(
 ) -> SurveyError:
     """Say which byte does not fit the encoding, and which encoding it may be in."""
     data = bytes(error.object)
-    where = f"{file}, line {line}: "
-    if error.start < len(data):
-        where += f"byte 0x{data[error.start]:02x} "
+    byte = f"{file}, line {line}: byte 0x{data[error.start]:02x}"
     if encoding not in _UTF8:
-        found = (
-            f"{where}is not {encoding} text" if error.start < len(data) else f"{where}cut off"
+        return SurveyError(
+            f"{byte} is not {encoding} text", hint="pass another encoding=, or leave it out"
         )
-        return SurveyError(found, hint="pass another encoding=, or leave it out")
     likely, hint = _likely(data)
-    return SurveyError(f"{where}is not UTF-8 text{likely}", hint=hint)
+    return SurveyError(f"{byte} is not UTF-8 text{likely}", hint=hint)
 
 
 def _likely(data: bytes) -> tuple[str, str]:
