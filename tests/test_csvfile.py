@@ -904,6 +904,8 @@ def test_a_plain_file_is_read_where_it_lies(tmp_path: Path) -> None:
         "encoding": "utf-8", "delimiter": ",", "quote": '"', "escape": "",
         "compression": "none", "line_ends": "CRLF",
     }  # fmt: skip
+    assert not reader_of(written(tmp_path, b'"x\n1",y\na,b\n')).is_rewritten
+    assert reader_of(written(tmp_path, BOM + b'"x\n1",y\na,b\n')).is_rewritten
     assert reader_of(written(tmp_path, b"x,y\r\na,b\n")).dialect["line_ends"] == "LF and CRLF"
 
 

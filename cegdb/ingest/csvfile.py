@@ -6,6 +6,7 @@ would misread or does not know is written again, by Python's ``csv``, as it cann
 
 from __future__ import annotations
 
+import codecs
 import re
 import tempfile
 from contextlib import closing, suppress
@@ -196,7 +197,7 @@ def reader(
         notes = [*_notes(found, reading), *plain.notes]
         skipped = None
         read, delimiter = plain.file, found.delimiter
-        is_rewritten = rewrite or _needs_rewriting(text, found, reading)
+        is_rewritten = rewrite or _needs_rewriting(plain, text, found, reading)
         if is_rewritten:
             folder = scratch.enter_context(tempfile.TemporaryDirectory(prefix="cegdb-"))
             read, delimiter = Path(folder) / "rows.csv", ","
@@ -233,7 +234,7 @@ def _sniffed(file: Path, plain: csvtext.Text, reading: Reading) -> tuple[str, Fo
     return text, found
 
 
-def _needs_rewriting(text: str, found: Found, reading: Reading) -> bool:
+def _needs_rewriting(plain: csvtext.Text, text: str, found: Found, reading: Reading) -> bool:
     """Return whether DuckDB would misread the file, or has to leave out rows.
 
     It takes the first line end it meets, quoted or not, for that of all lines, and finds
@@ -247,7 +248,7 @@ def _needs_rewriting(text: str, found: Found, reading: Reading) -> bool:
     return bool(
         len(found.ends | ({first[0]} if first else set())) > 1
         or found.at
-        or is_split
+        or (is_split and plain.start.startswith(codecs.BOM_UTF8))
         or text.startswith("\ufeff")
         or ' "' in header
         or '" ' in header
