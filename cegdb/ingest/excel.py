@@ -1,0 +1,436 @@
+"""Excel sheets: one row a respondent, each cell as the text of its label.
+
+The header is the first row that is not blank, save for titles above it.
+"""
+
+from __future__ import annotations
+
+import datetime
+import html
+import importlib.util
+import re
+import zipfile
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from cegdb.errors import SurveyError, listed
+from cegdb.ingest.labels import label_of, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    import pandas as pd
+
+__all__ = ["Sheet", "chunks", "describe"]
+
+Row: TypeAlias = "list[str | None]"
+Errors: TypeAlias = "dict[tuple[int, int], str]"
+
+_MOST_TITLES: Final = 10
+_BLOCK: Final = 1 << 20
+_ERROR_CELL: Final = re.compile(
+    rb"<(?:\w+:)?c\b([^<>]*\bt=[\"']e[\"'][^<>]*)>(?:(?!</(?:\w+:)?c>).)*?"
+    rb"<(?:\w+:)?v>([^<]*)</(?:\w+:)?v>",
+    re.DOTALL,
+)
+_PLACE: Final = re.compile(rb"\br=[\"']([A-Z]{1,3})(\d+)[\"']")
+_TAG: Final = r"<(?:\w+:)?{}\b([^<>]*)>"
+_ATTRIBUTE: Final = re.compile(r"([\w:]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A sheet's columns (``""``: no name), rows below the header, and what to tell.
+
+    ``others`` are the other sheets of the workbook. ``notes`` says which lines were taken
+    for titles, which were left out, and whatever else a user may not expect.
+    """
+
+    name: str
+    columns: list[str]
+    n_rows: int
+    others: list[str]
+    notes: list[str]
+
+
+def describe(file: Path, sheet: str | int | None = None) -> Sheet:
+    """Return what a sheet has.
+
+    Parameters
+    ----------
+    file
+        .xlsx, .xlsm, .xlsb, .xls or .ods.
+    sheet
+        Its name, or its place in the workbook from 1; left out, the first visible one with
+        cells.
+
+    Raises
+    ------
+    SurveyError
+        The workbook is damaged, has a password or no cells; there is no such sheet;
+        python-calamine is not installed.
+
+    Notes
+    -----
+    Up to ten rows of one cell above the first row of several are titles, skipped and told.
+    Rows blank in every column are left out and told, unless the sheet has one column only,
+    where a blank cell is a blank answer; those at the end are always left out. Columns
+    without a name and without a cell are left out. The sheet is held in memory.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import xlsxwriter
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "survey.xlsx"
+    ...     with xlsxwriter.Workbook(file) as book:
+    ...         page = book.add_worksheet("Answers")
+    ...         _ = page.write_row(0, 0, ["A survey"])
+    ...         _ = page.write_row(1, 0, ["age", "vote"])
+    ...         _ = page.write_row(2, 0, [35, "Left"])
+    ...     describe(file)
+    Sheet(name='Answers', columns=['age', 'vote'], n_rows=1, others=[], notes=["line 1 of \
+sheet 'Answers' was skipped as a title: 'A survey'"])
+    """
+    with _opened(file) as book:
+        table, others, notes = _table(book, file, sheet)
+        n_rows = sum(1 for _ in table.rows())
+        if table.blank:
+            lines = listed(map(str, table.blank))
+            notes = [
+                *notes,
+                f"blank lines of sheet {table.name!r} were left out: {lines}",
+            ]
+        return Sheet(table.name, table.columns, n_rows, others, notes)
+
+
+def chunks(
+    file: Path, sheet: str | int | None, columns: Sequence[str], rows: int = 100_000
+) -> Iterator[pd.DataFrame]:
+    """Give the chosen columns some rows at a time, each cell as text or None for a blank.
+
+    Numbers are written shortest, so whole ones without ``.0``; booleans ``True`` and
+    ``False``; dates and times by ISO 8601 (a date at midnight is a date, durations are
+    hours:minutes:seconds); percentages as the numbers they are; errors such as ``#N/A`` as
+    that text. Texts stay as they are, blanks around them too.
+
+    Parameters
+    ----------
+    file, sheet
+        As for `describe`.
+    columns
+        Names in the sheet; a frame has them in this order.
+    rows
+        Most rows of a frame.
+
+    Raises
+    ------
+    SurveyError
+        As `describe`; also, a column is not there, or there twice.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import xlsxwriter
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "survey.xlsx"
+    ...     with xlsxwriter.Workbook(file) as book:
+    ...         page = book.add_worksheet("Answers")
+    ...         _ = page.write_row(0, 0, ["age", "vote"])
+    ...         _ = page.write_row(1, 0, [35, "Left"])
+    ...     [frame.to_numpy().tolist() for frame in chunks(file, "Answers", ["vote", "age"])]
+    [[['Left', '35']]]
+    """
+    import pandas as pd
+
+    wanted = list(columns)
+    if not wanted or len(set(wanted)) < len(wanted):
+        raise SurveyError(f"{shown(str(file))}: columns are none or repeat: {listed(wanted)}")
+    if rows < 1:
+        raise SurveyError(f"rows is {rows}, not at least 1")
+    with _opened(file) as book:
+        table, _, _ = _table(book, file, sheet)
+        places = [_place(table, name, shown(str(file))) for name in wanted]
+        part: list[Row] = []
+        for row in table.rows():
+            part.append([row[place] for place in places])
+            if len(part) == rows:
+                yield pd.DataFrame(part, columns=wanted, dtype=object)
+                part = []
+        if part:
+            yield pd.DataFrame(part, columns=wanted, dtype=object)
+
+
+def _place(table: _Table, name: str, called: str) -> int:
+    n = table.columns.count(name)
+    if n != 1:
+        raise SurveyError(
+            f"sheet {table.name!r} of {called} has {n or 'no'} columns called {name!r}",
+            hint="rename them" if n else f"it has {listed(map(repr, table.columns))}",
+        )
+    return table.columns.index(name)
+
+
+# -----------------------------------------------------------------------------
+# Workbooks
+# -----------------------------------------------------------------------------
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[Any]:
+    """Open a workbook, and put what calamine says in our words."""
+    called = shown(str(file), most=400)
+    if importlib.util.find_spec("python_calamine") is None:
+        raise SurveyError(
+            f"{called} is a workbook: reading it needs python-calamine, not installed here",
+            hint='pip install "cegdb[survey]"',
+        )
+    import python_calamine
+
+    with suppress(OSError):
+        if not file.stat().st_size:
+            raise SurveyError(f"{called} is empty")
+    try:
+        with python_calamine.load_workbook(str(file)) as book:
+            yield book
+    except python_calamine.PasswordError:
+        raise SurveyError(
+            f"{called} is protected by a password",
+            hint="save a copy without the password, or as CSV",
+        ) from None
+    except (python_calamine.CalamineError, OSError) as error:
+        raise _damaged(called, error) from None
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise _damaged(called, error) from None
+
+
+def _damaged(called: str, error: BaseException) -> SurveyError:
+    return SurveyError(
+        f"{called} cannot be read as a workbook: {shown(str(error))}",
+        hint="it is damaged or no workbook: open it where it came from and save it again",
+    )
+
+
+def _table(
+    book: Any, file: Path, asked: str | int | None
+) -> tuple[_Table, list[str], list[str]]:
+    """Return the chosen sheet, the names of the others, and notes."""
+    from python_calamine import SheetTypeEnum, SheetVisibleEnum
+
+    called = shown(str(file), most=400)
+    known = [page for page in book.sheets_metadata if page.typ == SheetTypeEnum.WorkSheet]
+    names = [page.name for page in known]
+    notes = []
+    if asked is not None:
+        name = _named(names, asked, called)
+        page = book.get_sheet_by_name(name)
+        if page.start is None:
+            raise SurveyError(f"sheet {name!r} of {called} has no cells", hint=_sheets(names))
+    else:
+        first = [item.name for item in known if item.visible == SheetVisibleEnum.Visible]
+        order = first + [name for name in names if name not in first]
+        filled = [name for name in order if book.get_sheet_by_name(name).start is not None]
+        if not filled:
+            raise SurveyError(f"{called} has no cells in any sheet")
+        name = filled[0]
+        page = book.get_sheet_by_name(name)
+        if len(filled) > 1:
+            notes.append(
+                f"sheet {name!r} was read; others have cells too: "
+                f"{listed(map(repr, filled[1:]))}"
+            )
+    errors = _errors(file, name)
+    if errors is None:
+        errors = {}
+        notes.append("in a workbook that is no .xlsx, errors such as #N/A are read as blanks")
+    elif errors:
+        (row, column), text = min(errors.items())
+        notes.append(
+            f"{len(errors)} cells hold an error, which is read as a label: the first is "
+            f"{_letters(column)}{row + 1}, {text}"
+        )
+    table = _Table(name, page, errors)
+    below = [area for area in page.merged_cell_ranges or () if area[1][0] > table.start]
+    if below:
+        (row, column), _ = min(below)
+        notes.append(
+            f"{len(below)} areas of sheet {name!r} are merged cells, the first from "
+            f"{_letters(column)}{row + 1}: their text is read in the first cell only"
+        )
+    notes += [
+        f"line {line} of sheet {name!r} was skipped as a title: {shown(text)!r}"
+        for line, text in table.titles
+    ]
+    return table, [other for other in names if other != name], notes
+
+
+def _named(names: list[str], asked: str | int, called: str) -> str:
+    if isinstance(asked, int):
+        if 1 <= asked <= len(names):
+            return names[asked - 1]
+    elif asked in names:
+        return asked
+    raise SurveyError(f"{called} has no sheet {asked!r}", hint=_sheets(names))
+
+
+def _sheets(names: list[str]) -> str:
+    return f"its sheets are {listed(map(repr, names))}"
+
+
+# -----------------------------------------------------------------------------
+# Rows
+# -----------------------------------------------------------------------------
+
+
+class _Table:
+    """A sheet's header and rows, found in one pass over its cells."""
+
+    def __init__(self, name: str, page: Any, errors: Errors) -> None:
+        self.name = name
+        self.titles: list[tuple[int, str]] = []
+        self.blank: list[int] = []
+        self._page = page
+        self._left = page.start[1]
+        self._errors = errors
+        head = self._head()
+        self.start = head[-1][0]
+        header = head[-1][1]
+        self.titles = [(at + 1, next(filter(None, row))) for at, row in head[:-1]]
+        used = [bool(text) for text in header]
+        for at, row in self._cells():
+            if all(used):
+                break
+            if at > self.start:
+                used = [
+                    known or text is not None for known, text in zip(used, row, strict=True)
+                ]
+        self._used = [place for place, known in enumerate(used) if known]
+        self.columns = [header[place] or "" for place in self._used]
+
+    def _cells(self) -> Iterator[tuple[int, Row]]:
+        """Give each row's place from 0, and its cells as text."""
+        for at, row in enumerate(self._page.iter_rows()):
+            texts = [_text(value) for value in row]
+            if self._errors:
+                for place in range(len(texts)):
+                    error = self._errors.get((at, place + self._left))
+                    texts[place] = texts[place] or error
+            yield at, texts
+
+    def _head(self) -> list[tuple[int, Row]]:
+        """Return the titles and the header."""
+        head: list[tuple[int, Row]] = []
+        for at, row in self._cells():
+            filled = sum(text is not None for text in row)
+            if filled:
+                head.append((at, row))
+            if filled > 1 or len(head) > _MOST_TITLES:
+                break
+        if not head:
+            raise SurveyError(f"sheet {self.name!r} has no cells with anything in them")
+        several = sum(text is not None for text in head[-1][1]) > 1
+        return head if several else head[:1]
+
+    def rows(self) -> Iterator[Row]:
+        """Give the rows below the header, without blank ones that are no answer."""
+        self.blank = []
+        waiting: list[int] = []
+        alone = len(self.columns) == 1
+        for at, row in self._cells():
+            if at <= self.start:
+                continue
+            cells = [row[place] for place in self._used]
+            if not any(text is not None for text in cells):
+                waiting.append(at + 1)
+                continue
+            if alone:
+                yield from (list[str | None]([None]) for _ in waiting)
+            else:
+                self.blank += waiting
+            waiting = []
+            yield cells
+
+
+def _text(value: Any) -> str | None:
+    if isinstance(value, str):
+        return value or None
+    if isinstance(value, datetime.timedelta):
+        seconds = value // datetime.timedelta(seconds=1)
+        return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
+        return value.date().isoformat()
+    return label_of(value)
+
+
+# -----------------------------------------------------------------------------
+# Errors, which calamine reads as blanks
+# -----------------------------------------------------------------------------
+
+
+def _errors(file: Path, name: str) -> Errors | None:
+    """Return the cells of a sheet that hold an error; None where that cannot be known."""
+    found: Errors = {}
+    with suppress(OSError, zipfile.BadZipFile, KeyError, ValueError, NotImplementedError):
+        with zipfile.ZipFile(file) as parts, parts.open(_part(parts, name)) as stream:
+            rest = b""
+            while block := stream.read(_BLOCK):
+                rest += block
+                for cell in _ERROR_CELL.finditer(rest):
+                    place = _PLACE.search(cell[1])
+                    if place is None:
+                        return None
+                    text = html.unescape(cell[2].decode())
+                    found[int(place[2]) - 1, _number(place[1].decode())] = text
+                # A cell may go on in the next block: keep from the last one that began.
+                rest = rest[max(rest.rfind(b"<c "), rest.rfind(b":c "), 0) :]
+        return found
+    return None
+
+
+def _part(parts: zipfile.ZipFile, name: str) -> str:
+    """Return the part of a .xlsx that holds a sheet.
+
+    Raises
+    ------
+    KeyError
+        There is none.
+    """
+    targets = {
+        attributes["Id"]: attributes["Target"]
+        for attributes in _tags(parts.read("xl/_rels/workbook.xml.rels"), "Relationship")
+    }
+    for attributes in _tags(parts.read("xl/workbook.xml"), "sheet"):
+        if attributes["name"] == name:
+            key = next(value for key, value in attributes.items() if key.endswith(":id"))
+            target = targets[key]
+            return target[1:] if target.startswith("/") else f"xl/{target}"
+    raise KeyError(name)
+
+
+def _tags(xml: bytes, tag: str) -> list[dict[str, str]]:
+    return [
+        {key: html.unescape(one or other) for key, one, other in _ATTRIBUTE.findall(found)}
+        for found in re.findall(_TAG.format(tag), xml.decode())
+    ]
+
+
+def _number(letters: str) -> int:
+    number = 0
+    for letter in letters:
+        number = number * 26 + ord(letter) - ord("A") + 1
+    return number - 1
+
+
+def _letters(number: int) -> str:
+    text = ""
+    number += 1
+    while number:
+        number, rest = divmod(number - 1, 26)
+        text = chr(ord("A") + rest) + text
+    return text
