@@ -6,15 +6,17 @@ request comes in by standard input, answers go out by standard output, all pickl
 
 from __future__ import annotations
 
+import codecs
 import inspect
 import os
 import pickle
 import sys
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import ModuleType
 
 _META: Final = (
@@ -25,9 +27,11 @@ _META: Final = (
     "number_rows",
     "original_variable_types",
     "readstat_variable_types",
+    "variable_storage_width",
     "variable_value_labels",
 )
 _DOUBLED: Final = "_duplicated1"
+_BYTES: Final = "ISO-8859-1"
 
 
 class Request(NamedTuple):
@@ -78,18 +82,27 @@ def _answers(request: Request) -> Iterator[tuple[str, object]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         _, found = _read(pyreadstat, request, metadataonly=True, **settings)
+        encoding = _encoding(request, found.file_encoding)
+        decode: Callable[[str], str] = str
+        if encoding is not None:
+            settings["encoding"] = _BYTES
+            decode = _decoder(encoding)
+            _, found = _read(pyreadstat, request, metadataonly=True, **settings)
     meta = {name: getattr(found, name) for name in _META}
-    names = meta["column_names"]
-    meta["twice"] = [
+    twice = [
         name.removesuffix(_DOUBLED)
-        for name in names
+        for name in meta["column_names"]
         if name.endswith(_DOUBLED) and any(repr(name)[1:-1] in str(w.message) for w in caught)
     ]
+    as_bytes = {decode(name): name for name in meta["column_names"]}
+    meta = {**_mapped(meta, decode), "twice": twice, "file_encoding": encoding}
     yield "meta", meta
-    if request.columns is None or meta["twice"] or meta["number_rows"] == 0:
+    if request.columns is None or twice or meta["number_rows"] == 0:
         return
-    settings["usecols"] = request.columns
+    settings["usecols"] = [as_bytes[name] for name in request.columns if name in as_bytes]
     kinds = meta["readstat_variable_types"]
+    # Stata's strL, which have no width, come as UTF-8 whatever was asked for.
+    widths = meta["variable_storage_width"]
     offset, n = 0, request.rows
     # A limit of 0 would mean all rows.
     while n == request.rows and offset != meta["number_rows"]:
@@ -99,7 +112,53 @@ def _answers(request: Request) -> Iterator[tuple[str, object]]:
         n = len(next(iter(cells.values()), ()))
         offset += n
         if n:
-            yield "rows", {name: _packed(column, kinds[name]) for name, column in cells.items()}
+            named = {decode(name): column for name, column in cells.items()}
+            yield (
+                "rows",
+                {
+                    name: _packed(column, kinds[name], decode if widths[name] else str)
+                    for name, column in named.items()
+                },
+            )
+
+
+def _encoding(request: Request, named: str | None) -> str | None:
+    """Return the encoding to decode texts by; None leaves that to ReadStat.
+
+    ReadStat drops the last letters of a text that break off in the encoding, as those of
+    another encoding may, so texts are read as bytes and decoded here.
+    """
+    if request.function == "por":
+        return None
+    default = "utf-8"
+    if request.function == "dta":
+        # Stata's texts are UTF-8 since the format 118; 117 has a tag in front as well.
+        with Path(request.path).open("rb") as stream:
+            start = stream.read(64)
+        unicode = b"<release>" in start and b"<release>117" not in start
+        default = "utf-8" if unicode else "cp1252"
+    name = request.encoding or named or default
+    try:
+        codecs.lookup(name)
+    except LookupError:
+        return None
+    return name
+
+
+def _decoder(encoding: str) -> Callable[[str], str]:
+    def decode(text: str) -> str:
+        return text if text.isascii() else text.encode(_BYTES).decode(encoding)
+
+    return decode
+
+
+def _mapped(found: Any, decode: Callable[[str], str]) -> Any:
+    """Return lists and dicts with each text in them decoded."""
+    if isinstance(found, str):
+        return decode(found)
+    if isinstance(found, dict):
+        return {_mapped(key, decode): _mapped(value, decode) for key, value in found.items()}
+    return [_mapped(value, decode) for value in found] if isinstance(found, list) else found
 
 
 def _read(pyreadstat: ModuleType, request: Request, **settings: Any) -> Any:
@@ -112,7 +171,9 @@ def _read(pyreadstat: ModuleType, request: Request, **settings: Any) -> Any:
     return read(request.path, user_missing=True, **settings)
 
 
-def _packed(column: list[Any], kind: str) -> tuple[Any, list[Any] | None]:
+def _packed(
+    column: list[Any], kind: str, decode: Callable[[str], str]
+) -> tuple[Any, list[Any] | None]:
     """Return numbers as an array (NaN: blank), anything else as places among the distinct.
 
     Lists are asked of pyreadstat since in its arrays of integers a blank that follows an
@@ -128,4 +189,4 @@ def _packed(column: list[Any], kind: str) -> tuple[Any, list[Any] | None]:
                 column = [np.float32(x) if isinstance(x, float) else x for x in column]
     places: dict[object, int] = {}
     found = [places.setdefault(value, len(places)) for value in column]
-    return np.array(found, dtype="int32"), list(places)
+    return np.array(found, dtype="int32"), _mapped(list(places), decode)
