@@ -258,10 +258,13 @@ def _table(
     table = _Table(name, page, errors)
     below = [area for area in page.merged_cell_ranges or () if area[1][0] > table.start]
     if below:
-        (row, column), _ = min(below)
+        corners = "".join(
+            f"{':' if i else ''}{_letters(column)}{row + 1}"
+            for i, (row, column) in enumerate(min(below))
+        )
         notes.append(
-            f"{len(below)} areas of sheet {name!r} are merged cells, the first from "
-            f"{_letters(column)}{row + 1}: their text is read in the first cell only"
+            f"areas of merged cells in sheet {name!r}, read in their first cell only: "
+            f"{len(below)}, first {corners}"
         )
     notes += [
         f"line {line} of sheet {name!r} was skipped as a title: {shown(text)!r}"
