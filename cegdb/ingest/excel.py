@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Sheet", "chunks", "describe"]
 
-Row: TypeAlias = "list[str | None]"
+Row: TypeAlias = "list[Any]"
 Errors: TypeAlias = "dict[tuple[int, int], str]"
 
 _MOST_TITLES: Final = 10
+_MOST_KNOWN: Final = 100_000
 _BLOCK: Final = 1 << 20
 _ERROR_CELL: Final = re.compile(
     rb"<(?:\w+:)?c\b([^<>]*\bt=[\"']e[\"'][^<>]*)>(?:(?!</(?:\w+:)?c>).)*?"
@@ -155,9 +156,10 @@ def chunks(
     with _opened(file) as book:
         table, _, _ = _table(book, file, sheet)
         places = [_place(table, name, shown(str(file))) for name in wanted]
-        part: list[Row] = []
+        part: list[list[str | None]] = []
+        write = _Texts()
         for row in table.rows():
-            part.append([row[place] for place in places])
+            part.append([write(row[place]) for place in places])
             if len(part) == rows:
                 yield pd.DataFrame(part, columns=wanted, dtype=object)
                 part = []
@@ -235,16 +237,15 @@ def _table(
     else:
         first = [item.name for item in known if item.visible == SheetVisibleEnum.Visible]
         order = first + [name for name in names if name not in first]
-        filled = [name for name in order if book.get_sheet_by_name(name).start is not None]
-        if not filled:
+        page, *rest = [page for page in map(book.get_sheet_by_name, order) if page.start] or [
+            None
+        ]
+        if page is None:
             raise SurveyError(f"{called} has no cells in any sheet")
-        name = filled[0]
-        page = book.get_sheet_by_name(name)
-        if len(filled) > 1:
-            notes.append(
-                f"sheet {name!r} was read; others have cells too: "
-                f"{listed(map(repr, filled[1:]))}"
-            )
+        name = page.name
+        if rest:
+            others = listed(repr(other.name) for other in rest)
+            notes.append(f"sheet {name!r} was read; others have cells too: {others}")
     errors = _errors(file, name)
     if errors is None:
         errors = {}
@@ -302,42 +303,42 @@ class _Table:
         self._left = page.start[1]
         self._errors = errors
         head = self._head()
-        self.start = head[-1][0]
-        header = head[-1][1]
-        self.titles = [(at + 1, next(filter(None, row))) for at, row in head[:-1]]
-        used = [bool(text) for text in header]
+        self.start, header = head[-1]
+        self.titles = [
+            (at + 1, next(text for text in map(_text, row) if text)) for at, row in head[:-1]
+        ]
+        used = [cell != "" for cell in header]
         for at, row in self._cells():
             if all(used):
                 break
             if at > self.start:
-                used = [
-                    known or text is not None for known, text in zip(used, row, strict=True)
-                ]
+                used = [known or cell != "" for known, cell in zip(used, row, strict=True)]
         self._used = [place for place, known in enumerate(used) if known]
-        self.columns = [header[place] or "" for place in self._used]
+        self.columns = [_text(header[place]) or "" for place in self._used]
 
     def _cells(self) -> Iterator[tuple[int, Row]]:
-        """Give each row's place from 0, and its cells as text."""
+        """Give each row's place from 0, and its cells, of which a blank is ``""``."""
+        errors: dict[int, dict[int, str]] = {}
+        for (at, column), error in self._errors.items():
+            errors.setdefault(at, {})[column - self._left] = error
         for at, row in enumerate(self._page.iter_rows()):
-            texts = [_text(value) for value in row]
-            if self._errors:
-                for place in range(len(texts)):
-                    error = self._errors.get((at, place + self._left))
-                    texts[place] = texts[place] or error
-            yield at, texts
+            for place, error in errors.get(at, {}).items():
+                if 0 <= place < len(row) and row[place] == "":
+                    row[place] = error
+            yield at, row
 
     def _head(self) -> list[tuple[int, Row]]:
         """Return the titles and the header."""
         head: list[tuple[int, Row]] = []
         for at, row in self._cells():
-            filled = sum(text is not None for text in row)
+            filled = len(row) - row.count("")
             if filled:
                 head.append((at, row))
             if filled > 1 or len(head) > _MOST_TITLES:
                 break
         if not head:
             raise SurveyError(f"sheet {self.name!r} has no cells with anything in them")
-        several = sum(text is not None for text in head[-1][1]) > 1
+        several = len(head[-1][1]) - head[-1][1].count("") > 1
         return head if several else head[:1]
 
     def rows(self) -> Iterator[Row]:
@@ -349,15 +350,33 @@ class _Table:
             if at <= self.start:
                 continue
             cells = [row[place] for place in self._used]
-            if not any(text is not None for text in cells):
+            if cells.count("") == len(cells):
                 waiting.append(at + 1)
                 continue
             if alone:
-                yield from (list[str | None]([None]) for _ in waiting)
+                yield from ([""] for _ in waiting)
             else:
                 self.blank += waiting
             waiting = []
             yield cells
+
+
+class _Texts:
+    """Write cells, each distinct one once while there are not too many."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[type, Any], str | None] = {}
+
+    def __call__(self, value: Any) -> str | None:
+        """Return a cell's text, None for a blank."""
+        if isinstance(value, str):
+            return value or None
+        key = (type(value), value)
+        if key not in self._known:
+            if len(self._known) == _MOST_KNOWN:
+                self._known.clear()
+            self._known[key] = _text(value)
+        return self._known[key]
 
 
 def _text(value: Any) -> str | None:

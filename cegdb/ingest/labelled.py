@@ -51,7 +51,7 @@ _SPSS_UNITS: Final[dict[str, Kind]] = {
     **dict.fromkeys(("TIME", "DTIME", "MTIME"), "time"),
 }
 _SAS_DATES: Final = re.compile(
-    r"((WEEK)?DAT[EX]|WEEKDAT[EX]|(MMDDYY|DDMMYY|YYMMDD)[BCDNPS]?|MMYY[A-Z]?|YYMM[A-Z]?|MONYY"
+    r"(DATE|WEEKDAT[EX]|(MMDDYY|DDMMYY|YYMMDD)[BCDNPS]?|MMYY[A-Z]?|YYMM[A-Z]?|MONYY"
     r"|(E8601|B8601|IS8601)DA)"
 )
 _SAS_DATETIMES: Final = re.compile(
