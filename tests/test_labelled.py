@@ -262,6 +262,14 @@ def test_transport_files_have_dates(tmp_path: Path) -> None:
     assert cells(file) == [["2024-01-31", "1959-12-31 01:00:00"]]
 
 
+def test_a_transport_file_cut_amid_a_record_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "survey.xpt"
+    pyreadstat.write_xport(pd.DataFrame({"A": [float(i) for i in range(200)]}), file)
+    file.write_bytes(file.read_bytes()[:-120])
+    with pytest.raises(SurveyError, match="ends amid a record"):
+        describe(file)
+
+
 def test_sas_letters_are_kept(tmp_path: Path) -> None:
     file = tmp_path / "survey.xpt"
     pyreadstat.write_xport(pd.DataFrame({"A": [1.0, np.nan, 3.0]}), file)

@@ -160,7 +160,8 @@ def describe(file: Path, *, encoding: str | None = None) -> Labelled:
     Notes
     -----
     A file without rows is none of these: ``n_rows`` is 0. It is read in a process of its
-    own, since damaged files can crash the reader.
+    own, since damaged files can crash the reader. A .xpt does not say how many rows it
+    has: one cut off between its records of 80 bytes cannot be told from a whole one.
 
     Examples
     --------
@@ -271,6 +272,11 @@ def _checked(file: Path) -> str:
         raise SurveyError(
             f"{called} does not begin like an SPSS, Stata or SAS file",
             hint="if it is a text file, name it .csv",
+        )
+    if what == "SAS transport" and size % 80:
+        raise SurveyError(
+            f"{called} ends amid a record: its {size} bytes are no multiple of 80",
+            hint="the file is not complete: fetch or save it again",
         )
     if importlib.util.find_spec("pyreadstat") is None:
         raise SurveyError(
