@@ -750,9 +750,18 @@ class Database:
         levels: Mapping[str, Sequence[object]] | None = None,
         bins: Mapping[str, object] | None = None,
         codebook: CodebookSource | None = None,
+        encoding: str | None = None,
+        delimiter: str | None = None,
+        quote: str | None = None,
+        escape: str | None = None,
+        bad_rows: Literal["error", "skip"] = "error",
+        sheet: str | int | None = None,
         replace: bool = False,
     ) -> Survey:
         """Read a survey; see `cegdb.ingest.ingest` for the settings.
+
+        ``encoding``, ``delimiter``, ``quote``, ``escape``, ``bad_rows`` and ``sheet`` say
+        how a file is written: see `cegdb.ingest.csvfile.Reading`.
 
         Examples
         --------
@@ -761,6 +770,8 @@ class Database:
         ...     db.ingest("select 'yes' as a union all select 'no'", name="two")
         survey 'two' from select 'yes' as a union all select 'no': 2 rows read, 2 kept; 2 respondents, 2 distinct
         """  # noqa: E501
+        from cegdb.ingest.csvfile import Reading
+
         survey_id = ingest_room.ingest(
             self._store,
             source,
@@ -774,6 +785,7 @@ class Database:
             levels=levels,
             bins=bins,
             codebook=codebook,
+            reading=Reading(encoding, delimiter, quote, escape, bad_rows, sheet),
             replace=replace,
         )
         return Survey(self._store, survey_id)

@@ -34,6 +34,7 @@ _SHOWN = {
     "staging": "stage, variable, label, n, prior, probability, low, high",
     "ceg": "source, label, target, variable, n, probability",
 }
+_READING = ("encoding", "delimiter", "quote", "escape", "bad_rows", "sheet")
 _STAGING = ("alpha", "hyperstages", "weighting", "deff", "replace")
 _ORDER = {
     "survey": "level_id",
@@ -332,8 +333,20 @@ INGEST = _options(
     click.option(
         "--codebook",
         type=click.Path(path_type=Path),
-        help="YAML or CSV file that says what codes mean; see cegdb codebook.",
+        help="YAML or CSV file that says what codes mean.",
     ),
+    click.option("--encoding", help="Of the text, such as cp1252; UTF-8 if left out."),
+    click.option("--delimiter", help="Between the fields; found out if left out."),
+    click.option("--quote", help="Around a cell; '\"' if left out, '' for none."),
+    click.option("--escape", help="Before a character that is part of a cell."),
+    click.option(
+        "--bad-rows",
+        type=click.Choice(["error", "skip"]),
+        default="error",
+        show_default=True,
+        help="Rows of another number of fields: refuse the file, or skip and list them.",
+    ),
+    click.option("--sheet", help="Of a workbook: its name."),
 )
 TREE = _options(
     click.option("--order", callback=_split, help="Variables from the root: A,B,C."),
@@ -404,7 +417,7 @@ DB = click.argument("db", metavar="DB", type=click.Path(path_type=Path))
 def _ingest(db: Database, file: str, given: dict[str, Any]) -> Survey:
     with _working(f"reading {file}"):
         survey = db.ingest(
-            Path(file),
+            file if file == "-" or any(char in file for char in "*?[") else Path(file),
             name=given["name"],
             columns=given["columns"],
             count=given["count"],
@@ -415,6 +428,7 @@ def _ingest(db: Database, file: str, given: dict[str, Any]) -> Survey:
             levels=_levels(given["levels"]),
             bins=_bins(given["bins"]),
             codebook=given["codebook"],
+            **{name: given[name] for name in _READING},
             replace=given["replace"],
         )
     _say(survey.summary)
@@ -509,7 +523,9 @@ def _picture(ceg: ChainEventGraph, file: Path, edge_info: Any) -> None:
 def run(file: str, db: Path | None, form: str | None, **given: Any) -> None:
     """Go from a survey file to its CEG: ingest, tree, stages, positions.
 
-    FILE is CSV (also .gz) or Parquet. With --order and no --columns, only those are kept.
+    FILE is CSV (also .gz, .zst), Parquet, Excel, SPSS, Stata or SAS, a quoted pattern such
+    as "waves/*.csv", or - for standard input. With --order and no --columns, only those
+    are kept.
     --min-n is for the picture and the table; what is said about the rows stays whole.
 
     \b

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from cegdb.store.objects import Kind
 
 _LONGEST: Final = 60
+_MOST_BAD: Final = 5
 _VIOLATION: Final = ("invariant", "kind", "name", "row_id", "detail")
 _KINDS: Final = {
     "learnt": "learnt",
@@ -87,6 +88,14 @@ def _survey(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
         + "".join(f", {n:,} dropped ({why})" for why, n in dropped.items())
         + f"; {_n(row['n'], 'respondent')}, {row['n_distinct']:,} distinct"
     ]
+    notes = details.get("notes")
+    lines += [f"  {note}" for note in notes] if isinstance(notes, list) else []
+    bad = details.get("bad_rows")
+    lines += (
+        [f"  skipped line {row['line']}: {row['text']}" for row in bad[:_MOST_BAD]]
+        if isinstance(bad, list)
+        else []
+    )
     weights = _mapping(details, "weights")
     if weights:
         zero = weights.get("rows_of_weight_0", 0)

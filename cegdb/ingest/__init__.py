@@ -12,26 +12,31 @@ from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import SqlStepError, SurveyError
 from cegdb.ingest.codebook import CodebookSource, load_codebook
-from cegdb.ingest.counts import check_counts, looks_like
+from cegdb.ingest.counts import check_counts
 from cegdb.ingest.csvfile import MisreadError
-from cegdb.ingest.levels import Variable, count_rows, insert_levels, sort_levels, suspects
+from cegdb.ingest.files import LOADED
+from cegdb.ingest.levels import Variable, count_rows, insert_levels, sort_levels
+from cegdb.ingest.receipt import fingerprint_of, receipt_of, twins_of
 from cegdb.ingest.settings import Labels, Request, Settings, settled
-from cegdb.ingest.sources import Relation, Source, opened, unreadable
+from cegdb.ingest.sources import Source, opened, unreadable
 from cegdb.ingest.weights import check_weights
 from cegdb.sqlfiles import Steps
 from cegdb.store.objects import claim_name, insert, new_id, response_table
 from cegdb.version import made_by
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import duckdb
+    import pandas as pd
 
     from cegdb.ingest.csvfile import Reading
+    from cegdb.ingest.relation import Relation
     from cegdb.store import Store
 
 __all__ = ["CodebookSource", "Labels", "Source", "ingest"]
 
+_CHUNK: Final = "cegdb_chunk"
 _JOINS: Final = 40
 _KEPT: Final = ("n", "weight", "weight_sq")
 
@@ -85,7 +90,7 @@ def ingest(
         What codes mean: see `cegdb.ingest.codebook.load_codebook`. What is given here
         directly is added to it, or goes before it.
     reading
-        How a CSV file is written, as far as it is told and not to be found out.
+        How a file is written, as far as it is told and not to be found out.
     replace
         Drop a survey of that name first, with everything built on it.
 
@@ -148,25 +153,17 @@ def _ingest(
             n = int(str(steps.rows(f"select coalesce(sum(n), 0) from {table}")[0][0]))  # noqa: S608
             if not n:
                 raise SurveyError(f"{relation.shown}: every {settings.count!r} is 0")
-        receipt = {
-            "rows_read": n_read,
-            "rows_kept": n_read - dropped,
-            "rows_dropped": {f"{settings.count} is 0": dropped} if dropped else {},
-            "respondents": n,
-            "weights": weights,
-            "columns_found_as": settings.found_as,
-            "cells": {variable.name: variable.kinds() for variable in variables},
-            "declared_labels": {
-                variable.name: apart
-                for variable in variables
-                if (apart := variable.set_apart())
-            },
-            "hints": [
-                *_hints(relation, settings),
-                *settings.hints,
-                *suspects(variables, settings),
-            ],
-        }
+        fingerprint = fingerprint_of(relation.files)
+        receipt = receipt_of(
+            relation,
+            settings,
+            variables,
+            n_lines=n_read,
+            n_zero=dropped,
+            n=n,
+            weights=weights,
+            twins=twins_of(catalog, fingerprint, name),
+        )
         insert(
             catalog,
             "survey",
@@ -174,10 +171,10 @@ def _ingest(
                 "survey_id": survey_id,
                 "name": name,
                 "source": relation.described,
-                "n_read": n_read,
+                "n_read": receipt["rows_read"],
                 "n": n,
                 "n_distinct": n_distinct,
-                "settings": settings.as_json(),
+                "settings": {**settings.as_json(), "fingerprint": fingerprint},
                 "summary": receipt,
                 **made_by(time.perf_counter() - started),
             },
@@ -191,6 +188,8 @@ def _read(
     """Keep the source's distinct lines and how often each occurs; return how many."""
     cells = [f"{settings.cells[name]} as c{i}" for i, name in enumerate(settings.variables, 1)]
     cells += [f"{settings.written} as written", f"{settings.weighed} as weighed"]
+    if relation.chunks is not None:
+        _load(con, relation.chunks, relation.columns, settings)
     query = (
         f"select {', '.join(cells)}, count(*) as n_lines from {relation.from_clause} "  # noqa: S608
         "group by all"
@@ -200,6 +199,26 @@ def _read(
     except SqlStepError as error:
         raise unreadable(con, relation, error) from None
     return int(str(steps.rows("select coalesce(sum(n_lines), 0) from temp.source_line")[0][0]))
+
+
+def _load(
+    con: duckdb.DuckDBPyConnection,
+    chunks: Callable[[list[str]], Iterator[pd.DataFrame]],
+    columns: list[str],
+    settings: Settings,
+) -> None:
+    """Put the columns in use of a file that DuckDB cannot read into a temp table."""
+    numbers = [name for name in (settings.count, settings.weight) if name is not None]
+    names = [*settings.variables, *numbers]
+    places = {name: f"f{columns.index(name)}" for name in names}
+    kinds = ", ".join(f"{place} varchar" for place in places.values())
+    con.execute(f"create or replace temp table {LOADED} ({kinds})")
+    for frame in chunks(names):
+        con.register(_CHUNK, frame.astype("string").set_axis(list(places.values()), axis=1))
+        try:
+            con.execute(f"insert into temp.{LOADED} from {_CHUNK}")
+        finally:
+            con.unregister(_CHUNK)
 
 
 def _code(steps: Steps, table: str, variables: list[Variable]) -> int:
@@ -250,16 +269,3 @@ def _joined(kept: Sequence[str], numbered: list[tuple[int, Variable]], lines: st
         )
     columns += [f"r.{name}" for name in kept]
     return f"select {', '.join(columns)} from {lines} as r {' '.join(joins)}"  # noqa: S608
-
-
-def _hints(relation: Relation, settings: Settings) -> list[str]:
-    """Return what looks wrong about columns."""
-    said = {"count": settings.count, "weight": settings.weight}
-    return [
-        f"column {name!r} looks like a {what}: if it is one, ingest with {what}={name!r}"
-        for name in settings.variables
-        if (what := looks_like(name)) and said[what] is None
-    ] + [
-        f"column {asked!r} was found as {found!r} in {relation.shown}"
-        for asked, found in settings.found_as.items()
-    ]

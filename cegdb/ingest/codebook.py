@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from cegdb.errors import SurveyError, listed
-from cegdb.ingest.bins import Bins, bins_of, number_of
+from cegdb.ingest.bins import Bins, bins_of
 from cegdb.ingest.labels import label_of, shown
 
 if TYPE_CHECKING:
@@ -56,25 +56,6 @@ class Entry:
         told = {name: getattr(self, name) for name in _OF_VARIABLE}
         told["bins"] = self.bins.as_text() if self.bins else None
         return {name: value for name, value in told.items() if value not in (None, {}, [])}
-
-
-@dataclass(frozen=True)
-class Known:
-    """What a file of SPSS, Stata or SAS itself says of one variable."""
-
-    label: str | None = None
-    values: dict[str, str] = field(default_factory=dict)
-    missing: dict[str, str] = field(default_factory=dict)
-    ranges: list[tuple[float, float]] = field(default_factory=list)
-
-    def reason(self, code: str) -> str | None:
-        """Return why a code is missing, None for one that is an answer."""
-        if code in self.missing:
-            return self.missing[code]
-        number = number_of(code) if self.ranges else None
-        if number is not None and any(low <= number <= high for low, high in self.ranges):
-            return self.values.get(code, code)
-        return None
 
 
 @dataclass(frozen=True)

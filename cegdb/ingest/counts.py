@@ -9,8 +9,8 @@ from cegdb.ingest.labels import shown
 from cegdb.ingest.weights import weight_columns
 
 if TYPE_CHECKING:
+    from cegdb.ingest.relation import Relation
     from cegdb.ingest.settings import Settings
-    from cegdb.ingest.sources import Relation
     from cegdb.sqlfiles import Steps
 
 _MOST: Final = (1 << 63) - 1

@@ -59,7 +59,7 @@ class MisreadError(SurveyError):
 
 @dataclass(frozen=True)
 class Reading:
-    r"""How a CSV file is written, as far as it is told and not to be found out.
+    r"""How a file is written, as far as it is told and not to be found out.
 
     Parameters
     ----------
@@ -74,6 +74,8 @@ class Reading:
     bad_rows
         ``"skip"`` leaves out rows of another number of fields and lines with a broken
         quote, and lists them.
+    sheet
+        Of a workbook: its name, or its place from 1.
 
     Raises
     ------
@@ -95,6 +97,7 @@ class Reading:
     quote: str | None = None
     escape: str | None = None
     bad_rows: _BadRows = "error"
+    sheet: str | int | None = None
 
     def __post_init__(self) -> None:
         """Check the settings."""

@@ -12,15 +12,16 @@ import sqlalchemy as sa
 
 from cegdb.errors import SurveyError, listed
 from cegdb.ingest.bins import binned, number_of, plain
-from cegdb.ingest.codebook import Entry, Known
+from cegdb.ingest.codebook import Entry
 from cegdb.store import schema
 from cegdb.store.objects import insert_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from cegdb.ingest import labelled
+    from cegdb.ingest.relation import Relation
     from cegdb.ingest.settings import Settings
-    from cegdb.ingest.sources import Relation
     from cegdb.sqlfiles import Steps
 
 Kind: TypeAlias = Literal["value", "missing", "structural"]
@@ -56,7 +57,7 @@ class Variable:
 
     name: str
     entry: Entry = field(default_factory=Entry)
-    known: Known = field(default_factory=Known)
+    known: labelled.Entry | None = None
     is_gated: bool = False
     values: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
@@ -159,8 +160,9 @@ def sort_levels(
 def _decide(variable: Variable) -> None:
     """Decide of each text as read what it is: the codebook first, then the file's word."""
     entry, known, name = variable.entry, variable.known, variable.name
+    of_file = known.values if known else {}
     observed = [text for text in variable.counts if text is not None]
-    labels = {**known.values, **entry.values}
+    labels = {**of_file, **entry.values}
     said = dict.fromkeys((*entry.values, *entry.recode, *entry.structural, *entry.missing))
     cells: dict[str, tuple[Kind, str]] = {}
     for text in (*observed, *(text for text in said if text not in variable.counts)):
@@ -175,14 +177,25 @@ def _decide(variable: Variable) -> None:
             cells[text] = ("structural", label)
         elif reasons:
             cells[text] = ("missing", reasons[0] or label)
-        elif text not in entry.values and (reason := known.reason(text)) is not None:
-            cells[text] = ("missing", reason)
+        elif known and known.is_missing(text) and text not in entry.values:
+            cells[text] = ("missing", _reason(variable, text, label))
         elif text in variable.counts or text in entry.values:
             cells[text] = ("value", label)
     variable.cells = cells
     _tell_apart(variable)
     if entry.bins is not None:
         _bin(variable)
+
+
+def _reason(variable: Variable, text: str, label: str) -> str:
+    """Return the label of a code that the file declares missing."""
+    if label.casefold() != NOT_APPLICABLE:
+        return label
+    variable.hints.append(
+        f"{variable.name!r}: the file declares {text} ({label}) missing; if it means that the "
+        f"question does not apply, ingest with structural=[{text!r}]"
+    )
+    return f"{label} [{text}]"
 
 
 def _refuse_numbers(variables: Iterable[Variable]) -> None:
@@ -319,7 +332,7 @@ def _in_order(
     """Return the value labels in the order of the codebook, the codes, the frame, or theirs."""
     if variable.entry.values:
         ordered = [variable.cells[text][1] for text in variable.entry.values]
-    elif variable.known.values:
+    elif variable.known is not None and variable.known.values:
         texts = [text for text, (kind, _) in variable.cells.items() if kind == "value"]
         ordered = [variable.cells[text][1] for text in in_level_order(texts)]
     else:
@@ -349,7 +362,8 @@ def insert_levels(
                 "survey_id": survey_id,
                 "ordinal": ordinal,
                 "name": variable.name,
-                "question": variable.entry.label or variable.known.label,
+                "question": variable.entry.label
+                or (variable.known.label if variable.known else None),
             }
         )
         n_of = Counter[tuple[str, str]]()

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from cegdb.errors import SurveyError, listed
 from cegdb.ingest.bins import bins_of
-from cegdb.ingest.codebook import Codebook, Entry, Known
+from cegdb.ingest.codebook import Codebook, Entry
 from cegdb.ingest.labels import label_of
 from cegdb.ingest.levels import Variable
-from cegdb.ingest.sources import find_columns
+from cegdb.ingest.relation import find_columns
 
 if TYPE_CHECKING:
-    from cegdb.ingest.sources import Relation
+    from cegdb.ingest.relation import Relation
 
 Labels: TypeAlias = "Sequence[object] | Mapping[str, Sequence[object]]"
 
@@ -131,7 +131,7 @@ def settled(relation: Relation, request: Request) -> Settings:
                 missing={**dict.fromkeys(missing.get(name, [])), **entry.missing},
                 levels=levels.get(name, entry.levels),
             ),
-            relation.known.get(name, Known()),
+            relation.known.get(name),
         )
     found_as = {
         str(name): found

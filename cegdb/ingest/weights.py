@@ -10,8 +10,8 @@ from cegdb.ingest.bins import plain
 from cegdb.ingest.labels import shown
 
 if TYPE_CHECKING:
+    from cegdb.ingest.relation import Relation
     from cegdb.ingest.settings import Settings
-    from cegdb.ingest.sources import Relation
     from cegdb.sqlfiles import Steps
 
 _WRITTEN: Final = r"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?"

@@ -7,14 +7,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from cegdb.errors import SqlStepError, StagingError, SurveyError, listed
-from cegdb.ingest.sources import Source, label_of, opened, unreadable
+from cegdb.ingest.labels import label_of
+from cegdb.ingest.sources import Source, opened, unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import duckdb
 
-    from cegdb.ingest.sources import Relation
+    from cegdb.ingest.relation import Relation
     from cegdb.sqlfiles import Steps, Value
 
 ANY: Final = "*"

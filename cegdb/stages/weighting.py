@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 import sqlalchemy as sa
 
 from cegdb.errors import StagingError
-from cegdb.ingest.sources import find_columns
+from cegdb.ingest.relation import find_columns
 from cegdb.store import schema
 from cegdb.store.objects import response_table
 

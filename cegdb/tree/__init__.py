@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 import sqlalchemy as sa
 
 from cegdb.errors import TreeError, listed
+from cegdb.ingest.labels import label_of
 from cegdb.ingest.levels import MISSING
-from cegdb.ingest.sources import find_columns, label_of
+from cegdb.ingest.relation import find_columns
 from cegdb.sqlfiles import Steps
 from cegdb.store import schema
 from cegdb.store.objects import claim_name, insert, new_id, row
