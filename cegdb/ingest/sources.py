@@ -138,7 +138,7 @@ def _from_object(con: duckdb.DuckDBPyConnection, source: object) -> Relation:
     try:
         if module == "pandas" and hasattr(source, "columns"):
             return _from_frame(con, cast("pd.DataFrame", source))
-        if module == "polars" and hasattr(source, "columns"):
+        if module == "polars" and type(source).__name__ in ("DataFrame", "LazyFrame"):
             return _from_polars(con, source)
         if module == "pyarrow" and hasattr(source, "schema"):
             return _from_arrow(con, source)

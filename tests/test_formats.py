@@ -1,0 +1,262 @@
+"""Formats other than CSV, and several files: the same labels, codes and counts."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+
+from cegdb.errors import SurveyError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cegdb import Database, Survey
+
+pyreadstat = pytest.importorskip("pyreadstat")
+
+
+def levels(db: Database, survey: Survey, variable: str) -> list[tuple[object, ...]]:
+    """Return label, kind, original code and n of the levels that some cell has."""
+    _, rows = db.rows(
+        "select label, kind, original_code, n from cegdb.variables "
+        "where survey = $survey and variable = $variable and n > 0 order by level_id",
+        {"survey": survey.name, "variable": variable},
+    )
+    return rows
+
+
+def told(survey: Survey, part: str) -> str:
+    said = survey.receipt[part]
+    assert isinstance(said, list)
+    return "\n".join(said)
+
+
+@pytest.fixture
+def spss(tmp_path: Path) -> Path:
+    file = tmp_path / "usermiss.sav"
+    frame = pd.DataFrame(
+        {
+            "sex": [1.0, 2, 2, 9, 1, None],
+            "inc": [3.0, 1, 8, 9, 2, 2],
+            "txt": [*"abba", "", "z"],
+        }
+    )
+    pyreadstat.write_sav(
+        frame,
+        file,
+        column_labels={"sex": "Sex of respondent"},
+        variable_value_labels={
+            "sex": {9: "Refused", 2: "Female", 1: "Male"},
+            "inc": {3: "High", 1: "Low", 2: "Mid", 8: "Don't know", 9: "Refused"},
+        },
+        missing_ranges={"sex": [9], "inc": [{"lo": 8, "hi": 9}]},
+    )
+    return file
+
+
+def test_b18_spss_labels_codes_and_reasons_come_along(db: Database, spss: Path) -> None:
+    survey = db.ingest(spss)
+    assert levels(db, survey, "inc") == [
+        ("Low", "value", "1", 1),
+        ("Mid", "value", "2", 2),
+        ("High", "value", "3", 1),
+        ("Don't know", "missing", "8", 1),
+        ("Refused", "missing", "9", 1),
+    ]
+    assert levels(db, survey, "sex")[2:] == [
+        ("Refused", "missing", "9", 1), ("missing", "blank", None, 1),
+    ]  # fmt: skip
+    assert "Sex of respondent" in survey.variables["question"].tolist()
+    assert survey.receipt["format"]["format"] == "SPSS"
+    assert survey.receipt["cells"]["txt"]["blank"] == 1
+
+
+def test_b18_a_codebook_decides_over_the_file(db: Database, spss: Path) -> None:
+    survey = db.ingest(
+        spss,
+        codebook={
+            "variables": {
+                "inc": {"values": {8: "Unsure"}, "structural": [9]},
+                "sex": {"missing": {2: "Not asked"}},
+            }
+        },
+    )
+    assert levels(db, survey, "inc") == [
+        ("Unsure", "value", "8", 1),
+        ("High", "value", "3", 1),
+        ("Low", "value", "1", 1),
+        ("Mid", "value", "2", 2),
+        ("not applicable", "structural", "9", 1),
+    ]
+    assert levels(db, survey, "sex")[1] == ("Not asked", "missing", "2", 2)
+
+
+def test_b20_codes_of_one_label_stay_two(db: Database, tmp_path: Path) -> None:
+    file = tmp_path / "dup.dta"
+    pyreadstat.write_dta(
+        pd.DataFrame({"state": [1, 2, 2, 3]}),
+        file,
+        variable_value_labels={"state": {1: "Newton", 2: "Newton", 3: "Oldham"}},
+    )
+    survey = db.ingest(file)
+    assert levels(db, survey, "state") == [
+        ("Newton [1]", "value", "1", 1),
+        ("Newton [2]", "value", "2", 2),
+        ("Oldham", "value", "3", 1),
+    ]
+    assert "the codes 1, 2 are all called 'Newton'" in told(survey, "hints")
+    book = {"variables": {"state": {"recode": {1: "Newton", 2: "Newton"}}}}
+    assert levels(db, db.ingest(file, codebook=book), "state")[0] == (
+        "Newton", "value", "1; 2", 3,
+    )  # fmt: skip
+
+
+def test_b21_reasons_of_missing_values_lead_to_the_same_tree(
+    db: Database, tmp_path: Path
+) -> None:
+    file = tmp_path / "ext.dta"
+    pyreadstat.write_dta(
+        pd.DataFrame({"asked": [1, 1, 2, 2, 1], "amount": [1, 2, "a", "a", "b"]}),
+        file,
+        missing_user_values={"amount": ["a", "b"]},
+        variable_value_labels={
+            "amount": {"a": "Not applicable", "b": "Don't know", 1: "Little"}
+        },
+    )
+    plain = db.ingest(file, "plain")
+    assert [row[:2] for row in levels(db, plain, "amount")] == [
+        ("Little", "value"),
+        ("2", "value"),
+        ("Don't know", "missing"),
+        ("Not applicable [.a]", "missing"),
+    ]
+    assert "ingest with structural=['.a']" in told(plain, "hints")
+    from_stata = db.ingest(file, "stata", structural={"amount": [".a"]}).event_tree()
+    rows = (
+        "select * from (values (1, 'Little'), (1, '2'), (2, 'a'), (2, 'a'), (1, 'b')) "
+        "as t(asked, amount)"
+    )
+    from_csv = db.ingest(
+        rows,
+        "text",
+        structural={"amount": ["a"]},
+        missing={"amount": ["b"]},
+        levels={"amount": ["Little", "2"]},
+    ).event_tree()
+    columns = ["source", "label", "target", "n"]
+    assert from_stata.edges[columns].equals(from_csv.edges[columns])
+
+
+def test_b14_files_are_matched_by_column_names(db: Database, tmp_path: Path) -> None:
+    (tmp_path / "wave1.csv").write_text("id,sex,income\na,F,\nb,M,high\n")
+    (tmp_path / "wave2.csv").write_text("id,sex,income\nc,M,high\n")
+    (tmp_path / "wave3.csv").write_text("newq,income,sex,id\nx,low,F,d\ny,,M,e\n")
+    (tmp_path / "wave4.csv").write_text("id,sex,income,newq\n")
+    frame = pd.DataFrame({"id": ["f"], "newq": ["x"], "sex": ["F"]})
+    frame.to_parquet(tmp_path / "wave5.parquet")
+    files = [tmp_path / f"wave{i}.csv" for i in (1, 2, 3, 4)]
+    survey = db.ingest(files)
+    assert survey.receipt["rows_read"] == 5
+    assert levels(db, survey, "income") == [
+        ("high", "value", "high", 2), ("low", "value", "low", 1), ("missing", "blank", None, 2),
+    ]  # fmt: skip
+    assert levels(db, survey, "newq") == [
+        ("x", "value", "x", 1), ("y", "value", "y", 1), ("missing", "blank", None, 3),
+    ]  # fmt: skip
+    same = db.ingest(str(tmp_path / "wave*.csv"))
+    assert levels(db, same, "newq") == levels(db, survey, "newq")
+    assert (
+        f"the same bytes were read before, as survey {survey.name!r}" in same.receipt["hints"]
+    )
+    mixed = db.ingest([*files, tmp_path / "wave5.parquet"])
+    assert levels(db, mixed, "sex") == [("F", "value", "F", 3), ("M", "value", "M", 3)]
+
+
+def test_a_fault_in_one_of_several_files_names_it(db: Database, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n")
+    (tmp_path / "b.csv").write_text("x,y\n1,2\n1,2,3,4\n" * 60)
+    (tmp_path / "c.csv").write_text("x,x\n1,2\n")
+    with pytest.raises(SurveyError, match=r"b\.csv, lines 3"):
+        db.ingest([tmp_path / "a.csv", tmp_path / "b.csv"])
+    with pytest.raises(SurveyError, match=r"c\.csv has several columns called 'x'"):
+        db.ingest([tmp_path / "a.csv", tmp_path / "c.csv"])
+    with pytest.raises(SurveyError, match="the list of files is empty"):
+        db.ingest([])
+    with pytest.raises(SurveyError, match=r"there is no file .*none-\*\.csv"):
+        db.ingest(str(tmp_path / "none-*.csv"))
+    assert list(db.surveys) == []
+
+
+def test_a_workbook_is_read_as_shown(db: Database, tmp_path: Path) -> None:
+    xlsxwriter = pytest.importorskip("xlsxwriter")
+    file = tmp_path / "book.xlsx"
+    with xlsxwriter.Workbook(file) as book:
+        for name in ("first", "second"):
+            sheet = book.add_worksheet(name)
+            sheet.write_row(0, 0, ["sex", "n", "flag"])
+            for i, row in enumerate([["F", 1, True], ["M", 2.5, False], ["F", 10, None]], 1):
+                sheet.write_row(i, 0, row)
+    survey = db.ingest(file)
+    assert levels(db, survey, "n") == [
+        ("1", "value", "1", 1), ("10", "value", "10", 1), ("2.5", "value", "2.5", 1),
+    ]  # fmt: skip
+    assert levels(db, survey, "flag") == [
+        ("False", "value", "False", 1),
+        ("True", "value", "True", 1),
+        ("missing", "blank", None, 1),
+    ]  # fmt: skip
+    assert "second" in told(survey, "notes")
+    second = db.ingest(file, sheet="second", weight="n")
+    assert second.receipt["format"]["sheet"] == "second"
+    assert second.receipt["weights"]["sum"] == "13.5"
+    with pytest.raises(SurveyError, match="third"):
+        db.ingest(file, sheet="third")
+
+
+def test_polars_frames_are_read_through_arrow(db: Database) -> None:
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"a": ["x", None, "y"], "b": [1, 2, 2], "c": [1.0, float("nan"), 2.5]})
+    for source in (frame, frame.lazy()):
+        survey = db.ingest(source)
+        assert levels(db, survey, "a")[2] == ("missing", "blank", None, 1)
+        assert [row[0] for row in levels(db, survey, "c")] == ["1", "2.5", "missing"]
+
+
+def test_standard_input_is_read_once_whatever_its_format(
+    db: Database, spss: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for content, name in ((b"x,y\n1,2\n", "x"), (spss.read_bytes(), "inc")):
+        stream = io.TextIOWrapper(io.BytesIO(content))
+        monkeypatch.setattr(sys, "stdin", stream)
+        survey = db.ingest("-")
+        assert name in survey.variables["variable"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ({"delimiter": ";"}, "is an SPSS file, which has no delimiter"),
+        ({"sheet": 1}, "is an SPSS file, which has no sheet"),
+        ({"bad_rows": "skip"}, "whose rows are all of one shape"),
+    ],
+)
+def test_what_a_format_does_not_have_is_refused(
+    db: Database, spss: Path, told: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(SurveyError, match=message):
+        db.ingest(spss, **told)
+    with pytest.raises(SurveyError, match="was told of a SELECT"):
+        db.ingest("select 1 as x", encoding="latin-1")
+
+
+def test_unused_columns_of_a_wide_spss_file_are_not_read(db: Database, tmp_path: Path) -> None:
+    file = tmp_path / "wide.sav"
+    pyreadstat.write_sav(
+        pd.DataFrame({f"q{i}": [float(j % 2) for j in range(20)] for i in range(500)}), file
+    )
+    survey = db.ingest(file, columns=["q7", "q499", "q3"])
+    assert list(survey.variables["variable"].unique()) == ["q7", "q499", "q3"]
