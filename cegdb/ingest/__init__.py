@@ -15,6 +15,7 @@ from cegdb.ingest.codebook import CodebookSource, load_codebook
 from cegdb.ingest.counts import check_counts
 from cegdb.ingest.csvfile import MisreadError
 from cegdb.ingest.files import LOADED
+from cegdb.ingest.gates import Gate, apply_gates, ordered_gates
 from cegdb.ingest.levels import Variable, count_rows, insert_levels, sort_levels
 from cegdb.ingest.receipt import fingerprint_of, receipt_of, twins_of
 from cegdb.ingest.settings import Labels, Request, Settings, settled
@@ -138,6 +139,7 @@ def _ingest(
         store.writing() as (_, catalog),
     ):
         settings = settled(relation, request)
+        gates = ordered_gates(con, settings.gates, list(settings.variables), relation.shown)
         name = claim_name(catalog, "survey", name, relation.name, replace=replace)
         with Steps(con) as steps:
             n_read = _read(steps, con, relation, settings)
@@ -147,9 +149,9 @@ def _ingest(
             if not n_read:
                 raise SurveyError(f"{relation.shown} has a header but no rows")
             survey_id = new_id(catalog, "survey")
-            coded = insert_levels(catalog, survey_id, variables)
             table = response_table(survey_id)
-            n_distinct = _code(steps, table, coded)
+            n_distinct, gated = _code(steps, table, variables, gates)
+            insert_levels(catalog, survey_id, variables)
             n = int(str(steps.rows(f"select coalesce(sum(n), 0) from {table}")[0][0]))  # noqa: S608
             if not n:
                 raise SurveyError(f"{relation.shown}: every {settings.count!r} is 0")
@@ -162,6 +164,7 @@ def _ingest(
             n_zero=dropped,
             n=n,
             weights=weights,
+            gates=gated,
             twins=twins_of(catalog, fingerprint, name),
         )
         insert(
@@ -221,19 +224,22 @@ def _load(
             con.unregister(_CHUNK)
 
 
-def _code(steps: Steps, table: str, variables: list[Variable]) -> int:
-    """Write the survey's distinct coded rows, sorted, and return how many there are."""
+def _code(
+    steps: Steps, table: str, variables: list[Variable], gates: Sequence[Gate]
+) -> tuple[int, list[dict[str, object]]]:
+    """Write the survey's distinct coded rows, sorted; return how many, and what gates did."""
     count_rows(steps, variables)
     places = range(1, len(variables) + 1)
     coded = ", ".join(f"v{i}" for i in places)
-    lines = _coded_lines(steps, variables)
-    return steps.execute(
+    lines, report = apply_gates(steps, gates, variables, _coded_lines(steps, variables))
+    n_distinct = steps.execute(
         f"create table {table} as "  # noqa: S608
         f"select {coded}, cast(sum(n) as bigint) as n, "
         "cast(sum(weight) as decimal(38, 12)) as weight, "
         "cast(sum(weight_sq) as decimal(38, 12)) as weight_sq "
         f"from ({lines}) group by {coded} order by {coded}"
     )
+    return n_distinct, report
 
 
 def _coded_lines(steps: Steps, variables: list[Variable]) -> str:

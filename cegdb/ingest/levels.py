@@ -63,14 +63,27 @@ class Variable:
     missing: list[str] = field(default_factory=list)
     counts: dict[str | None, int] = field(default_factory=dict)
     cells: dict[str, tuple[Kind, str]] = field(default_factory=dict)
+    n_of_code: dict[int, int] | None = None
     hints: list[str] = field(default_factory=list)
 
     def kinds(self) -> dict[str, int]:
         """Return how many respondents' cells are of each kind."""
+        if self.n_of_code is not None:
+            n = dict.fromkeys(("value", "structural", "missing", "blank"), 0)
+            for code, rows in self.n_of_code.items():
+                n[self._kind_of(code)] += rows
+            return n
         n = {"value": 0, "structural": 0, "missing": 0, "blank": self.counts.get(None, 0)}
         for text, (kind, _) in self.cells.items():
             n[kind] += self.counts.get(text, 0)
         return n
+
+    def _kind_of(self, code: int) -> str:
+        if code <= len(self.values):
+            return "value"
+        if code < self.blank_code:
+            return "missing"
+        return "blank" if code == self.blank_code else "structural"
 
     def n_of(self, kind: Kind, label: str) -> int:
         """Return how many respondents' cells are of one kind and label."""
@@ -343,9 +356,7 @@ def _in_order(
     return first + in_level_order([label for label in observed if label not in known])
 
 
-def insert_levels(
-    catalog: sa.Connection, survey_id: int, variables: list[Variable]
-) -> list[Variable]:
+def insert_levels(catalog: sa.Connection, survey_id: int, variables: list[Variable]) -> None:
     """Write the rows of ``variable`` and ``level``: values, missing, blank, structural.
 
     ``level_id`` is the variable's first one plus ``code - 1``; ``code`` is what
@@ -378,7 +389,9 @@ def insert_levels(
             (MISSING, "blank", variable.counts.get(None, 0)),
             (NOT_APPLICABLE, "structural", n_of["structural", NOT_APPLICABLE]),
         ]
-        for code, (label, of_kind, n) in enumerate(levels, 1):
+        for code, (label, of_kind, n_read) in enumerate(levels, 1):
+            gated = variable.n_of_code
+            n = n_read if gated is None else gated.get(code, 0)
             written = [] if variable.entry.bins else in_level_order(texts[of_kind, label])
             level_rows.append(
                 {
@@ -396,7 +409,6 @@ def insert_levels(
         variable_id += 1
     insert_rows(catalog, schema.variable, variable_rows)
     insert_rows(catalog, schema.level, level_rows)
-    return variables
 
 
 def _next(catalog: sa.Connection, column: sa.Column[int]) -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cegdb.ingest.counts import looks_like
+from cegdb.ingest.gates import gate_hints
 from cegdb.ingest.levels import suspects
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def receipt_of(
     n_zero: int,
     n: int,
     weights: dict[str, object] | None,
+    gates: list[dict[str, object]],
     twins: list[str],
 ) -> dict[str, object]:
     """Return the receipt as it is stored in the catalog.
@@ -38,8 +40,8 @@ def receipt_of(
         What was read, how, and the levels found.
     n_lines, n_zero, n
         Lines of the source with the right shape, those with a count of 0, respondents.
-    weights
-        What `check_weights` says of them.
+    weights, gates
+        What `check_weights` and `apply_gates` say of them.
     twins
         Surveys already made of the same bytes.
 
@@ -47,8 +49,8 @@ def receipt_of(
     -------
     dict
         ``rows_read``, ``rows_kept``, ``rows_dropped`` (reason -> rows), ``bad_rows`` (the
-        first of those skipped), ``respondents``, ``weights``, ``format`` (encoding and
-        dialect used), ``columns_found_as``, ``cells`` (variable -> kind -> respondents),
+        first of those skipped), ``respondents``, ``weights``, ``gates``, ``format`` (encoding
+        and dialect used), ``columns_found_as``, ``cells`` (variable -> kind -> respondents),
         ``declared_labels``, ``notes`` (what was done) and ``hints`` (what looks wrong).
     """
     readers = [part.csv for part in (relation.parts or [relation]) if part.csv is not None]
@@ -62,6 +64,7 @@ def receipt_of(
         "bad_rows": [row._asdict() for rows in skipped for row in rows.first],
         "respondents": n,
         "weights": weights,
+        "gates": gates,
         "format": relation.format,
         "columns_found_as": settings.found_as,
         "cells": {variable.name: variable.kinds() for variable in variables},
@@ -73,6 +76,7 @@ def receipt_of(
             *(f"the same bytes were read before, as survey {name!r}" for name in twins),
             *_hints(relation, settings),
             *settings.hints,
+            *gate_hints(gates),
             *suspects(variables, settings),
         ],
     }

@@ -107,7 +107,7 @@ def _cell(column: str, kind: str) -> str:
     return f"nullif({text}, '')"
 
 
-def first_line(error: Exception) -> str:
+def first_line(error: BaseException) -> str:
     """Return the first line of DuckDB's message."""
     return str(error).strip().splitlines()[0]
 

@@ -47,6 +47,7 @@ class Settings:
     structural: dict[str, list[str]]
     missing: dict[str, list[str]]
     found_as: dict[str, str]
+    gates: dict[str, str]
     hints: list[str]
 
     @property
@@ -75,6 +76,7 @@ class Settings:
             "count": self.count,
             "weight": self.weight,
             "decimal": self.decimal,
+            "gates": self.gates,
             "variables": {name: entry for name, entry in entries.items() if entry},
         }
 
@@ -120,6 +122,8 @@ def settled(relation: Relation, request: Request) -> Settings:
     entries, hints = _entries(book, names, where)
     for name, bins in _items(request.bins, chosen, "bins"):
         entries[name] = replace(entries.get(name, Entry()), bins=bins_of(bins, repr(name)))
+    gates = dict(_items(book.gates, chosen, "gates"))
+    gated = set(gates)
     variables = {}
     for name in chosen:
         entry = entries.get(name, Entry())
@@ -132,6 +136,7 @@ def settled(relation: Relation, request: Request) -> Settings:
                 levels=levels.get(name, entry.levels),
             ),
             relation.known.get(name),
+            is_gated=name in gated,
         )
     found_as = {
         str(name): found
@@ -147,6 +152,7 @@ def settled(relation: Relation, request: Request) -> Settings:
         structural,
         missing,
         found_as,
+        {name: str(rule) for name, rule in gates.items()},
         hints,
     )
 
