@@ -226,7 +226,7 @@ def test_a_letter_cut_where_sniffing_ends_is_still_a_letter(
         (b"a" * 3_000_000, "has no header line"),
         (b"x,y\n" + b"a" * 3_000_000 + b",b\n", "line 2: longer than 2,097,152 bytes"),
         (b"\x89PNG\r\n\x1a\n\0\0", "it holds binary data"),
-        (b"PK\x03\x04" + bytes(30), "is a zip archive, or an Excel file"),
+        (b"PK\x03\x04" + bytes(30), "cannot be read as a workbook"),
         (b"PAR1", "is not readable Parquet"),
         (b"PAR1" + bytes(100) + b"PAR1", "is not readable Parquet"),
     ],

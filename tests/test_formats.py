@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+import zipfile
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -260,3 +261,10 @@ def test_unused_columns_of_a_wide_spss_file_are_not_read(db: Database, tmp_path:
     )
     survey = db.ingest(file, columns=["q7", "q499", "q3"])
     assert list(survey.variables["variable"].unique()) == ["q7", "q499", "q3"]
+
+
+def test_a_zip_archive_is_told_from_a_workbook(db: Database, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "survey.zip", "w") as archive:
+        archive.writestr("a.csv", "x,y\n1,2\n")
+    with pytest.raises(SurveyError, match=r"is a zip archive of 'a\.csv'\nhint: unpack it"):
+        db.ingest(tmp_path / "survey.zip")

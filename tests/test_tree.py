@@ -173,3 +173,57 @@ def test_a_hand_added_path_has_no_rows_and_counts_as_an_answer(db: Database) -> 
     staged = tree.learn_stages()
     assert (staged.stage_edges["probability"] > 0).all()
     assert db.check() == []
+
+
+def test_missing_answers_are_told_by_variable_and_history(db: Database) -> None:
+    rows = """
+        select * from (values
+            ('y', 'a', 'p', 6), ('y', null, 'q', 3), ('n', null, 'p', 8), ('n', null, null, 2),
+            ('y', '?', 'q', 1), ('y', 'b', null, 2)
+        ) as t(x, y, z, n)
+    """
+    survey = db.ingest(rows, count="n", missing=["?"])
+    summary = details(survey.event_tree())
+    assert summary["missing"] == {
+        "rows_with_a_missing_answer": 8,
+        "rows_that_answer_later": 4,
+        "share_monotone": 1 - 4 / 22,
+    }
+    assert summary["histories"]["y"] == {
+        "n": 2,
+        "shown": [
+            {"history": "x = n", "rows": 10, "decided": 10, "as": "not applicable"},
+            {"history": "x = y", "rows": 12, "decided": 4, "as": "missing"},
+        ],
+    }
+    assert summary["histories"]["z"]["shown"][0]["history"] == "x = n, y = not applicable"
+    assert (
+        "8 of 22 rows (36%) count up to a missing answer only, and 4 of them answer"
+        in (summary["hints"][0])
+    )
+    complete = details(survey.event_tree(missing_policy="complete"))
+    assert complete["missing"]["rows_with_a_missing_answer"] == 8
+    assert details(survey.event_tree(missing_policy="category"))["missing"] == {}
+
+
+def test_histories_are_told_across_chunks_of_variables(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cegdb.tree.paths._LIMIT", 30)
+    rows = """
+        select * from (values
+            ('y', 'a', 'u', 'p', 6), ('y', 'a', 'v', null, 3), ('n', 'b', null, 'p', 8)
+        ) as t(x, y, z, w, n)
+    """
+    told = details(db.ingest(rows, count="n").event_tree())
+    assert told["histories"]["z"]["shown"] == [
+        {"history": "x = n, y = b", "rows": 8, "decided": 8, "as": "not applicable"}
+    ]
+    assert told["histories"]["w"]["shown"] == [
+        {"history": "x = y, y = a, z = v", "rows": 3, "decided": 3, "as": "missing"}
+    ]
+    assert told["missing"]["rows_that_answer_later"] == 0
+
+
+def details(tree: EventTree) -> Any:
+    return tree._row()["summary"]

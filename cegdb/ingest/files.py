@@ -7,6 +7,7 @@ import shutil
 import stat
 import sys
 import tempfile
+import zipfile
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -146,6 +147,7 @@ def from_file(
         _refuse_told(reading, called, "Parquet", ())
         return _from_parquet(con, file, name)
     if start.startswith((_ZIP, _OLE)):
+        _refuse_archive(file, called)
         _refuse_told(reading, called, "a workbook", ("sheet",))
         return _from_workbook(file, name, reading.sheet)
     from cegdb.ingest import labelled
@@ -196,6 +198,18 @@ def _start(file: Path, called: str) -> bytes:
         if isinstance(error, SurveyError):
             raise
         raise SurveyError(f"there is no file {called}") from None
+
+
+def _refuse_archive(file: Path, called: str) -> None:
+    """Refuse a zip archive that holds files, and is not a workbook of them."""
+    if not zipfile.is_zipfile(file):
+        return
+    with zipfile.ZipFile(file) as archive:
+        names = archive.namelist()
+    if not any(name.startswith("xl/") or name == "content.xml" for name in names):
+        raise SurveyError(
+            f"{called} is a zip archive of {listed(map(repr, names), most=3)}", hint="unpack it"
+        )
 
 
 def _refuse_told(

@@ -15,7 +15,8 @@ from cegdb.ingest.relation import find_columns
 from cegdb.sqlfiles import Steps
 from cegdb.store import schema
 from cegdb.store.objects import claim_name, insert, new_id, row
-from cegdb.tree.paths import Coded, Policy, TreeVariable, code_paths, refuse_gaps
+from cegdb.tree.histories import TreeVariable
+from cegdb.tree.paths import Coded, Policy, code_paths, refuse_gaps
 from cegdb.version import made_by
 
 if TYPE_CHECKING:
@@ -161,6 +162,8 @@ def event_tree(
                     "rows_left_out": survey["n"] - n,
                     "rows_stopped_at_a_situation": n_stopped,
                     "decisions": coded.decisions,
+                    "histories": coded.histories,
+                    "missing": _missing(coded, policy, survey["n"]),
                     "vertices_without_rows": n_zero,
                     "hints": _hints(coded, policy, survey["n"]),
                 },
@@ -350,9 +353,29 @@ def _refuse_size(variables: Sequence[TreeVariable], why: str) -> None:
         )
 
 
+def _missing(coded: Coded, policy: Policy, n: int) -> dict[str, object]:
+    """Return how many rows end at a missing answer, and the share that is monotone."""
+    stopped = sum(of["blank_missing"] + of["missing"] for of in coded.decisions.values())
+    if policy.missing == "category" or not n:
+        return {}
+    return {
+        "rows_with_a_missing_answer": stopped,
+        "rows_that_answer_later": coded.n_followed,
+        "share_monotone": 1 - coded.n_followed / n,
+    }
+
+
 def _hints(coded: Coded, policy: Policy, n: int) -> list[str]:
     """Return what a reader of the summary should know of rows that do not reach a leaf."""
     hints = []
+    told = _missing(coded, policy, n)
+    stopped = int(str(told.get("rows_with_a_missing_answer", 0)))
+    if stopped * 10 > n and policy.missing == "prefix":
+        hints.append(
+            f"{stopped:,} of {n:,} rows ({stopped / n:.0%}) count up to a missing answer only, "
+            f"and {coded.n_followed:,} of them answer a later question, which is not used; see "
+            "missing_policy"
+        )
     for name, decided in coded.decisions.items():
         stopped = decided["blank_missing"] + decided["missing"]
         if stopped and policy.missing != "category":

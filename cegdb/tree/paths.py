@@ -7,39 +7,20 @@ start again from a dense id of the path so far (one *chunk* of variables after a
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import TreeError, listed
 from cegdb.store.objects import response_table
+from cegdb.tree.histories import TreeVariable, histories, label_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cegdb.sqlfiles import Steps, Value
+    from cegdb.sqlfiles import Steps
 
 _LIMIT: Final = 1 << 62
-
-
-@dataclass(frozen=True)
-class TreeVariable:
-    """One variable of the order, with its levels as the survey codes them."""
-
-    name: str
-    ordinal: int
-    variable_id: int
-    first_level_id: int
-    codes: Mapping[str, int]
-    n_values: int
-    blank_code: int
-    missing_code: int
-    n_undecided: int
-    radix: int
-
-    @property
-    def structural_code(self) -> int:
-        """The code of the level 'not applicable'."""
-        return self.blank_code + 1
 
 
 @dataclass(frozen=True)
@@ -57,6 +38,8 @@ class Coded:
     """Where each variable's digit is: its chunk's end, and what was decided about cells."""
 
     chunk_ends: list[int] = field(default_factory=list)
+    histories: dict[str, dict[str, object]] = field(default_factory=dict)
+    n_followed: int = 0
     decisions: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
@@ -125,7 +108,12 @@ def _code_chunks(
         divisors = _divisors(chunk)
         for variable, divisor in zip(chunk, divisors, strict=True):
             if variable.n_undecided:
-                coded.decisions[variable.name] = _decide(steps, variable, divisor, policy)
+                place = start + chunk.index(variable) + 1
+                _decide(steps, variable, divisor, place, policy, coded)
+                coded.histories[variable.name] = histories(
+                    steps, variables, coded.chunk_ends, variable, divisor
+                )
+                _apply(steps, variable, divisor, policy)
         if policy.sampling_zeros != "none":
             _impossible_digits(steps, impossible, variables, start, end)
             _zero_paths(steps, chunk, divisors, policy, is_first=start == 0)
@@ -164,8 +152,9 @@ def _responses(
     table = response_table(survey_id)
     columns = ", ".join(f"v{variable.ordinal}" for variable in variables)
     columns += ", n, weight, weight_sq"
+    last = f"{_last_answer(variables)} as last_answer, true as is_kept"
     if not added and _chunk_end(variables, 0, 0) == len(variables):
-        return f"(select null as row_id, {columns}, true as is_kept from {table})"  # noqa: S608
+        return f"(select null as row_id, {columns}, {last} from {table})"  # noqa: S608
     rows = "".join(
         " union all select "
         + ", ".join(str(path.get(i, 0)) for i in range(len(variables)))
@@ -174,10 +163,21 @@ def _responses(
     )
     steps.create(
         "response_row",
-        f"select row_number() over () as row_id, {columns}, true as is_kept "  # noqa: S608
+        f"select row_number() over () as row_id, {columns}, {last} "  # noqa: S608
         f"from (select {columns} from {table}{rows})",
     )
     return "temp.response_row"
+
+
+def _last_answer(variables: Sequence[TreeVariable]) -> str:
+    """Return the SQL of the place of the last answered question of a row, from 1."""
+    if not any(variable.n_undecided for variable in variables):
+        return "0"
+    cases = [
+        f"when v{variable.ordinal} between 1 and {variable.n_values} then {place}"
+        for place, variable in reversed(list(enumerate(variables, 1)))
+    ]
+    return f"case {' '.join(cases)} else 0 end"
 
 
 def _refuse_observed(
@@ -198,11 +198,6 @@ def _refuse_observed(
             )
             found = f"{n} rows have it" if n else "add_paths adds it"
             raise TreeError(f"the path {words} is declared impossible, but {found}")
-
-
-def label_for(variable: TreeVariable, code: int) -> str:
-    """Return the label a code of a variable stands for."""
-    return next(label for label, known in variable.codes.items() if known == code)
 
 
 def refuse_gaps(
@@ -246,10 +241,10 @@ def _code_chunk(
         steps.create("stopped_head", "select cast(0 as bigint) as head_id where false")
         steps.create(
             "path_row",
-            f"select r.row_id, {digits} as code, r.n, r.weight, r.weight_sq, r.is_kept "  # noqa: S608
-            f"from {source} as r "
+            f"select r.row_id, {digits} as code, r.n, r.weight, r.weight_sq, "  # noqa: S608
+            f"r.last_answer, r.is_kept from {source} as r "
             # The root is there even where missing_policy leaves out every row.
-            "union all select null, 0, 0, null, null, true",
+            "union all select null, 0, 0, null, null, 0, true",
         )
         return
     steps.create(
@@ -261,7 +256,7 @@ def _code_chunk(
         "path_row",
         f"select p.row_id, h.head_id * {size} + "  # noqa: S608
         f"if(p.code % {last_radix} = 0, 0, coalesce({digits}, 0)) as code, "
-        "p.n, p.weight, p.weight_sq, p.is_kept "
+        "p.n, p.weight, p.weight_sq, p.last_answer, p.is_kept "
         "from temp.path_row as p "
         f"inner join temp.path_head as h on p.code = h.code and h.chunk = {last} "
         f"left join {source} as r on p.row_id = r.row_id",
@@ -269,42 +264,57 @@ def _code_chunk(
 
 
 def _decide(
-    steps: Steps, variable: TreeVariable, divisor: int, policy: Policy
-) -> dict[str, int]:
-    """Decide the blank and missing cells of one variable; return rows by decision."""
-    digit: dict[str, Value] = {"divisor": divisor, "radix": variable.radix}
-    kinds: dict[str, Value] = {
-        "n_values": variable.n_values,
-        "blank_code": variable.blank_code,
-    }
-    code: dict[str, Value] = {"structural_code": variable.structural_code}
+    steps: Steps,
+    variable: TreeVariable,
+    divisor: int,
+    place: int,
+    policy: Policy,
+    coded: Coded,
+) -> None:
+    """Decide the blank and missing cells of one variable; count rows by decision."""
     steps.run(
         "gate_floret",
-        **digit,
-        **kinds,
-        **code,
+        divisor=divisor,
+        radix=variable.radix,
+        n_values=variable.n_values,
+        blank_code=variable.blank_code,
+        structural_code=variable.structural_code,
         blank=policy.blank,
         policy=policy.missing,
         gate_min_rows=policy.gate_min_rows,
     )
-    decided = {
-        (bool(is_blank), bool(structural)): n
-        for is_blank, structural, n in steps.fetch("gate_decision", **digit, **kinds)
+    decided = Counter[tuple[bool, bool]]()
+    for is_blank, is_structural, is_followed, n in steps.fetch(
+        "gate_decision",
+        divisor=divisor,
+        radix=variable.radix,
+        n_values=variable.n_values,
+        blank_code=variable.blank_code,
+        place=place,
+    ):
+        decided[bool(is_blank), bool(is_structural)] += n
+        if is_followed and not is_structural:
+            coded.n_followed += n
+    coded.decisions[variable.name] = {
+        "blank_structural": decided[True, True],
+        "blank_missing": decided[True, False],
+        "missing_structural": decided[False, True],
+        "missing": decided[False, False],
     }
+
+
+def _apply(steps: Steps, variable: TreeVariable, divisor: int, policy: Policy) -> None:
+    """Change the digits of the cells that were decided."""
     steps.run(
         "path_row",
-        **digit,
-        **kinds,
-        **code,
+        divisor=divisor,
+        radix=variable.radix,
+        n_values=variable.n_values,
+        blank_code=variable.blank_code,
+        structural_code=variable.structural_code,
         missing_code=variable.missing_code,
         policy=policy.missing,
     )
-    return {
-        "blank_structural": decided.get((True, True), 0),
-        "blank_missing": decided.get((True, False), 0),
-        "missing_structural": decided.get((False, True), 0),
-        "missing": decided.get((False, False), 0),
-    }
 
 
 def _impossible_digits(

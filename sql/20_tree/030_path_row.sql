@@ -5,7 +5,7 @@
 --          (this digit and all later ones 0), is dropped (code -1), or keeps the digit of a
 --          label 'missing', by $policy.
 -- reads:   path_row, gate_floret
--- writes:  path_row(row_id, code, n, weight, weight_sq, is_kept)
+-- writes:  path_row(row_id, code, n, weight, weight_sq, last_answer, is_kept)
 -- params:  divisor BIGINT, what the variable's digit of a path code is multiplied by
 --          radix INTEGER, number of its digits
 --          n_values INTEGER, digits 1 .. n_values are values
@@ -21,6 +21,7 @@ with cell as (
         p.n,
         p.weight,
         p.weight_sq,
+        p.last_answer,
         p.is_kept,
         (p.code // $divisor) % $radix as digit,
         g.blank_structural,
@@ -44,5 +45,6 @@ select
     n,
     weight,
     weight_sq,
+    last_answer,
     is_kept
 from cell

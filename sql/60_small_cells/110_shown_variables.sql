@@ -3,7 +3,7 @@
 -- purpose:  The view variables of one survey without hidden counts.
 -- reads:    variables, hidden_cell
 -- writes:   shown_variables(survey, variable, ordinal, label, kind, n, code, level_id,
---           label_id, variable_id)
+--           label_id, variable_id, original_code, question)
 -- params:   object_name VARCHAR, the survey's
 -- source:   none
 select
@@ -16,7 +16,9 @@ select
     v.code,
     v.level_id,
     v.label_id,
-    v.variable_id
+    v.variable_id,
+    v.original_code,
+    v.question
 from cegdb.variables as v
 left join temp.hidden_cell as h on h.kind = 'level' and v.level_id = h.owner_id
 where v.survey = $object_name

@@ -1,0 +1,111 @@
+"""The variables of a tree, and the histories at which their cells were decided, in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from cegdb.sqlfiles import Steps
+
+_MOST: Final = 20
+
+
+@dataclass(frozen=True)
+class TreeVariable:
+    """One variable of the order, with its levels as the survey codes them."""
+
+    name: str
+    ordinal: int
+    variable_id: int
+    first_level_id: int
+    codes: Mapping[str, int]
+    n_values: int
+    blank_code: int
+    missing_code: int
+    n_undecided: int
+    radix: int
+
+    @property
+    def structural_code(self) -> int:
+        """The code of the level 'not applicable'."""
+        return self.blank_code + 1
+
+
+def label_for(variable: TreeVariable, code: int) -> str:
+    """Return the label a code of a variable stands for."""
+    return next(label for label, known in variable.codes.items() if known == code)
+
+
+def histories(
+    steps: Steps,
+    variables: Sequence[TreeVariable],
+    chunk_ends: Sequence[int],
+    variable: TreeVariable,
+    divisor: int,
+) -> dict[str, object]:
+    """Return where blank and missing cells of a variable were decided, most rows first.
+
+    Parameters
+    ----------
+    steps
+        Runs the SQL; ``gate_floret`` is that of the variable.
+    variables, chunk_ends
+        The order, and where its chunks end so far.
+    variable, divisor
+        Which one, and what its digit of a path code is multiplied by.
+
+    Returns
+    -------
+    dict
+        ``n``, how many histories there are, and ``shown``, up to 20 of them: ``history``
+        in words, ``rows`` that reached it, ``decided`` of these, and ``as``, what their
+        cells count as.
+    """
+    rows = steps.fetch(
+        "gate_history",
+        divisor=divisor,
+        radix=variable.radix,
+        n_values=variable.n_values,
+        blank_code=variable.blank_code,
+        most=_MOST,
+    )
+    start = chunk_ends[-1] if chunk_ends else 0
+    before = variables[start : list(variables).index(variable)]
+    return {
+        "n": rows[0][4] if rows else 0,
+        "shown": [
+            {
+                "history": ", ".join(_words(steps, variables, chunk_ends, before, prefix)),
+                "rows": n_rows,
+                "decided": n_decided,
+                "as": "not applicable" if is_structural else "missing",
+            }
+            for prefix, is_structural, n_rows, n_decided, _ in rows
+        ],
+    }
+
+
+def _words(
+    steps: Steps,
+    variables: Sequence[TreeVariable],
+    chunk_ends: Sequence[int],
+    before: Sequence[TreeVariable],
+    code: int,
+) -> list[str]:
+    """Return a path code as ``variable = label``, its chunks before included."""
+    words: list[str] = []
+    for variable in reversed(before):
+        code, digit = divmod(code, variable.radix)
+        words.insert(0, f"{variable.name} = {label_for(variable, digit)}")
+    if not chunk_ends:
+        return words
+    ((above,),) = steps.rows(
+        "select code from temp.path_head where chunk = $chunk and head_id = $head_id",
+        {"chunk": len(chunk_ends) - 1, "head_id": code},
+    )
+    start = chunk_ends[-2] if len(chunk_ends) > 1 else 0
+    chunk = variables[start : chunk_ends[-1]]
+    return [*_words(steps, variables, chunk_ends[:-1], chunk, above), *words]
