@@ -1017,7 +1017,7 @@ SURVEY_FAULTS = [
     ),
     Fault(
         "check_level",
-        "a label id stands for one text",
+        "a label id stands for one text, or several that are declared the same",
         "people",
         "update cegdb.level set label_id = 1 where variable_id = 1",
     ),

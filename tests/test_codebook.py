@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cegdb.errors import SurveyError
+from cegdb.errors import StagingError, SurveyError, TreeError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from cegdb import Database, Survey
@@ -250,3 +251,56 @@ def test_words_that_yaml_takes_for_others_stay(db: Database, tmp_path: Path) -> 
     assert [(row[3], row[1]) for row in levels(db, survey)] == [
         ("01", "yes"), ("no", "No"), ("~", "null"), ("1_0", "0x1f"),
     ]  # fmt: skip
+
+
+PLACES = """
+    select * from (values
+        ('hospital', 'test+', 'recovery', 6), ('hospital', 'test+', 'death', 2),
+        ('hospital', 'no test', 'recovery*', 5), ('hospital', 'no test', 'death', 3),
+        ('community', 'test+', 'recovery', 7), ('community', 'test+', 'death', 1),
+        ('community', 'no test', 'recovery*', 4), ('community', 'no test', 'death', 4)
+    ) as t(place, test, outcome, n)
+"""
+SAME = {"variables": {"outcome": {"same": [["recovery", "recovery*"]]}}}
+
+
+def test_w5_1_labels_declared_the_same_can_share_a_stage_and_a_position(
+    db: Database, sound: Callable[[Database], None]
+) -> None:
+    stages: dict[tuple[str, ...], str] = {
+        ("hospital",): "h",
+        ("community",): "h",
+        ("hospital", "test+"): "g",
+        ("hospital", "no test"): "y",
+        ("community", "test+"): "z",
+        ("community", "no test"): "g",
+    }
+    raw = db.ingest(PLACES, "raw", count="n").event_tree()
+    with pytest.raises(StagingError, match="recovery"):
+        raw.set_stages(stages)  # type: ignore[arg-type]
+    apart = {path: name for path, name in stages.items() if name != "g"}
+    assert len(raw.set_stages(apart).to_ceg().positions) == 8  # type: ignore[arg-type]
+    tree = db.ingest(PLACES, "same", count="n", codebook=SAME).event_tree()
+    ceg = tree.set_stages(stages).to_ceg()  # type: ignore[arg-type]
+    assert len(ceg.positions) == 7
+    merged = ceg.edges[ceg.edges["label"] == "recovery"]
+    assert sorted(map(list, merged["raw_labels"])) == [
+        ["recovery"], ["recovery", "recovery*"], ["recovery*"],
+    ]  # fmt: skip
+    # The tree keeps the labels as they are.
+    assert set(tree.edges["label"]) >= {"recovery", "recovery*"}
+    sound(db)
+
+
+def test_w5_1_siblings_cannot_be_declared_the_same(db: Database) -> None:
+    book = {"variables": {"outcome": {"same": [["recovery", "death"]]}}}
+    survey = db.ingest(PLACES, count="n", codebook=book)
+    with pytest.raises(TreeError, match=r"'death', 'recovery' are declared the same, and the "):
+        survey.event_tree()
+    assert len(db.trees) == 0
+    for same, message in (
+        ([["recovery"]], "one label only"),
+        ([["recovery", "cure"]], "'cure', no answers of it"),
+    ):
+        with pytest.raises(SurveyError, match=message):
+            db.ingest(PLACES, count="n", codebook={"variables": {"outcome": {"same": same}}})

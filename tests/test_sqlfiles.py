@@ -84,6 +84,9 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
                 assert found.rows(view, min_n=5)[0] == found.rows(view)[0]
         staged.to_ceg(stop="baseline")
         survey.event_tree(name="plain").learn_stages()
+        book = {"variables": {"c": {"same": [["p", "q"]]}}}
+        with pytest.raises(cegdb.CegdbError, match="declared the same"):
+            db.ingest(query, "same", weight="w", missing=["?"], codebook=book).event_tree()
         with pytest.raises(cegdb.CegdbError, match="labels"):
             tree.set_stages({("u",): "s", ("u", "x"): "s"})
         assert db.check() == []

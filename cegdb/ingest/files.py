@@ -202,10 +202,11 @@ def _start(file: Path, called: str) -> bytes:
 
 def _refuse_archive(file: Path, called: str) -> None:
     """Refuse a zip archive that holds files, and is not a workbook of them."""
-    if not zipfile.is_zipfile(file):
-        return
-    with zipfile.ZipFile(file) as archive:
-        names = archive.namelist()
+    try:
+        with zipfile.ZipFile(file) as archive:
+            names = archive.namelist()
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        return  # what is wrong with it, the reader of workbooks says
     if not any(name.startswith("xl/") or name == "content.xml" for name in names):
         raise SurveyError(
             f"{called} is a zip archive of {listed(map(repr, names), most=3)}", hint="unpack it"

@@ -365,6 +365,7 @@ def insert_levels(catalog: sa.Connection, survey_id: int, variables: list[Variab
     variable_id = _next(catalog, schema.variable.c.variable_id)
     level_id = _next(catalog, schema.level.c.level_id)
     label_ids: dict[str, int] = {}
+    same = same_labels(variables)
     variable_rows, level_rows = [], []
     for ordinal, variable in enumerate(variables, 1):
         variable_rows.append(
@@ -399,7 +400,9 @@ def insert_levels(catalog: sa.Connection, survey_id: int, variables: list[Variab
                     "variable_id": variable_id,
                     "code": code,
                     "label": label,
-                    "label_id": label_ids.setdefault(label, len(label_ids) + 1),
+                    "label_id": label_ids.setdefault(
+                        same.get(label, label), len(label_ids) + 1
+                    ),
                     "original_code": "; ".join(written) or None,
                     "kind": of_kind,
                     "n": n,
@@ -414,6 +417,30 @@ def insert_levels(catalog: sa.Connection, survey_id: int, variables: list[Variab
 def _next(catalog: sa.Connection, column: sa.Column[int]) -> int:
     highest = catalog.execute(sa.select(sa.func.max(column))).scalar()
     return (highest or 0) + 1
+
+
+def same_labels(variables: Iterable[Variable]) -> dict[str, str]:
+    """Return each label declared the same as others -> the first of its group.
+
+    Raises
+    ------
+    SurveyError
+        A group has one label only, or names no answer of its variable.
+    """
+    first: dict[str, str] = {}
+    for variable in variables:
+        for group in variable.entry.same:
+            unknown = [label for label in group if label not in variable.values]
+            if unknown or len(group) < 2:
+                raise SurveyError(
+                    f"{variable.name!r}: same lists {listed(map(repr, unknown or group))}, "
+                    + ("no answers of it" if unknown else "one label only"),
+                    hint=f"its answers are {listed(map(repr, variable.values), most=10)}",
+                )
+            heads = list(dict.fromkeys(first.get(label, label) for label in group))
+            joined = {label for label, head in first.items() if head in heads}
+            first.update(dict.fromkeys([*joined, *group], heads[0]))
+    return first
 
 
 def count_rows(steps: Steps, variables: list[Variable]) -> None:

@@ -77,6 +77,7 @@ class Settings:
             "weight": self.weight,
             "decimal": self.decimal,
             "gates": self.gates,
+            "same": [g for v in self.variables.values() for g in v.entry.same],
             "variables": {name: entry for name, entry in entries.items() if entry},
         }
 

@@ -232,7 +232,7 @@ def _make(
             not_named = _not_named(steps)
         steps.run("situation_stage", is_learnt=request.method == "ahc")
         staging_id = new_id(catalog, "staging")
-        n_hyperstages, scored = _write(steps, staging_id, tree_id, alpha)
+        n_hyperstages, scored = _write(steps, staging_id, tree, alpha)
         if merges:
             steps.run("staging_merge", staging_id=staging_id)
         sizes = {
@@ -446,12 +446,14 @@ def _not_named(steps: Steps) -> int:
 
 
 def _write(
-    steps: Steps, staging_id: int, tree_id: int, alpha: float
+    steps: Steps, staging_id: int, tree: Mapping[str, Any], alpha: float
 ) -> tuple[int, dict[str, float]]:
     """Write the tables of a staging; return the number of hyperstages and the scores."""
-    n_hyperstages = steps.run("staging_hyperstage", staging_id=staging_id)
+    n_hyperstages = steps.run(
+        "staging_hyperstage", staging_id=staging_id, survey_id=tree["survey_id"]
+    )
     steps.run("staging_member", staging_id=staging_id)
-    steps.run("staging_stage", staging_id=staging_id, tree_id=tree_id, palette=PALETTE)
+    steps.run("staging_stage", staging_id=staging_id, tree_id=tree["tree_id"], palette=PALETTE)
     steps.run("stage_answer", alpha=alpha)
     steps.run("stage_estimate")
     estimates = steps.arrays("select * from temp.stage_estimate order by place")

@@ -132,6 +132,8 @@ def event_tree(
             coded = code_paths(steps, survey_id, variables, policy, filled, rules)
             tree_id = new_id(catalog, "tree")
             _build(steps, tree_id, variables, coded, is_weighted=_is_weighted(survey))
+            if dict(survey["settings"]).get("same"):
+                _refuse_siblings(steps, tree_id)
             size = steps.fetch("tree_size", tree_id=tree_id)[0]
         n, n_vertices, n_situations, n_leaves, height, n_stopped, n_zero = (
             value for value in size
@@ -223,6 +225,18 @@ def _build(
     steps.run("tree_edge", tree_id=tree_id)
     if is_weighted:
         steps.run("tree_weight", tree_id=tree_id)
+
+
+def _refuse_siblings(steps: Steps, tree_id: int) -> None:
+    """Refuse a floret with two labels that are declared the same: they would collide."""
+    for parent_id, labels in steps.fetch("same_sibling", tree_id=tree_id):
+        words = steps.fetch("path_words", tree_id=tree_id, vertex_id=parent_id)
+        path = [str(label) for part, _, label in words if part == "path"]
+        raise TreeError(
+            f"the labels {listed(map(repr, labels))} are declared the same, and the situation "
+            f"{' / '.join(path) or 'root'} has both",
+            hint="to count them as one answer use recode instead of same in the codebook",
+        )
 
 
 def _choice(setting: str, value: str, choices: Sequence[str]) -> None:

@@ -14,7 +14,7 @@ depends_on = None
 
 SCHEMA = "cegdb"
 FOLDER = Path(__file__).resolve().parents[1]
-VIEWS = ("020_variables",)
+VIEWS = ("020_variables", "030_labels")
 
 
 def remake_views(of_revision: str) -> None:

@@ -1,9 +1,10 @@
 -- step:    staging_hyperstage
 -- mode:    append cegdb.hyperstage
 -- purpose: The hyperstages, with their labels in level order.
--- reads:   situation_group, floret, situation_edge
+-- reads:   situation_group, floret, situation_edge, labels
 -- writes:  hyperstage(staging_id, hyperstage_id, variable_id, labels, n_situations)
 -- params:  staging_id INTEGER, the staging
+--          survey_id INTEGER, whose labels are shown
 -- source:  DESIGN 4
 with grouped as (
     select
@@ -17,11 +18,12 @@ with grouped as (
 
 labelled as (
     select
-        vertex_id as hyperstage_id,
-        list_sort(list(struct_pack(child_id := child_id, label := label))) as edges
-    from temp.situation_edge
-    where vertex_id in (select g.hyperstage_id from grouped as g)
-    group by vertex_id
+        e.vertex_id as hyperstage_id,
+        list_sort(list(struct_pack(child_id := e.child_id, label := c.label))) as edges
+    from temp.situation_edge as e
+    inner join cegdb.labels as c on c.survey_id = $survey_id and e.label_id = c.label_id
+    where e.vertex_id in (select g.hyperstage_id from grouped as g)
+    group by e.vertex_id
 )
 
 select

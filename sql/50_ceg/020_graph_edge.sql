@@ -14,12 +14,13 @@ with merged as (
         t.position_id as target_id,
         e.stage_id,
         e.label_id,
-        min(e.level_id) as level_id,
+        list_sort(list(distinct l.label)) as raw_labels,
         cast(sum(e.n) as bigint) as n,
         sum(e.weight) as weight
     from temp.staged_edge as e
     inner join temp.position_of as s on e.vertex_id = s.vertex_id
     inner join temp.position_of as t on e.child_id = t.vertex_id
+    inner join cegdb.level as l on e.level_id = l.level_id
     group by s.position_id, t.position_id, e.stage_id, e.label_id
 )
 
@@ -28,14 +29,13 @@ select
     m.source_id,
     m.target_id,
     m.label_id,
-    [l.label] as raw_labels,
+    m.raw_labels,
     m.n,
     m.weight,
     w.prior,
     g.probability
 from merged as m
 inner join temp.position_mass as w on m.source_id = w.position_id
-inner join cegdb.level as l on m.level_id = l.level_id
 inner join cegdb.stage_edge as g
     on g.staging_id = $staging_id and m.stage_id = g.stage_id and m.label_id = g.label_id
 order by m.source_id, m.label_id, m.target_id

@@ -1,0 +1,18 @@
+-- step:    same_sibling
+-- mode:    fetch
+-- purpose: The first situation with two edges of labels that are declared the same: a label
+--          equivalence must not join siblings.
+-- reads:   edge, level
+-- writes:  same_sibling(parent_id, labels)
+-- params:  tree_id INTEGER, the tree
+-- source:  SPEC 5 (admissible iff injective on every floret)
+select
+    e.parent_id,
+    list_sort(list(l.label)) as labels
+from cegdb.edge as e
+inner join cegdb.level as l on e.level_id = l.level_id
+where e.tree_id = $tree_id
+group by e.parent_id, l.label_id
+having count(*) > 1
+order by e.parent_id
+limit 1
