@@ -582,17 +582,30 @@ def run(file: str, db: Path | None, form: str | None, **given: Any) -> None:
 @NAME
 @REPLACE
 @INGEST
-def ingest(db: Path, file: str, **given: Any) -> None:
+@FORMAT
+def ingest(db: Path, file: str, form: str | None, **given: Any) -> None:
     """Read a survey FILE into DB; every row is accounted for.
+
+    Prints the receipt: a row a variable, its cells by kind; whole with --format json.
 
     \b
     Examples:
       cegdb ingest falls.duckdb falls.csv --name falls
       cegdb ingest ship.duckdb ship_freq.csv --count Freq
       cegdb ingest s.duckdb school.csv --missing unknown --structural attends=none
+      cegdb ingest w.duckdb panel.sav --weight wt --codebook panel.yaml --format json
     """
     with _opened(str(db)) as database:
-        _ingest(database, file, given)
+        receipt = _ingest(database, file, given).receipt
+    if form == "json":
+        import json
+
+        click.echo(json.dumps(receipt, ensure_ascii=False, indent=2))
+        return
+    cells: Any = receipt["cells"]
+    kinds = ("value", "structural", "missing", "blank")
+    rows = [[name, *(of[kind] for kind in kinds)] for name, of in cells.items()]
+    _table(["variable", *kinds], rows, form)
 
 
 @main.command()

@@ -398,3 +398,41 @@ def test_an_unreadable_file_of_stages_is_one_message(db: Path, tmp_path: Path) -
     assert "stages.csv" in stderr
     assert "line" in stderr
     assert "select" not in stderr
+
+
+def test_ingest_prints_the_receipt(db: Path, tmp_path: Path) -> None:
+    file = tmp_path / "dirty.csv"
+    file.write_text("x,y\na,1\nb,\na,?\n")
+    shown = call("ingest", db, file, "--missing", "?", "--format", "csv")
+    assert rows_of(shown) == [
+        {"variable": "x", "value": "3", "structural": "0", "missing": "0", "blank": "0"},
+        {"variable": "y", "value": "1", "structural": "0", "missing": "1", "blank": "1"},
+    ]
+    shown = call("ingest", db, file, "--missing", "?", "--format", "json")
+    receipt = json.loads(shown.stdout)
+    assert receipt["rows_read"] == 3
+    assert receipt["format"]["encoding"] == "utf-8"
+    assert receipt["patterns"]["shown"][0] == {"pattern": "+", "n": 1}
+    assert "the same bytes were read before, as survey 'dirty'" in receipt["hints"]
+
+
+def test_a_dirty_file_goes_from_receipt_to_ceg(tmp_path: Path) -> None:
+    rows = "wt;smoker;cigs\n0,5;1;10\n1,5;1;20\n2;0;\n0,25;0;10\n1;9;\n1;1;10\n"
+    (tmp_path / "dirty.csv").write_bytes(rows.encode("utf-16"))
+    (tmp_path / "book.yaml").write_text(
+        "weight: wt\n"
+        "variables:\n"
+        "  smoker: {label: Smokes, values: {1: Current, 0: Never}, missing: {9: Refused}}\n"
+        "gates:\n"
+        "  cigs: smoker = 'Current'\n"
+    )
+    stored = tmp_path / "d.duckdb"
+    shown = call(
+        "run", tmp_path / "dirty.csv", "--db", stored, "--codebook", tmp_path / "book.yaml",
+        "--decimal", ",", "--format", "csv",
+    )  # fmt: skip
+    assert "1 rows violate the gate of 'cigs'" in shown.stderr
+    assert [(row["label"], row["n"]) for row in rows_of(shown)] == [
+        ("Current", "3"), ("Never", "2"), ("10", "2"), ("20", "1"),
+    ]  # fmt: skip
+    assert rows_of(call("check", stored, "--format", "csv")) == []

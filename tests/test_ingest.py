@@ -819,3 +819,24 @@ def test_nan_in_a_parquet_file_is_blank_whatever_wrote_it(db: Database, tmp_path
     for source in (tmp_path / "nan.parquet", query):
         survey = db.ingest(source)
         assert rows_of(db, survey) == {("1",): 2, ("2.5",): 1, (None,): 1}
+
+
+def test_patterns_of_unanswered_questions_are_counted(db: Database) -> None:
+    rows = """
+        select * from (values
+            ('a', 'x', null, '?', 5), ('a', null, null, '?', 2), ('b', 'none', 'y', 'z', 3),
+            ('b', 'x', 'y', 'z', 1)
+        ) as t(always, p, q, r, n)
+    """
+    survey = db.ingest(rows, count="n", missing=["?"], structural=["none"])
+    assert survey.receipt["patterns"] == {
+        "variables": ["p", "q", "r"],
+        "n_patterns": 4,
+        "shown": [
+            {"pattern": "+.?", "n": 5},
+            {"pattern": "-++", "n": 3},
+            {"pattern": "..?", "n": 2},
+            {"pattern": "+++", "n": 1},
+        ],
+    }
+    assert db.ingest("select 'a' as x").receipt["patterns"] == {}

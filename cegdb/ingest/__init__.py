@@ -17,6 +17,7 @@ from cegdb.ingest.csvfile import MisreadError
 from cegdb.ingest.files import LOADED
 from cegdb.ingest.gates import Gate, apply_gates, ordered_gates
 from cegdb.ingest.levels import Variable, count_rows, insert_levels, sort_levels
+from cegdb.ingest.patterns import missing_patterns
 from cegdb.ingest.receipt import fingerprint_of, receipt_of, twins_of
 from cegdb.ingest.settings import Labels, Request, Settings, settled
 from cegdb.ingest.sources import Source, opened, unreadable
@@ -152,6 +153,7 @@ def _ingest(
             table = response_table(survey_id)
             n_distinct, gated = _code(steps, table, variables, gates)
             insert_levels(catalog, survey_id, variables)
+            patterns = missing_patterns(steps, table, variables)
             n = int(str(steps.rows(f"select coalesce(sum(n), 0) from {table}")[0][0]))  # noqa: S608
             if not n:
                 raise SurveyError(f"{relation.shown}: every {settings.count!r} is 0")
@@ -165,6 +167,7 @@ def _ingest(
             n=n,
             weights=weights,
             gates=gated,
+            patterns=patterns,
             twins=twins_of(catalog, fingerprint, name),
         )
         insert(

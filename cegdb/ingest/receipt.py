@@ -30,6 +30,7 @@ def receipt_of(
     n: int,
     weights: dict[str, object] | None,
     gates: list[dict[str, object]],
+    patterns: dict[str, object],
     twins: list[str],
 ) -> dict[str, object]:
     """Return the receipt as it is stored in the catalog.
@@ -40,8 +41,8 @@ def receipt_of(
         What was read, how, and the levels found.
     n_lines, n_zero, n
         Lines of the source with the right shape, those with a count of 0, respondents.
-    weights, gates
-        What `check_weights` and `apply_gates` say of them.
+    weights, gates, patterns
+        What `check_weights`, `apply_gates` and `missing_patterns` say of them.
     twins
         Surveys already made of the same bytes.
 
@@ -49,8 +50,8 @@ def receipt_of(
     -------
     dict
         ``rows_read``, ``rows_kept``, ``rows_dropped`` (reason -> rows), ``bad_rows`` (the
-        first of those skipped), ``respondents``, ``weights``, ``gates``, ``format`` (encoding
-        and dialect used), ``columns_found_as``, ``cells`` (variable -> kind -> respondents),
+        first of those skipped), ``respondents``, ``weights``, ``gates``, ``patterns``,
+        ``format`` (encoding and dialect used), ``columns_found_as``, ``cells`` (variable -> kind -> respondents),
         ``declared_labels``, ``notes`` (what was done) and ``hints`` (what looks wrong).
     """
     readers = [part.csv for part in (relation.parts or [relation]) if part.csv is not None]
@@ -65,6 +66,7 @@ def receipt_of(
         "respondents": n,
         "weights": weights,
         "gates": gates,
+        "patterns": patterns,
         "format": relation.format,
         "columns_found_as": settings.found_as,
         "cells": {variable.name: variable.kinds() for variable in variables},

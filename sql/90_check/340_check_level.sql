@@ -90,11 +90,12 @@ select
     cast(first_id as bigint) as row_id,
     concat('label id ', first_id, ' stands for ', min(label), ' and ', max(label)) as detail
 from labels
-where survey_id not in (
-    select s.survey_id
-    from cegdb.survey as s
-    where json_array_length(s.settings, '$.same') > 0
-)
+where
+    survey_id not in (
+        select s.survey_id
+        from cegdb.survey as s
+        where json_array_length(s.settings, '$.same') > 0
+    )
 group by name, survey_id, first_id
 having count(*) > 1
 union all
