@@ -298,6 +298,7 @@ INGEST = _options(
     click.option("--columns", callback=_split, help="Columns to keep: A,B,C."),
     click.option("--count", help="Column of counts of an aggregated table."),
     click.option("--weight", help="Column of survey weights; kept beside the counts."),
+    click.option("--cluster", help="Column of clusters of a clustered sample."),
     click.option(
         "--decimal",
         type=click.Choice([".", ","]),
@@ -422,6 +423,7 @@ def _ingest(db: Database, file: str, given: dict[str, Any]) -> Survey:
             columns=given["columns"],
             count=given["count"],
             weight=given["weight"],
+            cluster=given["cluster"],
             decimal=given["decimal"],
             structural=_labels(given["structural"]),
             missing=_labels(given["missing"]),

@@ -175,8 +175,9 @@ def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     if "weighting" in settings:
         lines.append(f"  weights: {_WEIGHTING[settings['weighting']]}")
     if "deff" in settings:
-        effects = {f"{effect:g}" for effect in settings["deff"].values()}
-        lines.append(f"  divided by a design effect of {', '.join(sorted(effects))}")
+        effects = sorted(settings["deff"].values())
+        to = f" to {effects[-1]:.3g}" if effects[0] < effects[-1] else ""
+        lines.append(f"  divided by design effects of {effects[0]:.3g}{to}")
     if row["method"] == "ahc":
         merges = _n(details.get("merges", 0), "merge")
         lines.append(f"  {merges}; stopped since no further one raises the score")

@@ -6,6 +6,7 @@ from decimal import Decimal
 from math import lgamma, log
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import pytest
 
 from cegdb.errors import StagingError, SurveyError
@@ -208,3 +209,53 @@ def test_a_wrong_design_effect_is_refused(db: Database, tmp_path: Path, deff: An
     with pytest.raises(StagingError, match="weighting is 'all'"):
         tree.learn_stages(weighting="all")  # type: ignore[arg-type]
     assert len(db.stagings) == 0
+
+
+def deff_of(rows: list[tuple[str, str, float]]) -> float:
+    """Return the design effect of the answers of (cluster, answer, weight), slowly."""
+    total = sum(w for _, _, w in rows)
+    n_eff = total**2 / sum(w * w for _, _, w in rows)
+    clusters = sorted({cluster for cluster, _, _ in rows})
+    between = alone = 0.0
+    for answer in sorted({answer for _, answer, _ in rows}):
+        p = sum(w for _, a, w in rows if a == answer) / total
+        residuals = [
+            sum(w * ((a == answer) - p) for c, a, w in rows if c == cluster)
+            for cluster in clusters
+        ]
+        m = len(clusters)
+        between += m / (m - 1) * sum(r * r for r in residuals) / total**2
+        alone += p * (1 - p) / n_eff
+    return max(1.0, between / alone)
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_clusters_divide_scores_by_a_design_effect(db: Database, weight: str | None) -> None:
+    rows = [
+        (f"psu{i % 7}", "yes" if (i * i + i % 7) % 5 < 2 + (i % 7 > 3) else "no", "ab"[i % 2],
+         0.5 + i % 3)
+        for i in range(140)
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["psu", "answer", "arm", "w"])
+    survey = db.ingest(frame, columns=["arm", "answer"], cluster="psu", weight=weight)
+    effects: Any = survey.receipt["design_effects"]
+    used = [(c, a, w if weight else 1.0) for c, a, _, w in rows]
+    assert effects["answer"] == pytest.approx(deff_of(used))
+    assert effects["answer"] > 1
+    tree = survey.event_tree()
+    staged = tree.learn_stages(alpha=2)
+    assert staged.settings["deff"] == effects
+    assert "divided by design effects" in staged.summary
+    by_hand = tree.learn_stages(alpha=2, deff=effects)
+    assert by_hand.log_marginal_likelihood == staged.log_marginal_likelihood
+    without = tree.learn_stages(alpha=2, deff=1)
+    assert without.log_marginal_likelihood != staged.log_marginal_likelihood
+    assert db.check() == []
+
+
+def test_clusters_that_are_none_are_refused(db: Database) -> None:
+    with pytest.raises(SurveyError, match="'c' has one cluster only"):
+        db.ingest("select 1 as c, 2 as x", cluster="c")
+    with pytest.raises(SurveyError, match="'c' is blank for 1 respondents"):
+        db.ingest("select * from (values (1, 2), (null, 3), (2, 2)) as t(c, x)", cluster="c")
+    assert list(db.surveys) == []

@@ -11,11 +11,12 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import SqlStepError, SurveyError
+from cegdb.ingest.clusters import design_effects
 from cegdb.ingest.codebook import CodebookSource, load_codebook
 from cegdb.ingest.counts import check_counts
 from cegdb.ingest.csvfile import MisreadError
 from cegdb.ingest.files import LOADED
-from cegdb.ingest.gates import Gate, apply_gates, ordered_gates
+from cegdb.ingest.gates import apply_gates, ordered_gates
 from cegdb.ingest.levels import Variable, count_rows, insert_levels, sort_levels
 from cegdb.ingest.patterns import missing_patterns
 from cegdb.ingest.receipt import fingerprint_of, receipt_of, twins_of
@@ -51,6 +52,7 @@ def ingest(
     columns: Sequence[str] | None = None,
     count: str | None = None,
     weight: str | None = None,
+    cluster: str | None = None,
     decimal: str = ".",
     structural: Labels = (),
     missing: Labels = (),
@@ -78,6 +80,9 @@ def ingest(
     weight
         A column that says how much each respondent counts (a survey weight, 0 or more),
         kept beside the counts, to 12 decimals.
+    cluster
+        A column of clusters that were sampled whole or in part: scores are divided by
+        the design effect of each variable (see `cegdb.ingest.clusters.design_effects`).
     decimal
         The decimal sign of counts, weights and numbers to be cut: ``"."`` or ``","``.
     structural, missing
@@ -116,7 +121,9 @@ def ingest(
     1
     """
     book = load_codebook(codebook)
-    request = Request(columns, count, weight, decimal, structural, missing, levels, bins, book)
+    request = Request(
+        columns, count, weight, cluster, decimal, structural, missing, levels, bins, book
+    )
     try:
         return _ingest(store, source, name, request, reading, replace=replace, rewrite=False)
     except MisreadError:
@@ -151,7 +158,14 @@ def _ingest(
                 raise SurveyError(f"{relation.shown} has a header but no rows")
             survey_id = new_id(catalog, "survey")
             table = response_table(survey_id)
-            n_distinct, gated = _code(steps, table, variables, gates)
+            lines = _coded_lines(steps, variables, is_clustered=settings.cluster is not None)
+            lines, gated = apply_gates(steps, gates, variables, lines)
+            effects: dict[str, float] = {}
+            if settings.cluster is not None:
+                steps.create("clustered_line", lines)
+                lines = "select * from temp.clustered_line"
+                effects = design_effects(steps, settings.cluster, variables)
+            n_distinct = _store(steps, table, lines, len(variables))
             insert_levels(catalog, survey_id, variables)
             patterns = missing_patterns(steps, table, variables)
             n = int(str(steps.rows(f"select coalesce(sum(n), 0) from {table}")[0][0]))  # noqa: S608
@@ -167,6 +181,7 @@ def _ingest(
             n=n,
             weights=weights,
             gates=gated,
+            effects=effects,
             patterns=patterns,
             twins=twins_of(catalog, fingerprint, name),
         )
@@ -194,6 +209,8 @@ def _read(
     """Keep the source's distinct lines and how often each occurs; return how many."""
     cells = [f"{settings.cells[name]} as c{i}" for i, name in enumerate(settings.variables, 1)]
     cells += [f"{settings.written} as written", f"{settings.weighed} as weighed"]
+    if settings.cluster is not None:
+        cells.append(f"{settings.cells[settings.cluster]} as cluster")
     if relation.chunks is not None:
         _load(con, relation.chunks, relation.columns, settings)
     query = (
@@ -214,8 +231,8 @@ def _load(
     settings: Settings,
 ) -> None:
     """Put the columns in use of a file that DuckDB cannot read into a temp table."""
-    numbers = [name for name in (settings.count, settings.weight) if name is not None]
-    names = [*settings.variables, *numbers]
+    others = (settings.count, settings.weight, settings.cluster)
+    names = list(dict.fromkeys([*settings.variables, *filter(None, others)]))
     places = {name: f"f{columns.index(name)}" for name in names}
     kinds = ", ".join(f"{place} varchar" for place in places.values())
     con.execute(f"create or replace temp table {LOADED} ({kinds})")
@@ -227,33 +244,29 @@ def _load(
             con.unregister(_CHUNK)
 
 
-def _code(
-    steps: Steps, table: str, variables: list[Variable], gates: Sequence[Gate]
-) -> tuple[int, list[dict[str, object]]]:
-    """Write the survey's distinct coded rows, sorted; return how many, and what gates did."""
-    count_rows(steps, variables)
-    places = range(1, len(variables) + 1)
-    coded = ", ".join(f"v{i}" for i in places)
-    lines, report = apply_gates(steps, gates, variables, _coded_lines(steps, variables))
-    n_distinct = steps.execute(
+def _store(steps: Steps, table: str, lines: str, n_variables: int) -> int:
+    """Write the survey's distinct coded rows, sorted, and return how many there are."""
+    coded = ", ".join(f"v{i}" for i in range(1, n_variables + 1))
+    return steps.execute(
         f"create table {table} as "  # noqa: S608
         f"select {coded}, cast(sum(n) as bigint) as n, "
         "cast(sum(weight) as decimal(38, 12)) as weight, "
         "cast(sum(weight_sq) as decimal(38, 12)) as weight_sq "
         f"from ({lines}) group by {coded} order by {coded}"
     )
-    return n_distinct, report
 
 
-def _coded_lines(steps: Steps, variables: list[Variable]) -> str:
-    """Return a SELECT of the survey's lines, coded, with ``n`` and weights.
+def _coded_lines(steps: Steps, variables: list[Variable], *, is_clustered: bool) -> str:
+    """Return a SELECT of the survey's lines, coded, with ``n``, weights and clusters.
 
     One join a variable; since the time to plan them grows with the cube of their number,
     a wide survey is coded some variables at a time.
     """
+    count_rows(steps, variables)
+    kept = [*_KEPT, "cluster"] if is_clustered else _KEPT
     numbered = list(enumerate(variables, 1))
     if len(numbered) <= _JOINS:
-        return _joined(_KEPT, numbered, "temp.response_line")
+        return _joined(kept, numbered, "temp.response_line")
     steps.create(
         "numbered_line", "select row_number() over () as line_id, * from temp.response_line"
     )
@@ -264,7 +277,7 @@ def _coded_lines(steps: Steps, variables: list[Variable]) -> str:
         steps.create(part, _joined(["line_id"], chunk, "temp.numbered_line"))
         joins.append(f"inner join temp.{part} using (line_id)")
     coded = ", ".join(f"v{i}" for i, _ in numbered)
-    return f"select {coded}, {', '.join(_KEPT)} from temp.numbered_line {' '.join(joins)}"  # noqa: S608
+    return f"select {coded}, {', '.join(kept)} from temp.numbered_line {' '.join(joins)}"  # noqa: S608
 
 
 def _joined(kept: Sequence[str], numbered: list[tuple[int, Variable]], lines: str) -> str:

@@ -30,6 +30,7 @@ def receipt_of(
     n: int,
     weights: dict[str, object] | None,
     gates: list[dict[str, object]],
+    effects: dict[str, float],
     patterns: dict[str, object],
     twins: list[str],
 ) -> dict[str, object]:
@@ -41,8 +42,9 @@ def receipt_of(
         What was read, how, and the levels found.
     n_lines, n_zero, n
         Lines of the source with the right shape, those with a count of 0, respondents.
-    weights, gates, patterns
-        What `check_weights`, `apply_gates` and `missing_patterns` say of them.
+    weights, gates, effects, patterns
+        What `check_weights`, `apply_gates`, `design_effects` and `missing_patterns` say
+        of them.
     twins
         Surveys already made of the same bytes.
 
@@ -50,8 +52,9 @@ def receipt_of(
     -------
     dict
         ``rows_read``, ``rows_kept``, ``rows_dropped`` (reason -> rows), ``bad_rows`` (the
-        first of those skipped), ``respondents``, ``weights``, ``gates``, ``patterns``,
-        ``format`` (encoding and dialect used), ``columns_found_as``, ``cells`` (variable -> kind -> respondents),
+        first of those skipped), ``respondents``, ``weights``, ``gates``,
+        ``design_effects`` (variable -> effect), ``patterns``, ``format`` (encoding and
+        dialect used), ``columns_found_as``, ``cells`` (variable -> kind -> respondents),
         ``declared_labels``, ``notes`` (what was done) and ``hints`` (what looks wrong).
     """
     readers = [part.csv for part in (relation.parts or [relation]) if part.csv is not None]
@@ -66,6 +69,7 @@ def receipt_of(
         "respondents": n,
         "weights": weights,
         "gates": gates,
+        "design_effects": effects,
         "patterns": patterns,
         "format": relation.format,
         "columns_found_as": settings.found_as,

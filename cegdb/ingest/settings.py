@@ -27,6 +27,7 @@ class Request:
     columns: Sequence[str] | None = None
     count: str | None = None
     weight: str | None = None
+    cluster: str | None = None
     decimal: str = "."
     structural: Labels = ()
     missing: Labels = ()
@@ -43,6 +44,7 @@ class Settings:
     cells: dict[str, str]
     count: str | None
     weight: str | None
+    cluster: str | None
     decimal: str
     structural: dict[str, list[str]]
     missing: dict[str, list[str]]
@@ -75,6 +77,7 @@ class Settings:
             "columns": list(self.variables),
             "count": self.count,
             "weight": self.weight,
+            "cluster": self.cluster,
             "decimal": self.decimal,
             "gates": self.gates,
             "same": [g for v in self.variables.values() for g in v.entry.same],
@@ -99,11 +102,15 @@ def settled(relation: Relation, request: Request) -> Settings:
     count_column = None if count is None else find_columns(names, [count], where)[0]
     weight = request.weight if request.weight is not None else book.weight
     weight_column = None if weight is None else find_columns(names, [weight], where)[0]
+    cluster_column = None
+    if request.cluster is not None:
+        cluster_column = find_columns(names, [request.cluster], where)[0]
     if request.decimal not in (".", ","):
         raise SurveyError(f"decimal is {request.decimal!r}", hint="choose '.' or ','")
     asked: list[object] = [] if columns is None else list(columns)
     if columns is None:
-        chosen = [name for name in names if name not in (count_column, weight_column)]
+        others = (count_column, weight_column, cluster_column)
+        chosen = [name for name in names if name not in others]
     else:
         chosen = find_columns(names, asked, where)
     _check_names(chosen, names, where)
@@ -149,6 +156,7 @@ def settled(relation: Relation, request: Request) -> Settings:
         dict(zip(names, relation.cells, strict=True)),
         count_column,
         weight_column,
+        cluster_column,
         request.decimal,
         structural,
         missing,

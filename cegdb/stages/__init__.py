@@ -94,7 +94,7 @@ def set_stages(
         respondents; ``"none"``: one each.
     deff
         Design effect of a clustered sample: a number above 0, or variable -> number;
-        respondents are worth that much less.
+        respondents are worth that much less. Left out, that of the survey's ``cluster``.
     replace
         Drop a staging of that name first, with everything built on it.
 

@@ -54,7 +54,14 @@ class Weighting:
             for name, number in catalog.execute(query.where(of_survey))
             if name in tree["settings"]["order"]
         }
-        given: Mapping[str, object] = {}
+        query = sa.select(schema.survey.c.settings, schema.survey.c.summary).where(
+            schema.survey.c.survey_id == tree["survey_id"]
+        )
+        settings, summary = catalog.execute(query).one()
+        of_clusters = summary.get("design_effects") or {}
+        given: Mapping[str, object] = {
+            name: effect for name, effect in of_clusters.items() if name in ids
+        }
         if isinstance(self.deff, Mapping):
             given = self.deff
         elif self.deff is not None:
@@ -69,10 +76,6 @@ class Weighting:
                     hint="a design effect is a number above 0",
                 )
             effects[found] = float(effect)  # type: ignore[arg-type]
-        query = sa.select(schema.survey.c.settings).where(
-            schema.survey.c.survey_id == tree["survey_id"]
-        )
-        settings = catalog.execute(query).scalar_one()
         return replace(
             self,
             survey_id=tree["survey_id"],
