@@ -47,18 +47,26 @@ class Weighting:
             raise StagingError(
                 f"weighting is {self.choice!r}", hint=f"choose {', '.join(_CHOICES)}"
             )
-        of_survey = schema.variable.c.survey_id == tree["survey_id"]
-        query = sa.select(schema.variable.c.name, schema.variable.c.variable_id)
-        ids = {
-            str(name): int(number)
-            for name, number in catalog.execute(query.where(of_survey))
-            if name in tree["settings"]["order"]
-        }
         query = sa.select(schema.survey.c.settings, schema.survey.c.summary).where(
             schema.survey.c.survey_id == tree["survey_id"]
         )
         settings, summary = catalog.execute(query).one()
+        weighted = replace(
+            self,
+            survey_id=tree["survey_id"],
+            is_weighted=settings.get("weight") is not None,
+        )
         of_clusters = summary.get("design_effects") or {}
+        if self.deff is None and not of_clusters:
+            return weighted
+        query = sa.select(schema.variable.c.name, schema.variable.c.variable_id).where(
+            schema.variable.c.survey_id == tree["survey_id"]
+        )
+        ids = {
+            str(name): int(number)
+            for name, number in catalog.execute(query)
+            if name in tree["settings"]["order"]
+        }
         given: Mapping[str, object] = {
             name: effect for name, effect in of_clusters.items() if name in ids
         }
@@ -76,13 +84,7 @@ class Weighting:
                     hint="a design effect is a number above 0",
                 )
             effects[found] = float(effect)  # type: ignore[arg-type]
-        return replace(
-            self,
-            survey_id=tree["survey_id"],
-            is_weighted=settings.get("weight") is not None,
-            effects=effects,
-            variable_ids=ids,
-        )
+        return replace(weighted, effects=effects, variable_ids=ids)
 
     def measure(self, steps: Steps, tree_id: int) -> None:
         """Make ``edge_size``: what the respondents on each edge are worth, if not their n."""
