@@ -431,7 +431,7 @@ def test_a_dirty_file_goes_from_receipt_to_ceg(tmp_path: Path) -> None:
         "run", tmp_path / "dirty.csv", "--db", stored, "--codebook", tmp_path / "book.yaml",
         "--decimal", ",", "--format", "csv",
     )  # fmt: skip
-    assert "1 rows violate the gate of 'cigs'" in shown.stderr
+    assert "1 row violates the gate of 'cigs'" in shown.stderr
     assert [(row["label"], row["n"]) for row in rows_of(shown)] == [
         ("Current", "3"), ("Never", "2"), ("10", "2"), ("20", "1"),
     ]  # fmt: skip

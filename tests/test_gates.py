@@ -56,18 +56,16 @@ def test_gates_close_cells_and_count_what_contradicts_them(db: Database) -> None
             "answered": {
                 "rows": 4,
                 "examples": [
-                    "smoker = Never, cigs = 20 (3 rows)", "smoker = Never, cigs = 10 (1 rows)",
+                    "smoker = Never, cigs = 20 (3)", "smoker = Never, cigs = 10 (1)",
                 ],
             },
             "unanswered": {
-                "rows": 2, "examples": ["smoker = Current, cigs = (blank) (2 rows)"],
+                "rows": 2, "examples": ["smoker = Current, cigs = (blank) (2)"],
             },
         },
     }  # fmt: skip
     hints = "\n".join(survey.receipt["hints"])  # type: ignore[arg-type]
-    assert (
-        "4 rows violate the gate of 'cigs' (smoker = 'Current'): they have an answer" in hints
-    )
+    assert "4 rows violate the gate of 'cigs' (smoker = 'Current'), answered although" in hints
     assert second["variable"] == "brand"
     tree = survey.event_tree(order=["smoker", "cigs"])
     edges = {
@@ -104,7 +102,7 @@ def test_the_rules_are_kept_in_the_settings_and_make_the_same_survey(db: Databas
         ({"cigs": "smoker = 'x'); drop table t; --"}, "is no condition"),
         ({"cigs": "nofunction(smoker)"}, "is no condition: .*nofunction"),
         ({"cigs": "brand = 'A'", "brand": "cigs = '1'"}, "'cigs', 'brand' ask each other"),
-        ({"cigs": "cast(smoker as integer) > 3"}, "cannot be decided: .*Current"),
+        ({"cigs": "cast(smoker as integer) > 3"}, "cannot be decided: .*(Current|Never)"),
         ({"cigs": ""}, "the gate of 'cigs' is ''"),
     ],
 )

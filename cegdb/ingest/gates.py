@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 _EXAMPLES: Final = 3
 _HINT: Final = "write a condition on other variables, by their labels: smoker = 'Current'"
 _WRONG: Final = {
-    "answered": "have an answer although it was closed, which counts as not applicable",
-    "unanswered": "have none although it was open, which counts as missing",
-    "not applicable": "are declared not applicable although it was open",
+    "answered": "answered although it was closed, counted as not applicable",
+    "unanswered": "blank although it was open, counted as missing",
+    "not applicable": "declared not applicable although it was open",
 }
 
 
@@ -266,7 +266,7 @@ def _report(
                 f"{name} = {_word(variables[place[name] - 1], code)}"
                 for name, code in zip(names, row[:-1], strict=True)
             )
-            + f" ({row[-1]:,} rows)"
+            + f" ({row[-1]:,})"
             for row in rows
         ]
         found[str(kind)] = {"rows": int(n), "examples": examples}
@@ -286,8 +286,9 @@ def _word(variable: Variable, code: int) -> str:
 def gate_hints(report: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a sentence for each kind of row that contradicts a gate."""
     return [
-        f"{wrong['rows']:,} rows violate the gate of {gate['variable']!r} ({gate['gate']}): "
-        f"they {_WRONG[kind]}; such as {'; '.join(wrong['examples'])}"
+        f"{wrong['rows']:,} {'row violates' if wrong['rows'] == 1 else 'rows violate'} the gate "
+        f"of {gate['variable']!r} ({gate['gate']}), {_WRONG[kind]}: "
+        + "; ".join(wrong["examples"])
         for gate in report
         for kind, wrong in gate["contradictions"].items()
     ]
