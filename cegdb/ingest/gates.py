@@ -286,8 +286,8 @@ def _word(variable: Variable, code: int) -> str:
 def gate_hints(report: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a sentence for each kind of row that contradicts a gate."""
     return [
-        f"{wrong['rows']:,} {'row violates' if wrong['rows'] == 1 else 'rows violate'} the gate "
-        f"of {gate['variable']!r} ({gate['gate']}), {_WRONG[kind]}: "
+        f"{wrong['rows']:,} {'row violates' if wrong['rows'] == 1 else 'rows violate'} "
+        f"the gate of {gate['variable']!r} ({gate['gate']}), {_WRONG[kind]}: "
         + "; ".join(wrong["examples"])
         for gate in report
         for kind, wrong in gate["contradictions"].items()
