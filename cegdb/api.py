@@ -132,8 +132,8 @@ class _Named:
         ----------
         view
             ``variables`` of a survey; ``vertices``, ``tree_edges``, ``situations`` of a
-            tree; ``stages``, ``stage_edges``, ``staged_vertices``, ``staged_edges`` of a
-            staging; ``positions``, ``ceg_edges`` of a CEG.
+            tree; ``staged_vertices``, ``staged_edges`` of a staging; ``positions``,
+            ``ceg_edges`` of a CEG.
         min_n
             Counts from 1 to ``min_n - 1`` are None, and so are those that would reveal
             them by sums, and what was calculated from either.

@@ -715,8 +715,11 @@ def _collections(database: Database) -> dict[str, Any]:
 
 def _view(found: Any, view: str | None, min_n: int | None, form: str | None) -> None:
     """Print a view of an object; the columns that `show` prints if none is named."""
-    names, rows = found.rows(view or _TABLES[found.kind][0], min_n=min_n)
-    kept = names if view else _SHOWN[found.kind].split(", ")
+    # What is pooled over the situations of a stage can be unpicked by the tree's sums.
+    table = "staged_edges" if found.kind == "staging" else _TABLES[found.kind][0]
+    names, rows = found.rows(view or table, min_n=min_n)
+    shown = _SHOWN[found.kind].split(", ")
+    kept = names if view or table == "staged_edges" else shown
     places = [names.index(column) for column in kept]
     _table(kept, [[row[place] for place in places] for row in rows], form)
 

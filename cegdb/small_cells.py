@@ -43,8 +43,6 @@ _VIEWS: Final = {
     "vertices": _Shown("tree", "vertex_cell", "vertex_id"),
     "tree_edges": _Shown("tree", "vertex_cell", "child_id"),
     "situations": _Shown("tree", "vertex_cell", "vertex_id"),
-    "stages": _Shown("staging", "stage_cell", "stage_id"),
-    "stage_edges": _Shown("staging", "stage_cell", "stage_id, label_id"),
     "staged_vertices": _Shown("staging", "vertex_cell", "vertex_id"),
     "staged_edges": _Shown("staging", "vertex_cell", "child_id"),
     "positions": _Shown("ceg", "position_cell", "stage_id is null, position_id"),
@@ -174,7 +172,6 @@ def shown(
 _OWNERS: Final = {
     "level_cell": "survey_id",
     "vertex_cell": "tree_id",
-    "stage_cell": "staging_id",
     "position_cell": "ceg_id",
 }
 

@@ -126,6 +126,10 @@ class Variable:
         return "uinteger"
 
 
+def _bytes(text: str | None) -> bytes:
+    return (text or "").encode("utf-8", "surrogatepass")
+
+
 def in_level_order(labels: list[str]) -> list[str]:
     """Return labels by value if all are integers, else by UTF-8 bytes.
 
@@ -134,7 +138,7 @@ def in_level_order(labels: list[str]) -> list[str]:
     >>> in_level_order(["10", "9", "-1"]), in_level_order(["10", "9", "x"])
     (['-1', '9', '10'], ['10', '9', 'x'])
     """
-    by_bytes = sorted(labels, key=lambda label: label.encode("utf-8", "surrogatepass"))
+    by_bytes = sorted(labels, key=_bytes)
     if all(_INTEGER.match(label) for label in labels):
         return sorted(by_bytes, key=Decimal)  # exact, and without int's limit of digits
     return by_bytes
@@ -162,7 +166,8 @@ def sort_levels(
             text = None if label is None else str(label)
             found.setdefault(ordinal, {})[text] = n
     for ordinal, variable in enumerate(variables.values(), 1):
-        variable.counts = found.get(ordinal, {})
+        counts = found.get(ordinal, {})
+        variable.counts = {text: counts[text] for text in sorted(counts, key=_bytes)}
         _decide(variable)
     _refuse_numbers(v for v in variables.values() if v.name not in relation.level_order)
     for variable in variables.values():
