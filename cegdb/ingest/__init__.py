@@ -15,23 +15,21 @@ from cegdb.ingest.clusters import design_effects
 from cegdb.ingest.codebook import CodebookSource, load_codebook
 from cegdb.ingest.counts import check_counts
 from cegdb.ingest.csvfile import MisreadError
-from cegdb.ingest.files import LOADED
 from cegdb.ingest.gates import apply_gates, ordered_gates
 from cegdb.ingest.levels import Variable, count_rows, insert_levels, sort_levels
 from cegdb.ingest.patterns import missing_patterns
 from cegdb.ingest.receipt import fingerprint_of, receipt_of, twins_of
 from cegdb.ingest.settings import Labels, Request, Settings, settled
-from cegdb.ingest.sources import Source, opened, unreadable
+from cegdb.ingest.sources import Source, load_chunks, opened, unreadable
 from cegdb.ingest.weights import check_weights
 from cegdb.sqlfiles import Steps
 from cegdb.store.objects import claim_name, insert, new_id, response_table
 from cegdb.version import made_by
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import duckdb
-    import pandas as pd
 
     from cegdb.ingest.csvfile import Reading
     from cegdb.ingest.relation import Relation
@@ -39,7 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CodebookSource", "Labels", "Source", "ingest"]
 
-_CHUNK: Final = "cegdb_chunk"
 _JOINS: Final = 40
 _KEPT: Final = ("n", "weight", "weight_sq")
 
@@ -211,8 +208,8 @@ def _read(
     cells += [f"{settings.written} as written", f"{settings.weighed} as weighed"]
     if settings.cluster is not None:
         cells.append(f"{settings.cells[settings.cluster]} as cluster")
-    if relation.chunks is not None:
-        _load(con, relation.chunks, relation.columns, settings)
+    others = (settings.count, settings.weight, settings.cluster)
+    load_chunks(con, relation, [*settings.variables, *filter(None, others)])
     query = (
         f"select {', '.join(cells)}, count(*) as n_lines from {relation.from_clause} "  # noqa: S608
         "group by all"
@@ -222,26 +219,6 @@ def _read(
     except SqlStepError as error:
         raise unreadable(con, relation, error) from None
     return int(str(steps.rows("select coalesce(sum(n_lines), 0) from temp.source_line")[0][0]))
-
-
-def _load(
-    con: duckdb.DuckDBPyConnection,
-    chunks: Callable[[list[str]], Iterator[pd.DataFrame]],
-    columns: list[str],
-    settings: Settings,
-) -> None:
-    """Put the columns in use of a file that DuckDB cannot read into a temp table."""
-    others = (settings.count, settings.weight, settings.cluster)
-    names = list(dict.fromkeys([*settings.variables, *filter(None, others)]))
-    places = {name: f"f{columns.index(name)}" for name in names}
-    kinds = ", ".join(f"{place} varchar" for place in places.values())
-    con.execute(f"create or replace temp table {LOADED} ({kinds})")
-    for frame in chunks(names):
-        con.register(_CHUNK, frame.astype("string").set_axis(list(places.values()), axis=1))
-        try:
-            con.execute(f"insert into temp.{LOADED} from {_CHUNK}")
-        finally:
-            con.unregister(_CHUNK)
 
 
 def _store(steps: Steps, table: str, lines: str, n_variables: int) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import difflib
+import io
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from cegdb.errors import SurveyError, listed
 from cegdb.ingest.bins import Bins, bins_of
+from cegdb.ingest.csvrows import cells_of_any_length
 from cegdb.ingest.labels import label_of, shown
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ _OF_VARIABLE: Final = (
     "bins",
 )
 _COLUMNS: Final = ("variable", "kind", "code", "label")
+_REMARKS: Final = ("n", "note")
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,10 @@ def load_codebook(source: CodebookSource | None) -> Codebook:
     -----
     YAML scalars are texts as written: ``no`` is not false, ``01`` not 1.
 
+    A CSV file has the columns ``variable, kind, code, label``; ``n`` and ``note`` are
+    for the reader and not read, nor are rows of the kind ``note``. If there are rows of
+    the kind ``column``, their variables are the ones kept.
+
     Examples
     --------
     >>> book = load_codebook({"variables": {"sex": {"values": {1: "F", 2: "M"}}}})
@@ -109,7 +116,8 @@ def load_codebook(source: CodebookSource | None) -> Codebook:
     if kind not in (".yaml", ".yml", ".csv", ".tsv"):
         raise SurveyError(f"{called}: not .yaml, .yml, .csv or .tsv")
     try:
-        text = file.read_text(encoding="utf-8-sig")
+        # Not read_text, which would make one of all line ends, in labels too.
+        text = file.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise SurveyError(f"{called} is not UTF-8 text", hint="save it as UTF-8") from error
     except (OSError, ValueError) as error:
@@ -164,14 +172,16 @@ def _yaml(text: str, called: str) -> Mapping[object, object]:
 def _rows(text: str, called: str, delimiter: str) -> dict[str, object]:
     """Return the tree of a CSV codebook: one row a code."""
     try:
-        rows = list(csv.reader(text.splitlines(keepends=True), delimiter=delimiter))
+        with cells_of_any_length():
+            rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
     except csv.Error as error:
         raise SurveyError(f"{called}: {error}") from None
     header = [name.strip().casefold() for name in rows[0]] if rows else []
-    if sorted(header) != sorted(_COLUMNS):
+    told = [name for name in header if name not in _REMARKS]
+    if sorted(told) != sorted(_COLUMNS) or len(set(header)) < len(header):
         raise SurveyError(
             f"{called} has the columns {listed(map(repr, header))}",
-            hint=f"they must be {', '.join(_COLUMNS)}",
+            hint=f"they must be {', '.join(_COLUMNS)}; {', '.join(_REMARKS)} are not read",
         )
     tree: dict[str, Any] = {"variables": {}, "gates": {}}
     for line, row in enumerate(rows[1:], 2):
@@ -187,6 +197,11 @@ def _rows(text: str, called: str, delimiter: str) -> dict[str, object]:
 
 def _row(tree: dict[str, Any], where: str, name: str, kind: str, code: str, label: str) -> None:
     kind = kind.strip().casefold()
+    if kind == "note":
+        return
+    if kind == "column":
+        tree.setdefault("columns", []).append(name)
+        return
     if kind in ("count", "weight"):
         if kind in tree:
             raise SurveyError(f"{where}: a second {kind}")
@@ -219,7 +234,7 @@ def _row(tree: dict[str, Any], where: str, name: str, kind: str, code: str, labe
         raise SurveyError(
             f"{where}: kind {kind!r}",
             hint="kinds are value, structural, missing, recode, same, variable, bins, gate, "
-            "count, weight",
+            "column, count, weight, note",
         )
 
 

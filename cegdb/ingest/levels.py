@@ -30,7 +30,7 @@ NOT_APPLICABLE: Final = "not applicable"
 MISSING: Final = "missing"
 
 _INTEGER = re.compile(r"[+-]?\d+\Z", re.ASCII)
-_SUSPECT = {
+SUSPECT: Final = {
     "na",
     "n/a",
     "nan",
@@ -168,14 +168,14 @@ def sort_levels(
     for ordinal, variable in enumerate(variables.values(), 1):
         counts = found.get(ordinal, {})
         variable.counts = {text: counts[text] for text in sorted(counts, key=_bytes)}
-        _decide(variable)
+        decide_cells(variable)
     _refuse_numbers(v for v in variables.values() if v.name not in relation.level_order)
     for variable in variables.values():
-        _order(variable, relation.level_order.get(variable.name))
+        order_levels(variable, relation.level_order.get(variable.name))
     return list(variables.values())
 
 
-def _decide(variable: Variable) -> None:
+def decide_cells(variable: Variable) -> None:
     """Decide of each text as read what it is: the codebook first, then the file's word."""
     entry, known, name = variable.entry, variable.known, variable.name
     of_file = known.values if known else {}
@@ -216,6 +216,13 @@ def _reason(variable: Variable, text: str, label: str) -> str:
     return f"{label} [{text}]"
 
 
+def many_numbers(variable: Variable) -> list[Decimal]:
+    """Return the values of a variable if they are too many, and all numbers; else none."""
+    values = [text for text, (kind, _) in variable.cells.items() if kind == "value"]
+    numbers = [number for text in values if (number := number_of(text)) is not None]
+    return numbers if len(numbers) == len(values) > MANY_LEVELS else []
+
+
 def _refuse_numbers(variables: Iterable[Variable]) -> None:
     """Refuse numbers with too many values, unless their levels or labels were declared."""
     found = []
@@ -223,11 +230,10 @@ def _refuse_numbers(variables: Iterable[Variable]) -> None:
         entry = variable.entry
         if entry.bins is not None or entry.levels is not None or entry.values:
             continue
-        values = [text for text, (kind, _) in variable.cells.items() if kind == "value"]
-        numbers = [number for text in values if (number := number_of(text)) is not None]
-        if len(values) > MANY_LEVELS and len(numbers) == len(values):
+        numbers = many_numbers(variable)
+        if numbers:
             ends = f"{plain(min(numbers))} to {plain(max(numbers))}"
-            found.append(f"{variable.name!r} ({len(values):,} different ones, {ends})")
+            found.append(f"{variable.name!r} ({len(numbers):,} different ones, {ends})")
     if found:
         raise SurveyError(
             f"numbers with more than {MANY_LEVELS} values: {listed(found)}",
@@ -281,7 +287,14 @@ def _bin(variable: Variable) -> None:
     variable.values = labels
 
 
-def _order(variable: Variable, frame_order: list[str] | None) -> None:
+def order_levels(variable: Variable, frame_order: list[str] | None) -> None:
+    """Put the labels of a variable whose cells are decided in order.
+
+    Raises
+    ------
+    SurveyError
+        As `sort_levels`.
+    """
     name, entry = variable.name, variable.entry
     observed = list(
         dict.fromkeys(label for kind, label in variable.cells.values() if kind == "value")
@@ -485,12 +498,12 @@ def suspects(variables: list[Variable], settings: Settings) -> list[str]:
             f"{name!r} has the answer {label!r} ({n} rows), kept as a label: if it means no "
             f"answer, ingest with missing=[{label!r}] or structural=[{label!r}]"
             for label in variable.values
-            if label.strip().casefold() in _SUSPECT and (n := variable.n_of("value", label))
+            if label.strip().casefold() in SUSPECT and (n := variable.n_of("value", label))
         ]
         hints += [
-            f"{name!r} has the answers {listed(map(repr, alike), most=10)}, equal but for "
+            f"{name!r} has the answers {listed(map(repr, group), most=10)}, equal but for "
             "blanks around them or their case: recode joins them"
-            for alike in _alike(variable.values)
+            for group in alike(variable.values)
         ]
         if len(variable.values) > MANY_LEVELS:
             hints.append(f"{name!r} has {len(variable.values):,} levels")
@@ -515,8 +528,14 @@ def suspects(variables: list[Variable], settings: Settings) -> list[str]:
     return hints
 
 
-def _alike(labels: list[str]) -> list[list[str]]:
-    """Return groups of labels that differ in outer blanks or case only."""
+def alike(labels: list[str]) -> list[list[str]]:
+    """Return groups of labels that differ in outer blanks or case only.
+
+    Examples
+    --------
+    >>> alike(["Yes", "no", "yes "])
+    [['Yes', 'yes ']]
+    """
     groups: dict[str, list[str]] = {}
     for label in labels:
         groups.setdefault(label.strip().casefold(), []).append(label)

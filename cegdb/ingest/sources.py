@@ -35,13 +35,14 @@ if TYPE_CHECKING:
             """Return the schema."""
 
 
-__all__ = ["Source", "opened", "unreadable"]
+__all__ = ["Source", "load_chunks", "opened", "unreadable"]
 
 Source: TypeAlias = (
     "str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | pd.DataFrame | ArrowTable"
 )
 
 _FRAME: Final = "cegdb_source"
+_CHUNK: Final = "cegdb_chunk"
 _DATA_FILES: Final = (
     ".csv", ".tsv", ".txt", ".gz", ".zst", ".parquet", ".xlsx", ".xls", ".ods", ".sav",
     ".zsav", ".por", ".dta", ".sas7bdat", ".xpt",
@@ -104,6 +105,24 @@ def _path(item: object) -> Path:
 def _refuse_told(reading: csvfile.Reading, what: str) -> None:
     if reading != csvfile.Reading():
         raise SurveyError(f"how a file is written was told of {what}, which is no file")
+
+
+def load_chunks(
+    con: duckdb.DuckDBPyConnection, relation: Relation, names: Sequence[str]
+) -> None:
+    """Put the named columns of a file that DuckDB cannot read into its temp table."""
+    if relation.chunks is None:
+        return
+    names = list(dict.fromkeys(names))
+    places = {name: f"f{relation.columns.index(name)}" for name in names}
+    kinds = ", ".join(f"{place} varchar" for place in places.values())
+    con.execute(f"create or replace temp table {files.LOADED} ({kinds})")
+    for frame in relation.chunks(names):
+        con.register(_CHUNK, frame.astype("string").set_axis(list(places.values()), axis=1))
+        try:
+            con.execute(f"insert into temp.{files.LOADED} from {_CHUNK}")
+        finally:
+            con.unregister(_CHUNK)
 
 
 def unreadable(
