@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from cegdb.graphs import EdgeInfo
     from cegdb.ingest import CodebookSource, Labels, Source
+    from cegdb.ingest.draft import Form
     from cegdb.positions import Stop
     from cegdb.stages import Deff, Grouping, Hyperstages, WeightChoice
     from cegdb.tree import Blank, MissingPolicy, SamplingZeros
@@ -791,6 +792,61 @@ class Database:
             replace=replace,
         )
         return Survey(self._store, survey_id)
+
+    def codebook(
+        self,
+        source: Source,
+        *,
+        columns: Sequence[str] | None = None,
+        form: Form = "yaml",
+        encoding: str | None = None,
+        delimiter: str | None = None,
+        quote: str | None = None,
+        escape: str | None = None,
+        bad_rows: Literal["error", "skip"] = "error",
+        sheet: str | int | None = None,
+    ) -> str:
+        """Return a first draft of a codebook of a source, to be edited; nothing is stored.
+
+        Parameters
+        ----------
+        source, encoding, delimiter, quote, escape, bad_rows, sheet
+            As for `ingest`.
+        columns
+            Those to describe; left out, all.
+        form
+            ``"yaml"``, or ``"csv"`` for a spreadsheet: what the file is to end in.
+
+        Returns
+        -------
+        str
+            The levels of each variable with their rows, what the file says of its codes,
+            and remarks on what looks wrong: codes and labels that may be no answer,
+            labels that differ in blanks or case only, columns that look like a count, a
+            weight, an id, a date or a number to be cut. `ingest` takes it as it is.
+
+        Raises
+        ------
+        SurveyError
+            The source cannot be read, or none of its columns can be a variable.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     draft = db.codebook("select unnest(['yes', 'no', 'yes']) as vote")
+        >>> print(draft[draft.index("variables:"):], end="")
+        variables:
+          "vote":
+            values:
+              "no": "no"  # 1 row
+              "yes": "yes"  # 2 rows
+        """
+        from cegdb.ingest.csvfile import Reading
+        from cegdb.ingest.draft import draft_codebook
+
+        reading = Reading(encoding, delimiter, quote, escape, bad_rows, sheet)
+        return draft_codebook(self._store, source, columns=columns, reading=reading, form=form)
 
     def sql(
         self, sql: str, params: Mapping[str, object] | Sequence[object] | None = None

@@ -35,6 +35,7 @@ _SHOWN = {
     "ceg": "source, label, target, variable, n, probability",
 }
 _READING = ("encoding", "delimiter", "quote", "escape", "bad_rows", "sheet")
+_FORMS = {".yaml": "yaml", ".yml": "yaml", ".csv": "csv"}
 _STAGING = ("alpha", "hyperstages", "weighting", "deff", "replace")
 _ORDER = {
     "survey": "level_id",
@@ -294,8 +295,23 @@ MIN_N = click.option(
     metavar="N",
     help="Hide counts below N, and what would reveal them.",
 )
+COLUMNS = click.option("--columns", callback=_split, help="Columns to keep: A,B,C.")
+READING = _options(
+    click.option("--encoding", help="Of the text, such as cp1252; UTF-8 if left out."),
+    click.option("--delimiter", help="Between the fields; found out if left out."),
+    click.option("--quote", help="Around a cell; '\"' if left out, '' for none."),
+    click.option("--escape", help="Before a character that is part of a cell."),
+    click.option(
+        "--bad-rows",
+        type=click.Choice(["error", "skip"]),
+        default="error",
+        show_default=True,
+        help="Rows of another number of fields: refuse the file, or skip and list them.",
+    ),
+    click.option("--sheet", help="Of a workbook: its name."),
+)
 INGEST = _options(
-    click.option("--columns", callback=_split, help="Columns to keep: A,B,C."),
+    COLUMNS,
     click.option("--count", help="Column of counts of an aggregated table."),
     click.option("--weight", help="Column of survey weights; kept beside the counts."),
     click.option("--cluster", help="Column of clusters of a clustered sample."),
@@ -336,18 +352,7 @@ INGEST = _options(
         type=click.Path(path_type=Path),
         help="YAML or CSV file that says what codes mean.",
     ),
-    click.option("--encoding", help="Of the text, such as cp1252; UTF-8 if left out."),
-    click.option("--delimiter", help="Between the fields; found out if left out."),
-    click.option("--quote", help="Around a cell; '\"' if left out, '' for none."),
-    click.option("--escape", help="Before a character that is part of a cell."),
-    click.option(
-        "--bad-rows",
-        type=click.Choice(["error", "skip"]),
-        default="error",
-        show_default=True,
-        help="Rows of another number of fields: refuse the file, or skip and list them.",
-    ),
-    click.option("--sheet", help="Of a workbook: its name."),
+    READING,
 )
 TREE = _options(
     click.option("--order", callback=_split, help="Variables from the root: A,B,C."),
@@ -415,10 +420,15 @@ STOP = click.option(
 DB = click.argument("db", metavar="DB", type=click.Path(path_type=Path))
 
 
+def _source(file: str) -> str | Path:
+    """Return FILE as the library takes it: never for a SELECT."""
+    return file if file == "-" or any(char in file for char in "*?[") else Path(file)
+
+
 def _ingest(db: Database, file: str, given: dict[str, Any]) -> Survey:
     with _working(f"reading {file}"):
         survey = db.ingest(
-            file if file == "-" or any(char in file for char in "*?[") else Path(file),
+            _source(file),
             name=given["name"],
             columns=given["columns"],
             count=given["count"],
@@ -608,6 +618,55 @@ def ingest(db: Path, file: str, form: str | None, **given: Any) -> None:
     kinds = ("value", "structural", "missing", "blank")
     rows = [[name, *(of[kind] for kind in kinds)] for name, of in cells.items()]
     _table(["variable", *kinds], rows, form)
+
+
+@main.command()
+@click.argument("file")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Ends in .yaml, .yml or .csv; YAML to standard output if left out.",
+)
+@click.option("--replace", is_flag=True, help="Write over the output file if it is there.")
+@COLUMNS
+@READING
+def codebook(file: str, output: Path | None, *, replace: bool, **given: Any) -> None:
+    """Draft a codebook of a survey FILE, to be edited and given to ingest --codebook.
+
+    It lists the levels of each column with their rows, and what looks wrong in remarks: codes
+    and labels that may be no answer, labels that differ in case only, columns that look like a
+    count, a weight, an id, a date or a number to be cut. Remarks change nothing: as it is,
+    ingest makes the same of the columns in it as without.
+
+    \b
+    Examples:
+      cegdb codebook falls.csv
+      cegdb codebook school.sav -o school.yaml
+      cegdb codebook school.csv --delimiter ";" --columns sex,vote -o school_codes.csv
+    """
+    form: Any = "yaml" if output is None else _FORMS.get(output.suffix.lower())
+    if output is not None:
+        if form is None:
+            raise SurveyError(
+                f"{output.name!r} does not say which kind of codebook to write",
+                hint="it ends in .yaml, .yml or .csv",
+            )
+        if output.exists() and not replace:
+            raise SurveyError(
+                f"there is a file {output} already, maybe with your own edits",
+                hint="give another name, or --replace",
+            )
+    with _opened(None) as database, _working(f"reading {file}"):
+        draft: bytes = database.codebook(_source(file), form=form, **given).encode()
+    if output is None:
+        click.echo(draft, nl=False)
+        return
+    try:
+        output.write_bytes(draft)
+    except OSError as error:
+        raise SurveyError(f"{output} cannot be written: {error.strerror}") from None
+    _say(f"written: {output}")
 
 
 @main.command()
