@@ -392,6 +392,33 @@ def test_the_command_writes_a_draft_that_ingest_takes(
     assert '"x": "x"  # 1 row' in piped.stdout
 
 
+def test_what_a_draft_suggests_can_be_followed(db: Database, tmp_path: Path) -> None:
+    answers = ["Yes", "yes ", "no", "DK", "N/A", "9"]
+    frame = pd.DataFrame(
+        {
+            "x": answers * 20,
+            "age": [str(i) for i in range(120)],
+            "wt": [f"{0.9 + i / 600:.3f}" for i in range(120)],
+            "n": [1, 2] * 60,
+        }
+    )
+    text = db.codebook(frame)
+    assert '"yes " (20 rows) differ in blanks or case: recode: {"yes ": "Yes"}\n' in text
+    followed = (
+        text.replace('  # - "age"  # left out', '  - "age"  # taken in')
+        .replace('  # "age":\n  #   bins: "q4"', '  "age":\n    bins: "q4"')
+        .replace('  - "n"\n', "")
+        .replace('  "x":\n', '  "x":\n    missing: ["DK", "9"]\n    structural: ["N/A"]\n')
+        .replace("    structural:", '    recode: {"yes ": "Yes"}\n    structural:')
+    )
+    followed += 'count: "n"\nweight: "wt"\n'
+    survey = db.ingest(frame, codebook=written(tmp_path, followed, "followed.yaml"))
+    assert labels_of(survey)["x"] == {"Yes": 60, "no": 20}
+    assert labels_of(survey, "missing")["x"] == {"9": 40, "DK": 40}
+    assert [*labels_of(survey)] == ["x", "age"]
+    assert len(labels_of(survey)["age"]) == 4
+
+
 def test_a_csv_codebook_may_hold_remarks_and_columns(tmp_path: Path) -> None:
     file = written(
         tmp_path,
