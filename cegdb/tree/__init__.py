@@ -31,6 +31,7 @@ Path: TypeAlias = "Mapping[str, object] | Sequence[object]"
 
 ANY: Final = "*"
 _MOST_VERTICES: Final = 2_000_000_000
+_MOST_VARIABLES: Final = 1_000
 
 
 def event_tree(
@@ -262,6 +263,13 @@ def _variables(
         names = find_columns(names, list(order), f"survey {survey['name']!r}")
     if not names:
         raise TreeError("order names no variable")
+    if len(names) > _MOST_VARIABLES:
+        most = len(names) * int(str(survey["n_distinct"]))
+        raise TreeError(
+            f"a tree of {len(names):,} variables would have up to {most:,} edges, one below "
+            f"another: {_MOST_VARIABLES:,} variables are the most",
+            hint="name those you mean with order, from the root (--order A,B,C)",
+        )
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise TreeError(f"order names {listed(map(repr, twice))} more than once")
