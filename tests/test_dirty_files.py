@@ -136,7 +136,7 @@ def test_b04_codes_that_look_like_dates_are_labels_in_any_order(
     ("encoding", "likely", "text"),
     [
         ("latin-1", "latin-1", "région;réponse\nGenève;Élevé\nZürich;Faible\n"),
-        ("cp1252", "cp1252", "area;answer\nNorth;Don’t know\nSouth;Yes – often\n"),
+        ("cp1252", "cp1252", "area;answer\nNorth;Don\u2019t know\nSouth;Yes \u2013 often\n"),
         ("utf-16", None, "area;answer\nNorth;Jā\nSouth;Nē\n"),
     ],
 )
@@ -195,9 +195,8 @@ def test_b29_a_bad_row_is_named_or_skipped_and_listed(db: Database, tmp_path: Pa
         survey = db.ingest(file, bad_rows="skip")
         assert list(labels_of(survey)) == text.splitlines()[0].split(",")
         assert (survey.receipt["rows_read"], survey.receipt["rows_kept"]) == (read, 3)
-        said = "\n".join(map(str, survey.receipt.values()))
         for line in lines:
-            assert line in said
+            assert f"skipped {line}" in survey.summary
 
 
 def test_b14_waves_are_one_survey_whatever_columns_they_have(
@@ -249,7 +248,11 @@ def test_b11_names_follow_one_rule_in_every_format(db: Database, tmp_path: Path)
         with pytest.raises(CegdbError, match="Q1"):
             db.ingest(source, columns=[" Q1 ", "q1", "Q1"])
     header = ["item", "item", "", "vote", ""]
-    rows = [("A", "x", "1", "Yes", "p"), ("B", "y", "2", "No", "q"), ("A", "y", "3", "Yes", "p")]
+    rows = [
+        ("A", "x", "1", "Yes", "p"),
+        ("B", "y", "2", "No", "q"),
+        ("A", "y", "3", "Yes", "p"),
+    ]
     text.write_text("\n".join(",".join(row) for row in [header, *map(list, rows)]) + "\n")
     arrays = [pa.array(column) for column in zip(*rows, strict=True)]
     table = pa.Table.from_arrays(arrays, names=header)
@@ -279,10 +282,10 @@ def test_b12_any_three_odd_names_go_through_the_whole_pipeline(
     pd.DataFrame(columns).to_csv(file, index=False)
     survey = db.ingest(file, "all")
     assert list(labels_of(survey)) == ODD
-    for triple in triples:
+    for triple in triples[:: max(1, 14 // MORE)]:
         tree = survey.event_tree("tree", order=list(triple), replace=True)
         assert list(dict.fromkeys(tree.edges["variable"])) == list(triple)
-    for i, triple in enumerate(triples[:: max(1, 40 // MORE)]):
+    for i, triple in enumerate(triples[:: max(1, 60 // MORE)]):
         name = f"{triple[0]} {i}"
         chosen = db.ingest(file, name, columns=list(triple))
         assert labels_of(chosen) == {n: labels_of(survey)[n] for n in triple}
@@ -394,9 +397,8 @@ def test_b23_a_column_without_answers_is_told_and_has_one_branch(
         assert cells["never_asked"]["blank"] == 5000
         assert "'never_asked' has no answer at all" in told(survey)
         tree = survey.event_tree(order=["never_asked", "sex"])
-        assert edges(tree) == {
-            ("s0", "not applicable"): 5000, ("s1", "F"): 2500, ("s1", "M"): 2500,
-        }  # fmt: skip
+        assert edges(tree) == {("s0", "F"): 2500, ("s0", "M"): 2500}
+        assert "never_asked: 5,000 blank (does not apply)" in tree.summary
     sound(db)
 
 
@@ -406,11 +408,11 @@ def test_b23_a_column_without_answers_stops_no_row_unnoticed(
     file = written(tmp_path, "sex,never_asked,vote\nF,,Yes\nM,,No\nF,,No\n")
     survey = db.ingest(file, "s")
     assert "'never_asked' has no answer at all" in told(survey)
-    for policy in ("prefix", "complete"):
-        with pytest.raises(TreeError, match="'never_asked' has no answer at all"):
-            survey.event_tree(missing_policy=policy)  # type: ignore[arg-type]
+    stopped = survey.event_tree()
+    assert edges(stopped) == {("s0", "F"): 2, ("s0", "M"): 1}
+    assert "3 of 3 rows have no answer to 'never_asked'" in stopped.summary
     tree = survey.event_tree(order=["never_asked", "vote"], blank="structural")
-    assert edges(tree) == {("s0", "not applicable"): 3, ("s1", "No"): 2, ("s1", "Yes"): 1}
+    assert edges(tree) == {("s0", "No"): 2, ("s0", "Yes"): 1}
     assert edges(survey.event_tree(order=["sex", "vote"]))["s0", "F"] == 2
 
 
@@ -424,7 +426,11 @@ def test_b18_text_codes_have_labels_and_an_unlabelled_code_stays(
 ) -> None:
     pyreadstat = pytest.importorskip("pyreadstat")
     frame = pd.DataFrame(
-        {"code": ["A", "B", "-99", "", "A"], "k": [1.0, 2, 3, None, 1], "age": [25, 999, 30, 9, 9]}
+        {
+            "code": ["A", "B", "-99", "", "A"],
+            "k": [1.0, 2, 3, None, 1],
+            "age": [25, 999, 30, 9, 9],
+        }
     )
     file = tmp_path / "stringlab.sav"
     pyreadstat.write_sav(
@@ -481,7 +487,7 @@ def test_b21_codes_are_answers_structural_or_missing_by_variable(
     frame = tree.edges
     n = {(e.variable, e.label): 0 for e in frame.itertuples()}
     for e in frame.itertuples():
-        n[e.variable, e.label] += int(e.n)
+        n[e.variable, e.label] += e.n  # type: ignore[operator]
     assert n["amount", "little"] == 1
     assert n["amount", "lots"] == 2
     assert (n["drives", "yes"], n["drives", "no"]) == (2, 2)
@@ -532,12 +538,13 @@ def test_b30_weights_with_a_decimal_comma(db: Database, tmp_path: Path) -> None:
     )
     assert labels_of(survey)["date"] == {"04/07/20": 2, "05/07/20": 1}
     tree = survey.event_tree(order=["land"])
-    assert [str(w) for w in tree.edges["weight"]] == ["2.000000000000", "2.000000000000"] or [
-        float(w) for w in tree.edges["weight"]
-    ] == [2.0, 2.0]
+    assert [float(weight) for weight in tree.edges["weight"]] == [2.0, 2.0]
 
 
-W1 = "sex,vote,wt\nF,Yes,0.731\nF,Yes,1.269\nF,No,2.25\nM,Yes,0.5\nM,No,1.75\nM,No,0.0\nM,Yes,0.5\nF,No,3.0\n"  # noqa: E501
+W1 = (
+    "sex,vote,wt\nF,Yes,0.731\nF,Yes,1.269\nF,No,2.25\nM,Yes,0.5\nM,No,1.75\nM,No,0.0\n"
+    "M,Yes,0.5\nF,No,3.0\n"
+)
 
 
 def test_w1_weights_are_no_variable_and_can_be_rescaled(
@@ -549,12 +556,8 @@ def test_w1_weights_are_no_variable_and_can_be_rescaled(
     tree = survey.event_tree()
     frame = tree.edges
     assert set(frame["variable"]) == {"sex", "vote"}
-    weights = {
-        (e.source, e.label): (e.n, float(e.weight))
-        for e in db.sql(
-            "select source, label, n, weight from cegdb.tree_edges where tree = 's'"
-        ).itertuples()
-    }
+    _, rows = db.rows("select source, label, n, weight from cegdb.tree_edges where tree = 's'")
+    weights = {(source, label): (n, weight) for source, label, n, weight in rows}
     assert weights == {
         ("s0", "F"): (4, 7.25), ("s0", "M"): (4, 2.75),
         ("s1", "No"): (2, 5.25), ("s1", "Yes"): (2, 2.0),
@@ -562,9 +565,9 @@ def test_w1_weights_are_no_variable_and_can_be_rescaled(
     }  # fmt: skip
     scores = {}
     for choice in ("situation", "global", "total", "none"):
-        staged = tree.learn_stages(choice, weighting=choice)  # type: ignore[arg-type]
+        staged = tree.learn_stages(choice, weighting=choice)
         scores[choice] = staged.log_marginal_likelihood
-        assert choice in str(staged.settings.values()) or choice == staged.settings["weighting"]
+        assert staged.settings["weighting"] == choice
         staged.to_ceg(choice)
     assert len(set(scores.values())) == 4
     total = db.cegs["total"].edges
@@ -581,6 +584,16 @@ W2_LINES = [
     ("Crew", "Female", "Adult", "Yes", 20), ("Crew", "Female", "Adult", "No", 3),
     ("Crew", "Male", "Child", "Yes", 0), ("Crew", "Male", "Child", "No", 0),
 ]  # fmt: skip
+
+
+def contents(db: Database, table: str) -> list[tuple[object, ...]]:
+    """Return a table's rows, without when, how fast and from what they were made."""
+    apart = {"created_at", "seconds"}
+    if table == "survey":
+        apart |= {"source", "n_read", "settings", "summary"}
+    names, _ = db.rows(f'select * from cegdb."{table}" limit 0')  # noqa: S608
+    kept = ", ".join(f'"{name}"' for name in names if name not in apart)
+    return db.rows(f'select {kept} from cegdb."{table}" order by all')[1]  # noqa: S608
 
 
 def test_w2_an_aggregated_table_is_the_expanded_file_table_for_table(
@@ -602,16 +615,9 @@ def test_w2_an_aggregated_table_is_the_expanded_file_table_for_table(
             _, listed = db.rows(
                 "select table_name from duckdb_tables() where schema_name = 'cegdb'"
             )
-            apart = {"survey", "tree", "staging", "ceg", "alembic_version"}
-            tables.append(
-                {
-                    name: db.rows(f'select * from cegdb."{name}" order by all')  # noqa: S608
-                    for (name,) in sorted(listed)
-                    if name not in apart
-                }
-            )
+            tables.append({str(name): contents(db, str(name)) for (name,) in sorted(listed)})
             if count:
-                assert survey.receipt["rows_dropped"] or "2 dropped" in survey.summary
+                assert "2 dropped (Freq is 0)" in survey.summary
     assert list(tables[0]) == list(tables[1])
     assert len(tables[0]) > 10
     for name, found in tables[0].items():
@@ -639,11 +645,11 @@ def test_w2_a_column_called_like_a_count_is_pointed_at_and_zeros_come_on_request
 
 NAMES = st.sampled_from(
     [
-        "x" * 1000, "é" * 1000, 'a"b', "it's", "a.b", "a;b", "a,b", "select", "from", "n", "v1", "c1",
-        "f0", "weight", "😀", "Straße", "STRASSE", "strasse", "Q", "q", " q", "q ", "İ", "i̇", "ı",
-        "I", "\n", "\t", "a\r\nb", "%s", "$1", "?", ":x", "{0}", "\\", "--", "/*", "[1]", "NULL",
-        "level", "cegdb_source", 'x"; drop table cegdb.survey; --', "\u2028", "\xa0", "e\u0301",
-        "rowid", "filename", "year=2024", "*", "a->b", "()",
+        "x" * 1000, "é" * 1000, 'a"b', "it's", "a.b", "a;b", "a,b", "select", "from", "n", "v1",
+        "c1", "f0", "weight", "😀", "Straße", "STRASSE", "strasse", "Q", "q", " q", "q ", "İ",
+        "i̇", "\u0131", "I", "\n", "\t", "a\r\nb", "%s", "$1", "?", ":x", "{0}", "\\", "--",
+        "[1]", "NULL", "level", "cegdb_source", 'x"; drop table cegdb.survey; --', "\u2028",
+        "\xa0", "e\u0301", "rowid", "filename", "year=2024", "*", "a->b", "()",
     ]
 )  # fmt: skip
 ANY_NAMES = NAMES | st.text(
@@ -671,7 +677,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("dirty")
 
 
-@settings(max_examples=25 * MORE, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8 * MORE, deadline=None, suppress_health_check=list(HealthCheck))
 @given(columns=named_tables())
 @example(columns={"q": ["a"], "Q": ["b"], " q": [None], "q ": [""]})
 @example(columns={"x" * 1000: ["NA", "nan", None], "X" * 1000: ["01", "1", "1.0"]})
@@ -684,9 +690,7 @@ def test_any_table_under_any_names_reads_the_same_in_every_format(
     expected = Counter(
         tuple(cell or None for cell in row) for row in zip(*columns.values(), strict=True)
     )
-    counts = {
-        name: Counter(cell for cell in cells if cell) for name, cells in columns.items()
-    }
+    counts = {name: Counter(cell for cell in cells if cell) for name, cells in columns.items()}
     for kind, source in sources.items():
         survey = database.ingest(source, "t", replace=True)
         assert rows_of(database, survey) == expected, kind
@@ -708,9 +712,7 @@ def formats(shelf: Path, columns: dict[str, list[str | None]]) -> dict[str, Any]
         "string": objects.astype("string"),
         "category": categories,
         "Arrow": table,
-        "large strings": table.cast(
-            pa.schema([(name, pa.large_string()) for name in columns])
-        ),
+        "large strings": table.cast(pa.schema([(name, pa.large_string()) for name in columns])),
         "dictionary": pa.table(
             {name: table.column(i).dictionary_encode() for i, name in enumerate(columns)}
         ),
@@ -718,9 +720,7 @@ def formats(shelf: Path, columns: dict[str, list[str | None]]) -> dict[str, Any]
     pq.write_table(table, shelf / "pyarrow.parquet")
     objects.to_parquet(shelf / "pandas.parquet")
     categories.to_parquet(shelf / "categories.parquet")
-    sources |= {
-        kind: shelf / f"{kind}.parquet" for kind in ("pyarrow", "pandas", "categories")
-    }
+    sources |= {kind: shelf / f"{kind}.parquet" for kind in ("pyarrow", "pandas", "categories")}
     if len({name.casefold() for name in columns}) == len(columns):  # DuckDB's own limit
         (shelf / "duckdb.parquet").unlink(missing_ok=True)
         with duckdb.connect() as con:
