@@ -7,7 +7,9 @@ longer.
 
 from __future__ import annotations
 
+import io
 import os
+import sys
 from collections import Counter
 from itertools import combinations, cycle, islice
 from typing import TYPE_CHECKING, Any
@@ -514,6 +516,15 @@ def test_b26_only_seen_paths_of_sparse_categories(db: Database, tmp_path: Path) 
     assert labels_of(db.ingest(empty, "empty")) == {"x": {}, "y": {"a": 1, "b": 1}}
     numbers = pd.DataFrame({"x": pd.Categorical([1, 2, None, 1])})
     assert rows_of(db, db.ingest(numbers, "n")) == Counter([("1",)] * 2 + [("2",), (None,)])
+
+
+def test_standard_input_is_called_so_in_what_is_kept(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"x,y\na,b\n")))
+    survey = db.ingest("-")
+    assert "from standard input: 1 row" in survey.summary
+    assert db.sql("select source from cegdb.survey")["source"].tolist() == ["standard input"]
 
 
 # -----------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import stat
 import sys
 import tempfile
 import zipfile
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -59,7 +60,8 @@ def from_stdin(
     file = Path(folder) / "stdin"
     with file.open("wb") as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy)
-    return from_file(con, file, stack, reading, rewrite=rewrite)
+    relation = from_file(con, file, stack, reading, rewrite=rewrite)
+    return replace(relation, described="standard input")
 
 
 def from_files(
