@@ -179,17 +179,23 @@ def test_numbers_are_cut_at_points_or_quantiles(
 
 def test_numbers_with_many_values_are_refused_together(db: Database) -> None:
     rows = (
-        "select 'p' || i as id, i as age, -i / 2 as income, i % 50 as few "
+        "select 'p' || i as id, i as no, 2 * i as age, -i / 2 as income, i % 50 as few "
         "from range(1, 101) as t(i)"
     )
-    with pytest.raises(SurveyError, match=r"'age' \(100 different ones, 1 to 100\), 'income'"):
+    with pytest.raises(SurveyError, match=r"'age' \(100 different ones, 2 to 200\), 'income'"):
         db.ingest(rows)
     assert list(db.surveys) == []
-    survey = db.ingest(rows, columns=["id", "age", "few"], bins={"age": "q4"})
+    survey = db.ingest(rows, columns=["id", "no", "age", "few"], bins={"age": "q4"})
     assert [row[1] for row in levels(db, survey) if row[0] == "age"] == [
-        "<=25", "(25, 50]", "(50, 75]", ">75",
+        "<=50", "(50, 100]", "(100, 150]", ">150",
     ]  # fmt: skip
-    db.ingest(rows, columns=["age"], levels={"age": list(range(1, 101))})
+    db.ingest(rows, columns=["age"], levels={"age": list(range(2, 202, 2))})
+    # A running number is no measurement; nor does it make a tree, as little as a text id.
+    assert any("'no' numbers the rows" in hint for hint in survey.receipt["hints"])
+    for name in ("no", "id"):
+        with pytest.raises(TreeError, match=f"'{name}' has another answer for each of the 100"):
+            survey.event_tree(order=["few", name])
+    assert len(db.trees) == 0
 
 
 @pytest.mark.parametrize(

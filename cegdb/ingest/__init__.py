@@ -66,12 +66,15 @@ def ingest(
     store
         Where to; the survey is made in one transaction.
     source
-        A CSV file (also .gz and .zst), a Parquet file, a pandas DataFrame, an Arrow table, or
-        a SELECT run in the same database.
+        A file: CSV (any delimiter; also .gz, .zst), Parquet, a workbook, SPSS, Stata, SAS;
+        several CSV or Parquet files as a list or a pattern such as ``waves/*.csv``, matched
+        by column name; ``"-"``, standard input; a pandas or polars DataFrame, an Arrow
+        table, or a SELECT run in the same database.
     name
         Of the survey; left out, the file's name.
     columns
-        Which columns become variables; left out, all but ``count``.
+        Which columns become variables; left out, all but ``count``,
+        ``weight`` and ``cluster``.
     count
         A column that says how many respondents each line stands for.
     weight

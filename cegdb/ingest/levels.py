@@ -231,7 +231,11 @@ def _refuse_numbers(variables: Iterable[Variable]) -> None:
         if entry.bins is not None or entry.levels is not None or entry.values:
             continue
         numbers = many_numbers(variable)
-        if numbers:
+        if numbers and _numbers_rows(variable, numbers):
+            variable.hints.append(
+                f"{variable.name!r} numbers the rows: leave it out of columns, or of order"
+            )
+        elif numbers:
             ends = f"{plain(min(numbers))} to {plain(max(numbers))}"
             found.append(f"{variable.name!r} ({len(numbers):,} different ones, {ends})")
     if found:
@@ -240,6 +244,16 @@ def _refuse_numbers(variables: Iterable[Variable]) -> None:
             hint="cut them into levels with bins (--bin NAME=18,35,65 or --bin NAME=q4), leave "
             "them out with columns, or declare their levels",
         )
+
+
+def _numbers_rows(variable: Variable, numbers: list[Decimal]) -> bool:
+    """Return whether a column is a running number: consecutive, one for each respondent."""
+    return (
+        None not in variable.counts
+        and set(variable.counts.values()) == {1}
+        and len(set(numbers)) == len(numbers) == max(numbers) - min(numbers) + 1
+        and all(number == number.to_integral_value() for number in numbers)
+    )
 
 
 def _tell_apart(variable: Variable) -> None:

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from cegdb.errors import TreeError, listed
 from cegdb.ingest.labels import label_of
-from cegdb.ingest.levels import MISSING
+from cegdb.ingest.levels import MANY_LEVELS, MISSING
 from cegdb.ingest.relation import find_columns
 from cegdb.sqlfiles import Steps
 from cegdb.store import schema
@@ -279,6 +279,15 @@ def _variables(
     query = sa.select(schema.level).where(chosen).order_by(schema.level.c.level_id)
     for level in catalog.execute(query).mappings():
         levels.setdefault(level["variable_id"], []).append(level)
+    for name in names:
+        of_name = levels[rows[name]["variable_id"]]
+        sizes = [level["n"] for level in of_name if level["kind"] == "value"]
+        if len(sizes) == survey["n"] and len(sizes) > MANY_LEVELS and set(sizes) == {1}:
+            raise TreeError(
+                f"{name!r} has another answer for each of the {survey['n']:,} "
+                "respondents: it tells them apart, and makes no tree",
+                hint="name the variables of the tree with order (--order A,B,C)",
+            )
     return [
         _variable(rows[name], levels[rows[name]["variable_id"]], policy, gaps=gaps)
         for name in names
