@@ -85,6 +85,12 @@ class UnknownNameError(CegdbError, LookupError):
     exit_code = 3
 
 
+class StaleError(CegdbError, ValueError):
+    """An object shows rows of its survey that were since added to or replaced."""
+
+    exit_code = 3
+
+
 class StoreError(CegdbError, OSError):
     """A database file cannot be opened, read or written as asked."""
 

@@ -8,6 +8,8 @@ coded rows with how many respondents gave each.
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import SqlStepError, SurveyError
@@ -21,9 +23,18 @@ from cegdb.ingest.patterns import missing_patterns
 from cegdb.ingest.receipt import fingerprint_of, receipt_of, twins_of
 from cegdb.ingest.settings import Labels, Request, Settings, settled
 from cegdb.ingest.sources import Source, load_chunks, opened, unreadable
+from cegdb.ingest.waves import (
+    count_codes,
+    former_lines,
+    new_labels,
+    receipt_with,
+    settled_again,
+    supersede,
+    survey_before,
+)
 from cegdb.ingest.weights import check_weights
 from cegdb.sqlfiles import Steps
-from cegdb.store.objects import claim_name, insert, new_id, response_table
+from cegdb.store.objects import claim_name, insert, new_id, response_table, row, write_again
 from cegdb.version import made_by
 
 if TYPE_CHECKING:
@@ -35,7 +46,7 @@ if TYPE_CHECKING:
     from cegdb.ingest.relation import Relation
     from cegdb.store import Store
 
-__all__ = ["CodebookSource", "Labels", "Source", "ingest"]
+__all__ = ["CodebookSource", "Labels", "Source", "append", "ingest", "refresh"]
 
 _JOINS: Final = 40
 _KEPT: Final = ("n", "weight", "weight_sq")
@@ -124,39 +135,154 @@ def ingest(
     request = Request(
         columns, count, weight, cluster, decimal, structural, missing, levels, bins, book
     )
+    make = partial(_ingest, store, source, reading, _New(name, request, replace=replace))
     try:
-        return _ingest(store, source, name, request, reading, replace=replace, rewrite=False)
+        return make(rewrite=False)
     except MisreadError:
-        return _ingest(store, source, name, request, reading, replace=replace, rewrite=True)
+        return make(rewrite=True)
+
+
+def append(
+    store: Store, survey_id: int, source: Source, *, reading: Reading | None = None
+) -> None:
+    """Add the rows of another source to a survey, matched by column name.
+
+    Parameters
+    ----------
+    store
+        Where the survey is; all is done in one transaction.
+    survey_id
+        The survey; its name, codebook, gates, count and weight hold for the rows added, and
+        the cut points of its quantiles stay.
+    source
+        As for `ingest`. A column that it lacks is blank in its rows. One that is new becomes
+        a variable, blank in the former rows, unless columns were chosen at ingest.
+    reading
+        How a file is written, as far as it is told and not to be found out.
+
+    Raises
+    ------
+    SurveyError
+        The source has none of the survey's columns, or cannot be used: see the message.
+
+    Notes
+    -----
+    The survey is then as if all its files had been read as one. Trees made of the former
+    rows are stale: they show these until they are rebuilt.
+
+    Examples
+    --------
+    >>> from cegdb.store import Store
+    >>> with Store.open() as store:
+    ...     survey_id = ingest(store, "select 'yes' as a, 1 as b", name="two")
+    ...     append(store, survey_id, "select 'no' as a")
+    ...     with store.reading() as con:
+    ...         con.execute("select n, n_distinct from cegdb.surveys").fetchall()
+    [(2, 2)]
+    """
+    _later(store, survey_id, source, reading, is_append=True)
+
+
+def refresh(
+    store: Store, survey_id: int, source: Source, *, reading: Reading | None = None
+) -> None:
+    """Replace the rows of a survey by those of a new snapshot.
+
+    Parameters
+    ----------
+    store, survey_id, reading
+        As for `append`.
+    source
+        As for `ingest`. It must have the columns that were chosen at ingest, and those that
+        a tree uses; others may come and go.
+
+    Raises
+    ------
+    SurveyError
+        The source lacks a column that is needed, or cannot be used: see the message.
+
+    Notes
+    -----
+    Trees made of the former rows are stale: they show these until they are rebuilt.
+
+    Examples
+    --------
+    >>> from cegdb.store import Store
+    >>> with Store.open() as store:
+    ...     survey_id = ingest(store, "select 'yes' as a, 1 as b", name="two")
+    ...     refresh(store, survey_id, "select unnest(['yes', 'no', 'no']) as a")
+    ...     with store.reading() as con:
+    ...         con.execute("select n, n_distinct from cegdb.surveys").fetchall()
+    [(3, 2)]
+    """
+    _later(store, survey_id, source, reading, is_append=False)
+
+
+def _later(
+    store: Store, survey_id: int, source: Source, reading: Reading | None, *, is_append: bool
+) -> None:
+    change = partial(_ingest, store, source, reading, _Later(survey_id, is_append=is_append))
+    try:
+        change(rewrite=False)
+    except MisreadError:
+        change(rewrite=True)
+
+
+@dataclass(frozen=True)
+class _New:
+    """A survey to be made."""
+
+    name: str | None
+    request: Request
+    replace: bool
+
+
+@dataclass(frozen=True)
+class _Later:
+    """A survey whose rows are added to or replaced."""
+
+    survey_id: int
+    is_append: bool
 
 
 def _ingest(
     store: Store,
     source: Source,
-    name: str | None,
-    request: Request,
     reading: Reading | None,
+    asked: _New | _Later,
     *,
-    replace: bool,
     rewrite: bool,
 ) -> int:
     started = time.perf_counter()
     with (
         store.reading() as con,
-        opened(con, source, reading, rewrite=rewrite) as relation,
+        opened(con, source, reading, rewrite=rewrite) as given,
         store.writing() as (_, catalog),
     ):
-        settings = settled(relation, request)
+        before = former = None
+        relation = given
+        if isinstance(asked, _New):
+            settings = settled(relation, asked.request)
+        else:
+            before = survey_before(catalog, asked.survey_id)
+            former = before if asked.is_append else None
+            relation, settings = settled_again(given, before, is_append=asked.is_append)
         gates = ordered_gates(con, settings.gates, list(settings.variables), relation.shown)
-        name = claim_name(catalog, "survey", name, relation.name, replace=replace)
+        name = (
+            claim_name(catalog, "survey", asked.name, relation.name, replace=asked.replace)
+            if isinstance(asked, _New)
+            else str(row(catalog, "survey", asked.survey_id)["name"])
+        )
         with Steps(con) as steps:
             n_read = _read(steps, con, relation, settings)
             weights = check_weights(steps, relation, settings)
             dropped = check_counts(steps, relation, settings)
             variables = sort_levels(steps, relation, settings.variables)
-            if not n_read:
+            if before is not None:
+                settings.hints.extend(new_labels(before, variables))
+            if not n_read and former is None:
                 raise SurveyError(f"{relation.shown} has a header but no rows")
-            survey_id = new_id(catalog, "survey")
+            survey_id = new_id(catalog, "survey") if before is None else before.survey_id
             table = response_table(survey_id)
             lines = _coded_lines(steps, variables, is_clustered=settings.cluster is not None)
             lines, gated = apply_gates(steps, gates, variables, lines)
@@ -165,13 +291,28 @@ def _ingest(
                 steps.create("clustered_line", lines)
                 lines = "select * from temp.clustered_line"
                 effects = design_effects(steps, settings.cluster, variables)
+            if former is not None:
+                lines = f"{lines} union all by name {former_lines(former, variables)}"
             n_distinct = _store(steps, table, lines, len(variables))
+            if former is not None:
+                count_codes(steps, table, variables)
+            if before is not None:
+                supersede(catalog, before)
             insert_levels(catalog, survey_id, variables)
             patterns = missing_patterns(steps, table, variables)
             n = int(str(steps.rows(f"select coalesce(sum(n), 0) from {table}")[0][0]))  # noqa: S608
             if not n:
                 raise SurveyError(f"{relation.shown}: every {settings.count!r} is 0")
         fingerprint = fingerprint_of(relation.files)
+        fingerprints = [fingerprint] if fingerprint else []
+        if former is not None:
+            read = former.settings.get("fingerprints", [])
+            if fingerprint in read:
+                settings.hints.append(
+                    f"{relation.shown} is in this survey already, byte for byte: its rows "
+                    "count twice now; refresh replaces rows"
+                )
+            fingerprints = [*read, *fingerprints]
         receipt = receipt_of(
             relation,
             settings,
@@ -185,21 +326,23 @@ def _ingest(
             patterns=patterns,
             twins=twins_of(catalog, fingerprint, name),
         )
-        insert(
-            catalog,
-            "survey",
-            {
-                "survey_id": survey_id,
-                "name": name,
-                "source": relation.described,
-                "n_read": receipt["rows_read"],
-                "n": n,
-                "n_distinct": n_distinct,
-                "settings": {**settings.as_json(), "fingerprint": fingerprint},
-                "summary": receipt,
-                **made_by(time.perf_counter() - started),
-            },
-        )
+        described = relation.described
+        if former is not None:
+            receipt = receipt_with(former, receipt, described)
+            described = f"{former.row['source']} + {described}"
+        values = {
+            "source": described,
+            "n_read": receipt["rows_read"],
+            "n": n,
+            "n_distinct": n_distinct,
+            "settings": {**settings.as_json(), "fingerprints": fingerprints},
+            "summary": receipt,
+            **made_by(time.perf_counter() - started),
+        }
+        if before is None:
+            insert(catalog, "survey", {"survey_id": survey_id, "name": name, **values})
+        else:
+            write_again(catalog, "survey", survey_id, values)
     return survey_id
 
 
@@ -228,7 +371,7 @@ def _store(steps: Steps, table: str, lines: str, n_variables: int) -> int:
     """Write the survey's distinct coded rows, sorted, and return how many there are."""
     coded = ", ".join(f"v{i}" for i in range(1, n_variables + 1))
     return steps.execute(
-        f"create table {table} as "  # noqa: S608
+        f"create or replace table {table} as "  # noqa: S608
         f"select {coded}, cast(sum(n) as bigint) as n, "
         "cast(sum(weight) as decimal(38, 12)) as weight, "
         "cast(sum(weight_sq) as decimal(38, 12)) as weight_sq "

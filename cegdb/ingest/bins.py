@@ -6,7 +6,7 @@ import itertools
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Final
 
@@ -22,14 +22,25 @@ _HINT: Final = "give cut points, such as 18,35,65, or quantiles, such as q4"
 
 @dataclass(frozen=True)
 class Bins:
-    """How to cut a number into levels: at points, or into ``quantiles`` of equal size."""
+    """How to cut a number into levels: at points, or into ``quantiles`` of equal size.
 
-    cuts: tuple[Decimal, ...] = ()
+    Quantiles have ``cuts`` once they are found; later rows are cut at the same points.
+    """
+
+    cuts: tuple[Decimal, ...] | None = None
     quantiles: int = 0
 
     def as_text(self) -> str:
         """Return it as a codebook or the command line writes it."""
-        return f"q{self.quantiles}" if self.quantiles else ",".join(map(plain, self.cuts))
+        return f"q{self.quantiles}" if self.quantiles else ",".join(map(plain, self.cuts or ()))
+
+    def found(self, counts: Mapping[str, int]) -> Bins:
+        """Return it with the cut points of quantiles of numbers with these counts."""
+        if self.cuts is not None:
+            return self
+        numbers = [(n, number_of(text)) for text, n in counts.items()]
+        values = [(number, n) for n, number in numbers if number is not None]
+        return replace(self, cuts=_quantiles(self.quantiles, values))
 
 
 def number_of(text: str) -> Decimal | None:
@@ -114,9 +125,7 @@ def binned(bins: Bins, counts: Mapping[str, int]) -> tuple[dict[str, str], list[
     ({'1': '<=1', '2': '>1', '7': '>1'}, ['<=1', '>1'])
     """
     numbers = {text: number for text in counts if (number := number_of(text)) is not None}
-    cuts = bins.cuts
-    if bins.quantiles:
-        cuts = _quantiles(bins.quantiles, [(numbers[text], counts[text]) for text in numbers])
+    cuts = bins.found(counts).cuts or ()
     ends = [plain(cut) for cut in cuts]
     low, between, high = ("<=", "({}, {}]", ">") if bins.quantiles else ("<", "[{}, {})", ">=")
     labels = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -44,7 +44,35 @@ SUSPECT: Final = {
     "unknown",
 }
 MANY_LEVELS: Final = 50
+_BETWEEN_CODES: Final = "; "
 _AT_A_TIME = 100
+
+
+@dataclass(frozen=True)
+class Former:
+    """What a variable was in the rows its survey has already: its levels, by code.
+
+    ``levels`` has the kind, label and original code of each; ``ordinal`` its place.
+    """
+
+    ordinal: int
+    question: str | None
+    levels: list[tuple[str, str, str | None]]
+
+    def labels(self, of_kind: Kind) -> list[str]:
+        """Return the labels of one kind, in level order."""
+        return [label for kind, label, _ in self.levels if kind == of_kind]
+
+    def apart(self) -> set[str]:
+        """Return the labels that were told apart by their code."""
+        return {label for _, label, code in self.levels if label.endswith(f" [{code}]")}
+
+    def codes_of(self, of_kind: str, of_label: str) -> list[str]:
+        """Return the texts that one label stood for."""
+        for kind, label, code in self.levels:
+            if (kind, label) == (of_kind, of_label) and code is not None:
+                return [code] if code == label else code.split(_BETWEEN_CODES)
+        return []
 
 
 @dataclass
@@ -52,7 +80,8 @@ class Variable:
     """One variable: what was said of it, then (after the first pass) its levels.
 
     ``counts`` has the respondents of each text as read (None: blank), ``cells`` what such
-    a text is: its kind (value, missing, structural) and its label.
+    a text is: its kind (value, missing, structural) and its label. ``former`` is what it
+    was in the rows to which others are appended.
     """
 
     name: str
@@ -63,6 +92,7 @@ class Variable:
     missing: list[str] = field(default_factory=list)
     counts: dict[str | None, int] = field(default_factory=dict)
     cells: dict[str, tuple[Kind, str]] = field(default_factory=dict)
+    former: Former | None = None
     n_of_code: dict[int, int] | None = None
     hints: list[str] = field(default_factory=list)
 
@@ -219,6 +249,11 @@ def _reason(variable: Variable, text: str, label: str) -> str:
 def many_numbers(variable: Variable) -> list[Decimal]:
     """Return the values of a variable if they are too many, and all numbers; else none."""
     values = [text for text, (kind, _) in variable.cells.items() if kind == "value"]
+    if variable.former is not None:
+        former = variable.former.labels("value")
+        if len(former) > MANY_LEVELS:
+            return []
+        values = list(dict.fromkeys([*former, *values]))
     numbers = [number for text in values if (number := number_of(text)) is not None]
     return numbers if len(numbers) == len(values) > MANY_LEVELS else []
 
@@ -250,6 +285,7 @@ def _numbers_rows(variable: Variable, numbers: list[Decimal]) -> bool:
     """Return whether a column is a running number: consecutive, one for each respondent."""
     return (
         None not in variable.counts
+        and variable.former is None
         and set(variable.counts.values()) == {1}
         and len(set(numbers)) == len(numbers) == max(numbers) - min(numbers) + 1
         and all(number == number.to_integral_value() for number in numbers)
@@ -263,15 +299,22 @@ def _tell_apart(variable: Variable) -> None:
     for text, (kind, label) in variable.cells.items():
         if kind == "value" and label != entry.recode.get(text):
             texts.setdefault(label, []).append(text)
+    former = {} if variable.former is None else variable.former.apart()
     for label, of_label in texts.items():
         merged = any(target == label for target in entry.recode.values())
         if len(of_label) > 1 and not merged:
             for text in of_label:
-                variable.cells[text] = ("value", f"{label} [{text}]")
+                variable.cells[text] = ("value", _with_code(label, text))
             variable.hints.append(
                 f"{variable.name!r}: the codes {listed(in_level_order(of_label))} are all "
                 f"called {label!r}; they are kept apart by their code (recode joins them)"
             )
+        elif _with_code(label, of_label[0]) in former:
+            variable.cells[of_label[0]] = ("value", _with_code(label, of_label[0]))
+
+
+def _with_code(label: str, text: str) -> str:
+    return f"{label} [{text}]"
 
 
 def _bin(variable: Variable) -> None:
@@ -284,6 +327,8 @@ def _bin(variable: Variable) -> None:
     }
     if bins is None:
         return
+    bins = bins.found(numbers)
+    variable.entry = replace(variable.entry, bins=bins)
     places, labels = binned(bins, numbers)
     strange = in_level_order([text for text in numbers if text not in places])
     if strange:
@@ -314,6 +359,9 @@ def order_levels(variable: Variable, frame_order: list[str] | None) -> None:
         dict.fromkeys(label for kind, label in variable.cells.values() if kind == "value")
     )
     missing = {label for kind, label in variable.cells.values() if kind == "missing"}
+    if variable.former is not None:
+        observed = list(dict.fromkeys([*variable.former.labels("value"), *observed]))
+        missing.update(variable.former.labels("missing"))
     if variable.is_gated:
         missing.add(MISSING)
     variable.missing = in_level_order(list(missing))
@@ -382,6 +430,10 @@ def _in_order(
         ordered = [variable.cells[text][1] for text in in_level_order(texts)]
     else:
         ordered = frame_order or []
+    if variable.former is not None:
+        former = variable.former.labels("value")
+        if former != in_level_order(former):
+            ordered = [*former, *ordered]
     seen = set(observed)
     first = [label for label in dict.fromkeys(ordered) if label in seen]
     known = set(first)
@@ -407,7 +459,8 @@ def insert_levels(catalog: sa.Connection, survey_id: int, variables: list[Variab
                 "ordinal": ordinal,
                 "name": variable.name,
                 "question": variable.entry.label
-                or (variable.known.label if variable.known else None),
+                or (variable.known.label if variable.known else None)
+                or (variable.former.question if variable.former else None),
             }
         )
         n_of = Counter[tuple[str, str]]()
@@ -425,7 +478,10 @@ def insert_levels(catalog: sa.Connection, survey_id: int, variables: list[Variab
         for code, (label, of_kind, n_read) in enumerate(levels, 1):
             gated = variable.n_of_code
             n = n_read if gated is None else gated.get(code, 0)
-            written = [] if variable.entry.bins else in_level_order(texts[of_kind, label])
+            codes = texts[of_kind, label]
+            if variable.former is not None:
+                codes = list(dict.fromkeys([*variable.former.codes_of(of_kind, label), *codes]))
+            written = [] if variable.entry.bins else in_level_order(codes)
             level_rows.append(
                 {
                     "level_id": level_id,
@@ -435,7 +491,7 @@ def insert_levels(catalog: sa.Connection, survey_id: int, variables: list[Variab
                     "label_id": label_ids.setdefault(
                         same.get(label, label), len(label_ids) + 1
                     ),
-                    "original_code": "; ".join(written) or None,
+                    "original_code": _BETWEEN_CODES.join(written) or None,
                     "kind": of_kind,
                     "n": n,
                 }

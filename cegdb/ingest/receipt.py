@@ -122,7 +122,8 @@ def twins_of(catalog: sa.Connection, fingerprint: str | None, name: str) -> list
         return []
     found = catalog.exec_driver_sql(
         "select name from cegdb.survey where name <> $2 "
-        "and json_extract_string(settings, '$.fingerprint') = $1 order by survey_id",
+        "and superseded_by is null and contains(cast(settings as varchar), $1) "
+        "order by survey_id",
         (fingerprint, name),
     )
     return [str(row[0]) for row in found]

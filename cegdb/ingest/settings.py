@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from cegdb.errors import SurveyError, listed
-from cegdb.ingest.bins import bins_of
+from cegdb.ingest.bins import bins_of, plain
 from cegdb.ingest.codebook import Codebook, Entry
 from cegdb.ingest.labels import label_of
 from cegdb.ingest.levels import Variable
@@ -51,6 +51,8 @@ class Settings:
     found_as: dict[str, str]
     gates: dict[str, str]
     hints: list[str]
+    all_columns: bool
+    everywhere: dict[str, list[str]]
 
     @property
     def written(self) -> str:
@@ -73,13 +75,21 @@ class Settings:
     def as_json(self) -> dict[str, object]:
         """Return what makes the same survey again: its columns and codebook."""
         entries = {name: variable.entry.as_json() for name, variable in self.variables.items()}
+        quantiles = {
+            name: [plain(cut) for cut in variable.entry.bins.cuts or ()]
+            for name, variable in self.variables.items()
+            if variable.entry.bins is not None and variable.entry.bins.quantiles
+        }
         return {
             "columns": list(self.variables),
+            "all_columns": self.all_columns,
             "count": self.count,
             "weight": self.weight,
             "cluster": self.cluster,
             "decimal": self.decimal,
             "gates": self.gates,
+            "quantiles": quantiles,
+            **self.everywhere,
             "same": [g for v in self.variables.values() for g in v.entry.same],
             "variables": {name: entry for name, entry in entries.items() if entry},
         }
@@ -163,6 +173,15 @@ def settled(relation: Relation, request: Request) -> Settings:
         found_as,
         {name: str(rule) for name, rule in gates.items()},
         hints,
+        columns is None,
+        {
+            what: _texts(labels, what)
+            for what, labels in (
+                ("structural", request.structural),
+                ("missing", request.missing),
+            )
+            if labels and not isinstance(labels, Mapping)
+        },
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 import sqlalchemy as sa
 
-from cegdb.errors import NameTakenError, UnknownNameError, listed
+from cegdb.errors import NameTakenError, StaleError, UnknownNameError, listed
 from cegdb.store import schema
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ _PLACES: Final[Mapping[Kind, _Place]] = {
             schema.stage_member,
             schema.stage_edge,
             schema.ahc_merge,
+            schema.stage_drift,
         ),
     ),
     "ceg": _Place(
@@ -70,6 +71,8 @@ def all_names(catalog: sa.Connection, kind: Kind) -> list[str]:
     """Return the names of all objects of a kind, in the order they were made."""
     place = _PLACES[kind]
     query = sa.select(place.table.c.name).order_by(place.table.c[place.key])
+    if kind == "survey":
+        query = query.where(schema.survey.c.superseded_by.is_(None))
     return list(catalog.execute(query).scalars())
 
 
@@ -87,6 +90,8 @@ def find(catalog: sa.Connection, kind: Kind, name: str) -> int:
         )
     place = _PLACES[kind]
     query = sa.select(place.table.c[place.key]).where(place.table.c.name == str(name))
+    if kind == "survey":
+        query = query.where(schema.survey.c.superseded_by.is_(None))
     found = catalog.execute(query).scalar_one_or_none()
     if found is None:
         known = all_names(catalog, kind)
@@ -97,7 +102,7 @@ def find(catalog: sa.Connection, kind: Kind, name: str) -> int:
 
 
 def row(catalog: sa.Connection, kind: Kind, object_id: int) -> dict[str, Any]:
-    """Return the catalog row of an object.
+    """Return the catalog row of an object, with ``is_stale``: see `refuse_stale`.
 
     Raises
     ------
@@ -105,11 +110,44 @@ def row(catalog: sa.Connection, kind: Kind, object_id: int) -> dict[str, Any]:
         It was dropped meanwhile.
     """
     place = _PLACES[kind]
-    query = sa.select(place.table).where(place.table.c[place.key] == object_id)
+    query = sa.select(place.table, _is_stale(kind).label("is_stale")).where(
+        place.table.c[place.key] == object_id
+    )
     found = catalog.execute(query).mappings().one_or_none()
     if found is None:
         raise UnknownNameError(f"this {kind} was dropped", hint="make or find it again")
     return dict(found)
+
+
+def _is_stale(kind: Kind) -> sa.ColumnElement[bool]:
+    """Return whether an object's survey was superseded, as an expression of its table."""
+    survey, tree, staging = schema.survey.c, schema.event_tree.c, schema.staging.c
+    superseded = survey.superseded_by.is_not(None)
+    if kind == "survey":
+        return sa.false()
+    of_tree = tree.survey_id == survey.survey_id
+    if kind == "tree":
+        return sa.exists().where(superseded, of_tree).correlate(schema.event_tree)
+    of_staging = sa.and_(of_tree, staging.tree_id == tree.tree_id)
+    if kind == "staging":
+        return sa.exists().where(superseded, of_staging).correlate(schema.staging)
+    of_ceg = sa.and_(of_staging, schema.ceg.c.staging_id == staging.staging_id)
+    return sa.exists().where(superseded, of_ceg).correlate(schema.ceg)
+
+
+def refuse_stale(kind: Kind, found: Mapping[str, Any]) -> None:
+    """Refuse to build on an object whose survey has other rows by now.
+
+    Raises
+    ------
+    StaleError
+        Its survey was added to or refreshed since it was made.
+    """
+    if found["is_stale"]:
+        raise StaleError(
+            f"{kind} {found['name']!r} shows rows that were since added to or replaced",
+            hint="rebuild what is built on its survey first: db.rebuild(), cegdb rebuild DB",
+        )
 
 
 def claim_name(
@@ -125,7 +163,7 @@ def claim_name(
     NameTakenError
         The name is taken, blank, or no UTF-8 text.
     """
-    known = set(all_names(catalog, kind))
+    known = set(catalog.execute(sa.select(_PLACES[kind].table.c.name)).scalars())
     wanted = default if name is None else str(name)
     if not wanted.strip():
         raise NameTakenError(f"a {kind} needs a name that is not blank")
@@ -135,7 +173,7 @@ def claim_name(
         raise NameTakenError(f"{wanted!r} cannot be a name: it is not UTF-8 text") from None
     if wanted not in known:
         return wanted
-    if replace:
+    if replace and wanted in all_names(catalog, kind):
         drop(catalog, kind, find(catalog, kind, wanted))
         return wanted
     if name is not None:
@@ -162,6 +200,23 @@ def insert(catalog: sa.Connection, kind: Kind, values: Mapping[str, object]) -> 
     catalog.execute(sa.insert(_PLACES[kind].table).values(**values))
 
 
+def write_again(
+    catalog: sa.Connection, kind: Kind, object_id: int, values: Mapping[str, object]
+) -> None:
+    """Change the catalog row of an object made anew; its id and name stay."""
+    place = _PLACES[kind]
+    catalog.execute(
+        sa.update(place.table).where(place.table.c[place.key] == object_id).values(**values)
+    )
+
+
+def clear(catalog: sa.Connection, kind: Kind, object_id: int) -> None:
+    """Delete the rows of an object that is to be made anew; its catalog row stays."""
+    place = _PLACES[kind]
+    for table in place.rows:
+        catalog.execute(sa.delete(table).where(table.c[place.key] == object_id))
+
+
 def insert_rows(
     catalog: sa.Connection, table: sa.Table, rows: Sequence[Mapping[str, object]]
 ) -> None:
@@ -185,17 +240,34 @@ def drop(catalog: sa.Connection, kind: Kind, object_id: int) -> None:
         query = sa.select(key).where(stands_on == object_id)
         for child_id in catalog.execute(query).scalars().all():
             drop(catalog, child, child_id)
-    for table in place.rows:
-        catalog.execute(sa.delete(table).where(table.c[place.key] == object_id))
+    clear(catalog, kind, object_id)
     if kind == "survey":
-        of_survey = schema.variable.c.survey_id == object_id
-        variables = sa.select(schema.variable.c.variable_id).where(of_survey)
-        catalog.execute(
-            sa.delete(schema.level).where(schema.level.c.variable_id.in_(variables))
-        )
-        catalog.execute(sa.delete(schema.variable).where(of_survey))
-        catalog.exec_driver_sql(f"drop table {response_table(object_id)}")
+        drop_variables(catalog, object_id)
+        catalog.exec_driver_sql(f"drop table if exists {response_table(object_id)}")
     catalog.execute(sa.delete(place.table).where(place.table.c[place.key] == object_id))
+    if kind == "tree":
+        drop_superseded(catalog)
+
+
+def drop_variables(catalog: sa.Connection, survey_id: int) -> None:
+    """Delete the variables and levels of a survey."""
+    of_survey = schema.variable.c.survey_id == survey_id
+    variables = sa.select(schema.variable.c.variable_id).where(of_survey)
+    catalog.execute(sa.delete(schema.level).where(schema.level.c.variable_id.in_(variables)))
+    catalog.execute(sa.delete(schema.variable).where(of_survey))
+
+
+def drop_superseded(catalog: sa.Connection) -> None:
+    """Delete what is kept of superseded rows that no tree shows any more."""
+    survey = schema.survey.c
+    query = (
+        sa.select(survey.survey_id)
+        .where(survey.superseded_by.is_not(None))
+        .where(survey.survey_id.not_in(sa.select(schema.event_tree.c.survey_id)))
+    )
+    for survey_id in catalog.execute(query).scalars().all():
+        drop_variables(catalog, survey_id)
+        catalog.execute(sa.delete(schema.survey).where(survey.survey_id == survey_id))
 
 
 def _stands_on(kind: Kind) -> list[tuple[Kind, sa.Column[int]]]:
@@ -204,4 +276,8 @@ def _stands_on(kind: Kind) -> list[tuple[Kind, sa.Column[int]]]:
     found = [
         (child, _PLACES[child].table.c[key]) for child in KINDS if _PLACES[child].parent == kind
     ]
-    return [*found, ("ceg", schema.ceg.c.parent_ceg_id)] if kind == "ceg" else found
+    if kind == "survey":
+        found.append(("survey", schema.survey.c.superseded_by))
+    if kind == "ceg":
+        found.append(("ceg", schema.ceg.c.parent_ceg_id))
+    return found

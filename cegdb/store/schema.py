@@ -13,7 +13,7 @@ from typing import Final
 import sqlalchemy as sa
 
 SCHEMA: Final = "cegdb"
-HEAD: Final = "0002"
+HEAD: Final = "0003"
 
 metadata: Final = sa.MetaData(schema=SCHEMA)
 
@@ -68,6 +68,7 @@ survey = sa.Table(
     _count("n"),
     _count("n_distinct"),
     *_made(),
+    _id("superseded_by", nullable=True),
 )
 variable = sa.Table(
     "variable",
@@ -224,6 +225,22 @@ ahc_merge = sa.Table(
     _id("kept_id", wide=True),
     _id("absorbed_id", wide=True),
     sa.Column("log_bayes_factor", sa.Double, nullable=False),
+)
+stage_drift = sa.Table(
+    "stage_drift",
+    metadata,
+    _id("staging_id"),
+    sa.Column("was", sa.String),
+    _id("stage_id", wide=True, nullable=True),
+    sa.Column("variable", sa.String, nullable=False),
+    _count("n_situations"),
+    _count("n_before"),
+    _count("n_after"),
+    sa.Column("label", sa.String),
+    sa.Column("probability_before", sa.Double),
+    sa.Column("low_before", sa.Double),
+    sa.Column("high_before", sa.Double),
+    sa.Column("probability_after", sa.Double),
 )
 position = sa.Table(
     "position",

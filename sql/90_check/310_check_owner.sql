@@ -55,6 +55,12 @@ with owned as (
     from cegdb.ahc_merge
     union all
     select
+        'staging' as kind,
+        'stage_drift' as rows_of,
+        staging_id as owner_id
+    from cegdb.stage_drift
+    union all
+    select
         'ceg' as kind,
         'position' as rows_of,
         ceg_id as owner_id

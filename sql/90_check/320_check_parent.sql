@@ -16,6 +16,16 @@ left join cegdb.survey as s on t.survey_id = s.survey_id
 where s.survey_id is null
 union all
 select
+    'superseded rows have a survey that superseded them' as invariant,
+    'survey' as kind,
+    o.name,
+    cast(null as bigint) as row_id,
+    concat('survey ', o.superseded_by, ' is gone') as detail
+from cegdb.survey as o
+left join cegdb.survey as s on o.superseded_by = s.survey_id and s.superseded_by is null
+where o.superseded_by is not null and s.survey_id is null
+union all
+select
     'an object is built on one that exists' as invariant,
     'staging' as kind,
     g.name,

@@ -2,20 +2,30 @@
 -- mode:    fetch
 -- purpose: Surveys whose table of coded rows is missing or has other columns than v1, v2,
 --          ... (one a variable), n, weight and weight_sq, and tables whose survey is gone.
+--          Superseded rows have no table.
 -- reads:   survey, variable, duckdb_columns()
 -- writes:  check_response_table(invariant, kind, name, row_id, detail)
 -- params:  none
 -- source:  DESIGN 4 (response_<survey_id>)
-with expected as (
+with current as (
     select
         survey_id,
-        concat('v', ordinal) as column_name
-    from cegdb.variable
+        name
+    from cegdb.survey
+    where superseded_by is null
+),
+
+expected as (
+    select
+        v.survey_id,
+        concat('v', v.ordinal) as column_name
+    from cegdb.variable as v
+    inner join current as s on v.survey_id = s.survey_id
     union all
     select
         survey_id,
         unnest(['n', 'weight', 'weight_sq']) as column_name
-    from cegdb.survey
+    from current
 ),
 
 columns as (
@@ -53,7 +63,7 @@ select
     s.name,
     cast(null as bigint) as row_id,
     concat('there is no table response_', s.survey_id) as detail
-from cegdb.survey as s
+from current as s
 left join tables as t on concat('response_', s.survey_id) = t.table_name
 where t.table_name is null
 union all
@@ -64,7 +74,7 @@ select
     cast(null as bigint) as row_id,
     concat('the survey of table ', t.table_name, ' is gone') as detail
 from tables as t
-left join cegdb.survey as s on t.table_name = concat('response_', s.survey_id)
+left join current as s on t.table_name = concat('response_', s.survey_id)
 where s.survey_id is null
 union all
 select
@@ -76,7 +86,7 @@ select
         'table ', t.table_name, if(m.found_column is null, ' lacks', ' has'), ' the column ',
         coalesce(m.found_column, m.expected_column)
     ) as detail
-from cegdb.survey as s
+from current as s
 inner join tables as t on concat('response_', s.survey_id) = t.table_name
 inner join matched as m on t.table_name = m.table_name
 order by invariant, name, row_id, detail
