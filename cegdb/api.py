@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from cegdb.ingest import CodebookSource, Labels, Source
     from cegdb.ingest.draft import Form
     from cegdb.positions import Stop
+    from cegdb.rebuild import Stages
     from cegdb.stages import Deff, Grouping, Hyperstages, WeightChoice
     from cegdb.tree import Blank, MissingPolicy, SamplingZeros
     from cegdb.tree import Path as TreePath
@@ -98,6 +99,11 @@ class _Named:
     def summary(self) -> str:
         """What was made, which defaults decided, and what looks wrong."""
         return report.summary(self.kind, self._row())
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether its survey has other rows since: see `Database.rebuild`."""
+        return bool(self._row()["is_stale"])
 
     @property
     def settings(self) -> dict[str, object]:
@@ -253,6 +259,66 @@ class Survey(_Named):
         table; ``level_id``, ``label_id``, ``variable_id``.
         """
         return self._frame("variables", "survey", "ordinal, code")
+
+    def append(
+        self,
+        source: Source,
+        *,
+        encoding: str | None = None,
+        delimiter: str | None = None,
+        quote: str | None = None,
+        escape: str | None = None,
+        bad_rows: Literal["error", "skip"] = "error",
+        sheet: str | int | None = None,
+    ) -> Survey:
+        """Add the rows of another file, matched by column name; see `cegdb.ingest.append`.
+
+        What is built on the survey is stale until `Database.rebuild`.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select 'yes' as vote", name="polls")
+        ...     tree = survey.event_tree()
+        ...     _ = survey.append("select unnest(['no', 'yes']) as vote")
+        ...     print(survey.receipt["respondents"], tree.is_stale)
+        3 True
+        """
+        from cegdb.ingest.csvfile import Reading
+
+        reading = Reading(encoding, delimiter, quote, escape, bad_rows, sheet)
+        ingest_room.append(self._store, self.id, source, reading=reading)
+        return self
+
+    def refresh(
+        self,
+        source: Source,
+        *,
+        encoding: str | None = None,
+        delimiter: str | None = None,
+        quote: str | None = None,
+        escape: str | None = None,
+        bad_rows: Literal["error", "skip"] = "error",
+        sheet: str | int | None = None,
+    ) -> Survey:
+        """Replace the rows by those of a new snapshot; see `cegdb.ingest.refresh`.
+
+        What is built on the survey is stale until `Database.rebuild`.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select 'yes' as vote", name="polls")
+        ...     survey.refresh("select unnest(['no', 'yes']) as vote").receipt["respondents"]
+        2
+        """
+        from cegdb.ingest.csvfile import Reading
+
+        reading = Reading(encoding, delimiter, quote, escape, bad_rows, sheet)
+        ingest_room.refresh(self._store, self.id, source, reading=reading)
+        return self
 
     def event_tree(
         self,
@@ -501,6 +567,20 @@ class StagedTree(_Drawn):
         ``absorbed_id``.
         """
         return self._frame("merges", "staging", "step")
+
+    @property
+    def drift(self) -> pd.DataFrame:
+        """What became of the stages when it was made again; empty if it never was.
+
+        One row a stage and former stage of its situations. Columns: ``staging``; ``was``,
+        the former name (missing for new situations); ``stage``, the name now (missing for
+        situations that are gone); ``variable``; ``n_situations`` they share; ``n_before``
+        and ``n_after`` rows that reach these; ``label`` whose probability moved most, with
+        ``probability_before`` and ``probability_after``, each with its 95 % interval
+        (``low_...`` to ``high_...``), their ``difference``, and ``is_apart``, whether the
+        intervals have nothing in common; ``stage_id``.
+        """
+        return self._frame("drift", "staging", "stage_id nulls last, was")
 
     def to_ceg(
         self,
@@ -898,6 +978,50 @@ class Database:
         """
         with self._store.writing():
             yield
+
+    def rebuild(
+        self, survey: str | None = None, *, stages: Stages = "keep"
+    ) -> list[EventTree | StagedTree | ChainEventGraph]:
+        """Make stale trees, stagings and CEGs again; see `cegdb.rebuild.rebuild`.
+
+        Parameters
+        ----------
+        survey
+            The name of the survey whose trees to make again; left out, all stale ones.
+        stages
+            ``"keep"``: situations stay in their stage, with probabilities estimated anew;
+            ``"relearn"``: what was learnt is learnt again.
+
+        Returns
+        -------
+        list
+            What was made again, each tree before its stagings, these before their CEGs;
+            ids and names stay. `StagedTree.drift` tells what became of each stage.
+
+        Raises
+        ------
+        StaleError
+            An object cannot be made again; nothing is changed then.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i < 5 as x from range(8) t(i)", name="s")
+        ...     staged = survey.event_tree().learn_stages()
+        ...     _ = survey.refresh("select i < 2 as x from range(8) t(i)")
+        ...     _ = db.rebuild()
+        ...     staged.drift[["stage", "label", "probability_before", "probability_after"]]
+          stage  label  probability_before  probability_after
+        0    u0  False                 0.4                0.7
+        """
+        from cegdb.rebuild import rebuild
+
+        of_kind: dict[str, type[EventTree | StagedTree | ChainEventGraph]] = {
+            of.kind: of for of in (EventTree, StagedTree, ChainEventGraph)
+        }
+        made = rebuild(self._store, survey, stages=stages)
+        return [of_kind[one.kind](self._store, one.object_id) for one in made]
 
     def check(self) -> list[dict[str, object]]:
         """Return every row that violates an invariant; an empty list is good."""

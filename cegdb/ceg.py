@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.errors import CegError
 from cegdb.positions import Stop, merge_positions
 from cegdb.sqlfiles import Row, Steps
 from cegdb.store import schema
-from cegdb.store.objects import claim_name, insert, insert_rows, new_id, row
+from cegdb.store.objects import claim_name, clear, insert_rows, new_id, refuse_stale, row, write
 from cegdb.version import made_by
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import duckdb
+    import sqlalchemy as sa
+
     from cegdb.store import Store
 
-__all__ = ["MOST_VERTICES", "build_ceg", "recover"]
+__all__ = ["MOST_VERTICES", "build_ceg", "recover", "remake_ceg"]
 
 MOST_VERTICES: Final = 5_000_000
 
@@ -71,37 +76,61 @@ def build_ceg(
     """
     if stop not in ("early", "baseline"):
         raise CegError(f"stop is {stop!r}", hint="choose early or baseline")
-    started = time.perf_counter()
-    with store.writing() as (con, catalog), Steps(con) as steps:
+    with store.writing() as (con, catalog):
         staging = row(catalog, "staging", staging_id)
-        tree_id = staging["tree_id"]
-        tree = row(catalog, "tree", tree_id)
+        refuse_stale("staging", staging)
         name = claim_name(catalog, "ceg", name, str(staging["name"]), replace=replace)
-        ceg_id = new_id(catalog, "ceg")
+        return _build(con, catalog, staging, name, stop, again=None)
+
+
+def remake_ceg(store: Store, ceg_id: int) -> None:
+    """Make a CEG again of its staging, which was made again; its id and name stay."""
+    with store.writing() as (con, catalog):
+        ceg = row(catalog, "ceg", ceg_id)
+        staging = row(catalog, "staging", ceg["staging_id"])
+        clear(catalog, "ceg", ceg_id)
+        _build(con, catalog, staging, ceg["name"], ceg["settings"]["stop"], again=ceg_id)
+
+
+def _build(
+    con: duckdb.DuckDBPyConnection,
+    catalog: sa.Connection,
+    staging: Mapping[str, Any],
+    name: str,
+    stop: Stop,
+    *,
+    again: int | None,
+) -> int:
+    started = time.perf_counter()
+    with Steps(con) as steps:
+        staging_id, tree_id = staging["staging_id"], staging["tree_id"]
+        tree = row(catalog, "tree", tree_id)
+        ceg_id = new_id(catalog, "ceg") if again is None else again
         n_vertices, sizes = merge_positions(steps, ceg_id, tree, staging_id, stop)
         steps.run("floret_mass", tree_id=tree_id)
         steps.run("position_mass", alpha=staging["alpha"])
         n_edges = steps.run("graph_edge", ceg_id=ceg_id, staging_id=staging_id)
-        insert_rows(catalog, schema.merge_step, sizes)
-        insert(
-            catalog,
-            "ceg",
-            {
-                "ceg_id": ceg_id,
-                "name": name,
-                "staging_id": staging_id,
-                "n_vertices": n_vertices,
-                "n_edges": n_edges,
-                "settings": {"stop": stop},
-                "summary": {
-                    "steps": len(sizes) - 1,
-                    "height": tree["height"],
-                    "stopped_early": len(sizes) - 1 < tree["height"],
-                    "hints": [],
-                },
-                **made_by(time.perf_counter() - started),
+    insert_rows(catalog, schema.merge_step, sizes)
+    write(
+        catalog,
+        "ceg",
+        {
+            "ceg_id": ceg_id,
+            "name": name,
+            "staging_id": staging_id,
+            "n_vertices": n_vertices,
+            "n_edges": n_edges,
+            "settings": {"stop": stop},
+            "summary": {
+                "steps": len(sizes) - 1,
+                "height": tree["height"],
+                "stopped_early": len(sizes) - 1 < tree["height"],
+                "hints": [],
             },
-        )
+            **made_by(time.perf_counter() - started),
+        },
+        again=again is not None,
+    )
     return ceg_id
 
 

@@ -34,6 +34,11 @@ _SHOWN = {
     "staging": "stage, variable, label, n, prior, probability, low, high",
     "ceg": "source, label, target, variable, n, probability",
 }
+_DRIFT = (
+    "staging, was, stage, variable, n_situations, n_before, n_after, label, "
+    "probability_before, low_before, high_before, probability_after, low_after, high_after, "
+    "is_apart"
+)
 _READING = ("encoding", "delimiter", "quote", "escape", "bad_rows", "sheet")
 _FORMS = {".yaml": "yaml", ".yml": "yaml", ".csv": "csv"}
 _STAGING = ("alpha", "hyperstages", "weighting", "deff", "replace")
@@ -609,15 +614,128 @@ def ingest(db: Path, file: str, form: str | None, **given: Any) -> None:
     """
     with _opened(str(db)) as database:
         receipt = _ingest(database, file, given).receipt
+    _receipt(receipt, form)
+
+
+def _receipt(receipt: Any, form: str | None) -> None:
+    """Print cells by kind, a row a variable; the whole receipt as JSON."""
     if form == "json":
         import json
 
         click.echo(json.dumps(receipt, ensure_ascii=False, indent=2))
         return
-    cells: Any = receipt["cells"]
     kinds = ("value", "structural", "missing", "blank")
-    rows = [[name, *(of[kind] for kind in kinds)] for name, of in cells.items()]
+    rows = [[name, *(of[kind] for kind in kinds)] for name, of in receipt["cells"].items()]
     _table(["variable", *kinds], rows, form)
+
+
+@main.command()
+@DB
+@click.argument("survey")
+@click.argument("file")
+@READING
+@FORMAT
+def append(db: Path, survey: str, file: str, form: str | None, **given: Any) -> None:
+    """Add the rows of FILE to a SURVEY in DB, matched by column name.
+
+    What was said when the survey was ingested holds for them: codebook, gates, count, weight,
+    columns. A column that FILE lacks is blank in its rows. What is built on the survey is
+    stale until it is rebuilt.
+
+    \b
+    Examples:
+      cegdb append panel.duckdb panel wave2.csv
+      cegdb append panel.duckdb panel wave3.csv --delimiter ";" && cegdb rebuild panel.duckdb
+    """
+    _change("append", db, survey, file, form, given)
+
+
+@main.command()
+@DB
+@click.argument("survey")
+@click.argument("file")
+@READING
+@FORMAT
+def refresh(db: Path, survey: str, file: str, form: str | None, **given: Any) -> None:
+    """Replace the rows of a SURVEY in DB by those of FILE, a new snapshot.
+
+    What was said when the survey was ingested holds for them: codebook, gates, count, weight,
+    columns. What is built on the survey is stale until it is rebuilt.
+
+    \b
+    Examples:
+      cegdb refresh falls.duckdb falls falls_today.csv
+      cegdb refresh falls.duckdb falls falls_today.csv && cegdb rebuild falls.duckdb
+    """
+    _change("refresh", db, survey, file, form, given)
+
+
+def _change(
+    verb: str, db: Path, survey: str, file: str, form: str | None, given: dict[str, Any]
+) -> None:
+    if not db.exists():
+        raise CegdbError(f"there is no file {db}")
+    with _opened(str(db)) as database:
+        found = database.surveys[survey]
+        with _working(f"reading {file}"):
+            getattr(found, verb)(_source(file), **given)
+        _say(found.summary)
+        stale = [kind for kind, of in _rows_of_stale(database) if of == survey]
+        if stale:
+            _say(f"stale now: {_counted(stale)}; to make them again: cegdb rebuild {db}")
+        _receipt(found.receipt, form)
+
+
+def _rows_of_stale(database: Database) -> list[tuple[Any, Any]]:
+    _, rows = database.rows("select kind, survey from cegdb.stale")
+    return [(kind, survey) for kind, survey in rows]
+
+
+def _counted(kinds: list[str]) -> str:
+    found = [(kinds.count(kind), kind) for kind in KINDS if kind in kinds]
+    return ", ".join(f"{n} {kind}{'s' if n > 1 else ''}" for n, kind in found)
+
+
+@main.command()
+@DB
+@click.argument("survey", required=False)
+@click.option(
+    "--stages",
+    type=click.Choice(["keep", "relearn"]),
+    default="keep",
+    show_default=True,
+    help="Keep stages and estimate them anew, or learn them again.",
+)
+@FORMAT
+def rebuild(db: Path, survey: str | None, stages: Any, form: str | None) -> None:
+    """Make what is stale in DB again of the rows its surveys have now.
+
+    Trees, stagings and CEGs are made with the settings they were made with, under the same
+    names, in one transaction. Prints the drift: what became of the probabilities of each
+    stage. With SURVEY only what is built on that one.
+
+    \b
+    Examples:
+      cegdb rebuild falls.duckdb
+      cegdb rebuild falls.duckdb falls --stages relearn --format csv
+    """
+    if not db.exists():
+        raise CegdbError(f"there is no file {db}")
+    with _opened(str(db)) as database:
+        with _working("rebuilding"):
+            made = database.rebuild(survey, stages=stages)
+        if not made:
+            _say("nothing is stale")
+            return
+        _say(*(found.summary for found in made))
+        stagings = [found.name for found in made if found.kind == "staging"]
+        _query(
+            database,
+            f"select {_DRIFT} from cegdb.drift where list_contains($stagings, staging) "  # noqa: S608
+            "order by staging, stage_id nulls last, was",
+            {"stagings": stagings},
+            form,
+        )
 
 
 @main.command()

@@ -60,6 +60,8 @@ def summary(kind: Kind, row: Mapping[str, Any]) -> str:
         "staging": _staging,
         "ceg": _ceg,
     }[kind](row, details)
+    if row.get("is_stale"):
+        lines[0] += " (stale: its survey has other rows since)"
     hints = details.get("hints", [])
     notes = [f"note: {hint}" for hint in hints] if isinstance(hints, list) else []
     return "\n".join([*lines, *notes])
@@ -178,12 +180,28 @@ def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
         effects = sorted(settings["deff"].values())
         to = f" to {effects[-1]:.3g}" if effects[0] < effects[-1] else ""
         lines.append(f"  divided by design effects of {effects[0]:.3g}{to}")
-    if row["method"] == "ahc":
+    drift = _mapping(details, "drift")
+    if drift:
+        lines += _drift(drift)
+    if row["method"] == "ahc" and not details.get("is_kept"):
         merges = _n(details.get("merges", 0), "merge")
         lines.append(f"  {merges}; stopped since no further one raises the score")
     not_named = details.get("situations_not_named", 0)
     if not_named:
         lines.append(f"  {_n(not_named, 'situation')} not named, each its own stage")
+    return lines
+
+
+def _drift(drift: Mapping[str, Any]) -> list[str]:
+    """Return what became of the stages of a staging made again."""
+    kept = "stages kept and estimated anew" if drift["keeps"] else "made again"
+    lines = [
+        f"  {kept}; 95 % intervals before and after are apart in {drift['apart']:,} of "
+        f"{_n(drift['stages'], 'stage')}"
+    ]
+    new, gone = drift["situations_new"], drift["situations_gone"]
+    if new or gone:
+        lines.append(f"  {_n(new, 'situation')} new, {gone:,} gone")
     return lines
 
 

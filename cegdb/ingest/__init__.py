@@ -34,7 +34,7 @@ from cegdb.ingest.waves import (
 )
 from cegdb.ingest.weights import check_weights
 from cegdb.sqlfiles import Steps
-from cegdb.store.objects import claim_name, insert, new_id, response_table, row, write_again
+from cegdb.store.objects import claim_name, new_id, response_table, row, write
 from cegdb.version import made_by
 
 if TYPE_CHECKING:
@@ -339,10 +339,8 @@ def _ingest(
             "summary": receipt,
             **made_by(time.perf_counter() - started),
         }
-        if before is None:
-            insert(catalog, "survey", {"survey_id": survey_id, "name": name, **values})
-        else:
-            write_again(catalog, "survey", survey_id, values)
+        row_of = {"survey_id": survey_id, "name": name, **values}
+        write(catalog, "survey", row_of, again=before is not None)
     return survey_id
 
 

@@ -24,10 +24,10 @@ from cegdb.store import schema
 from cegdb.store.objects import (
     claim_name,
     drop_variables,
-    insert,
     new_id,
     response_table,
     row,
+    write,
 )
 
 if TYPE_CHECKING:
@@ -310,7 +310,7 @@ def supersede(catalog: sa.Connection, before: Before) -> None:
     name = claim_name(
         catalog, "survey", None, f"{before.row['name']} (former rows)", replace=False
     )
-    insert(
+    write(
         catalog,
         "survey",
         {**kept, "survey_id": kept_id, "name": name, "superseded_by": survey_id},

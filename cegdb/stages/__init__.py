@@ -17,7 +17,7 @@ from cegdb.stages.naming import Grouping, SituationPath, refuse_mixture, resolve
 from cegdb.stages.scores import intervals, scores
 from cegdb.stages.weighting import Deff, WeightChoice, Weighting
 from cegdb.store import schema
-from cegdb.store.objects import claim_name, insert, new_id, row
+from cegdb.store.objects import claim_name, clear, new_id, refuse_stale, row, write
 from cegdb.version import made_by
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ __all__ = [
     "WeightChoice",
     "check_alpha",
     "learn_stages",
+    "remake_stages",
     "set_stages",
 ]
 
@@ -49,6 +50,15 @@ PALETTE: Final = [
     "#332288", "#88CCEE", "#44AA99", "#117733", "#999933", "#DDCC77", "#CC6677",
     "#882255", "#AA4499",
 ]  # fmt: skip
+
+
+_KEPT_HYPERSTAGES: Final = "select vertex_id, hyperstage_id from temp.kept_situation"
+_KEPT_GIVEN: Final = "select vertex_id, stage_id from temp.kept_situation where kind = 'given'"
+_KEPT_STAGES: Final = (
+    "select k.vertex_id, cast(k.stage_id as varchar) as name "
+    "from temp.kept_situation as k inner join temp.floret as f on k.vertex_id = f.vertex_id "
+    "where k.kind = 'learnt' and f.n_edges > 1 and f.n > 0"
+)
 
 
 def set_stages(
@@ -201,7 +211,73 @@ class _Request:
     alpha: float | None
     hyperstages: Hyperstages
     weighting: Weighting
-    replace: bool
+    replace: bool = False
+    again: Mapping[str, Any] | None = None
+    keeps: bool = False
+
+
+def remake_stages(store: Store, staging_id: int, *, keeps: bool) -> None:
+    """Make a staging again of its tree, which was made again, with its settings.
+
+    Its id, name and alpha stay. Within another ``writing`` of the store, where the temp
+    table ``kept_situation`` has the situations that were there before.
+
+    Parameters
+    ----------
+    store, staging_id
+        The staging.
+    keeps
+        Situations stay in the stage they were in, new ones are their own; else stages that
+        were learnt are learnt anew. Stages given by path hold for new situations too; paths
+        that fit none any more are passed over.
+
+    Raises
+    ------
+    StagingError
+        Stages to start from were given as a frame or file, which is not kept.
+    """
+    with store.writing() as (_, catalog):
+        staging = row(catalog, "staging", staging_id)
+        tree = row(catalog, "tree", staging["tree_id"])
+        said = dict(staging["settings"])
+        weighting = said.get("weighting", "situation")
+        deff = said.get("deff") if said.get("deff_is_given") else None
+        clear(catalog, "staging", staging_id)
+    given = _groupings(staging)
+    initial = None if keeps else _again(given["initial"], None)
+    if given["initial"] is not None and initial is None and not keeps:
+        raise StagingError(
+            f"staging {staging['name']!r} started from stages of a frame or file, which is "
+            "not kept",
+            hint="keep its stages (stages='keep', --stages keep), or learn it again by hand",
+        )
+    hyperstages = _again(given["hyperstages"], _KEPT_HYPERSTAGES)
+    stages = _again(given["stages"], _KEPT_GIVEN)
+    request = _Request(
+        staging["method"],
+        staging["name"],
+        staging["alpha"],
+        hyperstages,
+        Weighting(weighting, deff),
+        again=staging,
+        keeps=keeps and staging["method"] != "given",
+    )
+    _make(store, tree["tree_id"], request, stages=stages, initial=initial)
+
+
+def _groupings(staging: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        what: staging["settings"].get(what) for what in ("hyperstages", "initial", "stages")
+    }
+
+
+def _again(said: Any, kept: str | None) -> Any:
+    """Return what was given of a staging, as it can be given again."""
+    if not isinstance(said, dict):
+        return said
+    if "groups" in said:
+        return {tuple(path): name for name, paths in said["groups"].items() for path in paths}
+    return kept
 
 
 def _make(
@@ -216,22 +292,28 @@ def _make(
     check_alpha(request.alpha)
     with store.writing() as (con, catalog), Steps(con) as steps:
         tree = row(catalog, "tree", tree_id)
+        refuse_stale("tree", tree)
         alpha = _alpha(catalog, tree, request.alpha)
-        name = claim_name(
-            catalog, "staging", request.name, str(tree["name"]), replace=request.replace
-        )
+        again, name = request.again, request.name
+        if again is None:
+            name = claim_name(
+                catalog, "staging", name, str(tree["name"]), replace=request.replace
+            )
         weighting = request.weighting.settled(catalog, tree)
-        settings = _group(steps, con, tree, request.hyperstages, stages, initial)
+        passed_over: list[str] | None = None if again is None else []
+        settings = _group(steps, con, tree, request.hyperstages, stages, initial, passed_over)
         weighting.measure(steps, tree_id)
         _refuse_underflow(steps, alpha)
         merges: list[Merge] = []
         not_named = 0
-        if request.method == "ahc":
+        if request.keeps:
+            steps.create("given_stage", _KEPT_STAGES)
+        elif request.method == "ahc":
             merges = _learn(steps, alpha)
         else:
             not_named = _not_named(steps)
         steps.run("situation_stage", is_learnt=request.method == "ahc")
-        staging_id = new_id(catalog, "staging")
+        staging_id = new_id(catalog, "staging") if again is None else again["staging_id"]
         n_hyperstages, scored = _write(steps, staging_id, tree, alpha)
         if merges:
             steps.run("staging_merge", staging_id=staging_id)
@@ -242,7 +324,7 @@ def _make(
         # After sampling zeros have filled the florets, what lacks was declared impossible.
         is_filled = tree["settings"]["sampling_zeros"] != "none"
         hints = [] if is_filled else _hints(steps, staging_id)
-        insert(
+        write(
             catalog,
             "staging",
             {
@@ -258,17 +340,19 @@ def _make(
                     "method": request.method,
                     "alpha": alpha,
                     **weighting.as_json(),
-                    **settings,
+                    **(settings if again is None else _groupings(again)),
                 },
                 "summary": {
                     "alpha_is_default": request.alpha is None,
                     "stages_by_kind": sizes,
                     "merges": len(merges),
                     "situations_not_named": not_named,
-                    "hints": hints,
+                    "is_kept": request.keeps,
+                    "hints": [*hints, *(passed_over or [])],
                 },
                 **made_by(time.perf_counter() - started),
             },
+            again=again is not None,
         )
     return staging_id
 
@@ -322,6 +406,7 @@ def _group(
     hyperstages: Hyperstages,
     stages: Grouping | None,
     initial: Grouping | None,
+    passed_over: list[str] | None,
 ) -> dict[str, object]:
     """Find the florets, what was given about them, and check it; return settings."""
     tree_id = tree["tree_id"]
@@ -336,11 +421,13 @@ def _group(
             "from temp.floret where vertex_id = 0",
         )
     given: dict[str, object] = {
-        "hyperstages": resolve(steps, con, tree_id, grouping, "hyperstage") or rule,
-        "initial": resolve(steps, con, tree_id, initial, "initial"),
-        "stages": resolve(steps, con, tree_id, stages, "stage"),
+        "hyperstages": resolve(steps, con, tree_id, grouping, "hyperstage", passed_over)
+        or rule,
+        "initial": resolve(steps, con, tree_id, initial, "initial", passed_over),
+        "stages": resolve(steps, con, tree_id, stages, "stage", passed_over),
     }
-    if grouping is not None:
+    is_strict = passed_over is None
+    if is_strict and grouping is not None:
         labels = "select vertex_id, labels as part from temp.floret"
         hint = "a hyperstage holds situations of one label set"
         refuse_mixture(steps, tree_id, "given_hyperstage", labels, "hyperstage", hint)
@@ -351,9 +438,9 @@ def _group(
         "same label set); split the stage, complete the florets (sampling_zeros), or give "
         "hyperstages"
     )
-    if initial is not None:
+    if is_strict and initial is not None:
         refuse_mixture(steps, tree_id, "given_initial", hyperstage, "initial stage", hint)
-    if stages is not None:
+    if is_strict and stages is not None:
         refuse_mixture(steps, tree_id, "given_stage", hyperstage, "stage", hint)
     steps.run("floret_mass", tree_id=tree_id)
     return given

@@ -32,6 +32,7 @@ def resolve(
     tree_id: int,
     grouping: Grouping | None,
     what: str,
+    passed_over: list[str] | None = None,
 ) -> dict[str, object] | None:
     """Make the temp table ``given_<what>(vertex_id, name)`` of what a user grouped.
 
@@ -46,6 +47,8 @@ def resolve(
         columns ``vertex_id`` and one more, the name. None groups nothing.
     what
         ``stage``, ``initial`` or ``hyperstage``.
+    passed_over
+        Where to tell of paths that fit no situation; None refuses them.
 
     Returns
     -------
@@ -71,7 +74,7 @@ def resolve(
         ]
     else:
         return _from_source(steps, con, tree_id, cast("Source", grouping), what)
-    _from_paths(steps, tree_id, named, what)
+    _from_paths(steps, tree_id, named, what, passed_over)
     groups: dict[str, list[list[str]]] = {}
     for labels, name in named:
         groups.setdefault(name, []).append(labels)
@@ -94,7 +97,11 @@ def _labels(path: SituationPath, what: str) -> list[str]:
 
 
 def _from_paths(
-    steps: Steps, tree_id: int, named: list[tuple[list[str], str]], what: str
+    steps: Steps,
+    tree_id: int,
+    named: list[tuple[list[str], str]],
+    what: str,
+    passed_over: list[str] | None,
 ) -> None:
     paths = [labels for labels, _ in named]
     masks = [[label == ANY for label in labels] for labels in paths]
@@ -121,9 +128,12 @@ def _from_paths(
         "select path_id from temp.given_path where path_id not in "
         "(select path_id from temp.named_situation) order by path_id"
     )
-    if unknown:
-        labels = paths[unknown[0][0]]
-        raise StagingError(_explain(steps, tree_id, labels, what))
+    explained = [_explain(steps, tree_id, paths[i], what) for (i,) in unknown[:1]]
+    if explained and passed_over is None:
+        raise StagingError(explained[0])
+    if explained and passed_over is not None:
+        more = f"; and {len(unknown) - 1:,} more paths" if len(unknown) > 1 else ""
+        passed_over.append(f"passed over: {explained[0]}{more}")
     _refuse_overlap(steps, tree_id, "select vertex_id, name from temp.named_situation", what)
     steps.create(f"given_{what}", "select distinct vertex_id, name from temp.named_situation")
 

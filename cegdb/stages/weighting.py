@@ -122,4 +122,5 @@ class Weighting:
             told["weighting"] = self.choice
         if self.effects:
             told["deff"] = self.effects
+            told["deff_is_given"] = self.deff is not None
         return told

@@ -195,19 +195,16 @@ def new_id(catalog: sa.Connection, kind: Kind) -> int:
     return int(found.scalar_one())
 
 
-def insert(catalog: sa.Connection, kind: Kind, values: Mapping[str, object]) -> None:
-    """Insert the catalog row of an object, once everything else of it is there."""
-    catalog.execute(sa.insert(_PLACES[kind].table).values(**values))
-
-
-def write_again(
-    catalog: sa.Connection, kind: Kind, object_id: int, values: Mapping[str, object]
+def write(
+    catalog: sa.Connection, kind: Kind, values: Mapping[str, object], *, again: bool = False
 ) -> None:
-    """Change the catalog row of an object made anew; its id and name stay."""
+    """Write the catalog row of an object, new or made again, once its rows are there."""
     place = _PLACES[kind]
-    catalog.execute(
-        sa.update(place.table).where(place.table.c[place.key] == object_id).values(**values)
-    )
+    if again:
+        is_it = place.table.c[place.key] == values[place.key]
+        catalog.execute(sa.update(place.table).where(is_it).values(**values))
+    else:
+        catalog.execute(sa.insert(place.table).values(**values))
 
 
 def clear(catalog: sa.Connection, kind: Kind, object_id: int) -> None:

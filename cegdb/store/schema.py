@@ -232,7 +232,7 @@ stage_drift = sa.Table(
     _id("staging_id"),
     sa.Column("was", sa.String),
     _id("stage_id", wide=True, nullable=True),
-    sa.Column("variable", sa.String, nullable=False),
+    sa.Column("variable", sa.String),
     _count("n_situations"),
     _count("n_before"),
     _count("n_after"),
@@ -241,6 +241,8 @@ stage_drift = sa.Table(
     sa.Column("low_before", sa.Double),
     sa.Column("high_before", sa.Double),
     sa.Column("probability_after", sa.Double),
+    sa.Column("low_after", sa.Double),
+    sa.Column("high_after", sa.Double),
 )
 position = sa.Table(
     "position",

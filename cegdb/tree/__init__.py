@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import sqlalchemy as sa
 
@@ -14,15 +15,25 @@ from cegdb.ingest.levels import MANY_LEVELS, MISSING
 from cegdb.ingest.relation import find_columns
 from cegdb.sqlfiles import Steps
 from cegdb.store import schema
-from cegdb.store.objects import claim_name, insert, new_id, row
+from cegdb.store.objects import claim_name, clear, new_id, row, write
 from cegdb.tree.histories import TreeVariable
 from cegdb.tree.paths import Coded, Policy, code_paths, refuse_gaps
 from cegdb.version import made_by
 
 if TYPE_CHECKING:
+    import duckdb
+
     from cegdb.store import Store
 
-__all__ = ["ANY", "Blank", "MissingPolicy", "Path", "SamplingZeros", "event_tree"]
+__all__ = [
+    "ANY",
+    "Blank",
+    "MissingPolicy",
+    "Path",
+    "SamplingZeros",
+    "event_tree",
+    "remake_tree",
+]
 
 Blank: TypeAlias = Literal["auto", "structural", "missing"]
 MissingPolicy: TypeAlias = Literal["prefix", "complete", "category"]
@@ -32,6 +43,7 @@ Path: TypeAlias = "Mapping[str, object] | Sequence[object]"
 ANY: Final = "*"
 _MOST_VERTICES: Final = 2_000_000_000
 _MOST_VARIABLES: Final = 1_000
+_POLICY: Final = ("blank", "missing_policy", "sampling_zeros", "gate_min_rows")
 
 
 def event_tree(
@@ -111,7 +123,6 @@ def event_tree(
     ...     event_tree(store, survey, order=["y", "x"])
     1
     """
-    started = time.perf_counter()
     _choice("blank", blank, ("auto", "structural", "missing"))
     _choice("missing_policy", missing_policy, ("prefix", "complete", "category"))
     _choice("sampling_zeros", sampling_zeros, ("none", "floret", "full"))
@@ -120,59 +131,104 @@ def event_tree(
     policy = Policy(blank, missing_policy, sampling_zeros, gate_min_rows)
     with store.writing() as (con, catalog):
         survey = row(catalog, "survey", survey_id)
-        variables = _variables(catalog, survey, order, policy, gaps=bool(add_paths))
-        added = [_path(path, variables, "add_paths") for path in add_paths]
-        rules = [_path(path, variables, "impossible") for path in impossible]
-        if sampling_zeros == "full":
-            _refuse_size(variables, "sampling_zeros='full'")
         name = claim_name(catalog, "tree", name, str(survey["name"]), replace=replace)
-        with Steps(con) as steps:
-            for path in added:
-                refuse_gaps(steps, survey_id, variables, path)
-            filled = [_filled(path, variables) for path in added]
-            coded = code_paths(steps, survey_id, variables, policy, filled, rules)
-            tree_id = new_id(catalog, "tree")
-            _build(steps, tree_id, variables, coded, is_weighted=_is_weighted(survey))
-            if dict(survey["settings"]).get("same"):
-                _refuse_siblings(steps, tree_id)
-            size = steps.fetch("tree_size", tree_id=tree_id)[0]
-        n, n_vertices, n_situations, n_leaves, height, n_stopped, n_zero = (
-            value for value in size
+        asked = _Asked(name, order, policy, add_paths, impossible)
+        return _make(con, catalog, survey, asked, again=None)
+
+
+def remake_tree(store: Store, tree_id: int) -> None:
+    """Make a stale tree again of the rows that its survey has now, with its settings.
+
+    Its id and name stay. What is built on it has to be made again too, in the same
+    transaction.
+
+    Raises
+    ------
+    TreeError
+        The rows do not allow its settings any more: see the message.
+    """
+    with store.writing() as (con, catalog):
+        tree = row(catalog, "tree", tree_id)
+        former = row(catalog, "survey", tree["survey_id"])
+        survey = row(catalog, "survey", former["superseded_by"] or former["survey_id"])
+        said = dict(tree["settings"])
+        policy = Policy(*(said[name] for name in _POLICY))
+        asked = _Asked(
+            tree["name"], said["order"], policy, said["add_paths"], said["impossible"]
         )
-        insert(
-            catalog,
-            "tree",
-            {
-                "tree_id": tree_id,
-                "name": name,
-                "survey_id": survey_id,
-                "n": n,
-                "n_vertices": n_vertices,
-                "n_situations": n_situations,
-                "n_leaves": n_leaves,
-                "height": height,
-                "settings": {
-                    "order": [variable.name for variable in variables],
-                    "blank": blank,
-                    "missing_policy": missing_policy,
-                    "sampling_zeros": sampling_zeros,
-                    "add_paths": [_words(path, variables) for path in filled],
-                    "impossible": [_words(path, variables) for path in rules],
-                    "gate_min_rows": gate_min_rows,
-                },
-                "summary": {
-                    "rows_of_survey": survey["n"],
-                    "rows_left_out": survey["n"] - n,
-                    "rows_stopped_at_a_situation": n_stopped,
-                    "decisions": coded.decisions,
-                    "histories": coded.histories,
-                    "missing": _missing(coded, policy, survey["n"]),
-                    "vertices_without_rows": n_zero,
-                    "hints": _hints(coded, policy, survey["n"]),
-                },
-                **made_by(time.perf_counter() - started),
+        clear(catalog, "tree", tree_id)
+        _make(con, catalog, survey, asked, again=tree_id)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a tree is asked for."""
+
+    name: str
+    order: Sequence[str] | None
+    policy: Policy
+    add_paths: Sequence[Path]
+    impossible: Sequence[Path]
+
+
+def _make(
+    con: duckdb.DuckDBPyConnection,
+    catalog: sa.Connection,
+    survey: Mapping[str, Any],
+    asked: _Asked,
+    *,
+    again: int | None,
+) -> int:
+    started = time.perf_counter()
+    survey_id, policy = survey["survey_id"], asked.policy
+    variables = _variables(catalog, survey, asked.order, policy, gaps=bool(asked.add_paths))
+    added = [_path(path, variables, "add_paths") for path in asked.add_paths]
+    rules = [_path(path, variables, "impossible") for path in asked.impossible]
+    if policy.sampling_zeros == "full":
+        _refuse_size(variables, "sampling_zeros='full'")
+    with Steps(con) as steps:
+        for path in added:
+            refuse_gaps(steps, survey_id, variables, path)
+        filled = [_filled(path, variables) for path in added]
+        coded = code_paths(steps, survey_id, variables, policy, filled, rules)
+        tree_id = new_id(catalog, "tree") if again is None else again
+        _build(steps, tree_id, variables, coded, is_weighted=_is_weighted(survey))
+        if dict(survey["settings"]).get("same"):
+            _refuse_siblings(steps, tree_id)
+        size = steps.fetch("tree_size", tree_id=tree_id)[0]
+    n, n_vertices, n_situations, n_leaves, height, n_stopped, n_zero = (value for value in size)
+    write(
+        catalog,
+        "tree",
+        {
+            "tree_id": tree_id,
+            "name": asked.name,
+            "survey_id": survey_id,
+            "n": n,
+            "n_vertices": n_vertices,
+            "n_situations": n_situations,
+            "n_leaves": n_leaves,
+            "height": height,
+            "settings": {
+                "order": [variable.name for variable in variables],
+                **policy.as_json(),
+                "add_paths": [_words(path, variables) for path in filled],
+                "impossible": [_words(path, variables) for path in rules],
             },
-        )
+            "summary": {
+                "rows_of_survey": survey["n"],
+                "rows_left_out": survey["n"] - n,
+                "rows_stopped_at_a_situation": n_stopped,
+                "decisions": coded.decisions,
+                "histories": coded.histories,
+                "missing": _missing(coded, policy, survey["n"]),
+                "vertices_without_rows": n_zero,
+                "hints": _hints(coded, policy, survey["n"]),
+            },
+            **made_by(time.perf_counter() - started),
+        },
+        again=again is not None,
+    )
     return tree_id
 
 

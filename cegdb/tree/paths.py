@@ -32,6 +32,15 @@ class Policy:
     sampling_zeros: str
     gate_min_rows: int
 
+    def as_json(self) -> dict[str, object]:
+        """Return it under the names of the settings of a tree."""
+        return {
+            "blank": self.blank,
+            "missing_policy": self.missing,
+            "sampling_zeros": self.sampling_zeros,
+            "gate_min_rows": self.gate_min_rows,
+        }
+
 
 @dataclass
 class Coded:

@@ -28,7 +28,7 @@ def upgrade() -> None:
         sa.Column("staging_id", sa.Integer, nullable=False),
         sa.Column("was", sa.String),
         sa.Column("stage_id", sa.BigInteger),
-        sa.Column("variable", sa.String, nullable=False),
+        sa.Column("variable", sa.String),
         *(
             sa.Column(name, sa.BigInteger, sa.CheckConstraint(f"{name} >= 0"), nullable=False)
             for name in ("n_situations", "n_before", "n_after")
@@ -41,6 +41,8 @@ def upgrade() -> None:
                 "low_before",
                 "high_before",
                 "probability_after",
+                "low_after",
+                "high_after",
             )
         ),
         schema=SCHEMA,

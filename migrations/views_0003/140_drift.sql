@@ -1,6 +1,6 @@
 -- One row a stage of a staging made anew, and each of its former stages: what became of its
 -- probabilities. label = the answer whose probability moved most; difference = after - before;
--- is_outside = whether it left its former 95 % interval.
+-- is_apart = whether the 95 % intervals before and after have nothing in common.
 create view cegdb.drift as
 select
     g.name as staging,
@@ -15,8 +15,10 @@ select
     d.low_before,
     d.high_before,
     d.probability_after,
+    d.low_after,
+    d.high_after,
     d.probability_after - d.probability_before as difference,
-    d.probability_after not between d.low_before and d.high_before as is_outside,
+    d.low_after > d.high_before or d.high_after < d.low_before as is_apart,
     d.stage_id
 from cegdb.stage_drift as d
 inner join cegdb.staging as g on d.staging_id = g.staging_id

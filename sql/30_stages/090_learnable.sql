@@ -13,7 +13,7 @@ with start as (
         g.hyperstage_id,
         m.n_shares,
         i.name,
-        min(f.vertex_id) over (partition by i.name) as smallest
+        min(f.vertex_id) over (partition by g.hyperstage_id, i.name) as smallest
     from temp.floret as f
     inner join temp.situation_group as g on f.vertex_id = g.vertex_id
     inner join temp.floret_mass as m on f.vertex_id = m.vertex_id

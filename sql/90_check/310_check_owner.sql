@@ -25,6 +25,12 @@ with owned as (
     from cegdb.edge
     union all
     select
+        'tree' as kind,
+        'vertex_weight' as rows_of,
+        tree_id as owner_id
+    from cegdb.vertex_weight
+    union all
+    select
         'staging' as kind,
         'hyperstage' as rows_of,
         staging_id as owner_id

@@ -1,0 +1,199 @@
+"""Rebuild: make stale trees, stagings and CEGs again of the rows that surveys have now."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
+
+import sqlalchemy as sa
+
+from cegdb.ceg import remake_ceg
+from cegdb.errors import StagingError, StaleError, SurveyError, TreeError
+from cegdb.sqlfiles import Steps
+from cegdb.stages import remake_stages
+from cegdb.store import schema
+from cegdb.store.objects import Kind, drop_superseded, find, row, write
+from cegdb.tree import remake_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cegdb.store import Store
+
+__all__ = ["Rebuilt", "Stages", "rebuild"]
+
+Stages: TypeAlias = Literal["keep", "relearn"]
+
+
+class Rebuilt(NamedTuple):
+    """An object that was made again; its id and name stayed."""
+
+    kind: Kind
+    object_id: int
+    name: str
+
+
+def rebuild(
+    store: Store, survey: str | None = None, *, stages: Stages = "keep"
+) -> list[Rebuilt]:
+    """Make every stale tree, and the stagings and CEGs on it, again with its settings.
+
+    Parameters
+    ----------
+    store
+        Where they are; all is done in one transaction, or nothing.
+    survey
+        Whose trees; left out, all stale ones.
+    stages
+        ``"keep"``: situations that were there before stay in their stage, whose
+        probabilities are estimated anew; new situations are their own stage, as are those
+        whose label set changed. ``"relearn"``: stages that were learnt are learnt again.
+        Stages given by hand hold in both cases, for new situations that their paths fit too.
+
+    Returns
+    -------
+    list of Rebuilt
+        What was made again, trees before their stagings before their CEGs. The view
+        ``cegdb.drift`` tells for each stage what became of its probabilities.
+
+    Raises
+    ------
+    StaleError
+        An object cannot be made again of the rows there are; the message names it.
+    UnknownNameError
+        There is no survey of that name.
+
+    Notes
+    -----
+    Ids of situations, stages and positions are ranks, so they stay where nothing came
+    before them; ``was`` in ``cegdb.drift`` has the former name of a stage. A situation is
+    the same if the same answers to the same variables lead to it and it asks the same.
+
+    Examples
+    --------
+    >>> from cegdb.ingest import ingest, refresh
+    >>> from cegdb.store import Store
+    >>> from cegdb.tree import event_tree
+    >>> with Store.open() as store:
+    ...     survey_id = ingest(store, "select 'yes' as a", name="one")
+    ...     _ = event_tree(store, survey_id)
+    ...     refresh(store, survey_id, "select 'no' as a")
+    ...     [(made.kind, made.name) for made in rebuild(store)]
+    [('tree', 'one')]
+    """
+    if stages not in get_args(Stages):
+        raise StaleError(f"stages is {stages!r}", hint="choose keep or relearn")
+    with store.writing() as (con, catalog):
+        made: list[Rebuilt] = []
+        for tree, former_survey_id in _stale_trees(catalog, survey):
+            with Steps(con) as steps:
+                made += _remade(
+                    store, steps, catalog, tree, former_survey_id, keeps=stages == "keep"
+                )
+        drop_superseded(catalog)
+    return made
+
+
+def _stale_trees(catalog: sa.Connection, survey: str | None) -> list[tuple[Rebuilt, int]]:
+    tree, former = schema.event_tree.c, schema.survey.c
+    query = (
+        sa.select(tree.tree_id, tree.name, tree.survey_id)
+        .join(schema.survey, tree.survey_id == former.survey_id)
+        .where(former.superseded_by.is_not(None))
+        .order_by(tree.tree_id)
+    )
+    if survey is not None:
+        query = query.where(former.superseded_by == find(catalog, "survey", survey))
+    return [
+        (Rebuilt("tree", tree_id, name), survey_id)
+        for tree_id, name, survey_id in catalog.execute(query)
+    ]
+
+
+def _remade(
+    store: Store,
+    steps: Steps,
+    catalog: sa.Connection,
+    tree: Rebuilt,
+    former_survey_id: int,
+    *,
+    keeps: bool,
+) -> list[Rebuilt]:
+    """Make one tree again, and all that is built on it."""
+    steps.run("former_vertex", tree_id=tree.object_id)
+    steps.run("former_edge", tree_id=tree.object_id)
+    with _told(tree):
+        remake_tree(store, tree.object_id)
+    made = [tree]
+    of_tree = schema.staging.c.tree_id == tree.object_id
+    stagings = _built("staging", schema.staging, schema.staging.c.staging_id, of_tree, catalog)
+    if stagings:
+        _match(steps, tree.object_id)
+    for staging in stagings:
+        staging_id = staging.object_id
+        steps.run("former_stage", staging_id=staging_id)
+        steps.run("former_member", staging_id=staging_id)
+        steps.run("former_probability", staging_id=staging_id, survey_id=former_survey_id)
+        steps.run("kept_situation", tree_id=tree.object_id)
+        with _told(staging):
+            remake_stages(store, staging_id, keeps=keeps)
+        steps.run("moved_stage", staging_id=staging_id)
+        _summarise(steps, catalog, staging_id, keeps=keeps)
+        made.append(staging)
+        of_staging = schema.ceg.c.staging_id == staging_id
+        for ceg in _built("ceg", schema.ceg, schema.ceg.c.ceg_id, of_staging, catalog):
+            remake_ceg(store, ceg.object_id)
+            made.append(ceg)
+    return made
+
+
+def _match(steps: Steps, tree_id: int) -> None:
+    """Make ``same_vertex``: which situation of the tree each former one is."""
+    steps.create(
+        "same_vertex", "select cast(0 as bigint) as former_id, cast(0 as bigint) as vertex_id"
+    )
+    depths = steps.rows(
+        "select min(vertex_id), max(vertex_id) from temp.former_vertex group by depth "
+        "order by depth"
+    )
+    for low, high in depths:
+        steps.run("same_vertex", tree_id=tree_id, low=low, high=high)
+
+
+def _summarise(steps: Steps, catalog: sa.Connection, staging_id: int, *, keeps: bool) -> None:
+    """Tell in the summary of a staging what became of it."""
+    ((n_apart, n_stages, n_new, n_gone),) = steps.fetch("drift_size", staging_id=staging_id)
+    drift = {
+        "keeps": keeps,
+        "apart": n_apart,
+        "stages": n_stages,
+        "situations_new": n_new,
+        "situations_gone": n_gone,
+    }
+    summary = {**row(catalog, "staging", staging_id)["summary"], "drift": drift}
+    write(catalog, "staging", {"staging_id": staging_id, "summary": summary}, again=True)
+
+
+def _built(
+    kind: Kind,
+    table: sa.Table,
+    key: sa.Column[int],
+    of_parent: sa.ColumnElement[bool],
+    catalog: sa.Connection,
+) -> list[Rebuilt]:
+    """Return the objects of a kind that are built on another."""
+    query = sa.select(key, table.c.name).where(of_parent).order_by(key)
+    return [Rebuilt(kind, object_id, name) for object_id, name in catalog.execute(query)]
+
+
+@contextmanager
+def _told(one: Rebuilt) -> Iterator[None]:
+    """Name the object that cannot be made again."""
+    try:
+        yield
+    except (TreeError, StagingError, SurveyError) as error:
+        raise StaleError(
+            f"{one.kind} {one.name!r} cannot be made again: {error.args[0]}",
+            hint=f"{error.hint + '; or ' if error.hint else ''}drop it (cegdb drop DB "
+            f"{one.kind} NAME) and rebuild the others",
+        ) from error

@@ -1,0 +1,16 @@
+-- step:    former_vertex
+-- mode:    create
+-- purpose: The situations of a tree that is to be made again: the variable asked at each, and
+--          the rows that reached it.
+-- reads:   vertex, variable
+-- writes:  former_vertex(vertex_id, depth, variable, n)
+-- params:  tree_id INTEGER, the tree
+-- source:  DESIGN 4
+select
+    v.vertex_id,
+    v.depth,
+    q.name as variable,
+    v.n
+from cegdb.vertex as v
+inner join cegdb.variable as q on v.variable_id = q.variable_id
+where v.tree_id = $tree_id

@@ -1,0 +1,18 @@
+-- step:    former_stage
+-- mode:    create
+-- purpose: The stages of a staging that is to be made again, by the names they were shown by.
+-- reads:   stage, hyperstage, variable
+-- writes:  former_stage(stage_id, was, variable, kind, hyperstage_id)
+-- params:  staging_id INTEGER, the staging
+-- source:  DESIGN 4 (shown names)
+select
+    s.stage_id,
+    'u' || (row_number() over (order by s.stage_id) - 1) as was,
+    q.name as variable,
+    s.kind,
+    s.hyperstage_id
+from cegdb.stage as s
+inner join cegdb.hyperstage as h
+    on s.staging_id = h.staging_id and s.hyperstage_id = h.hyperstage_id
+left join cegdb.variable as q on h.variable_id = q.variable_id
+where s.staging_id = $staging_id

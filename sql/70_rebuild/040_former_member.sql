@@ -1,0 +1,15 @@
+-- step:    former_member
+-- mode:    create
+-- purpose: The situations of the stages of a staging that is to be made again.
+-- reads:   stage_member, former_vertex
+-- writes:  former_member(vertex_id, stage_id, variable, n)
+-- params:  staging_id INTEGER, the staging
+-- source:  DESIGN 4
+select
+    m.vertex_id,
+    m.stage_id,
+    v.variable,
+    v.n
+from cegdb.stage_member as m
+inner join temp.former_vertex as v on m.vertex_id = v.vertex_id
+where m.staging_id = $staging_id
