@@ -984,7 +984,9 @@ def export(db: Path, ceg: str, output: Path, min_n: int | None) -> None:
       cegdb export falls.duckdb falls -o falls.csv
     """
     with _opened(str(db), read_only=True) as database:
-        _say(f"written: {database.cegs[ceg].export(output, min_n=min_n)}")
+        found = database.cegs[ceg]
+        _say(f"written: {found.export(output, min_n=min_n)}")
+        _tell_stale(found)
 
 
 @main.command()
@@ -1020,6 +1022,15 @@ def draw(
     with _opened(str(db), read_only=True) as database, _working("drawing"):
         found = _collections(database)[kind][name]
         _say(f"picture: {found.draw(output, edge_info=edge_info, min_n=min_n)}")
+        _tell_stale(found)
+
+
+def _tell_stale(found: Any) -> None:
+    if found.is_stale:
+        _say(
+            f"note: {found.kind} {found.name!r} is stale: its survey has other rows since; "
+            "cegdb rebuild makes it again"
+        )
 
 
 @main.command()

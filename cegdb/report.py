@@ -195,10 +195,8 @@ def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
 def _drift(drift: Mapping[str, Any]) -> list[str]:
     """Return what became of the stages of a staging made again."""
     kept = "stages kept and estimated anew" if drift["keeps"] else "made again"
-    lines = [
-        f"  {kept}; 95 % intervals before and after are apart in {drift['apart']:,} of "
-        f"{_n(drift['stages'], 'stage')}"
-    ]
+    apart = f"{drift['apart']:,} of {_n(drift['stages'], 'stage')}"
+    lines = [f"  {kept}; the 95 % intervals before and after are apart in {apart}"]
     new, gone = drift["situations_new"], drift["situations_gone"]
     if new or gone:
         lines.append(f"  {_n(new, 'situation')} new, {gone:,} gone")

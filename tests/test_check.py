@@ -975,6 +975,12 @@ OWNER_FAULTS = [
     ),
     Fault(
         "check_parent",
+        "superseded rows have a survey that superseded them",
+        "people",
+        "update cegdb.survey set superseded_by = 1000 where survey_id = 1",
+    ),
+    Fault(
+        "check_parent",
         "a level belongs to a variable",
         None,
         "delete from cegdb.variable where variable_id = 1",

@@ -130,6 +130,25 @@ def test_moving_down_drops_surveys_and_all_built_on_them(tmp_path: Path) -> None
         assert db.sql("from mine")["a"].tolist() == [1]
 
 
+def test_a_file_of_the_second_revision_goes_on(tmp_path: Path) -> None:
+    file = tmp_path / "falls.duckdb"
+    with cegdb.open(file) as db:
+        survey = db.ingest("select i % 2 as x, 'u' as y from range(8) as t(i)", name="old")
+        survey.event_tree().learn_stages().to_ceg()
+        migrate.upgrade(db._store._engine, "0002")
+        assert "superseded_by" not in db.sql("from cegdb.survey")
+    with cegdb.open(file) as db:
+        survey = db.surveys["old"]
+        survey.append("select 1 as x, 'v' as y")
+        with pytest.raises(RuntimeError, match="'old \\(former rows\\)'"):
+            migrate.upgrade(db._store._engine, "0002")
+        db.rebuild()
+        assert db.stagings["old"].drift["n_after"].tolist() == [9, 4, 5]
+        assert db.check() == []
+        migrate.upgrade(db._store._engine, "0002")
+        assert len(db.sql("from cegdb.surveys")) == 1
+
+
 def test_moving_to_where_it_is_changes_nothing(
     con: duckdb.DuckDBPyConnection, engine: sa.Engine
 ) -> None:

@@ -6,7 +6,8 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
 import sqlalchemy as sa
 
@@ -62,6 +63,20 @@ class Former:
     def labels(self, of_kind: Kind) -> list[str]:
         """Return the labels of one kind, in level order."""
         return [label for kind, label, _ in self.levels if kind == of_kind]
+
+    @cached_property
+    def meanings(self) -> dict[str, tuple[str, str]]:
+        """The kind and label of each code that is not its own label."""
+        found: dict[str, set[tuple[str, str]]] = {}
+        for kind, label, _ in self.levels:
+            for code in self.codes_of(kind, label):
+                found.setdefault(code, set()).add((kind, label))
+        labels = {label for _, label, _ in self.levels}
+        return {
+            code: cells.copy().pop()
+            for code, cells in found.items()
+            if len(cells) == 1 and code not in labels
+        }
 
     def apart(self) -> set[str]:
         """Return the labels that were told apart by their code."""
@@ -213,6 +228,7 @@ def decide_cells(variable: Variable) -> None:
     labels = {**of_file, **entry.values}
     said = dict.fromkeys((*entry.values, *entry.recode, *entry.structural, *entry.missing))
     cells: dict[str, tuple[Kind, str]] = {}
+    as_before: list[str] = []
     for text in (*observed, *(text for text in said if text not in variable.counts)):
         label = labels.get(text, text)
         label = entry.recode.get(text) or entry.recode.get(label) or label
@@ -227,8 +243,16 @@ def decide_cells(variable: Variable) -> None:
             cells[text] = ("missing", reasons[0] or label)
         elif known and known.is_missing(text) and text not in entry.values:
             cells[text] = ("missing", _reason(variable, text, label))
+        elif label == text and variable.former and text in variable.former.meanings:
+            kind, meant = variable.former.meanings[text]
+            cells[text] = (cast("Kind", kind), meant)
+            as_before.append(f"{text} is {meant!r}")
         elif text in variable.counts or text in entry.values:
             cells[text] = ("value", label)
+    if as_before:
+        variable.hints.append(
+            f"{name!r}: codes count as in the former rows: {listed(as_before)}"
+        )
     variable.cells = cells
     _tell_apart(variable)
     if entry.bins is not None:
@@ -430,7 +454,7 @@ def _in_order(
         ordered = [variable.cells[text][1] for text in in_level_order(texts)]
     else:
         ordered = frame_order or []
-    if variable.former is not None:
+    if variable.former is not None and not variable.entry.values:
         former = variable.former.labels("value")
         if former != in_level_order(former):
             ordered = [*former, *ordered]

@@ -104,8 +104,8 @@ def survey_before(catalog: sa.Connection, survey_id: int) -> Before:
 def _request_again(before: Before, columns: Sequence[str]) -> Request:
     """Return the request that a survey was made with, for other columns."""
     said = before.settings
-    gates = {name: rule for name, rule in said["gates"].items() if name in columns}
-    book = load_codebook({"variables": said["variables"], "gates": gates})
+    gates = {name: rule for name, rule in said.get("gates", {}).items() if name in columns}
+    book = load_codebook({"variables": said.get("variables"), "gates": gates})
     cuts = {
         name: tuple(number for text in texts if (number := number_of(text)) is not None)
         for name, texts in said.get("quantiles", {}).items()
@@ -118,10 +118,10 @@ def _request_again(before: Before, columns: Sequence[str]) -> Request:
     }
     return Request(
         columns,
-        said["count"],
-        said["weight"],
-        said["cluster"],
-        said["decimal"],
+        said.get("count"),
+        said.get("weight"),
+        said.get("cluster"),
+        said.get("decimal", "."),
         said.get("structural", ()),
         said.get("missing", ()),
         codebook=replace(book, variables=entries),
@@ -138,7 +138,7 @@ def settled_again(
     SurveyError
         The file lacks columns that must be there, or a survey of clusters is appended to.
     """
-    if is_append and before.settings["cluster"] is not None:
+    if is_append and before.settings.get("cluster") is not None:
         raise SurveyError(
             f"survey {before.row['name']!r} has design effects of the clusters of its rows, "
             "which are not kept: they cannot be estimated with other rows",
@@ -150,6 +150,8 @@ def settled_again(
         variable.former = before.variables.get(name) if is_append else None
     return renamed, replace(
         settings,
+        structural={},  # that a later file has none of these labels is no news
+        missing={},
         found_as=found_as,
         hints=[*settings.hints, *hints],
         all_columns=before.settings.get("all_columns", False),
@@ -183,7 +185,7 @@ def _matched(
         The file has none of the survey's columns, or lacks one that must be there.
     """
     said, name = before.settings, before.row["name"]
-    others = [said[key] for key in ("count", "weight", "cluster") if said[key] is not None]
+    others = [column for key in ("count", "weight", "cluster") if (column := said.get(key))]
     wanted = [*others, *before.variables]
     found: dict[str, str] = {}
     for column in wanted:

@@ -101,7 +101,7 @@ most as (
     qualify
         row_number() over (
             partition by former_stage_id, stage_id
-            order by abs(probability_after - probability_before) desc, label
+            order by round(abs(probability_after - probability_before), 12) desc, label
         ) = 1
 ),
 

@@ -1,0 +1,646 @@
+"""Surveys that go on: rows appended or replaced, and what is built on them made again."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from surveys import NASTY, labels_of, rows_of, trace, written
+
+import cegdb
+from cegdb.cli import main
+from cegdb.errors import CegdbError, StaleError, SurveyError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from cegdb.api import Database, StagedTree, Survey
+
+Wave = list[dict[str, str | None]]
+
+OLD = [("a", "x")] * 6 + [("a", "y")] * 2 + [("b", "x")] * 3 + [("b", "y")] * 5
+TABLES = {
+    "vertex": "variable_id",
+    "edge": "level_id",
+    "hyperstage": "variable_id",
+    "stage": "",
+    "stage_member": "",
+    "stage_edge": "",
+    "ahc_merge": "",
+    "position": "",
+    "position_member": "",
+    "ceg_edge": "",
+    "merge_step": "seconds",
+}
+
+
+def frame(rows: list[tuple[str, ...]], *names: str) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=list(names), dtype=object)
+
+
+def survey_tables(db: Database, survey: Survey) -> dict[str, Any]:
+    """Return all that a survey is: its levels, labels and coded rows."""
+    levels = db.sql(
+        "select ordinal, variable, question, code, label, label_id, kind, n, original_code "
+        "from cegdb.variables where survey = $name order by ordinal, code",
+        {"name": survey.name},
+    )
+    rows = db.rows(f"select * from cegdb.response_{survey.id} order by all")  # noqa: S608
+    sizes = db.rows(
+        "select n_read, n, n_distinct from cegdb.surveys where survey = $name",
+        {"name": survey.name},
+    )
+    cells = survey.receipt["cells"]
+    return {"levels": levels.to_csv(), "rows": rows, "sizes": sizes, "cells": cells}
+
+
+def built_tables(db: Database) -> dict[str, Any]:
+    """Return every bulk table, but for ids that count up over surveys, and times."""
+    found: dict[str, Any] = {}
+    for table, left_out in TABLES.items():
+        exclude = f"exclude ({left_out})" if left_out else ""
+        found[table] = db.rows(f"select * {exclude} from cegdb.{table} order by all")[1]  # noqa: S608
+    return found
+
+
+def build(survey: Survey, **options: Any) -> StagedTree:
+    staged = survey.event_tree(**options).learn_stages(alpha=2)
+    staged.to_ceg()
+    return staged
+
+
+# -----------------------------------------------------------------------------
+# Append is as if all files had been read as one, refresh as if only the last had
+# -----------------------------------------------------------------------------
+
+LABELS = st.one_of(st.none(), st.sampled_from(["1", "2", "10", "a", "b", "s", "m", "é"]), NASTY)
+
+
+@st.composite
+def waves(draw: Callable[..., Any]) -> list[pd.DataFrame]:
+    """Draw a survey in two to four parts, each with columns and an order of its own."""
+    names = ["A", "B", "C d", "n"]
+    parts = []
+    for i in range(draw(st.integers(2, 4))):
+        chosen = draw(st.permutations(names[1:]))[: draw(st.integers(1, 3))]
+        columns = [*(["A"] if i == 0 else draw(st.permutations(["A"]))), *chosen]
+        n_rows = draw(st.integers(1 if i == 0 else 0, 8))
+        cells = {
+            name: draw(st.lists(LABELS, min_size=n_rows, max_size=n_rows)) for name in columns
+        }
+        table = pd.DataFrame({name: pd.Series(cells[name], dtype=object) for name in columns})
+        table["freq"] = draw(st.lists(st.integers(1, 3), min_size=n_rows, max_size=n_rows))
+        table["wt"] = draw(
+            st.lists(st.sampled_from([0.5, 1, 2.25]), min_size=n_rows, max_size=n_rows)
+        )
+        parts.append(table.astype({"freq": object, "wt": object}))
+    return parts
+
+
+SETTINGS = st.fixed_dictionaries(
+    {},
+    optional={
+        "structural": st.just(["s"]),
+        "missing": st.sampled_from([["m"], {"A": ["m"]}]),
+        "columns": st.just(["A"]),
+        "codebook": st.sampled_from(
+            [
+                {"variables": {"A": {"values": {"2": "two", "1": "one"}, "label": "How?"}}},
+                {"variables": {"A": {"recode": {"a": "b"}}}, "gates": {"B": "A = 'b'"}},
+            ]
+        ),
+    },
+)
+
+
+@settings(deadline=None, max_examples=25)
+@given(waves(), SETTINGS)
+def test_append_gives_what_one_ingest_of_all_parts_gives(
+    parts: list[pd.DataFrame], asked: dict[str, Any]
+) -> None:
+    if "gates" in asked.get("codebook", {}) and (
+        "columns" in asked or "B" not in parts[0].columns
+    ):
+        asked = {}
+    asked = {**asked, "count": "freq", "weight": "wt"}
+    with cegdb.open() as db, cegdb.open() as other:
+        whole = other.ingest(pd.concat(parts, ignore_index=True), name="s", **asked)
+        survey = db.ingest(parts[0], name="s", **asked)
+        staged = build(survey, order=["A"])
+        for part in parts[1:]:
+            assert survey.append(part) is survey
+        assert survey_tables(db, survey) == survey_tables(other, whole)
+        assert survey.settings["columns"] == whole.settings["columns"]
+        assert survey.settings["variables"] == whole.settings["variables"]
+        assert survey.receipt["weights"] == whole.receipt["weights"]
+        assert survey.receipt["patterns"] == whole.receipt["patterns"]
+        assert len(survey.receipt["earlier"]) == len(parts) - 1  # type: ignore[arg-type]
+        assert db.check() == []
+        assert staged.is_stale
+        build(whole, order=["A"])
+        db.rebuild(stages="relearn")
+        assert built_tables(db) == built_tables(other)
+        assert db.check() == []
+        assert db.rows("select count(*) from cegdb.survey")[1] == [(1,)]
+
+
+@settings(deadline=None, max_examples=12)
+@given(waves(), SETTINGS)
+def test_refresh_gives_what_an_ingest_of_the_new_rows_gives(
+    parts: list[pd.DataFrame], asked: dict[str, Any]
+) -> None:
+    later = parts[-1]
+    if not len(later) or "gates" in asked.get("codebook", {}):
+        return
+    with cegdb.open() as db, cegdb.open() as other:
+        survey = db.ingest(parts[0], name="s", count="freq", weight="wt", **asked)
+        build(survey, order=["A"])
+        survey.refresh(later)
+        columns = [
+            *[c for c in parts[0] if c in later],
+            *[c for c in later if c not in parts[0]],
+        ]
+        whole = other.ingest(later[columns], name="s", count="freq", weight="wt", **asked)
+        assert survey_tables(db, survey) == survey_tables(other, whole)
+        assert survey.receipt == whole.receipt | {"hints": survey.receipt["hints"]}
+        build(whole, order=["A"])
+        db.rebuild(stages="relearn")
+        assert built_tables(db) == built_tables(other)
+        assert db.check() == []
+
+
+def test_files_of_waves_are_appended_by_column_name(db: Database, tmp_path: Path) -> None:
+    """The waves of case B14, one after another instead of at once."""
+    survey = db.ingest(written(tmp_path, "id,income\na,low\nb,high\n", "w1.csv"), name="w")
+    survey.append(written(tmp_path, "id,income\nc,\n", "w2.csv"))
+    survey.append(written(tmp_path, "newq,income,id\nyes,high,d\n,,e\n", "w3.csv"))
+    survey.append(written(tmp_path, "income,id,newq\n", "w4.csv"))
+    assert rows_of(db, survey) == Counter(
+        {
+            ("a", "low", None): 1,
+            ("b", "high", None): 1,
+            ("c", None, None): 1,
+            ("d", "high", "yes"): 1,
+            ("e", None, None): 1,
+        }
+    )
+    assert labels_of(survey)["income"] == {"high": 2, "low": 1}
+    assert survey.receipt["rows_read"] == 5
+    last: Any = survey.receipt["last"]
+    assert (last["source"], last["rows_read"]) == (str(tmp_path / "w4.csv"), 0)
+    earlier: Any = survey.receipt["earlier"]
+    assert [one["rows_read"] for one in earlier] == [2, 1, 2]
+    assert "newq" in " ".join(earlier[2]["hints"])
+
+
+def test_columns_of_another_spelling_are_found_and_told(db: Database) -> None:
+    survey = db.ingest(frame(OLD, "Sex", "vote"), name="s")
+    survey.append(frame([("a", "x")], " sex", "VOTE"))
+    assert list(labels_of(survey)) == ["Sex", "vote"]
+    assert survey.receipt["columns_found_as"] == {"Sex": " sex", "vote": "VOTE"}
+    assert survey.receipt["respondents"] == len(OLD) + 1
+
+
+def test_a_second_append_of_the_same_bytes_is_told(db: Database, tmp_path: Path) -> None:
+    file = written(tmp_path, "a,b\n1,2\n")
+    survey = db.ingest(file, name="s")
+    survey.append(file)
+    assert survey.receipt["respondents"] == 2
+    assert "count twice" in survey.summary
+    survey.refresh(file)
+    assert survey.receipt["respondents"] == 1
+    assert "count twice" not in survey.summary
+
+
+def test_cut_points_of_quantiles_stay(db: Database) -> None:
+    survey = db.ingest(
+        pd.DataFrame({"age": range(100), "x": ["u", "v"] * 50}), name="s", bins={"age": "q4"}
+    )
+    labels = list(labels_of(survey)["age"])
+    survey.append(pd.DataFrame({"age": [1000, -5, 24.0, 24.5], "x": ["u"] * 4}))
+    assert labels_of(survey)["age"] == dict(zip(labels, [27, 26, 25, 26], strict=True))
+    survey.refresh(pd.DataFrame({"age": [1000, 2000], "x": ["u"] * 2}))
+    assert labels_of(survey)["age"] == dict(zip(labels, [0, 0, 0, 2], strict=True))
+
+
+def test_codes_of_a_file_without_labels_mean_what_they_meant(
+    db: Database, tmp_path: Path
+) -> None:
+    pyreadstat = pytest.importorskip("pyreadstat")
+    file = tmp_path / "one.sav"
+    pyreadstat.write_sav(
+        pd.DataFrame({"sex": [1.0, 2.0, 9.0]}),
+        file,
+        variable_value_labels={"sex": {1: "male", 2: "female", 9: "refused"}},
+        missing_ranges={"sex": [9]},
+        column_labels=["Sex of respondent"],
+    )
+    survey = db.ingest(file, name="s")
+    survey.append(written(tmp_path, "sex\n2\n2\n9\n3\n", "two.csv"))
+    assert labels_of(survey) == {"sex": {"male": 1, "female": 3, "3": 1}}
+    assert labels_of(survey, "missing") == {"sex": {"refused": 2}}
+    assert "2 is 'female'" in survey.summary
+    assert set(survey.variables["question"]) == {"Sex of respondent"}
+    survey.append(file)
+    assert labels_of(survey)["sex"] == {"male": 2, "female": 4, "3": 1}
+    codes = survey.variables.set_index("label")["original_code"]
+    assert codes[["male", "female", "3", "refused"]].tolist() == ["1", "2", "3", "9"]
+
+
+def test_a_workbook_and_a_parquet_file_are_appended(db: Database, tmp_path: Path) -> None:
+    pytest.importorskip("python_calamine")
+    xlsxwriter = pytest.importorskip("xlsxwriter")
+    with xlsxwriter.Workbook(tmp_path / "w.xlsx") as book:
+        sheet = book.add_worksheet()
+        for i, cells in enumerate([["vote", "extra"], ["x", 1], ["y", 2]]):
+            sheet.write_row(i, 0, cells)
+    survey = db.ingest(frame(OLD, "Sex", "vote"), name="s", columns=["Sex", "vote"])
+    survey.append(tmp_path / "w.xlsx")
+    frame([("c", "x")], "Sex", "vote").to_parquet(tmp_path / "w.parquet")
+    survey.append(tmp_path / "w.parquet")
+    expected = Counter(OLD) + Counter({(None, "x"): 1, (None, "y"): 1, ("c", "x"): 1})
+    assert rows_of(db, survey) == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "source", "says"),
+    [
+        ("append", frame([("u",)], "other"), "has none of the columns of survey 's'"),
+        ("append", frame([("a", "x")], "Sex", "vote"), "no column 'n'"),
+        ("refresh", frame([("u", 1)], "Sex", "n"), "no column 'vote'"),
+        ("refresh", frame([], "Sex", "vote", "n"), "no rows"),
+        ("append", frame([("not applicable", "x", 1)], "Sex", "vote", "n"), "structural"),
+        ("append", frame([("a", "x", "many")], "Sex", "vote", "n"), "whole number"),
+    ],
+)
+def test_what_cannot_be_added_is_refused_and_changes_nothing(
+    db: Database,
+    sound: Callable[[Database], None],
+    change: str,
+    source: pd.DataFrame,
+    says: str,
+) -> None:
+    rows = [(*cells, 1) for cells in OLD]
+    survey = db.ingest(frame(rows, "Sex", "vote", "n"), name="s", count="n")
+    staged = build(survey)
+    before = trace(db), survey.summary, built_tables(db)
+    with pytest.raises(SurveyError, match=says):
+        getattr(survey, change)(source)
+    assert (trace(db), survey.summary, built_tables(db)) == before
+    assert not staged.is_stale
+    sound(db)
+
+
+def test_a_survey_of_clusters_is_refreshed_but_not_appended_to(db: Database) -> None:
+    table = pd.DataFrame({"c": [1, 1, 2, 2, 3, 3], "x": list("aabbab")})
+    survey = db.ingest(table, name="s", cluster="c")
+    with pytest.raises(SurveyError, match="clusters"):
+        survey.append(table)
+    survey.refresh(pd.concat([table, table.assign(c=table["c"] + 3)]))
+    assert survey.receipt["respondents"] == 12
+    assert survey.receipt["design_effects"]
+
+
+# -----------------------------------------------------------------------------
+# Stale, and made again
+# -----------------------------------------------------------------------------
+
+
+def test_what_is_built_on_changed_rows_is_stale_and_keeps_its_numbers(
+    db: Database, sound: Callable[[Database], None]
+) -> None:
+    survey = db.ingest(frame(OLD, "A", "B"), name="s")
+    staged = build(survey)
+    tree, ceg = staged.tree, db.cegs["s"]
+    before = tree.edges, staged.stages, ceg.edges
+    survey.append(frame([("c", "z")] * 4, "A", "B"))
+    for one, frame_before in zip((tree, staged, ceg), before, strict=True):
+        assert one.is_stale
+        assert "stale" in repr(one)
+        now = one.stages if one is staged else one.edges
+        pd.testing.assert_frame_equal(now, frame_before)
+    found = db.rows("select kind, name, survey from cegdb.stale order by kind")[1]
+    assert found == [("ceg", "s", "s"), ("staging", "s", "s"), ("tree", "s", "s")]
+    with pytest.raises(StaleError, match="tree 's'"):
+        tree.learn_stages("other")
+    with pytest.raises(StaleError, match="staging 's'"):
+        staged.to_ceg("other")
+    assert survey.event_tree("new").name == "new"
+    assert db.surveys.names() == ["s"]
+    assert db.rows("select survey from cegdb.surveys")[1] == [("s",)]
+    sound(db)
+    db.drop("tree", "s")
+    assert db.rows("select count(*) from cegdb.survey")[1] == [(1,)]
+    sound(db)
+
+
+def test_dropping_a_survey_drops_its_former_rows_and_stale_trees(db: Database) -> None:
+    empty = trace(db)[1]
+    survey = db.ingest(frame(OLD, "A", "B"), name="s")
+    for i in range(3):
+        build(survey)
+        survey.append(frame([("c", f"z{i}")] * 4, "A", "B"))
+    assert len(db.rows("from cegdb.stale")[1]) == 9
+    db.drop("survey", "s")
+    assert trace(db)[1] == empty
+
+
+def test_ids_and_names_stay_when_made_again(
+    db: Database, sound: Callable[[Database], None]
+) -> None:
+    survey = db.ingest(frame(OLD, "A", "B"), name="s")
+    staged = build(survey)
+    tree, ceg = staged.tree, db.cegs["s"]
+    ids = [(one.id, one.name) for one in (survey, tree, staged, ceg)]
+    shown = ceg.situation_positions[["situation", "path", "stage", "position"]]
+    survey.append(frame(OLD, "A", "B"))
+    made = db.rebuild()
+    assert made == [tree, staged, ceg]
+    assert [(one.id, one.name) for one in (survey, tree, staged, ceg)] == ids
+    again = ceg.situation_positions
+    pd.testing.assert_frame_equal(again[["situation", "path", "stage", "position"]], shown)
+    assert again["n"].tolist() == [32, 16, 16]
+    assert not any(one.is_stale for one in (tree, staged, ceg))
+    assert db.rebuild() == []
+    sound(db)
+
+
+def oracle_drift(
+    before: dict[tuple[str, ...], Counter[str]],
+    after: dict[tuple[str, ...], Counter[str]],
+    stage_of: dict[tuple[str, ...], str],
+    priors: tuple[dict[tuple[str, ...], float], dict[tuple[str, ...], float]],
+) -> dict[str, tuple[int, int, int, dict[str, tuple[float, float]]]]:
+    """Return each kept stage's situations, rows before and after, and probabilities."""
+    found = {}
+    for stage in sorted(set(stage_of.values())):
+        members = [path for path in before if stage_of[path] == stage]
+        probabilities: dict[str, list[float]] = {}
+        sizes = []
+        for florets, prior in zip((before, after), priors, strict=True):
+            n = sum((florets[path] for path in members), Counter[str]())
+            labels = sorted(set().union(*(florets[path] for path in members)))
+            mass = sum(prior[path] for path in members)
+            total = mass + n.total()
+            for label in labels:
+                share = (mass / len(labels) + n[label]) / total
+                probabilities.setdefault(label, []).append(share)
+            sizes.append(n.total())
+        found[stage] = (
+            len(members),
+            sizes[0],
+            sizes[1],
+            {label: (p[0], p[1]) for label, p in probabilities.items()},
+        )
+    return found
+
+
+def test_kept_stages_are_estimated_anew_and_their_drift_is_told(
+    db: Database, sound: Callable[[Database], None]
+) -> None:
+    old = [("a", "x")] * 30 + [("a", "y")] * 10 + [("b", "x")] * 28 + [("b", "y")] * 12
+    old += [("c", "x")] * 2 + [("c", "y")] * 38
+    survey = db.ingest(frame(old, "A", "B"), name="s")
+    staged = survey.event_tree().set_stages({("a",): "u", ("b",): "u"}, alpha=3)
+    learnt = staged.tree.learn_stages("learnt", alpha=3)
+    assert learnt.stages["n_situations"].tolist() == [1, 2, 1]
+    new = [("a", "x")] * 5 + [("a", "y")] * 35 + [("b", "x")] * 4 + [("b", "y")] * 36
+    new += [("c", "x")] * 2 + [("c", "y")] * 38
+    survey.refresh(frame(new, "A", "B"))
+    db.rebuild()
+    assert learnt.stages["n_situations"].tolist() == [1, 2, 1]  # learning would make one
+    florets = []
+    for rows in (old, new):
+        of: dict[tuple[str, ...], Counter[str]] = {(): Counter()}
+        for a, b in rows:
+            of[()][a] += 1
+            of.setdefault((a,), Counter())[b] += 1
+        florets.append(of)
+    prior = {(): 3.0, ("a",): 1.0, ("b",): 1.0, ("c",): 1.0}
+    stage_of = {(): "u0", ("a",): "u1", ("b",): "u1", ("c",): "u2"}
+    expected = oracle_drift(florets[0], florets[1], stage_of, (prior, prior))
+    for one in (staged, learnt):
+        drift = one.drift.set_index("stage")
+        assert drift["was"].tolist() == ["u0", "u1", "u2"]
+        for stage, (n_situations, n_before, n_after, probabilities) in expected.items():
+            found = drift.loc[stage]
+            assert found["n_situations"] == n_situations
+            assert (found["n_before"], found["n_after"]) == (n_before, n_after)
+            most = max(abs(q - p) for p, q in probabilities.values())
+            p, q = probabilities[found["label"]]
+            assert abs(q - p) == pytest.approx(most)
+            assert found["probability_before"] == pytest.approx(p)
+            assert found["probability_after"] == pytest.approx(q)
+            assert found["difference"] == pytest.approx(q - p)
+        assert drift["is_apart"].tolist() == [False, True, False]
+    assert "apart in 1 of 3 stages" in staged.summary
+    sound(db)
+    survey.refresh(frame(new, "A", "B"))
+    db.rebuild(stages="relearn")
+    assert learnt.stages["n_situations"].tolist() == [1, 3]
+    assert learnt.drift[["was", "stage", "n_situations"]].to_numpy().tolist() == [
+        ["u0", "u0", 1],
+        ["u1", "u1", 2],
+        ["u2", "u1", 1],
+    ]
+    assert staged.stages["n_situations"].tolist() == [1, 2, 1]
+    assert staged.settings["stages"] == {"groups": {"u": [["a"], ["b"]]}}
+    sound(db)
+
+
+def test_new_situations_are_their_own_and_those_that_go_are_told(
+    db: Database, sound: Callable[[Database], None]
+) -> None:
+    survey = db.ingest(frame(OLD, "A", "B"), name="s")
+    staged = survey.event_tree().learn_stages(alpha=2, initial=[[("a",), ("b",)]])
+    staged.to_ceg()
+    assert staged.stages["n_situations"].tolist() == [1, 2]
+    new = [("0", "x"), ("0", "y"), ("a", "x"), ("a", "y"), ("a", "z"), ("d", "x")]
+    survey.refresh(frame(new, "A", "B"))
+    db.rebuild()
+    drift = staged.drift[["was", "stage", "n_situations", "n_before", "n_after"]]
+    found = drift.astype(object).where(drift.notna(), None).to_numpy().tolist()
+    assert found == [
+        ["u0", "u0", 1, 16, 6],
+        [None, "u1", 1, 0, 2],
+        ["u1", "u2", 1, 8, 3],
+        [None, "u3", 1, 0, 1],
+        ["u1", None, 1, 8, 0],
+    ]
+    assert "2 situations new, 1 gone" in staged.summary
+    sound(db)
+    staged.tree.set_stages({("a",): "u"}, "by hand")
+    survey.refresh(frame([("b", "x"), ("b", "y")], "A", "B"))
+    db.rebuild()
+    assert "passed over" in db.stagings["by hand"].summary
+    survey.refresh(frame(new, "A", "B"))
+    db.rebuild()
+    by_hand = db.stagings["by hand"]
+    assert by_hand.settings["stages"] == {"groups": {"u": [["a"]]}}
+    assert "passed over" not in by_hand.summary
+    sound(db)
+
+
+def test_rules_given_by_path_hold_for_new_situations(
+    db: Database, sound: Callable[[Database], None]
+) -> None:
+    survey = db.ingest(frame(OLD, "A", "B"), name="s")
+    staged = survey.event_tree().set_stages({("*",): "all"}, hyperstages="labels")
+    survey.append(frame([("c", "x"), ("c", "y"), ("d", "y")], "A", "B"))
+    for stages in ("keep", "relearn"):
+        db.rebuild(stages=stages)  # type: ignore[arg-type]
+        assert staged.stages["n_situations"].tolist() == [1, 3, 1]
+        assert staged.settings["hyperstages"] == "labels"
+        survey.append(frame([("a", "x")], "A", "B"))
+    db.rebuild()
+    sound(db)
+
+
+def test_stages_of_a_frame_are_kept_by_their_paths(
+    db: Database, sound: Callable[[Database], None]
+) -> None:
+    survey = db.ingest(frame(OLD, "A", "B"), name="s")
+    tree = survey.event_tree()
+    given_frame = pd.DataFrame({"vertex_id": [1, 2], "stage": ["u", "u"]})
+    staged = tree.set_stages(given_frame)
+    learnt = tree.learn_stages("learnt", initial=given_frame)
+    survey.append(frame([("0", "x"), ("0", "y")], "A", "B"))
+    before = trace(db)[1], staged.summary
+    with pytest.raises(StaleError, match="staging 'learnt' cannot be made again"):
+        db.rebuild(stages="relearn")
+    assert (trace(db)[1], staged.summary) == before
+    assert staged.is_stale
+    db.rebuild()
+    members = staged.florets.set_index("situation")["stage"]
+    assert members["s2"] == members["s3"] != members["s1"]
+    assert len(learnt.stages) == 3
+    sound(db)
+
+
+def test_a_tree_that_cannot_be_made_again_is_named_and_nothing_changes(
+    db: Database, sound: Callable[[Database], None]
+) -> None:
+    survey = db.ingest(
+        frame(OLD, "A", "B"), name="declared", levels={"A": ["a", "b", "c"], "B": ["x", "y"]}
+    )
+    survey.event_tree(sampling_zeros="floret", impossible=[{"A": "c"}])
+    survey.append(frame([("c", "x")], "A", "B"))
+    before = trace(db)[1]
+    with pytest.raises(StaleError, match=r"tree 'declared' cannot be made again: .*impossible"):
+        db.rebuild()
+    assert trace(db)[1] == before
+    assert len(db.rows("from cegdb.stale")[1]) == 1
+    db.drop("tree", "declared")
+    assert db.rebuild() == []
+    sound(db)
+
+
+def test_only_the_trees_of_the_survey_named_are_made_again(db: Database) -> None:
+    for name in ("one", "two"):
+        survey = db.ingest(frame(OLD, "A", "B"), name=name)
+        build(survey)
+        survey.append(frame(OLD, "A", "B"))
+    assert [one.name for one in db.rebuild("two")] == ["two", "two", "two"]
+    assert {name for _, name, _ in db.rows("from cegdb.stale")[1]} == {"one"}
+    with pytest.raises(CegdbError, match="no survey is called 'three'"):
+        db.rebuild("three")
+    with pytest.raises(StaleError, match="stages is 'some'"):
+        db.rebuild(stages="some")  # type: ignore[arg-type]
+
+
+def test_settings_of_trees_stagings_and_cegs_are_repeated(
+    db: Database, sound: Callable[[Database], None]
+) -> None:
+    rows = [(*cells, w) for cells, w in zip(OLD, [0.5, 2] * 8, strict=True)]
+    survey = db.ingest(frame(rows, "A", "B", "w"), name="s", weight="w")
+    tree = survey.event_tree(order=["B", "A"], sampling_zeros="full", gate_min_rows=2)
+    staged = tree.learn_stages(alpha=7, weighting="total", deff={"A": 2})
+    ceg = staged.to_ceg(stop="baseline")
+    before = tree.settings, staged.settings, ceg.settings
+    survey.append(frame(rows, "A", "B", "w"))
+    db.rebuild(stages="relearn")
+    assert (tree.settings, staged.settings, ceg.settings) == before
+    assert staged._row()["alpha"] == 7
+    survey.event_tree(
+        "fresh", order=["B", "A"], sampling_zeros="full", gate_min_rows=2
+    ).learn_stages(alpha=7, weighting="total", deff={"A": 2})
+    columns = ["stage", "label", "n", "weight", "probability", "low", "high"]
+    views = [
+        db.sql("from cegdb.stage_edges where staging = $s order by all", {"s": name})[columns]
+        for name in ("s", "fresh")
+    ]
+    pd.testing.assert_frame_equal(*views)
+    sound(db)
+
+
+def test_the_file_is_as_it_was_after_a_failure_in_the_middle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "s.duckdb"
+    with cegdb.open(file) as db:
+        survey = db.ingest(frame(OLD, "A", "B"), name="s")
+        build(survey)
+        survey.append(frame(OLD, "A", "B"))
+        before = built_tables(db), trace(db)
+
+        def fail(*_: object, **__: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("cegdb.rebuild.remake_ceg", fail)
+        with pytest.raises(KeyboardInterrupt):
+            db.rebuild()
+        assert (built_tables(db), trace(db)) == before
+    with cegdb.open(file) as db:
+        assert (built_tables(db), trace(db)) == before
+        assert db.check() == []
+
+
+# -----------------------------------------------------------------------------
+# Command line
+# -----------------------------------------------------------------------------
+
+
+def run(*words: object) -> Any:
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+def test_the_command_line_appends_refreshes_and_rebuilds(tmp_path: Path) -> None:
+    db = tmp_path / "s.duckdb"
+    one = written(tmp_path, "A,B\n" + "a,x\nb,y\n" * 5, "one.csv")
+    two = written(tmp_path, "B;A\nx;c\ny;a\n", "two.csv")
+    assert run("run", one, "--db", db, "--name", "s").exit_code == 0
+    found = run("append", db, "s", two, "--delimiter", ";", "--format", "json")
+    assert found.exit_code == 0
+    assert "stale now: 1 tree, 1 staging, 1 ceg" in found.stderr
+    assert json.loads(found.stdout)["respondents"] == 12
+    assert "(stale" in run("list", db).stdout
+    assert "is stale" in run("export", db, "s", "-o", tmp_path / "s.csv").stderr
+    found = run("rebuild", db, "--format", "csv")
+    assert found.exit_code == 0
+    assert found.stdout.splitlines()[0].startswith("staging,was,stage,variable")
+    assert "event tree 's'" in found.stderr
+    assert "stale" not in run("list", db).stdout
+    assert run("rebuild", db).stderr == "nothing is stale\n"
+    found = run("refresh", db, "s", one)
+    assert found.exit_code == 0
+    assert run("rebuild", db, "s", "--stages", "relearn").exit_code == 0
+    assert run("check", db).exit_code == 0
+    for words in (
+        ("append", db, "other", two),
+        ("append", tmp_path / "no.duckdb", "s", two),
+        ("refresh", db, "s", tmp_path / "no.csv"),
+        ("rebuild", tmp_path / "no.duckdb"),
+        ("rebuild", db, "other"),
+    ):
+        found = run(*words)
+        assert found.exit_code in (1, 3)
+        assert found.stderr.startswith("error: ")
+        assert "Traceback" not in found.stderr
+    assert not (tmp_path / "no.duckdb").exists()
