@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle import BLANK
+from strategies import StagedSample, staged_trees
 from surveys import NASTY, labels_of, rows_of, trace, written
 
 import cegdb
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
 Wave = list[dict[str, str | None]]
 
+MORE = int(os.environ.get("MORE_EXAMPLES", "1"))
 OLD = [("a", "x")] * 6 + [("a", "y")] * 2 + [("b", "x")] * 3 + [("b", "y")] * 5
 TABLES = {
     "vertex": "variable_id",
@@ -120,7 +124,7 @@ SETTINGS = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=25 * MORE)
 @given(waves(), SETTINGS)
 def test_append_gives_what_one_ingest_of_all_parts_gives(
     parts: list[pd.DataFrame], asked: dict[str, Any]
@@ -151,7 +155,7 @@ def test_append_gives_what_one_ingest_of_all_parts_gives(
         assert db.rows("select count(*) from cegdb.survey")[1] == [(1,)]
 
 
-@settings(deadline=None, max_examples=12)
+@settings(deadline=None, max_examples=12 * MORE)
 @given(waves(), SETTINGS)
 def test_refresh_gives_what_an_ingest_of_the_new_rows_gives(
     parts: list[pd.DataFrame], asked: dict[str, Any]
@@ -453,6 +457,87 @@ def test_kept_stages_are_estimated_anew_and_their_drift_is_told(
     assert staged.stages["n_situations"].tolist() == [1, 2, 1]
     assert staged.settings["stages"] == {"groups": {"u": [["a"], ["b"]]}}
     sound(db)
+
+
+Situation = tuple[tuple[str, str], ...]
+
+
+def situations(db: Database, tree: str) -> dict[Situation, tuple[str, frozenset[str], int]]:
+    """Return path -> variable, labels and vertex id of the situations of a tree."""
+    edges = db.rows(
+        "select parent_id, child_id, variable, label from cegdb.tree_edges "
+        "where tree = $tree order by child_id",
+        {"tree": tree},
+    )[1]
+    path: dict[Any, Situation] = {0: ()}
+    floret: dict[Any, list[tuple[str, str]]] = {}
+    for parent, child, variable, label in edges:
+        path[child] = (*path[parent], (str(variable), str(label)))
+        floret.setdefault(parent, []).append((str(variable), str(label)))
+    return {
+        path[vertex]: (answers[0][0], frozenset(label for _, label in answers), vertex)
+        for vertex, answers in floret.items()
+    }
+
+
+def parts_of(db: Database, staging: str) -> dict[Any, tuple[Any, str]]:
+    """Return vertex id -> stage id and kind."""
+    rows = db.rows(
+        "select m.vertex_id, m.stage_id, s.kind from cegdb.stage_member as m "
+        "inner join cegdb.staging as g using (staging_id) "
+        "inner join cegdb.stage as s using (staging_id, stage_id) where g.name = $name",
+        {"name": staging},
+    )[1]
+    return {vertex: (stage, str(kind)) for vertex, stage, kind in rows}
+
+
+@settings(deadline=None, max_examples=12 * MORE)
+@given(staged_trees(jumps=True), staged_trees(jumps=True))
+def test_kept_stages_are_those_of_the_same_answers_on_any_tree(
+    old: StagedSample, new: StagedSample
+) -> None:
+    order = old.order
+    tables = [
+        pd.DataFrame(
+            [
+                [*(None if (cell := of.get(v, BLANK)) is BLANK else cell for v in order), n]
+                for of, n in sample.rows
+            ],
+            columns=[*order, "n"],
+            dtype=object,
+        )
+        for sample in (old, new)
+    ]
+    with cegdb.open() as db:
+        tree = db.ingest(tables[0], name="s", count="n").event_tree(blank="structural")
+        before = situations(db, "s")
+        names = {vertex: old.stage[path] for path, (_, _, vertex) in before.items()}
+        given_frame = pd.DataFrame({"vertex_id": list(names), "stage": list(names.values())})
+        tree.set_stages(given_frame, "given").to_ceg()
+        tree.learn_stages("learnt", initial=given_frame).to_ceg()
+        stages = {name: parts_of(db, name) for name in ("given", "learnt")}
+        db.surveys["s"].refresh(tables[1])
+        db.rebuild()
+        after = situations(db, "s")
+        for name, former in stages.items():
+            expected: dict[Any, set[Any]] = {}
+            for path, (variable, labels, vertex) in after.items():
+                was, _, former_id = before.get(path, (None, None, None))
+                stage, kind = former[former_id] if was == variable else (None, None)
+                single = len(labels) == 1
+                if kind == "given" or (kind == "learnt" and not single):
+                    key: Any = (stage, variable, labels)
+                else:
+                    key = (variable, labels) if single else vertex
+                expected.setdefault(key, set()).add(vertex)
+            found: dict[Any, set[Any]] = {}
+            for vertex, (stage, _) in parts_of(db, name).items():
+                found.setdefault(stage, set()).add(vertex)
+            assert sorted(map(sorted, found.values())) == sorted(map(sorted, expected.values()))
+            drift = db.stagings[name].drift
+            assert drift.loc[drift["stage"].notna(), "n_situations"].sum() == len(after)
+            assert drift.loc[drift["was"].notna(), "n_situations"].sum() == len(before)
+        assert db.check() == []
 
 
 def test_new_situations_are_their_own_and_those_that_go_are_told(
