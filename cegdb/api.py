@@ -264,6 +264,7 @@ class Survey(_Named):
         self,
         source: Source,
         *,
+        decimal: str | None = None,
         encoding: str | None = None,
         delimiter: str | None = None,
         quote: str | None = None,
@@ -288,13 +289,14 @@ class Survey(_Named):
         from cegdb.ingest.csvfile import Reading
 
         reading = Reading(encoding, delimiter, quote, escape, bad_rows, sheet)
-        ingest_room.append(self._store, self.id, source, reading=reading)
+        ingest_room.append(self._store, self.id, source, decimal=decimal, reading=reading)
         return self
 
     def refresh(
         self,
         source: Source,
         *,
+        decimal: str | None = None,
         encoding: str | None = None,
         delimiter: str | None = None,
         quote: str | None = None,
@@ -317,7 +319,7 @@ class Survey(_Named):
         from cegdb.ingest.csvfile import Reading
 
         reading = Reading(encoding, delimiter, quote, escape, bad_rows, sheet)
-        ingest_room.refresh(self._store, self.id, source, reading=reading)
+        ingest_room.refresh(self._store, self.id, source, decimal=decimal, reading=reading)
         return self
 
     def event_tree(

@@ -300,6 +300,9 @@ MIN_N = click.option(
     metavar="N",
     help="Hide counts below N, and what would reveal them.",
 )
+DECIMAL = click.option(
+    "--decimal", type=click.Choice([".", ","]), help="Decimal sign; as at ingest if left out."
+)
 COLUMNS = click.option("--columns", callback=_split, help="Columns to keep: A,B,C.")
 READING = _options(
     click.option("--encoding", help="Of the text, such as cp1252; UTF-8 if left out."),
@@ -633,6 +636,7 @@ def _receipt(receipt: Any, form: str | None) -> None:
 @DB
 @click.argument("survey")
 @click.argument("file")
+@DECIMAL
 @READING
 @FORMAT
 def append(db: Path, survey: str, file: str, form: str | None, **given: Any) -> None:
@@ -654,6 +658,7 @@ def append(db: Path, survey: str, file: str, form: str | None, **given: Any) -> 
 @DB
 @click.argument("survey")
 @click.argument("file")
+@DECIMAL
 @READING
 @FORMAT
 def refresh(db: Path, survey: str, file: str, form: str | None, **given: Any) -> None:

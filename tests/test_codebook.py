@@ -310,3 +310,16 @@ def test_w5_1_siblings_cannot_be_declared_the_same(db: Database) -> None:
     ):
         with pytest.raises(SurveyError, match=message):
             db.ingest(PLACES, count="n", codebook={"variables": {"outcome": {"same": same}}})
+
+
+def test_numbers_with_a_decimal_comma_are_cut(db: Database) -> None:
+    numbers = ", ".join(f"('{i // 4},{i % 4}', {i % 2})" for i in range(80))
+    rows = f"select * from (values {numbers}) as t(x, y)"  # noqa: S608
+    cut = db.ingest(rows, name="cut", bins={"x": [1.5, 10]}, decimal=",")
+    labels = db.rows("select label, n from cegdb.variables where variable = 'x' limit 3")[1]
+    assert labels == [("<1.5", 8), ("[1.5, 10)", 32), (">=10", 40)]
+    assert cut.receipt["respondents"] == 80
+    with pytest.raises(SurveyError, match="numbers with more than 50 values"):
+        db.ingest(rows, name="raw", decimal=",")
+    with pytest.raises(SurveyError, match="no numbers: '0,0'"):
+        db.ingest(rows, name="raw", bins={"x": [1.5]})

@@ -302,6 +302,21 @@ def test_what_cannot_be_added_is_refused_and_changes_nothing(
     sound(db)
 
 
+def test_each_file_may_have_its_decimal_sign(db: Database) -> None:
+    survey = db.ingest(
+        frame([("a", "0.5", "1.5")], "A", "w", "x"), name="s", weight="w", bins={"x": [2]}
+    )
+    later = frame([("a", "0,25", "2,5"), ("b", "1", "1,5")], "A", "w", "x")
+    with pytest.raises(SurveyError, match="a weight is a number"):
+        survey.append(later)
+    survey.append(later, decimal=",")
+    assert labels_of(survey)["x"] == {"<2": 2, ">=2": 1}
+    weights: Any = survey.receipt["weights"]
+    assert (weights["sum"], weights["smallest"], weights["largest"]) == ("1.75", "0.25", "1")
+    survey.append(frame([("a", "0.5", "1.5")], "A", "w", "x"))
+    assert survey.settings["decimal"] == "."
+
+
 def test_a_survey_of_clusters_is_refreshed_but_not_appended_to(db: Database) -> None:
     table = pd.DataFrame({"c": [1, 1, 2, 2, 3, 3], "x": list("aabbab")})
     survey = db.ingest(table, name="s", cluster="c")

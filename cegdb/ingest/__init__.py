@@ -143,7 +143,12 @@ def ingest(
 
 
 def append(
-    store: Store, survey_id: int, source: Source, *, reading: Reading | None = None
+    store: Store,
+    survey_id: int,
+    source: Source,
+    *,
+    decimal: str | None = None,
+    reading: Reading | None = None,
 ) -> None:
     """Add the rows of another source to a survey, matched by column name.
 
@@ -157,6 +162,8 @@ def append(
     source
         As for `ingest`. A column that it lacks is blank in its rows. One that is new becomes
         a variable, blank in the former rows, unless columns were chosen at ingest.
+    decimal
+        The decimal sign of this source, ``"."`` or ``","``; left out, as it was at ingest.
     reading
         How a file is written, as far as it is told and not to be found out.
 
@@ -180,17 +187,22 @@ def append(
     ...         con.execute("select n, n_distinct from cegdb.surveys").fetchall()
     [(2, 2)]
     """
-    _later(store, survey_id, source, reading, is_append=True)
+    _later(store, source, reading, _Later(survey_id, decimal, is_append=True))
 
 
 def refresh(
-    store: Store, survey_id: int, source: Source, *, reading: Reading | None = None
+    store: Store,
+    survey_id: int,
+    source: Source,
+    *,
+    decimal: str | None = None,
+    reading: Reading | None = None,
 ) -> None:
     """Replace the rows of a survey by those of a new snapshot.
 
     Parameters
     ----------
-    store, survey_id, reading
+    store, survey_id, decimal, reading
         As for `append`.
     source
         As for `ingest`. It must have the columns that were chosen at ingest, and those that
@@ -215,13 +227,11 @@ def refresh(
     ...         con.execute("select n, n_distinct from cegdb.surveys").fetchall()
     [(3, 2)]
     """
-    _later(store, survey_id, source, reading, is_append=False)
+    _later(store, source, reading, _Later(survey_id, decimal, is_append=False))
 
 
-def _later(
-    store: Store, survey_id: int, source: Source, reading: Reading | None, *, is_append: bool
-) -> None:
-    change = partial(_ingest, store, source, reading, _Later(survey_id, is_append=is_append))
+def _later(store: Store, source: Source, reading: Reading | None, asked: _Later) -> None:
+    change = partial(_ingest, store, source, reading, asked)
     try:
         change(rewrite=False)
     except MisreadError:
@@ -242,6 +252,7 @@ class _Later:
     """A survey whose rows are added to or replaced."""
 
     survey_id: int
+    decimal: str | None
     is_append: bool
 
 
@@ -266,7 +277,9 @@ def _ingest(
         else:
             before = survey_before(catalog, asked.survey_id)
             former = before if asked.is_append else None
-            relation, settings = settled_again(given, before, is_append=asked.is_append)
+            relation, settings = settled_again(
+                given, before, asked.decimal, is_append=asked.is_append
+            )
         gates = ordered_gates(con, settings.gates, list(settings.variables), relation.shown)
         name = (
             claim_name(catalog, "survey", asked.name, relation.name, replace=asked.replace)
@@ -326,7 +339,9 @@ def _ingest(
             patterns=patterns,
             twins=twins_of(catalog, fingerprint, name),
         )
-        described = relation.described
+        described, made_with = relation.described, settings.as_json()
+        if before is not None:
+            made_with["decimal"] = before.settings.get("decimal", ".")
         if former is not None:
             receipt = receipt_with(former, receipt, described)
             described = f"{former.row['source']} + {described}"
@@ -335,7 +350,7 @@ def _ingest(
             "n_read": receipt["rows_read"],
             "n": n,
             "n_distinct": n_distinct,
-            "settings": {**settings.as_json(), "fingerprints": fingerprints},
+            "settings": {**made_with, "fingerprints": fingerprints},
             "summary": receipt,
             **made_by(time.perf_counter() - started),
         }

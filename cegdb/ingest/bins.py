@@ -34,23 +34,27 @@ class Bins:
         """Return it as a codebook or the command line writes it."""
         return f"q{self.quantiles}" if self.quantiles else ",".join(map(plain, self.cuts or ()))
 
-    def found(self, counts: Mapping[str, int]) -> Bins:
+    def found(self, counts: Mapping[str, int], decimal: str = ".") -> Bins:
         """Return it with the cut points of quantiles of numbers with these counts."""
         if self.cuts is not None:
             return self
-        numbers = [(n, number_of(text)) for text, n in counts.items()]
+        numbers = [(n, number_of(text, decimal)) for text, n in counts.items()]
         values = [(number, n) for n, number in numbers if number is not None]
         return replace(self, cuts=_quantiles(self.quantiles, values))
 
 
-def number_of(text: str) -> Decimal | None:
+def number_of(text: str, decimal: str = ".") -> Decimal | None:
     """Return the number a text writes, None if it is none or not finite.
 
     Examples
     --------
     >>> number_of(" 1e2 "), number_of("12a"), number_of("inf")
     (Decimal('1E+2'), None, None)
+    >>> number_of("1,5"), number_of("1,5", ","), number_of("1.5", ",")
+    (None, Decimal('1.5'), None)
     """
+    if decimal != ".":
+        text = text.replace(".", "_").replace(decimal, ".")
     try:
         number = Decimal(text.strip())
     except InvalidOperation:
@@ -104,7 +108,9 @@ def bins_of(value: object, where: str) -> Bins:
     return Bins(tuple(found_cuts))
 
 
-def binned(bins: Bins, counts: Mapping[str, int]) -> tuple[dict[str, str], list[str]]:
+def binned(
+    bins: Bins, counts: Mapping[str, int], decimal: str = "."
+) -> tuple[dict[str, str], list[str]]:
     """Return the interval of each number, and all intervals in order.
 
     Parameters
@@ -116,6 +122,8 @@ def binned(bins: Bins, counts: Mapping[str, int]) -> tuple[dict[str, str], list[
     counts
         The numbers as written, with how many respondents gave each; texts that are no
         numbers are left out of the result.
+    decimal
+        Their decimal sign.
 
     Examples
     --------
@@ -124,8 +132,10 @@ def binned(bins: Bins, counts: Mapping[str, int]) -> tuple[dict[str, str], list[
     >>> binned(Bins(quantiles=2), {"1": 5, "2": 3, "x": 9, "7": 2})
     ({'1': '<=1', '2': '>1', '7': '>1'}, ['<=1', '>1'])
     """
-    numbers = {text: number for text in counts if (number := number_of(text)) is not None}
-    cuts = bins.found(counts).cuts or ()
+    numbers = {
+        text: number for text in counts if (number := number_of(text, decimal)) is not None
+    }
+    cuts = bins.found(counts, decimal).cuts or ()
     ends = [plain(cut) for cut in cuts]
     low, between, high = ("<=", "({}, {}]", ">") if bins.quantiles else ("<", "[{}, {})", ">=")
     labels = (

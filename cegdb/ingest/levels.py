@@ -102,6 +102,7 @@ class Variable:
     name: str
     entry: Entry = field(default_factory=Entry)
     known: labelled.Entry | None = None
+    decimal: str = "."
     is_gated: bool = False
     values: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
@@ -278,7 +279,8 @@ def many_numbers(variable: Variable) -> list[Decimal]:
         if len(former) > MANY_LEVELS:
             return []
         values = list(dict.fromkeys([*former, *values]))
-    numbers = [number for text in values if (number := number_of(text)) is not None]
+    decimal = variable.decimal
+    numbers = [number for text in values if (number := number_of(text, decimal)) is not None]
     return numbers if len(numbers) == len(values) > MANY_LEVELS else []
 
 
@@ -351,9 +353,9 @@ def _bin(variable: Variable) -> None:
     }
     if bins is None:
         return
-    bins = bins.found(numbers)
+    bins = bins.found(numbers, variable.decimal)
     variable.entry = replace(variable.entry, bins=bins)
-    places, labels = binned(bins, numbers)
+    places, labels = binned(bins, numbers, variable.decimal)
     strange = in_level_order([text for text in numbers if text not in places])
     if strange:
         counts = [f"{text!r} ({numbers[text]} rows)" for text in strange]

@@ -154,6 +154,7 @@ def settled(relation: Relation, request: Request) -> Settings:
                 levels=levels.get(name, entry.levels),
             ),
             relation.known.get(name),
+            request.decimal,
             is_gated=name in gated,
         )
     found_as = {

@@ -101,7 +101,7 @@ def survey_before(catalog: sa.Connection, survey_id: int) -> Before:
     return Before(found, variables, used)
 
 
-def _request_again(before: Before, columns: Sequence[str]) -> Request:
+def _request_again(before: Before, columns: Sequence[str], decimal: str | None) -> Request:
     """Return the request that a survey was made with, for other columns."""
     said = before.settings
     gates = {name: rule for name, rule in said.get("gates", {}).items() if name in columns}
@@ -121,7 +121,7 @@ def _request_again(before: Before, columns: Sequence[str]) -> Request:
         said.get("count"),
         said.get("weight"),
         said.get("cluster"),
-        said.get("decimal", "."),
+        decimal if decimal is not None else said.get("decimal", "."),
         said.get("structural", ()),
         said.get("missing", ()),
         codebook=replace(book, variables=entries),
@@ -129,7 +129,7 @@ def _request_again(before: Before, columns: Sequence[str]) -> Request:
 
 
 def settled_again(
-    relation: Relation, before: Before, *, is_append: bool
+    relation: Relation, before: Before, decimal: str | None, *, is_append: bool
 ) -> tuple[Relation, Settings]:
     """Return a later file under the survey's names, and the survey's settings for it.
 
@@ -145,7 +145,7 @@ def settled_again(
             hint="refresh it with all its files at once, or ingest them as another survey",
         )
     renamed, columns, found_as, hints = _matched(relation, before, is_append=is_append)
-    settings = settled(renamed, _request_again(before, columns))
+    settings = settled(renamed, _request_again(before, columns, decimal))
     for name, variable in settings.variables.items():
         variable.former = before.variables.get(name) if is_append else None
     return renamed, replace(
