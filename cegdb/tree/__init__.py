@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace as replaced
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import sqlalchemy as sa
@@ -63,7 +64,8 @@ def event_tree(
     blank
         What a blank cell means: ``"structural"`` (the question does not apply),
         ``"missing"`` (it does, the answer is not known), or ``"auto"``: structural where
-        a history of at least ``gate_min_rows`` rows has nothing but blanks there.
+        a history of at least ``gate_min_rows`` rows has nothing but blanks there, and
+        everywhere if the variable has no answer in the whole survey.
     missing_policy
         ``"prefix"``: a row counts up to its first missing answer; ``"complete"``: rows
         with a missing answer are left out; ``"category"``: missing is an answer.
@@ -130,6 +132,12 @@ def event_tree(
             for path in added:
                 refuse_gaps(steps, survey_id, variables, path)
             filled = [_filled(path, variables) for path in added]
+            variables = [
+                replaced(variable, is_unanswered=False)
+                if any(path.get(i, 0) not in (0, variable.structural_code) for path in filled)
+                else variable
+                for i, variable in enumerate(variables)
+            ]
             coded = code_paths(steps, survey_id, variables, policy, filled, rules)
             tree_id = new_id(catalog, "tree")
             _build(steps, tree_id, variables, coded, is_weighted=_is_weighted(survey))
@@ -168,7 +176,7 @@ def event_tree(
                     "histories": coded.histories,
                     "missing": _missing(coded, policy, survey["n"]),
                     "vertices_without_rows": n_zero,
-                    "hints": _hints(coded, policy, survey["n"]),
+                    "hints": _hints(variables, coded, policy, survey["n"]),
                 },
                 **made_by(time.perf_counter() - started),
             },
@@ -324,6 +332,7 @@ def _variable(
         first_level_id=levels[0]["level_id"],
         codes=codes,
         n_values=len(values),
+        is_unanswered=n["blank"] > 0 and not n["value"] + n["missing"],
         blank_code=blank_code,
         missing_code=missing_code if category else blank_code,
         n_undecided=n["blank"] + (0 if category else n["missing"]),
@@ -396,9 +405,21 @@ def _missing(coded: Coded, policy: Policy, n: int) -> dict[str, object]:
     }
 
 
-def _hints(coded: Coded, policy: Policy, n: int) -> list[str]:
+def _hints(
+    variables: Sequence[TreeVariable], coded: Coded, policy: Policy, n: int
+) -> list[str]:
     """Return what a reader of the summary should know of rows that do not reach a leaf."""
     hints = []
+    unanswered = [
+        variable.name
+        for variable in variables
+        if variable.is_unanswered and coded.decisions[variable.name]["blank_structural"]
+    ]
+    if unanswered:
+        hints.append(
+            f"nobody in the survey answered {listed(map(repr, unanswered))}: blanks there "
+            "count as not applicable, and make no edge"
+        )
     told = _missing(coded, policy, n)
     stopped = int(str(told.get("rows_with_a_missing_answer", 0)))
     if stopped * 10 > n and policy.missing == "prefix":
