@@ -758,12 +758,13 @@ class Database:
         escape: str | None = None,
         bad_rows: Literal["error", "skip"] = "error",
         sheet: str | int | None = None,
+        source_column: str | None = None,
         replace: bool = False,
     ) -> Survey:
         """Read a survey; see `cegdb.ingest.ingest` for the settings.
 
-        ``encoding``, ``delimiter``, ``quote``, ``escape``, ``bad_rows`` and ``sheet`` say
-        how a file is written: see `cegdb.ingest.csvfile.Reading`.
+        ``encoding``, ``delimiter``, ``quote``, ``escape``, ``bad_rows``, ``sheet`` and
+        ``source_column`` say how files are read: see `cegdb.ingest.csvfile.Reading`.
 
         Examples
         --------
@@ -788,7 +789,7 @@ class Database:
             levels=levels,
             bins=bins,
             codebook=codebook,
-            reading=Reading(encoding, delimiter, quote, escape, bad_rows, sheet),
+            reading=Reading(encoding, delimiter, quote, escape, bad_rows, sheet, source_column),
             replace=replace,
         )
         return Survey(self._store, survey_id)
@@ -805,12 +806,13 @@ class Database:
         escape: str | None = None,
         bad_rows: Literal["error", "skip"] = "error",
         sheet: str | int | None = None,
+        source_column: str | None = None,
     ) -> str:
         """Return a first draft of a codebook of a source, to be edited; nothing is stored.
 
         Parameters
         ----------
-        source, encoding, delimiter, quote, escape, bad_rows, sheet
+        source, encoding, delimiter, quote, escape, bad_rows, sheet, source_column
             As for `ingest`.
         columns
             Those to describe; left out, all.
@@ -845,7 +847,7 @@ class Database:
         from cegdb.ingest.csvfile import Reading
         from cegdb.ingest.draft import draft_codebook
 
-        reading = Reading(encoding, delimiter, quote, escape, bad_rows, sheet)
+        reading = Reading(encoding, delimiter, quote, escape, bad_rows, sheet, source_column)
         return draft_codebook(self._store, source, columns=columns, reading=reading, form=form)
 
     def sql(

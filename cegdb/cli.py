@@ -34,7 +34,7 @@ _SHOWN = {
     "staging": "stage, variable, label, n, prior, probability, low, high",
     "ceg": "source, label, target, variable, n, probability",
 }
-_READING = ("encoding", "delimiter", "quote", "escape", "bad_rows", "sheet")
+_READING = ("encoding", "delimiter", "quote", "escape", "bad_rows", "sheet", "source_column")
 _FORMS = {".yaml": "yaml", ".yml": "yaml", ".csv": "csv"}
 _STAGING = ("alpha", "hyperstages", "weighting", "deff", "replace")
 _ORDER = {
@@ -309,6 +309,11 @@ READING = _options(
         help="Rows of another number of fields: refuse the file, or skip and list them.",
     ),
     click.option("--sheet", help="Of a workbook: its name."),
+    click.option(
+        "--source-column",
+        metavar="NAME",
+        help="A column to add that holds each file's name, of several files read as one.",
+    ),
 )
 INGEST = _options(
     COLUMNS,

@@ -229,6 +229,84 @@ def test_b14_waves_are_one_survey_whatever_columns_they_have(
         db.ingest(files[3])
 
 
+def test_b14_a_column_says_which_file_a_row_is_from(
+    db: Database, tmp_path: Path, sound: Sound
+) -> None:
+    first = written(tmp_path, "sex,vote\nF,Yes\nM,No\n", "wave1.csv")
+    written(tmp_path, "vote,sex\nNo,F\n", "wave2.csv")
+    written(tmp_path, "sex,vote\n", "wave3.csv")
+    survey = db.ingest(str(tmp_path / "wave*.csv"), "s", source_column="wave")
+    assert rows_of(db, survey) == Counter(
+        [("wave1", "F", "Yes"), ("wave1", "M", "No"), ("wave2", "F", "No")]
+    )
+    assert list(labels_of(survey)) == ["wave", "sex", "vote"]
+    ((settings,),) = db.rows("select settings ->> 'source_column' from cegdb.survey")[1]
+    assert settings == "wave"
+    assert edges(survey.event_tree())["s0", "wave1"] == 2
+    some = db.ingest(str(tmp_path / "wave*.csv"), "t", columns=["VOTE"], source_column="wave")
+    assert list(labels_of(some)) == ["wave", "vote"]
+    assert some.receipt["columns_found_as"] == {"VOTE": "vote"}
+    chosen = ["vote", "wave"]
+    placed = db.ingest([first], "u", columns=chosen, source_column="wave")
+    assert list(labels_of(placed)) == chosen
+    assert labels_of(placed)["wave"] == {"wave1": 2}
+    draft = db.codebook(str(tmp_path / "wave*.csv"), source_column="wave")
+    assert '"wave1": "wave1"  # 2 rows' in draft
+    sound(db)
+
+
+@pytest.mark.parametrize("form", ["xlsx", "sav", "parquet", "csv.gz"])
+def test_b14_the_source_column_is_there_in_every_format(
+    db: Database, tmp_path: Path, form: str
+) -> None:
+    frame = pd.DataFrame({"sex": ["F", "M"], "vote": ["Yes", "No"]})
+    file = tmp_path / f"it's 2024.{form}"
+    if form == "xlsx":
+        pytest.importorskip("xlsxwriter")
+        frame.to_excel(file, index=False, engine="xlsxwriter")
+    elif form == "sav":
+        pytest.importorskip("pyreadstat").write_sav(frame, file)
+    elif form == "parquet":
+        frame.to_parquet(file)
+    else:
+        frame.to_csv(file, index=False)
+    survey = db.ingest(file, columns=["vote", "sex"], source_column="source")
+    assert rows_of(db, survey) == Counter([("it's 2024", "Yes", "F"), ("it's 2024", "No", "M")])
+
+
+def test_b14_files_of_one_name_are_told_apart_by_their_paths(
+    db: Database, tmp_path: Path
+) -> None:
+    files = []
+    for folder in ("2023", "2024/a"):
+        (tmp_path / folder).mkdir(parents=True)
+        files.append(written(tmp_path / folder, "x\na\nb\n", "wave.csv"))
+    survey = db.ingest(files, source_column="wave")
+    assert labels_of(survey)["wave"] == {"2023/wave": 2, "2024/a/wave": 2}
+    with pytest.raises(SurveyError, match=r"cannot tell apart the files .*wave\.csv"):
+        db.ingest([files[0], files[0]], source_column="wave")
+
+
+@pytest.mark.parametrize(
+    ("column", "source", "message"),
+    [
+        ("x", None, r"survey\.csv has a column called 'x', as source_column is"),
+        ("", None, "source_column is ''"),
+        (5, None, "source_column is 5"),
+        ("w", "select 1 as x", "source_column is given of a SELECT, which is no file"),
+        ("w", pd.DataFrame({"x": ["a"]}), "given of DataFrame, which is no file"),
+        ("w", "-", "given of standard input, which is no file"),
+    ],
+    ids=str,
+)
+def test_b14_a_source_column_that_cannot_be_is_refused(
+    db: Database, tmp_path: Path, column: Any, source: Any, message: str
+) -> None:
+    file = written(tmp_path, "x,y\na,b\n")
+    with pytest.raises(SurveyError, match=message):
+        db.ingest(file if source is None else source, source_column=column)
+
+
 # -----------------------------------------------------------------------------
 # Names of columns
 # -----------------------------------------------------------------------------

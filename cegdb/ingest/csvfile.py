@@ -76,6 +76,9 @@ class Reading:
         quote, and lists them.
     sheet
         Of a workbook: its name, or its place from 1.
+    source_column
+        A column to add, the first one, that holds each file's name: without folder and
+        ending, unless these tell the files apart.
 
     Raises
     ------
@@ -98,6 +101,7 @@ class Reading:
     escape: str | None = None
     bad_rows: _BadRows = "error"
     sheet: str | int | None = None
+    source_column: str | None = None
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -121,6 +125,9 @@ class Reading:
                     hint="a doubled quote needs no escape; quote='' means that there is none",
                 )
             used[char] = name
+        column: object = self.source_column
+        if column is not None and not (isinstance(column, str) and column.strip()):
+            raise SurveyError(f"source_column is {column!r}", hint="give the name of a column")
         if self.bad_rows not in get_args(_BadRows):
             raise SurveyError(f"bad_rows is {self.bad_rows!r}", hint="it is 'error' or 'skip'")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 import shutil
 import stat
 import sys
@@ -52,6 +53,8 @@ def from_stdin(
     rewrite: bool,
 ) -> Relation:
     """Return the relation of what standard input holds, kept in a temporary file."""
+    if reading.source_column is not None:
+        raise SurveyError("source_column is given of standard input, which is no file")
     if rewrite:
         raise SurveyError(
             "standard input is not readable as it is written", hint="write it to a file first"
@@ -84,9 +87,15 @@ def from_files(
     """
     if not files:
         raise SurveyError("the list of files is empty")
-    if len(files) == 1:
-        return from_file(con, files[0], stack, reading, rewrite=rewrite)
     parts = [from_file(con, file, stack, reading, rewrite=rewrite) for file in files]
+    if reading.source_column is not None:
+        labels = source_labels(files)
+        parts = [
+            _with_source(part, reading.source_column, label, place)
+            for place, (part, label) in enumerate(zip(parts, labels, strict=True))
+        ]
+    if len(parts) == 1:
+        return parts[0]
     for part in parts:
         if part.chunks is not None:
             raise SurveyError(
@@ -120,11 +129,71 @@ def from_files(
         columns,
         [f"f{i}" for i in range(len(columns))],
         f"({' union all '.join(selects)})",
-        level_order=order,
+        {key: value for part in parts for key, value in part.params.items()},
+        order,
         parts=parts,
         notes=[f"{part.shown}: {note}" for part in parts for note in part.notes],
         format=parts[0].format,
         files=[file for part in parts for file in part.files],
+        source_column=reading.source_column,
+    )
+
+
+def source_labels(files: Sequence[Path]) -> list[str]:
+    """Return what to call each of several files: names without ending where these suffice.
+
+    Raises
+    ------
+    SurveyError
+        One file is named twice.
+
+    Examples
+    --------
+    >>> source_labels([Path("y/wave1.csv"), Path("y/wave2.csv.gz")])
+    ['wave1', 'wave2']
+    >>> source_labels([Path("y/a/wave.csv"), Path("y/b/wave.csv"), Path("y/c.csv")])
+    ['a/wave', 'b/wave', 'c']
+    >>> source_labels([Path("wave.csv"), Path("wave.parquet")])
+    ['wave.csv', 'wave.parquet']
+    """
+    stems = [_stem(file) for file in files]
+    labels = list(stems)
+    for stem in dict.fromkeys(stems):
+        places = [place for place, other in enumerate(stems) if other == stem]
+        if len(places) == 1:
+            continue
+        whole = [Path(os.path.abspath(files[place])) for place in places]  # noqa: PTH100
+        above = os.path.commonpath([file.parent for file in whole])
+        longer = [file.relative_to(above) for file in whole]
+        named = [str(file.with_name(stem)) for file in longer]
+        if len(set(named)) < len(named):
+            named = [str(file) for file in longer]
+        for place, label in zip(places, named, strict=True):
+            labels[place] = label
+    twice = [str(file) for file, label in zip(files, labels, strict=True)
+             if labels.count(label) > 1]  # fmt: skip
+    if twice:
+        raise SurveyError(f"source_column cannot tell apart the files {listed(twice)}")
+    return labels
+
+
+def _with_source(relation: Relation, column: str, label: str, place: int) -> Relation:
+    """Return a file's relation with a first column that holds the file's label."""
+    if column in relation.columns:
+        raise SurveyError(
+            f"{relation.shown} has a column called {column!r}, as source_column is",
+            hint="take another name",
+        )
+    key = f"source{place}"
+    cells = relation.cells
+    if relation.chunks is not None:  # its table names columns by their place
+        cells = [f"f{i}" for i in range(1, len(cells) + 1)]
+    return replace(
+        relation,
+        columns=[column, *relation.columns],
+        cells=[f"cast(${key} as varchar[])[1]", *cells],
+        params={**relation.params, key: [label]},
+        source_column=column,
     )
 
 
@@ -139,10 +208,7 @@ def from_file(
     """Return the relation of one file, whose format its first bytes tell."""
     called = shown(str(file), most=400)
     start = _start(file, called)
-    name = file.name
-    for suffix in _SUFFIXES:
-        name = name.removesuffix(suffix)
-    name = (name.rsplit(".", 1)[0] if "." in name[1:] else name).strip() or "survey"
+    name = _stem(file)
     if not start:
         raise SurveyError(f"{called} is empty")
     if start.startswith(_PARQUET):
@@ -173,6 +239,14 @@ def from_file(
         format={"format": "CSV", **reader.dialect},
         files=[str(file)],
     )
+
+
+def _stem(file: Path) -> str:
+    """Return a file's name without its endings."""
+    name = file.name
+    for suffix in _SUFFIXES:
+        name = name.removesuffix(suffix)
+    return (name.rsplit(".", 1)[0] if "." in name[1:] else name).strip() or "survey"
 
 
 def _start(file: Path, called: str) -> bytes:

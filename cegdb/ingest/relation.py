@@ -27,7 +27,8 @@ class Relation:
     """A readable source: its column names and the SQL that reads each as text.
 
     ``chunks`` gives the rows of a file that DuckDB cannot read, for the columns asked for;
-    they are then in the table ``from_clause``. ``parts`` are the files read as one.
+    they are then in the table ``from_clause``. ``parts`` are the files read as one, and
+    ``source_column`` is the column, if any, that tells them apart.
     """
 
     described: str
@@ -45,6 +46,7 @@ class Relation:
     notes: list[str] = field(default_factory=list)
     format: dict[str, str] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
+    source_column: str | None = None
 
     @property
     def shown(self) -> str:

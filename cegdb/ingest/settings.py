@@ -45,6 +45,7 @@ class Settings:
     count: str | None
     weight: str | None
     cluster: str | None
+    source_column: str | None
     decimal: str
     structural: dict[str, list[str]]
     missing: dict[str, list[str]]
@@ -78,6 +79,7 @@ class Settings:
             "count": self.count,
             "weight": self.weight,
             "cluster": self.cluster,
+            "source_column": self.source_column,
             "decimal": self.decimal,
             "gates": self.gates,
             "same": [g for v in self.variables.values() for g in v.entry.same],
@@ -113,7 +115,14 @@ def settled(relation: Relation, request: Request) -> Settings:
         chosen = [name for name in names if name not in others]
     else:
         chosen = find_columns(names, asked, where)
-    _check_names(chosen, names, where)
+    found_as = {
+        str(name): found
+        for name, found in zip(asked, chosen, strict=False)
+        if str(name) != found
+    }
+    if relation.source_column is not None and relation.source_column not in chosen:
+        chosen = [relation.source_column, *chosen]
+    _check_names(chosen, relation)
     for column, what in ((count_column, "count"), (weight_column, "weight")):
         if column is not None and column in chosen:
             raise SurveyError(f"{column!r} cannot be the {what} and a variable")
@@ -146,17 +155,13 @@ def settled(relation: Relation, request: Request) -> Settings:
             relation.known.get(name),
             is_gated=name in gated,
         )
-    found_as = {
-        str(name): found
-        for name, found in zip(asked, chosen, strict=False)
-        if str(name) != found
-    }
     return Settings(
         variables,
         dict(zip(names, relation.cells, strict=True)),
         count_column,
         weight_column,
         cluster_column,
+        relation.source_column,
         request.decimal,
         structural,
         missing,
@@ -166,7 +171,8 @@ def settled(relation: Relation, request: Request) -> Settings:
     )
 
 
-def _check_names(chosen: list[str], names: Sequence[str], where: str) -> None:
+def _check_names(chosen: list[str], relation: Relation) -> None:
+    where, names = relation.shown, relation.columns
     twice = sorted({name for name in chosen if names.count(name) > 1})
     if twice:
         raise SurveyError(
@@ -179,7 +185,7 @@ def _check_names(chosen: list[str], names: Sequence[str], where: str) -> None:
     if not chosen:
         raise SurveyError(f"{where} has no column left to be a variable")
     if "" in chosen:
-        at = list(names).index("") + 1
+        at = names.index("") + (relation.source_column is None)
         raise SurveyError(
             f"column {at} of {where} has no name", hint="name it, or choose columns"
         )

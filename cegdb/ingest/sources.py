@@ -103,6 +103,8 @@ def _path(item: object) -> Path:
 
 
 def _refuse_told(reading: csvfile.Reading, what: str) -> None:
+    if reading.source_column is not None:
+        raise SurveyError(f"source_column is given of {what}, which is no file")
     if reading != csvfile.Reading():
         raise SurveyError(f"how a file is written was told of {what}, which is no file")
 
@@ -113,7 +115,7 @@ def load_chunks(
     """Put the named columns of a file that DuckDB cannot read into its temp table."""
     if relation.chunks is None:
         return
-    names = list(dict.fromkeys(names))
+    names = [name for name in dict.fromkeys(names) if name != relation.source_column]
     places = {name: f"f{relation.columns.index(name)}" for name in names}
     kinds = ", ".join(f"{place} varchar" for place in places.values())
     con.execute(f"create or replace temp table {files.LOADED} ({kinds})")
@@ -136,7 +138,8 @@ def unreadable(
         with closing(con.cursor()) as other:
             try:
                 cells = ", ".join(f"count({cell})" for cell in part.cells)
-                other.execute(f"select {cells} from {part.from_clause}")  # noqa: S608
+                query = f"select {cells} from {part.from_clause}"  # noqa: S608
+                other.execute(query, part.params_of(query))
             except duckdb.Error as found:
                 if part.csv is not None:
                     return csvfile.explain(con, part.csv, str(found))
