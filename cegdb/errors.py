@@ -109,6 +109,20 @@ class MissingExtraError(CegdbError, ImportError):
     exit_code = 1
 
 
+_PLURALS = {"vertex": "vertices", "leaf": "leaves"}
+
+
+def counted(n: int, word: str) -> str:
+    """Return a number and the word for what it counts, in the plural unless it is one.
+
+    Examples
+    --------
+    >>> counted(1, "leaf"), counted(1200, "leaf"), counted(0, "blank line")
+    ('1 leaf', '1,200 leaves', '0 blank lines')
+    """
+    return f"{n:,} {word if n == 1 else _PLURALS.get(word, f'{word}s')}"
+
+
 def listed(items: Iterable[object], *, most: int = 5) -> str:
     """Return at most ``most`` items for a message, then how many more there are.
 

@@ -31,7 +31,7 @@ from surveys import NASTY, TEXTS, Rows, column, labels_of, rows_of, trace, writt
 
 import cegdb
 from cegdb.errors import CegdbError, SurveyError
-from cegdb.ingest import csvfile, csvtext, ingest
+from cegdb.ingest import csvfile, csvrows, csvtext, ingest
 from cegdb.ingest.csvfile import Reading
 from cegdb.ingest.sources import opened
 
@@ -162,6 +162,58 @@ def test_an_end_that_changes_far_below_loses_no_row(
     expected = Counter({("a", "b"): 30_000, ("c", "d"): 1})
     assert rows_of(db, db.ingest(file)) == expected
     assert rows_of(db, read(db, file, bad_rows="skip")) == expected
+
+
+@pytest.mark.parametrize("told", [{}, {"bad_rows": "skip"}, {"encoding": "latin-1"}], ids=str)
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize(
+    ("lines", "note"),
+    [
+        (["x,y", "a,b", "", "c,d"], "1 blank line left out: line 3"),
+        (
+            ["", "x,y", "", "a,b", "", "", "c,d", "", ""],
+            "3 blank lines left out: lines 3, 5, 6",
+        ),
+        (
+            ["x,y", "a,b", *[""] * 1200, "c,d"],
+            "1,200 blank lines left out: lines 3, 4, 5, 6, 7 and 1195 more",
+        ),
+        (["x,y", '"a\n\nq",b', "", "c,d"], "1 blank line left out: line 5"),
+        (["x,y", '"a\n\nq",b', "c,d", "", ""], None),
+        (["x,y", "a,b", "c,d", ""], None),
+    ],
+    ids=range(6),
+)
+def test_blank_lines_between_rows_are_told_however_a_file_is_read(
+    db: Database,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    lines: list[str],
+    note: str | None,
+    end: str,
+    told: dict[str, Any],
+) -> None:
+    file = written(tmp_path, end.join(lines))
+    for chunk in (csvrows._CHUNK, 3):
+        monkeypatch.setattr(csvrows, "_CHUNK", chunk)
+        survey = read(db, file, **told)
+        assert survey.receipt["notes"] == ([note] if note else [])
+        assert survey.receipt["rows_read"] == 2
+
+
+@pytest.mark.parametrize("told", [{}, {"bad_rows": "skip"}], ids=str)
+def test_in_a_file_of_one_column_a_blank_line_is_a_row(
+    db: Database, tmp_path: Path, told: dict[str, Any]
+) -> None:
+    survey = read(db, written(tmp_path, "x\na\n\n\nb\n\n"), **told)
+    assert rows_of(db, survey) == Counter({("a",): 1, ("b",): 1, (None,): 3})
+    assert survey.receipt["notes"] == []
+
+
+def test_blank_lines_of_several_files_are_told_by_file(db: Database, tmp_path: Path) -> None:
+    files = [written(tmp_path, "x,y\na,b\n\nc,d\n", f"{i}.csv") for i in range(2)]
+    survey = db.ingest([*files])
+    assert survey.receipt["notes"] == [f"{f}: 1 blank line left out: line 3" for f in files]
 
 
 @pytest.mark.parametrize("seed", range(3))

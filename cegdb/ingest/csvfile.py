@@ -26,6 +26,7 @@ from cegdb.ingest.csvrows import (
     UNCLOSED,
     SkippedRow,
     SkippedRows,
+    blank_lines,
     cells_of_any_length,
     check_header,
     ragged,
@@ -169,7 +170,7 @@ def reader(
 ) -> Reader:
     r"""Find out how a CSV file is written, and return what reads it.
 
-    A plain UTF-8 file is not read to its end here; any other is, since it is copied.
+    A plain UTF-8 file is searched for blank lines here; any other is copied.
 
     Parameters
     ----------
@@ -211,9 +212,12 @@ def reader(
         if is_rewritten:
             folder = scratch.enter_context(tempfile.TemporaryDirectory(prefix="cegdb-"))
             read, delimiter = Path(folder) / "rows.csv", ","
-            skipped = rewrite_rows(file, plain.file, read, found, reading)
+            skipped, blank = rewrite_rows(file, plain.file, read, found, reading)
             if plain.file != file:
                 plain.file.unlink()
+        else:
+            with csvtext.reading(file):
+                blank = blank_lines(plain.file, found, reading)
     dialect = {
         "encoding": reading.encoding or plain.encoding,
         "delimiter": found.delimiter,
@@ -223,6 +227,7 @@ def reader(
         "line_ends": found.line_ends,
     }
     sql = _read_csv(read, delimiter, len(found.header))
+    notes += blank.notes
     return Reader(found.header, sql, notes, dialect, skipped, file, plain.file, is_rewritten)
 
 
