@@ -170,7 +170,7 @@ BAD_FILES = {
     "empty.csv": (b"", "empty.csv is empty"),
     "header.csv": (b"a,b\n", "header.csv has a header but no rows"),
     "picture.csv": (b"\x89PNG\r\n\x1a\n\0\0\0", "picture.csv is not a CSV file"),
-    "ragged.csv": (b"a,b\n1,2\n3\n", "ragged.csv, line 3: 1 fields where the header has 2"),
+    "ragged.csv": (b"a,b\n1,2\n3\n", "ragged.csv, line 3: 1 field where the header has 2"),
     "latin.csv": ("a,b\né,2\n".encode("latin-1"), "line 2: byte 0xe9 is not UTF-8"),
 }
 

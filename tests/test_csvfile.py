@@ -267,9 +267,9 @@ def test_a_letter_cut_where_sniffing_ends_is_still_a_letter(
             b"id,sex,vote\n1,F,Yes\n2,M\n3,F,No\n4,M,Yes,extra\n",
             "lines 3, 5: 2, 4 fields where",
         ),
-        (b"x,y\na\n", "line 2: 1 fields where the header has 2"),
+        (b"x,y\na\n", "line 2: 1 field where the header has 2"),
         (b"x,y\na,b,c\n", "line 2: 3 fields where the header has 2"),
-        (b"\n\nx,y\na\n", "line 4: 1 fields where the header has 2"),
+        (b"\n\nx,y\na\n", "line 4: 1 field where the header has 2"),
         (b'x,y\n1,a\n2,"b\n3,c\n', "line 3: a quote is opened and not closed"),
         (b'x,y\n"a"b,c\n', "line 2: a quote is opened and not closed, or closed too early"),
         (b'x,"y\n1"\r\n"a"b,c\r\n', "line 3: a quote is opened and not closed, or"),
@@ -796,7 +796,7 @@ def test_a_title_above_the_header_is_skipped_and_told(
     content, told, notes = TITLES[name]
     file = written(tmp_path, content)
     if not notes:
-        with pytest.raises(SurveyError, match="line 203: 1 fields where the header has 2"):
+        with pytest.raises(SurveyError, match="line 203: 1 field where the header has 2"):
             read(db, file, **told)
         return
     assert reader_of(file, **told).notes == notes

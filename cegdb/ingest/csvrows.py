@@ -306,5 +306,6 @@ def ragged(file: str, lines: list[tuple[int, str]], width: int, hint: str) -> Su
     places = _places([line for line, _ in lines])
     found = listed(dict.fromkeys(found for _, found in lines))
     return SurveyError(
-        f"{file}, {places}: {found} fields where the header has {width}", hint=hint
+        f"{file}, {places}: {found} field{'s' * (found != '1')} where the header has {width}",
+        hint=hint,
     )

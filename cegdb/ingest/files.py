@@ -9,6 +9,7 @@ import stat
 import sys
 import tempfile
 import zipfile
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,13 +17,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
-from cegdb.errors import SurveyError, listed
+from cegdb.errors import CegdbError, SurveyError, listed
 from cegdb.ingest import csvfile
 from cegdb.ingest.labels import shown
 from cegdb.ingest.relation import Relation, first_line, typed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from contextlib import ExitStack
 
 STDIN: Final = "-"
@@ -63,8 +64,22 @@ def from_stdin(
     file = Path(folder) / "stdin"
     with file.open("wb") as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy)
+    stack.enter_context(_called(file, "standard input"))
     relation = from_file(con, file, stack, reading, rewrite=rewrite)
     return replace(relation, described="standard input")
+
+
+@contextmanager
+def _called(file: Path, name: str) -> Iterator[None]:
+    """Let every error call a file by another name, whoever raises it."""
+    path = str(file)
+    try:
+        yield
+    except CegdbError as error:
+        for written in (path, shown(path, most=400), shown(path)):
+            error.args = tuple(str(text).replace(written, name) for text in error.args)
+            error.hint = error.hint and error.hint.replace(written, name)
+        raise
 
 
 def from_files(
