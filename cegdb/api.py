@@ -12,7 +12,7 @@ from cegdb import export, query, report, small_cells
 from cegdb import ingest as ingest_room
 from cegdb import stages as stages_room
 from cegdb import tree as tree_room
-from cegdb.errors import GraphError, MissingExtraError, QueryError
+from cegdb.errors import GraphError, MissingExtraError, QueryError, counted
 from cegdb.store import Store
 from cegdb.store.objects import KINDS, Kind, all_names, drop, find, row
 
@@ -925,7 +925,7 @@ class Database:
     def __repr__(self) -> str:
         """Return where it is and how many objects it holds."""
         with self._store.catalog() as catalog:
-            sizes = [f"{len(all_names(catalog, kind))} {kind}s" for kind in KINDS]
+            sizes = [counted(len(all_names(catalog, kind)), kind) for kind in KINDS]
         where = "in memory" if self.path is None else f"in {self.path}"
         return f"cegdb {where}: {', '.join(sizes)}"
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cegdb.errors import CegdbError, SurveyError
+from cegdb.errors import CegdbError, SurveyError, agreeing, counted
 from cegdb.version import __version__
 
 if TYPE_CHECKING:
@@ -927,7 +927,7 @@ def check(db: Path, form: str | None) -> None:
             return
         _table(list(found[0]), [list(row.values()) for row in found], form)
         raise CegdbError(
-            f"{len(found)} rows violate an invariant",
+            f"{counted(len(found), 'row')} {agreeing(len(found), 'violate')} an invariant",
             hint="drop and rebuild the objects named, or restore a copy of the file",
         )
 

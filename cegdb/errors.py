@@ -110,6 +110,7 @@ class MissingExtraError(CegdbError, ImportError):
 
 
 _PLURALS = {"vertex": "vertices", "leaf": "leaves"}
+_SINGULARS = {"have": "has", "are": "is", "do": "does"}
 
 
 def counted(n: int, word: str) -> str:
@@ -121,6 +122,17 @@ def counted(n: int, word: str) -> str:
     ('1 leaf', '1,200 leaves', '0 blank lines')
     """
     return f"{n:,} {word if n == 1 else _PLURALS.get(word, f'{word}s')}"
+
+
+def agreeing(n: int, verb: str) -> str:
+    """Return a verb as it follows a number of things: in the plural unless it is one.
+
+    Examples
+    --------
+    >>> agreeing(1, "have"), agreeing(2, "have"), agreeing(1, "violate")
+    ('has', 'have', 'violates')
+    """
+    return _SINGULARS.get(verb, f"{verb}s") if n == 1 else verb
 
 
 def listed(items: Iterable[object], *, most: int = 5) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from collections import Counter
 from itertools import combinations, cycle, islice
@@ -305,6 +306,38 @@ def test_b14_a_source_column_that_cannot_be_is_refused(
     file = written(tmp_path, "x,y\na,b\n")
     with pytest.raises(SurveyError, match=message):
         db.ingest(file if source is None else source, source_column=column)
+
+
+# -----------------------------------------------------------------------------
+# Words
+# -----------------------------------------------------------------------------
+
+
+def test_one_thing_is_told_in_the_singular(db: Database, tmp_path: Path) -> None:
+    file = written(tmp_path, "x,y,z\nNA,?,b\n\nno,u,q\n")
+    survey = db.ingest(file, "s", missing={"y": ["?"]})
+    words = [survey.summary, repr(db), survey.event_tree().summary]
+    one = db.ingest("select 'a' as x", "one")
+    tree = one.event_tree()
+    staged = tree.learn_stages()
+    words += [one.summary, tree.summary, staged.summary, staged.to_ceg().summary]
+    words.append(db.codebook("select 'NA' as x"))
+    wrong: Any
+    for wrong in ({"levels": {"x": ["no"]}}, {"bins": {"x": [3]}}):
+        with pytest.raises(SurveyError) as error:
+            db.ingest(file, **wrong)
+        words.append(str(error.value))
+    for wrong in ({"impossible": [{"x": "NA"}]}, {"add_paths": [{"x": "no", "z": "q"}]}):
+        with pytest.raises(TreeError) as refused:
+            survey.event_tree(**wrong)
+        words.append(str(refused.value))
+    said = "\n".join(words)
+    assert "(1 row)" in said
+    assert "1 row has it" in said
+    assert "1 row with the answers before it does" in said
+    assert "1 of 2 rows has no answer to 'y' and is counted up to there" in said
+    one_of = re.findall(r"(?<![0-9.,] of )\b(?<![.,=])1 (?:\w+s|vertices|leaves) .*", said)
+    assert not [found for found in one_of if not re.match(r"1 (has|is|stops|does)\b", found)]
 
 
 # -----------------------------------------------------------------------------

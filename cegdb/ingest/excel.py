@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from cegdb.errors import SurveyError, listed
+from cegdb.errors import SurveyError, agreeing, counted, listed
 from cegdb.ingest.labels import label_of, shown
 
 if TYPE_CHECKING:
@@ -253,7 +253,8 @@ def _table(
     elif errors:
         (row, column), text = min(errors.items())
         notes.append(
-            f"{len(errors)} cells hold an error, which is read as a label: the first is "
+            f"{counted(len(errors), 'cell')} {agreeing(len(errors), 'hold')} an "
+            "error, which is read as a label: the first is "
             f"{_letters(column)}{row + 1}, {text}"
         )
     table = _Table(name, page, errors)

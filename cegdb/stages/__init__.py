@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import sqlalchemy as sa
 
-from cegdb.errors import StagingError, counted
+from cegdb.errors import StagingError, agreeing, counted
 from cegdb.sqlfiles import Steps
 from cegdb.stages.naming import Grouping, SituationPath, refuse_mixture, resolve
 from cegdb.stages.scores import intervals, scores
@@ -485,7 +485,7 @@ def _hints(steps: Steps, staging_id: int) -> list[str]:
         if lacking:
             hint = (
                 f"{variable!r} has {counted(len(of_variable), 'hyperstage')}, since "
-                f"{counted(lacking, 'floret')} {'lacks' if lacking == 1 else 'lack'} a level "
+                f"{counted(lacking, 'floret')} {agreeing(lacking, 'lack')} a level "
                 "seen elsewhere; see sampling_zeros"
             )
             uneven.append((len(of_variable), hint))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import sqlalchemy as sa
 
-from cegdb.errors import TreeError, listed
+from cegdb.errors import TreeError, agreeing, counted, listed
 from cegdb.ingest.labels import label_of
 from cegdb.ingest.levels import MANY_LEVELS, MISSING
 from cegdb.ingest.relation import find_columns
@@ -424,18 +424,24 @@ def _hints(
     stopped = int(str(told.get("rows_with_a_missing_answer", 0)))
     if stopped * 10 > n and policy.missing == "prefix":
         hints.append(
-            f"{stopped:,} of {n:,} rows ({stopped / n:.0%}) count up to a missing answer only, "
-            f"and {coded.n_followed:,} of them answer a later question, which is not used; see "
-            "missing_policy"
+            f"{stopped:,} of {counted(n, 'row')} ({stopped / n:.0%}) "
+            f"{agreeing(stopped, 'count')} up to a missing answer only, and "
+            f"{coded.n_followed:,} of them {agreeing(coded.n_followed, 'answer')} a later "
+            "question, which is not used; see missing_policy"
         )
     for name, decided in coded.decisions.items():
         stopped = decided["blank_missing"] + decided["missing"]
         if stopped and policy.missing != "category":
             verb = "left out" if policy.missing == "complete" else "counted up to there"
-            hints.append(f"{stopped:,} of {n:,} rows have no answer to {name!r} and are {verb}")
-        if decided["missing_structural"]:
             hints.append(
-                f"{decided['missing_structural']:,} missing answers to {name!r} count as "
-                "not applicable, since nobody with their history answered it"
+                f"{stopped:,} of {counted(n, 'row')} {agreeing(stopped, 'have')} no answer to "
+                f"{name!r} and {agreeing(stopped, 'are')} {verb}"
+            )
+        missing = decided["missing_structural"]
+        if missing:
+            hints.append(
+                f"{counted(missing, 'missing answer')} to {name!r} "
+                f"{agreeing(missing, 'count')} as not applicable, "
+                "since nobody with the same history answered it"
             )
     return hints

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from cegdb.errors import TreeError, listed
+from cegdb.errors import TreeError, agreeing, counted, listed
 from cegdb.store.objects import response_table
 from cegdb.tree.histories import TreeVariable, histories, label_for
 
@@ -196,7 +196,9 @@ def _refuse_observed(
                 f"{variables[i].name} = {label_for(variables[i], code)}"
                 for i, code in rule.items()
             )
-            found = f"{n} rows have it" if n else "add_paths adds it"
+            found = (
+                f"{counted(n, 'row')} {agreeing(n, 'have')} it" if n else "add_paths adds it"
+            )
             raise TreeError(f"the path {words} is declared impossible, but {found}")
 
 
@@ -218,8 +220,8 @@ def refuse_gaps(
         if n:
             words = listed(label_for(variables[i], c) for i, c in named.items())
             raise TreeError(
-                f"the added path {words} says nothing of {variable.name!r}, which {n} rows "
-                "with the answers before it do",
+                f"the added path {words} says nothing of {variable.name!r}, which "
+                f"{counted(n, 'row')} with the answers before it {agreeing(n, 'do')}",
                 hint=f"give its label, or {variable.name!r}: 'not applicable'",
             )
 
