@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.errors import agreeing, counted
+from cegdb.ingest.labels import shown_source
 from cegdb.sqlfiles import Steps, names
 from cegdb.store.objects import response_table
 
@@ -74,8 +75,8 @@ def _mapping(details: Mapping[str, Any], key: str) -> dict[str, Any]:
 def _survey(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     dropped = _mapping(details, "rows_dropped")
     read, kept = counted(details["rows_read"], "row"), details["rows_kept"]
-    source = str(row["source"])
-    source = source if len(source) <= _LONGEST else f"{source[:_LONGEST]}..."
+    is_file = _mapping(row, "settings").get("fingerprint") is not None
+    source = shown_source(str(row["source"]), is_file=is_file, most=_LONGEST)
     lines = [
         f"survey {row['name']!r} from {source}: {read} read, {kept:,} kept"
         + "".join(f", {n:,} dropped ({why})" for why, n in dropped.items())

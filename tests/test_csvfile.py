@@ -212,8 +212,10 @@ def test_in_a_file_of_one_column_a_blank_line_is_a_row(
 
 def test_blank_lines_of_several_files_are_told_by_file(db: Database, tmp_path: Path) -> None:
     files = [written(tmp_path, "x,y\na,b\n\nc,d\n", f"{i}.csv") for i in range(2)]
-    survey = db.ingest([*files])
-    assert survey.receipt["notes"] == [f"{f}: 1 blank line left out: line 3" for f in files]
+    notes: Any = db.ingest([*files]).receipt["notes"]
+    assert [note.split("/")[-1] for note in notes] == [
+        f"{i}.csv: 1 blank line left out: line 3" for i in range(2)
+    ]
 
 
 @pytest.mark.parametrize("seed", range(3))

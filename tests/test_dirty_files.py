@@ -13,6 +13,7 @@ import re
 import sys
 from collections import Counter
 from itertools import combinations, cycle, islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -29,7 +30,6 @@ from cegdb.errors import CegdbError, SurveyError, TreeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from cegdb import ChainEventGraph, Database, EventTree, Survey
     from cegdb.tree import MissingPolicy
@@ -228,6 +228,24 @@ def test_b14_waves_are_one_survey_whatever_columns_they_have(
     }  # fmt: skip
     with pytest.raises(SurveyError, match="has a header but no rows"):
         db.ingest(files[3])
+
+
+@pytest.mark.parametrize("folder", ["w", "a folder of a long name, within another one/" * 3])
+def test_b14_the_first_of_several_files_is_named_whole(
+    db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(folder).mkdir(parents=True)
+    for i in range(1, 4):
+        written(Path(folder), "x,y\na,b\n", f"wave {i} of the survey.csv")
+    several = db.ingest(f"{folder}/*.csv", "s")
+    where = "w" if folder == "w" else "..."
+    first = f"{where}/wave 1 of the survey.csv"
+    assert f"survey 's' from {first} and 2 more files: 3 rows read" in several.summary
+    with pytest.raises(SurveyError, match=f"'z' in {re.escape(first)} and 2 more files\n"):
+        db.ingest(f"{folder}/*.csv", columns=["z"])
+    one = db.ingest(Path(folder) / "wave 1 of the survey.csv", "t")
+    assert f"survey 't' from {first}: 1 row read" in one.summary
 
 
 def test_b14_a_column_says_which_file_a_row_is_from(

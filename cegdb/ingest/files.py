@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
-from cegdb.errors import CegdbError, SurveyError, listed
+from cegdb.errors import CegdbError, SurveyError, counted, listed
 from cegdb.ingest import csvfile
 from cegdb.ingest.labels import shown
 from cegdb.ingest.relation import Relation, first_line, typed
@@ -139,7 +139,7 @@ def from_files(
             known = order.setdefault(name, [])
             known += [label for label in labels if label not in known]
     return Relation(
-        f"{len(files)} files, {files[0]} to {files[-1]}",
+        f"{files[0]} and {counted(len(files) - 1, 'more file')}",
         parts[0].name,
         columns,
         [f"f{i}" for i in range(len(columns))],

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import SurveyError, listed
-from cegdb.ingest.labels import label_of, shown
+from cegdb.ingest.labels import label_of, shown, shown_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -51,7 +51,7 @@ class Relation:
     @property
     def shown(self) -> str:
         """What to call it in a message."""
-        return shown(self.described)
+        return shown_source(self.described, is_file=bool(self.files))
 
     def params_of(self, query: str) -> dict[str, Value]:
         """Return the parameters that a query on it uses."""
