@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
-from surveys import NASTY, TEXTS, Rows, column, labels_of, rows_of, trace, written
+from surveys import NASTY, TEXTS, Rows, column, emptied, labels_of, rows_of, trace, written
 
 import cegdb
 from cegdb.errors import CegdbError, SurveyError
@@ -66,21 +66,9 @@ def zstd(content: bytes) -> bytes:
     return module.compress(content, options={module.CompressionParameter.checksum_flag: 1})
 
 
-@pytest.fixture(scope="module")
-def database() -> Iterator[Database]:
-    """Give one database to the whole module: what an ingest leaves, the next one meets."""
-    with cegdb.open() as opened_database:
-        yield opened_database
-
-
 @pytest.fixture
 def db(database: Database) -> Iterator[Database]:
-    """Give the database of the module, emptied afterwards."""
-    before = trace(database)
-    yield database
-    for name in database.surveys.names():
-        database.drop("survey", name)
-    assert trace(database) == before
+    yield from emptied(database)
 
 
 @pytest.fixture(scope="module")

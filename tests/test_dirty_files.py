@@ -29,7 +29,7 @@ import cegdb
 from cegdb.errors import CegdbError, SurveyError, TreeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from cegdb import ChainEventGraph, Database, EventTree, Survey
     from cegdb.tree import MissingPolicy
@@ -821,12 +821,6 @@ def named_tables(draw: Callable[..., Any]) -> dict[str, list[str | None]]:
     cell = st.none() | NASTY | TEXTS.filter(lambda text: text != "not applicable")
     n = draw(st.integers(1, 9))
     return {name: draw(st.lists(cell, min_size=n, max_size=n)) for name in names}
-
-
-@pytest.fixture(scope="module")
-def database() -> Iterator[Database]:
-    with cegdb.open() as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -23,9 +23,8 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from surveys import NASTY, TEXTS, Rows, column, labels_of, rows_of, trace, written
+from surveys import NASTY, TEXTS, Rows, column, emptied, labels_of, rows_of, trace, written
 
-import cegdb
 from cegdb.errors import CegdbError, NameTakenError, SurveyError
 
 if TYPE_CHECKING:
@@ -37,21 +36,9 @@ if TYPE_CHECKING:
 NAN = float("nan")
 
 
-@pytest.fixture(scope="module")
-def database() -> Iterator[Database]:
-    """Give one database to the whole module: what an ingest leaves, the next one meets."""
-    with cegdb.open() as opened:
-        yield opened
-
-
 @pytest.fixture
 def db(database: Database) -> Iterator[Database]:
-    """Give the database of the module, emptied afterwards."""
-    before = trace(database)
-    yield database
-    for name in database.surveys.names():
-        database.drop("survey", name)
-    assert trace(database) == before
+    yield from emptied(database)
 
 
 # -----------------------------------------------------------------------------
