@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
 
 
 class CegdbError(Exception):
@@ -107,6 +104,27 @@ class MissingExtraError(CegdbError, ImportError):
     """An optional dependency is not installed."""
 
     exit_code = 1
+
+
+def items_of(
+    value: object, setting: str, error: type[CegdbError], *, hint: str
+) -> list[object]:
+    """Return the items of a setting that is a list, refusing a text and what has none.
+
+    Examples
+    --------
+    >>> items_of(("a", "b"), "order", TreeError, hint="give a list of variables")
+    ['a', 'b']
+    >>> items_of(5, "order", TreeError, hint="give a list of variables")
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.TreeError: order is 5
+    hint: give a list of variables
+    """
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        what = "one text, " if isinstance(value, str) else ""
+        raise error(f"{setting} is {what}{value!r}", hint=hint)
+    return list(value)
 
 
 _PLURALS = {"vertex": "vertices", "leaf": "leaves"}

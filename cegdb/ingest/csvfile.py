@@ -12,6 +12,7 @@ import tempfile
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, get_args
 
 import duckdb
@@ -129,6 +130,9 @@ class Reading:
         column: object = self.source_column
         if column is not None and not (isinstance(column, str) and column.strip()):
             raise SurveyError(f"source_column is {column!r}", hint="give the name of a column")
+        sheet: object = self.sheet
+        if isinstance(sheet, bool) or not isinstance(sheet, (str, int, NoneType)):
+            raise SurveyError(f"sheet is {sheet!r}", hint="give its name, or its place from 1")
         if self.bad_rows not in get_args(_BadRows):
             raise SurveyError(f"bad_rows is {self.bad_rows!r}", hint="it is 'error' or 'skip'")
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from cegdb.errors import SurveyError, listed
+from cegdb.errors import SurveyError, items_of, listed
 from cegdb.ingest.bins import bins_of
 from cegdb.ingest.codebook import Codebook, Entry
-from cegdb.ingest.labels import label_of
+from cegdb.ingest.labels import label_of, shown
 from cegdb.ingest.levels import Variable
 from cegdb.ingest.relation import find_columns
 
@@ -98,8 +98,9 @@ def settled(relation: Relation, request: Request) -> Settings:
     """
     where, names, book = relation.shown, relation.columns, request.codebook
     columns = request.columns if request.columns is not None else book.columns
-    if isinstance(columns, str):
-        raise SurveyError(f"columns is one text, {columns!r}", hint="give a list of names")
+    asked: list[object] = []
+    if columns is not None:
+        asked = items_of(columns, "columns", SurveyError, hint="give a list of names")
     count = request.count if request.count is not None else book.count
     count_column = None if count is None else find_columns(names, [count], where)[0]
     weight = request.weight if request.weight is not None else book.weight
@@ -107,9 +108,8 @@ def settled(relation: Relation, request: Request) -> Settings:
     cluster_column = None
     if request.cluster is not None:
         cluster_column = find_columns(names, [request.cluster], where)[0]
-    if request.decimal not in (".", ","):
+    if str(request.decimal) not in (".", ","):
         raise SurveyError(f"decimal is {request.decimal!r}", hint="choose '.' or ','")
-    asked: list[object] = [] if columns is None else list(columns)
     if columns is None:
         others = (count_column, weight_column, cluster_column)
         chosen = [name for name in names if name not in others]
@@ -217,8 +217,10 @@ def _items(
     """Return variable and value, every name found among the chosen ones."""
     if given is None:
         return []
+    if not isinstance(given, Mapping):
+        raise SurveyError(f"{setting} is {shown(repr(given))}", hint="give variable -> value")
     items: list[tuple[str, object]] = []
-    for name, value in dict(given).items():
+    for name, value in given.items():
         found = find_columns(chosen, [name], f"the variables ({setting})")[0]
         if found in dict(items):
             raise SurveyError(f"{setting} names {found!r} more than once")
@@ -239,10 +241,8 @@ def _labels(given: Labels | None, chosen: list[str], setting: str) -> dict[str, 
 
 def _texts(labels: object, setting: str) -> list[str]:
     """Return a list of labels as text, refusing what is none."""
-    if isinstance(labels, str) or not isinstance(labels, Iterable):
-        what = "one text, " if isinstance(labels, str) else ""
-        raise SurveyError(f"{setting} is {what}{labels!r}", hint="give a list of labels")
-    texts = [label_of(label) for label in labels]
+    items = items_of(labels, setting, SurveyError, hint="give a list of labels")
+    texts = [label_of(label) for label in items]
     plain = [text for text in texts if text is not None]
     if len(plain) < len(texts):
         raise SurveyError(

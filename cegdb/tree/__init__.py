@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace as replaced
+from numbers import Integral
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import sqlalchemy as sa
 
-from cegdb.errors import TreeError, agreeing, counted, listed
+from cegdb.errors import TreeError, agreeing, counted, items_of, listed
 from cegdb.ingest.labels import label_of
 from cegdb.ingest.levels import MANY_LEVELS, MISSING
 from cegdb.ingest.relation import find_columns
@@ -31,6 +32,7 @@ SamplingZeros: TypeAlias = Literal["none", "floret", "full"]
 Path: TypeAlias = "Mapping[str, object] | Sequence[object]"
 
 ANY: Final = "*"
+_PATHS: Final = "give a list of paths: variable -> label, or labels from the root"
 _MOST_VERTICES: Final = 2_000_000_000
 _MOST_VARIABLES: Final = 1_000
 
@@ -117,14 +119,21 @@ def event_tree(
     _choice("blank", blank, ("auto", "structural", "missing"))
     _choice("missing_policy", missing_policy, ("prefix", "complete", "category"))
     _choice("sampling_zeros", sampling_zeros, ("none", "floret", "full"))
-    if gate_min_rows < 1:
-        raise TreeError(f"gate_min_rows is {gate_min_rows}: it must be 1 or more")
+    is_whole = isinstance(gate_min_rows, Integral) and not isinstance(gate_min_rows, bool)
+    if not is_whole or gate_min_rows < 1:
+        raise TreeError(
+            f"gate_min_rows is {gate_min_rows!r}: it must be 1 or more",
+            hint="give a whole number",
+        )
+    gate_min_rows = int(gate_min_rows)
+    paths_to_add = items_of(add_paths, "add_paths", TreeError, hint=_PATHS)
+    ruled_out = items_of(impossible, "impossible", TreeError, hint=_PATHS)
     policy = Policy(blank, missing_policy, sampling_zeros, gate_min_rows)
     with store.writing() as (con, catalog):
         survey = row(catalog, "survey", survey_id)
-        variables = _variables(catalog, survey, order, policy, gaps=bool(add_paths))
-        added = [_path(path, variables, "add_paths") for path in add_paths]
-        rules = [_path(path, variables, "impossible") for path in impossible]
+        variables = _variables(catalog, survey, order, policy, gaps=bool(paths_to_add))
+        added = [_path(path, variables, "add_paths") for path in paths_to_add]
+        rules = [_path(path, variables, "impossible") for path in ruled_out]
         if sampling_zeros == "full":
             _refuse_size(variables, "sampling_zeros='full'")
         name = claim_name(catalog, "tree", name, str(survey["name"]), replace=replace)
@@ -248,8 +257,8 @@ def _refuse_siblings(steps: Steps, tree_id: int) -> None:
         )
 
 
-def _choice(setting: str, value: str, choices: Sequence[str]) -> None:
-    if value not in choices:
+def _choice(setting: str, value: object, choices: Sequence[str]) -> None:
+    if not isinstance(value, str) or value not in choices:
         raise TreeError(f"{setting} is {value!r}", hint=f"choose {' or '.join(choices)}")
 
 
@@ -261,14 +270,13 @@ def _variables(
     *,
     gaps: bool,
 ) -> list[TreeVariable]:
-    if isinstance(order, str):
-        raise TreeError(f"order is one text, {order!r}", hint="give a list of variables")
     of_survey = schema.variable.c.survey_id == survey["survey_id"]
     query = sa.select(schema.variable).where(of_survey).order_by(schema.variable.c.ordinal)
     rows = {str(found["name"]): found for found in catalog.execute(query).mappings()}
     names = list(rows)
     if order is not None:
-        names = find_columns(names, list(order), f"survey {survey['name']!r}")
+        asked = items_of(order, "order", TreeError, hint="give a list of variables")
+        names = find_columns(names, asked, f"survey {survey['name']!r}")
     if not names:
         raise TreeError("order names no variable")
     if len(names) > _MOST_VARIABLES:
@@ -340,19 +348,20 @@ def _variable(
     )
 
 
-def _path(path: Path, variables: Sequence[TreeVariable], setting: str) -> dict[int, int]:
+def _path(path: object, variables: Sequence[TreeVariable], setting: str) -> dict[int, int]:
     """Return a path or rule as position in the order -> code."""
     names = [variable.name for variable in variables]
     if isinstance(path, str):
-        raise TreeError(f"{setting} has one text, {path!r}, where a path belongs")
+        raise TreeError(f"{setting} has one text, {path!r}, where a path belongs", hint=_PATHS)
     if isinstance(path, Mapping):
         items = path.items()
         found = find_columns(names, [str(key) for key, _ in items], "the order")
         labels = {names.index(key): label for key, (_, label) in zip(found, items, strict=True)}
     else:
-        if len(path) > len(variables):
-            raise TreeError(f"{setting} has a path of {len(path)} labels: {listed(path)}")
-        labels = {i: label for i, label in enumerate(path) if label != ANY}
+        parts = items_of(path, f"a path of {setting}", TreeError, hint=_PATHS)
+        if len(parts) > len(variables):
+            raise TreeError(f"{setting} has a path of {len(parts)} labels: {listed(parts)}")
+        labels = {i: label for i, label in enumerate(parts) if label != ANY}
     if not labels:
         raise TreeError(f"{setting} has a path that names no label")
     result: dict[int, int] = {}
