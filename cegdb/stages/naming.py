@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 ANY: Final = "*"
 _PATHS: Final = "give labels from the root, such as ('High', 'Low')"
-_GROUPS: Final = "give a mapping from path to name, or a list of groups of paths"
 
 SituationPath: TypeAlias = "str | Sequence[object]"
 Grouping: TypeAlias = (
@@ -70,10 +69,10 @@ def resolve(
         named = [
             (_labels(path, what), str(number))
             for number, group in enumerate(grouping, 1)
-            for path in items_of(group, f"a group of {what}", StagingError, hint=_GROUPS)
+            for path in items_of(group, f"a group of {what}", StagingError, hint=_choices(what))
         ]
     elif isinstance(grouping, (Number, bytes)):
-        raise StagingError(f"{what} is {grouping!r}", hint=_GROUPS)
+        raise StagingError(f"{what} is {grouping!r}", hint=_choices(what))
     else:
         return _from_source(steps, con, tree_id, cast("Source", grouping), what)
     _from_paths(steps, tree_id, named, what)
@@ -144,12 +143,15 @@ def _named(con: duckdb.DuckDBPyConnection, source: Source, what: str) -> Iterato
         with opened(con, source) as relation:
             yield relation
     except SurveyError as error:
-        choice = "'variable', 'labels', " if what == "hyperstage" else ""
-        raise StagingError(
-            f"{what}: {error.args[0]}",
-            hint=f"give {choice}a mapping from path to name, a list of groups of paths, or a "
-            "frame, file or SELECT with vertex_id and the name",
-        ) from None
+        raise StagingError(f"{what}: {error.args[0]}", hint=_choices(what)) from None
+
+
+def _choices(what: str) -> str:
+    choice = "'variable', 'labels', " if what == "hyperstage" else ""
+    return (
+        f"give {choice}a mapping from path to name, a list of groups of paths, or a "
+        "frame, file or SELECT with vertex_id and the name"
+    )
 
 
 def _from_source(
