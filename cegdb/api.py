@@ -12,7 +12,7 @@ from cegdb import export, query, report, small_cells
 from cegdb import ingest as ingest_room
 from cegdb import stages as stages_room
 from cegdb import tree as tree_room
-from cegdb.errors import GraphError, MissingExtraError, QueryError
+from cegdb.errors import GraphError, MissingExtraError, QueryError, counted
 from cegdb.store import Store
 from cegdb.store.objects import KINDS, Kind, all_names, drop, find, row
 
@@ -840,12 +840,13 @@ class Database:
         escape: str | None = None,
         bad_rows: Literal["error", "skip"] = "error",
         sheet: str | int | None = None,
+        source_column: str | None = None,
         replace: bool = False,
     ) -> Survey:
         """Read a survey; see `cegdb.ingest.ingest` for the settings.
 
-        ``encoding``, ``delimiter``, ``quote``, ``escape``, ``bad_rows`` and ``sheet`` say
-        how a file is written: see `cegdb.ingest.csvfile.Reading`.
+        ``encoding``, ``delimiter``, ``quote``, ``escape``, ``bad_rows``, ``sheet`` and
+        ``source_column`` say how files are read: see `cegdb.ingest.csvfile.Reading`.
 
         Examples
         --------
@@ -870,7 +871,7 @@ class Database:
             levels=levels,
             bins=bins,
             codebook=codebook,
-            reading=Reading(encoding, delimiter, quote, escape, bad_rows, sheet),
+            reading=Reading(encoding, delimiter, quote, escape, bad_rows, sheet, source_column),
             replace=replace,
         )
         return Survey(self._store, survey_id)
@@ -887,12 +888,13 @@ class Database:
         escape: str | None = None,
         bad_rows: Literal["error", "skip"] = "error",
         sheet: str | int | None = None,
+        source_column: str | None = None,
     ) -> str:
         """Return a first draft of a codebook of a source, to be edited; nothing is stored.
 
         Parameters
         ----------
-        source, encoding, delimiter, quote, escape, bad_rows, sheet
+        source, encoding, delimiter, quote, escape, bad_rows, sheet, source_column
             As for `ingest`.
         columns
             Those to describe; left out, all.
@@ -927,7 +929,7 @@ class Database:
         from cegdb.ingest.csvfile import Reading
         from cegdb.ingest.draft import draft_codebook
 
-        reading = Reading(encoding, delimiter, quote, escape, bad_rows, sheet)
+        reading = Reading(encoding, delimiter, quote, escape, bad_rows, sheet, source_column)
         return draft_codebook(self._store, source, columns=columns, reading=reading, form=form)
 
     def sql(
@@ -1049,7 +1051,7 @@ class Database:
     def __repr__(self) -> str:
         """Return where it is and how many objects it holds."""
         with self._store.catalog() as catalog:
-            sizes = [f"{len(all_names(catalog, kind))} {kind}s" for kind in KINDS]
+            sizes = [counted(len(all_names(catalog, kind)), kind) for kind in KINDS]
         where = "in memory" if self.path is None else f"in {self.path}"
         return f"cegdb {where}: {', '.join(sizes)}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.errors import CegError
@@ -165,6 +166,8 @@ def recover(store: Store, ceg_id: int, *, limit: int = MOST_VERTICES) -> list[Ro
     ----------
     .. [1] A. Shenvi and J. Q. Smith (2020), Theorem 3.
     """
+    if isinstance(limit, bool) or not isinstance(limit, Real):
+        raise CegError(f"limit is {limit!r}", hint="give a number of vertices")
     with store.reading() as con, store.catalog() as catalog, Steps(con) as steps:
         ceg = row(catalog, "ceg", ceg_id)
         staging = row(catalog, "staging", ceg["staging_id"])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cegdb.errors import CegdbError, SurveyError
+from cegdb.errors import CegdbError, SurveyError, agreeing, counted
 from cegdb.version import __version__
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _DRIFT = (
     "probability_before, low_before, high_before, probability_after, low_after, high_after, "
     "is_apart"
 )
-_READING = ("encoding", "delimiter", "quote", "escape", "bad_rows", "sheet")
+_READING = ("encoding", "delimiter", "quote", "escape", "bad_rows", "sheet", "source_column")
 _FORMS = {".yaml": "yaml", ".yml": "yaml", ".csv": "csv"}
 _STAGING = ("alpha", "hyperstages", "weighting", "deff", "replace")
 _ORDER = {
@@ -318,6 +318,11 @@ READING = _options(
     ),
     click.option("--sheet", help="Of a workbook: its name."),
 )
+SOURCE_COLUMN = click.option(
+    "--source-column",
+    metavar="NAME",
+    help="A column to add that holds each file's name, of several files read as one.",
+)
 INGEST = _options(
     COLUMNS,
     click.option("--count", help="Column of counts of an aggregated table."),
@@ -361,6 +366,7 @@ INGEST = _options(
         help="YAML or CSV file that says what codes mean.",
     ),
     READING,
+    SOURCE_COLUMN,
 )
 TREE = _options(
     click.option("--order", callback=_split, help="Variables from the root: A,B,C."),
@@ -754,6 +760,7 @@ def rebuild(db: Path, survey: str | None, stages: Any, form: str | None) -> None
 @click.option("--replace", is_flag=True, help="Write over the output file if it is there.")
 @COLUMNS
 @READING
+@SOURCE_COLUMN
 def codebook(file: str, output: Path | None, *, replace: bool, **given: Any) -> None:
     """Draft a codebook of a survey FILE, to be edited and given to ingest --codebook.
 
@@ -1056,7 +1063,7 @@ def check(db: Path, form: str | None) -> None:
             return
         _table(list(found[0]), [list(row.values()) for row in found], form)
         raise CegdbError(
-            f"{len(found)} rows violate an invariant",
+            f"{counted(len(found), 'row')} {agreeing(len(found), 'violate')} an invariant",
             hint="drop and rebuild the objects named, or restore a copy of the file",
         )
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
 
 
 class CegdbError(Exception):
@@ -113,6 +110,53 @@ class MissingExtraError(CegdbError, ImportError):
     """An optional dependency is not installed."""
 
     exit_code = 1
+
+
+def items_of(
+    value: object, setting: str, error: type[CegdbError], *, hint: str
+) -> list[object]:
+    """Return the items of a setting that is a list, refusing a text and what has none.
+
+    Examples
+    --------
+    >>> items_of(("a", "b"), "order", TreeError, hint="give a list of variables")
+    ['a', 'b']
+    >>> items_of(5, "order", TreeError, hint="give a list of variables")
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.TreeError: order is 5
+    hint: give a list of variables
+    """
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        what = "one text, " if isinstance(value, str) else ""
+        raise error(f"{setting} is {what}{value!r}", hint=hint)
+    return list(value)
+
+
+_PLURALS = {"vertex": "vertices", "leaf": "leaves"}
+_SINGULARS = {"have": "has", "are": "is", "do": "does"}
+
+
+def counted(n: int, word: str) -> str:
+    """Return a number and the word for what it counts, in the plural unless it is one.
+
+    Examples
+    --------
+    >>> counted(1, "leaf"), counted(1200, "leaf"), counted(0, "blank line")
+    ('1 leaf', '1,200 leaves', '0 blank lines')
+    """
+    return f"{n:,} {word if n == 1 else _PLURALS.get(word, f'{word}s')}"
+
+
+def agreeing(n: int, verb: str) -> str:
+    """Return a verb as it follows a number of things: in the plural unless it is one.
+
+    Examples
+    --------
+    >>> agreeing(1, "have"), agreeing(2, "have"), agreeing(1, "violate")
+    ('has', 'have', 'violates')
+    """
+    return _SINGULARS.get(verb, f"{verb}s") if n == 1 else verb
 
 
 def listed(items: Iterable[object], *, most: int = 5) -> str:

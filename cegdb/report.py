@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from cegdb.errors import agreeing, counted
+from cegdb.ingest.labels import shown_source
 from cegdb.sqlfiles import Steps, names
 from cegdb.store.objects import response_table
 
@@ -67,28 +69,31 @@ def summary(kind: Kind, row: Mapping[str, Any]) -> str:
     return "\n".join([*lines, *notes])
 
 
-def _n(value: object, word: str) -> str:
-    number = value
-    plural = (
-        word if number == 1 else {"vertex": "vertices", "leaf": "leaves"}.get(word, f"{word}s")
-    )
-    return f"{number:,} {plural}"
-
-
 def _mapping(details: Mapping[str, Any], key: str) -> dict[str, Any]:
     found = details.get(key)
     return found if isinstance(found, dict) else {}
 
 
+def _sources(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[object]:
+    """Return what the rows of a survey were read from, one source after another."""
+    if "last" not in details:
+        return [row["source"]]
+    return [*(one["source"] for one in details["earlier"]), details["last"]["source"]]
+
+
 def _survey(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     dropped = _mapping(details, "rows_dropped")
-    read, kept = _n(details["rows_read"], "row"), details["rows_kept"]
-    source = str(row["source"])
-    source = source if len(source) <= _LONGEST else f"{source[:_LONGEST]}..."
+    read, kept = counted(details["rows_read"], "row"), details["rows_kept"]
+    is_file = bool(_mapping(row, "settings").get("fingerprints"))
+    told = [
+        shown_source(str(one), is_file=is_file, most=_LONGEST) for one in _sources(row, details)
+    ]
+    between = [f"{len(told) - 2} more"] if len(told) > 2 else []
+    source = " + ".join([told[0], *between, told[-1]] if len(told) > 1 else told)
     lines = [
         f"survey {row['name']!r} from {source}: {read} read, {kept:,} kept"
         + "".join(f", {n:,} dropped ({why})" for why, n in dropped.items())
-        + f"; {_n(row['n'], 'respondent')}, {row['n_distinct']:,} distinct"
+        + f"; {counted(row['n'], 'respondent')}, {row['n_distinct']:,} distinct"
     ]
     notes = details.get("notes")
     lines += [f"  {note}" for note in notes] if isinstance(notes, list) else []
@@ -104,11 +109,11 @@ def _survey(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
         lines.append(
             f"  weights {weights['column']!r} sum to {weights['sum']}, "
             f"{weights['smallest']} to {weights['largest']}"
-            + (f"; {_n(zero, 'row')} of weight 0" if zero else "")
+            + (f"; {counted(zero, 'row')} of weight 0" if zero else "")
         )
         long = weights.get("rows_kept_to_12_decimals", 0)
         if long:
-            lines.append(f"  {_n(long, 'weight')} of more decimals kept to 12")
+            lines.append(f"  {counted(long, 'weight')} of more decimals kept to 12")
     cells = _mapping(details, "cells")
     for variable, kinds in cells.items():
         parts = [
@@ -123,17 +128,18 @@ def _survey(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
 
 def _tree(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     head = (
-        f"event tree {row['name']!r}: {_n(row['n_vertices'], 'vertex')}, "
-        f"{_n(row['n_situations'], 'situation')}, {_n(row['n_leaves'], 'leaf')}, "
-        f"height {row['height']}; {_n(row['n'], 'row')}"
+        f"event tree {row['name']!r}: {counted(row['n_vertices'], 'vertex')}, "
+        f"{counted(row['n_situations'], 'situation')}, {counted(row['n_leaves'], 'leaf')}, "
+        f"height {row['height']}; {counted(row['n'], 'row')}"
     )
     lines = [head]
     left_out = details.get("rows_left_out", 0)
     if left_out:
-        lines.append(f"  {left_out:,} of {_n(details['rows_of_survey'], 'row')} left out")
+        lines.append(f"  {left_out:,} of {counted(details['rows_of_survey'], 'row')} left out")
     stopped = details.get("rows_stopped_at_a_situation", 0)
     if stopped:
-        lines.append(f"  {stopped:,} rows stop at a situation that others pass")
+        verb = agreeing(stopped, "stop")
+        lines.append(f"  {counted(stopped, 'row')} {verb} at a situation that others pass")
     for variable, decided in _mapping(details, "decisions").items():
         parts = decided if isinstance(decided, dict) else {}
         words = {
@@ -147,7 +153,7 @@ def _tree(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
             lines.append(f"  {variable}: {', '.join(told)}")
     zero = details.get("vertices_without_rows", 0)
     if zero:
-        lines.append(f"  {_n(zero, 'vertex')} without rows added")
+        lines.append(f"  {counted(zero, 'vertex')} without rows added")
     return lines
 
 
@@ -164,12 +170,12 @@ def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
         else ""
     )
     made = (
-        f"staging {row['name']!r}: {_n(row['n_stages'], 'stage')} ({told}) in "
-        f"{_n(row['n_hyperstages'], 'hyperstage')}"
+        f"staging {row['name']!r}: {counted(row['n_stages'], 'stage')} ({told}) in "
+        f"{counted(row['n_hyperstages'], 'hyperstage')}"
     )
     scored = (
         f"  log marginal likelihood {row['log_marginal_likelihood']:.4f}, "
-        f"BIC {row['bic']:.2f}, {_n(row['df'], 'free parameter')}; "
+        f"BIC {row['bic']:.2f}, {counted(row['df'], 'free parameter')}; "
         f"alpha = {row['alpha']:g}{why}"
     )
     lines = [made, scored]
@@ -184,31 +190,31 @@ def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     if drift:
         lines += _drift(drift)
     if row["method"] == "ahc" and not details.get("is_kept"):
-        merges = _n(details.get("merges", 0), "merge")
+        merges = counted(details.get("merges", 0), "merge")
         lines.append(f"  {merges}; stopped since no further one raises the score")
     not_named = details.get("situations_not_named", 0)
     if not_named:
-        lines.append(f"  {_n(not_named, 'situation')} not named, each its own stage")
+        lines.append(f"  {counted(not_named, 'situation')} not named, each its own stage")
     return lines
 
 
 def _drift(drift: Mapping[str, Any]) -> list[str]:
     """Return what became of the stages of a staging made again."""
     kept = "stages kept and estimated anew" if drift["keeps"] else "made again"
-    apart = f"{drift['apart']:,} of {_n(drift['stages'], 'stage')}"
+    apart = f"{drift['apart']:,} of {counted(drift['stages'], 'stage')}"
     lines = [f"  {kept}; the 95 % intervals before and after are apart in {apart}"]
     new, gone = drift["situations_new"], drift["situations_gone"]
     if new or gone:
-        lines.append(f"  {_n(new, 'situation')} new, {gone:,} gone")
+        lines.append(f"  {counted(new, 'situation')} new, {gone:,} gone")
     return lines
 
 
 def _ceg(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     early = ", stopped early" if details.get("stopped_early") else ""
     head = (
-        f"CEG {row['name']!r}: {_n(row['n_vertices'], 'vertex')} (the sink included), "
-        f"{_n(row['n_edges'], 'edge')}; {_n(details.get('steps', 0), 'step')} for height "
-        f"{details.get('height')}{early}"
+        f"CEG {row['name']!r}: {counted(row['n_vertices'], 'vertex')} (the sink included), "
+        f"{counted(row['n_edges'], 'edge')}; {counted(details.get('steps', 0), 'step')} "
+        f"for height {details.get('height')}{early}"
     )
     return [head]
 

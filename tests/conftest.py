@@ -22,6 +22,13 @@ def db() -> Iterator[Database]:
         yield database
 
 
+@pytest.fixture(scope="module")
+def database() -> Iterator[Database]:
+    """Give one database to a whole module: what an ingest leaves, the next one meets."""
+    with cegdb.open() as opened:
+        yield opened
+
+
 @pytest.fixture(scope="session")
 def sound() -> Callable[[Database], None]:
     """Give the assertion that no invariant is violated in a database."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from cegdb.api import Database, Survey
@@ -76,3 +77,12 @@ def trace(db: Database) -> tuple[Any, ...]:
         ]
         counts = con.execute(f"select {', '.join(counted)}").fetchall()
         return names, counts, sorted(con.execute(views).fetchall())
+
+
+def emptied(database: Database) -> Iterator[Database]:
+    """Give a database, and drop its surveys afterwards, which leaves nothing behind."""
+    before = trace(database)
+    yield database
+    for name in database.surveys.names():
+        database.drop("survey", name)
+    assert trace(database) == before

@@ -15,7 +15,15 @@ import pandas as pd
 import pytest
 
 import cegdb
-from cegdb.errors import StagingError, TreeError
+from cegdb.errors import (
+    CegdbError,
+    CegError,
+    QueryError,
+    StagingError,
+    SurveyError,
+    TreeError,
+    UnknownNameError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -111,7 +119,7 @@ def test_a04_members_of_a_stage_show_one_probability(db: Database, shared: Path)
 
 def test_what_is_no_grouping_is_refused_in_the_words_of_stages(db: Database) -> None:
     tree = db.ingest("select unnest(['a', 'b']) as x").event_tree()
-    with pytest.raises(StagingError, match=r"stage: .* from int\nhint: give a mapping"):
+    with pytest.raises(StagingError, match=r"stage is 5\nhint: give a mapping"):
         tree.set_stages(5)  # type: ignore[arg-type]
     with pytest.raises(StagingError, match=r"hyperstage: .* zzz\nhint: give 'variable', 'lab"):
         tree.learn_stages(hyperstages="zzz")
@@ -338,3 +346,85 @@ def test_w2_zero_lines_make_branches_when_asked(db: Database, shared: Path) -> N
     assert len(children) == 2
     with pytest.raises(TreeError, match="declared impossible, but 1204 rows have it"):
         survey.event_tree(impossible=[{"Age": "Adult"}])
+
+
+# -----------------------------------------------------------------------------
+# Settings of a wrong type
+# -----------------------------------------------------------------------------
+
+SURVEY, TREE, STAGING = SurveyError, TreeError, StagingError
+
+
+@pytest.mark.parametrize(
+    ("call", "settings", "kind", "message"),
+    [
+        ("ingest", {"columns": 5}, SURVEY, "columns is 5\nhint: give a list of names"),
+        ("ingest", {"structural": 5}, SURVEY, "structural is 5\nhint: give a list of labels"),
+        ("ingest", {"missing": {"x": 5}}, SURVEY, "missing of 'x' is 5\nhint: give a list"),
+        ("ingest", {"levels": 5}, SURVEY, "levels is 5\nhint: give a list of labels"),
+        ("ingest", {"bins": 5}, SURVEY, "bins is 5\nhint: give variable -> value"),
+        ("ingest", {"bins": ["x"]}, SURVEY, "bins is ['x']\nhint: give variable -> value"),
+        ("ingest", {"bins": {"x": 5}}, SURVEY, "'x': bins is 5\nhint: give cut points"),
+        ("ingest", {"decimal": 5}, SURVEY, "decimal is 5\nhint: choose '.' or ','"),
+        ("ingest", {"count": 5}, SURVEY, "there is no variable 5 in"),
+        ("ingest", {"weight": [5]}, SURVEY, "[5] is no name of a variable"),
+        ("ingest", {"codebook": 5}, SURVEY, "a codebook cannot be read from int"),
+        ("ingest", {"encoding": 5}, SURVEY, "encoding is 5, which is no text encoding"),
+        ("ingest", {"delimiter": 5}, SURVEY, "delimiter is 5, not one character"),
+        ("ingest", {"bad_rows": 5}, SURVEY, "bad_rows is 5\nhint: it is 'error' or 'skip'"),
+        ("ingest", {"sheet": [5]}, SURVEY, "sheet is [5]\nhint: give its name, or its place"),
+        ("ingest", {"source_column": 5}, SURVEY, "source_column is 5\nhint: give the name"),
+        ("tree", {"order": 5}, TREE, "order is 5\nhint: give a list of variables"),
+        ("tree", {"order": [[5]]}, SURVEY, "[5] is no name of a variable"),
+        ("tree", {"blank": 5}, TREE, "blank is 5\nhint: choose auto or"),
+        ("tree", {"gate_min_rows": "a"}, TREE, "gate_min_rows is 'a': it must be 1 or more"),
+        (
+            "tree",
+            {"gate_min_rows": True},
+            TREE,
+            "True: it must be 1 or more\nhint: give a whole",
+        ),
+        ("tree", {"gate_min_rows": 1.5}, TREE, "gate_min_rows is 1.5: it must be 1 or more"),
+        ("tree", {"gate_min_rows": None}, TREE, "gate_min_rows is None: it must be 1 or more"),
+        ("tree", {"add_paths": 5}, TREE, "add_paths is 5\nhint: give a list of paths"),
+        ("tree", {"add_paths": [5]}, TREE, "a path of add_paths is 5\nhint: give a list"),
+        ("tree", {"impossible": 5}, TREE, "impossible is 5\nhint: give a list of paths"),
+        ("tree", {"impossible": [None]}, TREE, "a path of impossible is None\nhint: give"),
+        ("learn", {"alpha": True}, STAGING, "alpha is True\nhint: alpha, the prior mass"),
+        ("learn", {"alpha": "a"}, STAGING, "alpha is 'a'\nhint: alpha, the prior mass"),
+        ("learn", {"hyperstages": 5}, STAGING, "hyperstage is 5\nhint: give 'variable', 'lab"),
+        ("learn", {"hyperstages": [5]}, STAGING, "a group of hyperstage is 5\nhint: give 'var"),
+        ("learn", {"initial": 5}, STAGING, "initial is 5\nhint: give a mapping from path"),
+        ("learn", {"initial": [5]}, STAGING, "a group of initial is 5\nhint: give a mapping"),
+        ("learn", {"initial": [[5]]}, STAGING, "a path of initial is 5\nhint: give labels"),
+        ("learn", {"deff": "x"}, STAGING, "deff of 'x' is 'x'\nhint: a design effect is"),
+        ("learn", {"method": 5}, STAGING, "method is 5\nhint: choose ahc"),
+        ("learn", {"weighting": 5}, STAGING, "weighting is 5\nhint: choose situation"),
+        ("set", {"stages": 5}, STAGING, "stage is 5\nhint: give a mapping from path to name"),
+        ("set", {"stages": {5: "a"}}, STAGING, "a path of stage is 5\nhint: give labels"),
+        ("recover", {"limit": "a"}, CegError, "limit is 'a'\nhint: give a number of vertices"),
+        ("edges", {"min_n": "a"}, QueryError, "min_n is 'a', expected a whole number"),
+        ("drop", {"kind": [5]}, UnknownNameError, "there is no kind [5]\nhint: kinds are"),
+    ],
+    ids=str,
+)
+def test_a_setting_of_a_wrong_type_is_the_rooms_own_error(
+    db: Database, call: str, settings: dict[str, Any], kind: type[CegdbError], message: str
+) -> None:
+    survey = db.ingest("select unnest(['a', 'b']) as x, unnest(['c', 'd']) as y", "s")
+    tree = survey.event_tree()
+    ceg = tree.learn_stages().to_ceg()
+    calls: dict[str, Callable[..., object]] = {
+        "ingest": lambda **given: db.ingest("select 'a' as x, 'b' as y", "other", **given),
+        "tree": survey.event_tree,
+        "learn": tree.learn_stages,
+        "set": tree.set_stages,
+        "recover": ceg.recover,
+        "edges": lambda **given: ceg.rows("ceg_edges", **given),
+        "drop": lambda **given: db.drop(**given, name="s"),
+    }
+    with pytest.raises(kind) as error:
+        calls[call](**settings)
+    assert type(error.value) is kind
+    assert message in str(error.value)
+    assert (len(db.surveys), len(db.trees), len(db.stagings)) == (1, 1, 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -170,7 +171,7 @@ BAD_FILES = {
     "empty.csv": (b"", "empty.csv is empty"),
     "header.csv": (b"a,b\n", "header.csv has a header but no rows"),
     "picture.csv": (b"\x89PNG\r\n\x1a\n\0\0\0", "picture.csv is not a CSV file"),
-    "ragged.csv": (b"a,b\n1,2\n3\n", "ragged.csv, line 3: 1 fields where the header has 2"),
+    "ragged.csv": (b"a,b\n1,2\n3\n", "ragged.csv, line 3: 1 field where the header has 2"),
     "latin.csv": ("a,b\né,2\n".encode("latin-1"), "line 2: byte 0xe9 is not UTF-8"),
 }
 
@@ -207,6 +208,27 @@ def test_a_bad_setting_is_one_message_and_no_trace(
     result = call("run", survey, "--db", db, *options, fails=3)
     assert BAD_SETTINGS[options] in result.stderr
     assert len(rows_of(call("list", db))) == 4
+
+
+@pytest.mark.parametrize("option", ["--order", "--columns"])
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [("a, b", '"a, b"'), ("a,b", '"a,b"'), ('a, "b"', '"a, ""b"""'), ("it's a,b", None)],
+)
+def test_a_name_with_a_comma_says_how_to_quote_it(
+    db: Path, option: str, name: str, written: str | None
+) -> None:
+    file = db.parent / "comma.csv"
+    with file.open("w", newline="") as target:
+        csv.writer(target).writerows([[name, "c"], ["x", "y"], ["x", "z"]])
+    result = call("run", file, option, f"{name},c", fails=3)
+    command = result.stderr.split("quoted twice: ")[1].strip()
+    if written:
+        assert command == f"--order '{written},...'"
+    (_, given) = shlex.split(command)
+    assert rows_of(call("run", file, option, given.replace("...", "c")))
+    plain = call("run", file, option, "zz,c", fails=3)
+    assert "quoted twice" not in plain.stderr
 
 
 def test_a_taken_name_says_how_to_replace(survey: Path, db: Path) -> None:

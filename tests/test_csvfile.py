@@ -27,11 +27,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
-from surveys import NASTY, TEXTS, Rows, column, labels_of, rows_of, trace, written
+from surveys import NASTY, TEXTS, Rows, column, emptied, labels_of, rows_of, trace, written
 
 import cegdb
 from cegdb.errors import CegdbError, SurveyError
-from cegdb.ingest import csvfile, csvtext, ingest
+from cegdb.ingest import csvfile, csvrows, csvtext, ingest
 from cegdb.ingest.csvfile import Reading
 from cegdb.ingest.sources import opened
 
@@ -66,21 +66,9 @@ def zstd(content: bytes) -> bytes:
     return module.compress(content, options={module.CompressionParameter.checksum_flag: 1})
 
 
-@pytest.fixture(scope="module")
-def database() -> Iterator[Database]:
-    """Give one database to the whole module: what an ingest leaves, the next one meets."""
-    with cegdb.open() as opened_database:
-        yield opened_database
-
-
 @pytest.fixture
 def db(database: Database) -> Iterator[Database]:
-    """Give the database of the module, emptied afterwards."""
-    before = trace(database)
-    yield database
-    for name in database.surveys.names():
-        database.drop("survey", name)
-    assert trace(database) == before
+    yield from emptied(database)
 
 
 @pytest.fixture(scope="module")
@@ -164,6 +152,60 @@ def test_an_end_that_changes_far_below_loses_no_row(
     assert rows_of(db, read(db, file, bad_rows="skip")) == expected
 
 
+@pytest.mark.parametrize("told", [{}, {"bad_rows": "skip"}, {"encoding": "latin-1"}], ids=str)
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize(
+    ("lines", "note"),
+    [
+        (["x,y", "a,b", "", "c,d"], "1 blank line left out: line 3"),
+        (
+            ["", "x,y", "", "a,b", "", "", "c,d", "", ""],
+            "3 blank lines left out: lines 3, 5, 6",
+        ),
+        (
+            ["x,y", "a,b", *[""] * 1200, "c,d"],
+            "1,200 blank lines left out: lines 3, 4, 5, 6, 7 and 1195 more",
+        ),
+        (["x,y", '"a\n\nq",b', "", "c,d"], "1 blank line left out: line 5"),
+        (["x,y", '"a\n\nq",b', "c,d", "", ""], None),
+        (["x,y", "a,b", "c,d", ""], None),
+    ],
+    ids=range(6),
+)
+def test_blank_lines_between_rows_are_told_however_a_file_is_read(
+    db: Database,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    lines: list[str],
+    note: str | None,
+    end: str,
+    told: dict[str, Any],
+) -> None:
+    file = written(tmp_path, end.join(lines))
+    for chunk in (csvrows._CHUNK, 3):
+        monkeypatch.setattr(csvrows, "_CHUNK", chunk)
+        survey = read(db, file, **told)
+        assert survey.receipt["notes"] == ([note] if note else [])
+        assert survey.receipt["rows_read"] == 2
+
+
+@pytest.mark.parametrize("told", [{}, {"bad_rows": "skip"}], ids=str)
+def test_in_a_file_of_one_column_a_blank_line_is_a_row(
+    db: Database, tmp_path: Path, told: dict[str, Any]
+) -> None:
+    survey = read(db, written(tmp_path, "x\na\n\n\nb\n\n"), **told)
+    assert rows_of(db, survey) == Counter({("a",): 1, ("b",): 1, (None,): 3})
+    assert survey.receipt["notes"] == []
+
+
+def test_blank_lines_of_several_files_are_told_by_file(db: Database, tmp_path: Path) -> None:
+    files = [written(tmp_path, "x,y\na,b\n\nc,d\n", f"{i}.csv") for i in range(2)]
+    notes: Any = db.ingest([*files]).receipt["notes"]
+    assert [note.split("/")[-1] for note in notes] == [
+        f"{i}.csv: 1 blank line left out: line 3" for i in range(2)
+    ]
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_cells_of_several_lines_are_read_in_a_large_file(
     db: Database, tmp_path: Path, seed: int
@@ -215,9 +257,9 @@ def test_a_letter_cut_where_sniffing_ends_is_still_a_letter(
             b"id,sex,vote\n1,F,Yes\n2,M\n3,F,No\n4,M,Yes,extra\n",
             "lines 3, 5: 2, 4 fields where",
         ),
-        (b"x,y\na\n", "line 2: 1 fields where the header has 2"),
+        (b"x,y\na\n", "line 2: 1 field where the header has 2"),
         (b"x,y\na,b,c\n", "line 2: 3 fields where the header has 2"),
-        (b"\n\nx,y\na\n", "line 4: 1 fields where the header has 2"),
+        (b"\n\nx,y\na\n", "line 4: 1 field where the header has 2"),
         (b'x,y\n1,a\n2,"b\n3,c\n', "line 3: a quote is opened and not closed"),
         (b'x,y\n"a"b,c\n', "line 2: a quote is opened and not closed, or closed too early"),
         (b'x,"y\n1"\r\n"a"b,c\r\n', "line 3: a quote is opened and not closed, or"),
@@ -744,7 +786,7 @@ def test_a_title_above_the_header_is_skipped_and_told(
     content, told, notes = TITLES[name]
     file = written(tmp_path, content)
     if not notes:
-        with pytest.raises(SurveyError, match="line 203: 1 fields where the header has 2"):
+        with pytest.raises(SurveyError, match="line 203: 1 field where the header has 2"):
             read(db, file, **told)
         return
     assert reader_of(file, **told).notes == notes

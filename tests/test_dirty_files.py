@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from collections import Counter
 from itertools import combinations, cycle, islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -27,10 +29,10 @@ import cegdb
 from cegdb.errors import CegdbError, SurveyError, TreeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable
 
     from cegdb import ChainEventGraph, Database, EventTree, Survey
+    from cegdb.tree import MissingPolicy
 
     Sound = Callable[[Database], None]
 
@@ -228,6 +230,134 @@ def test_b14_waves_are_one_survey_whatever_columns_they_have(
         db.ingest(files[3])
 
 
+@pytest.mark.parametrize("folder", ["w", "a folder of a long name, within another one/" * 3])
+def test_b14_the_first_of_several_files_is_named_whole(
+    db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(folder).mkdir(parents=True)
+    for i in range(1, 4):
+        written(Path(folder), "x,y\na,b\n", f"wave {i} of the survey.csv")
+    several = db.ingest(f"{folder}/*.csv", "s")
+    where = "w" if folder == "w" else "..."
+    first = f"{where}/wave 1 of the survey.csv"
+    assert f"survey 's' from {first} and 2 more files: 3 rows read" in several.summary
+    with pytest.raises(SurveyError, match=f"'z' in {re.escape(first)} and 2 more files\n"):
+        db.ingest(f"{folder}/*.csv", columns=["z"])
+    one = db.ingest(Path(folder) / "wave 1 of the survey.csv", "t")
+    assert f"survey 't' from {first}: 1 row read" in one.summary
+
+
+def test_b14_a_column_says_which_file_a_row_is_from(
+    db: Database, tmp_path: Path, sound: Sound
+) -> None:
+    first = written(tmp_path, "sex,vote\nF,Yes\nM,No\n", "wave1.csv")
+    written(tmp_path, "vote,sex\nNo,F\n", "wave2.csv")
+    written(tmp_path, "sex,vote\n", "wave3.csv")
+    survey = db.ingest(str(tmp_path / "wave*.csv"), "s", source_column="wave")
+    assert rows_of(db, survey) == Counter(
+        [("wave1", "F", "Yes"), ("wave1", "M", "No"), ("wave2", "F", "No")]
+    )
+    assert list(labels_of(survey)) == ["wave", "sex", "vote"]
+    ((settings,),) = db.rows("select settings ->> 'source_column' from cegdb.survey")[1]
+    assert settings == "wave"
+    assert edges(survey.event_tree())["s0", "wave1"] == 2
+    some = db.ingest(str(tmp_path / "wave*.csv"), "t", columns=["VOTE"], source_column="wave")
+    assert list(labels_of(some)) == ["wave", "vote"]
+    assert some.receipt["columns_found_as"] == {"VOTE": "vote"}
+    chosen = ["vote", "wave"]
+    placed = db.ingest([first], "u", columns=chosen, source_column="wave")
+    assert list(labels_of(placed)) == chosen
+    assert labels_of(placed)["wave"] == {"wave1": 2}
+    draft = db.codebook(str(tmp_path / "wave*.csv"), source_column="wave")
+    assert '"wave1": "wave1"  # 2 rows' in draft
+    sound(db)
+
+
+@pytest.mark.parametrize("form", ["xlsx", "sav", "parquet", "csv.gz"])
+def test_b14_the_source_column_is_there_in_every_format(
+    db: Database, tmp_path: Path, form: str
+) -> None:
+    frame = pd.DataFrame({"sex": ["F", "M"], "vote": ["Yes", "No"]})
+    file = tmp_path / f"it's 2024.{form}"
+    if form == "xlsx":
+        pytest.importorskip("xlsxwriter")
+        frame.to_excel(file, index=False, engine="xlsxwriter")
+    elif form == "sav":
+        pytest.importorskip("pyreadstat").write_sav(frame, file)
+    elif form == "parquet":
+        frame.to_parquet(file)
+    else:
+        frame.to_csv(file, index=False)
+    survey = db.ingest(file, columns=["vote", "sex"], source_column="source")
+    assert rows_of(db, survey) == Counter([("it's 2024", "Yes", "F"), ("it's 2024", "No", "M")])
+
+
+def test_b14_files_of_one_name_are_told_apart_by_their_paths(
+    db: Database, tmp_path: Path
+) -> None:
+    files = []
+    for folder in ("2023", "2024/a"):
+        (tmp_path / folder).mkdir(parents=True)
+        files.append(written(tmp_path / folder, "x\na\nb\n", "wave.csv"))
+    survey = db.ingest(files, source_column="wave")
+    assert labels_of(survey)["wave"] == {"2023/wave": 2, "2024/a/wave": 2}
+    with pytest.raises(SurveyError, match=r"cannot tell apart the files .*wave\.csv"):
+        db.ingest([files[0], files[0]], source_column="wave")
+
+
+@pytest.mark.parametrize(
+    ("column", "source", "message"),
+    [
+        ("x", None, r"survey\.csv has a column called 'x', as source_column is"),
+        ("", None, "source_column is ''"),
+        (5, None, "source_column is 5"),
+        ("w", "select 1 as x", "source_column is given of a SELECT, which is no file"),
+        ("w", pd.DataFrame({"x": ["a"]}), "given of DataFrame, which is no file"),
+        ("w", "-", "given of standard input, which is no file"),
+    ],
+    ids=str,
+)
+def test_b14_a_source_column_that_cannot_be_is_refused(
+    db: Database, tmp_path: Path, column: Any, source: Any, message: str
+) -> None:
+    file = written(tmp_path, "x,y\na,b\n")
+    with pytest.raises(SurveyError, match=message):
+        db.ingest(file if source is None else source, source_column=column)
+
+
+# -----------------------------------------------------------------------------
+# Words
+# -----------------------------------------------------------------------------
+
+
+def test_one_thing_is_told_in_the_singular(db: Database, tmp_path: Path) -> None:
+    file = written(tmp_path, "x,y,z\nNA,?,b\n\nno,u,q\n")
+    survey = db.ingest(file, "s", missing={"y": ["?"]})
+    words = [survey.summary, repr(db), survey.event_tree().summary]
+    one = db.ingest("select 'a' as x", "one")
+    tree = one.event_tree()
+    staged = tree.learn_stages()
+    words += [one.summary, tree.summary, staged.summary, staged.to_ceg().summary]
+    words.append(db.codebook("select 'NA' as x"))
+    wrong: Any
+    for wrong in ({"levels": {"x": ["no"]}}, {"bins": {"x": [3]}}):
+        with pytest.raises(SurveyError) as error:
+            db.ingest(file, **wrong)
+        words.append(str(error.value))
+    for wrong in ({"impossible": [{"x": "NA"}]}, {"add_paths": [{"x": "no", "z": "q"}]}):
+        with pytest.raises(TreeError) as refused:
+            survey.event_tree(**wrong)
+        words.append(str(refused.value))
+    said = "\n".join(words)
+    assert "(1 row)" in said
+    assert "1 row has it" in said
+    assert "1 row with the answers before it does" in said
+    assert "1 of 2 rows has no answer to 'y' and is counted up to there" in said
+    one_of = re.findall(r"(?<![0-9.,] of )\b(?<![.,=])1 (?:\w+s|vertices|leaves) .*", said)
+    assert not [found for found in one_of if not re.match(r"1 (has|is|stops|does)\b", found)]
+
+
 # -----------------------------------------------------------------------------
 # Names of columns
 # -----------------------------------------------------------------------------
@@ -404,18 +534,34 @@ def test_b23_a_column_without_answers_is_told_and_has_one_branch(
     sound(db)
 
 
+@pytest.mark.parametrize("policy", ["prefix", "complete", "category"])
 def test_b23_a_column_without_answers_stops_no_row_unnoticed(
-    db: Database, tmp_path: Path
+    db: Database, tmp_path: Path, sound: Sound, policy: MissingPolicy
 ) -> None:
     file = written(tmp_path, "sex,never_asked,vote\nF,,Yes\nM,,No\nF,,No\n")
     survey = db.ingest(file, "s")
     assert "'never_asked' has no answer at all" in told(survey)
-    stopped = survey.event_tree()
+    tree = survey.event_tree(missing_policy=policy)
+    assert edges(tree) == edges(survey.event_tree(order=["sex", "vote"]))
+    assert "never_asked: 3 blank (does not apply)" in tree.summary
+    assert "note: nobody in the survey answered 'never_asked': blanks there" in tree.summary
+    stopped = survey.event_tree(blank="missing")
     assert edges(stopped) == {("s0", "F"): 2, ("s0", "M"): 1}
     assert "3 of 3 rows have no answer to 'never_asked'" in stopped.summary
-    tree = survey.event_tree(order=["never_asked", "vote"], blank="structural")
-    assert edges(tree) == {("s0", "No"): 2, ("s0", "Yes"): 1}
-    assert edges(survey.event_tree(order=["sex", "vote"]))["s0", "F"] == 2
+    assert "nobody in the survey" not in stopped.summary
+    sound(db)
+
+
+def test_b23_only_blanks_and_cells_that_do_not_apply_are_no_answer(
+    db: Database, tmp_path: Path
+) -> None:
+    file = written(tmp_path, "sex,q,vote\nF,,Yes\nM,6,No\nF,6,No\n")
+    gated = db.ingest(file, "s", structural={"q": ["6"]}).event_tree()
+    assert edges(gated) == edges(db.ingest(file, "t").event_tree(order=["sex", "vote"]))
+    assert "nobody in the survey answered 'q'" in gated.summary
+    coded = db.ingest(file, "u", missing={"q": ["6"]}).event_tree()
+    assert edges(coded) == {("s0", "F"): 2, ("s0", "M"): 1}
+    assert "nobody in the survey" not in coded.summary
 
 
 # -----------------------------------------------------------------------------
@@ -675,12 +821,6 @@ def named_tables(draw: Callable[..., Any]) -> dict[str, list[str | None]]:
     cell = st.none() | NASTY | TEXTS.filter(lambda text: text != "not applicable")
     n = draw(st.integers(1, 9))
     return {name: draw(st.lists(cell, min_size=n, max_size=n)) for name in names}
-
-
-@pytest.fixture(scope="module")
-def database() -> Iterator[Database]:
-    with cegdb.open() as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

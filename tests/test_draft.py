@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from surveys import NASTY, TEXTS, labels_of, rows_of, trace, written
+from surveys import NASTY, TEXTS, emptied, labels_of, rows_of, written
 
 import cegdb
 from cegdb.cli import main
@@ -43,20 +43,9 @@ CELLS = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def database() -> Iterator[Database]:
-    with cegdb.open() as opened:
-        yield opened
-
-
 @pytest.fixture
 def db(database: Database) -> Iterator[Database]:
-    """Give the database of the module, emptied afterwards; a draft leaves nothing in it."""
-    before = trace(database)
-    yield database
-    for name in database.surveys.names():
-        database.drop("survey", name)
-    assert trace(database) == before
+    yield from emptied(database)
 
 
 def drafted(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+import tempfile
 import zipfile
 from typing import TYPE_CHECKING, Any
 
@@ -235,6 +236,64 @@ def test_standard_input_is_read_once_whatever_its_format(
         monkeypatch.setattr(sys, "stdin", stream)
         survey = db.ingest("-")
         assert name in survey.variables["variable"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("content", "told", "message"),
+    [
+        (b"", {}, "standard input is empty"),
+        (b"x,y\na,b\nc\n", {}, "standard input, line 3: 1 field where the header has 2"),
+        (b"x\xe9,y\na,b\n", {}, "standard input, line 1: byte 0xe9 is not UTF-8 text"),
+        (b"x,y\na,\xe9b\n" * 40_000, {}, "standard input, line 2: byte 0xe9 is not"),
+        (b"x,y\na,b\n" * 40_000 + b"\xe9,d\n", {}, "input, line 80001: byte 0xe9 is not"),
+        (b'x,y\n"a,b\n', {}, "standard input, line 2: a quote is opened"),
+        (b'x,y\n"a,b\n', {"encoding": "latin-1"}, "standard input, line 2: a quote is"),
+        (b"x,y\na,b\n", {"encoding": "utf-16"}, "standard input, line 1: this is not utf-16"),
+        (b"\n\n\n", {}, "standard input has no header line"),
+        (b"x,y\n", {}, "standard input has a header but no rows"),
+        (b"x,y\na,b\n", {"sheet": 1}, "standard input is text, which has no sheet"),
+        (b"x,y\na,b\n", {"columns": ["z"]}, "no variable 'z' in standard input"),
+        (b"\x1f\x8b\x08\x00aaaa", {}, "standard input cannot be read"),
+        (b"\x28\xb5\x2f\xfd\x00aaa", {}, "standard input "),
+        (b"PAR1 and no more", {}, "standard input is not readable Parquet"),
+        (b"PK\x03\x04 no workbook", {}, "standard input cannot be read as a workbook"),
+        (bytes.fromhex("d0cf11e0") + b"no", {}, "standard input cannot be read as a workbook"),
+        (b"$FL2 and no more", {}, "standard input cannot be read as"),
+        (b"<stata_dta> and no more", {}, "standard input cannot be read as"),
+    ],
+    ids=range(19),
+)
+@pytest.mark.parametrize("folder", ["", "a folder of a long name " * 6])
+def test_errors_about_standard_input_call_it_so(
+    db: Database,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    content: bytes,
+    told: dict[str, Any],
+    message: str,
+    folder: str,
+) -> None:
+    (tmp_path / folder).mkdir(exist_ok=True)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / folder))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    with pytest.raises(SurveyError) as error:
+        db.ingest("-", **told)
+    assert message in str(error.value)
+    assert "cegdb-" not in str(error.value)
+
+
+def test_errors_about_a_labelled_file_on_standard_input_call_it_so(
+    db: Database, spss: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for content, told in (
+        (spss.read_bytes()[:-20], {}),
+        (spss.read_bytes(), {"columns": ["none"]}),
+        (spss.read_bytes(), {"delimiter": ";"}),
+    ):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+        with pytest.raises(SurveyError, match="standard input") as error:
+            db.ingest("-", **told)
+        assert "cegdb-" not in str(error.value)
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,8 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from surveys import NASTY, TEXTS, Rows, column, labels_of, rows_of, trace, written
+from surveys import NASTY, TEXTS, Rows, column, emptied, labels_of, rows_of, trace, written
 
-import cegdb
 from cegdb.errors import CegdbError, NameTakenError, SurveyError
 
 if TYPE_CHECKING:
@@ -37,21 +36,9 @@ if TYPE_CHECKING:
 NAN = float("nan")
 
 
-@pytest.fixture(scope="module")
-def database() -> Iterator[Database]:
-    """Give one database to the whole module: what an ingest leaves, the next one meets."""
-    with cegdb.open() as opened:
-        yield opened
-
-
 @pytest.fixture
 def db(database: Database) -> Iterator[Database]:
-    """Give the database of the module, emptied afterwards."""
-    before = trace(database)
-    yield database
-    for name in database.surveys.names():
-        database.drop("survey", name)
-    assert trace(database) == before
+    yield from emptied(database)
 
 
 # -----------------------------------------------------------------------------
@@ -635,7 +622,7 @@ def test_labels_set_apart_are_structural_or_missing(db: Database) -> None:
     hints = " / ".join(survey.receipt["hints"])
     assert "missing label 'zz' was not found in any column" in hints
     assert "missing label '99'" not in hints
-    assert "'y' has the answer 'NA' (1 rows), kept as a label" in hints
+    assert "'y' has the answer 'NA' (1 row), kept as a label" in hints
 
 
 def test_declared_levels_keep_their_order_and_the_unseen(db: Database) -> None:
@@ -664,7 +651,7 @@ def test_levels_without_an_order_go_by_value_or_by_bytes(db: Database) -> None:
 
 def test_the_answer_not_applicable_is_refused_unless_declared(db: Database) -> None:
     frame = pd.DataFrame({"x": ["not applicable", "a"], "y": ["u", "u"]})
-    with pytest.raises(SurveyError, match=r"'x' has the answer 'not applicable' \(1 rows\)"):
+    with pytest.raises(SurveyError, match=r"'x' has the answer 'not applicable' \(1 row\)"):
         db.ingest(frame)
     survey = db.ingest(frame, structural=["not applicable"])
     assert labels_of(survey, "structural")["x"] == {"not applicable": 1}
@@ -762,7 +749,7 @@ def test_a_column_called_like_a_count_is_pointed_at(db: Database, name: str, wha
 def test_a_label_that_may_be_no_answer_is_pointed_at(db: Database, label: str) -> None:
     survey = db.ingest(pd.DataFrame({"x": ["a", label]}))
     assert (
-        f"'x' has the answer {label!r} (1 rows), kept as a label" in survey.receipt["hints"][0]
+        f"'x' has the answer {label!r} (1 row), kept as a label" in survey.receipt["hints"][0]
     )
     assert f"note: 'x' has the answer {label!r}" in survey.summary
 

@@ -21,10 +21,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-import cegdb
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     import pandas as pd
@@ -60,12 +58,6 @@ class Compared(NamedTuple):
         """The position of each situation; the peers call the sink SINK."""
         rows = self.ceg.situation_positions.itertuples()
         return {tuple(row.labels): row.position for row in rows} | {("SINK",): "w_inf"}
-
-
-@pytest.fixture(scope="module")
-def database() -> Iterator[Database]:
-    with cegdb.open() as database:
-        yield database
 
 
 @pytest.fixture(scope="module")

@@ -748,7 +748,7 @@ def test_an_error_at_the_last_moment_leaves_nothing(
         raise failure
 
     with monkeypatch.context() as patch:
-        patch.setattr(room, "insert", fail)
+        patch.setattr(room, "write", fail)
         with pytest.raises(type(failure)):
             makers[kind]()
     assert sizes(db) == before

@@ -12,7 +12,7 @@ import pytest
 from cegdb.errors import SurveyError, TreeError
 
 if TYPE_CHECKING:
-    from cegdb import Database, EventTree
+    from cegdb import Database, EventTree, StagedTree
 
 ROWS = """
     select * from (values
@@ -225,5 +225,19 @@ def test_histories_are_told_across_chunks_of_variables(
     assert told["missing"]["rows_that_answer_later"] == 0
 
 
-def details(tree: EventTree) -> Any:
-    return tree._row()["summary"]
+def test_variables_with_most_hyperstages_are_named_and_the_others_counted(
+    db: Database,
+) -> None:
+    frame = pd.DataFrame({"x": list("abc"), **{f"y{i}": ["p", "q", "p"] for i in range(8)}})
+    frame = pd.concat([frame, frame.assign(y5=["q", "q", "p"])])
+    hints = details(db.ingest(frame).event_tree().learn_stages())["hints"]
+    named = [hint.split("'")[1] for hint in hints[:-1]]
+    assert hints[0].startswith("'y5' has 3 hyperstages, since 2 florets lack a level seen")
+    assert named == ["y5", "y0", "y1", "y2", "y3"]
+    assert hints[-1] == "and 3 more variables of several hyperstages"
+    few = details(db.ingest(frame).event_tree(order=["x", "y1", "y2"]).learn_stages())["hints"]
+    assert len(few) == 2
+
+
+def details(made: EventTree | StagedTree) -> Any:
+    return made._row()["summary"]

@@ -204,6 +204,18 @@ def test_files_of_waves_are_appended_by_column_name(db: Database, tmp_path: Path
     assert "newq" in " ".join(earlier[2]["hints"])
 
 
+def test_the_column_that_tells_files_apart_goes_on(db: Database, tmp_path: Path) -> None:
+    survey = db.ingest(written(tmp_path, "x\na\n", "w1.csv"), name="s", source_column="wave")
+    survey.append([written(tmp_path, "X\nb\n", f"w{i}.csv") for i in (2, 3)])
+    survey.append(frame([("c",)], "x"))
+    survey.append(frame([("d", "w2")], "x", "Wave"))
+    found = {("w1", "a"): 1, ("w2", "b"): 1, ("w3", "b"): 1, (None, "c"): 1, ("w2", "d"): 1}
+    assert rows_of(db, survey) == Counter(found)
+    survey.refresh(tmp_path / "w3.csv")
+    assert rows_of(db, survey) == Counter({("w3", "b"): 1})
+    assert survey.settings["source_column"] == "wave"
+
+
 def test_columns_of_another_spelling_are_found_and_told(db: Database) -> None:
     survey = db.ingest(frame(OLD, "Sex", "vote"), name="s")
     survey.append(frame([("a", "x")], " sex", "VOTE"))

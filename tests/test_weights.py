@@ -256,6 +256,6 @@ def test_clusters_divide_scores_by_a_design_effect(db: Database, weight: str | N
 def test_clusters_that_are_none_are_refused(db: Database) -> None:
     with pytest.raises(SurveyError, match="'c' has one cluster only"):
         db.ingest("select 1 as c, 2 as x", cluster="c")
-    with pytest.raises(SurveyError, match="'c' is blank for 1 respondents"):
+    with pytest.raises(SurveyError, match="'c' is blank for 1 respondent"):
         db.ingest("select * from (values (1, 2), (null, 3), (2, 2)) as t(c, x)", cluster="c")
     assert list(db.surveys) == []

@@ -231,7 +231,11 @@ def refresh(
 
 
 def _later(store: Store, source: Source, reading: Reading | None, asked: _Later) -> None:
-    change = partial(_ingest, store, source, reading, asked)
+    with store.catalog() as catalog:
+        said = row(catalog, "survey", asked.survey_id)["settings"]
+    change = partial(
+        _ingest, store, source, reading, asked, source_column=said.get("source_column")
+    )
     try:
         change(rewrite=False)
     except MisreadError:
@@ -263,11 +267,12 @@ def _ingest(
     asked: _New | _Later,
     *,
     rewrite: bool,
+    source_column: str | None = None,
 ) -> int:
     started = time.perf_counter()
     with (
         store.reading() as con,
-        opened(con, source, reading, rewrite=rewrite) as given,
+        opened(con, source, reading, rewrite=rewrite, source_column=source_column) as given,
         store.writing() as (_, catalog),
     ):
         before = former = None
@@ -342,6 +347,7 @@ def _ingest(
         described, made_with = relation.described, settings.as_json()
         if before is not None:
             made_with["decimal"] = before.settings.get("decimal", ".")
+            made_with["source_column"] = source_column
         if former is not None:
             receipt = receipt_with(former, receipt, described)
             described = f"{former.row['source']} + {described}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from cegdb.errors import SurveyError
+from cegdb.errors import SurveyError, counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,7 +84,7 @@ def design_effects(
         "from temp.clustered_line"
     )
     if n_blank:
-        raise SurveyError(f"{cluster!r} is blank for {n_blank} respondents")
+        raise SurveyError(f"{cluster!r} is blank for {counted(n_blank, 'respondent')}")
     if n_clusters < 2:
         raise SurveyError(f"{cluster!r} has one cluster only", hint="leave cluster out")
     effects = {}

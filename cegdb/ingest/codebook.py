@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-from cegdb.errors import SurveyError, listed
+from cegdb.errors import SurveyError, counted, listed
 from cegdb.ingest.bins import Bins, bins_of
 from cegdb.ingest.csvrows import cells_of_any_length
 from cegdb.ingest.labels import label_of, shown
@@ -189,7 +189,9 @@ def _rows(text: str, called: str, delimiter: str) -> dict[str, object]:
             continue
         where = f"{called}, row {line}"
         if len(row) != len(header):
-            raise SurveyError(f"{where}: {len(row)} fields where the header has {len(header)}")
+            raise SurveyError(
+                f"{where}: {counted(len(row), 'field')} where the header has {len(header)}"
+            )
         cells = dict(zip(header, row, strict=True))
         _row(tree, where, *(cells[name] for name in _COLUMNS))
     return tree

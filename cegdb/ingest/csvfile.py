@@ -12,6 +12,7 @@ import tempfile
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, get_args
 
 import duckdb
@@ -26,6 +27,7 @@ from cegdb.ingest.csvrows import (
     UNCLOSED,
     SkippedRow,
     SkippedRows,
+    blank_lines,
     cells_of_any_length,
     check_header,
     ragged,
@@ -76,6 +78,9 @@ class Reading:
         quote, and lists them.
     sheet
         Of a workbook: its name, or its place from 1.
+    source_column
+        A column to add, the first one, that holds each file's name: without folder and
+        ending, unless these tell the files apart.
 
     Raises
     ------
@@ -98,6 +103,7 @@ class Reading:
     escape: str | None = None
     bad_rows: _BadRows = "error"
     sheet: str | int | None = None
+    source_column: str | None = None
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -121,6 +127,12 @@ class Reading:
                     hint="a doubled quote needs no escape; quote='' means that there is none",
                 )
             used[char] = name
+        column: object = self.source_column
+        if column is not None and not (isinstance(column, str) and column.strip()):
+            raise SurveyError(f"source_column is {column!r}", hint="give the name of a column")
+        sheet: object = self.sheet
+        if isinstance(sheet, bool) or not isinstance(sheet, (str, int, NoneType)):
+            raise SurveyError(f"sheet is {sheet!r}", hint="give its name, or its place from 1")
         if self.bad_rows not in get_args(_BadRows):
             raise SurveyError(f"bad_rows is {self.bad_rows!r}", hint="it is 'error' or 'skip'")
 
@@ -162,7 +174,7 @@ def reader(
 ) -> Reader:
     r"""Find out how a CSV file is written, and return what reads it.
 
-    A plain UTF-8 file is not read to its end here; any other is, since it is copied.
+    A plain UTF-8 file is searched for blank lines here; any other is copied.
 
     Parameters
     ----------
@@ -204,9 +216,12 @@ def reader(
         if is_rewritten:
             folder = scratch.enter_context(tempfile.TemporaryDirectory(prefix="cegdb-"))
             read, delimiter = Path(folder) / "rows.csv", ","
-            skipped = rewrite_rows(file, plain.file, read, found, reading)
+            skipped, blank = rewrite_rows(file, plain.file, read, found, reading)
             if plain.file != file:
                 plain.file.unlink()
+        else:
+            with csvtext.reading(file):
+                blank = blank_lines(plain.file, found, reading)
     dialect = {
         "encoding": reading.encoding or plain.encoding,
         "delimiter": found.delimiter,
@@ -216,6 +231,7 @@ def reader(
         "line_ends": found.line_ends,
     }
     sql = _read_csv(read, delimiter, len(found.header))
+    notes += blank.notes
     return Reader(found.header, sql, notes, dialect, skipped, file, plain.file, is_rewritten)
 
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 import duckdb
 
-from cegdb.errors import SurveyError, listed
+from cegdb.errors import SurveyError, counted, listed
 from cegdb.ingest.codebook import Entry
 from cegdb.ingest.csvfile import MisreadError
 from cegdb.ingest.draftcounts import TABLES, Counts, counts_of
 from cegdb.ingest.draftdoubts import doubt
-from cegdb.ingest.drafttext import Column, Level, as_csv, as_yaml, brief, rows_told
+from cegdb.ingest.drafttext import Column, Level, as_csv, as_yaml, brief
 from cegdb.ingest.labels import label_of, shown
 from cegdb.ingest.levels import (
     MANY_LEVELS,
@@ -185,16 +185,16 @@ def _keep_some(columns: list[Column], relation: Relation) -> None:
 def _head(relation: Relation, n_rows: int, n_columns: int, form: Form) -> list[str]:
     readers = [part.csv for part in (relation.parts or [relation]) if part.csv is not None]
     n_bad = sum(reader.skipped.count for reader in readers if reader.skipped is not None)
-    columns = f"{n_columns:,} column{'' if n_columns == 1 else 's'}"
     remarks = (
         "What stands after a # is a remark"
         if form == "yaml"
         else "A row of the kind note is a remark, so is all in the columns n and note"
     )
+    size = f"{counted(n_rows, 'row')}, {counted(n_columns, 'column')}"
     return [
         f"A draft of a codebook, to be edited, of: {shown(relation.described, most=400)}",
-        f"{rows_told(n_rows)}, {columns}. {remarks}, which changes nothing.",
-        *([f"{rows_told(n_bad)} of another shape left out"] if n_bad else []),
+        f"{size}. {remarks}, which changes nothing.",
+        *([f"{counted(n_bad, 'row')} of another shape left out"] if n_bad else []),
         *(shown(note, most=400) for note in relation.notes),
     ]
 
@@ -262,7 +262,7 @@ def _drafted(
         del column.unlisted[_SHOWN:]
     column.remarks += plain.hints
     if counts.n_blank:
-        column.remarks.append(f"blank: {rows_told(counts.n_blank)}")
+        column.remarks.append(f"blank: {counted(counts.n_blank, 'row')}")
     return column
 
 
@@ -325,7 +325,7 @@ def _list(
         else:
             column.unlisted_as = "levels:" if column.unlisted else "no answer at all"
     if not column.missing and missing:
-        named = listed(f"{brief(level.code)}: {rows_told(level.n)}" for level in missing)
+        named = listed(f"{brief(level.code)}: {counted(level.n, 'row')}" for level in missing)
         column.remarks.append(f"the file declares missing: {named}")
 
 

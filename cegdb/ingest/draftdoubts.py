@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from cegdb.errors import counted
 from cegdb.ingest.counts import looks_like
-from cegdb.ingest.drafttext import brief, rows_told
+from cegdb.ingest.drafttext import brief
 from cegdb.ingest.levels import SUSPECT, alike
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def doubt(
         and (n_answers >= _FEW_ROWS or (n_values > 1 and _ID_NAME.fullmatch(name.strip())))
     ):
         column.is_id = True
-        suspects.append(f"looks like an id: {n_values:,} values in {rows_told(n_answers)}")
+        suspects.append(f"looks like an id: {n_values:,} values in {counted(n_answers, 'row')}")
     if counts.n_levels and (
         counts.n_dates >= _NEARLY * counts.n_levels
         or (known is not None and known.kind in ("date", "datetime", "time", "period"))
@@ -121,7 +122,7 @@ def _odd_words(plain: Variable) -> list[str]:
         )
         if kind == "value" and meaning is not None:
             told = "" if text == label else f" ({brief(label)})"
-            n = rows_told(plain.counts.get(text, 0))
+            n = counted(plain.counts.get(text, 0), "row")
             found.append(
                 f"{brief(text)}{told} ({n}) may be no answer: "
                 + " or ".join(f"{each}: [{brief(text)}]" for each in meaning.split(" or "))
@@ -144,7 +145,7 @@ def _odd_codes(plain: Variable, counts: Counts) -> list[str]:
             is_apart = number > high + 1 or number < min(low, 0) - (low < 0)
             high = high if is_apart else max(high, number)
         if is_apart:
-            n, shown = rows_told(plain.counts.get(code, 0)), brief(code)
+            n, shown = counted(plain.counts.get(code, 0), "row"), brief(code)
             found.append(
                 f"{shown} ({n}) lies apart and may be no answer: "
                 f"missing: [{shown}] or structural: [{shown}]"
@@ -157,7 +158,9 @@ def _twins(plain: Variable) -> list[str]:
     found = []
     for group in alike(plain.values):
         most = max(group, key=lambda x: (x == x.strip(), plain.n_of("value", x)))
-        named = ", ".join(f"{brief(x)} ({rows_told(plain.n_of('value', x))})" for x in group)
+        named = ", ".join(
+            f"{brief(x)} ({counted(plain.n_of('value', x), 'row')})" for x in group
+        )
         others = ", ".join(f"{brief(x)}: {brief(most)}" for x in group if x != most)
         found.append(f"{named} differ in blanks or case: recode: {{{others}}}")
     return found

@@ -7,6 +7,8 @@ import io
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from cegdb.errors import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -38,17 +40,6 @@ class Column:
     is_number: bool = False
     is_id: bool = False
     remarks: list[str] = field(default_factory=list)
-
-
-def rows_told(n: int) -> str:
-    """Return a number of rows in words.
-
-    Examples
-    --------
-    >>> rows_told(1), rows_told(1200)
-    ('1 row', '1,200 rows')
-    """
-    return f"{n:,} row{'' if n == 1 else 's'}"
 
 
 def _quoted(text: str) -> str:
@@ -123,15 +114,15 @@ def _yaml_entry(column: Column) -> Iterator[str]:
             yield f"    {title}:"
         for level in levels:
             key = _key("      ", level.code)
-            yield f"{key} {_quoted(level.label)}  # {rows_told(level.n)}"
+            yield f"{key} {_quoted(level.label)}  # {counted(level.n, 'row')}"
     if column.structural:
         yield "    structural:"
     for level in column.structural:
-        yield f"      - {_quoted(level.code)}  # {rows_told(level.n)}"
+        yield f"      - {_quoted(level.code)}  # {counted(level.n, 'row')}"
     if column.unlisted_as:
         yield f"    # {column.unlisted_as}"
     for level in column.unlisted:
-        yield f"    #   {brief(level.code)}: {brief(level.label)}  # {rows_told(level.n)}"
+        yield f"    #   {brief(level.code)}: {brief(level.label)}  # {counted(level.n, 'row')}"
 
 
 def as_csv(head: list[str], columns: list[Column]) -> str:

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from cegdb.errors import SurveyError, listed
+from cegdb.errors import SurveyError, agreeing, counted, listed
 from cegdb.ingest.labels import label_of, shown
 
 if TYPE_CHECKING:
@@ -134,16 +134,13 @@ def chunks(
 
     Examples
     --------
-    >>> import tempfile
     >>> from pathlib import Path
-    >>> import xlsxwriter
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder) / "survey.xlsx"
-    ...     with xlsxwriter.Workbook(file) as book:
-    ...         page = book.add_worksheet("Answers")
-    ...         _ = page.write_row(0, 0, ["age", "vote"])
-    ...         _ = page.write_row(1, 0, [35, "Left"])
-    ...     [frame.to_numpy().tolist() for frame in chunks(file, "Answers", ["vote", "age"])]
+    >>> from tempfile import NamedTemporaryFile
+    >>> import pandas as pd
+    >>> with NamedTemporaryFile(suffix=".xlsx") as file:
+    ...     pd.DataFrame({"age": [35], "vote": ["Left"]}).to_excel(file, index=False)
+    ...     frames = list(chunks(Path(file.name), None, ["vote", "age"]))
+    >>> [frame.to_numpy().tolist() for frame in frames]
     [[['Left', '35']]]
     """
     import pandas as pd
@@ -253,7 +250,8 @@ def _table(
     elif errors:
         (row, column), text = min(errors.items())
         notes.append(
-            f"{len(errors)} cells hold an error, which is read as a label: the first is "
+            f"{counted(len(errors), 'cell')} {agreeing(len(errors), 'hold')} an "
+            "error, which is read as a label: the first is "
             f"{_letters(column)}{row + 1}, {text}"
         )
     table = _Table(name, page, errors)

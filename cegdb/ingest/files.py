@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import glob
+import os
 import shutil
 import stat
 import sys
 import tempfile
 import zipfile
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,13 +17,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
-from cegdb.errors import SurveyError, listed
+from cegdb.errors import CegdbError, SurveyError, counted, listed
 from cegdb.ingest import csvfile
 from cegdb.ingest.labels import shown
 from cegdb.ingest.relation import Relation, first_line, typed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from contextlib import ExitStack
 
 STDIN: Final = "-"
@@ -52,6 +54,8 @@ def from_stdin(
     rewrite: bool,
 ) -> Relation:
     """Return the relation of what standard input holds, kept in a temporary file."""
+    if reading.source_column is not None:
+        raise SurveyError("source_column is given of standard input, which is no file")
     if rewrite:
         raise SurveyError(
             "standard input is not readable as it is written", hint="write it to a file first"
@@ -60,8 +64,22 @@ def from_stdin(
     file = Path(folder) / "stdin"
     with file.open("wb") as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy)
+    stack.enter_context(_called(file, "standard input"))
     relation = from_file(con, file, stack, reading, rewrite=rewrite)
     return replace(relation, described="standard input")
+
+
+@contextmanager
+def _called(file: Path, name: str) -> Iterator[None]:
+    """Let every error call a file by another name, whoever raises it."""
+    path = str(file)
+    try:
+        yield
+    except CegdbError as error:
+        for written in (path, shown(path, most=400), shown(path)):
+            error.args = tuple(str(text).replace(written, name) for text in error.args)
+            error.hint = error.hint and error.hint.replace(written, name)
+        raise
 
 
 def from_files(
@@ -84,9 +102,15 @@ def from_files(
     """
     if not files:
         raise SurveyError("the list of files is empty")
-    if len(files) == 1:
-        return from_file(con, files[0], stack, reading, rewrite=rewrite)
     parts = [from_file(con, file, stack, reading, rewrite=rewrite) for file in files]
+    if reading.source_column is not None:
+        labels = source_labels(files)
+        parts = [
+            _with_source(part, reading.source_column, label, place)
+            for place, (part, label) in enumerate(zip(parts, labels, strict=True))
+        ]
+    if len(parts) == 1:
+        return parts[0]
     for part in parts:
         if part.chunks is not None:
             raise SurveyError(
@@ -115,16 +139,76 @@ def from_files(
             known = order.setdefault(name, [])
             known += [label for label in labels if label not in known]
     return Relation(
-        f"{len(files)} files, {files[0]} to {files[-1]}",
+        f"{files[0]} and {counted(len(files) - 1, 'more file')}",
         parts[0].name,
         columns,
         [f"f{i}" for i in range(len(columns))],
         f"({' union all '.join(selects)})",
-        level_order=order,
+        {key: value for part in parts for key, value in part.params.items()},
+        order,
         parts=parts,
         notes=[f"{part.shown}: {note}" for part in parts for note in part.notes],
         format=parts[0].format,
         files=[file for part in parts for file in part.files],
+        source_column=reading.source_column,
+    )
+
+
+def source_labels(files: Sequence[Path]) -> list[str]:
+    """Return what to call each of several files: names without ending where these suffice.
+
+    Raises
+    ------
+    SurveyError
+        One file is named twice.
+
+    Examples
+    --------
+    >>> source_labels([Path("y/wave1.csv"), Path("y/wave2.csv.gz")])
+    ['wave1', 'wave2']
+    >>> source_labels([Path("y/a/wave.csv"), Path("y/b/wave.csv"), Path("y/c.csv")])
+    ['a/wave', 'b/wave', 'c']
+    >>> source_labels([Path("wave.csv"), Path("wave.parquet")])
+    ['wave.csv', 'wave.parquet']
+    """
+    stems = [_stem(file) for file in files]
+    labels = list(stems)
+    for stem in dict.fromkeys(stems):
+        places = [place for place, other in enumerate(stems) if other == stem]
+        if len(places) == 1:
+            continue
+        whole = [Path(os.path.abspath(files[place])) for place in places]  # noqa: PTH100
+        above = os.path.commonpath([file.parent for file in whole])
+        longer = [file.relative_to(above) for file in whole]
+        named = [str(file.with_name(stem)) for file in longer]
+        if len(set(named)) < len(named):
+            named = [str(file) for file in longer]
+        for place, label in zip(places, named, strict=True):
+            labels[place] = label
+    twice = [str(file) for file, label in zip(files, labels, strict=True)
+             if labels.count(label) > 1]  # fmt: skip
+    if twice:
+        raise SurveyError(f"source_column cannot tell apart the files {listed(twice)}")
+    return labels
+
+
+def _with_source(relation: Relation, column: str, label: str, place: int) -> Relation:
+    """Return a file's relation with a first column that holds the file's label."""
+    if column in relation.columns:
+        raise SurveyError(
+            f"{relation.shown} has a column called {column!r}, as source_column is",
+            hint="take another name",
+        )
+    key = f"source{place}"
+    cells = relation.cells
+    if relation.chunks is not None:  # its table names columns by their place
+        cells = [f"f{i}" for i in range(1, len(cells) + 1)]
+    return replace(
+        relation,
+        columns=[column, *relation.columns],
+        cells=[f"cast(${key} as varchar[])[1]", *cells],
+        params={**relation.params, key: [label]},
+        source_column=column,
     )
 
 
@@ -139,10 +223,7 @@ def from_file(
     """Return the relation of one file, whose format its first bytes tell."""
     called = shown(str(file), most=400)
     start = _start(file, called)
-    name = file.name
-    for suffix in _SUFFIXES:
-        name = name.removesuffix(suffix)
-    name = (name.rsplit(".", 1)[0] if "." in name[1:] else name).strip() or "survey"
+    name = _stem(file)
     if not start:
         raise SurveyError(f"{called} is empty")
     if start.startswith(_PARQUET):
@@ -173,6 +254,14 @@ def from_file(
         format={"format": "CSV", **reader.dialect},
         files=[str(file)],
     )
+
+
+def _stem(file: Path) -> str:
+    """Return a file's name without its endings."""
+    name = file.name
+    for suffix in _SUFFIXES:
+        name = name.removesuffix(suffix)
+    return (name.rsplit(".", 1)[0] if "." in name[1:] else name).strip() or "survey"
 
 
 def _start(file: Path, called: str) -> bytes:

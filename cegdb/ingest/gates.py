@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from cegdb.errors import SqlStepError, SurveyError, listed
+from cegdb.errors import SqlStepError, SurveyError, agreeing, counted, listed
 from cegdb.ingest.labels import shown
 from cegdb.ingest.levels import MISSING, NOT_APPLICABLE
 from cegdb.ingest.relation import find_columns, first_line
@@ -286,7 +286,7 @@ def _word(variable: Variable, code: int) -> str:
 def gate_hints(report: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a sentence for each kind of row that contradicts a gate."""
     return [
-        f"{wrong['rows']:,} {'row violates' if wrong['rows'] == 1 else 'rows violate'} "
+        f"{counted(wrong['rows'], 'row')} {agreeing(wrong['rows'], 'violate')} "
         f"the gate of {gate['variable']!r} ({gate['gate']}), {_WRONG[kind]}: "
         + "; ".join(wrong["examples"])
         for gate in report

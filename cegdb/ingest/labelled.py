@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from cegdb.errors import SurveyError, listed
+from cegdb.errors import SurveyError, agreeing, counted, listed
 from cegdb.ingest import _readstat
 from cegdb.ingest.labels import label_of, shown
 
@@ -248,7 +248,8 @@ def chunks(
             yield frame
     if described.n_rows is not None and n != described.n_rows:
         raise SurveyError(
-            f"{shown(str(file))} says it has {described.n_rows} rows, but {n} can be read",
+            f"{shown(str(file))} says it has {counted(described.n_rows, 'row')}, "
+            f"but {n:,} can be read",
             hint="the file is not complete: fetch or save it again",
         )
 
@@ -275,7 +276,8 @@ def _checked(file: Path) -> str:
         )
     if what == "SAS transport" and size % 80:
         raise SurveyError(
-            f"{called} ends amid a record: its {size} bytes are no multiple of 80",
+            f"{called} ends amid a record: its {counted(size, 'byte')} "
+            f"{agreeing(size, 'are')} no multiple of 80",
             hint="the file is not complete: fetch or save it again",
         )
     if importlib.util.find_spec("pyreadstat") is None:

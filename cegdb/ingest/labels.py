@@ -57,3 +57,19 @@ def shown(text: str, most: int = 80) -> str:
     """Return a text on one line, not for ever, and fit to be printed."""
     line = " ".join(text.split()).encode("utf-8", "backslashreplace").decode()
     return line if len(line) <= most else f"{line[:most]}..."
+
+
+def shown_source(described: str, *, is_file: bool, most: int = 80) -> str:
+    """Return what a survey was read from, on one line: of a long path the last part.
+
+    Examples
+    --------
+    >>> shown_source("surveys/2024/waves/wave1.csv and 2 more files", is_file=True, most=30)
+    '.../wave1.csv and 2 more files'
+    >>> shown_source("select * from answers", is_file=False, most=8)
+    'select *...'
+    """
+    if not is_file:
+        return shown(described, most)
+    above, slash, name = described.rpartition("/")
+    return shown(f".../{name}" if above + slash and len(described) > most else described, 400)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
 import sqlalchemy as sa
 
-from cegdb.errors import SurveyError, listed
+from cegdb.errors import SurveyError, counted, listed
 from cegdb.ingest.bins import binned, number_of, plain
 from cegdb.ingest.codebook import Entry
 from cegdb.store import schema
@@ -358,7 +358,7 @@ def _bin(variable: Variable) -> None:
     places, labels = binned(bins, numbers, variable.decimal)
     strange = in_level_order([text for text in numbers if text not in places])
     if strange:
-        counts = [f"{text!r} ({numbers[text]} rows)" for text in strange]
+        counts = [f"{text!r} ({counted(numbers[text], 'row')})" for text in strange]
         raise SurveyError(
             f"{name!r} has bins, and answers that are no numbers: {listed(counts)}",
             hint="declare them structural or missing",
@@ -403,8 +403,8 @@ def order_levels(variable: Variable, frame_order: list[str] | None) -> None:
     if reserved:
         raise SurveyError(
             f"{name!r} has the answer {NOT_APPLICABLE!r} "
-            f"({_n_called(variable, NOT_APPLICABLE)} rows), which is how cegdb itself "
-            "calls structural cells",
+            f"({counted(_n_called(variable, NOT_APPLICABLE), 'row')}), which is how cegdb "
+            "itself calls structural cells",
             hint=f"declare it: structural=[{NOT_APPLICABLE!r}], or write it otherwise",
         )
     both = [label for label in variable.values if label in missing]
@@ -437,7 +437,9 @@ def _as_declared(variable: Variable, declared: list[str], observed: list[str]) -
     known = set(declared)
     outside = in_level_order([label for label in observed if label not in known])
     if outside:
-        counts = [f"{label!r} ({variable.n_of('value', label)} rows)" for label in outside]
+        counts = [
+            f"{label!r} ({counted(variable.n_of('value', label), 'row')})" for label in outside
+        ]
         raise SurveyError(
             f"{name!r} has answers that levels does not list: {listed(counts)}",
             hint="add them to levels, or declare them structural or missing",
@@ -591,8 +593,8 @@ def suspects(variables: list[Variable], settings: Settings) -> list[str]:
         name = variable.name
         hints += variable.hints
         hints += [
-            f"{name!r} has the answer {label!r} ({n} rows), kept as a label: if it means no "
-            f"answer, ingest with missing=[{label!r}] or structural=[{label!r}]"
+            f"{name!r} has the answer {label!r} ({counted(n, 'row')}), kept as a label: if it "
+            f"means no answer, ingest with missing=[{label!r}] or structural=[{label!r}]"
             for label in variable.values
             if label.strip().casefold() in SUSPECT and (n := variable.n_of("value", label))
         ]

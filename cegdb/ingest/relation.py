@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import SurveyError, listed
-from cegdb.ingest.labels import label_of, shown
+from cegdb.ingest.labels import label_of, shown, shown_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,7 +28,8 @@ class Relation:
     """A readable source: its column names and the SQL that reads each as text.
 
     ``chunks`` gives the rows of a file that DuckDB cannot read, for the columns asked for;
-    they are then in the table ``from_clause``. ``parts`` are the files read as one.
+    they are then in the table ``from_clause``. ``parts`` are the files read as one, and
+    ``source_column`` is the column, if any, that tells them apart.
     """
 
     described: str
@@ -45,11 +47,12 @@ class Relation:
     notes: list[str] = field(default_factory=list)
     format: dict[str, str] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
+    source_column: str | None = None
 
     @property
     def shown(self) -> str:
         """What to call it in a message."""
-        return shown(self.described)
+        return shown_source(self.described, is_file=bool(self.files))
 
     def params_of(self, query: str) -> dict[str, Value]:
         """Return the parameters that a query on it uses."""
@@ -130,19 +133,35 @@ def find_columns(names: Sequence[str], wanted: Iterable[object], where: str) -> 
         name = _asked_name(asked)
         fits = [other for other in names if other == name]
         fits = fits or [other for other in names if other.strip() == name.strip()]
-        fits = fits or [
-            other for other in names if other.strip().casefold() == name.strip().casefold()
-        ]
+        fits = fits or [other for other in names if _folded(other) == _folded(name)]
         if len(fits) > 1:
             raise SurveyError(f"{name!r} may be any of {listed(map(repr, fits))} in {where}")
         if not fits:
-            near = difflib.get_close_matches(name, names, n=3) or names
             raise SurveyError(
-                f"there is no variable {asked!r} in {where}",
-                hint=f"did you mean {listed(map(repr, near))}?",
+                f"there is no variable {asked!r} in {where}", hint=_meant(name, names)
             )
         found += fits
     return found
+
+
+def _meant(name: str, names: Sequence[str]) -> str:
+    """Return the hint for a name that is not found: a shell may have cut it at a comma."""
+    cut = [
+        other
+        for other in names
+        if "," in other and _folded(name) in map(_folded, other.split(","))
+    ]
+    near = cut or difflib.get_close_matches(name, names, n=3) or names
+    hint = f"did you mean {listed(map(repr, near))}?"
+    if cut:
+        within = cut[0].replace('"', '""')
+        quoted = shlex.quote(f'"{within}",...')
+        hint += f" on the command line a name with a comma is quoted twice: --order {quoted}"
+    return hint
+
+
+def _folded(name: str) -> str:
+    return name.strip().casefold()
 
 
 def _asked_name(asked: object) -> str:

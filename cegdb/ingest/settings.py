@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from cegdb.errors import SurveyError, listed
+from cegdb.errors import SurveyError, items_of, listed
 from cegdb.ingest.bins import bins_of, plain
 from cegdb.ingest.codebook import Codebook, Entry
-from cegdb.ingest.labels import label_of
+from cegdb.ingest.labels import label_of, shown
 from cegdb.ingest.levels import Variable
 from cegdb.ingest.relation import find_columns
 
@@ -45,6 +45,7 @@ class Settings:
     count: str | None
     weight: str | None
     cluster: str | None
+    source_column: str | None
     decimal: str
     structural: dict[str, list[str]]
     missing: dict[str, list[str]]
@@ -86,6 +87,7 @@ class Settings:
             "count": self.count,
             "weight": self.weight,
             "cluster": self.cluster,
+            "source_column": self.source_column,
             "decimal": self.decimal,
             "gates": self.gates,
             "quantiles": quantiles,
@@ -106,8 +108,9 @@ def settled(relation: Relation, request: Request) -> Settings:
     """
     where, names, book = relation.shown, relation.columns, request.codebook
     columns = request.columns if request.columns is not None else book.columns
-    if isinstance(columns, str):
-        raise SurveyError(f"columns is one text, {columns!r}", hint="give a list of names")
+    asked: list[object] = []
+    if columns is not None:
+        asked = items_of(columns, "columns", SurveyError, hint="give a list of names")
     count = request.count if request.count is not None else book.count
     count_column = None if count is None else find_columns(names, [count], where)[0]
     weight = request.weight if request.weight is not None else book.weight
@@ -115,15 +118,21 @@ def settled(relation: Relation, request: Request) -> Settings:
     cluster_column = None
     if request.cluster is not None:
         cluster_column = find_columns(names, [request.cluster], where)[0]
-    if request.decimal not in (".", ","):
+    if str(request.decimal) not in (".", ","):
         raise SurveyError(f"decimal is {request.decimal!r}", hint="choose '.' or ','")
-    asked: list[object] = [] if columns is None else list(columns)
     if columns is None:
         others = (count_column, weight_column, cluster_column)
         chosen = [name for name in names if name not in others]
     else:
         chosen = find_columns(names, asked, where)
-    _check_names(chosen, names, where)
+    found_as = {
+        str(name): found
+        for name, found in zip(asked, chosen, strict=False)
+        if str(name) != found
+    }
+    if relation.source_column is not None and relation.source_column not in chosen:
+        chosen = [relation.source_column, *chosen]
+    _check_names(chosen, relation)
     for column, what in ((count_column, "count"), (weight_column, "weight")):
         if column is not None and column in chosen:
             raise SurveyError(f"{column!r} cannot be the {what} and a variable")
@@ -157,17 +166,13 @@ def settled(relation: Relation, request: Request) -> Settings:
             request.decimal,
             is_gated=name in gated,
         )
-    found_as = {
-        str(name): found
-        for name, found in zip(asked, chosen, strict=False)
-        if str(name) != found
-    }
     return Settings(
         variables,
         dict(zip(names, relation.cells, strict=True)),
         count_column,
         weight_column,
         cluster_column,
+        relation.source_column,
         request.decimal,
         structural,
         missing,
@@ -186,7 +191,8 @@ def settled(relation: Relation, request: Request) -> Settings:
     )
 
 
-def _check_names(chosen: list[str], names: Sequence[str], where: str) -> None:
+def _check_names(chosen: list[str], relation: Relation) -> None:
+    where, names = relation.shown, relation.columns
     twice = sorted({name for name in chosen if names.count(name) > 1})
     if twice:
         raise SurveyError(
@@ -199,7 +205,7 @@ def _check_names(chosen: list[str], names: Sequence[str], where: str) -> None:
     if not chosen:
         raise SurveyError(f"{where} has no column left to be a variable")
     if "" in chosen:
-        at = list(names).index("") + 1
+        at = names.index("") + (relation.source_column is None)
         raise SurveyError(
             f"column {at} of {where} has no name", hint="name it, or choose columns"
         )
@@ -231,8 +237,10 @@ def _items(
     """Return variable and value, every name found among the chosen ones."""
     if given is None:
         return []
+    if not isinstance(given, Mapping):
+        raise SurveyError(f"{setting} is {shown(repr(given))}", hint="give variable -> value")
     items: list[tuple[str, object]] = []
-    for name, value in dict(given).items():
+    for name, value in given.items():
         found = find_columns(chosen, [name], f"the variables ({setting})")[0]
         if found in dict(items):
             raise SurveyError(f"{setting} names {found!r} more than once")
@@ -253,10 +261,8 @@ def _labels(given: Labels | None, chosen: list[str], setting: str) -> dict[str, 
 
 def _texts(labels: object, setting: str) -> list[str]:
     """Return a list of labels as text, refusing what is none."""
-    if isinstance(labels, str) or not isinstance(labels, Iterable):
-        what = "one text, " if isinstance(labels, str) else ""
-        raise SurveyError(f"{setting} is {what}{labels!r}", hint="give a list of labels")
-    texts = [label_of(label) for label in labels]
+    items = items_of(labels, setting, SurveyError, hint="give a list of labels")
+    texts = [label_of(label) for label in items]
     plain = [text for text in texts if text is not None]
     if len(plain) < len(texts):
         raise SurveyError(

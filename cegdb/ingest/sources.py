@@ -60,11 +60,13 @@ def opened(
     reading: csvfile.Reading | None = None,
     *,
     rewrite: bool = False,
+    source_column: str | None = None,
 ) -> Iterator[Relation]:
     """Give the relation of a file, several files, DataFrame, Arrow table or SELECT.
 
     ``reading`` is what is told about how a file is written; ``rewrite`` is asked for
-    after a `csvfile.MisreadError`.
+    after a `csvfile.MisreadError`. ``source_column`` is that of a survey to which the source
+    is added; it is left blank where the source is no file.
 
     Raises
     ------
@@ -73,6 +75,7 @@ def opened(
         column holds nested values; ``reading`` tells of what the source does not have.
     """
     told = reading or csvfile.Reading()
+    of_files = told if source_column is None else replace(told, source_column=source_column)
     with ExitStack() as stack:
         stack.callback(_forget, con)
         if isinstance(source, str) and source == files.STDIN:
@@ -84,10 +87,10 @@ def opened(
             found = [Path(os.fspath(source))]
             if _PATTERN.search(str(source)) and not os.path.exists(source):  # noqa: PTH110
                 found = files.matching(str(source)) or found
-            yield files.from_files(con, found, stack, told, rewrite=rewrite)
+            yield files.from_files(con, found, stack, of_files, rewrite=rewrite)
         elif isinstance(source, (list, tuple)):
             paths = [_path(item) for item in source]
-            yield files.from_files(con, paths, stack, told, rewrite=rewrite)
+            yield files.from_files(con, paths, stack, of_files, rewrite=rewrite)
         else:
             _refuse_told(told, type(source).__name__)
             yield _from_object(con, source)
@@ -103,6 +106,8 @@ def _path(item: object) -> Path:
 
 
 def _refuse_told(reading: csvfile.Reading, what: str) -> None:
+    if reading.source_column is not None:
+        raise SurveyError(f"source_column is given of {what}, which is no file")
     if reading != csvfile.Reading():
         raise SurveyError(f"how a file is written was told of {what}, which is no file")
 
@@ -113,7 +118,7 @@ def load_chunks(
     """Put the named columns of a file that DuckDB cannot read into its temp table."""
     if relation.chunks is None:
         return
-    names = list(dict.fromkeys(names))
+    names = [name for name in dict.fromkeys(names) if name != relation.source_column]
     places = {name: f"f{relation.columns.index(name)}" for name in names}
     kinds = ", ".join(f"{place} varchar" for place in places.values())
     con.execute(f"create or replace temp table {files.LOADED} ({kinds})")
@@ -136,7 +141,8 @@ def unreadable(
         with closing(con.cursor()) as other:
             try:
                 cells = ", ".join(f"count({cell})" for cell in part.cells)
-                other.execute(f"select {cells} from {part.from_clause}")  # noqa: S608
+                query = f"select {cells} from {part.from_clause}"  # noqa: S608
+                other.execute(query, part.params_of(query))
             except duckdb.Error as found:
                 if part.csv is not None:
                     return csvfile.explain(con, part.csv, str(found))

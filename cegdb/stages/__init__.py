@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import sqlalchemy as sa
 
-from cegdb.errors import StagingError
+from cegdb.errors import StagingError, agreeing, counted
 from cegdb.sqlfiles import Steps
 from cegdb.stages.naming import Grouping, SituationPath, refuse_mixture, resolve
 from cegdb.stages.scores import intervals, scores
@@ -44,6 +44,7 @@ __all__ = [
 
 Hyperstages: TypeAlias = "Literal['variable', 'labels'] | Grouping"
 
+_MOST_HINTS: Final = 5
 # Okabe & Ito (2008), then Tol's "muted" scheme: both made for colour-blind readers.
 PALETTE: Final = [
     "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7",
@@ -556,19 +557,28 @@ def _write(
 
 
 def _hints(steps: Steps, staging_id: int) -> list[str]:
-    """Return a hint for each variable whose florets do not all have the same labels."""
+    """Return hints for the variables whose florets do not all have the same labels.
+
+    Those with most hyperstages are named, and the others counted.
+    """
     sets: dict[str, list[tuple[set[str], int]]] = {}
     for variable, labels, n in steps.fetch("hyperstage_size", staging_id=staging_id):
         found = {str(label) for label in labels} if isinstance(labels, list) else set()
         sets.setdefault(str(variable), []).append((found, n))
-    hints = []
+    uneven: list[tuple[int, str]] = []
     for variable, of_variable in sets.items():
         seen = set[str]().union(*(labels for labels, _ in of_variable))
         lacking = sum(n for labels, n in of_variable if labels != seen)
         if lacking:
-            hints.append(
-                f"{variable!r} has {len(of_variable)} hyperstages, since {lacking:,} "
-                f"{'floret lacks' if lacking == 1 else 'florets lack'} a level seen "
-                "elsewhere; see sampling_zeros"
+            hint = (
+                f"{variable!r} has {counted(len(of_variable), 'hyperstage')}, since "
+                f"{counted(lacking, 'floret')} {agreeing(lacking, 'lack')} a level "
+                "seen elsewhere; see sampling_zeros"
             )
+            uneven.append((len(of_variable), hint))
+    uneven.sort(key=lambda found: -found[0])
+    hints = [hint for _, hint in uneven[:_MOST_HINTS]]
+    if len(uneven) > _MOST_HINTS:
+        more = counted(len(uneven) - _MOST_HINTS, "more variable")
+        hints.append(f"and {more} of several hyperstages")
     return hints

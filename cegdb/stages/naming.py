@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
+from numbers import Number
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
-from cegdb.errors import SqlStepError, StagingError, SurveyError, listed
+from cegdb.errors import SqlStepError, StagingError, SurveyError, items_of, listed
 from cegdb.ingest.labels import label_of
 from cegdb.ingest.sources import Source, opened, unreadable
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from cegdb.sqlfiles import Steps, Value
 
 ANY: Final = "*"
+_PATHS: Final = "give labels from the root, such as ('High', 'Low')"
 
 SituationPath: TypeAlias = "str | Sequence[object]"
 Grouping: TypeAlias = (
@@ -70,8 +72,10 @@ def resolve(
         named = [
             (_labels(path, what), str(number))
             for number, group in enumerate(grouping, 1)
-            for path in group
+            for path in items_of(group, f"a group of {what}", StagingError, hint=_choices(what))
         ]
+    elif isinstance(grouping, (Number, bytes)):
+        raise StagingError(f"{what} is {grouping!r}", hint=_choices(what))
     else:
         return _from_source(steps, con, tree_id, cast("Source", grouping), what)
     _from_paths(steps, tree_id, named, what, passed_over)
@@ -88,8 +92,12 @@ def _text(name: object) -> str:
     return text
 
 
-def _labels(path: SituationPath, what: str) -> list[str]:
-    parts = [path] if isinstance(path, str) else list(path)
+def _labels(path: object, what: str) -> list[str]:
+    parts = (
+        [path]
+        if isinstance(path, str)
+        else items_of(path, f"a path of {what}", StagingError, hint=_PATHS)
+    )
     labels = [label_of(part) for part in parts]
     if None in labels:
         raise StagingError(f"{what}: the path {path!r} holds a blank, which is no label")
@@ -145,12 +153,15 @@ def _named(con: duckdb.DuckDBPyConnection, source: Source, what: str) -> Iterato
         with opened(con, source) as relation:
             yield relation
     except SurveyError as error:
-        choice = "'variable', 'labels', " if what == "hyperstage" else ""
-        raise StagingError(
-            f"{what}: {error.args[0]}",
-            hint=f"give {choice}a mapping from path to name, a list of groups of paths, or a "
-            "frame, file or SELECT with vertex_id and the name",
-        ) from None
+        raise StagingError(f"{what}: {error.args[0]}", hint=_choices(what)) from None
+
+
+def _choices(what: str) -> str:
+    choice = "'variable', 'labels', " if what == "hyperstage" else ""
+    return (
+        f"give {choice}a mapping from path to name, a list of groups of paths, or a "
+        "frame, file or SELECT with vertex_id and the name"
+    )
 
 
 def _from_source(

@@ -84,7 +84,7 @@ def find(catalog: sa.Connection, kind: Kind, name: str) -> int:
     UnknownNameError
         There is none; the hint lists those there are.
     """
-    if kind not in _PLACES:
+    if str(kind) not in _PLACES:
         raise UnknownNameError(
             f"there is no kind {kind!r}", hint=f"kinds are {', '.join(KINDS)}"
         )

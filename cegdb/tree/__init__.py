@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as replaced
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import sqlalchemy as sa
 
-from cegdb.errors import TreeError, listed
+from cegdb.errors import TreeError, agreeing, counted, items_of, listed
 from cegdb.ingest.labels import label_of
 from cegdb.ingest.levels import MANY_LEVELS, MISSING
 from cegdb.ingest.relation import find_columns
@@ -41,6 +43,7 @@ SamplingZeros: TypeAlias = Literal["none", "floret", "full"]
 Path: TypeAlias = "Mapping[str, object] | Sequence[object]"
 
 ANY: Final = "*"
+_PATHS: Final = "give a list of paths: variable -> label, or labels from the root"
 _MOST_VERTICES: Final = 2_000_000_000
 _MOST_VARIABLES: Final = 1_000
 _POLICY: Final = ("blank", "missing_policy", "sampling_zeros", "gate_min_rows")
@@ -75,7 +78,8 @@ def event_tree(
     blank
         What a blank cell means: ``"structural"`` (the question does not apply),
         ``"missing"`` (it does, the answer is not known), or ``"auto"``: structural where
-        a history of at least ``gate_min_rows`` rows has nothing but blanks there.
+        a history of at least ``gate_min_rows`` rows has nothing but blanks there, and
+        everywhere if the variable has no answer in the whole survey.
     missing_policy
         ``"prefix"``: a row counts up to its first missing answer; ``"complete"``: rows
         with a missing answer are left out; ``"category"``: missing is an answer.
@@ -126,13 +130,20 @@ def event_tree(
     _choice("blank", blank, ("auto", "structural", "missing"))
     _choice("missing_policy", missing_policy, ("prefix", "complete", "category"))
     _choice("sampling_zeros", sampling_zeros, ("none", "floret", "full"))
-    if gate_min_rows < 1:
-        raise TreeError(f"gate_min_rows is {gate_min_rows}: it must be 1 or more")
+    is_whole = isinstance(gate_min_rows, Integral) and not isinstance(gate_min_rows, bool)
+    if not is_whole or gate_min_rows < 1:
+        raise TreeError(
+            f"gate_min_rows is {gate_min_rows!r}: it must be 1 or more",
+            hint="give a whole number",
+        )
+    gate_min_rows = int(gate_min_rows)
+    paths_to_add = items_of(add_paths, "add_paths", TreeError, hint=_PATHS)
+    ruled_out = items_of(impossible, "impossible", TreeError, hint=_PATHS)
     policy = Policy(blank, missing_policy, sampling_zeros, gate_min_rows)
     with store.writing() as (con, catalog):
         survey = row(catalog, "survey", survey_id)
         name = claim_name(catalog, "tree", name, str(survey["name"]), replace=replace)
-        asked = _Asked(name, order, policy, add_paths, impossible)
+        asked = _Asked(name, order, policy, paths_to_add, ruled_out)
         return _make(con, catalog, survey, asked, again=None)
 
 
@@ -167,8 +178,8 @@ class _Asked:
     name: str
     order: Sequence[str] | None
     policy: Policy
-    add_paths: Sequence[Path]
-    impossible: Sequence[Path]
+    add_paths: Sequence[object]
+    impossible: Sequence[object]
 
 
 def _make(
@@ -190,6 +201,12 @@ def _make(
         for path in added:
             refuse_gaps(steps, survey_id, variables, path)
         filled = [_filled(path, variables) for path in added]
+        variables = [
+            replaced(variable, is_unanswered=False)
+            if any(path.get(i, 0) not in (0, variable.structural_code) for path in filled)
+            else variable
+            for i, variable in enumerate(variables)
+        ]
         coded = code_paths(steps, survey_id, variables, policy, filled, rules)
         tree_id = new_id(catalog, "tree") if again is None else again
         _build(steps, tree_id, variables, coded, is_weighted=_is_weighted(survey))
@@ -223,7 +240,7 @@ def _make(
                 "histories": coded.histories,
                 "missing": _missing(coded, policy, survey["n"]),
                 "vertices_without_rows": n_zero,
-                "hints": _hints(coded, policy, survey["n"]),
+                "hints": _hints(variables, coded, policy, survey["n"]),
             },
             **made_by(time.perf_counter() - started),
         },
@@ -296,8 +313,8 @@ def _refuse_siblings(steps: Steps, tree_id: int) -> None:
         )
 
 
-def _choice(setting: str, value: str, choices: Sequence[str]) -> None:
-    if value not in choices:
+def _choice(setting: str, value: object, choices: Sequence[str]) -> None:
+    if not isinstance(value, str) or value not in choices:
         raise TreeError(f"{setting} is {value!r}", hint=f"choose {' or '.join(choices)}")
 
 
@@ -309,14 +326,13 @@ def _variables(
     *,
     gaps: bool,
 ) -> list[TreeVariable]:
-    if isinstance(order, str):
-        raise TreeError(f"order is one text, {order!r}", hint="give a list of variables")
     of_survey = schema.variable.c.survey_id == survey["survey_id"]
     query = sa.select(schema.variable).where(of_survey).order_by(schema.variable.c.ordinal)
     rows = {str(found["name"]): found for found in catalog.execute(query).mappings()}
     names = list(rows)
     if order is not None:
-        names = find_columns(names, list(order), f"survey {survey['name']!r}")
+        asked = items_of(order, "order", TreeError, hint="give a list of variables")
+        names = find_columns(names, asked, f"survey {survey['name']!r}")
     if not names:
         raise TreeError("order names no variable")
     if len(names) > _MOST_VARIABLES:
@@ -380,6 +396,7 @@ def _variable(
         first_level_id=levels[0]["level_id"],
         codes=codes,
         n_values=len(values),
+        is_unanswered=n["blank"] > 0 and not n["value"] + n["missing"],
         blank_code=blank_code,
         missing_code=missing_code if category else blank_code,
         n_undecided=n["blank"] + (0 if category else n["missing"]),
@@ -387,19 +404,20 @@ def _variable(
     )
 
 
-def _path(path: Path, variables: Sequence[TreeVariable], setting: str) -> dict[int, int]:
+def _path(path: object, variables: Sequence[TreeVariable], setting: str) -> dict[int, int]:
     """Return a path or rule as position in the order -> code."""
     names = [variable.name for variable in variables]
     if isinstance(path, str):
-        raise TreeError(f"{setting} has one text, {path!r}, where a path belongs")
+        raise TreeError(f"{setting} has one text, {path!r}, where a path belongs", hint=_PATHS)
     if isinstance(path, Mapping):
         items = path.items()
         found = find_columns(names, [str(key) for key, _ in items], "the order")
         labels = {names.index(key): label for key, (_, label) in zip(found, items, strict=True)}
     else:
-        if len(path) > len(variables):
-            raise TreeError(f"{setting} has a path of {len(path)} labels: {listed(path)}")
-        labels = {i: label for i, label in enumerate(path) if label != ANY}
+        parts = items_of(path, f"a path of {setting}", TreeError, hint=_PATHS)
+        if len(parts) > len(variables):
+            raise TreeError(f"{setting} has a path of {len(parts)} labels: {listed(parts)}")
+        labels = {i: label for i, label in enumerate(parts) if label != ANY}
     if not labels:
         raise TreeError(f"{setting} has a path that names no label")
     result: dict[int, int] = {}
@@ -452,25 +470,43 @@ def _missing(coded: Coded, policy: Policy, n: int) -> dict[str, object]:
     }
 
 
-def _hints(coded: Coded, policy: Policy, n: int) -> list[str]:
+def _hints(
+    variables: Sequence[TreeVariable], coded: Coded, policy: Policy, n: int
+) -> list[str]:
     """Return what a reader of the summary should know of rows that do not reach a leaf."""
     hints = []
+    unanswered = [
+        variable.name
+        for variable in variables
+        if variable.is_unanswered and coded.decisions[variable.name]["blank_structural"]
+    ]
+    if unanswered:
+        hints.append(
+            f"nobody in the survey answered {listed(map(repr, unanswered))}: blanks there "
+            "count as not applicable, and make no edge"
+        )
     told = _missing(coded, policy, n)
     stopped = int(str(told.get("rows_with_a_missing_answer", 0)))
     if stopped * 10 > n and policy.missing == "prefix":
         hints.append(
-            f"{stopped:,} of {n:,} rows ({stopped / n:.0%}) count up to a missing answer only, "
-            f"and {coded.n_followed:,} of them answer a later question, which is not used; see "
-            "missing_policy"
+            f"{stopped:,} of {counted(n, 'row')} ({stopped / n:.0%}) "
+            f"{agreeing(stopped, 'count')} up to a missing answer only, and "
+            f"{coded.n_followed:,} of them {agreeing(coded.n_followed, 'answer')} a later "
+            "question, which is not used; see missing_policy"
         )
     for name, decided in coded.decisions.items():
         stopped = decided["blank_missing"] + decided["missing"]
         if stopped and policy.missing != "category":
             verb = "left out" if policy.missing == "complete" else "counted up to there"
-            hints.append(f"{stopped:,} of {n:,} rows have no answer to {name!r} and are {verb}")
-        if decided["missing_structural"]:
             hints.append(
-                f"{decided['missing_structural']:,} missing answers to {name!r} count as "
-                "not applicable, since nobody with their history answered it"
+                f"{stopped:,} of {counted(n, 'row')} {agreeing(stopped, 'have')} no answer to "
+                f"{name!r} and {agreeing(stopped, 'are')} {verb}"
+            )
+        missing = decided["missing_structural"]
+        if missing:
+            hints.append(
+                f"{counted(missing, 'missing answer')} to {name!r} "
+                f"{agreeing(missing, 'count')} as not applicable, "
+                "since nobody with the same history answered it"
             )
     return hints

@@ -15,7 +15,10 @@ _MOST: Final = 20
 
 @dataclass(frozen=True)
 class TreeVariable:
-    """One variable of the order, with its levels as the survey codes them."""
+    """One variable of the order, with its levels as the survey codes them.
+
+    ``is_unanswered``: no cell holds an answer, nor a label that says why there is none.
+    """
 
     name: str
     ordinal: int
@@ -23,6 +26,7 @@ class TreeVariable:
     first_level_id: int
     codes: Mapping[str, int]
     n_values: int
+    is_unanswered: bool
     blank_code: int
     missing_code: int
     n_undecided: int

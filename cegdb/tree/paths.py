@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from cegdb.errors import TreeError, listed
+from cegdb.errors import TreeError, agreeing, counted, listed
 from cegdb.store.objects import response_table
 from cegdb.tree.histories import TreeVariable, histories, label_for
 
@@ -205,7 +205,9 @@ def _refuse_observed(
                 f"{variables[i].name} = {label_for(variables[i], code)}"
                 for i, code in rule.items()
             )
-            found = f"{n} rows have it" if n else "add_paths adds it"
+            found = (
+                f"{counted(n, 'row')} {agreeing(n, 'have')} it" if n else "add_paths adds it"
+            )
             raise TreeError(f"the path {words} is declared impossible, but {found}")
 
 
@@ -227,8 +229,8 @@ def refuse_gaps(
         if n:
             words = listed(label_for(variables[i], c) for i, c in named.items())
             raise TreeError(
-                f"the added path {words} says nothing of {variable.name!r}, which {n} rows "
-                "with the answers before it do",
+                f"the added path {words} says nothing of {variable.name!r}, which "
+                f"{counted(n, 'row')} with the answers before it {agreeing(n, 'do')}",
                 hint=f"give its label, or {variable.name!r}: 'not applicable'",
             )
 
@@ -281,6 +283,8 @@ def _decide(
     coded: Coded,
 ) -> None:
     """Decide the blank and missing cells of one variable; count rows by decision."""
+    # Where a question has no answer at all, small histories say as much as large ones.
+    is_gate = variable.is_unanswered and policy.blank == "auto"
     steps.run(
         "gate_floret",
         divisor=divisor,
@@ -288,7 +292,7 @@ def _decide(
         n_values=variable.n_values,
         blank_code=variable.blank_code,
         structural_code=variable.structural_code,
-        blank=policy.blank,
+        blank="structural" if is_gate else policy.blank,
         policy=policy.missing,
         gate_min_rows=policy.gate_min_rows,
     )
