@@ -22,7 +22,7 @@ from duckdb_sqlalchemy import ConnectionWrapper
 from sqlalchemy.pool import StaticPool
 
 from cegdb.errors import CegdbError, StoreError
-from cegdb.sqlfiles import raise_interrupt
+from cegdb.sqlfiles import raise_interrupt, raise_out_of_memory
 from cegdb.store import migrate, schema
 
 if TYPE_CHECKING:
@@ -198,6 +198,7 @@ class Store:
                 raise self._failed(error.orig or error) from error
 
     def _failed(self, error: BaseException) -> StoreError:
+        raise_out_of_memory(error)
         where = self.path or "the database in memory"
         return StoreError(f"{where}: {str(error).strip().splitlines()[0]}")
 
