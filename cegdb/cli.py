@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from types import FrameType
 
+    from rich.progress import Task
+
     from cegdb.api import ChainEventGraph, Database, StagedTree, Survey
 
 KINDS = ("survey", "tree", "staging", "ceg")
@@ -124,16 +126,22 @@ def _opened(path: str | None, *, read_only: bool = False, **limits: Any) -> Iter
 
 
 @contextmanager
-def _working(what: str) -> Iterator[None]:
-    """Show a spinner on a terminal while work takes longer than a second."""
+def _working(what: str, rows_of: Database | None = None) -> Iterator[None]:
+    """Show on a terminal what takes longer than a second, and the rows that are read."""
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.text import Text
+
+    class Rows(TextColumn):
+        def render(self, task: Task) -> Text:  # noqa: ARG002
+            return Text("" if rows_of is None else str(rows_of.progress))
 
     console = Console(stderr=True)
     progress = Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
         TimeElapsedColumn(),
+        Rows(""),
         console=console,
         transient=True,
         disable=not console.is_terminal,
@@ -426,7 +434,9 @@ def _source(file: str) -> str | Path:
 
 
 def _ingest(db: Database, file: str, given: dict[str, Any]) -> Survey:
-    with _working(f"reading {file}"):
+    from cegdb.store.progress import speed
+
+    with _working(f"reading {file}", db):
         survey = db.ingest(
             _source(file),
             name=given["name"],
@@ -443,6 +453,9 @@ def _ingest(db: Database, file: str, given: dict[str, Any]) -> Survey:
             **{name: given[name] for name in _READING},
             replace=given["replace"],
         )
+    if survey.seconds >= 1:
+        rows = int(str(survey.receipt["rows_read"]))
+        _say(f"{rows:,} rows read in {survey.seconds:.1f} s ({speed(rows, survey.seconds)})")
     _say(survey.summary)
     return survey
 
@@ -657,7 +670,7 @@ def codebook(file: str, output: Path | None, *, replace: bool, **given: Any) -> 
                 f"there is a file {output} already, maybe with your own edits",
                 hint="give another name, or --replace",
             )
-    with _opened(None) as database, _working(f"reading {file}"):
+    with _opened(None) as database, _working(f"reading {file}", database):
         draft: bytes = database.codebook(_source(file), form=form, **given).encode()
     if output is None:
         click.echo(draft, nl=False)

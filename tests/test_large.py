@@ -114,3 +114,25 @@ def test_lines_whose_texts_do_not_fit_in_memory_are_read(tmp_path: Path) -> None
     with cegdb.open(tmp_path / "s.duckdb", memory_limit="150MB") as db:
         assert db.ingest(file).receipt["rows_read"] == 200_000
     assert sorted(item.name for item in tmp_path.iterdir()) == ["s.duckdb", "s.parquet"]
+
+
+def test_progress_counts_the_rows_of_a_file_and_prints_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "s.csv"
+    file.write_text("q\n" + "yes\nno\n" * 500, encoding="utf-8")
+    with cegdb.open() as db:
+        assert str(db.progress) == ""
+        survey = db.ingest(file)
+        assert db.progress.rows == 1_000
+        assert db.progress.fraction is None
+        assert survey.seconds > 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_progress_of_a_workbook_is_a_part_of_its_rows(tmp_path: Path) -> None:
+    file = tmp_path / "s.xlsx"
+    pd.DataFrame({"q": ["yes", "no"] * 20}).to_excel(file, index=False, engine="xlsxwriter")
+    with cegdb.open() as db:
+        db.ingest(file)
+        assert (db.progress.rows, db.progress.fraction) == (40, 1.0)

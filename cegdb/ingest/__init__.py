@@ -147,6 +147,7 @@ def _ingest(
         opened(con, source, reading, rewrite=rewrite) as relation,
         store.writing() as (_, catalog),
     ):
+        store.progress = relation.progress
         settings = settled(relation, request)
         gates = ordered_gates(con, settings.gates, list(settings.variables), relation.shown)
         name = claim_name(catalog, "survey", name, relation.name, replace=replace)

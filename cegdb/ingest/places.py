@@ -150,11 +150,14 @@ def _find_texts(
 ) -> None:
     """Set the texts of each variable, the most frequent first, if they are few enough."""
     query = (
-        f"select ordinal, cell from ({counted}) "  # noqa: S608
+        f"select ordinal, cell, n from ({counted}) "  # noqa: S608
         f"qualify count(cell) over (partition by ordinal) <= {_MOST_TEXTS} "
         "order by ordinal, n desc, cell"
     )
-    for ordinal, text in steps.rows(query, relation.params_of(query)):
+    found = steps.rows(query, relation.params_of(query))
+    if not relation.progress.rows and found:
+        relation.progress.read(int(sum(n for ordinal, _, n in found if ordinal == found[0][0])))
+    for ordinal, text, _ in found:
         variable = variables[ordinal - 1]
         variable.texts = variable.texts or []
         if text is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import SurveyError, listed
 from cegdb.ingest.labels import label_of, shown
+from cegdb.store.progress import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -45,6 +46,7 @@ class Relation:
     notes: list[str] = field(default_factory=list)
     format: dict[str, str] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
+    progress: Progress = field(default_factory=Progress)
 
     @property
     def shown(self) -> str:
