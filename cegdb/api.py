@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from cegdb.positions import Stop
     from cegdb.rebuild import Stages
     from cegdb.stages import Deff, Grouping, Hyperstages, WeightChoice
+    from cegdb.store.progress import Progress
     from cegdb.tree import Blank, MissingPolicy, SamplingZeros
     from cegdb.tree import Path as TreePath
 
@@ -249,6 +250,11 @@ class Survey(_Named):
         """Rows read, kept and dropped with the reason; cells by kind; hints."""
         found = self._row()["summary"]
         return dict(found) if isinstance(found, dict) else {}
+
+    @property
+    def seconds(self) -> float:
+        """How long its ingest took."""
+        return float(self._row()["seconds"])
 
     @property
     def variables(self) -> pd.DataFrame:
@@ -818,6 +824,11 @@ class Database:
     def cegs(self) -> Collection[ChainEventGraph]:
         """The CEGs, by name."""
         return Collection(self._store, ChainEventGraph)
+
+    @property
+    def progress(self) -> Progress:
+        """How far the last reading of a source is; to be asked from another thread."""
+        return self._store.progress
 
     def ingest(
         self,

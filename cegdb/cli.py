@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from types import FrameType
 
+    from rich.progress import Task
+
     from cegdb.api import ChainEventGraph, Database, StagedTree, Survey
 
 KINDS = ("survey", "tree", "staging", "ceg")
@@ -129,16 +131,22 @@ def _opened(path: str | None, *, read_only: bool = False, **limits: Any) -> Iter
 
 
 @contextmanager
-def _working(what: str) -> Iterator[None]:
-    """Show a spinner on a terminal while work takes longer than a second."""
+def _working(what: str, rows_of: Database | None = None) -> Iterator[None]:
+    """Show on a terminal what takes longer than a second, and the rows that are read."""
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.text import Text
+
+    class Rows(TextColumn):
+        def render(self, task: Task) -> Text:  # noqa: ARG002
+            return Text("" if rows_of is None else str(rows_of.progress))
 
     console = Console(stderr=True)
     progress = Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
         TimeElapsedColumn(),
+        Rows(""),
         console=console,
         transient=True,
         disable=not console.is_terminal,
@@ -440,7 +448,7 @@ def _source(file: str) -> str | Path:
 
 
 def _ingest(db: Database, file: str, given: dict[str, Any]) -> Survey:
-    with _working(f"reading {file}"):
+    with _working(f"reading {file}", db):
         survey = db.ingest(
             _source(file),
             name=given["name"],
@@ -457,8 +465,19 @@ def _ingest(db: Database, file: str, given: dict[str, Any]) -> Survey:
             **{name: given[name] for name in _READING},
             replace=given["replace"],
         )
+    _say_read(survey)
     _say(survey.summary)
     return survey
+
+
+def _say_read(survey: Survey) -> None:
+    """Tell how long the last reading took, if it was long."""
+    from cegdb.store.progress import speed
+
+    receipt: Any = survey.receipt
+    rows, seconds = receipt.get("last", receipt)["rows_read"], survey.seconds
+    if seconds >= 1:
+        _say(f"{rows:,} rows read in {seconds:.1f} s ({speed(rows, seconds)})")
 
 
 def _tree_settings(given: dict[str, Any]) -> dict[str, Any]:
@@ -688,8 +707,9 @@ def _change(
         raise CegdbError(f"there is no file {db}")
     with _opened(str(db)) as database:
         found = database.surveys[survey]
-        with _working(f"reading {file}"):
+        with _working(f"reading {file}", database):
             getattr(found, verb)(_source(file), **given)
+        _say_read(found)
         _say(found.summary)
         stale = [kind for kind, of in _rows_of_stale(database) if of == survey]
         if stale:
@@ -787,7 +807,7 @@ def codebook(file: str, output: Path | None, *, replace: bool, **given: Any) -> 
                 f"there is a file {output} already, maybe with your own edits",
                 hint="give another name, or --replace",
             )
-    with _opened(None) as database, _working(f"reading {file}"):
+    with _opened(None) as database, _working(f"reading {file}", database):
         draft: bytes = database.codebook(_source(file), form=form, **given).encode()
     if output is None:
         click.echo(draft, nl=False)

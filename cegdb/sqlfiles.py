@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import duckdb
 
-from cegdb.errors import SqlStepError, listed
+from cegdb.errors import SqlStepError, StoreError, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -236,6 +236,29 @@ def raise_interrupt(error: Exception) -> None:
         raise KeyboardInterrupt from None
 
 
+def raise_out_of_memory(error: BaseException) -> None:
+    """Raise a StoreError that says what to do if DuckDB's error is that it lacks memory.
+
+    Examples
+    --------
+    >>> raise_out_of_memory(ValueError("another"))
+    """
+    text = str(error)
+    if not isinstance(error, duckdb.OutOfMemoryException) and "Out of Memory" not in text:
+        return
+    if "max_temp_directory_size" in text:
+        raise StoreError(
+            "there is no room on disk for what does not fit in memory",
+            hint="free some beside the database file, or raise memory_limit",
+        ) from error
+    limit = re.search(r"/([\d.]+ \w+) used", text)
+    of_limit = f" of {limit[1]}" if limit else ""
+    raise StoreError(
+        f"the memory_limit{of_limit} is too small for this",
+        hint="raise it, as in cegdb.open(path, memory_limit='4GB'), or lower threads",
+    ) from error
+
+
 class Steps:
     """Runs steps on one connection and drops their temp tables at the end.
 
@@ -253,7 +276,7 @@ class Steps:
 
     def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
         self._con = con
-        self._tables: dict[str, None] = {}
+        self._tables: dict[str, str] = {}
 
     def __enter__(self) -> Steps:
         """Return self."""
@@ -270,10 +293,9 @@ class Steps:
             self.drop(self._tables.copy())
 
     def drop(self, tables: Iterable[str]) -> None:
-        """Drop temp tables made here."""
+        """Drop temp tables and views made here."""
         for table in tables:
-            self._con.execute(f'drop table if exists temp."{table}"')
-            del self._tables[table]
+            self._con.execute(f'drop {self._tables.pop(table)} if exists temp."{table}"')
 
     def run(self, name: str, **params: Value) -> int:
         """Run a ``create`` or ``append`` step and return its number of rows."""
@@ -282,7 +304,7 @@ class Steps:
             raise SqlStepError(f"step {name!r} is fetched, not run")
         rows = _count(self._run(step, params))
         if step.mode == "create":
-            self._tables[step.name] = None
+            self._tables[step.name] = "table"
         return rows
 
     def fetch(self, name: str, **params: Value) -> list[Row]:
@@ -296,8 +318,13 @@ class Steps:
         """Keep the rows of generated SQL as a temp table; return their number."""
         statement = f'create or replace temp table "{table}" as\n{sql}'
         rows = _count(self._execute(table, statement, params or {}))
-        self._tables[table] = None
+        self._tables[table] = "table"
         return rows
+
+    def view(self, name: str, sql: str) -> None:
+        """Keep generated SQL, without its rows, as a temp view."""
+        self._execute(name, f'create or replace temp view "{name}" as\n{sql}', {})
+        self._tables[name] = "view"
 
     def create_from(self, table: str, columns: Mapping[str, NDArray[Any]]) -> int:
         """Keep arrays of equal length as the columns of a temp table."""
@@ -341,6 +368,7 @@ class Steps:
             result = self._con.execute(statement, params or None)
         except (duckdb.Error, RuntimeError) as error:
             raise_interrupt(error)
+            raise_out_of_memory(error)
             text = statement if isinstance(statement, str) else statement.query
             shown = _shortened(f"parameters: {dict(given or params)}") + "\n" + _shortened(text)
             raise SqlStepError(f"step {name!r} failed: {error}\n{shown}") from error

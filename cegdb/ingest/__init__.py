@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from cegdb.errors import SqlStepError, SurveyError
+from cegdb.errors import SurveyError
 from cegdb.ingest.clusters import design_effects
 from cegdb.ingest.codebook import CodebookSource, load_codebook
 from cegdb.ingest.counts import check_counts
@@ -20,9 +20,10 @@ from cegdb.ingest.csvfile import MisreadError
 from cegdb.ingest.gates import apply_gates, ordered_gates
 from cegdb.ingest.levels import Variable, count_rows, insert_levels, sort_levels
 from cegdb.ingest.patterns import missing_patterns
+from cegdb.ingest.places import read_lines
 from cegdb.ingest.receipt import fingerprint_of, receipt_of, twins_of
 from cegdb.ingest.settings import Labels, Request, Settings, settled
-from cegdb.ingest.sources import Source, load_chunks, opened, unreadable
+from cegdb.ingest.sources import Source, load_chunks, opened
 from cegdb.ingest.waves import (
     count_codes,
     former_lines,
@@ -275,6 +276,7 @@ def _ingest(
         opened(con, source, reading, rewrite=rewrite, source_column=source_column) as given,
         store.writing() as (_, catalog),
     ):
+        store.progress = given.progress
         before = former = None
         relation = given
         if isinstance(asked, _New):
@@ -369,20 +371,9 @@ def _read(
     steps: Steps, con: duckdb.DuckDBPyConnection, relation: Relation, settings: Settings
 ) -> int:
     """Keep the source's distinct lines and how often each occurs; return how many."""
-    cells = [f"{settings.cells[name]} as c{i}" for i, name in enumerate(settings.variables, 1)]
-    cells += [f"{settings.written} as written", f"{settings.weighed} as weighed"]
-    if settings.cluster is not None:
-        cells.append(f"{settings.cells[settings.cluster]} as cluster")
     others = (settings.count, settings.weight, settings.cluster)
     load_chunks(con, relation, [*settings.variables, *filter(None, others)])
-    query = (
-        f"select {', '.join(cells)}, count(*) as n_lines from {relation.from_clause} "  # noqa: S608
-        "group by all"
-    )
-    try:
-        steps.create("source_line", query, relation.params_of(query))
-    except SqlStepError as error:
-        raise unreadable(con, relation, error) from None
+    read_lines(steps, con, relation, settings)
     return int(str(steps.rows("select coalesce(sum(n_lines), 0) from temp.source_line")[0][0]))
 
 
@@ -401,13 +392,15 @@ def _store(steps: Steps, table: str, lines: str, n_variables: int) -> int:
 def _coded_lines(steps: Steps, variables: list[Variable], *, is_clustered: bool) -> str:
     """Return a SELECT of the survey's lines, coded, with ``n``, weights and clusters.
 
-    One join a variable; since the time to plan them grows with the cube of their number,
-    a wide survey is coded some variables at a time.
+    Places are looked up in a list, texts by one join a variable; since the time to plan
+    joins grows with the cube of their number, many are made some variables at a time.
     """
-    count_rows(steps, variables)
+    n_joins = sum(variable.texts is None for variable in variables)
+    if n_joins:
+        count_rows(steps, variables)
     kept = [*_KEPT, "cluster"] if is_clustered else _KEPT
     numbered = list(enumerate(variables, 1))
-    if len(numbered) <= _JOINS:
+    if n_joins <= _JOINS:
         return _joined(kept, numbered, "temp.response_line")
     steps.create(
         "numbered_line", "select row_number() over () as line_id, * from temp.response_line"
@@ -425,6 +418,14 @@ def _coded_lines(steps: Steps, variables: list[Variable], *, is_clustered: bool)
 def _joined(kept: Sequence[str], numbered: list[tuple[int, Variable]], lines: str) -> str:
     columns, joins = [], []
     for i, variable in numbered:
+        if variable.texts is not None:
+            code_of = variable.codes()
+            codes = [code_of.get(text, variable.blank_code) for text in variable.texts]
+            columns.append(
+                f"cast(coalesce({codes}[r.c{i}], {variable.blank_code}) "
+                f"as {variable.code_type}) as v{i}"
+            )
+            continue
         columns.append(
             f"cast(coalesce(l{i}.code, {variable.blank_code}) as {variable.code_type}) as v{i}"
         )

@@ -61,12 +61,16 @@ def check_counts(steps: Steps, relation: Relation, settings: Settings) -> int:
     )
     if int(str(total)) > _MOST:
         raise SurveyError(f"{settings.count!r} adds up to {total:,}, more than 2^63 - 1")
-    steps.create(
-        "response_line",
+    lines = (
         f"select * exclude (weighed), {weight_columns(settings)} from ("  # noqa: S608
         f"select * exclude (written, n_lines), cast({whole} * n_lines as bigint) as n "
-        f"from temp.source_line where {whole} > 0)",
+        f"from temp.source_line where {whole} > 0)"
     )
+    if settings.count is None and settings.weight is None:
+        steps.view("response_line", lines)
+    else:
+        steps.create("response_line", lines)
+        steps.drop(["source_line"])
     return int(str(n_zero))
 
 

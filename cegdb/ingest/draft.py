@@ -131,6 +131,7 @@ def _draft(
         store.reading() as con,
         opened(con, source, reading, rewrite=rewrite) as relation,
     ):
+        store.progress = relation.progress
         names = Counter(relation.columns)
         usable = [name for name, times in names.items() if name and times == 1]
         settings = settled(relation, Request(asked if asked is not None else usable or None))

@@ -21,6 +21,7 @@ from cegdb.errors import CegdbError, SurveyError, counted, listed
 from cegdb.ingest import csvfile
 from cegdb.ingest.labels import shown
 from cegdb.ingest.relation import Relation, first_line, typed
+from cegdb.store.progress import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -356,6 +357,7 @@ def _from_labelled(file: Path, name: str, encoding: str | None) -> Relation:
         f"temp.{LOADED}",
         known=found.entries,
         chunks=partial(labelled.chunks, file, encoding=encoding),
+        progress=Progress(found.n_rows),
         format=written,
         files=[str(file)],
     )
@@ -372,6 +374,7 @@ def _from_workbook(file: Path, name: str, sheet: str | int | None) -> Relation:
         [f"f{i}" for i in range(len(found.columns))],
         f"temp.{LOADED}",
         chunks=partial(excel.chunks, file, found.name),
+        progress=Progress(found.n_rows),
         notes=list(found.notes),
         format={"format": "workbook", "sheet": found.name},
         files=[str(file)],

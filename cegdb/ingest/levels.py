@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from cegdb.errors import SurveyError, counted, listed
 from cegdb.ingest.bins import binned, number_of, plain
 from cegdb.ingest.codebook import Entry
+from cegdb.ingest.places import counting, sets_in_memory
 from cegdb.store import schema
 from cegdb.store.objects import insert_rows
 
@@ -46,7 +47,6 @@ SUSPECT: Final = {
 }
 MANY_LEVELS: Final = 50
 _BETWEEN_CODES: Final = "; "
-_AT_A_TIME = 100
 
 
 @dataclass(frozen=True)
@@ -111,6 +111,7 @@ class Variable:
     former: Former | None = None
     n_of_code: dict[int, int] | None = None
     hints: list[str] = field(default_factory=list)
+    texts: list[str] | None = None
 
     def kinds(self) -> dict[str, int]:
         """Return how many respondents' cells are of each kind."""
@@ -152,6 +153,19 @@ class Variable:
         return in_level_order(
             [text for text, cell in self.cells.items() if cell == (kind, label)]
         )
+
+    def codes(self) -> dict[str, int]:
+        """Return the code of each text as read."""
+        code_of = self.codes_of_levels()
+        return {
+            text: code_of.get(cell, self.structural_code) for text, cell in self.cells.items()
+        }
+
+    def codes_of_levels(self) -> dict[tuple[str, str], int]:
+        """Return the code of each value and missing label, by kind and label."""
+        found = {("value", label): i for i, label in enumerate(self.values, 1)}
+        n = len(self.values)
+        return found | {("missing", label): n + i for i, label in enumerate(self.missing, 1)}
 
     @property
     def blank_code(self) -> int:
@@ -201,16 +215,7 @@ def sort_levels(
         A label is declared twice, lies outside the declared levels, or is the text that
         stands for structural cells.
     """
-    found: dict[int, dict[str | None, int]] = {}
-    for start in range(1, len(variables) + 1, _AT_A_TIME):
-        counted = " union all ".join(
-            f"select {i} as ordinal, c{i} as label, sum(n) as n "  # noqa: S608
-            f"from temp.response_line group by c{i}"
-            for i in range(start, min(start + _AT_A_TIME, len(variables) + 1))
-        )
-        for ordinal, label, n in steps.rows(counted):
-            text = None if label is None else str(label)
-            found.setdefault(ordinal, {})[text] = n
+    found = _counted(steps, list(variables.values()))
     for ordinal, variable in enumerate(variables.values(), 1):
         counts = found.get(ordinal, {})
         variable.counts = {text: counts[text] for text in sorted(counts, key=_bytes)}
@@ -219,6 +224,26 @@ def sort_levels(
     for variable in variables.values():
         order_levels(variable, relation.level_order.get(variable.name))
     return list(variables.values())
+
+
+def _counted(steps: Steps, variables: list[Variable]) -> dict[int, dict[str | None, int]]:
+    """Return the respondents of each text, by the variable's ordinal."""
+    found: dict[int, dict[str | None, int]] = {}
+    for has_texts in (True, False):
+        cells = {
+            i: f"c{i}"
+            for i, variable in enumerate(variables, 1)
+            if (variable.texts is not None) == has_texts
+        }
+        if not cells:
+            continue
+        most_sets = sets_in_memory(steps)
+        query = counting(cells, "temp.response_line", "n", most_sets=most_sets)
+        for ordinal, cell, n in steps.rows(query):
+            texts = variables[ordinal - 1].texts
+            text = texts[cell - 1] if texts is not None and cell is not None else cell
+            found.setdefault(ordinal, {})[text] = n
+    return found
 
 
 def decide_cells(variable: Variable) -> None:
@@ -565,18 +590,10 @@ def count_rows(steps: Steps, variables: list[Variable]) -> None:
     texts: list[str] = []
     codes: list[int] = []
     for ordinal, variable in enumerate(variables, 1):
-        code_of = {
-            **{("value", label): code for code, label in enumerate(variable.values, 1)},
-            **{
-                ("missing", label): code
-                for code, label in enumerate(variable.missing, len(variable.values) + 1)
-            },
-        }
-        ordinals += [ordinal] * len(variable.cells)
-        texts += variable.cells
-        codes += [
-            code_of.get(cell, variable.structural_code) for cell in variable.cells.values()
-        ]
+        codes_of = variable.codes()
+        ordinals += [ordinal] * len(codes_of)
+        texts += codes_of
+        codes += codes_of.values()
     steps.create(
         "level_code",
         "select unnest(cast($ordinals as integer[])) as ordinal, "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import SurveyError, listed
 from cegdb.ingest.labels import label_of, shown, shown_source
+from cegdb.store.progress import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -48,6 +49,7 @@ class Relation:
     format: dict[str, str] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
     source_column: str | None = None
+    progress: Progress = field(default_factory=Progress)
 
     @property
     def shown(self) -> str:

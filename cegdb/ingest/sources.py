@@ -128,6 +128,7 @@ def load_chunks(
             con.execute(f"insert into temp.{files.LOADED} from {_CHUNK}")
         finally:
             con.unregister(_CHUNK)
+        relation.progress.read(len(frame))
 
 
 def unreadable(

@@ -18,6 +18,7 @@ from cegdb.errors import SurveyError, listed
 from cegdb.ingest.bins import number_of, plain
 from cegdb.ingest.codebook import load_codebook
 from cegdb.ingest.levels import Former
+from cegdb.ingest.places import counting, sets_in_memory
 from cegdb.ingest.relation import find_columns
 from cegdb.ingest.settings import Request, settled
 from cegdb.store import schema
@@ -45,7 +46,6 @@ _OF_FILE: Final = (
     *_SUMMED, "rows_dropped", "bad_rows", "weights", "gates", "format", "columns_found_as",
     "notes", "hints",
 )  # fmt: skip
-_AT_A_TIME: Final = 100
 
 
 @dataclass(frozen=True)
@@ -273,31 +273,24 @@ def former_lines(before: Before, variables: Sequence[Variable]) -> str:
 
 
 def _codes_now(variable: Variable, former: Former) -> list[int]:
-    place = {
-        **{("value", label): code for code, label in enumerate(variable.values, 1)},
-        **{
-            ("missing", label): code
-            for code, label in enumerate(variable.missing, len(variable.values) + 1)
-        },
-    }
+    code_of = variable.codes_of_levels()
     apart = {"blank": variable.blank_code, "structural": variable.structural_code}
     return [
-        apart[kind] if kind in apart else place[kind, label] for kind, label, _ in former.levels
+        apart[kind] if kind in apart else code_of[kind, label]
+        for kind, label, _ in former.levels
     ]
 
 
 def count_codes(steps: Steps, table: str, variables: Sequence[Variable]) -> None:
     """Set how many respondents of the whole survey gave each level of each variable."""
-    for start in range(0, len(variables), _AT_A_TIME):
-        part = list(enumerate(variables[start : start + _AT_A_TIME], start + 1))
-        counted = " union all ".join(
-            f"select {i} as ordinal, v{i} as code, sum(n) as n from {table} group by v{i}"  # noqa: S608
-            for i, _ in part
-        )
-        for _, variable in part:
-            variable.n_of_code = {}
-        for ordinal, code, n in steps.rows(counted):
-            variables[ordinal - 1].n_of_code[int(code)] = int(n)
+    for variable in variables:
+        variable.n_of_code = {}
+    cells = {i: f"cast(v{i} as integer)" for i in range(1, len(variables) + 1)}
+    query = counting(cells, table, "n", most_sets=sets_in_memory(steps))
+    for ordinal, code, n in steps.rows(query):
+        of_code = variables[ordinal - 1].n_of_code
+        if of_code is not None:
+            of_code[int(code)] = int(n)
 
 
 def supersede(catalog: sa.Connection, before: Before) -> None:

@@ -22,8 +22,9 @@ from duckdb_sqlalchemy import ConnectionWrapper
 from sqlalchemy.pool import StaticPool
 
 from cegdb.errors import CegdbError, StoreError
-from cegdb.sqlfiles import raise_interrupt
+from cegdb.sqlfiles import raise_interrupt, raise_out_of_memory
 from cegdb.store import migrate, schema
+from cegdb.store.progress import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,6 +63,7 @@ class Store:
     ) -> None:
         self.path = path
         self.read_only = read_only
+        self.progress = Progress()
         self._con: duckdb.DuckDBPyConnection | None = con
         self._pid = os.getpid()
         self._lock = threading.RLock()
@@ -198,6 +200,7 @@ class Store:
                 raise self._failed(error.orig or error) from error
 
     def _failed(self, error: BaseException) -> StoreError:
+        raise_out_of_memory(error)
         where = self.path or "the database in memory"
         return StoreError(f"{where}: {str(error).strip().splitlines()[0]}")
 

@@ -1,0 +1,138 @@
+"""Large files: coding by places, wide tables, memory, and how far a reading is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import duckdb
+import pandas as pd
+import pytest
+from surveys import labels_of, rows_of
+
+import cegdb
+from cegdb.errors import StoreError, SurveyError
+from cegdb.ingest import places
+from cegdb.sqlfiles import Steps
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_texts_that_only_rows_of_count_0_have_do_not_shift_the_others() -> None:
+    with cegdb.open() as db:
+        frame = pd.DataFrame({"q": list("xxxaab"), "n": [0, 0, 0, 1, 2, 5]})
+        survey = db.ingest(frame, name="s", count="n")
+        assert labels_of(survey) == {"q": {"a": 3, "b": 5}}
+        assert dict(rows_of(db, survey)) == {("a",): 3, ("b",): 5}
+
+
+@pytest.mark.parametrize("form", ["csv", "frame"])
+def test_columns_of_many_texts_and_of_few_are_coded_alike(tmp_path: Path, form: str) -> None:
+    n = 600
+    columns = {
+        "few": ["yes" if i % 3 else "no" for i in range(n)],
+        "none": [None] * n,
+        "most": [f"m{i % 255}" for i in range(n)],
+        "many": [None if i % 7 == 0 else f"text {i % 256}" for i in range(n)],
+    }
+    frame, file = pd.DataFrame(columns), tmp_path / "s.csv"
+    frame.to_csv(file, index=False)
+    with cegdb.open() as db:
+        survey = db.ingest(file if form == "csv" else frame, name="s")
+        assert rows_of(db, survey) == Counter(zip(*columns.values(), strict=True))
+
+
+@pytest.mark.parametrize("n_columns", [3, 130])
+def test_counting_is_the_same_for_few_columns_and_for_many(n_columns: int) -> None:
+    con = duckdb.connect()
+    con.execute("create table t as select i, 'v' || i % 3 as v from range(10) as r(i)")
+    cells = {i: f"case when i % {i} = 0 then v end" for i in range(1, n_columns + 1)}
+    rows = con.execute(places.counting(cells, "t", "2")).fetchall()
+    found = {(ordinal, cell): n for ordinal, cell, n in rows}
+    assert len(found) == len(rows)
+    values = [(i, f"v{i % 3}") for i in range(10)]
+    expected = Counter(
+        (ordinal, v if i % ordinal == 0 else None) for ordinal in cells for i, v in values
+    )
+    assert found == {key: 2 * n for key, n in expected.items()}
+
+
+@pytest.mark.parametrize("limit", ["1023KB", "75MB", "1GB", "2TB"])
+def test_few_grouping_sets_are_used_where_memory_is_scarce(limit: str) -> None:
+    with Steps(duckdb.connect()) as steps:
+        steps.execute("set threads = 2")
+        steps.execute(f"set memory_limit = '{limit}'")
+        expected = {"1023KB": 0, "75MB": 5, "1GB": 79, "2TB": 100}
+        assert places.sets_in_memory(steps) == expected[limit]
+
+
+def test_a_select_that_gives_other_rows_each_time_is_read_once() -> None:
+    query = "select cast(floor(random() * 1e9) as bigint) % 200 || 'x' as q from range(50)"
+    with cegdb.open() as db:
+        survey = db.ingest(query, name="s")
+        assert sum(labels_of(survey)["q"].values()) == 50
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "s.csv"
+    file.write_text("q\nyes\nno\n", encoding="utf-8")
+    find = places._find_texts
+
+    def find_then_change(*given: object) -> None:
+        find(*given)  # type: ignore[arg-type]
+        file.write_text("q\nyes\nno\nmaybe\n", encoding="utf-8")
+
+    monkeypatch.setattr(places, "_find_texts", find_then_change)
+    with cegdb.open() as db, pytest.raises(SurveyError, match="changed while it was read"):
+        db.ingest(file)
+
+
+def test_too_little_memory_is_one_message_and_leaves_nothing(tmp_path: Path) -> None:
+    columns = ", ".join(f"'answer ' || hash(i * 7 + {k}) % 30 as q{k}" for k in range(20))
+    file = tmp_path / "s.csv"
+    duckdb.connect().execute(f"copy (select {columns} from range(100000) as r(i)) to '{file}'")  # noqa: S608
+    path = tmp_path / "s.duckdb"
+    with cegdb.open(path, memory_limit="20MB") as db:
+        with pytest.raises(StoreError, match="memory_limit") as caught:
+            db.ingest(file)
+        assert len(str(caught.value).splitlines()) == 2
+        assert not list(db.surveys)
+    with cegdb.open(path) as db:
+        assert db.check() == []
+    assert sorted(item.name for item in tmp_path.iterdir()) == ["s.csv", "s.duckdb"]
+
+
+def test_lines_whose_texts_do_not_fit_in_memory_are_read(tmp_path: Path) -> None:
+    columns = ", ".join(
+        f"'a long answer ' || hash(i * 7 + {k}) % 30 as q{k}" for k in range(30)
+    )
+    file = tmp_path / "s.parquet"
+    duckdb.connect().execute(f"copy (select {columns} from range(200000) as r(i)) to '{file}'")  # noqa: S608
+    with cegdb.open(tmp_path / "s.duckdb", memory_limit="150MB") as db:
+        assert db.ingest(file).receipt["rows_read"] == 200_000
+    assert sorted(item.name for item in tmp_path.iterdir()) == ["s.duckdb", "s.parquet"]
+
+
+def test_progress_counts_the_rows_of_a_file_and_prints_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "s.csv"
+    file.write_text("q\n" + "yes\nno\n" * 500, encoding="utf-8")
+    with cegdb.open() as db:
+        assert str(db.progress) == ""
+        survey = db.ingest(file)
+        assert db.progress.rows == 1_000
+        assert db.progress.fraction is None
+        assert survey.seconds > 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_progress_of_a_workbook_is_a_part_of_its_rows(tmp_path: Path) -> None:
+    file = tmp_path / "s.xlsx"
+    pd.DataFrame({"q": ["yes", "no"] * 20}).to_excel(file, index=False, engine="xlsxwriter")
+    with cegdb.open() as db:
+        db.ingest(file)
+        assert (db.progress.rows, db.progress.fraction) == (40, 1.0)
