@@ -374,7 +374,10 @@ def _read(
     others = (settings.count, settings.weight, settings.cluster)
     load_chunks(con, relation, [*settings.variables, *filter(None, others)])
     read_lines(steps, con, relation, settings)
-    return int(str(steps.rows("select coalesce(sum(n_lines), 0) from temp.source_line")[0][0]))
+    ((n,),) = steps.rows("select coalesce(sum(n_lines), 0) from temp.source_line")
+    if not relation.progress.rows:
+        relation.progress.read(int(n))
+    return int(n)
 
 
 def _store(steps: Steps, table: str, lines: str, n_variables: int) -> int:

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from cegdb.errors import SurveyError, counted, listed
 from cegdb.ingest.bins import binned, number_of, plain
 from cegdb.ingest.codebook import Entry
-from cegdb.ingest.places import counting, sets_in_memory
+from cegdb.ingest.places import FEW, counting, counting_few, sets_in_memory
 from cegdb.store import schema
 from cegdb.store.objects import insert_rows
 
@@ -237,8 +237,11 @@ def _counted(steps: Steps, variables: list[Variable]) -> dict[int, dict[str | No
         }
         if not cells:
             continue
-        most_sets = sets_in_memory(steps)
-        query = counting(cells, "temp.response_line", "n", most_sets=most_sets)
+        if len(cells) <= FEW and not has_texts:
+            query = counting_few(cells, "temp.response_line", "n")
+        else:
+            most_sets = sets_in_memory(steps)
+            query = counting(cells, "temp.response_line", "n", most_sets=most_sets)
         for ordinal, cell, n in steps.rows(query):
             texts = variables[ordinal - 1].texts
             text = texts[cell - 1] if texts is not None and cell is not None else cell
