@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import duckdb
 import pandas as pd
 import pytest
-from surveys import labels_of, rows_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from surveys import NASTY, TEXTS, labels_of, rows_of
 
 import cegdb
 from cegdb.errors import StoreError, SurveyError
@@ -19,6 +21,37 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.fixture
+def by_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Treat every source as a large one."""
+    for limit in ("_SMALL", "_FEW_LINES"):
+        monkeypatch.setattr(places, limit, -1)
+
+
+CELLS = st.one_of(st.none(), NASTY, TEXTS)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.lists(st.tuples(CELLS, CELLS, st.sampled_from(["x", "y"])), min_size=1, max_size=20),
+    st.sampled_from([0, 1, 2, 255]),
+)
+def test_any_cells_coded_by_places_are_those_read(
+    rows: list[tuple[str | None, ...]], most_texts: int
+) -> None:
+    expected = Counter(tuple(cell or None for cell in row) for row in rows)
+    with pytest.MonkeyPatch.context() as patch, cegdb.open() as db:
+        for limit in ("_SMALL", "_FEW_LINES"):
+            patch.setattr(places, limit, -1)
+        patch.setattr(places, "_MOST_TEXTS", most_texts)
+        survey = db.ingest(pd.DataFrame(rows, columns=["a", "b", "c"], dtype=object))
+        assert rows_of(db, survey) == expected
+        survey.append(pd.DataFrame(rows, columns=["a", "b", "c"], dtype=object))
+        assert rows_of(db, survey) == Counter({row: 2 * n for row, n in expected.items()})
+        assert db.check() == []
+
+
+@pytest.mark.usefixtures("by_places")
 def test_texts_that_only_rows_of_count_0_have_do_not_shift_the_others() -> None:
     with cegdb.open() as db:
         frame = pd.DataFrame({"q": list("xxxaab"), "n": [0, 0, 0, 1, 2, 5]})
@@ -27,6 +60,7 @@ def test_texts_that_only_rows_of_count_0_have_do_not_shift_the_others() -> None:
         assert dict(rows_of(db, survey)) == {("a",): 3, ("b",): 5}
 
 
+@pytest.mark.usefixtures("by_places")
 @pytest.mark.parametrize("form", ["csv", "frame"])
 def test_columns_of_many_texts_and_of_few_are_coded_alike(tmp_path: Path, form: str) -> None:
     n = 600
@@ -74,6 +108,24 @@ def test_a_select_that_gives_other_rows_each_time_is_read_once() -> None:
         assert sum(labels_of(survey)["q"].values()) == 50
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_wide_file_is_as_it_is_read_column_by_column(tmp_path: Path, kind: str) -> None:
+    frame = pd.DataFrame(
+        {f"q{k}": [f"{k % 7}{i % (k % 5 + 1)}" for i in range(30)] for k in range(150)}
+    )
+    file = tmp_path / f"s.{kind}"
+    frame.to_csv(file, index=False) if kind == "csv" else frame.to_parquet(file)
+    with cegdb.open() as db:
+        survey = db.ingest(file, name="s")
+        found = labels_of(survey)
+        assert found == {
+            name: dict(sorted(Counter(frame[name]).items(), key=lambda item: int(item[0])))
+            for name in frame
+        }
+        assert rows_of(db, survey) == Counter(frame.itertuples(index=False, name=None))
+
+
+@pytest.mark.usefixtures("by_places")
 def test_a_file_that_changes_while_it_is_read_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

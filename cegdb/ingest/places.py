@@ -6,7 +6,6 @@ where texts take 16 and more. A column of very many texts stays text.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import SqlStepError
@@ -117,7 +116,7 @@ def read_lines(
     few = len(cells) <= FEW
     try:
         # A SELECT may give other rows the next time, a stream none.
-        if not relation.files or (few and _bytes(relation) <= _SMALL):
+        if not relation.files or (few and _is_small(relation)):
             query = _lines(cells, others, source, *grouped)
             rows = steps.create("source_line", query, relation.params_of(query))
             if few and rows <= _FEW_LINES:
@@ -144,8 +143,11 @@ def read_lines(
         steps.drop(["source_text"])
 
 
-def _bytes(relation: Relation) -> int:
-    return sum(Path(name).stat().st_size for name in relation.files)
+def _is_small(relation: Relation) -> bool:
+    """Return whether a source is little text; bytes tell nothing of what is compressed."""
+    readers = [part.csv for part in relation.parts or [relation]]
+    texts = [reader.text for reader in readers if reader is not None]
+    return len(texts) == len(readers) and sum(t.stat().st_size for t in texts) <= _SMALL
 
 
 def _cells(cells: Mapping[int, str], others: Mapping[str, str], source: str) -> str:
