@@ -18,7 +18,8 @@ from cegdb.ingest.codebook import CodebookSource, load_codebook
 from cegdb.ingest.counts import check_counts
 from cegdb.ingest.csvfile import MisreadError
 from cegdb.ingest.gates import apply_gates, ordered_gates
-from cegdb.ingest.levels import Variable, count_rows, insert_levels, sort_levels
+from cegdb.ingest.levelrows import count_rows, insert_levels
+from cegdb.ingest.levels import sort_levels
 from cegdb.ingest.patterns import missing_patterns
 from cegdb.ingest.places import read_lines
 from cegdb.ingest.receipt import fingerprint_of, receipt_of, twins_of
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
     from cegdb.ingest.csvfile import Reading
     from cegdb.ingest.relation import Relation
+    from cegdb.ingest.variables import Variable
     from cegdb.store import Store
 
 __all__ = ["CodebookSource", "Labels", "Source", "append", "ingest", "refresh"]

@@ -9,7 +9,7 @@ from cegdb.errors import SurveyError, counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cegdb.ingest.levels import Variable
+    from cegdb.ingest.variables import Variable
     from cegdb.sqlfiles import Steps
 
 _EFFECT: Final = """

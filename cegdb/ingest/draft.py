@@ -19,25 +19,19 @@ from cegdb.ingest.draftcounts import TABLES, Counts, counts_of
 from cegdb.ingest.draftdoubts import doubt
 from cegdb.ingest.drafttext import Column, Level, as_csv, as_yaml, brief
 from cegdb.ingest.labels import label_of, shown
-from cegdb.ingest.levels import (
-    MANY_LEVELS,
-    NOT_APPLICABLE,
-    Variable,
-    decide_cells,
-    many_numbers,
-    order_levels,
-)
+from cegdb.ingest.levels import MANY_LEVELS, decide_cells, many_numbers, order_levels
 from cegdb.ingest.settings import Request, settled
 from cegdb.ingest.sources import load_chunks, opened
+from cegdb.ingest.variables import NOT_APPLICABLE, Variable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from cegdb.ingest import labelled
     from cegdb.ingest.csvfile import Reading
-    from cegdb.ingest.levels import Kind
     from cegdb.ingest.relation import Relation
     from cegdb.ingest.sources import Source
+    from cegdb.ingest.variables import Kind
     from cegdb.store import Store
 
 __all__ = ["Form", "draft_codebook"]

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 from cegdb.errors import SqlStepError
 from cegdb.ingest.bins import number_of
 from cegdb.ingest.draftdoubts import CODES, WORDS
-from cegdb.ingest.levels import MANY_LEVELS, NOT_APPLICABLE
+from cegdb.ingest.levels import MANY_LEVELS
 from cegdb.ingest.sources import unreadable
+from cegdb.ingest.variables import NOT_APPLICABLE
 from cegdb.sqlfiles import Steps
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final
 from cegdb.errors import counted
 from cegdb.ingest.counts import looks_like
 from cegdb.ingest.drafttext import brief
-from cegdb.ingest.levels import SUSPECT, alike
+from cegdb.ingest.suspects import SUSPECT, alike
 
 if TYPE_CHECKING:
     from cegdb.ingest import labelled
     from cegdb.ingest.draftcounts import Counts
     from cegdb.ingest.drafttext import Column
-    from cegdb.ingest.levels import Variable
+    from cegdb.ingest.variables import Variable
 
 _FEW_ROWS: Final = 20
 _MOST_SUSPECTS: Final = 30

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.errors import SqlStepError, SurveyError, agreeing, counted, listed
 from cegdb.ingest.labels import shown
-from cegdb.ingest.levels import MISSING, NOT_APPLICABLE
 from cegdb.ingest.relation import find_columns, first_line
+from cegdb.ingest.variables import MISSING, NOT_APPLICABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     import duckdb
 
-    from cegdb.ingest.levels import Variable
+    from cegdb.ingest.variables import Variable
     from cegdb.sqlfiles import Steps, Value
 
 _EXAMPLES: Final = 3

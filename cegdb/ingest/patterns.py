@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cegdb.ingest.levels import Variable
+    from cegdb.ingest.variables import Variable
     from cegdb.sqlfiles import Steps
 
 _MOST_VARIABLES: Final = 100

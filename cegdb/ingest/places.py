@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from cegdb.ingest.levels import Variable
     from cegdb.ingest.relation import Relation
     from cegdb.ingest.settings import Settings
+    from cegdb.ingest.variables import Variable
     from cegdb.sqlfiles import Steps
 
 FEW: Final = 40

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from cegdb.ingest.counts import looks_like
 from cegdb.ingest.gates import gate_hints
-from cegdb.ingest.levels import suspects
+from cegdb.ingest.suspects import suspects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import sqlalchemy as sa
 
-    from cegdb.ingest.levels import Variable
     from cegdb.ingest.relation import Relation
     from cegdb.ingest.settings import Settings
+    from cegdb.ingest.variables import Variable
 
 
 def receipt_of(

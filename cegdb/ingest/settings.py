@@ -11,8 +11,8 @@ from cegdb.errors import SurveyError, items_of, listed
 from cegdb.ingest.bins import bins_of, plain
 from cegdb.ingest.codebook import Codebook, Entry
 from cegdb.ingest.labels import label_of, shown
-from cegdb.ingest.levels import Variable
 from cegdb.ingest.relation import find_columns
+from cegdb.ingest.variables import Variable
 
 if TYPE_CHECKING:
     from cegdb.ingest.relation import Relation

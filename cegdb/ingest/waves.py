@@ -17,10 +17,10 @@ import sqlalchemy as sa
 from cegdb.errors import SurveyError, listed
 from cegdb.ingest.bins import number_of, plain
 from cegdb.ingest.codebook import load_codebook
-from cegdb.ingest.levels import Former
 from cegdb.ingest.places import counting, sets_in_memory
 from cegdb.ingest.relation import find_columns
 from cegdb.ingest.settings import Request, settled
+from cegdb.ingest.variables import Former
 from cegdb.store import schema
 from cegdb.store.objects import (
     claim_name,
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from cegdb.ingest.levels import Variable
     from cegdb.ingest.relation import Relation
     from cegdb.ingest.settings import Settings
+    from cegdb.ingest.variables import Variable
     from cegdb.sqlfiles import Steps
 
 _SUMMED: Final = ("rows_read", "rows_kept")

@@ -13,8 +13,9 @@ import sqlalchemy as sa
 
 from cegdb.errors import TreeError, agreeing, counted, items_of, listed
 from cegdb.ingest.labels import label_of
-from cegdb.ingest.levels import MANY_LEVELS, MISSING
+from cegdb.ingest.levels import MANY_LEVELS
 from cegdb.ingest.relation import find_columns
+from cegdb.ingest.variables import MISSING
 from cegdb.sqlfiles import Steps
 from cegdb.store import schema
 from cegdb.store.objects import claim_name, clear, new_id, row, write
