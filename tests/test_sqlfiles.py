@@ -89,6 +89,8 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
             db.ingest(query, "same", weight="w", missing=["?"], codebook=book).event_tree()
         with pytest.raises(cegdb.CegdbError, match="labels"):
             tree.set_stages({("u",): "s", ("u", "x"): "s"})
+        survey.append("select 'v' as a, 'x' as b, 'r' as c, 2 as w")
+        db.rebuild()
         assert db.check() == []
     assert run == set(names())
 

@@ -151,7 +151,8 @@ class Reader(NamedTuple):
     """What reads a CSV file: the names in its header, and DuckDB's table function.
 
     ``notes`` are sentences for the receipt; ``dialect`` is what was used, by name;
-    ``skipped`` is None if no row was left out. The rest is for `explain`.
+    ``skipped`` is None if no row was left out; ``size`` is that of the text in bytes. The
+    rest is for `explain`.
     """
 
     header: list[str]
@@ -159,6 +160,7 @@ class Reader(NamedTuple):
     notes: list[str]
     dialect: dict[str, str]
     skipped: SkippedRows | None
+    size: int
     file: Path
     text: Path
     is_rewritten: bool
@@ -232,7 +234,10 @@ def reader(
     }
     sql = _read_csv(read, delimiter, len(found.header))
     notes += blank.notes
-    return Reader(found.header, sql, notes, dialect, skipped, file, plain.file, is_rewritten)
+    size = read.stat().st_size
+    return Reader(
+        found.header, sql, notes, dialect, skipped, size, file, plain.file, is_rewritten
+    )
 
 
 def _sniffed(file: Path, plain: csvtext.Text, reading: Reading) -> tuple[str, Found]:

@@ -146,8 +146,8 @@ def read_lines(
 def _is_small(relation: Relation) -> bool:
     """Return whether a source is little text; bytes tell nothing of what is compressed."""
     readers = [part.csv for part in relation.parts or [relation]]
-    texts = [reader.text for reader in readers if reader is not None]
-    return len(texts) == len(readers) and sum(t.stat().st_size for t in texts) <= _SMALL
+    sizes = [reader.size for reader in readers if reader is not None]
+    return len(sizes) == len(readers) and sum(sizes) <= _SMALL
 
 
 def _cells(cells: Mapping[int, str], others: Mapping[str, str], source: str) -> str:

@@ -1,0 +1,8 @@
+"""The command line: one verb per library function, ``run`` for all."""
+
+from __future__ import annotations
+
+from cegdb.cli import asking, making, rows
+from cegdb.cli.group import main
+
+__all__ = ["asking", "main", "making", "rows"]

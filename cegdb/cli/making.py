@@ -1,0 +1,281 @@
+"""Commands that make trees, stagings and CEGs: demo, run, tree, stages, ceg, rebuild."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cegdb.cli.group import main
+from cegdb.cli.options import (
+    DB,
+    EDGE_INFO,
+    FORMAT,
+    INGEST,
+    MIN_N,
+    NAME,
+    REPLACE,
+    STAGED_BY,
+    STAGES,
+    STOP,
+    TREE,
+    tree_settings,
+)
+from cegdb.cli.output import ORDER, SHOWN, opened, print_query, print_view, say, working
+from cegdb.cli.rows import ingest_file
+from cegdb.errors import CegdbError
+
+if TYPE_CHECKING:
+    from cegdb.api import ChainEventGraph, StagedTree
+
+_DRIFT = (
+    "staging, was, stage, variable, n_situations, n_before, n_after, label, "
+    "probability_before, low_before, high_before, probability_after, low_after, high_after, "
+    "is_apart"
+)
+
+
+@main.command()
+@click.argument("which", type=click.Choice(["chds", "titanic"]), default="chds")
+@click.option("--db", type=click.Path(path_type=Path), help="Keep it in this file.")
+@click.option(
+    "--draw",
+    type=click.Path(path_type=Path),
+    help="The picture; WHICH.svg if left out.",
+)
+@FORMAT
+def demo(which: str, db: Path | None, draw: Path | None, form: str | None) -> None:
+    """Build the CEG of a small public data set and show it.
+
+    \b
+    Examples:
+      cegdb demo
+      cegdb demo titanic --db demo.duckdb
+    """
+    from cegdb.demo import DEMOS
+
+    shown = DEMOS["chds" if which == "chds" else "titanic"]
+    say(shown.about, "")
+    with opened(None if db is None else str(db)) as database:
+        survey = database.ingest(shown.select(), name=which, count="people", replace=True)
+        say(survey.summary)
+        tree = survey.event_tree(
+            sampling_zeros=shown.sampling_zeros, impossible=shown.impossible
+        )
+        say(tree.summary)
+        staged = tree.learn_stages()
+        say(staged.summary)
+        ceg = staged.to_ceg()
+        say(ceg.summary, "")
+        here = f"where ceg = '{which}'"
+        edges = "select source, label, target, n, probability from cegdb.ceg_edges"
+        places = "select situation, path, stage, n from cegdb.situation_positions"
+        paths = f"select path, probability from cegdb.paths('{which}')"  # noqa: S608
+        asked = [
+            f"{edges} {here} order by source_id, label_id",
+            f"{places} {here} and position = 'w3'",
+            f"{paths} order by probability desc limit 5",
+        ]
+        for sql in asked:
+            say(f"SQL> {sql}")
+            print_query(database, sql, {}, form)
+        _picture(ceg, draw or Path(f"{which}.svg"), "probability")
+    if db is None:
+        say("To keep the tables and ask more: cegdb demo --db demo.duckdb")
+    else:
+        say(f'Ask more: cegdb sql {db} "from cegdb.stages"')
+
+
+def _picture(ceg: ChainEventGraph, file: Path, edge_info: Any) -> None:
+    """Draw, or say what is missing; the tables are there either way."""
+    from cegdb.errors import MissingExtraError
+
+    try:
+        say(f"picture: {ceg.draw(file, edge_info=edge_info)}")
+    except MissingExtraError as error:
+        say(f"no picture: {error}")
+
+
+@main.command()
+@click.argument("file")
+@click.option("--db", type=click.Path(path_type=Path), help="Database; memory if left out.")
+@NAME
+@REPLACE
+@INGEST
+@TREE
+@STAGES
+@STOP
+@click.option("--draw", type=click.Path(path_type=Path), help="Draw the CEG to this file.")
+@EDGE_INFO
+@MIN_N
+@FORMAT
+def run(file: str, db: Path | None, form: str | None, **given: Any) -> None:
+    """Go from a survey file to its CEG: ingest, tree, stages, positions.
+
+    FILE is CSV (also .gz, .zst), Parquet, Excel, SPSS, Stata or SAS, a quoted pattern such
+    as "waves/*.csv", or - for standard input. With --order and no --columns, only those
+    are kept.
+    --min-n is for the picture and the table; what is said about the rows stays whole.
+
+    \b
+    Examples:
+      cegdb run falls.csv --db falls.duckdb --draw falls.svg
+      cegdb run school.csv --missing unknown --missing-policy complete --alpha 2
+    """
+    from cegdb.small_cells import check_min_n
+    from cegdb.stages import check_alpha
+
+    settings = tree_settings(given)
+    check_alpha(given["alpha"])
+    check_min_n(given["min_n"])
+    given["columns"] = given["columns"] or given["order"]
+    if given["draw"] is not None:
+        from cegdb.graphs import check_picture
+
+        check_picture(given["draw"])
+    with opened(None if db is None else str(db)) as database:
+        with database.transaction():
+            survey = ingest_file(database, file, given)
+            with working("building the event tree"):
+                tree = survey.event_tree(given["name"], replace=given["replace"], **settings)
+            say(tree.summary)
+            with working("learning stages"):
+                staged = tree.learn_stages(
+                    given["name"], **{key: given[key] for key in STAGED_BY}
+                )
+            say(staged.summary)
+            with working("merging positions"):
+                ceg = staged.to_ceg(given["name"], stop=given["stop"], replace=given["replace"])
+            say(ceg.summary)
+        if given["draw"] is not None:
+            with working("drawing"):
+                shown = {key: given[key] for key in ("edge_info", "min_n")}
+                say(f"picture: {ceg.draw(given['draw'], **shown)}")
+        if given["min_n"] is not None:
+            print_view(ceg, None, given["min_n"], form)
+            return
+        print_query(
+            database,
+            f"select {SHOWN['ceg']} from cegdb.ceg_edges where ceg = $name "  # noqa: S608
+            f"order by {ORDER['ceg']}",
+            {"name": ceg.name},
+            form,
+        )
+
+
+@main.command()
+@DB
+@click.argument("survey")
+@NAME
+@REPLACE
+@TREE
+def tree(db: Path, survey: str, **given: Any) -> None:
+    """Build an event tree of a SURVEY in DB.
+
+    \b
+    Examples:
+      cegdb tree falls.duckdb falls --order HousingAssessment,Risk,Treatment,Fall
+      cegdb tree ship.duckdb ship --sampling-zeros floret --impossible Class=Crew,Age=Child
+    """
+    with opened(str(db)) as database:
+        found = database.surveys[survey]
+        with working("building the event tree"):
+            made = found.event_tree(
+                given["name"], replace=given["replace"], **tree_settings(given)
+            )
+        say(made.summary)
+
+
+@main.command()
+@DB
+@click.argument("tree")
+@NAME
+@REPLACE
+@STAGES
+@click.option(
+    "--given",
+    "stages",
+    type=click.Path(path_type=Path),
+    help="Take the stages from this CSV (columns vertex_id, stage) instead of learning.",
+)
+def stages(db: Path, tree: str, stages: Path | None, **given: Any) -> None:
+    """Learn the stages of a TREE in DB, or take them from a file.
+
+    \b
+    Examples:
+      cegdb stages falls.duckdb falls --alpha 4
+      cegdb stages falls.duckdb falls --given stages.csv --name by_hand
+    """
+    settings = {key: given[key] for key in STAGED_BY}
+    with opened(str(db)) as database:
+        found = database.trees[tree]
+        with working("learning stages"):
+            if stages is None:
+                made = found.learn_stages(given["name"], **settings)
+            else:
+                made = found.set_stages(stages, given["name"], **settings)
+        say(made.summary)
+
+
+@main.command()
+@DB
+@click.argument("staging")
+@NAME
+@REPLACE
+@STOP
+def ceg(db: Path, staging: str, **given: Any) -> None:
+    """Construct the CEG of a STAGING in DB.
+
+    \b
+    Examples:
+      cegdb ceg falls.duckdb falls
+      cegdb ceg falls.duckdb falls --stop baseline --name whole
+    """
+    with opened(str(db)) as database:
+        found: StagedTree = database.stagings[staging]
+        with working("merging positions"):
+            made = found.to_ceg(given["name"], stop=given["stop"], replace=given["replace"])
+        say(made.summary)
+
+
+@main.command()
+@DB
+@click.argument("survey", required=False)
+@click.option(
+    "--stages",
+    type=click.Choice(["keep", "relearn"]),
+    default="keep",
+    show_default=True,
+    help="Keep stages and estimate them anew, or learn them again.",
+)
+@FORMAT
+def rebuild(db: Path, survey: str | None, stages: Any, form: str | None) -> None:
+    """Make what is stale in DB again of the rows its surveys have now.
+
+    Trees, stagings and CEGs are made with the settings they were made with, under the same
+    names, in one transaction. Prints the drift: what became of the probabilities of each
+    stage. With SURVEY only what is built on that one.
+
+    \b
+    Examples:
+      cegdb rebuild falls.duckdb
+      cegdb rebuild falls.duckdb falls --stages relearn --format csv
+    """
+    if not db.exists():
+        raise CegdbError(f"there is no file {db}")
+    with opened(str(db)) as database:
+        with working("rebuilding"):
+            made = database.rebuild(survey, stages=stages)
+        if not made:
+            say("nothing is stale")
+            return
+        say(*(found.summary for found in made))
+        stagings = [found.name for found in made if found.kind == "staging"]
+        print_query(
+            database,
+            f"select {_DRIFT} from cegdb.drift where list_contains($stagings, staging) "  # noqa: S608
+            "order by staging, stage_id nulls last, was",
+            {"stagings": stagings},
+            form,
+        )

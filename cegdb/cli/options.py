@@ -1,0 +1,261 @@
+"""Options that commands share, and how their values are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cegdb.errors import SurveyError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+KINDS = ("survey", "tree", "staging", "ceg")
+READ_AS = ("encoding", "delimiter", "quote", "escape", "bad_rows", "sheet", "source_column")
+STAGED_BY = ("alpha", "hyperstages", "weighting", "deff", "replace")
+
+
+def split_names(_: object, __: object, value: str | None) -> list[str] | None:
+    """Read a comma-separated list, with quotes around names that hold commas."""
+    if value is None:
+        return None
+    import csv
+
+    return next(csv.reader([value], skipinitialspace=True), [])
+
+
+def read_labels(values: Sequence[str]) -> list[str] | dict[str, list[str]]:
+    """Read labels given as ``LABEL`` (all variables) or ``VARIABLE=LABEL``."""
+    per_variable: dict[str, list[str]] = {}
+    everywhere = [value for value in values if "=" not in value]
+    for value in values:
+        if "=" in value:
+            name, label = value.split("=", 1)
+            per_variable.setdefault(name, []).append(label)
+    if per_variable and everywhere:
+        raise SurveyError(
+            f"labels for all variables ({everywhere[0]}) and for some ({values}) are mixed",
+            hint="write all as VARIABLE=LABEL",
+        )
+    return per_variable or everywhere
+
+
+def read_levels(values: Sequence[str]) -> dict[str, list[str]]:
+    """Read levels given as ``VARIABLE=LABEL,LABEL,...``."""
+    found: dict[str, list[str]] = {}
+    for value in values:
+        name, equals, labels = value.partition("=")
+        if not equals:
+            raise SurveyError(f"--levels {value!r} is not VARIABLE=LABEL,LABEL,...")
+        found[name] = split_names(None, None, labels) or []
+    return found
+
+
+def read_bins(values: Sequence[str]) -> dict[str, str]:
+    """Read cut points or quantiles given as ``VARIABLE=18,35,65`` or ``VARIABLE=q4``."""
+    found: dict[str, str] = {}
+    for value in values:
+        name, equals, bins = value.partition("=")
+        if not equals or name in found:
+            why = "is given twice" if equals else "is not VARIABLE=18,35,65 or VARIABLE=q4"
+            raise SurveyError(f"--bin {value!r} {why}")
+        found[name] = bins
+    return found
+
+
+def read_paths(values: Sequence[str]) -> list[dict[str, str]]:
+    """Read paths given as ``VARIABLE=LABEL,VARIABLE=LABEL,...``."""
+    found = []
+    for value in values:
+        parts = [part.partition("=") for part in split_names(None, None, value) or []]
+        if not all(equals for _, equals, _ in parts):
+            raise SurveyError(f"{value!r} is not a path VARIABLE=LABEL,VARIABLE=LABEL,...")
+        found.append({name: label for name, _, label in parts})
+    return found
+
+
+def options_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a decorator that adds several options."""
+
+    def add(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+NAME = click.option("--name", help="Name to store it under.")
+REPLACE = click.option(
+    "--replace", is_flag=True, help="Replace one of that name, with all built on it."
+)
+FORMAT = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json", "csv"]),
+    help="How to print; a table on a terminal, else csv.",
+)
+EDGE_INFO = click.option(
+    "--edge-info",
+    type=click.Choice(["probability", "count", "prior", "posterior", "none"]),
+    default="probability",
+    show_default=True,
+    help="What edges of a picture show.",
+)
+MIN_N = click.option(
+    "--min-n",
+    type=int,
+    metavar="N",
+    help="Hide counts below N, and what would reveal them.",
+)
+DECIMAL = click.option(
+    "--decimal", type=click.Choice([".", ","]), help="Decimal sign; as at ingest if left out."
+)
+COLUMNS = click.option("--columns", callback=split_names, help="Columns to keep: A,B,C.")
+READING = options_of(
+    click.option("--encoding", help="Of the text, such as cp1252; UTF-8 if left out."),
+    click.option("--delimiter", help="Between the fields; found out if left out."),
+    click.option("--quote", help="Around a cell; '\"' if left out, '' for none."),
+    click.option("--escape", help="Before a character that is part of a cell."),
+    click.option(
+        "--bad-rows",
+        type=click.Choice(["error", "skip"]),
+        default="error",
+        show_default=True,
+        help="Rows of another number of fields: refuse the file, or skip and list them.",
+    ),
+    click.option("--sheet", help="Of a workbook: its name."),
+)
+SOURCE_COLUMN = click.option(
+    "--source-column",
+    metavar="NAME",
+    help="A column to add that holds each file's name, of several files read as one.",
+)
+INGEST = options_of(
+    COLUMNS,
+    click.option("--count", help="Column of counts of an aggregated table."),
+    click.option("--weight", help="Column of survey weights; kept beside the counts."),
+    click.option("--cluster", help="Column of clusters of a clustered sample."),
+    click.option(
+        "--decimal",
+        type=click.Choice([".", ","]),
+        default=".",
+        show_default=True,
+        help="Decimal sign of counts, weights and numbers to be cut.",
+    ),
+    click.option(
+        "--structural",
+        multiple=True,
+        metavar="[VARIABLE=]LABEL",
+        help="A label that means the question does not apply.",
+    ),
+    click.option(
+        "--missing",
+        multiple=True,
+        metavar="[VARIABLE=]LABEL",
+        help="A label that means the answer is not known.",
+    ),
+    click.option(
+        "--levels",
+        multiple=True,
+        metavar="VARIABLE=A,B,C",
+        help="All labels of a variable, in order.",
+    ),
+    click.option(
+        "--bin",
+        "bins",
+        multiple=True,
+        metavar="VARIABLE=18,35,65|q4",
+        help="Cut a number into levels: at points, or into quantiles.",
+    ),
+    click.option(
+        "--codebook",
+        type=click.Path(path_type=Path),
+        help="YAML or CSV file that says what codes mean.",
+    ),
+    READING,
+    SOURCE_COLUMN,
+)
+TREE = options_of(
+    click.option("--order", callback=split_names, help="Variables from the root: A,B,C."),
+    click.option(
+        "--blank",
+        type=click.Choice(["auto", "structural", "missing"]),
+        default="auto",
+        show_default=True,
+        help="What an empty cell means.",
+    ),
+    click.option(
+        "--missing-policy",
+        type=click.Choice(["prefix", "complete", "category"]),
+        default="prefix",
+        show_default=True,
+        help="What becomes of rows with a missing answer.",
+    ),
+    click.option(
+        "--sampling-zeros",
+        type=click.Choice(["none", "floret", "full"]),
+        default="none",
+        show_default=True,
+        help="Answers nobody gave: left out, added to each floret, or expanded.",
+    ),
+    click.option(
+        "--add-path",
+        multiple=True,
+        metavar="A=x,B=y",
+        help="A path to add without rows.",
+    ),
+    click.option(
+        "--impossible",
+        multiple=True,
+        metavar="A=x,B=y",
+        help="A path that --sampling-zeros must not add.",
+    ),
+)
+STAGES = options_of(
+    click.option(
+        "--alpha", type=float, help="Prior mass of the root (equivalent sample size)."
+    ),
+    click.option(
+        "--hyperstages",
+        type=click.Choice(["variable", "labels"]),
+        default="variable",
+        show_default=True,
+        help="Same variable and label set, or same label set anywhere.",
+    ),
+    click.option(
+        "--weighting",
+        type=click.Choice(["situation", "global", "total", "none"]),
+        default="situation",
+        show_default=True,
+        help="What respondents with weights count in scores.",
+    ),
+    click.option("--deff", type=float, help="Design effect of a clustered sample."),
+)
+STOP = click.option(
+    "--stop",
+    type=click.Choice(["early", "baseline"]),
+    default="early",
+    show_default=True,
+    help="Where the backward recursion stops.",
+)
+DB = click.argument("db", metavar="DB", type=click.Path(path_type=Path))
+
+
+def source_of(file: str) -> str | Path:
+    """Return FILE as the library takes it: never for a SELECT."""
+    return file if file == "-" or any(char in file for char in "*?[") else Path(file)
+
+
+def tree_settings(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of ``TREE`` as arguments of the library."""
+    return {
+        "order": given["order"],
+        "blank": given["blank"],
+        "missing_policy": given["missing_policy"],
+        "sampling_zeros": given["sampling_zeros"],
+        "add_paths": read_paths(given["add_path"]),
+        "impossible": read_paths(given["impossible"]),
+    }

@@ -1,0 +1,168 @@
+"""What every command does with a database, the terminal and its tables."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.progress import Task
+
+    from cegdb.api import Database
+
+TABLES = {
+    "survey": ("variables", "survey"),
+    "tree": ("tree_edges", "tree"),
+    "staging": ("stage_edges", "staging"),
+    "ceg": ("ceg_edges", "ceg"),
+}
+SHOWN = {
+    "survey": "variable, label, kind, n",
+    "tree": "source, label, target, n, share",
+    "staging": "stage, variable, label, n, prior, probability, low, high",
+    "ceg": "source, label, target, variable, n, probability",
+}
+ORDER = {
+    "survey": "level_id",
+    "tree": "child_id",
+    "staging": "stage_id, label_id",
+    "ceg": "source_id, label_id, target_id",
+}
+
+
+@contextmanager
+def opened(path: str | None, *, read_only: bool = False, **limits: Any) -> Iterator[Database]:
+    """Open a database; after an error remove a file that was made for nothing."""
+    from cegdb import api
+
+    is_new = path is not None and not Path(path).exists()
+    is_empty = False
+    try:
+        with api.open(path, read_only=read_only, **limits) as db:
+            try:
+                yield db
+            except BaseException:
+                is_empty = is_new and not list(db.surveys)
+                raise
+    finally:
+        if path is not None and is_empty:
+            Path(path).unlink(missing_ok=True)
+
+
+@contextmanager
+def working(what: str, rows_of: Database | None = None) -> Iterator[None]:
+    """Show on a terminal what takes longer than a second, and the rows that are read."""
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.text import Text
+
+    class Rows(TextColumn):
+        def render(self, task: Task) -> Text:  # noqa: ARG002
+            return Text("" if rows_of is None else str(rows_of.progress))
+
+    console = Console(stderr=True)
+    progress = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        TimeElapsedColumn(),
+        Rows(""),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    progress.add_task(what)
+    timer = threading.Timer(1.0, progress.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        progress.stop()
+
+
+def say(*texts: str) -> None:
+    """Print to standard error, which is for people."""
+    for text in texts:
+        click.echo(text, err=True)
+
+
+def print_table(
+    names: Sequence[str], rows: Sequence[Sequence[object]], form: str | None
+) -> None:
+    """Print rows as a table (on a terminal), JSON or CSV."""
+    form = form or ("table" if sys.stdout.isatty() else "csv")
+    if form == "json":
+        import json
+
+        records = [dict(zip(names, row, strict=True)) for row in rows]
+        click.echo(json.dumps(records, default=str, ensure_ascii=False, indent=1))
+    elif form == "csv":
+        import csv
+        import io
+
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows(rows)
+        click.echo(out.getvalue(), nl=False)
+    else:
+        from rich import box
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        for i, name in enumerate(names):
+            numeric = any(isinstance(row[i], (int, float)) for row in rows)
+            table.add_column(Text(name), justify="right" if numeric else "left")
+        for row in rows:
+            table.add_row(*(Text(_shown(value)) for value in row))
+        width = None if sys.stdout.isatty() else 200
+        Console(width=width).print(table)
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    if isinstance(value, list):
+        return ", ".join(map(_shown, value))
+    return str(value)
+
+
+def print_query(db: Database, sql: str, params: dict[str, object], form: str | None) -> None:
+    """Print the rows of a query."""
+    names, rows = db.rows(sql, params)
+    print_table(names, rows, form)
+
+
+def collections(database: Database) -> dict[str, Any]:
+    """Return the objects of each kind."""
+    return {
+        "survey": database.surveys,
+        "tree": database.trees,
+        "staging": database.stagings,
+        "ceg": database.cegs,
+    }
+
+
+def print_view(found: Any, view: str | None, min_n: int | None, form: str | None) -> None:
+    """Print a view of an object; the columns that `show` prints if none is named."""
+    # What is pooled over the situations of a stage can be unpicked by the tree's sums.
+    table = "staged_edges" if found.kind == "staging" else TABLES[found.kind][0]
+    names, rows = found.rows(view or table, min_n=min_n)
+    shown = SHOWN[found.kind].split(", ")
+    kept = names if view or table == "staged_edges" else shown
+    places = [names.index(column) for column in kept]
+    print_table(kept, [[row[place] for place in places] for row in rows], form)
