@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from cegdb import ceg as ceg_room
@@ -12,13 +11,14 @@ from cegdb import export, query, report, small_cells
 from cegdb import ingest as ingest_room
 from cegdb import stages as stages_room
 from cegdb import tree as tree_room
-from cegdb.errors import GraphError, MissingExtraError, QueryError, counted
+from cegdb.errors import GraphError, MissingExtraError, QueryError, counted, path_of
 from cegdb.store import Store
 from cegdb.store.objects import KINDS, Kind, all_names, drop, find, row
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
     from types import TracebackType
     from typing import Self
 
@@ -741,7 +741,8 @@ class ChainEventGraph(_Drawn):
         """
         from cegdb.graphs import GRAPH_FILES
 
-        suffix = Path(path).suffix.lower()
+        file = path_of(path)
+        suffix = file.suffix.lower()
         if suffix in GRAPH_FILES:
             return super().export(path, min_n=min_n)
         if suffix in export.TABLE_FILES:
@@ -749,7 +750,7 @@ class ChainEventGraph(_Drawn):
                 self._store, "ceg_edges", "ceg", self.name, path, min_n=min_n
             )
         raise GraphError(
-            f"{Path(path).name!r} does not say which kind of file to write",
+            f"{file.name!r} does not say which kind of file to write",
             hint=f"a graph is written as {', '.join(GRAPH_FILES)}, its edges as .csv, .parquet",
         )
 

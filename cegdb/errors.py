@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
+from os import PathLike
+from pathlib import Path
 
 
 class CegdbError(Exception):
@@ -113,9 +115,16 @@ class MissingExtraError(CegdbError, ImportError):
 
 
 def items_of(
-    value: object, setting: str, error: type[CegdbError], *, hint: str
+    value: object,
+    setting: str,
+    error: type[CegdbError],
+    *,
+    hint: str,
+    in_order: bool = False,
 ) -> list[object]:
     """Return the items of a setting that is a list, refusing a text and what has none.
+
+    With ``in_order`` a set is refused too, since it has no order.
 
     Examples
     --------
@@ -130,7 +139,25 @@ def items_of(
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         what = "one text, " if isinstance(value, str) else ""
         raise error(f"{setting} is {what}{value!r}", hint=hint)
+    if in_order and isinstance(value, Set):
+        raise error(f"{setting} is a set, which has no order", hint=hint)
     return list(value)
+
+
+def path_of(path: object) -> Path:
+    """Return where to write, refusing what is no path.
+
+    Examples
+    --------
+    >>> path_of(5)
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.GraphError: a file to write is 5
+    hint: give a path
+    """
+    if not isinstance(path, (str, PathLike)):
+        raise GraphError(f"a file to write is {path!r}", hint="give a path")
+    return Path(path)
 
 
 _PLURALS = {"vertex": "vertices", "leaf": "leaves"}

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import secrets
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import duckdb
 
-from cegdb.errors import GraphError
+from cegdb.errors import GraphError, path_of
 from cegdb.small_cells import shown
 
 if TYPE_CHECKING:
     import os
+    from pathlib import Path
 
     from cegdb.store import Store
 
@@ -67,7 +67,7 @@ def export_table(
     ...
     cegdb.errors.GraphError: falls.xls ends in none of .csv, .parquet, .json
     """
-    file = Path(path)
+    file = path_of(path)
     options = _FORMATS.get(file.suffix.lower())
     if options is None:
         raise GraphError(f"{file} ends in none of {', '.join(_FORMATS)}")

@@ -14,14 +14,14 @@ import secrets
 import threading
 import unicodedata
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from cegdb.errors import GraphError, MissingExtraError, listed
+from cegdb.errors import GraphError, MissingExtraError, listed, path_of
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     import networkx as nx
 
@@ -417,7 +417,7 @@ def draw(
     ...     draw(graph, folder + "/one.dot").name
     'one.dot'
     """
-    target = Path(path)
+    target = path_of(path)
     suffix = check_picture(target)
     if suffix == ".dot":
         return _write(target, to_dot(graph, edge_info=edge_info).encode())
@@ -447,6 +447,7 @@ def check_picture(path: Path) -> str:
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> check_picture(Path("falls.dot"))
     '.dot'
     """
@@ -533,7 +534,7 @@ def write_graph(graph: Graph, path: str | os.PathLike[str]) -> Path:
     """
     import networkx as nx
 
-    target = Path(path)
+    target = path_of(path)
     suffix = _suffix(target, GRAPH_FILES, "a graph")
     if suffix == ".dot":
         return _write(target, to_dot(graph).encode())

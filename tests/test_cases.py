@@ -18,6 +18,7 @@ import cegdb
 from cegdb.errors import (
     CegdbError,
     CegError,
+    GraphError,
     QueryError,
     StagingError,
     SurveyError,
@@ -344,7 +345,7 @@ def test_w2_zero_lines_make_branches_when_asked(db: Database, shared: Path) -> N
     children = tree.edges.query("label == 'Child'")
     assert (children["n"] == 0).all()
     assert len(children) == 2
-    with pytest.raises(TreeError, match="declared impossible, but 1204 rows have it"):
+    with pytest.raises(TreeError, match="declared impossible, but 1,204 rows have it"):
         survey.event_tree(impossible=[{"Age": "Adult"}])
 
 
@@ -375,6 +376,10 @@ SURVEY, TREE, STAGING = SurveyError, TreeError, StagingError
         ("ingest", {"sheet": [5]}, SURVEY, "sheet is [5]\nhint: give its name, or its place"),
         ("ingest", {"source_column": 5}, SURVEY, "source_column is 5\nhint: give the name"),
         ("tree", {"order": 5}, TREE, "order is 5\nhint: give a list of variables"),
+        ("tree", {"order": {"x", "y"}}, TREE, "order is a set, which has no order"),
+        ("ingest", {"columns": {"x"}}, SURVEY, "columns is a set, which has no order"),
+        ("draw", {"path": 5}, GraphError, "a file to write is 5\nhint: give a path"),
+        ("export", {"path": None}, GraphError, "a file to write is None\nhint: give a path"),
         ("tree", {"order": [[5]]}, SURVEY, "[5] is no name of a variable"),
         ("tree", {"blank": 5}, TREE, "blank is 5\nhint: choose auto or"),
         ("tree", {"gate_min_rows": "a"}, TREE, "gate_min_rows is 'a': it must be 1 or more"),
@@ -420,6 +425,8 @@ def test_a_setting_of_a_wrong_type_is_the_rooms_own_error(
         "learn": tree.learn_stages,
         "set": tree.set_stages,
         "recover": ceg.recover,
+        "draw": ceg.draw,
+        "export": ceg.export,
         "edges": lambda **given: ceg.rows("ceg_edges", **given),
         "drop": lambda **given: db.drop(**given, name="s"),
     }

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import io
 from collections import Counter
 from typing import TYPE_CHECKING
 
 import duckdb
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 from surveys import NASTY, TEXTS, labels_of, rows_of
 
 import cegdb
+from cegdb.cli import main
+from cegdb.cli.output import working
 from cegdb.errors import StoreError, SurveyError
 from cegdb.ingest import places
 from cegdb.sqlfiles import Steps
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -188,3 +194,40 @@ def test_progress_of_a_workbook_is_a_part_of_its_rows(tmp_path: Path) -> None:
     with cegdb.open() as db:
         db.ingest(file)
         assert (db.progress.rows, db.progress.fraction) == (40, 1.0)
+
+
+def test_the_command_line_tells_the_speed_of_a_long_reading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "s.csv"
+    file.write_text("q\n" + "yes\nno\n" * 500, encoding="utf-8")
+    words = ["ingest", str(tmp_path / "s.duckdb"), str(file)]
+    assert "rows/s" not in CliRunner().invoke(main, words).stderr
+    monkeypatch.setattr("cegdb.api.Survey.seconds", 2.0)
+    told = CliRunner().invoke(main, [*words, "--replace"]).stderr.splitlines()[0]
+    assert told == "1,000 rows read in 2.0 s (500 rows/s)"
+    words = ["append", str(tmp_path / "s.duckdb"), "s", str(file)]
+    told = CliRunner().invoke(main, words).stderr.splitlines()[0]
+    assert told == "1,000 rows read in 2.0 s (500 rows/s)"
+
+
+def test_a_terminal_shows_the_rows_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=True, width=120)
+    monkeypatch.setattr("rich.console.Console", lambda **_: console)
+    monkeypatch.setattr("threading.Timer", lambda _, start: Now(start))
+    with cegdb.open() as db, working("reading it", db):
+        db.progress.total = 4_000
+        db.progress.read(1_000)
+    assert "reading it" in out.getvalue()
+    assert "1,000 of 4,000 rows, 25 %, " in out.getvalue()
+
+
+class Now:
+    """A timer that does not wait."""
+
+    def __init__(self, run: Callable[[], None]) -> None:
+        self.start = run
+
+    def cancel(self) -> None:
+        """Do nothing: it is done."""

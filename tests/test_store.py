@@ -788,6 +788,15 @@ def test_a_transaction_makes_all_or_nothing(db: Database) -> None:
     assert db.check() == []
 
 
+@pytest.fixture
+def heeding_interrupts() -> Iterator[None]:
+    """Heed SIGINT, which a shell lets its background jobs ignore."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heeding_interrupts")
 def test_an_interrupt_during_a_long_step_leaves_nothing(db: Database) -> None:
     before = sizes(db)
     slow = "select i % 7 as x, sum(hash(i) % 100) as y from range(100000000) as t(i) group by x"

@@ -110,7 +110,9 @@ def settled(relation: Relation, request: Request) -> Settings:
     columns = request.columns if request.columns is not None else book.columns
     asked: list[object] = []
     if columns is not None:
-        asked = items_of(columns, "columns", SurveyError, hint="give a list of names")
+        asked = items_of(
+            columns, "columns", SurveyError, hint="give a list of names", in_order=True
+        )
     count = request.count if request.count is not None else book.count
     count_column = None if count is None else find_columns(names, [count], where)[0]
     weight = request.weight if request.weight is not None else book.weight

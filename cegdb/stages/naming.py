@@ -96,7 +96,7 @@ def _labels(path: object, what: str) -> list[str]:
     parts = (
         [path]
         if isinstance(path, str)
-        else items_of(path, f"a path of {what}", StagingError, hint=_PATHS)
+        else items_of(path, f"a path of {what}", StagingError, hint=_PATHS, in_order=True)
     )
     labels = [label_of(part) for part in parts]
     if None in labels:

@@ -17,29 +17,27 @@ class Progress:
 
     total: int | None = None
     rows: int = 0
-    seconds: float = 0.0
     started: float = field(default_factory=time.perf_counter)
 
     def read(self, rows: int) -> None:
         """Say that some more rows were read."""
         self.rows += rows
-        self.seconds = time.perf_counter() - self.started
 
     @property
     def fraction(self) -> float | None:
         """The part of all rows that was read, None if they are not known."""
         return self.rows / self.total if self.total else None
 
-    def __str__(self) -> str:
+    def after(self, seconds: float) -> str:
         """Return rows, part and speed; nothing as long as they are not known.
 
         Examples
         --------
-        >>> str(Progress())
+        >>> Progress().after(0.5)
         ''
-        >>> str(Progress(total=4_000, rows=1_000, seconds=0.5))
+        >>> Progress(total=4_000, rows=1_000).after(0.5)
         '1,000 of 4,000 rows, 25 %, 2,000 rows/s'
-        >>> str(Progress(rows=1_000, seconds=0.5))
+        >>> Progress(rows=1_000).after(0.5)
         '1,000 rows, 2,000 rows/s'
         """
         if not self.rows:
@@ -47,7 +45,11 @@ class Progress:
         text = f"{self.rows:,} rows"
         if self.fraction is not None:
             text = f"{self.rows:,} of {self.total:,} rows, {100 * self.fraction:.0f} %"
-        return f"{text}, {speed(self.rows, self.seconds)}"
+        return f"{text}, {speed(self.rows, seconds)}"
+
+    def __str__(self) -> str:
+        """Return how far it is by now."""
+        return self.after(time.perf_counter() - self.started)
 
 
 def speed(rows: int, seconds: float) -> str:

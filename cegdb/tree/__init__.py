@@ -332,7 +332,9 @@ def _variables(
     rows = {str(found["name"]): found for found in catalog.execute(query).mappings()}
     names = list(rows)
     if order is not None:
-        asked = items_of(order, "order", TreeError, hint="give a list of variables")
+        asked = items_of(
+            order, "order", TreeError, hint="give a list of variables", in_order=True
+        )
         names = find_columns(names, asked, f"survey {survey['name']!r}")
     if not names:
         raise TreeError("order names no variable")
@@ -415,7 +417,7 @@ def _path(path: object, variables: Sequence[TreeVariable], setting: str) -> dict
         found = find_columns(names, [str(key) for key, _ in items], "the order")
         labels = {names.index(key): label for key, (_, label) in zip(found, items, strict=True)}
     else:
-        parts = items_of(path, f"a path of {setting}", TreeError, hint=_PATHS)
+        parts = items_of(path, f"a path of {setting}", TreeError, hint=_PATHS, in_order=True)
         if len(parts) > len(variables):
             raise TreeError(f"{setting} has a path of {len(parts)} labels: {listed(parts)}")
         labels = {i: label for i, label in enumerate(parts) if label != ANY}
