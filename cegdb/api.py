@@ -586,7 +586,7 @@ class StagedTree(_Drawn):
         and ``n_after`` rows that reach these; ``label`` whose probability moved most, with
         ``probability_before`` and ``probability_after``, each with its 95 % interval
         (``low_...`` to ``high_...``), their ``difference``, and ``is_apart``, whether the
-        intervals have nothing in common; ``stage_id``.
+        intervals of some label have nothing in common; ``stage_id``.
         """
         return self._frame("drift", "staging", "stage_id nulls last, was")
 

@@ -46,8 +46,9 @@ def rebuild(
         Whose trees; left out, all stale ones.
     stages
         ``"keep"``: situations that were there before stay in their stage, whose
-        probabilities are estimated anew; new situations are their own stage, as are those
-        whose label set changed. ``"relearn"``: stages that were learnt are learnt again.
+        probabilities are estimated anew; where the label sets of some of them changed, those
+        with the same one stay together. New situations are their own stage.
+        ``"relearn"``: stages that were learnt are learnt again.
         Stages given by hand hold in both cases, for new situations that their paths fit too.
 
     Returns

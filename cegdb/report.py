@@ -169,8 +169,9 @@ def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
         if details.get("alpha_is_default")
         else ""
     )
+    of_kinds = f" ({told})" if told else ""
     made = (
-        f"staging {row['name']!r}: {counted(row['n_stages'], 'stage')} ({told}) in "
+        f"staging {row['name']!r}: {counted(row['n_stages'], 'stage')}{of_kinds} in "
         f"{counted(row['n_hyperstages'], 'hyperstage')}"
     )
     scored = (
@@ -201,7 +202,7 @@ def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
 def _drift(drift: Mapping[str, Any]) -> list[str]:
     """Return what became of the stages of a staging made again."""
     kept = "stages kept and estimated anew" if drift["keeps"] else "made again"
-    apart = f"{drift['apart']:,} of {counted(drift['stages'], 'stage')}"
+    apart = f"{drift['apart']:,} of {counted(drift['stages'], 'former stage')}"
     lines = [f"  {kept}; the 95 % intervals before and after are apart in {apart}"]
     new, gone = drift["situations_new"], drift["situations_gone"]
     if new or gone:

@@ -37,7 +37,7 @@ def by_places(monkeypatch: pytest.MonkeyPatch) -> None:
 CELLS = st.one_of(st.none(), NASTY, TEXTS)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(
     st.lists(st.tuples(CELLS, CELLS, st.sampled_from(["x", "y"])), min_size=1, max_size=20),
     st.sampled_from([0, 1, 2, 255]),

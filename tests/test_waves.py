@@ -124,7 +124,7 @@ SETTINGS = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=25 * MORE)
+@settings(deadline=None, max_examples=15 * MORE)
 @given(waves(), SETTINGS)
 def test_append_gives_what_one_ingest_of_all_parts_gives(
     parts: list[pd.DataFrame], asked: dict[str, Any]
@@ -155,7 +155,7 @@ def test_append_gives_what_one_ingest_of_all_parts_gives(
         assert db.rows("select count(*) from cegdb.survey")[1] == [(1,)]
 
 
-@settings(deadline=None, max_examples=12 * MORE)
+@settings(deadline=None, max_examples=8 * MORE)
 @given(waves(), SETTINGS)
 def test_refresh_gives_what_an_ingest_of_the_new_rows_gives(
     parts: list[pd.DataFrame], asked: dict[str, Any]
@@ -339,6 +339,87 @@ def test_a_survey_of_clusters_is_refreshed_but_not_appended_to(db: Database) -> 
     assert survey.receipt["design_effects"]
 
 
+def test_texts_with_semicolons_stand_for_their_label_alone(db: Database) -> None:
+    book = {"variables": {"m": {"recode": {"x; y": "several", "z": "several"}}}}
+    survey = db.ingest(frame([("x; y",), ("z",), ("r",)], "m"), name="s", codebook=book)
+    survey.append(frame([("x",), ("y",), ("z",)], "m"))
+    survey.append(frame([("x; y",)], "m"))
+    assert labels_of(survey)["m"] == {"r": 1, "several": 4, "x": 1, "y": 1}
+    codes = survey.variables.set_index("label")["original_code"]
+    assert codes["several"] == "x; y; z"
+
+
+def test_what_was_said_of_absent_columns_is_not_forgotten(db: Database) -> None:
+    book = {
+        "variables": {
+            "x": {"values": {1: "yes", 2: "no"}, "missing": [9]},
+            "y": {"bins": "q2"},
+        },
+    }
+    survey = db.ingest(frame([("a",)], "a"), name="s", codebook=book)
+    survey.append(frame([("b", "1"), ("b", "9")], "a", "x"))
+    assert labels_of(survey)["x"] == {"yes": 1, "no": 0}
+    assert labels_of(survey, "missing")["x"] == {"9": 1}
+    assert "is no column" not in survey.summary
+    gated = {**book, "gates": {"x": "a = 'a'"}}
+    rows = [("a", "1", "1"), ("a", "2", "5"), ("a", "2", "9")]
+    other = db.ingest(frame(rows, "a", "x", "y"), name="o", codebook=gated)
+    labels = list(labels_of(other)["y"])
+    other.refresh(frame([("a",)], "a"))
+    assert list(labels_of(other)) == ["a"]
+    other.refresh(frame([("a", "1", "7"), ("b", "2", "8")], "a", "x", "y"))
+    assert labels_of(other)["x"] == {"yes": 1, "no": 0}
+    assert labels_of(other, "structural")["x"] == {"not applicable": 1}
+    assert labels_of(other)["y"] == dict(zip(labels, [0, 2], strict=True))
+
+
+def test_columns_that_differ_in_case_are_not_taken_for_each_other(db: Database) -> None:
+    survey = db.ingest(frame([("a", "x"), ("b", "y")], "Q1", "q1"), name="s")
+    survey.append(frame([("x",), ("y",)], "q1"))
+    assert labels_of(survey) == {"Q1": {"a": 1, "b": 1}, "q1": {"x": 2, "y": 2}}
+    counts = db.ingest(frame([("2", "1", "a"), ("3", "7", "b")], "n", "N", "g"), "c", count="n")
+    with pytest.raises(SurveyError, match="has no column 'n', which survey 'c' needs"):
+        counts.append(frame([("7", "a")], "N", "g"))
+
+
+def test_new_labels_take_their_place_in_the_order(db: Database, tmp_path: Path) -> None:
+    def ordered(*labels: str) -> pd.DataFrame:
+        kind = pd.CategoricalDtype(["low", "mid", "high"], ordered=True)
+        return pd.DataFrame({"x": pd.Series(labels, dtype=kind)})
+
+    survey = db.ingest(ordered("low", "high"), name="s").append(ordered("mid", "high"))
+    assert list(labels_of(survey)["x"]) == ["low", "mid", "high"]
+    pyreadstat = pytest.importorskip("pyreadstat")
+    for i, codes in enumerate([[1.0, 2.0], [3.0], [0.0]]):
+        pyreadstat.write_sav(
+            pd.DataFrame({"x": codes}),
+            tmp_path / f"{i}.sav",
+            variable_value_labels={"x": {1: "yes", 2: "maybe", 3: "no", 0: "other"}},
+        )
+    coded = db.ingest(tmp_path / "0.sav", name="c").append(tmp_path / "1.sav")
+    assert list(labels_of(coded)["x"]) == ["yes", "maybe", "no"]
+    coded.append(tmp_path / "2.sav").append(written(tmp_path, "x\n2\n"))
+    assert labels_of(coded)["x"] == {"other": 1, "yes": 1, "maybe": 2, "no": 1}
+
+
+def test_the_receipt_counts_what_is_set_apart_in_all_files(db: Database) -> None:
+    asked: dict[str, Any] = {"missing": {"x": ["r"]}, "weight": "w"}
+    survey = db.ingest(frame([("a", 1), ("r", 1)], "x", "w"), "s", **asked)
+    survey.append(frame([("a", 0), ("r", 0)], "x", "w")).append(frame([("a", 2)], "x", "w"))
+    assert survey.receipt["declared_labels"] == {"x": {"r": 2}}
+    weights: Any = survey.receipt["weights"]
+    assert (weights["sum"], weights["rows_of_weight_0"]) == ("4", 2)
+
+
+def test_running_numbers_go_on(db: Database) -> None:
+    ids = "select i as id, i % 2 as x from range({}, {}) as t(i)"
+    survey = db.ingest(ids.format(0, 30), name="s").append(ids.format(30, 60))
+    assert len(labels_of(survey)["id"]) == 60
+    other = db.ingest(ids.format(0, 30), name="o")
+    with pytest.raises(SurveyError, match="when ingesting the survey anew"):
+        other.append(ids.format(40, 90))
+
+
 # -----------------------------------------------------------------------------
 # Stale, and made again
 # -----------------------------------------------------------------------------
@@ -471,7 +552,7 @@ def test_kept_stages_are_estimated_anew_and_their_drift_is_told(
             assert found["probability_after"] == pytest.approx(q)
             assert found["difference"] == pytest.approx(q - p)
         assert drift["is_apart"].tolist() == [False, True, False]
-    assert "apart in 1 of 3 stages" in staged.summary
+    assert "apart in 1 of 3 former stages" in staged.summary
     sound(db)
     survey.refresh(frame(new, "A", "B"))
     db.rebuild(stages="relearn")
@@ -518,7 +599,7 @@ def parts_of(db: Database, staging: str) -> dict[Any, tuple[Any, str]]:
     return {vertex: (stage, str(kind)) for vertex, stage, kind in rows}
 
 
-@settings(deadline=None, max_examples=12 * MORE)
+@settings(deadline=None, max_examples=8 * MORE)
 @given(staged_trees(jumps=True), staged_trees(jumps=True))
 def test_kept_stages_are_those_of_the_same_answers_on_any_tree(
     old: StagedSample, new: StagedSample
@@ -652,6 +733,41 @@ def test_a_tree_that_cannot_be_made_again_is_named_and_nothing_changes(
     db.drop("tree", "declared")
     assert db.rebuild() == []
     sound(db)
+
+
+def test_rules_about_labels_that_are_gone_are_passed_over(db: Database) -> None:
+    book = {"variables": {"B": {"same": [["x", "y"]]}}}
+    alike = db.ingest(frame([("a", "x"), ("b", "y")], "A", "B"), name="same", codebook=book)
+    alike.refresh(frame([("a", "x")], "A", "B")).refresh(
+        frame([("a", "x"), ("b", "y")], "A", "B")
+    )
+    assert len(set(alike.variables.query("label in ['x', 'y']")["label_id"])) == 1
+    survey = db.ingest(frame([("a", "x"), ("b", "y")], "A", "B"), name="s")
+    rules: dict[str, Any] = {"add_paths": [{"A": "b"}], "impossible": [{"A": "a", "B": "y"}]}
+    tree = survey.event_tree(sampling_zeros="floret", **rules)
+    before = tree.settings
+    survey.refresh(frame([("a", "x")], "A", "B"))
+    db.rebuild()
+    assert tree.summary.count("passed over: ") == 2
+    survey.refresh(frame([("a", "x"), ("b", "y")], "A", "B"))
+    db.rebuild()
+    assert "passed over" not in tree.summary
+    assert tree.settings == before
+    assert db.check() == []
+
+
+def test_drift_is_told_where_labels_come_and_go(db: Database) -> None:
+    def answers(**n: int) -> pd.DataFrame:
+        return frame([(label,) for label, k in n.items() for _ in range(k)], "y")
+
+    staged = db.ingest(answers(a=100, b=100), name="s").event_tree().learn_stages(alpha=2)
+    db.surveys["s"].refresh(answers(new=90, a=90, b=20))
+    db.rebuild()
+    ((label, before, is_apart),) = staged.drift[
+        ["label", "probability_before", "is_apart"]
+    ].to_numpy()
+    assert (label, before, is_apart) == ("new", 0, True)
+    assert "apart in 1 of 1 former stage" in staged.summary
 
 
 def test_only_the_trees_of_the_survey_named_are_made_again(db: Database) -> None:

@@ -30,6 +30,7 @@ from cegdb.ingest.waves import (
     former_lines,
     new_labels,
     receipt_with,
+    settings_with,
     settled_again,
     supersede,
     survey_before,
@@ -297,7 +298,7 @@ def _ingest(
         )
         with Steps(con) as steps:
             n_read = _read(steps, con, relation, settings)
-            weights = check_weights(steps, relation, settings)
+            weights = check_weights(steps, relation, settings, is_part=former is not None)
             dropped = check_counts(steps, relation, settings)
             variables = sort_levels(steps, relation, settings.variables)
             if before is not None:
@@ -329,10 +330,11 @@ def _ingest(
         fingerprints = [fingerprint] if fingerprint else []
         if former is not None:
             read = former.settings.get("fingerprints", [])
-            if fingerprint in read:
+            digests = {digest for one in read for digest in one.split()}
+            if fingerprint and not digests.isdisjoint(fingerprint.split()):
                 settings.hints.append(
-                    f"{relation.shown} is in this survey already, byte for byte: its rows "
-                    "count twice now; refresh replaces rows"
+                    f"{relation.shown} is in this survey already, byte for byte, or a file of "
+                    "it is: its rows count twice now; refresh replaces rows"
                 )
             fingerprints = [*read, *fingerprints]
         receipt = receipt_of(
@@ -350,8 +352,7 @@ def _ingest(
         )
         described, made_with = relation.described, settings.as_json()
         if before is not None:
-            made_with["decimal"] = before.settings.get("decimal", ".")
-            made_with["source_column"] = source_column
+            made_with = settings_with(before, made_with)
         if former is not None:
             receipt = receipt_with(former, receipt, described)
             described = f"{former.row['source']} + {described}"

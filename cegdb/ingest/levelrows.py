@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
 from cegdb.errors import SurveyError, listed
-from cegdb.ingest.variables import BETWEEN_CODES, MISSING, NOT_APPLICABLE, in_level_order
+from cegdb.ingest.variables import MISSING, NOT_APPLICABLE
 from cegdb.store import schema
 from cegdb.store.objects import insert_rows
 
@@ -43,11 +43,10 @@ def insert_levels(catalog: sa.Connection, survey_id: int, variables: list[Variab
             }
         )
         n_of = Counter[tuple[str, str]]()
-        texts = defaultdict[tuple[str, str], list[str]](list)
+        texts = variable.texts_of_levels()
         for text, (kind, label) in variable.cells.items():
             cell = (kind, NOT_APPLICABLE if kind == "structural" else label)
             n_of[cell] += variable.counts.get(text, 0)
-            texts[cell].append(text)
         levels = [
             *((label, "value", n_of["value", label]) for label in variable.values),
             *((label, "missing", n_of["missing", label]) for label in variable.missing),
@@ -57,10 +56,6 @@ def insert_levels(catalog: sa.Connection, survey_id: int, variables: list[Variab
         for code, (label, of_kind, n_read) in enumerate(levels, 1):
             gated = variable.n_of_code
             n = n_read if gated is None else gated.get(code, 0)
-            codes = texts[of_kind, label]
-            if variable.former is not None:
-                codes = list(dict.fromkeys([*variable.former.codes_of(of_kind, label), *codes]))
-            written = [] if variable.entry.bins else in_level_order(codes)
             level_rows.append(
                 {
                     "level_id": level_id,
@@ -70,7 +65,7 @@ def insert_levels(catalog: sa.Connection, survey_id: int, variables: list[Variab
                     "label_id": label_ids.setdefault(
                         same.get(label, label), len(label_ids) + 1
                     ),
-                    "original_code": BETWEEN_CODES.join(written) or None,
+                    "original_code": "; ".join(texts.get((of_kind, label), [])) or None,
                     "kind": of_kind,
                     "n": n,
                 }
@@ -97,8 +92,12 @@ def same_labels(variables: Iterable[Variable]) -> dict[str, str]:
     first: dict[str, str] = {}
     for variable in variables:
         for group in variable.entry.same:
+            if variable.is_later:  # what a later file lacks is no mistake
+                group = [label for label in group if label in variable.values]  # noqa: PLW2901
+                if not group:
+                    continue
             unknown = [label for label in group if label not in variable.values]
-            if unknown or len(group) < 2:
+            if unknown or (len(group) < 2 and not variable.is_later):
                 raise SurveyError(
                     f"{variable.name!r}: same lists {listed(map(repr, unknown or group))}, "
                     + ("no answers of it" if unknown else "one label only"),

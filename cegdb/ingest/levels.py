@@ -132,6 +132,7 @@ def many_numbers(variable: Variable) -> list[Decimal]:
 def _refuse_numbers(variables: Iterable[Variable]) -> None:
     """Refuse numbers with too many values, unless their levels or labels were declared."""
     found = []
+    is_later = False
     for variable in variables:
         entry = variable.entry
         if entry.bins is not None or entry.levels is not None or entry.values:
@@ -144,21 +145,27 @@ def _refuse_numbers(variables: Iterable[Variable]) -> None:
         elif numbers:
             ends = f"{plain(min(numbers))} to {plain(max(numbers))}"
             found.append(f"{variable.name!r} ({len(numbers):,} different ones, {ends})")
+            is_later = variable.is_later
     if found:
         raise SurveyError(
             f"numbers with more than {MANY_LEVELS} values: {listed(found)}",
             hint="cut them into levels with bins (--bin NAME=18,35,65 or --bin NAME=q4), leave "
-            "them out with columns, or declare their levels",
+            "them out with columns, or declare their levels"
+            + (", when ingesting the survey anew" if is_later else ""),
         )
 
 
 def _numbers_rows(variable: Variable, numbers: list[Decimal]) -> bool:
     """Return whether a column is a running number: consecutive, one for each respondent."""
+    counts = [n for text, n in variable.counts.items() if text is not None]
+    n_blank = variable.counts.get(None, 0)
+    if variable.former is not None:
+        counts += [n for kind, *_, n in variable.former.levels if kind == "value"]
+        n_blank += sum(n for kind, *_, n in variable.former.levels if kind == "blank")
     return (
-        None not in variable.counts
-        and variable.former is None
-        and set(variable.counts.values()) == {1}
-        and len(set(numbers)) == len(numbers) == max(numbers) - min(numbers) + 1
+        not n_blank
+        and set(counts) == {1}
+        and len(set(numbers)) == len(counts) == max(numbers) - min(numbers) + 1
         and all(number == number.to_integral_value() for number in numbers)
     )
 
@@ -296,17 +303,24 @@ def _in_order(
     variable: Variable, observed: list[str], frame_order: list[str] | None
 ) -> list[str]:
     """Return the value labels in the order of the codebook, the codes, the frame, or theirs."""
+    levels = [] if variable.former is None else variable.former.levels
+    before = [label for kind, label, *_ in levels if kind == "value"]
+    is_special = before != in_level_order(before)
+    label_of = {
+        code: label for kind, label, codes, _ in levels if kind == "value" for code in codes
+    }
+    by_codes = is_special and any(code != label for code, label in label_of.items())
     if variable.entry.values:
         ordered = [variable.cells[text][1] for text in variable.entry.values]
-    elif variable.known is not None and variable.known.values:
-        texts = [text for text, (kind, _) in variable.cells.items() if kind == "value"]
-        ordered = [variable.cells[text][1] for text in in_level_order(texts)]
+    elif by_codes or (variable.known is not None and variable.known.values):
+        label_of |= {
+            text: label for text, (kind, label) in variable.cells.items() if kind == "value"
+        }
+        ordered = [label_of[text] for text in in_level_order(list(label_of))]
     else:
         ordered = frame_order or []
-    if variable.former is not None and not variable.entry.values:
-        former = variable.former.labels("value")
-        if former != in_level_order(former):
-            ordered = [*former, *ordered]
+        if is_special and not set(before) <= set(ordered):
+            ordered = [*before, *ordered]
     seen = set(observed)
     first = [label for label in dict.fromkeys(ordered) if label in seen]
     known = set(first)

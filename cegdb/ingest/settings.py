@@ -54,6 +54,7 @@ class Settings:
     hints: list[str]
     all_columns: bool
     everywhere: dict[str, list[str]]
+    absent: dict[str, Entry]
 
     @property
     def written(self) -> str:
@@ -75,7 +76,8 @@ class Settings:
 
     def as_json(self) -> dict[str, object]:
         """Return what makes the same survey again: its columns and codebook."""
-        entries = {name: variable.entry.as_json() for name, variable in self.variables.items()}
+        entries = {name: entry.as_json() for name, entry in self.absent.items()}
+        entries |= {name: v.entry.as_json() for name, v in self.variables.items()}
         quantiles = {
             name: [plain(cut) for cut in variable.entry.bins.cuts or ()]
             for name, variable in self.variables.items()
@@ -83,6 +85,11 @@ class Settings:
         }
         return {
             "columns": list(self.variables),
+            "codes": {
+                name: several
+                for name, variable in self.variables.items()
+                if (several := _several(variable))
+            },
             "all_columns": self.all_columns,
             "count": self.count,
             "weight": self.weight,
@@ -148,7 +155,7 @@ def settled(relation: Relation, request: Request) -> Settings:
     empty = [name for name, labels in levels.items() if not labels]
     if empty:
         raise SurveyError(f"levels of {empty[0]!r} lists no label")
-    entries, hints = _entries(book, names, where)
+    entries, absent, hints = _entries(book, names, where)
     for name, bins in _items(request.bins, chosen, "bins"):
         entries[name] = replace(entries.get(name, Entry()), bins=bins_of(bins, repr(name)))
     gates = dict(_items(book.gates, chosen, "gates"))
@@ -190,7 +197,15 @@ def settled(relation: Relation, request: Request) -> Settings:
             )
             if labels and not isinstance(labels, Mapping)
         },
+        absent,
     )
+
+
+def _several(variable: Variable) -> list[list[object]]:
+    """Return kind, label and texts of the levels that do not stand for one text."""
+    return [
+        [*cell, texts] for cell, texts in variable.texts_of_levels().items() if len(texts) > 1
+    ]
 
 
 def _check_names(chosen: list[str], relation: Relation) -> None:
@@ -215,9 +230,10 @@ def _check_names(chosen: list[str], relation: Relation) -> None:
 
 def _entries(
     book: Codebook, names: Sequence[str], where: str
-) -> tuple[dict[str, Entry], list[str]]:
-    """Return the codebook's entries by column, and what it says of no column."""
+) -> tuple[dict[str, Entry], dict[str, Entry], list[str]]:
+    """Return the codebook's entries by column, those of no column, and hints about these."""
     entries: dict[str, Entry] = {}
+    absent: dict[str, Entry] = {}
     hints = []
     for name, entry in book.variables.items():
         try:
@@ -226,11 +242,12 @@ def _entries(
             near = difflib.get_close_matches(name, names, n=1)
             ask = f"; did you mean {near[0]!r}?" if near else ""
             hints.append(f"the codebook describes {name!r}, which is no column of {where}{ask}")
+            absent[name] = entry
             continue
         if found in entries:
             raise SurveyError(f"the codebook describes {found!r} twice")
         entries[found] = entry
-    return entries, hints
+    return entries, absent, hints
 
 
 def _items(

@@ -20,32 +20,31 @@ MISSING: Final = "missing"
 
 _INTEGER = re.compile(r"[+-]?\d+\Z", re.ASCII)
 
-BETWEEN_CODES: Final = "; "
-
 
 @dataclass(frozen=True)
 class Former:
     """What a variable was in the rows its survey has already: its levels, by code.
 
-    ``levels`` has the kind, label and original code of each; ``ordinal`` its place.
+    ``levels`` has the kind and label of each, the texts that it stood for, and how many
+    respondents gave it; ``ordinal`` is the variable's place.
     """
 
     ordinal: int
     question: str | None
-    levels: list[tuple[str, str, str | None]]
+    levels: list[tuple[str, str, list[str], int]]
 
     def labels(self, of_kind: Kind) -> list[str]:
         """Return the labels of one kind, in level order."""
-        return [label for kind, label, _ in self.levels if kind == of_kind]
+        return [label for kind, label, *_ in self.levels if kind == of_kind]
 
     @cached_property
     def meanings(self) -> dict[str, tuple[str, str]]:
         """The kind and label of each code that is not its own label."""
         found: dict[str, set[tuple[str, str]]] = {}
-        for kind, label, _ in self.levels:
-            for code in self.codes_of(kind, label):
+        for kind, label, codes, _ in self.levels:
+            for code in codes:
                 found.setdefault(code, set()).add((kind, label))
-        labels = {label for _, label, _ in self.levels}
+        labels = {label for _, label, *_ in self.levels}
         return {
             code: cells.copy().pop()
             for code, cells in found.items()
@@ -54,14 +53,22 @@ class Former:
 
     def apart(self) -> set[str]:
         """Return the labels that were told apart by their code."""
-        return {label for _, label, code in self.levels if label.endswith(f" [{code}]")}
+        return {
+            label
+            for _, label, codes, _ in self.levels
+            if any(label.endswith(f" [{code}]") for code in codes)
+        }
 
     def codes_of(self, of_kind: str, of_label: str) -> list[str]:
         """Return the texts that one label stood for."""
-        for kind, label, code in self.levels:
-            if (kind, label) == (of_kind, of_label) and code is not None:
-                return [code] if code == label else code.split(BETWEEN_CODES)
-        return []
+        return next(
+            (
+                codes
+                for kind, label, codes, _ in self.levels
+                if (kind, label) == (of_kind, of_label)
+            ),
+            [],
+        )
 
 
 @dataclass
@@ -69,8 +76,8 @@ class Variable:
     """One variable: what was said of it, then (after the first pass) its levels.
 
     ``counts`` has the respondents of each text as read (None: blank), ``cells`` what such
-    a text is: its kind (value, missing, structural) and its label. ``former`` is what it
-    was in the rows to which others are appended.
+    a text is: its kind (value, missing, structural) and its label. ``is_later`` tells that
+    its survey was read before, ``former`` what it was in the rows to which others are added.
     """
 
     name: str
@@ -78,6 +85,7 @@ class Variable:
     known: labelled.Entry | None = None
     decimal: str = "."
     is_gated: bool = False
+    is_later: bool = False
     values: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     counts: dict[str | None, int] = field(default_factory=dict)
@@ -127,6 +135,19 @@ class Variable:
         return in_level_order(
             [text for text, cell in self.cells.items() if cell == (kind, label)]
         )
+
+    def texts_of_levels(self) -> dict[tuple[str, str], list[str]]:
+        """Return the texts of each level, former rows included, by kind and label."""
+        if self.entry.bins is not None:
+            return {}
+        found: dict[tuple[str, str], dict[str, None]] = {}
+        if self.former is not None:
+            for kind, label, codes, _ in self.former.levels:
+                found[kind, label] = dict.fromkeys(codes)
+        for text, (kind, label) in self.cells.items():
+            cell = (kind, NOT_APPLICABLE if kind == "structural" else label)
+            found.setdefault(cell, {})[text] = None
+        return {cell: in_level_order(list(texts)) for cell, texts in found.items()}
 
     def codes(self) -> dict[str, int]:
         """Return the code of each text as read."""

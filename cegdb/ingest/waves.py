@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
 _SUMMED: Final = ("rows_read", "rows_kept")
 _OF_FILE: Final = (
-    *_SUMMED, "rows_dropped", "bad_rows", "weights", "gates", "format", "columns_found_as",
-    "notes", "hints",
+    *_SUMMED, "rows_dropped", "declared_labels", "bad_rows", "weights", "gates", "format",
+    "columns_found_as", "notes", "hints",
 )  # fmt: skip
 
 
@@ -78,15 +78,23 @@ def survey_before(catalog: sa.Connection, survey_id: int) -> Before:
             schema.level.c.kind,
             schema.level.c.label,
             schema.level.c.original_code,
+            schema.level.c.n,
         )
         .join(schema.level, schema.level.c.variable_id == schema.variable.c.variable_id)
         .where(schema.variable.c.survey_id == survey_id)
         .order_by(schema.variable.c.ordinal, schema.level.c.code)
     )
+    several = {
+        (name, kind, label): texts
+        for name, of_name in found["settings"].get("codes", {}).items()
+        for kind, label, texts in of_name
+    }
     variables: dict[str, Former] = {}
     for name, ordinal, question, *level in catalog.execute(query):
         of_name = variables.setdefault(name, Former(ordinal, question, []))
-        of_name.levels.append((level[0], level[1], level[2]))
+        kind, label, code, n = level
+        one = [] if code is None else [code]
+        of_name.levels.append((kind, label, several.get((name, kind, label), one), n))
     trees = sa.select(schema.event_tree.c.settings).where(
         schema.event_tree.c.survey_id.in_(
             sa.select(schema.survey.c.survey_id).where(
@@ -147,13 +155,14 @@ def settled_again(
     renamed, columns, found_as, hints = _matched(relation, before, is_append=is_append)
     settings = settled(renamed, _request_again(before, columns, decimal))
     for name, variable in settings.variables.items():
+        variable.is_later = True
         variable.former = before.variables.get(name) if is_append else None
     return renamed, replace(
         settings,
         structural={},  # that a later file has none of these labels is no news
         missing={},
         found_as=found_as,
-        hints=[*settings.hints, *hints],
+        hints=hints,
         all_columns=before.settings.get("all_columns", False),
     )
 
@@ -187,9 +196,9 @@ def _matched(
     said, name = before.settings, before.row["name"]
     others = [column for key in ("count", "weight", "cluster") if (column := said.get(key))]
     wanted = [*others, *before.variables]
-    found: dict[str, str] = {}
+    found = {column: column for column in wanted if column in relation.columns}
     for column in wanted:
-        fits = _fits(column, relation, taken=found)
+        fits = None if column in found else _fits(column, relation, taken=found)
         if fits is not None:
             found[column] = fits
     lacking = [column for column in wanted if column not in found]
@@ -277,7 +286,7 @@ def _codes_now(variable: Variable, former: Former) -> list[int]:
     apart = {"blank": variable.blank_code, "structural": variable.structural_code}
     return [
         apart[kind] if kind in apart else code_of[kind, label]
-        for kind, label, _ in former.levels
+        for kind, label, *_ in former.levels
     ]
 
 
@@ -316,6 +325,18 @@ def supersede(catalog: sa.Connection, before: Before) -> None:
     catalog.execute(sa.update(schema.variable).where(of_survey).values(**moved))
 
 
+def settings_with(before: Before, made: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings to record: what was said of absent columns is not forgotten."""
+    said = before.settings
+    return {
+        **made,
+        "decimal": said.get("decimal", "."),
+        "source_column": said.get("source_column"),
+        "gates": said.get("gates", {}) | made["gates"],
+        "quantiles": said.get("quantiles", {}) | made["quantiles"],
+    }
+
+
 def receipt_with(before: Before, receipt: dict[str, Any], source: str) -> dict[str, Any]:
     """Return the receipt of a survey to which a file was appended.
 
@@ -323,7 +344,15 @@ def receipt_with(before: Before, receipt: dict[str, Any], source: str) -> dict[s
     is that of ``last``, the file just read; ``earlier`` has the same of those before it.
     """
     former: dict[str, Any] = dict(before.row["summary"])
-    first = {"source": before.row["source"], **{key: former[key] for key in _OF_FILE}}
+    first = {"source": before.row["source"], **{key: former.get(key) for key in _OF_FILE}}
+    apart: dict[str, dict[str, int]] = {}
+    for name, of_name in [
+        *former.get("declared_labels", {}).items(),
+        *receipt["declared_labels"].items(),
+    ]:
+        for label, n in of_name.items():
+            of_both = apart.setdefault(name, {})
+            of_both[label] = of_both.get(label, 0) + n
     dropped = dict(former["rows_dropped"])
     for why, n in receipt["rows_dropped"].items():
         dropped[why] = dropped.get(why, 0) + n
@@ -331,6 +360,7 @@ def receipt_with(before: Before, receipt: dict[str, Any], source: str) -> dict[s
         **receipt,
         **{key: former[key] + receipt[key] for key in _SUMMED},
         "rows_dropped": dropped,
+        "declared_labels": apart,
         "weights": _both(former["weights"], receipt) if receipt["weights"] else None,
         "last": {"source": source, **{key: receipt[key] for key in _OF_FILE}},
         "earlier": [*former.get("earlier", []), former.get("last", first)],

@@ -25,11 +25,12 @@ _REFUSED: Final = f"coalesce({_WEIGHT} not between 0 and {_MOST}, true)"
 
 
 def check_weights(
-    steps: Steps, relation: Relation, settings: Settings
+    steps: Steps, relation: Relation, settings: Settings, *, is_part: bool = False
 ) -> dict[str, object] | None:
     """Refuse weights that are no numbers from 0 on; return what the receipt says of them.
 
-    Reads ``source_line``, where ``weighed`` is the weight as text.
+    All may be 0 where the source is a part of a survey. Reads ``source_line``, where
+    ``weighed`` is the weight as text.
     """
     if settings.weight is None:
         return None
@@ -55,7 +56,7 @@ def check_weights(
         "where regexp_matches(weighed, '[.][0-9]{12}[0-9]*[1-9]') or weighed ilike '%e-%'), 0) "
         "from temp.source_line"
     )
-    if most is not None and not most:
+    if most is not None and not most and not is_part:
         raise SurveyError(f"every {settings.weight!r} is 0")
     return {
         "column": settings.weight,

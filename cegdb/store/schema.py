@@ -243,6 +243,7 @@ stage_drift = sa.Table(
     sa.Column("probability_after", sa.Double),
     sa.Column("low_after", sa.Double),
     sa.Column("high_after", sa.Double),
+    sa.Column("is_apart", sa.Boolean),
 )
 position = sa.Table(
     "position",

@@ -194,8 +194,9 @@ def _make(
     started = time.perf_counter()
     survey_id, policy = survey["survey_id"], asked.policy
     variables = _variables(catalog, survey, asked.order, policy, gaps=bool(asked.add_paths))
-    added = [_path(path, variables, "add_paths") for path in asked.add_paths]
-    rules = [_path(path, variables, "impossible") for path in asked.impossible]
+    passed_over: list[str] | None = None if again is None else []
+    added = _paths(asked.add_paths, variables, "add_paths", passed_over)
+    rules = _paths(asked.impossible, variables, "impossible", passed_over)
     if policy.sampling_zeros == "full":
         _refuse_size(variables, "sampling_zeros='full'")
     with Steps(con) as steps:
@@ -230,8 +231,12 @@ def _make(
             "settings": {
                 "order": [variable.name for variable in variables],
                 **policy.as_json(),
-                "add_paths": [_words(path, variables) for path in filled],
-                "impossible": [_words(path, variables) for path in rules],
+                "add_paths": [_words(path, variables) for path in filled]
+                if again is None
+                else list(asked.add_paths),
+                "impossible": [_words(path, variables) for path in rules]
+                if again is None
+                else list(asked.impossible),
             },
             "summary": {
                 "rows_of_survey": survey["n"],
@@ -241,7 +246,10 @@ def _make(
                 "histories": coded.histories,
                 "missing": _missing(coded, policy, survey["n"]),
                 "vertices_without_rows": n_zero,
-                "hints": _hints(variables, coded, policy, survey["n"]),
+                "hints": [
+                    *_hints(variables, coded, policy, survey["n"]),
+                    *(passed_over or []),
+                ],
             },
             **made_by(time.perf_counter() - started),
         },
@@ -405,6 +413,24 @@ def _variable(
         n_undecided=n["blank"] + (0 if category else n["missing"]),
         radix=radix,
     )
+
+
+def _paths(
+    paths: Sequence[object],
+    variables: Sequence[TreeVariable],
+    setting: str,
+    passed_over: list[str] | None,
+) -> list[dict[int, int]]:
+    """Return paths or rules; those with a label that is gone are passed over, if allowed."""
+    found = []
+    for path in paths:
+        try:
+            found.append(_path(path, variables, setting))
+        except TreeError as error:
+            if passed_over is None:
+                raise
+            passed_over.append(f"passed over: {error.args[0]}")
+    return found
 
 
 def _path(path: object, variables: Sequence[TreeVariable], setting: str) -> dict[int, int]:

@@ -45,10 +45,13 @@ def upgrade() -> None:
                 "high_after",
             )
         ),
+        sa.Column("is_apart", sa.Boolean),
         schema=SCHEMA,
     )
-    op.execute(f"drop view {SCHEMA}.surveys")
+    for view in ("surveys", "variables"):
+        op.execute(f"drop view {SCHEMA}.{view}")
     run_file("views_0003", "010_surveys")
+    run_file("views_0003", "020_variables")
     run_file("views_0003", "140_drift")
     run_file("views_0003", "150_stale")
 
@@ -63,8 +66,9 @@ def downgrade() -> None:
             "revision 0002 knows no superseded rows: rebuild or drop the stale trees of "
             + ", ".join(repr(name) for (name,) in old)
         )
-    for view in ("stale", "drift", "surveys"):
+    for view in ("stale", "drift", "surveys", "variables"):
         op.execute(f"drop view {SCHEMA}.{view}")
     run_file("views_0001", "010_surveys")
+    run_file("views_0002", "020_variables")
     op.drop_table("stage_drift", schema=SCHEMA)
     op.drop_column("survey", "superseded_by", schema=SCHEMA)

@@ -1,6 +1,6 @@
 -- One row a stage of a staging made anew, and each of its former stages: what became of its
 -- probabilities. label = the answer whose probability moved most; difference = after - before;
--- is_apart = whether the 95 % intervals before and after have nothing in common.
+-- is_apart = whether the 95 % intervals before and after of some answer have nothing in common.
 create view cegdb.drift as
 select
     g.name as staging,
@@ -18,7 +18,7 @@ select
     d.low_after,
     d.high_after,
     d.probability_after - d.probability_before as difference,
-    d.low_after > d.high_before or d.high_after < d.low_before as is_apart,
+    d.is_apart,
     d.stage_id
 from cegdb.stage_drift as d
 inner join cegdb.staging as g on d.staging_id = g.staging_id

@@ -2,14 +2,15 @@
 -- mode:    append cegdb.stage_drift
 -- purpose: Each stage of a staging made again with each of its former stages: how many
 --          situations they share, the rows that reached these before and reach them now, and
---          the label whose probability moved most. Situations that are new have no former
+--          the label whose probability moved most, and whether the 95 % intervals before and
+--          after of some label are apart. Situations that are new have no former
 --          stage, those that are gone no stage.
 -- reads:   former_member, former_stage, former_probability, same_vertex, kept_situation,
 --          staging, event_tree, stage, hyperstage, stage_member, stage_edge, vertex, variable,
 --          labels
 -- writes:  stage_drift(staging_id, was, stage_id, variable, n_situations, n_before, n_after,
 --          label, probability_before, low_before, high_before, probability_after, low_after,
---          high_after)
+--          high_after, is_apart)
 -- params:  staging_id INTEGER, the staging
 -- source:  DESIGN 4
 with before as (
@@ -95,6 +96,15 @@ compared as (
     left join now as n on a.stage_id = n.stage_id and a.label = n.label
 ),
 
+apart as (
+    select
+        former_stage_id,
+        stage_id,
+        bool_or(low_after > high_before or high_after < low_before) as is_apart
+    from compared
+    group by former_stage_id, stage_id
+),
+
 most as (
     select *
     from compared
@@ -130,9 +140,11 @@ select
     m.high_before,
     m.probability_after,
     m.low_after,
-    m.high_after
+    m.high_after,
+    a.is_apart
 from pair as p
 left join temp.former_stage as o on p.former_stage_id = o.stage_id
 left join named as w on p.stage_id = w.stage_id
 left join most as m on p.former_stage_id = m.former_stage_id and p.stage_id = m.stage_id
+left join apart as a on p.former_stage_id = a.former_stage_id and p.stage_id = a.stage_id
 order by p.stage_id nulls last, p.former_stage_id

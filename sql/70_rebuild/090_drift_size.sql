@@ -1,17 +1,15 @@
 -- step:    drift_size
 -- mode:    fetch
--- purpose: Of how many stages of a staging made again the 95 % intervals before and after, of
---          the probability that moved most, are apart, and how many have both; how many
---          situations are new, and how many are gone.
+-- purpose: How many former stages of a staging made again have an answer whose 95 % intervals
+--          before and after are apart, of how many with both intervals; how many situations
+--          are new, and how many are gone.
 -- reads:   stage_drift
 -- writes:  drift_size(n_apart, n_stages, n_new, n_gone)
 -- params:  staging_id INTEGER, the staging
 -- source:  DESIGN 4
 select
-    count(*) filter (
-        where low_after > high_before or high_after < low_before
-    ) as n_apart,
-    count(low_before + low_after) as n_stages,
+    count(distinct was) filter (where is_apart) as n_apart,
+    count(distinct was) filter (where is_apart is not null) as n_stages,
     cast(coalesce(sum(n_situations) filter (where was is null), 0) as bigint) as n_new,
     cast(coalesce(sum(n_situations) filter (where stage_id is null), 0) as bigint) as n_gone
 from cegdb.stage_drift
