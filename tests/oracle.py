@@ -209,9 +209,6 @@ def _count_histories(
     ended: list[tuple[Path, int]] = []
     n_dropped = 0
     for column, variable in enumerate(order):
-        said = {cells[column] for cells in table}
-        said |= {path[column][1] for path in added if len(path) > column}
-        nobody_answered = said <= {BLANK, NA, NOT_APPLICABLE}
         arriving: dict[Path, list[tuple[str | Cell, ...]]] = defaultdict(list)
         for history, group in alive.items():
             here: Counter[str | Cell] = Counter()
@@ -222,8 +219,7 @@ def _count_histories(
                 for path in added
                 if len(path) > column and path[:column] == history
             }
-            blank_here = "structural" if blank == "auto" and nobody_answered else blank
-            outcome = decide(here, added_here, blank_here, missing_policy, gate_min_rows)
+            outcome = decide(here, added_here, blank, missing_policy, gate_min_rows)
             for cells in group:
                 label = outcome[cells[column]]
                 if label is Fate.DROP:

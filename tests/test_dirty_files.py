@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cegdb import ChainEventGraph, Database, EventTree, Survey
-    from cegdb.tree import MissingPolicy
 
     Sound = Callable[[Database], None]
 
@@ -534,34 +533,24 @@ def test_b23_a_column_without_answers_is_told_and_has_one_branch(
     sound(db)
 
 
-@pytest.mark.parametrize("policy", ["prefix", "complete", "category"])
 def test_b23_a_column_without_answers_stops_no_row_unnoticed(
-    db: Database, tmp_path: Path, sound: Sound, policy: MissingPolicy
+    db: Database, tmp_path: Path, sound: Sound
 ) -> None:
     file = written(tmp_path, "sex,never_asked,vote\nF,,Yes\nM,,No\nF,,No\n")
     survey = db.ingest(file, "s")
     assert "'never_asked' has no answer at all" in told(survey)
-    tree = survey.event_tree(missing_policy=policy)
-    assert edges(tree) == edges(survey.event_tree(order=["sex", "vote"]))
-    assert "never_asked: 3 blank (does not apply)" in tree.summary
-    assert "note: nobody in the survey answered 'never_asked': blanks there" in tree.summary
-    stopped = survey.event_tree(blank="missing")
+    stopped = survey.event_tree()  # histories of fewer than five rows decide nothing
     assert edges(stopped) == {("s0", "F"): 2, ("s0", "M"): 1}
     assert "3 of 3 rows have no answer to 'never_asked'" in stopped.summary
-    assert "nobody in the survey" not in stopped.summary
+    assert "note: nobody in the survey answered 'never_asked': leave it out" in stopped.summary
+    tree = survey.event_tree(blank="structural")
+    assert edges(tree) == edges(survey.event_tree(order=["sex", "vote"]))
+    assert "never_asked: 3 blank (does not apply)" in tree.summary
+    assert "nobody in the survey" not in tree.summary
+    coded = written(tmp_path, "sex,q,vote\nF,,Yes\nM,6,No\nF,6,No\n", "coded.csv")
+    declared = db.ingest(coded, "u", missing={"q": ["6"]}).event_tree()
+    assert "nobody in the survey" not in declared.summary
     sound(db)
-
-
-def test_b23_only_blanks_and_cells_that_do_not_apply_are_no_answer(
-    db: Database, tmp_path: Path
-) -> None:
-    file = written(tmp_path, "sex,q,vote\nF,,Yes\nM,6,No\nF,6,No\n")
-    gated = db.ingest(file, "s", structural={"q": ["6"]}).event_tree()
-    assert edges(gated) == edges(db.ingest(file, "t").event_tree(order=["sex", "vote"]))
-    assert "nobody in the survey answered 'q'" in gated.summary
-    coded = db.ingest(file, "u", missing={"q": ["6"]}).event_tree()
-    assert edges(coded) == {("s0", "F"): 2, ("s0", "M"): 1}
-    assert "nobody in the survey" not in coded.summary
 
 
 # -----------------------------------------------------------------------------

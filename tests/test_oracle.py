@@ -209,20 +209,6 @@ def test_a_history_with_nothing_but_blanks(
     assert ("a/z" in edge_counts(tree)) == goes_on
 
 
-@pytest.mark.parametrize(
-    ("elsewhere", "goes_on"), [(BLANK, True), (NA, True), ("y", False), (MISS, False)]
-)
-def test_blanks_of_a_variable_that_nobody_answered_stop_no_row(
-    elsewhere: Any, *, goes_on: bool
-) -> None:
-    rows = rows_of("X Y Z", (["a", BLANK, "z"], 1), (["b", elsewhere, "z"], 1))
-    tree = event_tree(rows, ["X", "Y", "Z"])
-    assert ("a/z" in edge_counts(tree)) == goes_on
-    added = event_tree(rows, ["X", "Y", "Z"], add_paths=[{"X": "c", "Y": "y"}])
-    assert "a/z" not in edge_counts(added)
-    assert "a/z" not in edge_counts(event_tree(rows, ["X", "Y", "Z"], blank="missing"))
-
-
 @pytest.mark.parametrize("answer", ["y", MISS])
 def test_one_answer_or_declared_missing_makes_the_blanks_missing(answer: Any) -> None:
     rows = rows_of("X Y Z", (["a", BLANK, "z"], 9), (["a", answer, "z"], 1))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from dataclasses import replace as replaced
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
@@ -79,8 +78,7 @@ def event_tree(
     blank
         What a blank cell means: ``"structural"`` (the question does not apply),
         ``"missing"`` (it does, the answer is not known), or ``"auto"``: structural where
-        a history of at least ``gate_min_rows`` rows has nothing but blanks there, and
-        everywhere if the variable has no answer in the whole survey.
+        a history of at least ``gate_min_rows`` rows has nothing but blanks there.
     missing_policy
         ``"prefix"``: a row counts up to its first missing answer; ``"complete"``: rows
         with a missing answer are left out; ``"category"``: missing is an answer.
@@ -203,12 +201,6 @@ def _make(
         for path in added:
             refuse_gaps(steps, survey_id, variables, path)
         filled = [_filled(path, variables) for path in added]
-        variables = [
-            replaced(variable, is_unanswered=False)
-            if any(path.get(i, 0) not in (0, variable.structural_code) for path in filled)
-            else variable
-            for i, variable in enumerate(variables)
-        ]
         coded = code_paths(steps, survey_id, variables, policy, filled, rules)
         tree_id = new_id(catalog, "tree") if again is None else again
         _build(steps, tree_id, variables, coded, is_weighted=_is_weighted(survey))
@@ -507,12 +499,12 @@ def _hints(
     unanswered = [
         variable.name
         for variable in variables
-        if variable.is_unanswered and coded.decisions[variable.name]["blank_structural"]
+        if variable.is_unanswered and coded.decisions[variable.name]["blank_missing"]
     ]
     if unanswered:
         hints.append(
-            f"nobody in the survey answered {listed(map(repr, unanswered))}: blanks there "
-            "count as not applicable, and make no edge"
+            f"nobody in the survey answered {listed(map(repr, unanswered))}: leave it out of "
+            "order, or take blank='structural', if it was asked of nobody"
         )
     told = _missing(coded, policy, n)
     stopped = int(str(told.get("rows_with_a_missing_answer", 0)))

@@ -283,8 +283,6 @@ def _decide(
     coded: Coded,
 ) -> None:
     """Decide the blank and missing cells of one variable; count rows by decision."""
-    # Where a question has no answer at all, small histories say as much as large ones.
-    is_gate = variable.is_unanswered and policy.blank == "auto"
     steps.run(
         "gate_floret",
         divisor=divisor,
@@ -292,7 +290,7 @@ def _decide(
         n_values=variable.n_values,
         blank_code=variable.blank_code,
         structural_code=variable.structural_code,
-        blank="structural" if is_gate else policy.blank,
+        blank=policy.blank,
         policy=policy.missing,
         gate_min_rows=policy.gate_min_rows,
     )

@@ -11,7 +11,7 @@
 --          n_values INTEGER, digits 1 .. n_values are values
 --          blank_code INTEGER, the digit of a blank cell; missing ones lie between
 --          structural_code INTEGER, the digit of a cell that does not apply
---          blank VARCHAR, auto, structural (also of a variable that nobody answered) or missing
+--          blank VARCHAR, auto, structural or missing
 --          policy VARCHAR, prefix, complete or category
 --          gate_min_rows INTEGER, rows a history needs before its blanks say anything
 -- source:  SPEC 1; DESIGN 2
