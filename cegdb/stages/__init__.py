@@ -235,7 +235,7 @@ def remake_stages(store: Store, staging_id: int, *, keeps: bool) -> None:
     Raises
     ------
     StagingError
-        Stages to start from were given as a frame or file, which is not kept.
+        Stages to start from were given as a frame or file of more than 10,000 rows.
     """
     with store.writing() as (_, catalog):
         staging = row(catalog, "staging", staging_id)
@@ -248,8 +248,8 @@ def remake_stages(store: Store, staging_id: int, *, keeps: bool) -> None:
     initial = None if keeps else _again(given["initial"], None)
     if given["initial"] is not None and initial is None and not keeps:
         raise StagingError(
-            f"staging {staging['name']!r} started from stages of a frame or file, which is "
-            "not kept",
+            f"staging {staging['name']!r} started from stages of a large frame or file, which "
+            "is not kept",
             hint="keep its stages (stages='keep', --stages keep), or learn it again by hand",
         )
     hyperstages = _again(given["hyperstages"], _KEPT_HYPERSTAGES)

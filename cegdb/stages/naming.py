@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cegdb.sqlfiles import Steps, Value
 
 ANY: Final = "*"
+_MOST_RECORDED: Final = 10_000
 _PATHS: Final = "give labels from the root, such as ('High', 'Low')"
 
 SituationPath: TypeAlias = "str | Sequence[object]"
@@ -201,7 +202,28 @@ def _from_source(
         )
     _refuse_overlap(steps, tree_id, "select vertex_id, name from temp.given_row", what)
     rows = steps.create(f"given_{what}", "select distinct vertex_id, name from temp.given_row")
-    return {"source": relation.described, "rows": rows}
+    return {"source": relation.described, "rows": rows, **_as_groups(steps, what, rows)}
+
+
+def _as_groups(steps: Steps, what: str, rows: int) -> dict[str, object]:
+    """Return the groups of ``given_<what>`` by path, to give again, unless they are many.
+
+    Not those of stages, which a rebuild finds by their members.
+    """
+    if what == "stage" or rows > _MOST_RECORDED:
+        return {}
+    ((depth,),) = steps.rows("select max(depth) from temp.situation_path")
+    while steps.run("situation_path", depth=depth + 1):
+        depth += 1
+    groups: dict[str, list[list[str]]] = {}
+    for name, labels in steps.rows(
+        f"select g.name, p.labels from temp.given_{what} as g "  # noqa: S608
+        "inner join temp.situation_path as p on g.vertex_id = p.vertex_id order by p.vertex_id"
+    ):
+        groups.setdefault(name, []).append(labels)
+    if any(ANY in labels for paths in groups.values() for labels in paths):
+        return {}  # a label that would be taken for any
+    return {"groups": groups}
 
 
 def _refuse_overlap(steps: Steps, tree_id: int, query: str, what: str) -> None:
