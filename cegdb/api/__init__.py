@@ -1,0 +1,65 @@
+"""The user's objects: they hold a connection and ids, and call the rooms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cegdb.api.database import Collection, Database
+from cegdb.api.graph import ChainEventGraph
+from cegdb.api.staging import StagedTree
+from cegdb.api.survey import Survey
+from cegdb.api.tree import EventTree
+from cegdb.store import Store
+
+if TYPE_CHECKING:
+    import os
+
+__all__ = [
+    "ChainEventGraph",
+    "Collection",
+    "Database",
+    "EventTree",
+    "StagedTree",
+    "Survey",
+    "open",
+]
+
+
+def open(  # noqa: A001
+    path: str | os.PathLike[str] | None = None,
+    *,
+    read_only: bool = False,
+    memory_limit: str | None = None,
+    threads: int | None = None,
+) -> Database:
+    """Open a database file, or one in memory.
+
+    Parameters
+    ----------
+    path
+        A DuckDB file, made if it does not exist, migrated if a former cegdb made it; left
+        out, a database in memory.
+    read_only
+        Several processes may read one file at once.
+    memory_limit
+        DuckDB's limit, such as ``"2GB"``; larger work spills to disk.
+    threads
+        How many DuckDB may use.
+
+    Raises
+    ------
+    StoreError
+        The file cannot be opened: see the message.
+    MigrationError
+        Its schema is newer than this cegdb, or not ours.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> with cegdb.open() as db:
+    ...     print(db)
+    cegdb in memory: 0 surveys, 0 trees, 0 stagings, 0 cegs
+    """
+    return Database(
+        Store.open(path, read_only=read_only, memory_limit=memory_limit, threads=threads)
+    )

@@ -1,0 +1,347 @@
+"""An open database and the collections of its objects."""
+
+from __future__ import annotations
+
+import html
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+
+from cegdb import ingest as ingest_room
+from cegdb import query, report
+from cegdb.api.graph import ChainEventGraph
+from cegdb.api.named import Named
+from cegdb.api.staging import StagedTree
+from cegdb.api.survey import Survey
+from cegdb.api.tree import EventTree
+from cegdb.errors import counted
+from cegdb.store.objects import KINDS, all_names, drop, find
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+    from types import TracebackType
+    from typing import Self
+
+    import pandas as pd
+
+    from cegdb.ingest import CodebookSource, Labels, Source
+    from cegdb.ingest.draft import Form
+    from cegdb.rebuild import Stages
+    from cegdb.store import Store
+    from cegdb.store.objects import Kind
+    from cegdb.store.progress import Progress
+
+_Object = TypeVar("_Object", bound=Named)
+
+
+class Collection(Generic[_Object]):
+    """The objects of one kind: ``db.cegs["falls"]``, ``for ceg in db.cegs``."""
+
+    def __init__(self, store: Store, of: type[_Object]) -> None:
+        self._store = store
+        self._of = of
+
+    def names(self) -> list[str]:
+        """Return their names, in the order they were made."""
+        with self._store.catalog() as catalog:
+            return all_names(catalog, self._of.kind)
+
+    def __getitem__(self, name: str) -> _Object:
+        """Return the object of that name, or raise UnknownNameError."""
+        with self._store.catalog() as catalog:
+            return self._of(self._store, find(catalog, self._of.kind, name))
+
+    def __iter__(self) -> Iterator[_Object]:
+        """Iterate over the objects."""
+        return iter([self[name] for name in self.names()])
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.names())
+
+    def __contains__(self, name: object) -> bool:
+        """Return whether there is one of that name."""
+        return name in self.names()
+
+    def __repr__(self) -> str:
+        """Return the kind and the names."""
+        return f"{self._of.kind}s: {', '.join(map(repr, self.names())) or 'none'}"
+
+
+class Database:
+    """An open database: surveys, trees, stagings and CEGs side by side.
+
+    Use it in a ``with`` block, or call ``close``: the file is locked until then.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    @property
+    def path(self) -> Path | None:
+        """The file; None in memory."""
+        return self._store.path
+
+    @property
+    def surveys(self) -> Collection[Survey]:
+        """The surveys, by name."""
+        return Collection(self._store, Survey)
+
+    @property
+    def trees(self) -> Collection[EventTree]:
+        """The event trees, by name."""
+        return Collection(self._store, EventTree)
+
+    @property
+    def stagings(self) -> Collection[StagedTree]:
+        """The staged trees, by name."""
+        return Collection(self._store, StagedTree)
+
+    @property
+    def cegs(self) -> Collection[ChainEventGraph]:
+        """The CEGs, by name."""
+        return Collection(self._store, ChainEventGraph)
+
+    @property
+    def progress(self) -> Progress:
+        """How far the last reading of a source is; to be asked from another thread."""
+        return self._store.progress
+
+    def ingest(
+        self,
+        source: Source,
+        name: str | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        count: str | None = None,
+        weight: str | None = None,
+        cluster: str | None = None,
+        decimal: str = ".",
+        structural: Labels = (),
+        missing: Labels = (),
+        levels: Mapping[str, Sequence[object]] | None = None,
+        bins: Mapping[str, object] | None = None,
+        codebook: CodebookSource | None = None,
+        encoding: str | None = None,
+        delimiter: str | None = None,
+        quote: str | None = None,
+        escape: str | None = None,
+        bad_rows: Literal["error", "skip"] = "error",
+        sheet: str | int | None = None,
+        source_column: str | None = None,
+        replace: bool = False,
+    ) -> Survey:
+        """Read a survey; see `cegdb.ingest.ingest` for the settings.
+
+        ``encoding``, ``delimiter``, ``quote``, ``escape``, ``bad_rows``, ``sheet`` and
+        ``source_column`` say how files are read: see `cegdb.ingest.csvfile.Reading`.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     db.ingest("select 'yes' as a union all select 'no'", name="two")
+        survey 'two' from select 'yes' as a union all select 'no': 2 rows read, 2 kept; 2 respondents, 2 distinct
+        """  # noqa: E501
+        from cegdb.ingest.csvfile import Reading
+
+        survey_id = ingest_room.ingest(
+            self._store,
+            source,
+            name=name,
+            columns=columns,
+            count=count,
+            weight=weight,
+            cluster=cluster,
+            decimal=decimal,
+            structural=structural,
+            missing=missing,
+            levels=levels,
+            bins=bins,
+            codebook=codebook,
+            reading=Reading(encoding, delimiter, quote, escape, bad_rows, sheet, source_column),
+            replace=replace,
+        )
+        return Survey(self._store, survey_id)
+
+    def codebook(
+        self,
+        source: Source,
+        *,
+        columns: Sequence[str] | None = None,
+        form: Form = "yaml",
+        encoding: str | None = None,
+        delimiter: str | None = None,
+        quote: str | None = None,
+        escape: str | None = None,
+        bad_rows: Literal["error", "skip"] = "error",
+        sheet: str | int | None = None,
+        source_column: str | None = None,
+    ) -> str:
+        """Return a first draft of a codebook of a source, to be edited; nothing is stored.
+
+        Parameters
+        ----------
+        source, encoding, delimiter, quote, escape, bad_rows, sheet, source_column
+            As for `ingest`.
+        columns
+            Those to describe; left out, all.
+        form
+            ``"yaml"``, or ``"csv"`` for a spreadsheet: what the file is to end in.
+
+        Returns
+        -------
+        str
+            The levels of each variable with their rows, what the file says of its codes,
+            and remarks on what looks wrong: codes and labels that may be no answer,
+            labels that differ in blanks or case only, columns that look like a count, a
+            weight, an id, a date or a number to be cut. `ingest` takes it as it is.
+
+        Raises
+        ------
+        SurveyError
+            The source cannot be read, or none of its columns can be a variable.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     draft = db.codebook("select unnest(['yes', 'no', 'yes']) as vote")
+        >>> print(draft[draft.index("variables:"):], end="")
+        variables:
+          "vote":
+            values:
+              "no": "no"  # 1 row
+              "yes": "yes"  # 2 rows
+        """
+        from cegdb.ingest.csvfile import Reading
+        from cegdb.ingest.draft import draft_codebook
+
+        reading = Reading(encoding, delimiter, quote, escape, bad_rows, sheet, source_column)
+        return draft_codebook(self._store, source, columns=columns, reading=reading, form=form)
+
+    def sql(
+        self, sql: str, params: Mapping[str, object] | Sequence[object] | None = None
+    ) -> pd.DataFrame:
+        """Run your own SQL and return its rows; each thread has its own connection.
+
+        Raises
+        ------
+        QueryError
+            The SQL fails.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     db.sql("select $x + 1 as y", {"x": 1})["y"].item()
+        2
+        """
+        return query.run_sql(self._store, sql, params).df()
+
+    def rows(
+        self, sql: str, params: Mapping[str, object] | None = None
+    ) -> tuple[list[str], list[tuple[object, ...]]]:
+        """Run your own SQL and return column names and rows, without pandas."""
+        result = query.run_sql(self._store, sql, params)
+        return [column[0] for column in result.description or []], result.fetchall()
+
+    def drop(self, kind: Kind, name: str) -> None:
+        """Drop a survey, tree, staging or ceg, with everything built on it.
+
+        Raises
+        ------
+        UnknownNameError
+            There is none of that name.
+        """
+        with self._store.writing() as (_, catalog):
+            drop(catalog, kind, find(catalog, kind, name))
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Make several objects or none: after any error in the block nothing is kept.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db, db.transaction():
+        ...     db.ingest("select 1 as x", name="one").event_tree().name
+        'one'
+        """
+        with self._store.writing():
+            yield
+
+    def rebuild(
+        self, survey: str | None = None, *, stages: Stages = "keep"
+    ) -> list[EventTree | StagedTree | ChainEventGraph]:
+        """Make stale trees, stagings and CEGs again; see `cegdb.rebuild.rebuild`.
+
+        Parameters
+        ----------
+        survey
+            The name of the survey whose trees to make again; left out, all stale ones.
+        stages
+            ``"keep"``: situations stay in their stage, with probabilities estimated anew;
+            ``"relearn"``: what was learnt is learnt again.
+
+        Returns
+        -------
+        list
+            What was made again, each tree before its stagings, these before their CEGs;
+            ids and names stay. `StagedTree.drift` tells what became of each stage.
+
+        Raises
+        ------
+        StaleError
+            An object cannot be made again; nothing is changed then.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i < 5 as x from range(8) t(i)", name="s")
+        ...     staged = survey.event_tree().learn_stages()
+        ...     _ = survey.refresh("select i < 2 as x from range(8) t(i)")
+        ...     _ = db.rebuild()
+        ...     staged.drift[["stage", "label", "probability_before", "probability_after"]]
+          stage  label  probability_before  probability_after
+        0    u0  False                 0.4                0.7
+        """
+        from cegdb.rebuild import rebuild
+
+        of_kind: dict[str, type[EventTree | StagedTree | ChainEventGraph]] = {
+            of.kind: of for of in (EventTree, StagedTree, ChainEventGraph)
+        }
+        made = rebuild(self._store, survey, stages=stages)
+        return [of_kind[one.kind](self._store, one.object_id) for one in made]
+
+    def check(self) -> list[dict[str, object]]:
+        """Return every row that violates an invariant; an empty list is good."""
+        return report.check(self._store)
+
+    def close(self) -> None:
+        """Release the file; a second call does nothing."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        """Return self."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close."""
+        self.close()
+
+    def __repr__(self) -> str:
+        """Return where it is and how many objects it holds."""
+        with self._store.catalog() as catalog:
+            sizes = [counted(len(all_names(catalog, kind)), kind) for kind in KINDS]
+        where = "in memory" if self.path is None else f"in {self.path}"
+        return f"cegdb {where}: {', '.join(sizes)}"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(repr(self))}</pre>"

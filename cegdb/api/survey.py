@@ -1,0 +1,147 @@
+"""A survey, as the user holds it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from cegdb import ingest as ingest_room
+from cegdb import tree as tree_room
+from cegdb.api.named import Named
+from cegdb.api.tree import EventTree
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+    from cegdb.ingest import Source
+    from cegdb.store.objects import Kind
+    from cegdb.tree import Blank, MissingPolicy, SamplingZeros
+    from cegdb.tree import Path as TreePath
+
+
+class Survey(Named):
+    """A survey: coded rows, its variables and the receipt of what was read."""
+
+    kind: Kind = "survey"
+
+    @property
+    def receipt(self) -> dict[str, object]:
+        """Rows read, kept and dropped with the reason; cells by kind; hints."""
+        found = self._row()["summary"]
+        return dict(found) if isinstance(found, dict) else {}
+
+    @property
+    def seconds(self) -> float:
+        """How long its ingest took."""
+        return float(self._row()["seconds"])
+
+    @property
+    def variables(self) -> pd.DataFrame:
+        """The levels of the variables, in level order.
+
+        Columns: ``survey``; ``variable`` and its ``ordinal``; ``label``; ``kind`` (value,
+        missing, blank or structural); ``n`` respondents' cells; ``code`` in the response
+        table; ``level_id``, ``label_id``, ``variable_id``.
+        """
+        return self._frame("variables", "survey", "ordinal, code")
+
+    def append(
+        self,
+        source: Source,
+        *,
+        decimal: str | None = None,
+        encoding: str | None = None,
+        delimiter: str | None = None,
+        quote: str | None = None,
+        escape: str | None = None,
+        bad_rows: Literal["error", "skip"] = "error",
+        sheet: str | int | None = None,
+    ) -> Survey:
+        """Add the rows of another file, matched by column name; see `cegdb.ingest.append`.
+
+        What is built on the survey is stale until `Database.rebuild`.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select 'yes' as vote", name="polls")
+        ...     tree = survey.event_tree()
+        ...     _ = survey.append("select unnest(['no', 'yes']) as vote")
+        ...     print(survey.receipt["respondents"], tree.is_stale)
+        3 True
+        """
+        from cegdb.ingest.csvfile import Reading
+
+        reading = Reading(encoding, delimiter, quote, escape, bad_rows, sheet)
+        ingest_room.append(self._store, self.id, source, decimal=decimal, reading=reading)
+        return self
+
+    def refresh(
+        self,
+        source: Source,
+        *,
+        decimal: str | None = None,
+        encoding: str | None = None,
+        delimiter: str | None = None,
+        quote: str | None = None,
+        escape: str | None = None,
+        bad_rows: Literal["error", "skip"] = "error",
+        sheet: str | int | None = None,
+    ) -> Survey:
+        """Replace the rows by those of a new snapshot; see `cegdb.ingest.refresh`.
+
+        What is built on the survey is stale until `Database.rebuild`.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select 'yes' as vote", name="polls")
+        ...     survey.refresh("select unnest(['no', 'yes']) as vote").receipt["respondents"]
+        2
+        """
+        from cegdb.ingest.csvfile import Reading
+
+        reading = Reading(encoding, delimiter, quote, escape, bad_rows, sheet)
+        ingest_room.refresh(self._store, self.id, source, decimal=decimal, reading=reading)
+        return self
+
+    def event_tree(
+        self,
+        name: str | None = None,
+        *,
+        order: Sequence[str] | None = None,
+        blank: Blank = "auto",
+        missing_policy: MissingPolicy = "prefix",
+        sampling_zeros: SamplingZeros = "none",
+        add_paths: Sequence[TreePath] = (),
+        impossible: Sequence[TreePath] = (),
+        gate_min_rows: int = 5,
+        replace: bool = False,
+    ) -> EventTree:
+        """Build an event tree; see `cegdb.tree.event_tree` for the settings.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select 'a' as x, 'u' as y", name="one")
+        ...     survey.event_tree(order=["y"])
+        event tree 'one': 2 vertices, 1 situation, 1 leaf, height 1; 1 row
+        """
+        tree_id = tree_room.event_tree(
+            self._store,
+            self.id,
+            name=name,
+            order=order,
+            blank=blank,
+            missing_policy=missing_policy,
+            sampling_zeros=sampling_zeros,
+            add_paths=add_paths,
+            impossible=impossible,
+            gate_min_rows=gate_min_rows,
+            replace=replace,
+        )
+        return EventTree(self._store, tree_id)
