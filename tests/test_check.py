@@ -446,7 +446,7 @@ STAGING_FAULTS = [
             "update cegdb.stage set n = n + 1 where staging_id = 1 and stage_id = 0",
             "update cegdb.stage set n_situations = 0 where staging_id = 1 and stage_id = 0",
             "delete from cegdb.stage where staging_id = 1 and stage_id = 0",
-            "insert into cegdb.stage values (1, 1000, 0, 0, 0, 'white', 'learnt')",
+            "insert into cegdb.stage values (1, 1000, 0, 0, 0, 'white', 'learnt', null)",
         )
     ),
     Fault(

@@ -13,7 +13,7 @@ from typing import Final
 import sqlalchemy as sa
 
 SCHEMA: Final = "cegdb"
-HEAD: Final = "0003"
+HEAD: Final = "0004"
 
 metadata: Final = sa.MetaData(schema=SCHEMA)
 
@@ -195,6 +195,7 @@ stage = sa.Table(
         sa.CheckConstraint("kind in ('learnt', 'given', 'single_edge', 'unobserved')"),
         nullable=False,
     ),
+    sa.Column("name", sa.String),
 )
 stage_member = sa.Table(
     "stage_member",

@@ -3,7 +3,8 @@
 -- purpose: The stages; one of a single situation is white, the others take the colours of
 --          the palette in turn.
 -- reads:   situation_stage, vertex
--- writes:  stage(staging_id, stage_id, hyperstage_id, n_situations, n, colour, kind)
+-- writes:  stage(staging_id, stage_id, hyperstage_id, n_situations, n, colour, kind,
+--          name)
 -- params:  staging_id INTEGER, the staging
 --          tree_id INTEGER, its tree
 --          palette VARCHAR[], colours as #rrggbb
@@ -39,6 +40,7 @@ select
         '#ffffff',
         cast($palette as varchar[])[(place - 1) % len(cast($palette as varchar[])) + 1]
     ) as colour,
-    kind
+    kind,
+    cast(null as varchar) as name
 from ranked
 order by stage_id

@@ -1,9 +1,7 @@
-"""Bayesian scores of stages and their exact greedy clustering, on arrays.
+"""Exact greedy clustering of stages, on arrays.
 
-A stage is a row of counts ``n_1 ... n_k`` (one a label) with a Dirichlet prior
-``a_1 ... a_k``; its score is the log marginal likelihood of the counts [1]_.
 Agglomerative hierarchical clustering (AHC) merges two stages by adding counts and
-priors, the pair with the largest log Bayes factor first, as long as that is positive.
+priors, the pair with the largest log Bayes factor first, as long as that is positive [1]_.
 
 References
 ----------
@@ -15,9 +13,11 @@ from __future__ import annotations
 
 from heapq import heappop, heappush
 from math import nextafter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+from cegdb.ahc.scoring import STEEP, log_marginal_likelihood
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,6 @@ MIN_LOG_BAYES_FACTOR = 1e-9
 TIE_TOLERANCE = 1e-9
 """Gains ``x`` and ``best`` tie if they differ by this times ``max(1, |best|)``."""
 
-_STEEP = 1000.0
 _STALE = -1
 
 
@@ -50,72 +49,6 @@ class Merge(NamedTuple):
     kept_id: int
     absorbed_id: int
     log_bayes_factor: float
-
-
-def log_marginal_likelihood(
-    counts: NDArray[Any], prior: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Score stages: log probability of their counts, in any one order.
-
-    Parameters
-    ----------
-    counts
-        Shape (stages, labels), not negative.
-    prior
-        Dirichlet parameters, same shape, above 0.
-
-    Returns
-    -------
-    NDArray[np.float64]
-        One value a stage; exactly 0 if it has no counts, or a single label.
-
-    Notes
-    -----
-    The rounding error is that of the log gamma function: about 1e-9 for a million
-    counts, 1e-5 for a thousand million.
-
-    Examples
-    --------
-    Three and one, uniform prior: 1/20.
-
-    >>> np.exp(log_marginal_likelihood(np.array([[3, 1]]), np.ones((1, 2)))).round(12)
-    array([0.05])
-    """
-    rising = log_rising(prior, counts)
-    total = log_rising(prior.sum(axis=1), counts.sum(axis=1))
-    score: NDArray[np.float64] = rising.sum(axis=1) - total
-    return score
-
-
-def log_rising(prior: NDArray[np.float64], counts: NDArray[Any]) -> NDArray[np.float64]:
-    """Return ``log Gamma(a + n) - log Gamma(a)`` without loss where ``a`` is large.
-
-    Parameters
-    ----------
-    prior, counts
-        ``a`` above 0 and ``n`` not below 0, of one shape.
-
-    Notes
-    -----
-    Beyond ``a = 1000`` by Stirling's series, whose large terms are taken together first:
-    the error is that of ``n log(a + n)``, not of ``a log(a)``.
-
-    Examples
-    --------
-    >>> log_rising(np.array([2.0, 1e12]), np.array([3, 1])).round(6)
-    array([ 3.178054, 27.631021])
-    """
-    from scipy.special import gammaln  # takes 0.2 s to import
-
-    sizes = np.asarray(counts, dtype=np.float64)
-    large = prior > _STEEP
-    result: NDArray[np.float64] = gammaln(prior + sizes) - gammaln(prior)
-    if large.any():
-        a, n = prior[large], sizes[large]
-        b = a + n
-        series = (1 / b - 1 / a) / 12 - ((1 / b) ** 3 - (1 / a) ** 3) / 360
-        result[large] = ((a - 0.5) * np.log1p(n / a) - n) + n * np.log(b) + series
-    return result
 
 
 def agglomerate(
@@ -177,7 +110,7 @@ def agglomerate(
     if bases.shape[1] == 1:
         return []
     contents = _Contents(len(ids), bases, unit)
-    contents.is_steep = bool((multiplicities @ bases).sum() > _STEEP)
+    contents.is_steep = bool((multiplicities @ bases).sum() > STEEP)
     for row, stage in zip(np.hstack((counts, multiplicities)), ids.tolist(), strict=True):
         contents.add(row, stage)
     merges: list[Merge] = []

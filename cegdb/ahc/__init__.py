@@ -1,0 +1,39 @@
+"""Scores and clustering of stages, on arrays: no tables, no database."""
+
+from __future__ import annotations
+
+from cegdb.ahc.greedy import (
+    MIN_LOG_BAYES_FACTOR,
+    TIE_TOLERANCE,
+    Merge,
+    agglomerate,
+    interleave,
+)
+from cegdb.ahc.learning import Learnt, Method, Plan, ScoreName, learn
+from cegdb.ahc.scoring import (
+    Hyperstage,
+    Marginal,
+    Penalised,
+    Score,
+    log_marginal_likelihood,
+    log_rising,
+)
+
+__all__ = [
+    "MIN_LOG_BAYES_FACTOR",
+    "TIE_TOLERANCE",
+    "Hyperstage",
+    "Learnt",
+    "Marginal",
+    "Merge",
+    "Method",
+    "Penalised",
+    "Plan",
+    "Score",
+    "ScoreName",
+    "agglomerate",
+    "interleave",
+    "learn",
+    "log_marginal_likelihood",
+    "log_rising",
+]
