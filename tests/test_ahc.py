@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cegdb.ahc import Merge, agglomerate, interleave, log_marginal_likelihood
+from cegdb import ahc
+from cegdb.ahc import Merge, Penalised, Plan, agglomerate, interleave, log_marginal_likelihood
+from cegdb.ahc.chance import _count_merged
 
 # Dyadic and not, alike and skewed: sums of priors must not depend on the merge order.
 BASES = {
@@ -22,38 +24,54 @@ BASES = {
 class Hyperstage:
     """The arguments of `agglomerate`, and the same for the oracle."""
 
-    def __init__(self, counts, bases, multiplicities, ids):
+    def __init__(self, counts, bases, multiplicities, ids, unit=1.0):
         self.counts = np.array(counts, dtype=np.int64)
         self.bases = np.array(bases, dtype=np.float64)
         self.multiplicities = np.array(multiplicities, dtype=np.int64)
         self.ids = np.array(ids, dtype=np.int64)
+        self.unit = unit
 
     def __repr__(self):
         arrays = (self.counts, self.bases, self.multiplicities, self.ids)
-        return f"Hyperstage{tuple(array.tolist() for array in arrays)}"
+        return f"Hyperstage{(*(array.tolist() for array in arrays), self.unit)}"
 
     @property
     def prior(self):
         return self.multiplicities @ self.bases
 
-    def agglomerate(self):
-        return agglomerate(self.counts, self.bases, self.multiplicities, self.ids)
+    def agglomerate(self, **how):
+        arrays = (self.counts, self.bases, self.multiplicities, self.ids)
+        return agglomerate(*arrays, unit=self.unit, **how)
+
+    def learn(self, plan, start=None):
+        """Return the stages learnt, as lists of ids, by the interface of all methods."""
+        order = np.argsort(self.ids)
+        ids = self.ids[order]
+        situations = ahc.Hyperstage(
+            ids=ids,
+            counts=self.counts[order],
+            bases=self.bases,
+            multiplicities=self.multiplicities[order],
+            start=ids if start is None else np.array([start[i] for i in ids.tolist()]),
+            answers=ids[:, None],
+            unit=self.unit,
+        )
+        return dict(zip(ids.tolist(), ahc.learn(situations, plan).stage.tolist(), strict=True))
 
     def as_dict(self):
         return {
             stage: (tuple(counts), tuple(prior))
             for stage, counts, prior in zip(
                 self.ids.tolist(),
-                self.counts.tolist(),
+                (self.counts * self.unit).tolist(),
                 self.prior.tolist(),
                 strict=True,
             )
         }
 
     def reordered(self, order):
-        return Hyperstage(
-            self.counts[order], self.bases, self.multiplicities[order], self.ids[order]
-        )
+        counts, multiplicities = self.counts[order], self.multiplicities[order]
+        return Hyperstage(counts, self.bases, multiplicities, self.ids[order], self.unit)
 
 
 def uniform(counts, base=1.0):
@@ -116,6 +134,146 @@ def test_merges_are_those_of_the_naive_run(seed):
 def test_merges_of_tiny_counts_are_those_of_the_naive_run(hyperstage):
     expected = ahc_oracle.agglomerate(hyperstage.as_dict())
     assert_same_merges(hyperstage.agglomerate(), expected)
+
+
+def weighted_hyperstage(rng):
+    """Make one of effective counts: multiples of a small unit, of several orders."""
+    hyperstage = random_hyperstage(rng)
+    hyperstage.unit = 2.0 ** -int(rng.integers(1, 41))
+    if rng.random() < 0.5:  # a few weights, so that ties are common
+        sizes = rng.choice([0.0, 0.37, 1.0, 2.5], size=hyperstage.counts.shape)
+    else:
+        sizes = hyperstage.counts * rng.uniform(0.2, 3.0, size=hyperstage.counts.shape)
+    hyperstage.counts = np.rint(sizes / hyperstage.unit).astype(np.int64)
+    return hyperstage
+
+
+def skewed_hyperstage(rng):
+    """Make one whose situations each have a prior of their own, none symmetric."""
+    n, k = int(rng.integers(2, 9)), int(rng.integers(2, 5))
+    counts = rng.poisson(rng.choice([0.5, 3.0, 40.0]), (n, k))
+    bases = rng.choice([0.01, 0.3, 1.0, 2.7, 9.0], size=(n, k))
+    return Hyperstage(counts, bases, np.eye(n), rng.permutation(3 * n)[:n])
+
+
+@pytest.mark.parametrize("make", [weighted_hyperstage, skewed_hyperstage])
+def test_merges_with_weights_or_own_priors_are_those_of_the_naive_run(make):
+    rng = np.random.default_rng(17)
+    for _ in range(150):
+        hyperstage = make(rng)
+        expected = ahc_oracle.agglomerate(hyperstage.as_dict())
+        assert_same_merges(hyperstage.agglomerate(), expected)
+
+
+def test_merges_of_empty_situations_are_those_of_the_naive_run():
+    rng = np.random.default_rng(23)
+    for _ in range(100):
+        hyperstage = random_hyperstage(rng)
+        hyperstage.counts[rng.random(len(hyperstage.ids)) < 0.5] = 0
+        expected = ahc_oracle.agglomerate(hyperstage.as_dict())
+        assert_same_merges(hyperstage.agglomerate(), expected)
+
+
+SCORES = {
+    "marginal": (None, ahc_oracle.log_marginal_likelihood),
+    "bic": (Penalised(2.3), ahc_oracle.penalised(2.3)),
+    "aic, smoothed": (Penalised(1.0, 1.0), ahc_oracle.penalised(1.0, 1.0)),
+}
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_merges_by_the_rule_of_bhc_are_those_of_the_naive_run(score):
+    """Also while nothing is lost; of ties the largest (larger id, smaller id)."""
+    ours, naive = SCORES[score]
+    rng = np.random.default_rng(29)
+    how = {"least": -1e-9, "last_wins": True}
+    for _ in range(100):
+        hyperstage = random_hyperstage(rng)
+        expected = ahc_oracle.agglomerate(hyperstage.as_dict(), score=naive, **how)
+        assert_same_merges(hyperstage.agglomerate(score=ours, **how), expected)
+
+
+def test_bhc_takes_the_last_of_ties_and_merges_for_nothing():
+    twins = Hyperstage([[1, 0]] * 4 + [[0, 1]] * 2, [[1, 1]], [[1]] * 6, [9, 7, 5, 3, 8, 1])
+    how = {"score": Penalised(0.0), "least": -1e-9, "last_wins": True}
+    # Each pair of equals gains 0; of the first ones (9, 7) is after (9, 5), ... and (8, 1).
+    merges = [merge[:2] for merge in twins.agglomerate(**how)]
+    assert merges == [(7, 9), (1, 8), (5, 7), (3, 5)]
+
+
+def stages_after(merges, ids):
+    stage = {int(i): int(i) for i in ids}
+    for kept, absorbed, *_ in merges:
+        stage = {i: kept if name == absorbed else name for i, name in stage.items()}
+    return stage
+
+
+def blocks(stage):
+    return {frozenset(i for i in stage if stage[i] == name) for name in stage.values()}
+
+
+@pytest.mark.parametrize("score", ["log_marginal_likelihood", "bic"])
+def test_structure_prior_by_size_takes_the_best_of_all_cuts(score):
+    plan = Plan(score=score, structure_prior="size", n_rows=100.0)
+    naive = ahc_oracle.log_marginal_likelihood
+    if score == "bic":
+        naive = ahc_oracle.penalised(log(100.0) / 2)
+    rng = np.random.default_rng(31)
+    for make in [random_hyperstage, weighted_hyperstage, skewed_hyperstage] * 50:
+        hyperstage = make(rng)
+        n = len(hyperstage.ids)
+        if n < 2:
+            continue
+        expected = ahc_oracle.best_cut(
+            hyperstage.as_dict(), lambda m, n=n: -log(n * ahc_oracle.n_partitions(n, m)), naive
+        )
+        assert blocks(hyperstage.learn(plan)) == blocks(stages_after(expected, hyperstage.ids))
+
+
+@pytest.mark.parametrize("method", ["ahc", "bhc"])
+def test_learning_from_given_stages_merges_them_as_the_naive_run(method):
+    rng = np.random.default_rng(37)
+    for _ in range(60):
+        hyperstage = random_hyperstage(rng)
+        start = {}
+        for i in sorted(hyperstage.ids.tolist()):
+            start[i] = int(rng.choice([*set(start.values()), i]))
+        pooled = {}
+        for i, stage in hyperstage.as_dict().items():
+            name = start[i]
+            pooled[name] = ahc_oracle.merged(pooled[name], stage) if name in pooled else stage
+        is_bhc = method == "bhc"
+        how = {"least": -1e-9, "last_wins": True} if is_bhc else {}
+        expected = stages_after(ahc_oracle.agglomerate(pooled, **how), hyperstage.ids)
+        found = hyperstage.learn(Plan(method=method), start)
+        assert found == {i: expected[start[i]] for i in found}
+
+
+@pytest.mark.parametrize(
+    ("method", "score", "structure_prior"),
+    [
+        ("ahc", "log_marginal_likelihood", "flat"),
+        ("ahc", "log_marginal_likelihood", "size"),
+        ("ahc", "bic", "flat"),
+        ("ahc", "bic", "size"),
+        ("bhc", "aic", "flat"),
+    ],
+)
+def test_merging_many_replicates_at_once_leaves_as_many_stages(method, score, structure_prior):
+    """Of counts large enough to have no ties."""
+    plan = Plan(method=method, score=score, structure_prior=structure_prior, n_rows=5e3)
+    rng = np.random.default_rng(41)
+    for n in (2, 3, 8, 25):
+        k = int(rng.integers(2, 5))
+        prior = rng.choice([0.1, 0.4, 1.0, 3.0], size=(n, k))
+        shares = rng.dirichlet(np.full(k, 60.0), n)
+        counts = np.array(
+            [[rng.multinomial(300 + 37 * i, shares[i]) for i in range(n)] for _ in range(12)]
+        )
+        found = _count_merged(counts, prior, plan).tolist()
+        each = [Hyperstage(run, prior, np.eye(n), np.arange(n)).learn(plan) for run in counts]
+        assert found == [len(set(stage.values())) for stage in each]
+        assert n < 25 or len(set(found)) > 1
 
 
 @pytest.mark.parametrize(("k", "mean", "base"), [(2, 2, 1), (2, 40, 0.5), (3, 1, 1 / 3)])
