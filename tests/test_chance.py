@@ -1,0 +1,119 @@
+"""Chance: the false stages that learning prints, and how often they are seen.
+
+The data sets are of one question of two answers below n situations of 1,500 rows each: alike
+(30 % throughout) or planted (40 % and 30 % in turn). Random numbers are seeded, tolerances
+are 3.5 standard errors.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from math import hypot, sqrt
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cegdb.ahc import Hyperstage, Plan, learn
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from cegdb.api import Database, EventTree
+
+ROWS = 1500
+N_SETS = {5: 300, 20: 150, 60: 60}
+SCORES = {"ahc": "log_marginal_likelihood", "bhc": "bic"}
+
+
+def null(n: int) -> NDArray[np.int64]:
+    """Return how many rows of each situation have the first answer, a data set a row."""
+    return np.random.default_rng(n).binomial(ROWS, 0.3, size=(N_SETS[n], n))
+
+
+def planted(n: int) -> NDArray[np.int64]:
+    share = np.where(np.arange(n) % 2, 0.3, 0.4)
+    return np.random.default_rng(n + 1).binomial(ROWS, share, size=(N_SETS[n] // 3, n))
+
+
+def stages(first: NDArray[np.int64], method: str, structure_prior: str) -> NDArray[np.int64]:
+    """Learn the stages of one data set as `tree_of` and alpha = n would have it."""
+    n = len(first)
+    ids = np.arange(1, n + 1)
+    hyperstage = Hyperstage(
+        ids=ids,
+        counts=np.column_stack((first, ROWS - first)),
+        bases=np.full((1, 2), 0.5),
+        multiplicities=np.ones((n, 1), dtype=np.int64),
+        start=ids,
+        answers=ids[:, None],
+    )
+    plan: Any = {"method": method, "score": SCORES[method], "n_rows": float(n * ROWS)}
+    return learn(hyperstage, Plan(structure_prior=structure_prior, **plan)).stage
+
+
+class Seen(NamedTuple):
+    """Mean number of extra stages, and its standard error."""
+
+    mean: float
+    error: float
+
+
+@cache
+def seen(n: int, method: str, structure_prior: str) -> Seen:
+    extra = [len(set(stages(each, method, structure_prior).tolist())) - 1 for each in null(n)]
+    # Where hardly anything was seen the variance is taken for that of one extra stage.
+    variance = max(np.var(extra, ddof=1), 1 / len(extra))
+    return Seen(float(np.mean(extra)), sqrt(variance / len(extra)))
+
+
+def tree_of(db: Database, first: NDArray[np.int64]) -> EventTree:
+    cells = [(f"x{i:02d}", answer) for i in range(len(first)) for answer in "ab"]
+    frame = pd.DataFrame(cells, columns=["X", "Y"])
+    frame["n"] = np.column_stack((first, ROWS - first)).ravel()
+    return db.ingest(frame, count="n", name="alike").event_tree()
+
+
+@pytest.mark.parametrize(
+    ("method", "structure_prior"), [("ahc", "flat"), ("ahc", "size"), ("bhc", "flat")]
+)
+@pytest.mark.parametrize("n", N_SETS)
+def test_the_printed_number_of_false_stages_is_the_one_seen(
+    db: Database, n: int, method: Any, structure_prior: Any
+) -> None:
+    data = null(n)[0]
+    learnt = tree_of(db, data).learn_stages(method=method, structure_prior=structure_prior)
+    assert learnt.settings["alpha"] == n
+    ours = learnt.florets.query("variable == 'Y'")["stage_id"].tolist()
+    assert ours == stages(data, method, structure_prior).tolist()
+    (details,) = db.sql("select summary from cegdb.staging")["summary"].map(json.loads)
+    printed, error = details["false_stages"], details["false_stages_error"]
+    assert f"would make {printed:.2f} false extra stages (+- {error:.2f}" in learnt.summary
+    found = seen(n, method, structure_prior)
+    assert printed == pytest.approx(found.mean, abs=3.5 * hypot(error, found.error))
+
+
+@pytest.mark.parametrize("n", N_SETS)
+def test_the_structure_prior_by_size_makes_fewer_false_stages(n: int) -> None:
+    flat, size = seen(n, "ahc", "flat"), seen(n, "ahc", "size")
+    assert size.mean < flat.mean
+    if n > 5:  # of 5 situations alike even a flat prior makes few
+        assert flat.mean - size.mean > 3.5 * hypot(flat.error, size.error)
+
+
+@pytest.mark.parametrize("n", N_SETS)
+def test_the_structure_prior_by_size_loses_no_planted_stage(n: int) -> None:
+    """Nor does it put situations of different shares in one stage."""
+    n_extra = {}
+    for structure_prior in ("flat", "size"):
+        extra = 0
+        for first in planted(n):
+            found = stages(first, "ahc", structure_prior)
+            even, odd = set(found[::2].tolist()), set(found[1::2].tolist())
+            assert not even & odd
+            extra += len(even | odd) - 2
+        n_extra[structure_prior] = extra
+    assert n_extra["size"] <= n_extra["flat"]
+    assert n > 5 or n_extra["size"] <= 3
