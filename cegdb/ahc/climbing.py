@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cegdb.ahc.pairs import Pairs
-from cegdb.ahc.stagings import name_stages, slack, start_stages
+from cegdb.ahc.stagings import add_by, name_stages, share_of, slack
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,7 +51,8 @@ def climb(
     stages near each other are divided anew, if that is better. Of equal steps a merge
     comes before a move and that before a split, then the smallest situations decide.
 
-    A step costs one evaluation for each situation and stage; more where what was best for
+    Situations alike that start together first move together, then each on its own. A step
+    costs one evaluation for each situation and stage, more where what was best for
     a situation or a stage has changed.
 
     Examples
@@ -68,10 +69,30 @@ def climb(
     >>> climb(three, Penalised(penalty=1.0), np.zeros(4))
     array([4, 5, 4])
     """
-    climber = _Climber(hyperstage, score, structure)
+    terms = score.terms(hyperstage.sizes, hyperstage.prior)
+    shares = share_of(hyperstage.sizes + hyperstage.prior, smoothing=0.0)
+    contents = np.concatenate((hyperstage.counts, hyperstage.multiplicities), axis=1)
+    _, content = np.unique(contents, axis=0, return_inverse=True)
+    rows = np.arange(len(content))
+    member, before = name_stages(rows, hyperstage.start), None
+    # Those alike in a stage go together first: fewer steps to the same place.
+    while before is None or (member != before).any():
+        twins = np.stack((member, content.reshape(-1)), axis=1)
+        _, first, twin = np.unique(twins, axis=0, return_index=True, return_inverse=True)
+        first, group = np.unique(first[twin.reshape(-1)], return_inverse=True)
+        together = add_by(group, terms, len(first))
+        climber = _Climber(together, shares[first], member[first], score, structure)
+        member, before = name_stages(rows, _ascend(climber)[group]), member
+    if len(first) < len(rows):
+        member = _ascend(_Climber(terms, shares, member, score, structure))
+    return name_stages(hyperstage.ids, member)
+
+
+def _ascend(climber: _Climber) -> NDArray[np.int64]:
+    """Return the stages that a climber ends in."""
     while climber.step():
         pass
-    return name_stages(hyperstage.ids, climber.member)
+    return climber.member
 
 
 class _Split(NamedTuple):
@@ -88,20 +109,25 @@ class _Climber:
     """
 
     def __init__(
-        self, hyperstage: Hyperstage, score: Score, structure: NDArray[np.float64]
+        self,
+        terms: NDArray[np.float64],
+        shares: NDArray[np.float64],
+        member: NDArray[np.int64],
+        score: Score,
+        structure: NDArray[np.float64],
     ) -> None:
-        stages = start_stages(hyperstage, score)
-        n_situations, n_stages = len(hyperstage.ids), len(stages.ids)
+        n_situations = len(terms)
         self.score = score
         self.structure = structure
-        self.situation_terms = score.terms(hyperstage.sizes, hyperstage.prior)
-        self.alone = score.value(self.situation_terms)
-        self.shares = _shares(hyperstage)
-        self.member = stages.member.astype(np.int64)
-        self.terms = np.zeros((n_situations + 1, stages.terms.shape[1]))
-        self.terms[:n_stages] = stages.terms
+        self.situation_terms = terms
+        self.alone = score.value(terms)
+        self.shares = shares
+        self.member = np.unique(member, return_inverse=True)[1]
+        n_stages = int(self.member.max(initial=-1)) + 1
+        self.terms = np.zeros((n_situations + 1, terms.shape[1]))
+        self.terms[:n_stages] = add_by(self.member, terms, n_stages)
         self.value = np.zeros(n_situations + 1)
-        self.value[:n_stages] = score.value(stages.terms)
+        self.value[:n_stages] = score.value(self.terms[:n_stages])
         self.first = np.full(n_situations + 1, n_situations)
         self.splits: dict[int, _Split] = {}
         self.away = np.full(n_situations, -np.inf)
@@ -117,7 +143,8 @@ class _Climber:
     def step(self) -> bool:
         """Take the best step; false if none is left."""
         fewer, more = (
-            self.structure[min(max(m, 0), len(self.member))] - self.structure[self.n_stages]
+            self.structure[min(max(m, 0), len(self.structure) - 1)]
+            - self.structure[self.n_stages]
             for m in (self.n_stages - 1, self.n_stages + 1)
         )
         merge, kept, gone = self.pairs.find(self.first, slack)
@@ -288,10 +315,3 @@ class _Climber:
         gains = self._come(np.array([situation]), slots)[0] + self.away[situation]
         equals = slots[gains >= min(floor, float(gains.max()))]
         return int(equals[self.first[equals].argmin()])
-
-
-def _shares(hyperstage: Hyperstage) -> NDArray[np.float64]:
-    """Return posterior mean shares, which zero counts have too."""
-    sizes = hyperstage.sizes + hyperstage.prior
-    shares: NDArray[np.float64] = sizes / sizes.sum(axis=1, keepdims=True)
-    return shares
