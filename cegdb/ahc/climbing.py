@@ -47,9 +47,12 @@ def climb(
     The steps: two stages are merged; a situation moves to another stage, or to one of its
     own; a stage is split in two. Splits tried are those of its situations ordered by the
     share of each label, and along the line between two distant ones: for two labels and a
-    penalised likelihood the best split is among them. Where no such step is left, two
-    stages near each other are divided anew, if that is better. Of equal steps a merge
-    comes before a move and that before a split, then the smallest situations decide.
+    penalised likelihood the best split is among them. Of equal steps a
+    merge comes before a move and that before a split, then the smallest situations decide.
+
+    Where no such step is left, two stages near each other are divided anew, or a stage is
+    given up, its situations going to the best of the others, and the climb goes on from
+    there, if it ends higher.
 
     Situations alike that start together first move together, then each on its own. A step
     costs one evaluation for each situation and stage, more where what was best for
@@ -74,25 +77,45 @@ def climb(
     contents = np.concatenate((hyperstage.counts, hyperstage.multiplicities), axis=1)
     _, content = np.unique(contents, axis=0, return_inverse=True)
     rows = np.arange(len(content))
-    member, before = name_stages(rows, hyperstage.start), None
+    member = name_stages(rows, hyperstage.start)
+    n_groups = len(rows) + 1
     # Those alike in a stage go together first: fewer steps to the same place.
-    while before is None or (member != before).any():
+    while True:
         twins = np.stack((member, content.reshape(-1)), axis=1)
         _, first, twin = np.unique(twins, axis=0, return_index=True, return_inverse=True)
         first, group = np.unique(first[twin.reshape(-1)], return_inverse=True)
-        together = add_by(group, terms, len(first))
+        if len(first) == n_groups:
+            break
+        n_groups = len(first)
+        together = add_by(group, terms, n_groups)
         climber = _Climber(together, shares[first], member[first], score, structure)
-        member, before = name_stages(rows, _ascend(climber)[group]), member
-    if len(first) < len(rows):
-        member = _ascend(_Climber(terms, shares, member, score, structure))
+        member = name_stages(rows, _climb_again(climber)[group])
+    if n_groups < len(rows):
+        member = _ascend(_Climber(terms, shares, member, score, structure)).member
     return name_stages(hyperstage.ids, member)
 
 
-def _ascend(climber: _Climber) -> NDArray[np.int64]:
-    """Return the stages that a climber ends in."""
+def _ascend(climber: _Climber) -> _Climber:
+    """Take steps until none is left."""
     while climber.step():
         pass
-    return climber.member
+    return climber
+
+
+def _climb_again(climber: _Climber) -> NDArray[np.int64]:
+    """Climb, also from where one stage is given up, until that is better for none."""
+    best = _ascend(climber)
+    number = n_failed = 0
+    while n_failed < best.n_stages > 1:
+        _, first = np.unique(best.member, return_index=True)
+        stage = int(best.member[np.sort(first)[number % best.n_stages]])
+        tried = _ascend(best.without(stage))
+        if tried.objective > best.objective + slack(best.objective):
+            best, n_failed = tried, 0
+        else:
+            n_failed += 1
+        number += 1
+    return best.member
 
 
 class _Split(NamedTuple):
@@ -203,6 +226,15 @@ class _Climber:
         member[member == changed[1]] = changed[0]
         member[best.part] = changed[1]
         return self._take(member, changed, [])
+
+    def without(self, slot: int) -> _Climber:
+        """Return a climber from where one stage is given up, each member going elsewhere."""
+        members = np.flatnonzero(self.member == slot)
+        slots = np.flatnonzero(self.pairs.taken)
+        member = self.member.copy()
+        member[members] = slots[self._come(members, slots).argmax(axis=1)]
+        terms, shares = self.situation_terms, self.shares
+        return _Climber(terms, shares, member, self.score, self.structure)
 
     def _take(self, member: NDArray[np.int64], changed: list[int], freed: list[int]) -> bool:
         """Go to a staging, unless rounding alone made it look better."""
