@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 MIN_GAIN = 1e-9
 """A step must raise the objective by more than this."""
 
+MAX_AGAIN = 500
+"""With more distinct situations than this no stage is given up: it would take too long."""
+
 N_NEAR = 5
 """A stage is divided anew together with each of so many stages nearest to it."""
 
@@ -50,9 +53,9 @@ def climb(
     penalised likelihood the best split is among them. Of equal steps a
     merge comes before a move and that before a split, then the smallest situations decide.
 
-    Where no such step is left, two stages near each other are divided anew, or a stage is
-    given up, its situations going to the best of the others, and the climb goes on from
-    there, if it ends higher.
+    Where no such step is left, two stages near each other are divided anew. Then, for up
+    to 500 distinct situations, each stage in turn is given up, its situations going to
+    the best of the others, and the climb goes on from there, if it ends higher.
 
     Situations alike that start together first move together, then each on its own. A step
     costs one evaluation for each situation and stage, more where what was best for
@@ -105,6 +108,8 @@ def _ascend(climber: _Climber) -> _Climber:
 def _climb_again(climber: _Climber) -> NDArray[np.int64]:
     """Climb, also from where one stage is given up, until that is better for none."""
     best = _ascend(climber)
+    if len(best.member) > MAX_AGAIN:
+        return best.member
     number = n_failed = 0
     while n_failed < best.n_stages > 1:
         _, first = np.unique(best.member, return_index=True)
