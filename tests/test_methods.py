@@ -1,6 +1,7 @@
 """Methods of learning: plain loops, all set partitions, and what stagedtrees found."""
 
 import json
+from dataclasses import replace
 from itertools import combinations
 from math import inf, log
 
@@ -410,6 +411,23 @@ def test_climbing_from_either_end_finds_three_stages_of_three_hundred(is_full):
     score = Penalised(60.0)  # that of BIC splits a hundred situations alike
     stage = climb(hyperstage_of(counts, start), score, np.zeros(301))
     assert partition(stage) == partition(planted)
+
+
+def test_climbing_goes_on_with_more_prior_than_a_thousand():
+    hyperstage = hyperstage_of(np.tile([[30, 70], [70, 30]], (4, 1)))
+    hyperstage = replace(hyperstage, bases=np.array([[900.0, 900.0]]))
+    stage = climb(hyperstage, Marginal(), np.zeros(9))
+    start = score_of(hyperstage, Marginal(), hyperstage.start)
+    assert score_of(hyperstage, Marginal(), stage) >= start
+
+
+def test_climbing_moves_situations_alike_together():
+    counts = np.tile([[2, 1], [1, 3], [0, 4], [5, 0]], (500, 1))
+    start = np.zeros(2000, dtype=np.int64)
+    hyperstage = hyperstage_of(counts, start)
+    score, flat = Penalised(log(counts.sum()) / 2), np.zeros(2001)
+    assert partition(climb(hyperstage, score, flat)) == partition(np.arange(2000) % 4)
+    assert partition(optimum(hyperstage, score, flat)) == partition(np.arange(2000) % 4)
 
 
 # Clusters of shares.

@@ -166,7 +166,7 @@ class _Climber:
         for slot in range(n_stages):
             self._look_at_members(slot)
         self._find_targets(np.flatnonzero(self.away > -np.inf))
-        self.objective = self._objective()
+        self.objective = float(self.value.sum() + structure[n_stages])
 
     def step(self) -> bool:
         """Take the best step; false if none is left."""
@@ -243,18 +243,17 @@ class _Climber:
 
     def _take(self, member: NDArray[np.int64], changed: list[int], freed: list[int]) -> bool:
         """Go to a staging, unless rounding alone made it look better."""
-        before = self.member
-        self.member = member
-        for slot in changed:
-            self.terms[slot] = self.situation_terms[member == slot].sum(axis=0)
-        self.value[changed] = self.score.value(self.terms[changed])
-        self.value[freed] = 0.0
-        self.n_stages = int(self.pairs.taken.sum()) - len(freed)
-        self.n_stages += int((~self.pairs.taken[changed]).sum())
-        objective = self._objective()
+        terms = np.array([self.situation_terms[member == slot].sum(axis=0) for slot in changed])
+        value = self.value.copy()
+        value[changed] = self.score.value(terms)
+        value[freed] = 0.0
+        n_opened = int((~self.pairs.taken[changed]).sum())
+        n_stages = self.n_stages + n_opened - len(freed)
+        objective = float(value.sum() + self.structure[n_stages])
         if objective <= self.objective:
-            self.member = before
             return False
+        self.member, self.value, self.n_stages = member, value, n_stages
+        self.terms[changed] = terms
         self.objective = objective
         for slot in freed:
             self.splits.pop(slot, None)
@@ -264,9 +263,6 @@ class _Climber:
         self.pairs.change(changed, freed)
         self._renew_targets(changed, freed)
         return True
-
-    def _objective(self) -> float:
-        return float(self.value.sum() + self.structure[self.n_stages])
 
     def _merge_gains(self, slot: int, others: NDArray[np.int64]) -> NDArray[np.float64]:
         joined = self.score.value(self.terms[others] + self.terms[slot])
