@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ROWS = 1500
 N_SETS = {5: 300, 20: 150, 60: 60}
-SCORES = {"ahc": "log_marginal_likelihood", "bhc": "bic"}
+SCORES = {"ahc": "log_marginal_likelihood", "bhc": "bic", "exact": "bic"}
 
 
 def null(n: int) -> NDArray[np.int64]:
@@ -77,7 +77,8 @@ def tree_of(db: Database, first: NDArray[np.int64]) -> EventTree:
 
 
 @pytest.mark.parametrize(
-    ("method", "structure_prior"), [("ahc", "flat"), ("ahc", "size"), ("bhc", "flat")]
+    ("method", "structure_prior"),
+    [("ahc", "flat"), ("ahc", "size"), ("bhc", "flat"), ("exact", "flat"), ("exact", "size")],
 )
 @pytest.mark.parametrize("n", N_SETS)
 def test_the_printed_number_of_false_stages_is_the_one_seen(
@@ -90,6 +91,7 @@ def test_the_printed_number_of_false_stages_is_the_one_seen(
     assert ours == stages(data, method, structure_prior).tolist()
     (details,) = db.sql("select summary from cegdb.staging")["summary"].map(json.loads)
     printed, error = details["false_stages"], details["false_stages_error"]
+    assert details["null_situations"] == n + 1
     assert f"would make {printed:.2f} false extra stages (+- {error:.2f}" in learnt.summary
     found = seen(n, method, structure_prior)
     assert printed == pytest.approx(found.mean, abs=3.5 * hypot(error, found.error))

@@ -22,8 +22,19 @@ _MOST_RUNS: Final = 200
 _FEWEST_RUNS: Final = 20
 _MOST_SITUATIONS: Final = 300
 _FEWEST_SITUATIONS: Final = 10
-_BUDGET: Final = {True: 3e8, False: 1e4}
+_BUDGET: Final = {True: 3e8, False: 1e6}
 """What all runs together may take, if merging (`_merging_cost`) and if not (`_cost`)."""
+
+_PRICES: Final = {
+    "exact": (300, 6, 0.0),
+    "hclust": (300, 5, 0.0),
+    "fbhc": (300, 60, 0.0),
+    "csbhc": (800, 160, 0.0),
+    "bj": (300, 170, 0.0),
+    "hc": (500, 700, 2.2),
+    "kmeans": (60_000, 1_000, 0.0),
+}
+"""What a run of a method costs, in microseconds: at all, a situation, and a pair of them."""
 
 
 class Chance(NamedTuple):
@@ -88,7 +99,7 @@ def false_stages(hyperstages: Sequence[Hyperstage], plan: Plan, *, seed: int) ->
     def runs_of(most: int) -> float:
         """Return how many runs of at most so many situations are within the budget."""
         n = np.minimum(sizes, most).astype(np.float64)
-        cost = _merging_cost(n, labels) if is_greedy else _cost(n)
+        cost = _merging_cost(n, labels) if is_greedy else _cost(n, plan.method)
         return _BUDGET[is_greedy] / max(float(cost.sum()), 1.0)
 
     most = _MOST_SITUATIONS
@@ -122,9 +133,10 @@ def _merging_cost(n: NDArray[np.float64], labels: NDArray[np.float64]) -> NDArra
     return cost
 
 
-def _cost(n: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the cost of a run of a method that is run once a replicate: pairs, and calls."""
-    cost: NDArray[np.float64] = n**2 + 100
+def _cost(n: NDArray[np.float64], method: str) -> NDArray[np.float64]:
+    """Return the cost of a run of a method that is run once a replicate."""
+    run, situation, pair = _PRICES[method]
+    cost: NDArray[np.float64] = run + situation * n + pair * n**2
     return cost
 
 
