@@ -174,6 +174,18 @@ def test_lines_whose_texts_do_not_fit_in_memory_are_read(tmp_path: Path) -> None
     assert sorted(item.name for item in tmp_path.iterdir()) == ["s.duckdb", "s.parquet"]
 
 
+def test_the_memory_of_a_stage_does_not_grow_with_the_square_of_its_labels() -> None:
+    """12,000 labels: their priors once a label would be more than 1 GB."""
+    with cegdb.open(memory_limit="400MB") as db:
+        survey = db.ingest(
+            "select 'x' || i as x, 1 + i % 2 as n from range(12000) as t(i)", count="n"
+        )
+        staged = survey.event_tree().learn_stages()
+        edges = staged.stage_edges
+        assert len(edges) == 12_000
+        assert edges["probability"].sum() == pytest.approx(1)
+
+
 def test_progress_counts_the_rows_of_a_file_and_prints_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
