@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cegdb.errors import SurveyError
+from cegdb.errors import SurveyError, TreeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -74,6 +75,17 @@ def read_paths(values: Sequence[str]) -> list[dict[str, str]]:
             raise SurveyError(f"{value!r} is not a path VARIABLE=LABEL,VARIABLE=LABEL,...")
         found.append({name: label for name, _, label in parts})
     return found
+
+
+def read_chains(values: Sequence[str]) -> list[tuple[str, str]]:
+    """Read what comes before what, given as ``A<B`` or ``A<B<C``, as pairs."""
+    pairs: list[tuple[str, str]] = []
+    for value in values:
+        chain = [name.strip() for name in value.split("<")]
+        if len(chain) < 2 or not all(chain):
+            raise TreeError(f"--before {value!r} is not A<B", hint="quote it: --before 'A<B'")
+        pairs += pairwise(chain)
+    return pairs
 
 
 def options_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -178,15 +190,19 @@ INGEST = options_of(
     READING,
     SOURCE_COLUMN,
 )
+BLANK = click.option(
+    "--blank",
+    type=click.Choice(["auto", "structural", "missing"]),
+    default="auto",
+    show_default=True,
+    help="What an empty cell means.",
+)
+ALPHA = click.option(
+    "--alpha", type=float, help="Prior mass of the root (equivalent sample size)."
+)
 TREE = options_of(
     click.option("--order", callback=split_names, help="Variables from the root: A,B,C."),
-    click.option(
-        "--blank",
-        type=click.Choice(["auto", "structural", "missing"]),
-        default="auto",
-        show_default=True,
-        help="What an empty cell means.",
-    ),
+    BLANK,
     click.option(
         "--missing-policy",
         type=click.Choice(["prefix", "complete", "category"]),
@@ -215,9 +231,7 @@ TREE = options_of(
     ),
 )
 STAGES = options_of(
-    click.option(
-        "--alpha", type=float, help="Prior mass of the root (equivalent sample size)."
-    ),
+    ALPHA,
     click.option(
         "--hyperstages",
         type=click.Choice(["variable", "labels"]),

@@ -18,6 +18,9 @@ from cegdb.tree.histories import TreeVariable, histories, label_for
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from cegdb.sqlfiles import Steps
 
 _LIMIT: Final = 1 << 62
@@ -176,6 +179,36 @@ def _responses(
         f"from (select {columns} from {table}{rows})",
     )
     return "temp.response_row"
+
+
+def distinct_rows(
+    steps: Steps, survey_id: int, ordinals: Sequence[int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the distinct coded rows of some variables, whatever order they will be in.
+
+    Parameters
+    ----------
+    steps
+        Runs the SQL.
+    survey_id
+        Whose responses to read.
+    ordinals
+        Places of the variables in the survey, from 1.
+
+    Returns
+    -------
+    codes, n
+        Shape (rows, variables), sorted; and the respondents of each row.
+    """
+    import numpy as np
+
+    columns = ", ".join(f"v{ordinal}" for ordinal in ordinals)
+    found = steps.arrays(
+        f"select {columns}, cast(sum(n) as bigint) as n "  # noqa: S608
+        f"from {response_table(survey_id)} group by all order by all"
+    )
+    codes = np.column_stack([found[f"v{ordinal}"] for ordinal in ordinals])
+    return codes.astype(np.int64), np.asarray(found["n"], dtype=np.int64)
 
 
 def _last_answer(variables: Sequence[TreeVariable]) -> str:

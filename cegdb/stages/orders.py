@@ -1,0 +1,412 @@
+"""Search over the orders of variables for the staged tree of best score."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+
+from cegdb import ahc
+from cegdb.ahc import ordering
+from cegdb.errors import StagingError, TreeError, agreeing, counted, listed
+from cegdb.stages import check_alpha
+from cegdb.stages.complete import CompleteRows, complete_rows, find_questions
+from cegdb.stages.constraints import chosen_variables, needed, ordered_pairs
+from cegdb.stages.local import LocalScores
+from cegdb.store.objects import row
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from cegdb.store import Store
+
+Search: TypeAlias = Literal["auto", "exact", "greedy"]
+Blank: TypeAlias = Literal["auto", "structural", "missing"]
+Row: TypeAlias = "dict[str, object]"
+
+ALL_ORDERS: Final = 5040
+BEST_ORDERS: Final = 100
+_MOST_SETS: Final = 1 << 17
+_AUTO_SITUATIONS: Final = 250_000
+_SCORES: Final = {
+    "log_marginal_likelihood": "log marginal likelihood",
+    "log_likelihood": "log likelihood",
+    "bic": "BIC",
+    "aic": "AIC",
+}
+
+
+@dataclass(frozen=True)
+class FoundOrders:
+    """What a search over orders found.
+
+    Attributes
+    ----------
+    survey
+        Name of the survey.
+    best
+        The best order found.
+    score
+        Its score: the larger the better for likelihoods, the smaller for BIC and AIC.
+    settings
+        ``method``, ``score``, ``alpha``, ``search`` (exact or greedy), ``tiers``, ``before``,
+        ``blank``.
+    n_orders, n_optimal
+        Orders that the constraints allow, and how many of them score as ``best``; None after
+        a greedy search.
+    orders, winners, local
+        Rows of tables: see `cegdb.api.OrderSearch`.
+    gates
+        Variable -> those that decide whether it applies.
+    n, n_left_out, left_out
+        Respondents used; left out for lack of an answer; for each variable that lacks some.
+    blanks
+        Which kinds of decisions were made about blanks: structural, missing.
+    is_weighted
+        Whether the survey has weights, which have no part in the search.
+    alpha_is_default
+        Whether alpha was left out.
+    seconds
+        How long it took.
+    """
+
+    survey: str
+    best: list[str]
+    score: float
+    settings: dict[str, object]
+    n_orders: int | None
+    n_optimal: int | None
+    orders: list[Row]
+    winners: list[Row]
+    local: list[Row]
+    gates: dict[str, list[str]]
+    n: int
+    n_left_out: int
+    left_out: dict[str, int]
+    blanks: frozenset[str]
+    is_weighted: bool
+    alpha_is_default: bool
+    seconds: float
+
+    @property
+    def summary(self) -> str:
+        """What was found, of which rows and under which constraints, in a few lines."""
+        settings = self.settings
+        why = " (the largest number of levels of a variable)" if self.alpha_is_default else ""
+        prior = f", alpha = {settings['alpha']:g}{why}"
+        stagings = counted(len(self.local), "local staging")
+        head = f"orders of {counted(len(self.best), 'variable')} of survey {self.survey!r}"
+        value = f"{_SCORES[str(settings['score'])]} {self.score:.4f}"
+        lines = [
+            f"{head}: best {', '.join(self.best)}",
+            f"  {value} (method {settings['method']}{prior}); {counted(self.n, 'row')}",
+        ]
+        if self.n_optimal is None or self.n_orders is None:
+            lines.append(
+                f"  greedy: {stagings}, {self.seconds:.2f} s; a better order may exist"
+            )
+        else:
+            shown = ", the one with the smallest last variables shown"
+            lines.append(
+                f"  exact: {counted(self.n_orders, 'order')}, {self.n_optimal:,} of them "
+                f"optimal{shown if self.n_optimal > 1 else ''}; {stagings}, "
+                f"{self.seconds:.2f} s"
+            )
+        if self.n_left_out:
+            lacking = ", ".join(f"{name} {n:,}" for name, n in self.left_out.items())
+            all_rows = counted(self.n + self.n_left_out, "row")
+            lines.append(
+                f"  {self.n_left_out:,} of {all_rows} left out, which "
+                f"{agreeing(self.n_left_out, 'lack')} an answer: {lacking}"
+            )
+        lines += [
+            f"  {name} comes after {listed(map(repr, gates))}, which {verb} whether it applies"
+            for name, gates in self.gates.items()
+            for verb in (agreeing(len(gates), "decide"),)
+        ]
+        if self.is_weighted:
+            lines.append("note: weights have no part in this: respondents count one each")
+        return "\n".join(lines)
+
+
+def search_orders(
+    store: Store,
+    survey_id: int,
+    variables: Sequence[str] | None = None,
+    *,
+    tiers: Sequence[Sequence[str]] | None = None,
+    before: Sequence[Sequence[str]] = (),
+    method: ahc.Method = "ahc",
+    score: ahc.ScoreName | None = None,
+    alpha: float | None = None,
+    search: Search = "auto",
+    blank: Blank = "auto",
+) -> FoundOrders:
+    """Find the order of variables whose stratified staged tree has the best score [1]_.
+
+    Parameters
+    ----------
+    store
+        Where the survey is; nothing is written.
+    survey_id
+        The survey.
+    variables
+        Those to order, at least two; left out, all of the survey.
+    tiers
+        Groups of variables: all of one before any of the next. Variables in none are free.
+    before
+        Pairs: the first variable comes before the second.
+    method, score
+        How stages are learnt, and what is made best; ``score`` left out, the log marginal
+        likelihood for ``"ahc"``, else ``"bic"``.
+    alpha
+        Prior mass of the root; left out, the largest number of value levels of a variable.
+    search
+        ``"exact"``: the best of all orders; ``"greedy"``: a good one; ``"auto"``: exact
+        unless it would stage more than 250,000 situations (some tens of seconds).
+    blank
+        ``"structural"``, ``"missing"``, or ``"auto"``: structural where all of at least 5
+        rows with one answer to an earlier variable of the survey are blank.
+
+    Returns
+    -------
+    FoundOrders
+        The best order, its score and ties, and tables of others.
+
+    Raises
+    ------
+    TreeError
+        The variables or constraints cannot be: see the message; or they are too many.
+    StagingError
+        A setting of learning cannot be.
+    SurveyError
+        A variable is unknown.
+
+    Notes
+    -----
+    The stages of a variable are learnt among the observed configurations of the set of
+    variables before it. They do not depend on the order within the set, so k variables need
+    ``k * 2**(k - 1)`` stagings for all ``k!`` orders; constraints make it fewer. That is
+    the tree of ``event_tree(order, missing_policy="complete", sampling_zeros="floret")``;
+    ties between merges may be resolved differently there.
+
+    Only rows with an answer to every variable are used. A variable that does not apply to
+    some respondents comes after its gate: the one its codebook declares, or the earlier
+    variable of the survey (of several, that of the fewest levels) whose answers decide it.
+    Where it does not apply it has no floret. If nothing decides it, "not applicable" is an
+    answer like others.
+
+    The greedy search compares total scores of the same set of variables. (That of the R
+    package stagedtrees takes next the variable that leaves the best score so far; scores of
+    different variables are of different data, so it prefers variables of few levels and
+    rare answers, whatever the stages.)
+
+    With each situation its own stage every order has the same log marginal likelihood, so
+    differences come from the stages alone: an order is no proof of a causal one.
+
+    References
+    ----------
+    .. [1] Silander, T. and Leong, T.-Y. (2013). A dynamic programming algorithm for learning
+       chain event graphs. Discovery Science, LNAI 8140, 201-216.
+
+    Examples
+    --------
+    >>> from cegdb.ingest import ingest
+    >>> from cegdb.store import Store
+    >>> with Store.open() as store:
+    ...     rows = "select i % 2 as x, i % 3 = 0 and i % 2 = 0 as y from range(60) t(i)"
+    ...     search_orders(store, ingest(store, rows)).best
+    ['y', 'x']
+    """
+    started = time.perf_counter()
+    check_alpha(alpha)
+    score = _check_learning(method, score)
+    _choose("search", search, get_args(Search))
+    _choose("blank", blank, get_args(Blank))
+    with store.catalog() as catalog:
+        survey = row(catalog, "survey", survey_id)
+        names = chosen_variables(catalog, survey, variables)
+        pairs = ordered_pairs(names, tiers, before)
+        questions = find_questions(catalog, survey_id, names)
+    needed(names, pairs, {})
+    with store.reading() as con:
+        rows = complete_rows(con, survey, questions, blank=blank)
+    gates = {
+        asked.name: [names[y] for y in asked.gates] for asked in rows.questions if asked.gates
+    }
+    needs = needed(names, pairs, gates)
+    mass = float(max(q.n_values for q in questions)) if alpha is None else float(alpha)
+    _refuse_underflow(mass, rows)
+    n = int(rows.n.sum())
+    plan = ahc.Plan(method=method, score=score, n_rows=n)
+    local = LocalScores(rows, plan, mass)
+    steps = _exact_steps(needs, rows, search)
+    ranking = _ranked(steps, needs, local)
+    return FoundOrders(
+        survey=str(survey["name"]),
+        best=[names[x] for x in ranking.orders[0].order],
+        score=_shown(math.fsum(_scores(ranking.orders[0].order, local)), score),
+        settings={
+            "method": method,
+            "score": score,
+            "alpha": mass,
+            "search": "greedy" if steps is None else "exact",
+            "before": [list(pair) for pair in pairs],
+            "blank": blank,
+        },
+        n_orders=ranking.n_orders if steps is not None else None,
+        n_optimal=ranking.orders[0].n_ties if steps is not None else None,
+        orders=_order_rows(ranking.orders, names, local),
+        winners=_winner_rows(ranking.winners, names, local),
+        local=_local_rows(names, local),
+        gates=gates,
+        n=n,
+        n_left_out=rows.n_left_out,
+        left_out=rows.left_out,
+        blanks=rows.blanks,
+        is_weighted=survey["settings"].get("weight") is not None,
+        alpha_is_default=alpha is None,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _check_learning(method: str, score: str | None) -> ahc.ScoreName:
+    _choose("method", method, get_args(ahc.Method))
+    wanted: ahc.ScoreName = "log_marginal_likelihood" if method == "ahc" else "bic"
+    if score is None:
+        return wanted
+    _choose("score", score, get_args(ahc.ScoreName))
+    if method == "ahc" and score != wanted:
+        raise StagingError(
+            f"method 'ahc' does not optimise {score!r}", hint=f"leave score out, or {wanted!r}"
+        )
+    return score  # type: ignore[return-value]
+
+
+def _choose(setting: str, value: object, choices: Sequence[str]) -> None:
+    if not isinstance(value, str) or value not in choices:
+        raise StagingError(f"{setting} is {value!r}", hint=f"choose {' or '.join(choices)}")
+
+
+def _refuse_underflow(alpha: float, rows: CompleteRows) -> None:
+    n_shares = math.prod(asked.n_labels for asked in rows.questions)
+    if n_shares > sys.float_info.max or not alpha / n_shares > sys.float_info.min:
+        raise StagingError(
+            f"alpha = {alpha:g}, shared among the answers to {len(rows.questions):,} "
+            "variables, leaves no prior mass to the last (less than 1e-308)",
+            hint="give a larger alpha, or use fewer variables",
+        )
+
+
+def _exact_steps(
+    needs: Sequence[int], rows: CompleteRows, search: str
+) -> dict[int, list[int]] | None:
+    """Return what an exact search goes through, None for a greedy one."""
+    if search == "greedy":
+        return None
+    subsets = ordering.down_sets(needs, _MOST_SETS)
+    if subsets is None:
+        if search == "auto":
+            return None
+        raise TreeError(
+            f"more than {_MOST_SETS:,} sets of the {len(needs)} variables can come first: "
+            "too many for an exact search",
+            hint="say more of what comes before what (tiers, before), or search='greedy'",
+        )
+    steps = ordering.steps_of(subsets)
+    if search == "auto" and _n_situations(steps, rows) > _AUTO_SITUATIONS:
+        return None
+    return steps
+
+
+def _n_situations(steps: Mapping[int, Sequence[int]], rows: CompleteRows) -> int:
+    """Return how many situations an exact search stages at most."""
+    sizes = [asked.n_values + bool(asked.gates) for asked in rows.questions]
+    return sum(
+        min(
+            math.prod(sizes[y] for y in ordering.members(subset ^ 1 << x)),
+            len(rows.n),
+        )
+        for subset, lasts in steps.items()
+        for x in lasts
+    )
+
+
+def _ranked(
+    steps: dict[int, list[int]] | None, needs: Sequence[int], local: LocalScores
+) -> ordering.Ranking:
+    if steps is None:
+        found = ordering.insert_variables(needs, local)
+        return ordering.Ranking([found], [found], 0)
+    # Larger sets first: the rows of a smaller one are summed from theirs.
+    for subset in reversed(steps):
+        for x in steps[subset]:
+            local.staged(x, subset ^ 1 << x)
+    n_orders = ordering.count_orders(steps)
+    most = ALL_ORDERS if n_orders <= ALL_ORDERS else BEST_ORDERS
+    return ordering.rank_orders(steps, local, most=most)
+
+
+def _scores(order: Sequence[int], local: LocalScores) -> list[float]:
+    return [local(x, ordering.mask_of(order[:place])) for place, x in enumerate(order)]
+
+
+def _shown(value: float, score: str) -> float:
+    """Return a sum of local scores as the score is known: BIC and AIC are -2 times it."""
+    return -2 * value if score in ("bic", "aic") else value
+
+
+def _order_rows(
+    ranked: Sequence[ordering.Ranked], names: Sequence[str], local: LocalScores
+) -> list[Row]:
+    rows: list[Row] = []
+    rank, left = 1, 0
+    for place, found in enumerate(ranked, 1):
+        if not left:
+            rank, left = place, max(found.n_ties, 1)
+        left -= 1
+        stages = [
+            local.staged(x, ordering.mask_of(found.order[:i])).n_stages
+            for i, x in enumerate(found.order)
+        ]
+        rows.append(
+            {
+                "rank": rank,
+                "order": [names[x] for x in found.order],
+                "score": _shown(math.fsum(_scores(found.order, local)), local.plan.score),
+                "stages": stages,
+                "n_stages": sum(stages),
+            }
+        )
+    return rows
+
+
+def _winner_rows(
+    ranked: Sequence[ordering.Ranked], names: Sequence[str], local: LocalScores
+) -> list[Row]:
+    return [
+        {
+            "last": names[found.order[-1]],
+            "order": [names[x] for x in found.order],
+            "score": _shown(math.fsum(_scores(found.order, local)), local.plan.score),
+            "n_ties": found.n_ties or None,
+        }
+        for found in ranked
+    ]
+
+
+def _local_rows(names: Sequence[str], local: LocalScores) -> list[Row]:
+    return [
+        {
+            "variable": names[x],
+            "predecessors": [names[y] for y in ordering.members(before)],
+            "score": _shown(staged.value, local.plan.score),
+            "n_situations": staged.n_situations,
+            "n_stages": staged.n_stages,
+        }
+        for (x, before), staged in sorted(
+            local.known.items(), key=lambda item: (item[0][1].bit_count(), *item[0])
+        )
+    ]
