@@ -10,13 +10,14 @@ import click
 
 from cegdb.cli.group import main
 from cegdb.cli.options import (
-    ALPHA,
     BLANK,
     DB,
     EDGE_INFO,
     FORMAT,
     KINDS,
+    METHODS,
     MIN_N,
+    SCORES,
     read_chains,
     split_names,
 )
@@ -201,9 +202,17 @@ def _tell_stale(found: Any) -> None:
 @click.option(
     "--before", multiple=True, metavar="A<B", help="A comes before B; A<B<C is a chain."
 )
-@click.option("--method", default="ahc", show_default=True, help="How stages are learnt: ahc.")
-@click.option("--score", help="What is made best; the method's own if left out.")
-@ALPHA
+@click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    default="ahc",
+    show_default=True,
+    help="How stages are learnt: see cegdb stages --help.",
+)
+@click.option(
+    "--score", type=click.Choice(SCORES), help="What is made best; left out, the method's own."
+)
+@click.option("--alpha", type=float, help="Prior mass of the root (equivalent sample size).")
 @click.option(
     "--search",
     type=click.Choice(["auto", "exact", "greedy"]),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from cegdb import ahc
 from cegdb.ahc.ordering import members
+from cegdb.stages.learning import prior_bases
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,11 +102,9 @@ class LocalScores:
             is_closed = answers[:, column] == question.n_labels
             answers[is_closed, column] = -1
             n_shares *= np.where(is_closed, 1, question.n_labels)
-        shares, base = np.unique(n_shares, return_inverse=True)
         ids = np.arange(len(first))
-        multiplicities = np.zeros((len(first), len(shares)), dtype=np.int64)
-        multiplicities[ids, base] = 1
-        bases = np.repeat((self.alpha / shares)[:, None], asked.n_labels, axis=1)
+        prior = np.repeat((self.alpha / n_shares)[:, None], asked.n_labels, axis=1)
+        bases, multiplicities = prior_bases(prior)
         return self._scored(
             ahc.Hyperstage(
                 ids=ids,
@@ -122,12 +120,8 @@ class LocalScores:
         if situations.counts.shape[1] == 1:
             return Staged(0.0, len(situations.ids), 1)
         stage = ahc.learn(situations, self.plan).stage
-        stages, member = np.unique(stage, return_inverse=True)
-        scorer = self.plan.scorer
-        terms = scorer.terms(situations.sizes, situations.prior)
-        of_stage = np.zeros((len(stages), terms.shape[1]))
-        np.add.at(of_stage, member, terms)
-        return Staged(math.fsum(scorer.value(of_stage)), len(situations.ids), len(stages))
+        value = ahc.total_score(situations, stage, self.plan.scorer)
+        return Staged(value, len(situations.ids), len(np.unique(stage)))
 
     def _radix(self, x: int) -> int:
         return self.rows.questions[x].n_values + 1

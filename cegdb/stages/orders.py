@@ -8,17 +8,19 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
-from cegdb import ahc
 from cegdb.ahc import ordering
 from cegdb.errors import StagingError, TreeError, agreeing, counted, listed
 from cegdb.stages import check_alpha
-from cegdb.stages.complete import CompleteRows, complete_rows, find_questions
+from cegdb.stages.complete import CompleteRows, Question, complete_rows, find_questions
 from cegdb.stages.constraints import chosen_variables, needed, ordered_pairs
+from cegdb.stages.learning import Learning
 from cegdb.stages.local import LocalScores
 from cegdb.store.objects import row
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from cegdb.ahc import Method, ScoreName
 
     from cegdb.store import Store
 
@@ -95,7 +97,8 @@ class FoundOrders:
         """What was found, of which rows and under which constraints, in a few lines."""
         settings = self.settings
         why = " (the largest number of levels of a variable)" if self.alpha_is_default else ""
-        prior = f", alpha = {settings['alpha']:g}{why}"
+        is_marginal = settings["score"] == "log_marginal_likelihood"
+        prior = f", alpha = {settings['alpha']:g}{why}" if is_marginal else ""
         stagings = counted(len(self.local), "local staging")
         head = f"orders of {counted(len(self.best), 'variable')} of survey {self.survey!r}"
         value = f"{_SCORES[str(settings['score'])]} {self.score:.4f}"
@@ -138,8 +141,8 @@ def search_orders(
     *,
     tiers: Sequence[Sequence[str]] | None = None,
     before: Sequence[Sequence[str]] = (),
-    method: ahc.Method = "ahc",
-    score: ahc.ScoreName | None = None,
+    method: Method = "ahc",
+    score: ScoreName | None = None,
     alpha: float | None = None,
     search: Search = "auto",
     blank: Blank = "auto",
@@ -159,8 +162,8 @@ def search_orders(
     before
         Pairs: the first variable comes before the second.
     method, score
-        How stages are learnt, and what is made best; ``score`` left out, the log marginal
-        likelihood for ``"ahc"``, else ``"bic"``.
+        How stages are learnt, and what is made best, as in `cegdb.stages.learn_stages`.
+        For ``"bj"``, which has no score, BIC compares the orders.
     alpha
         Prior mass of the root; left out, the largest number of value levels of a variable.
     search
@@ -222,7 +225,8 @@ def search_orders(
     """
     started = time.perf_counter()
     check_alpha(alpha)
-    score = _check_learning(method, score)
+    learning = Learning(method, score)
+    learning.check()
     _choose("search", search, get_args(Search))
     _choose("blank", blank, get_args(Blank))
     with store.catalog() as catalog:
@@ -240,17 +244,18 @@ def search_orders(
     mass = float(max(q.n_values for q in questions)) if alpha is None else float(alpha)
     _refuse_underflow(mass, rows)
     n = int(rows.n.sum())
-    plan = ahc.Plan(method=method, score=score, n_rows=n)
+    _refuse_misfit(method, rows.questions)
+    plan = learning.plan(n)
     local = LocalScores(rows, plan, mass)
     steps = _exact_steps(needs, rows, search)
     ranking = _ranked(steps, needs, local)
     return FoundOrders(
         survey=str(survey["name"]),
         best=[names[x] for x in ranking.orders[0].order],
-        score=_shown(math.fsum(_scores(ranking.orders[0].order, local)), score),
+        score=_shown(math.fsum(_scores(ranking.orders[0].order, local)), plan.score),
         settings={
             "method": method,
-            "score": score,
+            "score": plan.score,
             "alpha": mass,
             "search": "greedy" if steps is None else "exact",
             "before": [list(pair) for pair in pairs],
@@ -272,17 +277,14 @@ def search_orders(
     )
 
 
-def _check_learning(method: str, score: str | None) -> ahc.ScoreName:
-    _choose("method", method, get_args(ahc.Method))
-    wanted: ahc.ScoreName = "log_marginal_likelihood" if method == "ahc" else "bic"
-    if score is None:
-        return wanted
-    _choose("score", score, get_args(ahc.ScoreName))
-    if method == "ahc" and score != wanted:
+def _refuse_misfit(method: str, questions: Sequence[Question]) -> None:
+    many = [repr(asked.name) for asked in questions if asked.n_labels > 2]
+    if method == "exact" and many:
         raise StagingError(
-            f"method 'ahc' does not optimise {score!r}", hint=f"leave score out, or {wanted!r}"
+            f"method 'exact' is for variables of two labels; {listed(many)} "
+            f"{agreeing(len(many), 'have')} more",
+            hint="use method='bhc', or leave them out of variables",
         )
-    return score  # type: ignore[return-value]
 
 
 def _choose(setting: str, value: object, choices: Sequence[str]) -> None:
