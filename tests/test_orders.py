@@ -461,7 +461,7 @@ def test_tables_too_large_to_keep_are_summed_again(
         ({"alpha": 1e-308}, StagingError, "leaves no prior mass"),
         ({"method": "best"}, StagingError, "method is 'best'"),
         ({"score": "best"}, StagingError, "score is 'best'"),
-        ({"score": "bic"}, StagingError, "method 'ahc' does not optimise 'bic'"),
+        ({"method": "bj", "score": "bic"}, StagingError, "method 'bj' has no score"),
         ({"search": "all"}, StagingError, "search is 'all'"),
         ({"blank": None}, StagingError, "blank is None"),
     ],

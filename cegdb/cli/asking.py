@@ -9,24 +9,14 @@ from typing import Any
 import click
 
 from cegdb.cli.group import main
-from cegdb.cli.options import (
-    BLANK,
-    DB,
-    EDGE_INFO,
-    FORMAT,
-    KINDS,
-    METHODS,
-    MIN_N,
-    SCORES,
-    read_chains,
-    split_names,
-)
+from cegdb.cli.options import DB, EDGE_INFO, FORMAT, KINDS, MIN_N
 from cegdb.cli.output import (
     ORDER,
     SHOWN,
     TABLES,
     collections,
     opened,
+    print_frame,
     print_query,
     print_table,
     print_view,
@@ -189,61 +179,37 @@ def _tell_stale(found: Any) -> None:
 
 @main.command()
 @DB
-@click.argument("survey")
+@click.argument("names", metavar="[NAME]...", nargs=-1)
 @click.option(
-    "--variables", callback=split_names, help="Those to order: A,B,C; all if left out."
-)
-@click.option(
-    "--tier",
-    multiple=True,
-    metavar="A,B",
-    help="Variables that come before those of the next --tier.",
-)
-@click.option(
-    "--before", multiple=True, metavar="A<B", help="A comes before B; A<B<C is a chain."
-)
-@click.option(
-    "--method",
-    type=click.Choice(METHODS),
-    default="ahc",
-    show_default=True,
-    help="How stages are learnt: see cegdb stages --help.",
-)
-@click.option(
-    "--score", type=click.Choice(SCORES), help="What is made best; left out, the method's own."
-)
-@click.option("--alpha", type=float, help="Prior mass of the root (equivalent sample size).")
-@click.option(
-    "--search",
-    type=click.Choice(["auto", "exact", "greedy"]),
-    default="auto",
-    show_default=True,
-    help="All orders, or a good one; auto: all if that takes less than a minute or so.",
-)
-@BLANK
-@click.option(
-    "--most", type=click.IntRange(1), default=20, show_default=True, help="Orders to print."
+    "--diff", is_flag=True, help="List the situations that two stagings stage differently."
 )
 @FORMAT
-def orders(db: Path, survey: str, most: int, form: str | None, **given: Any) -> None:
-    """Find the order of variables of a SURVEY in DB whose stages score best.
+def compare(db: Path, names: tuple[str, ...], form: str | None, *, diff: bool) -> None:
+    """Compare stagings of DB by stages, scores and Bayes factors; all if none is named.
 
-    Prints the best orders, and what decided to standard error. Nothing is stored.
+    log_bayes_factor is against the first one named, else against the best; it is missing
+    where rows, tree, prior or weighting differ. With --diff stages are matched by the
+    situations they share, so that their names do not matter.
 
     \b
     Examples:
-      cegdb orders falls.duckdb falls
-      cegdb orders falls.duckdb falls --tier HousingAssessment,Risk --tier Treatment,Fall
-      cegdb orders falls.duckdb falls --before "Risk<Treatment<Fall" --format json
+      cegdb compare falls.duckdb
+      cegdb compare falls.duckdb falls by-hand
+      cegdb compare falls.duckdb falls by-hand --diff --format csv
     """
-    given["tiers"] = [split_names(None, None, tier) for tier in given.pop("tier")] or None
-    given["before"] = read_chains(given["before"])
+    if diff and len(names) != 2:
+        raise click.UsageError(f"--diff needs two stagings, got {len(names)}")
     with opened(str(db), read_only=True) as database:
-        with working("searching orders"):
-            found = database.surveys[survey].search_orders(**given)
-        say(found.summary)
-        names, rows = found.rows(most)
-        print_table(names, rows, form)
+        if not diff:
+            print_frame(database.compare(*names), form)
+            return
+        one, other = (database.stagings[name] for name in names)
+        found = one.diff(other)
+        say(
+            f"{counted(len(found), 'situation')} {agreeing(len(found), 'are')} staged "
+            f"differently in {one.name!r} (a) and {other.name!r} (b)"
+        )
+        print_frame(found, form)
 
 
 @main.command()

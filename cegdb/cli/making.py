@@ -13,6 +13,7 @@ from cegdb.cli.options import (
     EDGE_INFO,
     FORMAT,
     INGEST,
+    LEARNT_BY,
     MIN_N,
     NAME,
     REPLACE,
@@ -22,7 +23,16 @@ from cegdb.cli.options import (
     TREE,
     tree_settings,
 )
-from cegdb.cli.output import ORDER, SHOWN, opened, print_query, print_view, say, working
+from cegdb.cli.output import (
+    ORDER,
+    SHOWN,
+    opened,
+    print_frame,
+    print_query,
+    print_view,
+    say,
+    working,
+)
 from cegdb.cli.rows import ingest_file
 from cegdb.errors import CegdbError
 

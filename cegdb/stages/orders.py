@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from cegdb.ahc import Method, ScoreName
-
     from cegdb.store import Store
 
 Search: TypeAlias = Literal["auto", "exact", "greedy"]
