@@ -12,7 +12,7 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     LocalScore: TypeAlias = Callable[[int, int], float]
+
+_WINDOW: Final = 4
 
 
 class Ranked(NamedTuple):
@@ -274,7 +276,7 @@ def _by_ties(ranked: list[Ranked], n_optimal: int | None) -> list[Ranked]:
 
 
 def insert_variables(needs: Sequence[int], g: LocalScore) -> Ranked:
-    """Find a good order: put in one variable after another, then move single ones.
+    """Find a good order: put in one variable after another, then move them.
 
     Parameters
     ----------
@@ -292,9 +294,10 @@ def insert_variables(needs: Sequence[int], g: LocalScore) -> Ranked:
     -----
     Each variable goes where the total score *of the same set* of variables is best, since
     scores of different variables cannot be compared: they are of different data. Then
-    variables are moved, one at a time, while that raises the score. This is done twice,
-    with the variables taken in the order given and in reverse, and the better result kept.
-    A variable tried at all places of an order of k costs 2 k + 1 local scores.
+    single variables are moved, and any four in a row put in their best order, while that
+    raises the score. This is done twice, with the variables taken in the order given and
+    in reverse, and the better result kept. A variable tried at all places of an order of
+    k costs 2 k + 1 local scores, four in a row cost 32.
 
     Examples
     --------
@@ -308,15 +311,15 @@ def insert_variables(needs: Sequence[int], g: LocalScore) -> Ranked:
     for sequence in (range(n), range(n - 1, -1, -1)):
         order: list[int] = []
         for x in sequence:
-            order, _ = _placed(order, x, closed, g, None)
-        moved = True
-        while moved:
-            moved = False
+            order = _placed(order, x, closed, g, None)
+        former: list[int] = []
+        while order != former:
+            former = order
             for x in range(n):
                 place = order.index(x)
-                rest = order[:place] + order[place + 1 :]
-                order, has_moved = _placed(rest, x, closed, g, place)
-                moved |= has_moved
+                order = _placed([*order[:place], *order[place + 1 :]], x, closed, g, place)
+            for start in range(n - 1):
+                order = _rearranged(order, start, closed, g)
         found.append(Ranked(tuple(order), sum(_local(order, g)), 0))
     return max(found, key=lambda one: one.score)
 
@@ -347,7 +350,7 @@ def _local(order: Sequence[int], g: LocalScore) -> list[float]:
 
 def _placed(
     order: list[int], x: int, closed: Sequence[int], g: LocalScore, current: int | None
-) -> tuple[list[int], bool]:
+) -> list[int]:
     """Put a variable where it is best; where it is, or last, if nothing is better."""
     low = max((i + 1 for i, y in enumerate(order) if closed[x] >> y & 1), default=0)
     high = min((i for i, y in enumerate(order) if closed[y] >> x & 1), default=len(order))
@@ -364,4 +367,22 @@ def _placed(
     place = low + int(total.argmax())
     if total[stay - low] >= _tie_floor(best):
         place = stay
-    return [*order[:place], x, *order[place:]], place != stay
+    return [*order[:place], x, *order[place:]]
+
+
+def _rearranged(
+    order: list[int], start: int, closed: Sequence[int], g: LocalScore
+) -> list[int]:
+    """Put some variables in a row in their best order; as they are, if none is better."""
+    row = order[start : start + _WINDOW]
+    before = mask_of(order[:start])
+    needs = [mask_of(i for i, y in enumerate(row) if closed[x] >> y & 1) for x in row]
+    steps = steps_of(down_sets(needs, most=1 << len(row)) or [])
+
+    def within(i: int, s: int) -> float:
+        return g(row[i], before | mask_of(row[j] for j in members(s)))
+
+    (best,) = rank_orders(steps, within, most=1).orders
+    if sum(_local(range(len(row)), within)) >= _tie_floor(best.score):
+        return order
+    return [*order[:start], *(row[i] for i in best.order), *order[start + len(row) :]]
