@@ -221,7 +221,7 @@ def _learning(
     if method == "exact":
         return [f"  exact: no other stages of these hyperstages have a better {score}{prior}"]
     if method in ("ahc", "auto", "bhc"):
-        lines = [f"  {merges} by {score}{prior}; stopped since no further one raises it"]
+        lines = [f"  {merges} by {score}{prior}; stopped since no further one improves it"]
     elif method == "bj":
         distance, threshold = settings["distance"], settings["threshold"]
         lines = [f"  bj: stages joined while their {distance} distance is under {threshold:g}"]

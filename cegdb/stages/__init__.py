@@ -607,7 +607,7 @@ def _learn(
     hyperstages = read_hyperstages(
         steps, is_joined=request.given.is_joined, variables=variables
     )
-    refuse_misfit(hyperstages, plan)
+    refuse_misfit(steps, tree["tree_id"], hyperstages, plan)
     return cluster(steps, hyperstages, plan)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from cegdb.errors import StagingError
+from cegdb.errors import StagingError, counted
 from cegdb.stages.naming import Grouping, refuse_mixture, resolve
 
 if TYPE_CHECKING:
@@ -133,6 +133,6 @@ def refuse_overlap_of_frozen(steps: Steps) -> None:
     )[0][0]
     if both:
         raise StagingError(
-            f"{both:,} situations are named in both frozen and initial",
+            f"{counted(int(both), 'situation')} named in both frozen and initial",
             hint="a frozen stage is kept out of learning: leave it out of initial",
         )

@@ -36,14 +36,15 @@ select
     concat('step ', m.step, ' has the log Bayes factor ', m.log_bayes_factor) as detail
 from cegdb.ahc_merge as m
 inner join cegdb.staging as g on m.staging_id = g.staging_id
-where not (
-    m.log_bayes_factor < 'infinity'
-    and case
-        when coalesce(g.settings ->> '$.structure_prior', 'flat') <> 'flat' then true
-        when g.method = 'bhc' then m.log_bayes_factor > -1e-9
-        else m.log_bayes_factor > 0
-    end
-)
+where
+    not (
+        m.log_bayes_factor < 'infinity'
+        and case
+            when coalesce(g.settings ->> '$.structure_prior', 'flat') <> 'flat' then true
+            when g.method = 'bhc' then m.log_bayes_factor > -1e-9
+            else m.log_bayes_factor > 0
+        end
+    )
 union all
 select
     'merges are numbered from 1 without gaps' as invariant,
