@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,7 +28,6 @@ from cegdb.errors import CegdbError, StagingError, SurveyError, TreeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from cegdb.api import Database, Survey
     from cegdb.api.orders import OrderSearch
@@ -106,7 +106,7 @@ def test_every_order_scores_as_its_tree_does_and_the_best_is_found(
     names = "abcdef"[: len(sizes)]
     found = survey.search_orders(tiers=tiers, before=before, alpha=3)
     pairs = [*before]
-    for earlier, later in zip(tiers or [], (tiers or [])[1:], strict=False):
+    for earlier, later in pairwise(tiers or []):
         pairs += product(earlier, later)
     expected = brute_force(survey, names, 3, pairs)
     assert scores_of(found) == pytest.approx(expected, abs=1e-8)
@@ -519,6 +519,24 @@ def test_the_command_prints_the_best_orders(tmp_path: Path) -> None:
     assert [row["order"] for row in json.loads(out)] == [["c", "a", "b"]]
     assert "--before 'c' is not A<B" in call("--before", "c", fails=3)[1]
     assert "no order is possible" in call("--before", "c<a<c", fails=3)[1]
+
+
+def test_the_readme_shows_what_the_command_prints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    from cegdb.demo import DEMOS
+
+    with cegdb.open("demo.duckdb") as database:
+        database.ingest(DEMOS["chds"].select(), name="chds", count="people")
+    readme = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
+    _, shown = readme.split("    cegdb orders demo.duckdb ")
+    command, table = shown.split("\n", 1)
+    arguments = ["orders", "demo.duckdb", *command.split(), "--format", "table"]
+    printed = CliRunner().invoke(main, arguments).stdout.split()
+    # The line under the names is as wide as the table, wherever the columns begin.
+    words = table.split()[: len(printed)]
+    assert [word.strip("─") for word in words] == [word.strip("─") for word in printed]
 
 
 def read_survey(db: Database, shared: Path, name: str) -> Survey:
