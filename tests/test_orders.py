@@ -464,6 +464,8 @@ def test_tables_too_large_to_keep_are_summed_again(
         ({"method": "bj", "score": "bic"}, StagingError, "method 'bj' has no score"),
         ({"search": "all"}, StagingError, "search is 'all'"),
         ({"blank": None}, StagingError, "blank is None"),
+        ({"weighting": "all"}, StagingError, "weighting is 'all'"),
+        ({"deff": 0}, StagingError, "deff of 'a' is 0"),
     ],
 )
 def test_bad_settings_are_refused_before_any_work(
@@ -490,11 +492,39 @@ def test_a_constraint_against_a_gate_and_unanswered_questions_are_refused(
         ingested(db, [("x", None), (None, "y")]).search_orders()
 
 
-def test_weights_are_told_to_have_no_part(db: Database) -> None:
-    rows = "select i % 2 as x, i % 6 = 0 as y, 1 + i % 3 as w from range(60) t(i)"
-    found = db.ingest(rows, name="weighted", weight="w").search_orders()
-    assert "note: weights have no part in this" in found.summary
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"weighting": "global"},
+        {"weighting": "none"},
+        {"deff": {"b": 1.7}},
+        {"method": "bhc"},
+        {"method": "bhc", "weighting": "total"},
+    ],
+)
+def test_weights_and_design_effects_count_as_in_the_trees(
+    db: Database, settings: dict[str, object]
+) -> None:
+    import pandas as pd
+
+    rng = np.random.default_rng(17)
+    frame = pd.DataFrame(random_rows(17, [2, 3, 2], 250), columns=list("abc"))
+    frame["w"] = rng.integers(0, 40, 250) / 10
+    survey = db.ingest(frame, name="weighted", weight="w", replace=True)
+    found = survey.search_orders(alpha=2, **settings)  # type: ignore[arg-type]
+    staged = found.event_tree("best", replace=True).learn_stages(alpha=2, **settings)  # type: ignore[arg-type]
+    score = staged.bic if settings.get("method") else staged.log_marginal_likelihood
+    assert found.score == pytest.approx(score, abs=1e-6)
+    assert f"respondents count by weighting {settings.get('weighting', 'situation')}" in (
+        found.summary
+    )
+
+
+def test_a_search_shows_itself_in_notebooks(db: Database) -> None:
+    found = ingested(db, random_rows(18, [2, 2], 50)).search_orders()
     assert found._repr_html_() == f"<pre>{found.summary.replace(chr(39), '&#x27;')}</pre>"
+    assert repr(found) == found.summary.splitlines()[0]
 
 
 def test_the_command_prints_the_best_orders(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from cegdb.ahc import Method, ScoreName
     from cegdb.api.orders import OrderSearch
     from cegdb.ingest import Source
+    from cegdb.stages import Deff, WeightChoice
     from cegdb.stages.orders import Search
     from cegdb.store.objects import Kind
     from cegdb.tree import Blank, MissingPolicy, SamplingZeros
@@ -160,6 +161,8 @@ class Survey(Named):
         alpha: float | None = None,
         search: Search = "auto",
         blank: Blank = "auto",
+        weighting: WeightChoice = "situation",
+        deff: Deff | None = None,
     ) -> OrderSearch:
         """Find the best order; see `cegdb.stages.orders.search_orders` for the settings.
 
@@ -185,5 +188,7 @@ class Survey(Named):
             alpha=alpha,
             search=search,
             blank=blank,
+            weighting=weighting,
+            deff=deff,
         )
         return OrderSearch(self._store, self.id, found)

@@ -259,6 +259,14 @@ TREE = options_of(
         help="A path that --sampling-zeros must not add.",
     ),
 )
+WEIGHTING = click.option(
+    "--weighting",
+    type=click.Choice(["situation", "global", "total", "none"]),
+    default="situation",
+    show_default=True,
+    help="What respondents with weights count in scores.",
+)
+DEFF = click.option("--deff", type=float, help="Design effect of a clustered sample.")
 STAGES = options_of(
     click.option(
         "--method",
@@ -324,14 +332,8 @@ STAGES = options_of(
     click.option("--threshold", type=float, help="Of bj: join below this distance."),
     click.option("--n-stages", type=int, help="Of each hyperstage, for hclust and kmeans."),
     click.option("--seed", type=int, default=1, show_default=True, help="Of random numbers."),
-    click.option(
-        "--weighting",
-        type=click.Choice(["situation", "global", "total", "none"]),
-        default="situation",
-        show_default=True,
-        help="What respondents with weights count in scores.",
-    ),
-    click.option("--deff", type=float, help="Design effect of a clustered sample."),
+    WEIGHTING,
+    DEFF,
 )
 STOP = click.option(
     "--stop",

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cegdb.cli.group import main
-from cegdb.cli.options import BLANK, DB, FORMAT, METHODS, SCORES, read_chains, split_names
+from cegdb.cli.options import (
+    BLANK,
+    DB,
+    DEFF,
+    FORMAT,
+    METHODS,
+    SCORES,
+    WEIGHTING,
+    read_chains,
+    split_names,
+)
 from cegdb.cli.output import opened, print_table, say, working
 
 if TYPE_CHECKING:
@@ -48,6 +58,8 @@ if TYPE_CHECKING:
     help="All orders, or a good one; auto: all if that takes less than a minute or so.",
 )
 @BLANK
+@WEIGHTING
+@DEFF
 @click.option(
     "--most", type=click.IntRange(1), default=20, show_default=True, help="Orders to print."
 )

@@ -68,8 +68,9 @@ class CompleteRows:
         The variables; gates are places in this list.
     codes
         Shape (rows, variables), distinct.
-    n
-        Respondents of each row.
+    sums
+        Shape (rows, 1) or (rows, 3): respondents of each row; and, of a weighted survey, the
+        sum of their weights and that of the squares.
     left_out
         Variable -> respondents left out for lack of an answer to it (and others).
     n_left_out
@@ -80,7 +81,7 @@ class CompleteRows:
 
     questions: list[Question]
     codes: NDArray[np.int64]
-    n: NDArray[np.int64]
+    sums: NDArray[np.float64]
     left_out: dict[str, int] = field(default_factory=dict)
     n_left_out: int = 0
     blanks: frozenset[str] = frozenset()
@@ -113,7 +114,13 @@ def complete_rows(
         No row is complete.
     """
     with Steps(con) as steps:
-        raw, n = distinct_rows(steps, survey["survey_id"], [q.ordinal for q in questions])
+        raw, sums = distinct_rows(
+            steps,
+            survey["survey_id"],
+            [asked.ordinal for asked in questions],
+            is_weighted=survey["settings"].get("weight") is not None,
+        )
+    n = sums[:, 0]
     codes = raw - 1
     blanks: set[str] = set()
     for x in sorted(range(len(questions)), key=lambda x: questions[x].ordinal):
@@ -137,7 +144,7 @@ def complete_rows(
     }
     kept = CompleteRows(
         list(questions),
-        *_distinct(codes[is_complete], n[is_complete]),
+        *_distinct(codes[is_complete], sums[is_complete]),
         {name: lacking for name, lacking in missing.items() if lacking},
         int(n[~is_complete].sum()),
         frozenset(blanks),
@@ -176,19 +183,19 @@ def find_questions(
 
 
 def _distinct(
-    codes: NDArray[np.int64], n: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the distinct rows, sorted, and their respondents."""
+    codes: NDArray[np.int64], sums: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the distinct rows, sorted, and their sums."""
     rows, place = np.unique(codes, axis=0, return_inverse=True)
-    total = np.zeros(len(rows), dtype=np.int64)
-    np.add.at(total, place.ravel(), n)
+    total = np.zeros((len(rows), sums.shape[1]))
+    np.add.at(total, place.ravel(), sums)
     return rows, total
 
 
 def _closed(
     questions: Sequence[Question],
     codes: NDArray[np.int64],
-    n: NDArray[np.int64],
+    n: NDArray[np.float64],
     x: int,
     unasked: NDArray[np.bool_],
     blank: str,

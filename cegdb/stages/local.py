@@ -9,7 +9,7 @@ import numpy as np
 
 from cegdb import ahc
 from cegdb.ahc.ordering import members
-from cegdb.stages.learning import prior_bases
+from cegdb.stages.learning import prior_bases, whole_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +40,52 @@ class Staged(NamedTuple):
     n_stages: int
 
 
+@dataclass(frozen=True)
+class Worth:
+    """What respondents count.
+
+    Attributes
+    ----------
+    uses_weights
+        Whether weights count; else one each.
+    factor
+        Respondents per unit of weight; None: those of a situation, of weights w, are worth
+        as many of equal weight, (sum of w)^2 / (sum of w^2).
+    effects
+        The design effect of each variable, which divides what they count.
+    """
+
+    uses_weights: bool
+    factor: float | None
+    effects: tuple[float, ...]
+
+    def of(
+        self, sums: NDArray[np.float64], situation: NDArray[np.intp], x: int
+    ) -> tuple[NDArray[np.int64], float]:
+        """Return what the rows of situations of a variable count, in units, and the unit."""
+        if not self.uses_weights and self.effects[x] == 1:
+            return sums[:, 0].astype(np.int64), 1.0
+        sizes = sums[:, 0]
+        if self.uses_weights:
+            _, weight, squares = sums.T
+            if self.factor is not None:
+                sizes = weight * self.factor
+            else:
+                total = np.bincount(situation, weight)
+                squared = np.bincount(situation, squares)
+                worth = np.divide(total, squared, out=np.zeros_like(total), where=squared > 0)
+                sizes = weight * worth[situation]
+        return whole_sizes(sizes / self.effects[x])
+
+    def n_rows(self, sums: NDArray[np.float64]) -> float:
+        """Return what all rows count together, design effects aside: the N of BIC."""
+        n, *weights = sums.sum(axis=0).tolist()
+        if not self.uses_weights:
+            return float(n)
+        weight, squares = weights
+        return float(weight * self.factor if self.factor is not None else weight**2 / squares)
+
+
 @dataclass
 class LocalScores:
     """Stagings of variables after sets of others, each learnt once.
@@ -51,6 +97,8 @@ class LocalScores:
     ----------
     rows
         The complete rows.
+    worth
+        What respondents count.
     plan
         How stages are learnt and scored.
     alpha
@@ -61,10 +109,11 @@ class LocalScores:
     """
 
     rows: CompleteRows
+    worth: Worth
     plan: ahc.Plan
     alpha: float
     known: dict[tuple[int, int], Staged] = field(default_factory=dict)
-    _tables: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = field(
+    _tables: dict[int, tuple[NDArray[np.int64], NDArray[np.float64]]] = field(
         default_factory=dict
     )
     _n_cells: int = 0
@@ -82,19 +131,19 @@ class LocalScores:
 
     def _learn(self, x: int, before: int) -> Staged:
         asked = self.rows.questions[x]
-        codes, n = self._table(before | 1 << x)
+        codes, sums = self._table(before | 1 << x)
         variables = members(before | 1 << x)
         place = variables.index(x)
         if asked.gates:
             applies = codes[:, place] < asked.n_values
-            codes, n = codes[applies], n[applies]
-        if not len(n):
+            codes, sums = codes[applies], sums[applies]
+        if not len(codes):
             return Staged(0.0, 0, 0)
         others = members(before)
         answers = np.delete(codes, place, axis=1)
         first, situation = _grouped(answers, [self._radix(y) for y in others])
         counts = np.zeros((len(first), asked.n_labels), dtype=np.int64)
-        counts[situation, codes[:, place]] = n
+        counts[situation, codes[:, place]], unit = self.worth.of(sums, situation, x)
         answers = answers[first]
         n_shares = np.full(len(first), float(asked.n_labels))
         for column, y in enumerate(others):
@@ -113,6 +162,7 @@ class LocalScores:
                 multiplicities=multiplicities,
                 start=ids,
                 answers=answers,
+                unit=unit,
             )
         )
 
@@ -126,29 +176,28 @@ class LocalScores:
     def _radix(self, x: int) -> int:
         return self.rows.questions[x].n_values + 1
 
-    def _table(self, subset: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _table(self, subset: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the distinct rows of a set of variables, summed from those of a larger one."""
         found = self._tables.get(subset)
         if found is not None:
             return found
         whole = (1 << len(self.rows.questions)) - 1
-        source, (codes, n) = whole, (self.rows.codes, self.rows.n)
+        source, (codes, sums) = whole, (self.rows.codes, self.rows.sums)
         for x in members(whole & ~subset):
             larger = self._tables.get(subset | 1 << x)
-            if larger is not None and len(larger[1]) < len(n):
-                source, (codes, n) = subset | 1 << x, larger
+            if larger is not None and len(larger[0]) < len(codes):
+                source, (codes, sums) = subset | 1 << x, larger
         if source != subset:
             kept = [place for place, x in enumerate(members(source)) if subset >> x & 1]
             codes = codes[:, kept]
             first, group = _grouped(codes, [self._radix(x) for x in members(subset)])
-            total = np.zeros(len(first), dtype=np.int64)
-            np.add.at(total, group, n)
-            codes, n = codes[first], total
-        self._tables[subset] = codes, n
+            columns = [np.bincount(group, column) for column in sums.T]
+            codes, sums = codes[first], np.column_stack(columns)
+        self._tables[subset] = codes, sums
         self._n_cells += codes.size
         while self._n_cells > _MOST_CELLS and len(self._tables) > 1:
             self._n_cells -= self._tables.pop(next(iter(self._tables)))[0].size
-        return codes, n
+        return codes, sums
 
 
 def _grouped(

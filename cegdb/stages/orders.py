@@ -10,17 +10,20 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 from cegdb.ahc import ordering
 from cegdb.errors import StagingError, TreeError, agreeing, counted, listed
+from cegdb.sqlfiles import Steps
 from cegdb.stages import check_alpha
 from cegdb.stages.complete import CompleteRows, Question, complete_rows, find_questions
 from cegdb.stages.constraints import chosen_variables, needed, ordered_pairs
 from cegdb.stages.learning import Learning
-from cegdb.stages.local import LocalScores
+from cegdb.stages.local import LocalScores, Worth
+from cegdb.stages.weighting import Weighting
 from cegdb.store.objects import row
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from cegdb.ahc import Method, ScoreName
+    from cegdb.stages.weighting import Deff, WeightChoice
     from cegdb.store import Store
 
 Search: TypeAlias = Literal["auto", "exact", "greedy"]
@@ -65,8 +68,8 @@ class FoundOrders:
         Respondents used; left out for lack of an answer; for each variable that lacks some.
     blanks
         Which kinds of decisions were made about blanks: structural, missing.
-    is_weighted
-        Whether the survey has weights, which have no part in the search.
+    weighting
+        How weights and design effects count, as recorded in the settings of a staging.
     alpha_is_default
         Whether alpha was left out.
     seconds
@@ -87,7 +90,7 @@ class FoundOrders:
     n_left_out: int
     left_out: dict[str, int]
     blanks: frozenset[str]
-    is_weighted: bool
+    weighting: dict[str, object]
     alpha_is_default: bool
     seconds: float
 
@@ -128,8 +131,9 @@ class FoundOrders:
             for name, gates in self.gates.items()
             for verb in (agreeing(len(gates), "decide"),)
         ]
-        if self.is_weighted:
-            lines.append("note: weights have no part in this: respondents count one each")
+        if self.weighting:
+            told = "; ".join(f"{key} {value}" for key, value in self.weighting.items())
+            lines.append(f"  respondents count by {told}")
         return "\n".join(lines)
 
 
@@ -145,6 +149,8 @@ def search_orders(
     alpha: float | None = None,
     search: Search = "auto",
     blank: Blank = "auto",
+    weighting: WeightChoice = "situation",
+    deff: Deff | None = None,
 ) -> FoundOrders:
     """Find the order of variables whose stratified staged tree has the best score [1]_.
 
@@ -171,6 +177,9 @@ def search_orders(
     blank
         ``"structural"``, ``"missing"``, or ``"auto"``: structural where all of at least 5
         rows with one answer to an earlier variable of the survey are blank.
+    weighting, deff
+        What respondents of a weighted or clustered survey count, as in
+        `cegdb.stages.learn_stages`; the N of BIC is that of all rows, no effect applied.
 
     Returns
     -------
@@ -233,21 +242,26 @@ def search_orders(
         names = chosen_variables(catalog, survey, variables)
         pairs = ordered_pairs(names, tiers, before)
         questions = find_questions(catalog, survey_id, names)
+        tree = {"survey_id": survey_id, "settings": {"order": names}}
+        counting = Weighting(weighting, deff).settled(catalog, tree)
     needed(names, pairs, {})
     with store.reading() as con:
         rows = complete_rows(con, survey, questions, blank=blank)
+        with Steps(con) as steps:
+            factor = counting.factor(steps) if counting.uses_weights else None
     gates = {
         asked.name: [names[y] for y in asked.gates] for asked in rows.questions if asked.gates
     }
     needs = needed(names, pairs, gates)
     mass = float(max(q.n_values for q in questions)) if alpha is None else float(alpha)
     _refuse_underflow(mass, rows)
-    n = int(rows.n.sum())
+    effects = tuple(counting.effects.get(name, 1.0) for name in names)
+    worth = Worth(counting.uses_weights, factor, effects)
     _refuse_misfit(method, rows.questions)
-    plan = learning.plan(n)
-    local = LocalScores(rows, plan, mass)
-    steps = _exact_steps(needs, rows, search)
-    ranking = _ranked(steps, needs, local)
+    plan = learning.plan(worth.n_rows(rows.sums))
+    local = LocalScores(rows, worth, plan, mass)
+    to_do = _exact_steps(needs, rows, search)
+    ranking = _ranked(to_do, needs, local)
     return FoundOrders(
         survey=str(survey["name"]),
         best=[names[x] for x in ranking.orders[0].order],
@@ -256,24 +270,31 @@ def search_orders(
             "method": method,
             "score": plan.score,
             "alpha": mass,
-            "search": "greedy" if steps is None else "exact",
+            "search": "greedy" if to_do is None else "exact",
             "before": [list(pair) for pair in pairs],
             "blank": blank,
         },
-        n_orders=ranking.n_orders if steps is not None else None,
-        n_optimal=ranking.orders[0].n_ties if steps is not None else None,
+        n_orders=ranking.n_orders if to_do is not None else None,
+        n_optimal=ranking.orders[0].n_ties if to_do is not None else None,
         orders=_order_rows(ranking.orders, names, local),
         winners=_winner_rows(ranking.winners, names, local),
         local=_local_rows(names, local),
         gates=gates,
-        n=n,
+        n=int(rows.sums[:, 0].sum()),
         n_left_out=rows.n_left_out,
         left_out=rows.left_out,
         blanks=rows.blanks,
-        is_weighted=survey["settings"].get("weight") is not None,
+        weighting=_weighting(counting),
         alpha_is_default=alpha is None,
         seconds=time.perf_counter() - started,
     )
+
+
+def _weighting(counting: Weighting) -> dict[str, object]:
+    """Return how respondents count, for people."""
+    told = counting.as_json()
+    told.pop("deff_is_given", None)
+    return {name.replace("deff", "design effects"): value for name, value in told.items()}
 
 
 def _refuse_misfit(method: str, questions: Sequence[Question]) -> None:
@@ -328,7 +349,7 @@ def _n_situations(steps: Mapping[int, Sequence[int]], rows: CompleteRows) -> int
     return sum(
         min(
             math.prod(sizes[y] for y in ordering.members(subset ^ 1 << x)),
-            len(rows.n),
+            len(rows.codes),
         )
         for subset, lasts in steps.items()
         for x in lasts
