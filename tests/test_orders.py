@@ -365,6 +365,7 @@ def test_not_applicable_is_an_answer_where_nothing_decides_it(db: Database) -> N
     mass = 1 / 3
     alone = log_marginal_likelihood((8, 4, 8), (mass, mass, mass))
     assert first["score"] == pytest.approx(alone)
+    assert "  'not applicable' is an answer to 'b': nothing decides it" in found.summary
 
 
 def test_rows_without_an_answer_are_left_out_and_told(db: Database) -> None:
@@ -490,6 +491,19 @@ def test_a_constraint_against_a_gate_and_unanswered_questions_are_refused(
         ingested(db, [("x", None, "y"), ("z", None, "y")]).search_orders()
     with pytest.raises(TreeError, match="no respondent of survey 'rows' answered all of 'a'"):
         ingested(db, [("x", None), (None, "y")]).search_orders()
+
+
+def test_many_variables_are_refused_and_one_label_is_no_error(db: Database) -> None:
+    wide = ", ".join(f"i % 2 as x{i}" for i in range(61))
+    survey = db.ingest(f"select {wide} from range(9) t(i)", name="wide", replace=True)  # noqa: S608
+    with pytest.raises(TreeError, match="61 variables are too many to order: 60 are the m"):
+        survey.search_orders()
+    rows = [(*row, "same") for row in random_rows(19, [2, 2], 60)]
+    found = ingested(db, rows).search_orders(alpha=2)
+    assert scores_of(found) == pytest.approx(
+        brute_force(ingested(db, rows), "abc", 2, []), abs=1e-9
+    )
+    assert found.local["n_stages"].min() == 1
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from cegdb.api.tree import EventTree
 if TYPE_CHECKING:
     import pandas as pd
 
-    from cegdb.stages.orders import FoundOrders, Row
+    from cegdb.stages.found import FoundOrders, Row
     from cegdb.store import Store
     from cegdb.tree import Blank
 

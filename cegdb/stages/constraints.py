@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import sqlalchemy as sa
 
@@ -16,6 +16,8 @@ from cegdb.store import schema
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+_MOST_VARIABLES: Final = 60
+
 
 def chosen_variables(
     catalog: sa.Connection, survey: Mapping[str, Any], variables: Sequence[str] | None
@@ -25,7 +27,7 @@ def chosen_variables(
     Raises
     ------
     TreeError
-        They are less than two, or one is named twice.
+        They are less than two or too many, or one is named twice.
     SurveyError
         One is unknown.
     """
@@ -45,6 +47,11 @@ def chosen_variables(
         raise TreeError(
             f"there {'is 1 variable' if names else 'are 0 variables'} to order",
             hint="name two or more",
+        )
+    if len(names) > _MOST_VARIABLES:
+        raise TreeError(
+            f"{len(names):,} variables are too many to order: {_MOST_VARIABLES} are the most",
+            hint="name those you mean with variables (--variables A,B,C)",
         )
     return names
 
