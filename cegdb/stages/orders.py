@@ -247,22 +247,20 @@ def _exact_steps(
             hint="say more of what comes before what (tiers, before), or search='greedy'",
         )
     steps = ordering.steps_of(subsets)
-    if search == "auto" and _n_situations(steps, rows) > _AUTO_SITUATIONS:
-        return None
-    return steps
+    return steps if search == "exact" or _is_quick(steps, rows) else None
 
 
-def _n_situations(steps: Mapping[int, Sequence[int]], rows: CompleteRows) -> int:
-    """Return how many situations an exact search stages at most."""
+def _is_quick(steps: Mapping[int, Sequence[int]], rows: CompleteRows) -> bool:
+    """Return whether an exact search stages few situations, at most."""
     sizes = [asked.n_values + bool(asked.gates) for asked in rows.questions]
-    return sum(
-        min(
-            math.prod(sizes[y] for y in ordering.members(subset ^ 1 << x)),
-            len(rows.codes),
-        )
-        for subset, lasts in steps.items()
-        for x in lasts
-    )
+    total = 0
+    for subset, lasts in steps.items():
+        for x in lasts:
+            size = math.prod(sizes[y] for y in ordering.members(subset ^ 1 << x))
+            total += min(size, len(rows.codes))
+        if total > _AUTO_SITUATIONS:
+            return False
+    return True
 
 
 def _ranked(
