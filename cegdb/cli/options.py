@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cegdb.errors import SurveyError
+from cegdb.errors import SurveyError, TreeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 KINDS = ("survey", "tree", "staging", "ceg")
+METHODS = ("ahc", "auto", "bhc", "fbhc", "csbhc", "bj", "hc", "exact", "hclust", "kmeans")
+SCORES = ("log_marginal_likelihood", "bic", "aic", "log_likelihood")
 READ_AS = ("encoding", "delimiter", "quote", "escape", "bad_rows", "sheet", "source_column")
 STAGED_BY = (
     "alpha",
@@ -104,6 +107,17 @@ def read_paths(values: Sequence[str]) -> list[dict[str, str]]:
             raise SurveyError(f"{value!r} is not a path VARIABLE=LABEL,VARIABLE=LABEL,...")
         found.append({name: label for name, _, label in parts})
     return found
+
+
+def read_chains(values: Sequence[str]) -> list[tuple[str, str]]:
+    """Read what comes before what, given as ``A<B`` or ``A<B<C``, as pairs."""
+    pairs: list[tuple[str, str]] = []
+    for value in values:
+        chain = [name.strip() for name in value.split("<")]
+        if len(chain) < 2 or not all(chain):
+            raise TreeError(f"--before {value!r} is not A<B", hint="quote it: --before 'A<B'")
+        pairs += pairwise(chain)
+    return pairs
 
 
 def options_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -208,15 +222,16 @@ INGEST = options_of(
     READING,
     SOURCE_COLUMN,
 )
+BLANK = click.option(
+    "--blank",
+    type=click.Choice(["auto", "structural", "missing"]),
+    default="auto",
+    show_default=True,
+    help="What an empty cell means.",
+)
 TREE = options_of(
     click.option("--order", callback=split_names, help="Variables from the root: A,B,C."),
-    click.option(
-        "--blank",
-        type=click.Choice(["auto", "structural", "missing"]),
-        default="auto",
-        show_default=True,
-        help="What an empty cell means.",
-    ),
+    BLANK,
     click.option(
         "--missing-policy",
         type=click.Choice(["prefix", "complete", "category"]),
@@ -244,19 +259,25 @@ TREE = options_of(
         help="A path that --sampling-zeros must not add.",
     ),
 )
+WEIGHTING = click.option(
+    "--weighting",
+    type=click.Choice(["situation", "global", "total", "none"]),
+    default="situation",
+    show_default=True,
+    help="What respondents with weights count in scores.",
+)
+DEFF = click.option("--deff", type=float, help="Design effect of a clustered sample.")
 STAGES = options_of(
     click.option(
         "--method",
-        type=click.Choice(
-            ["ahc", "auto", "bhc", "fbhc", "csbhc", "bj", "hc", "exact", "hclust", "kmeans"]
-        ),
+        type=click.Choice(METHODS),
         default="ahc",
         show_default=True,
         help="How stages are learnt: see below.",
     ),
     click.option(
         "--score",
-        type=click.Choice(["log_marginal_likelihood", "bic", "aic", "log_likelihood"]),
+        type=click.Choice(SCORES),
         help="What is optimised; left out, the method's own.",
     ),
     click.option(
@@ -311,14 +332,8 @@ STAGES = options_of(
     click.option("--threshold", type=float, help="Of bj: join below this distance."),
     click.option("--n-stages", type=int, help="Of each hyperstage, for hclust and kmeans."),
     click.option("--seed", type=int, default=1, show_default=True, help="Of random numbers."),
-    click.option(
-        "--weighting",
-        type=click.Choice(["situation", "global", "total", "none"]),
-        default="situation",
-        show_default=True,
-        help="What respondents with weights count in scores.",
-    ),
-    click.option("--deff", type=float, help="Design effect of a clustered sample."),
+    WEIGHTING,
+    DEFF,
 )
 STOP = click.option(
     "--stop",
