@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cegdb.graphs import EdgeInfo
-    from cegdb.stages import Deff, Grouping, Hyperstages, WeightChoice
+    from cegdb.stages import Deff, Grouping, Hyperstages, Relabel, WeightChoice
     from cegdb.store.objects import Kind
 
 
@@ -62,6 +62,7 @@ class EventTree(Drawn):
         *,
         alpha: float | None = None,
         hyperstages: Hyperstages = "variable",
+        relabel: Relabel | None = None,
         weighting: WeightChoice = "situation",
         deff: Deff | None = None,
         replace: bool = False,
@@ -84,6 +85,7 @@ class EventTree(Drawn):
             name=name,
             alpha=alpha,
             hyperstages=hyperstages,
+            relabel=relabel,
             weighting=weighting,
             deff=deff,
             replace=replace,
@@ -97,6 +99,7 @@ class EventTree(Drawn):
         method: Literal["ahc"] = "ahc",
         alpha: float | None = None,
         hyperstages: Hyperstages = "variable",
+        relabel: Relabel | None = None,
         weighting: WeightChoice = "situation",
         deff: Deff | None = None,
         initial: Grouping | None = None,
@@ -119,6 +122,7 @@ class EventTree(Drawn):
             method=method,
             alpha=alpha,
             hyperstages=hyperstages,
+            relabel=relabel,
             weighting=weighting,
             deff=deff,
             initial=initial,

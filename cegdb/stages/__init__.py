@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from cegdb.errors import StagingError, agreeing, counted
 from cegdb.sqlfiles import Steps
 from cegdb.stages.naming import Grouping, SituationPath, refuse_mixture, resolve
+from cegdb.stages.relabel import Relabel, Rule, give_labels, read_rules, rules_of
 from cegdb.stages.scores import intervals, scores
 from cegdb.stages.weighting import Deff, WeightChoice, Weighting
 from cegdb.store import schema
@@ -34,6 +35,7 @@ __all__ = [
     "Deff",
     "Grouping",
     "Hyperstages",
+    "Relabel",
     "SituationPath",
     "WeightChoice",
     "check_alpha",
@@ -70,6 +72,7 @@ def set_stages(
     name: str | None = None,
     alpha: float | None = None,
     hyperstages: Hyperstages = "variable",
+    relabel: Relabel | None = None,
     weighting: WeightChoice = "situation",
     deff: Deff | None = None,
     replace: bool = False,
@@ -97,6 +100,11 @@ def set_stages(
         Which situations may share a stage: ``"variable"`` (same variable and label set),
         ``"labels"`` (same label set anywhere), or groups given as ``stages`` are;
         situations in no group stay with those of their variable and label set.
+    relabel
+        Labels that count as others, here and in CEGs; the tree keeps its own, and paths are
+        written with these. ``"recovery*"``, ``("Outcome", "recovery*")`` (of a variable) or
+        ``(("hospital", "*"), "recovery*")`` (at a path) -> the label it counts as. Labels of
+        one situation must stay different.
     weighting
         What a respondent of a weighted survey counts in scores and probabilities:
         ``"situation"``: those of a situation are worth W^2 / Q of them, W = sum of their
@@ -130,7 +138,10 @@ def set_stages(
     ...     set_stages(store, event_tree(store, survey), {("a",): "s", ("b",): "s"})
     1
     """
-    request = _Request("given", name, alpha, hyperstages, Weighting(weighting, deff), replace)
+    rules = read_rules(relabel)
+    request = _Request(
+        "given", name, alpha, hyperstages, Weighting(weighting, deff), rules, replace
+    )
     return _make(store, tree_id, request, stages=stages, initial=None)
 
 
@@ -142,6 +153,7 @@ def learn_stages(
     method: Literal["ahc"] = "ahc",
     alpha: float | None = None,
     hyperstages: Hyperstages = "variable",
+    relabel: Relabel | None = None,
     initial: Grouping | None = None,
     weighting: WeightChoice = "situation",
     deff: Deff | None = None,
@@ -160,7 +172,7 @@ def learn_stages(
     method
         ``"ahc"``: merge the two stages of a hyperstage with the largest Bayes factor
         while its logarithm exceeds 1e-9; of ties, those with the smallest situations.
-    alpha, hyperstages, weighting, deff, replace
+    alpha, hyperstages, relabel, weighting, deff, replace
         As in `set_stages`.
     initial
         Stages to start from, given as ``stages`` of `set_stages` are; situations in none
@@ -199,7 +211,10 @@ def learn_stages(
     """
     if method != "ahc":
         raise StagingError(f"method is {method!r}", hint="choose ahc")
-    request = _Request("ahc", name, alpha, hyperstages, Weighting(weighting, deff), replace)
+    rules = read_rules(relabel)
+    request = _Request(
+        "ahc", name, alpha, hyperstages, Weighting(weighting, deff), rules, replace
+    )
     return _make(store, tree_id, request, stages=None, initial=initial)
 
 
@@ -212,6 +227,7 @@ class _Request:
     alpha: float | None
     hyperstages: Hyperstages
     weighting: Weighting
+    rules: list[Rule]
     replace: bool = False
     again: Mapping[str, Any] | None = None
     keeps: bool = False
@@ -260,6 +276,7 @@ def remake_stages(store: Store, staging_id: int, *, keeps: bool) -> None:
         staging["alpha"],
         hyperstages,
         Weighting(weighting, deff),
+        rules_of(staging["settings"]),
         again=staging,
         keeps=keeps and staging["method"] != "given",
     )
@@ -302,6 +319,7 @@ def _make(
             )
         weighting = request.weighting.settled(catalog, tree)
         passed_over: list[str] | None = None if again is None else []
+        n_relabelled = give_labels(steps, tree, request.rules, passed_over)
         settings = _group(steps, con, tree, request.hyperstages, stages, initial, passed_over)
         weighting.measure(steps, tree_id)
         _refuse_underflow(steps, alpha)
@@ -341,6 +359,7 @@ def _make(
                     "method": request.method,
                     "alpha": alpha,
                     **weighting.as_json(),
+                    "relabel": [rule.as_json() for rule in request.rules] or None,
                     **(settings if again is None else _groupings(again)),
                 },
                 "summary": {
@@ -348,6 +367,7 @@ def _make(
                     "stages_by_kind": sizes,
                     "merges": len(merges),
                     "situations_not_named": not_named,
+                    "edges_relabelled": n_relabelled,
                     "is_kept": request.keeps,
                     "hints": [*hints, *(passed_over or [])],
                 },
@@ -436,8 +456,8 @@ def _group(
     hyperstage = "select vertex_id, hyperstage_id as part from temp.situation_group"
     hint = (
         "situations share a stage within a hyperstage only (by default: same variable and "
-        "same label set); split the stage, complete the florets (sampling_zeros), or give "
-        "hyperstages"
+        "same label set); split the stage, complete the florets (sampling_zeros), relabel, "
+        "or give hyperstages"
     )
     if is_strict and initial is not None:
         refuse_mixture(steps, tree_id, "given_initial", hyperstage, "initial stage", hint)
@@ -540,6 +560,7 @@ def _write(
     n_hyperstages = steps.run(
         "staging_hyperstage", staging_id=staging_id, survey_id=tree["survey_id"]
     )
+    steps.run("staging_label", staging_id=staging_id)
     steps.run("staging_member", staging_id=staging_id)
     steps.run("staging_stage", staging_id=staging_id, tree_id=tree["tree_id"], palette=PALETTE)
     steps.run("stage_answer", alpha=alpha)

@@ -45,6 +45,7 @@ _PLACES: Final[Mapping[Kind, _Place]] = {
             schema.stage_edge,
             schema.ahc_merge,
             schema.stage_drift,
+            schema.relabelled_edge,
         ),
     ),
     "ceg": _Place(
