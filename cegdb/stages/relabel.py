@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from cegdb.sqlfiles import Steps
 
-Relabel: TypeAlias = "Mapping[str | tuple[str | Sequence[str], str], str]"
+Relabel: TypeAlias = "Mapping[Any, str]"
 
 _FORM: Final = (
     "give label -> new label, ('Variable', label) -> new label, or (('High', 'Low'), label) "
