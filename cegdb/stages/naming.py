@@ -158,7 +158,10 @@ def _named(con: duckdb.DuckDBPyConnection, source: Source, what: str) -> Iterato
 
 
 def _choices(what: str) -> str:
-    choice = "'variable', 'labels', " if what == "hyperstage" else ""
+    choice = {
+        "hyperstage": "'variable', 'labels', 'height', 'paper', ",
+        "initial": "'full', 'indep', ",
+    }.get(what, "")
     return (
         f"give {choice}a mapping from path to name, a list of groups of paths, or a "
         "frame, file or SELECT with vertex_id and the name"

@@ -151,8 +151,7 @@ def give_labels(
     if not rules:
         return steps.create(
             "given_label",
-            "select cast(0 as bigint) as child_id, '' as raw_label, 0 as label_id, "
-            "'' as label where false",
+            "select cast(0 as bigint) as child_id, 0 as label_id, '' as label where false",
         )
     tree_id, survey_id = tree["tree_id"], tree["survey_id"]
     order = list(tree["settings"]["order"])

@@ -4,7 +4,7 @@
 --          its id there, one that another staging of the survey gave has that one's, and a new
 --          text takes the next free id.
 -- reads:   rule_edge, level, variable, labels
--- writes:  given_label(child_id, raw_label, label_id, label)
+-- writes:  given_label(child_id, label_id, label)
 -- params:  survey_id INTEGER, the survey
 -- source:  SPEC 5; DESIGN 4 (label_id)
 with own as (
@@ -47,7 +47,6 @@ numbered as (
 
 select distinct
     e.child_id,
-    l.label as raw_label,
     cast(n.label_id as integer) as label_id,
     coalesce(s.label, n.label) as label
 from temp.rule_edge as e

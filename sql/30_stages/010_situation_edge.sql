@@ -1,7 +1,8 @@
 -- step:    situation_edge
 -- mode:    create
--- purpose: The edges of the tree with what stages are about: variable and label, the one
---          given instead of that in the tree if there is one.
+-- purpose: The edges of the tree with what stages are about: the variable, and the id of the
+--          label that the edge has or is given. label is the one in the tree, which users
+--          name.
 -- reads:   edge, level, given_label
 -- writes:  situation_edge(vertex_id, child_id, variable_id, label_id, label, n, weight)
 -- params:  tree_id INTEGER, the tree
@@ -11,7 +12,7 @@ select
     e.child_id,
     l.variable_id,
     coalesce(r.label_id, l.label_id) as label_id,
-    coalesce(r.label, l.label) as label,
+    l.label,
     e.n,
     e.weight
 from cegdb.edge as e
