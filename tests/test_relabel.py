@@ -527,6 +527,32 @@ def test_a_rebuild_relabels_again(db: Database, sound: Sound, stages: Any) -> No
     sound(db)
 
 
+def test_priors_are_given_by_the_labels_of_the_tree(db: Database, sound: Sound) -> None:
+    tree = db.ingest(wards(), name="wards", count="n").event_tree()
+    there = ("hospital", "no test")
+    prior = {there: {"recovery*": 3.0, "death": 1.0}}
+    staged = tree.learn_stages(relabel=OUTCOME, prior=prior)
+    with pytest.raises(StagingError, match="does not fit situation"):
+        tree.learn_stages(relabel=OUTCOME, prior={there: {"recovery": 3.0, "death": 1.0}})
+    for _ in range(2):
+        ((mass,),) = db.rows(
+            "select p.prior from cegdb.prior_entry as p inner join cegdb.staged_edges as e "
+            "using (child_id) inner join cegdb.stage_edges as s using (stage_id, label_id) "
+            "where e.staging = 'wards' and s.staging = 'wards' and s.label = 'recovery'"
+        )[1]
+        assert mass == 3
+        staged.to_ceg("it", replace=True)
+        sound(db)
+        db.surveys["wards"].append(wards())
+        db.rebuild()
+
+
+def test_alphas_are_compared_with_the_new_labels(w5_1: EventTree) -> None:
+    path = w5_1.learn_stages(alpha="path", relabel=OUTCOME)
+    at_default = path[path["is_default"]]["log_marginal_likelihood"].item()
+    assert at_default == w5_1.learn_stages(relabel=OUTCOME).log_marginal_likelihood
+
+
 def test_drift_compares_a_new_label_with_itself(db: Database) -> None:
     staged = panel(db, {"recovery*": "well", "recovery": "well"})
     before = staged.stage_edges.set_index(["stage", "label"])["probability"]
