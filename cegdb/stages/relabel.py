@@ -227,18 +227,15 @@ def _refuse_two_labels(steps: Steps, tree_id: int) -> None:
 def _why_unused(steps: Steps, tree: Mapping[str, Any], rule: Rule, rule_id: int) -> str:
     """Say why a rule fits no edge, following its path as far as it goes."""
     if rule.path is None:
-        of_variable = "" if rule.variable is None else "v.name = $variable and "
         found = steps.rows(
-            "select l.label from cegdb.level as l inner join cegdb.variable as v "  # noqa: S608
-            f"on l.variable_id = v.variable_id where {of_variable} l.level_id in "
-            "(select level_id from cegdb.edge where tree_id = $tree_id) "
+            "select l.label from cegdb.level as l inner join cegdb.variable as v "
+            "on l.variable_id = v.variable_id where v.name = coalesce($variable, v.name) "
+            "and l.level_id in (select level_id from cegdb.edge where tree_id = $tree_id) "
             "group by l.label order by min(l.level_id)",
-            {"tree_id": tree["tree_id"]}
-            | (
-                {"variable": _variable(rule, list(tree["settings"]["order"]))}
-                if of_variable
-                else {}
-            ),
+            {
+                "tree_id": tree["tree_id"],
+                "variable": _variable(rule, list(tree["settings"]["order"])),
+            },
         )
         labels = listed((repr(label) for (label,) in found), most=10)
         return f"relabel: no edge of the tree is {rule}; there are {labels}"
