@@ -22,8 +22,8 @@ _MOST_RUNS: Final = 200
 _FEWEST_RUNS: Final = 20
 _MOST_SITUATIONS: Final = 300
 _FEWEST_SITUATIONS: Final = 10
-_BUDGET: Final = {True: 3e8, False: 4e4}
-"""What all runs together may take, if merging (`_merging_cost`) and if not (pairs)."""
+_BUDGET: Final = {True: 3e8, False: 1e4}
+"""What all runs together may take, if merging (`_merging_cost`) and if not (`_cost`)."""
 
 
 class Chance(NamedTuple):
@@ -88,7 +88,7 @@ def false_stages(hyperstages: Sequence[Hyperstage], plan: Plan, *, seed: int) ->
     def runs_of(most: int) -> float:
         """Return how many runs of at most so many situations are within the budget."""
         n = np.minimum(sizes, most).astype(np.float64)
-        cost = _merging_cost(n, labels) if is_greedy else n**2
+        cost = _merging_cost(n, labels) if is_greedy else _cost(n)
         return _BUDGET[is_greedy] / max(float(cost.sum()), 1.0)
 
     most = _MOST_SITUATIONS
@@ -119,6 +119,12 @@ def false_stages(hyperstages: Sequence[Hyperstage], plan: Plan, *, seed: int) ->
 def _merging_cost(n: NDArray[np.float64], labels: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the cost of a run: comparisons, and scores at a hundred times their price."""
     cost: NDArray[np.float64] = n**3 + 100 * labels * n**2
+    return cost
+
+
+def _cost(n: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the cost of a run of a method that is run once a replicate: pairs, and calls."""
+    cost: NDArray[np.float64] = n**2 + 100
     return cost
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from cegdb.ahc.stagings import add_by, name_stages, slack, start_stages
+from cegdb.ahc.stagings import add_by, name_stages, share_of, slack, start_stages
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,7 +84,7 @@ def hclust(
     size = len(stages.ids)
     if size < 2:
         return name_stages(hyperstage.ids, stages.member)
-    shares = _shares(hyperstage, stages.member, size, smoothing)
+    shares = share_of(add_by(stages.member, hyperstage.sizes, size), smoothing)
     if distance == "hellinger":
         apart = pdist(np.sqrt(shares)) / np.sqrt(2)
     elif distance == "euclidean":
@@ -167,7 +167,7 @@ def kmeans(
     """
     stages = start_stages(hyperstage, score)
     size = len(stages.ids)
-    roots = np.sqrt(_shares(hyperstage, stages.member, size, smoothing))
+    roots = np.sqrt(share_of(add_by(stages.member, hyperstage.sizes, size), smoothing))
     most = len(np.unique(roots, axis=0))
     random = np.random.default_rng(seed)
     if n_stages is not None:
@@ -213,11 +213,3 @@ def _fill(
         if size.all():
             return group, float(squares.sum())
         group[squares.argmax()] = size.argmin()
-
-
-def _shares(
-    hyperstage: Hyperstage, member: NDArray[np.int64], n_stages: int, smoothing: float
-) -> NDArray[np.float64]:
-    smoothed = add_by(member, hyperstage.sizes, n_stages) + smoothing
-    shares: NDArray[np.float64] = smoothed / smoothed.sum(axis=1, keepdims=True)
-    return shares

@@ -156,7 +156,7 @@ def _given(
         named = {path: _as_json(path, entries) for path, entries in prior.items()}
         told = resolve(steps, con, tree_id, named, "prior", passed_over)
         _spread(steps, tree_id, is_strict=passed_over is None)
-    elif isinstance(prior, (Real, bytes, list, tuple)) or prior == "":
+    elif isinstance(prior, (Real, bytes, list, tuple)):
         raise StagingError(f"prior is {prior!r}", hint=_FORMS)
     else:
         told = _from_source(steps, con, prior)
