@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cegdb.errors import SurveyError, TreeError
+from cegdb.errors import StagingError, SurveyError, TreeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,6 +22,7 @@ STAGED_BY = (
     "alpha",
     "prior",
     "hyperstages",
+    "relabel",
     "single_edges",
     "smoothing",
     "weighting",
@@ -38,6 +40,9 @@ LEARNT_BY = (
     "n_stages",
     "seed",
 )
+
+_PART = r'"(?:[^"]|"")+"|[^:="]+'
+_RELABEL = re.compile(rf"(?:(?P<variable>{_PART}):)?(?P<label>{_PART})=(?P<new>.+)", re.DOTALL)
 
 
 def split_names(_: object, __: object, value: str | None) -> list[str] | None:
@@ -118,6 +123,33 @@ def read_chains(values: Sequence[str]) -> list[tuple[str, str]]:
             raise TreeError(f"--before {value!r} is not A<B", hint="quote it: --before 'A<B'")
         pairs += pairwise(chain)
     return pairs
+
+
+def read_relabel(
+    _: object, __: object, values: Sequence[str]
+) -> dict[str | tuple[str, str], str]:
+    """Read labels to relabel given as ``LABEL=NEW`` or ``VARIABLE:LABEL=NEW``.
+
+    Quotes go around a part that holds a colon or an equals sign.
+    """
+    found: dict[str | tuple[str, str], str] = {}
+    for value in values:
+        parts = _RELABEL.fullmatch(value)
+        if parts is None:
+            raise StagingError(
+                f"--relabel {value!r} is not [VARIABLE:]LABEL=NEW",
+                hint="put double quotes around a part that holds a colon or an equals sign",
+            )
+        raw_label, label = _unquoted(parts["label"]), _unquoted(parts["new"])
+        key = (_unquoted(parts["variable"]), raw_label) if parts["variable"] else raw_label
+        if found.setdefault(key, label) != label:
+            raise StagingError(f"--relabel gives {raw_label!r} two labels")
+    return found
+
+
+def _unquoted(part: str) -> str:
+    is_quoted = len(part) > 1 and part[0] == part[-1] == '"'
+    return part[1:-1].replace('""', '"') if is_quoted else part
 
 
 def options_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -303,6 +335,13 @@ STAGES = options_of(
         default="variable",
         show_default=True,
         help="What situations share that may share a stage, beside the label set.",
+    ),
+    click.option(
+        "--relabel",
+        multiple=True,
+        callback=read_relabel,
+        metavar="[VARIABLE:]LABEL=NEW",
+        help="A label that counts as another in stages; the tree keeps it.",
     ),
     click.option(
         "--single-edges",

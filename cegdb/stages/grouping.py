@@ -24,8 +24,8 @@ STARTS: Final = ("full", "indep")
 
 _NOT_SHARED: Final = (
     "situations share a stage within a hyperstage only (by default: same variable and "
-    "same label set); split the stage, complete the florets (sampling_zeros), or give "
-    "hyperstages"
+    "same label set); split the stage, complete the florets (sampling_zeros), relabel, "
+    "or give hyperstages"
 )
 
 
