@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from cegdb.ahc.greedy import MIN_LOG_BAYES_FACTOR, TIE_TOLERANCE
-from cegdb.ahc.learning import GREEDY, Plan, learn, pooled
+from cegdb.ahc.learning import GREEDY, Method, Plan, learn, pooled
 from cegdb.ahc.structure import structure_prior
 
 if TYPE_CHECKING:
@@ -22,8 +22,9 @@ _MOST_RUNS: Final = 200
 _FEWEST_RUNS: Final = 20
 _MOST_SITUATIONS: Final = 300
 _FEWEST_SITUATIONS: Final = 10
-_BUDGET: Final = {True: 3e8, False: 1e4}
+_BUDGET: Final = {True: 3e8, False: 6e4}
 """What all runs together may take, if merging (`_merging_cost`) and if not (`_cost`)."""
+_DEAR: Final[dict[Method, int]] = {"hc": 2, "kmeans": 6}
 
 
 class Chance(NamedTuple):
@@ -88,7 +89,7 @@ def false_stages(hyperstages: Sequence[Hyperstage], plan: Plan, *, seed: int) ->
     def runs_of(most: int) -> float:
         """Return how many runs of at most so many situations are within the budget."""
         n = np.minimum(sizes, most).astype(np.float64)
-        cost = _merging_cost(n, labels) if is_greedy else _cost(n)
+        cost = _merging_cost(n, labels) if is_greedy else _cost(n, plan.method)
         return _BUDGET[is_greedy] / max(float(cost.sum()), 1.0)
 
     most = _MOST_SITUATIONS
@@ -122,9 +123,9 @@ def _merging_cost(n: NDArray[np.float64], labels: NDArray[np.float64]) -> NDArra
     return cost
 
 
-def _cost(n: NDArray[np.float64]) -> NDArray[np.float64]:
+def _cost(n: NDArray[np.float64], method: Method) -> NDArray[np.float64]:
     """Return the cost of a run of a method that is run once a replicate: pairs, and calls."""
-    cost: NDArray[np.float64] = n**2 + 100
+    cost: NDArray[np.float64] = (n**2 + 100) * _DEAR.get(method, 1)
     return cost
 
 
