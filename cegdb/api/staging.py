@@ -38,13 +38,22 @@ class StagedTree(Drawn):
         return float(self._row()["log_marginal_likelihood"])
 
     @property
+    def false_stages(self) -> float | None:
+        """How many extra stages chance alone would make; None unless stages were learnt.
+
+        The mean over null runs, in which all situations of a hyperstage are alike.
+        """
+        expected = self._row()["summary"].get("false_stages")
+        return None if expected is None else float(expected)
+
+    @property
     def log_likelihood(self) -> float:
-        """Logarithm of the likelihood at the observed shares of each stage."""
+        """Logarithm of the likelihood at the observed (or smoothed) shares of each stage."""
         return float(self._row()["log_likelihood"])
 
     @property
     def df(self) -> int:
-        """Free parameters: labels less one, over the stages that some row reached."""
+        """Free parameters: labels less one, over all stages."""
         return int(self._row()["df"])
 
     @property
