@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cegdb.graphs import EdgeInfo
-    from cegdb.stages import Deff, Grouping, Hyperstages, WeightChoice
+    from cegdb.stages import Deff, Depends, Grouping, Hyperstages, WeightChoice
     from cegdb.store.objects import Kind
 
 
@@ -57,9 +57,10 @@ class EventTree(Drawn):
 
     def set_stages(
         self,
-        stages: Grouping,
+        stages: Grouping | None = None,
         name: str | None = None,
         *,
+        depends: Depends | None = None,
         alpha: float | None = None,
         hyperstages: Hyperstages = "variable",
         weighting: WeightChoice = "situation",
@@ -81,6 +82,7 @@ class EventTree(Drawn):
             self._store,
             self.id,
             stages,
+            depends=depends,
             name=name,
             alpha=alpha,
             hyperstages=hyperstages,
@@ -89,6 +91,15 @@ class EventTree(Drawn):
             replace=replace,
         )
         return StagedTree(self._store, staging_id)
+
+    def staging_template(self, path: str | os.PathLike[str]) -> Path:
+        """Write its situations as ``.xlsx``, ``.csv`` or ``.yaml``, to fill in stages.
+
+        `set_stages` reads the file back; see `cegdb.stages.template.write_template`.
+        """
+        from cegdb.stages.template import write_template
+
+        return write_template(self._store, self.id, path)
 
     def learn_stages(
         self,

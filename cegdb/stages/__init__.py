@@ -13,7 +13,16 @@ import sqlalchemy as sa
 
 from cegdb.errors import StagingError, agreeing, counted
 from cegdb.sqlfiles import Steps
-from cegdb.stages.naming import Grouping, SituationPath, refuse_mixture, resolve
+from cegdb.stages.naming import (
+    Grouping,
+    Members,
+    SituationPath,
+    keep_names,
+    refuse_mixed_stages,
+    refuse_mixture,
+    resolve,
+)
+from cegdb.stages.rules import Depends, apply_rules
 from cegdb.stages.scores import intervals, scores
 from cegdb.stages.weighting import Deff, WeightChoice, Weighting
 from cegdb.store import schema
@@ -32,6 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Deff",
+    "Depends",
     "Grouping",
     "Hyperstages",
     "SituationPath",
@@ -54,7 +64,10 @@ PALETTE: Final = [
 
 
 _KEPT_HYPERSTAGES: Final = "select vertex_id, hyperstage_id from temp.kept_situation"
-_KEPT_GIVEN: Final = "select vertex_id, stage_id from temp.kept_situation where kind = 'given'"
+_KEPT_GIVEN: Final = Members(
+    "select vertex_id, cast(stage_id as varchar) as name, name as called "
+    "from temp.kept_situation where kind = 'given'"
+)
 _KEPT_STAGES: Final = (
     "select k.vertex_id, cast(k.stage_id as varchar) as name "
     "from temp.kept_situation as k inner join temp.floret as f on k.vertex_id = f.vertex_id "
@@ -65,8 +78,9 @@ _KEPT_STAGES: Final = (
 def set_stages(
     store: Store,
     tree_id: int,
-    stages: Grouping,
+    stages: Grouping | None = None,
     *,
+    depends: Depends | None = None,
     name: str | None = None,
     alpha: float | None = None,
     hyperstages: Hyperstages = "variable",
@@ -85,9 +99,15 @@ def set_stages(
     stages
         Path -> name of the stage. A path is the labels from the root, ``"not
         applicable"`` written out, ``"*"`` for any; ``()`` is the root. Or a list of
-        groups of paths, or a frame, file or SELECT with columns ``vertex_id`` and
-        ``stage``. Situations not named are their own stage; those of them with a single
-        edge share one in each hyperstage.
+        groups of paths, or a template that was filled in (see `template.write_template`),
+        or a frame, file or SELECT with columns ``vertex_id`` and ``stage``. Situations not
+        named are their own stage; those of them with a single edge share one in each
+        hyperstage. Names are kept, but for those like u0, by which stages are shown.
+    depends
+        Rules: variable -> the earlier ones that its stages depend on, such as ``{"Fall":
+        ["Risk", "Treatment"]}``. Its situations that ``stages`` does not name share a stage
+        iff they have the same hyperstage and the same answers to these; that a variable was
+        not asked is an answer of its own. With none, it has one stage a hyperstage.
     name
         Of the staging; left out, the tree's name.
     alpha
@@ -130,7 +150,11 @@ def set_stages(
     ...     set_stages(store, event_tree(store, survey), {("a",): "s", ("b",): "s"})
     1
     """
-    request = _Request("given", name, alpha, hyperstages, Weighting(weighting, deff), replace)
+    if stages is None and depends is None:
+        raise StagingError("no stages are given", hint="give stages, or rules (depends)")
+    request = _Request(
+        "given", name, alpha, hyperstages, Weighting(weighting, deff), replace, depends=depends
+    )
     return _make(store, tree_id, request, stages=stages, initial=None)
 
 
@@ -215,6 +239,7 @@ class _Request:
     replace: bool = False
     again: Mapping[str, Any] | None = None
     keeps: bool = False
+    depends: Depends | None = None
 
 
 def remake_stages(store: Store, staging_id: int, *, keeps: bool) -> None:
@@ -262,20 +287,23 @@ def remake_stages(store: Store, staging_id: int, *, keeps: bool) -> None:
         Weighting(weighting, deff),
         again=staging,
         keeps=keeps and staging["method"] != "given",
+        depends=said.get("depends"),
     )
     _make(store, tree["tree_id"], request, stages=stages, initial=initial)
 
 
 def _groupings(staging: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        what: staging["settings"].get(what) for what in ("hyperstages", "initial", "stages")
-    }
+    said = staging["settings"]
+    rules = {"depends": said["depends"]} if "depends" in said else {}
+    return {what: said.get(what) for what in ("hyperstages", "initial", "stages")} | rules
 
 
-def _again(said: Any, kept: str | None) -> Any:
+def _again(said: Any, kept: str | Members | None) -> Any:
     """Return what was given of a staging, as it can be given again."""
     if not isinstance(said, dict):
         return said
+    if "groups" in said and not said.get("is_named", True):
+        return list(said["groups"].values())
     if "groups" in said:
         return {tuple(path): name for name, paths in said["groups"].items() for path in paths}
     return kept
@@ -303,6 +331,10 @@ def _make(
         weighting = request.weighting.settled(catalog, tree)
         passed_over: list[str] | None = None if again is None else []
         settings = _group(steps, con, tree, request.hyperstages, stages, initial, passed_over)
+        if request.depends is not None:
+            settings["depends"] = apply_rules(steps, tree, request.depends)
+        if request.keeps or (again is not None and request.method == "given"):
+            keep_names(steps)
         weighting.measure(steps, tree_id)
         _refuse_underflow(steps, alpha)
         merges: list[Merge] = []
@@ -433,16 +465,10 @@ def _group(
         hint = "a hyperstage holds situations of one label set"
         refuse_mixture(steps, tree_id, "given_hyperstage", labels, "hyperstage", hint)
     steps.run("situation_group", by_variable=rule != "labels")
-    hyperstage = "select vertex_id, hyperstage_id as part from temp.situation_group"
-    hint = (
-        "situations share a stage within a hyperstage only (by default: same variable and "
-        "same label set); split the stage, complete the florets (sampling_zeros), or give "
-        "hyperstages"
-    )
     if is_strict and initial is not None:
-        refuse_mixture(steps, tree_id, "given_initial", hyperstage, "initial stage", hint)
+        refuse_mixed_stages(steps, tree_id, "given_initial", "initial stage")
     if is_strict and stages is not None:
-        refuse_mixture(steps, tree_id, "given_stage", hyperstage, "stage", hint)
+        refuse_mixed_stages(steps, tree_id, "given_stage", "stage")
     steps.run("floret_mass", tree_id=tree_id)
     return given
 
@@ -541,6 +567,7 @@ def _write(
         "staging_hyperstage", staging_id=staging_id, survey_id=tree["survey_id"]
     )
     steps.run("staging_member", staging_id=staging_id)
+    steps.run("stage_name")
     steps.run("staging_stage", staging_id=staging_id, tree_id=tree["tree_id"], palette=PALETTE)
     steps.run("stage_answer", alpha=alpha)
     steps.run("stage_estimate")
