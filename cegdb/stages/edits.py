@@ -154,8 +154,8 @@ def split_stage(
     ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
     ...     staged = survey.event_tree().set_stages({"0": "same", "1": "same"})
     ...     parts = staged.split("same", [["s2"]])
-    ...     parts.stages["name"].tolist()
-    [None, 'same', None]
+    ...     parts.stages["name"].fillna("").tolist()
+    ['', 'same', '']
     """
     with store.writing() as (con, catalog), Steps(con) as steps:
         staging = _staging(catalog, staging_id)
@@ -219,8 +219,8 @@ def rename_stages(
     >>> with cegdb.open() as db:
     ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
     ...     staged = survey.event_tree().learn_stages().rename({"u1": "frail"})
-    ...     staged.stages[["name", "kind"]].to_numpy().tolist()
-    [[None, 'learnt'], ['frail', 'learnt']]
+    ...     staged.stages[["name", "kind"]].fillna("").to_numpy().tolist()
+    [['', 'learnt'], ['frail', 'learnt']]
     """
     if not names or not isinstance(names, Mapping):
         raise StagingError(f"names to give are {names!r}", hint="such as {'u3': 'frail'}")

@@ -289,7 +289,7 @@ def _entries(tree: Any, called: str) -> Iterator[Row]:
                 if row is None:
                     raise _malformed(called, paths)
                 yield row
-    else:
+    elif not _is(stages, "scalar") or _scalar(stages, called):
         raise StagingError(
             f"{called} has no list or mapping 'stages'",
             hint="write 'stages:', and below it entries '- path: [\"High\"]' with 'stage: "

@@ -58,11 +58,11 @@ def known_rules(depends: object, order: Sequence[str], tree: str) -> dict[str, l
         before = list(order[: order.index(target)])
         late = [name for name in asked if name not in before]
         if late:
-            earlier = f"{listed(map(repr, before))} come before it" if before else "none does"
+            earlier = listed(map(repr, before)) or "nothing"
             raise StagingError(
                 f"depends: {target!r} cannot depend on {listed(map(repr, late))}, which does "
                 f"not come before it in tree {tree!r}",
-                hint=f"{earlier}; or build the tree in another order",
+                hint=f"before it: {earlier}; or build the tree in another order",
             )
         found[target] = [name for name in before if name in asked]
     return found

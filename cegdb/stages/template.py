@@ -87,6 +87,7 @@ def write_template(
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> from cegdb.ingest import ingest
     >>> from cegdb.store import Store
     >>> from cegdb.tree import event_tree
@@ -148,7 +149,7 @@ def _whole(file: Path) -> Iterator[Path]:
 
 def _table(lines: Sequence[tuple[Any, ...]]) -> Iterator[list[object]]:
     """Give the header and the rows; numbers are int."""
-    deepest = max((len(line[2]) for line in lines), default=0)
+    deepest = max((len(line[2]) for line in lines), default=0) or 1
     yield [*_BEFORE, *(f"path_{i}" for i in range(1, deepest + 1)), *_AFTER]
     for place, (vertex_id, variable, path, labels, counts, n, stage) in enumerate(lines):
         steps = [*path, *[""] * (deepest - len(path))]
