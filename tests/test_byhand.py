@@ -363,12 +363,25 @@ def test_other_tables_and_encodings_are_read(falls: EventTree, tmp_path: Path) -
     plain = tmp_path / "plain.csv"
     plain.write_text("vertex_id,stage\n0,first\n")
     assert list(named(falls.set_stages(plain))) == ["first"]
+    book = write_table(tmp_path / "plain.xlsx", [["stage", "vertex_id"], ["x", 0.0]])
+    assert list(named(falls.set_stages(book))) == ["x"]
     wide = tmp_path / "wide.csv"
     wide.write_text("sep=;\npath_1;stage\nhi;x\n", encoding="utf-16")
     assert list(named(falls.set_stages(wide))) == ["x"]
     wide.write_bytes("path_1,stage\nhi,é\n".encode("cp1252"))
     with pytest.raises(StagingError, match=r"wide.csv is not UTF-8 text\nhint: .*CSV UTF-8"):
         falls.set_stages(wide)
+
+
+def test_learning_starts_from_a_template(falls: EventTree, tmp_path: Path) -> None:
+    file = tmp_path / "start.csv"
+    file.write_text("path_1,path_2,stage\nhi,01,a\nhi,02,a\nlo,*,b\n")
+    staged = falls.learn_stages(initial=file)
+    assert {frozenset([4, 5])} <= {block & {4, 5} for block in partition(staged)}
+    assert named(staged) == {}
+    file.write_text("path_1,path_2,stage\nhi,01,a\nhi,,a\n")
+    with pytest.raises(StagingError, match=r"joins row 3, .*\('hi'\).* and row 2, "):
+        falls.learn_stages(initial=file)
 
 
 def test_a_template_is_written_whole_or_not_at_all(

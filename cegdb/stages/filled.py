@@ -98,7 +98,7 @@ def read(source: object) -> Template | None:
             return Template(called, _yaml_rows(_text(Path(name), called), called))
         if suffix == ".csv":
             return _of_table(called, _csv_lines(_text(Path(name), called), called))
-        return _of_table(called, excel.numbered(Path(name)))
+        return _of_table(called, excel.numbered(Path(name)), may_be_plain=True)
     except SurveyError as error:
         raise StagingError(str(error.args[0]), hint=error.hint) from None
 
@@ -141,13 +141,19 @@ def _shown_path(path: list[str]) -> str:
     return f"({', '.join(map(repr, path))})" if path else "(the root)"
 
 
-def _of_table(called: str, lines: Iterator[tuple[int, list[str | None]]]) -> Template | None:
-    """Return the template that rows of cells are, the header first; None if they are none."""
+def _of_table(
+    called: str, lines: Iterator[tuple[int, list[str | None]]], *, may_be_plain: bool = False
+) -> Template | None:
+    """Return the template that rows of cells are, the header first; None if they are none.
+
+    ``may_be_plain``: ``vertex_id`` and ``stage`` alone are one too.
+    """
     head = next(lines, None)
     if head is None:
         return None
     columns = [(name or "").strip().casefold() for name in head[1]]
-    if not fits(columns):
+    is_plain = may_be_plain and sorted(columns) == ["stage", "vertex_id"]
+    if not (is_plain or fits(columns)):
         return None
     places: dict[str, int] = {}
     for place, name in enumerate(columns):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from cegdb.errors import SqlStepError, StagingError, SurveyError, items_of, listed
 from cegdb.ingest.labels import label_of
-from cegdb.ingest.sources import Source, opened, unreadable
+from cegdb.ingest.sources import Source, load_chunks, opened, unreadable
 from cegdb.stages import filled
 from cegdb.stages.words import (
     ANY,
@@ -262,6 +262,7 @@ def _from_source(
     if file is not None:
         return _from_template(steps, tree_id, file, what)
     with _named(con, source, what) as relation:
+        load_chunks(con, relation, relation.columns)
         if filled.fits(relation.columns):
             return _from_template(steps, tree_id, filled.read_relation(steps, relation), what)
         if "vertex_id" not in relation.columns or len(relation.columns) != 2:

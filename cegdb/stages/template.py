@@ -164,8 +164,16 @@ def _write_sheet(part: Path, file: Path, table: Iterable[list[object]]) -> None:
             hint='pip install "cegdb[survey]", or write .csv or .yaml',
         )
     import xlsxwriter
+    from xlsxwriter.exceptions import XlsxWriterException
 
-    with xlsxwriter.Workbook(part) as book:
+    try:
+        _fill_sheet(xlsxwriter.Workbook(part), file, table)
+    except XlsxWriterException as error:
+        raise StagingError(f"{file} cannot be written: {error}") from None
+
+
+def _fill_sheet(book: Any, file: Path, table: Iterable[list[object]]) -> None:
+    with book:
         page = book.add_worksheet("stages")
         page.freeze_panes(1, 0)
         for at, cells in enumerate(table):
