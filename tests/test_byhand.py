@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 MORE = int(os.environ.get("MORE_EXAMPLES", "1"))
 FEW = settings(
-    max_examples=3 * MORE,
+    max_examples=4 * MORE,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
@@ -146,9 +146,8 @@ def shuffled(file: Path, draw: Callable[..., Any], dropped: list[str]) -> Path:
 # -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".xlsx", ".yaml"])
 @FEW
-@given(data=st.data())
+@given(suffix=st.sampled_from([".csv", ".xlsx", ".yaml"]), data=st.data())
 def test_a_template_comes_back_whatever_the_labels(
     database: Database, suffix: str, data: st.DataObject
 ) -> None:
@@ -185,8 +184,34 @@ def test_a_template_comes_back_whatever_the_labels(
     assert database.check() == []
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx", ".yaml"])
+def test_every_character_comes_back(db: Database, tmp_path: Path, suffix: str) -> None:
+    codes = [*range(0x100), 0x2028, 0x2029, 0xFEFF, 0xFFFD, 0xE000, 0x1F600, 0x10FFFF]
+    labels = [*STRANGE, "null", "#N/A", "_x000D_", "]]>", "\r\n\r", " ", *map(chr, codes)]
+    labels = sorted({*labels, *(f"a{chr(code)}b" for code in codes)})
+    frame = pd.DataFrame({"x": labels * 2, "y": ["u", "v"] * len(labels)}, dtype=object)
+    tree = db.ingest(frame, name="s").event_tree()
+    every = tree.situations[["vertex_id", "labels"]]
+    stage = [
+        f"{''.join(path)} {vertex_id}" for vertex_id, path in every.itertuples(index=False)
+    ]
+    staged = tree.set_stages(every[["vertex_id"]].assign(stage=stage))
+    again = tree.set_stages(staged.template(tmp_path / f"all{suffix}"))
+    assert named(again) == named(staged)
+    assert len(named(staged)) == len(every)
+
+
+def test_a_character_that_no_sheet_holds_is_refused(db: Database, tmp_path: Path) -> None:
+    tree = db.ingest(pd.DataFrame({"x": ["\uffff", "b"] * 2, "y": ["u"] * 4})).event_tree()
+    with pytest.raises(
+        StagingError, match=r"has a character that no sheet can hold\nhint: .*csv"
+    ):
+        tree.staging_template(tmp_path / "all.xlsx")
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.fixture
-def falls(db: Database) -> EventTree:
+def falls(database: Database) -> EventTree:
     rows = [
         (a, b, c)
         for a, b in (("hi", "01"), ("hi", "02"), ("lo", "01"), ("lo", "02"), ("lo", "*"))
@@ -194,7 +219,7 @@ def falls(db: Database) -> EventTree:
     ]
     rows += [("no", None, "no"), ("no", None, "maybe")]
     frame = pd.DataFrame(rows, columns=["Risk", "Care", "Fall"], dtype=object)
-    return db.ingest(frame, name="falls").event_tree(blank="structural")
+    return database.ingest(frame, name="falls", replace=True).event_tree(blank="structural")
 
 
 def edited(
@@ -238,7 +263,7 @@ def test_the_label_star_is_no_wildcard_in_a_template(falls: EventTree, tmp_path:
 
 def test_unedited_shown_names_are_no_given_names(falls: EventTree, tmp_path: Path) -> None:
     staged = falls.learn_stages()
-    again = falls.set_stages(staged.template(tmp_path / "falls.csv"), "again")
+    again = falls.set_stages(staged.template(tmp_path / "falls.csv"))
     assert partition(again) == partition(staged)
     assert named(again) == {}
 

@@ -44,6 +44,7 @@ _MOST_RECORDED: Final = 10_000
 _PATHS: Final = "give labels from the root, such as ('High', 'Low')"
 
 _SHOWN: Final = "u[0-9]+"
+_BLANKS: Final = r"[\s\x0b\x1c-\x1f\x85\p{Z}]+"
 
 SituationPath: TypeAlias = "str | Sequence[object]"
 
@@ -134,9 +135,11 @@ def resolve(
 
 def _show_names(steps: Steps, query: str, place: int = 1) -> None:
     """Keep the names to show of stages, but for what looks like a name shown anyway."""
+    trimmed = f"regexp_replace(name, '^{_BLANKS}|{_BLANKS}$', '', 'g')"
     steps.execute(
-        f"insert into temp.given_name select distinct vertex_id, name, {place} "  # noqa: S608
-        f"from ({query}) where not regexp_full_match(name, '{_SHOWN}')"
+        f"insert into temp.given_name select distinct vertex_id, name, {place} from "  # noqa: S608
+        f"(select vertex_id, {trimmed} as name from ({query})) "
+        f"where name <> '' and not regexp_full_match(name, '{_SHOWN}')"
     )
 
 

@@ -30,6 +30,7 @@ _FORMATS: Final = (".xlsx", ".csv", *_YAML)
 _MOST_ROWS: Final = 1_048_576
 _MOST_COLUMNS: Final = 16_384
 _LONGEST_CELL: Final = 32_767
+_NO_CELL: Final = frozenset("\ufffe\uffff")
 _HEAD: Final = """\
 # Stages of {kind} {name}: write the name of a stage after 'stage:'. Situations of one name
 # share a stage; those without a name, or not listed, are their own. 'path' (the labels from
@@ -182,6 +183,11 @@ def _fill_sheet(book: Any, file: Path, table: Iterable[list[object]]) -> None:
             for place, cell in enumerate(cells):
                 if isinstance(cell, int):
                     page.write_number(at, place, cell)
+                elif not _NO_CELL.isdisjoint(str(cell)):
+                    raise StagingError(
+                        f"{file.name}: {cell!r} has a character that no sheet can hold",
+                        hint="write .csv or .yaml instead",
+                    )
                 elif page.write_string(at, place, str(cell)):
                     raise _too_large(file, f"cells of {_LONGEST_CELL:,} characters")
             if not at:
