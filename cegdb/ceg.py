@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cegdb.errors import CegError
 from cegdb.positions import Stop, merge_positions
 from cegdb.sqlfiles import Row, Steps
+from cegdb.stages.priors import edge_priors, rule_of
 from cegdb.store import schema
 from cegdb.store.objects import claim_name, clear, insert_rows, new_id, refuse_stale, row, write
 from cegdb.version import made_by
@@ -108,8 +109,9 @@ def _build(
         tree = row(catalog, "tree", tree_id)
         ceg_id = new_id(catalog, "ceg") if again is None else again
         n_vertices, sizes = merge_positions(steps, ceg_id, tree, staging_id, stop)
-        steps.run("floret_mass", tree_id=tree_id)
-        steps.run("position_mass", alpha=staging["alpha"])
+        rule, alpha = rule_of(staging["settings"]), staging["alpha"]
+        edge_priors(steps, tree_id, staging_id, rule, alpha)
+        steps.run("position_mass")
         n_edges = steps.run("graph_edge", ceg_id=ceg_id, staging_id=staging_id)
     insert_rows(catalog, schema.merge_step, sizes)
     write(

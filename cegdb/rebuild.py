@@ -136,6 +136,7 @@ def _remade(
         steps.run("former_member", staging_id=staging_id)
         steps.run("former_probability", staging_id=staging_id, survey_id=former_survey_id)
         steps.run("kept_situation", tree_id=tree.object_id)
+        steps.run("kept_prior", staging_id=staging_id, tree_id=tree.object_id)
         with _told(staging):
             remake_stages(store, staging_id, keeps=keeps)
         steps.run("moved_stage", staging_id=staging_id)

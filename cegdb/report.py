@@ -24,6 +24,16 @@ _KINDS: Final = {
     "single_edge": "of single-edge florets",
     "unobserved": "never observed",
 }
+_PRIORS: Final = {
+    "floret": "anew in each floret",
+    "path": "shared equally among the paths to the leaves",
+}
+_SCORES: Final = {
+    "log_marginal_likelihood": "log marginal likelihood",
+    "log_likelihood": "log likelihood",
+    "bic": "BIC",
+    "aic": "AIC",
+}
 _WEIGHTING: Final = {
     "situation": "the respondents of a situation count as many as equal weights would be "
     "worth them (Kish)",
@@ -179,8 +189,11 @@ def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
         f"BIC {row['bic']:.2f}, {counted(row['df'], 'free parameter')}; "
         f"alpha = {row['alpha']:g}{why}"
     )
-    lines = [made, scored]
     settings = row["settings"] if isinstance(row["settings"], dict) else {}
+    prior = settings.get("prior", "mass")
+    if prior != "mass":
+        scored += f", {_PRIORS[prior] if isinstance(prior, str) else 'some priors given'}"
+    lines = [made, scored]
     if "weighting" in settings:
         lines.append(f"  weights: {_WEIGHTING[settings['weighting']]}")
     if "deff" in settings:
@@ -190,13 +203,55 @@ def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     drift = _mapping(details, "drift")
     if drift:
         lines += _drift(drift)
-    if row["method"] == "ahc" and not details.get("is_kept"):
-        merges = counted(details.get("merges", 0), "merge")
-        lines.append(f"  {merges}; stopped since no further one raises the score")
+    if "false_stages" in details:
+        lines += [*_learning(row["method"], settings, details), _chance(details)]
     not_named = details.get("situations_not_named", 0)
     if not_named:
         lines.append(f"  {counted(not_named, 'situation')} not named, each its own stage")
     return lines
+
+
+def _learning(
+    method: str, settings: Mapping[str, Any], details: Mapping[str, Any]
+) -> list[str]:
+    """Return what the learning did, and how good its result is."""
+    score = _SCORES.get(settings.get("score", "log_marginal_likelihood"), "")
+    prior = ", structure prior by size" if settings.get("structure_prior") == "size" else ""
+    merges = counted(details.get("merges", 0), "merge")
+    if method == "exact":
+        return [f"  exact: no other stages of these hyperstages have a better {score}{prior}"]
+    if method in ("ahc", "auto", "bhc"):
+        lines = [f"  {merges} by {score}{prior}; stopped since no further one improves it"]
+    elif method == "bj":
+        distance, threshold = settings["distance"], settings["threshold"]
+        lines = [f"  bj: stages joined while their {distance} distance is under {threshold:g}"]
+    else:
+        lines = [f"  {method} by {score}{prior}: not known to be the optimum"]
+    if method == "auto":
+        n_rough = details.get("approximated", 0)
+        if n_rough:
+            lines.append(
+                f"  approximated {counted(n_rough, 'hyperstage')} of more than "
+                f"{details['situations_exact']:,} distinct florets: stages start from cells of "
+                "almost equal shares; on a sample of 1,000 situations of each this is "
+                f"{details['sample_loss']:.4g} below the exact {details['sample_score']:.6g}"
+            )
+        else:
+            lines.append("  exact: no hyperstage was large enough to approximate")
+    return lines
+
+
+def _chance(details: Mapping[str, Any]) -> str:
+    """Return how many stages chance alone would have added."""
+    expected, error = details["false_stages"], details["false_stages_error"]
+    sampled, learnt = details["null_situations"], details["situations_learnt"]
+    least = "at least " if sampled < learnt else ""
+    of_sample = f" (a sample of {sampled:,} of {learnt:,} situations)" if least else ""
+    return (
+        f"  chance alone would make {least}{expected:.2f} false extra stages "
+        f"(+- {error:.2f}, {details['null_runs']} null runs) if the situations of each "
+        f"hyperstage were alike{of_sample}"
+    )
 
 
 def _drift(drift: Mapping[str, Any]) -> list[str]:

@@ -84,6 +84,14 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
             for view in views(found.kind):
                 assert found.rows(view, min_n=5)[0] == found.rows(view)[0]
         staged.to_ceg(stop="baseline")
+        tree.learn_stages(method="csbhc", prior="path", hyperstages="paper")
+        tree.set_stages({}, prior={("u",): 1.5})
+        other = tree.set_stages({("u",): "s", ("v",): "s"}, hyperstages="labels")
+        db.compare()
+        db.compare(other, staged)
+        staged.diff(other)
+        staged.inclusion(other)
+        staged.cid(other)
         survey.event_tree(name="plain").learn_stages()
         book = {"variables": {"c": {"same": [["p", "q"]]}}}
         with pytest.raises(cegdb.CegdbError, match="declared the same"):

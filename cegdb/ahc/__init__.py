@@ -9,7 +9,7 @@ from cegdb.ahc.greedy import (
     agglomerate,
     interleave,
 )
-from cegdb.ahc.learning import Learnt, Method, Plan, ScoreName, learn
+from cegdb.ahc.learning import LARGE, Learnt, Method, Plan, ScoreName, learn, total_score
 from cegdb.ahc.scoring import (
     Hyperstage,
     Marginal,
@@ -18,8 +18,10 @@ from cegdb.ahc.scoring import (
     log_marginal_likelihood,
     log_rising,
 )
+from cegdb.ahc.structure import StructurePrior
 
 __all__ = [
+    "LARGE",
     "MIN_LOG_BAYES_FACTOR",
     "TIE_TOLERANCE",
     "Hyperstage",
@@ -31,9 +33,11 @@ __all__ = [
     "Plan",
     "Score",
     "ScoreName",
+    "StructurePrior",
     "agglomerate",
     "interleave",
     "learn",
     "log_marginal_likelihood",
     "log_rising",
+    "total_score",
 ]

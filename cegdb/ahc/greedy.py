@@ -1,7 +1,8 @@
 """Exact greedy clustering of stages, on arrays.
 
 Agglomerative hierarchical clustering (AHC) merges two stages by adding counts and
-priors, the pair with the largest log Bayes factor first, as long as that is positive [1]_.
+priors, the pair that gains most first: the largest log Bayes factor, as long as that is
+positive [1]_, or another score's gain.
 
 References
 ----------
@@ -12,12 +13,12 @@ References
 from __future__ import annotations
 
 from heapq import heappop, heappush
-from math import nextafter
-from typing import TYPE_CHECKING, NamedTuple
+from math import inf, nextafter
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from cegdb.ahc.scoring import STEEP, log_marginal_likelihood
+from cegdb.ahc.scoring import STEEP, Penalised, Score, log_marginal_likelihood
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +44,8 @@ class Merge(NamedTuple):
     absorbed_id
         The other stage's id.
     log_bayes_factor
-        Score of the merged stage minus the scores of the two, above 1e-9.
+        Score of the merged stage minus the scores of the two: a log Bayes factor, or half
+        of what BIC or AIC falls by.
     """
 
     kept_id: int
@@ -58,13 +60,15 @@ def agglomerate(
     ids: NDArray[np.int64],
     *,
     unit: float = 1.0,
+    score: Score | None = None,
+    least: float = MIN_LOG_BAYES_FACTOR,
+    last_wins: bool = False,
 ) -> list[Merge]:
     """Cluster the situations of one hyperstage: exact greedy AHC.
 
-    Of all pairs of stages, the one with the largest log Bayes factor is merged, while
-    that exceeds 1e-9. Pairs within ``1e-9 * max(1, best)`` of the best tie: the
-    smallest (smaller id, larger id) is taken. A merged stage has the smallest id of
-    its members.
+    Of all pairs of stages, the one that gains most is merged, while its gain exceeds
+    ``least``. Pairs within ``1e-9 * max(1, best)`` of the best tie: the smallest (smaller
+    id, larger id) is taken. A merged stage has the smallest id of its members.
 
     Parameters
     ----------
@@ -81,6 +85,12 @@ def agglomerate(
     unit
         What 1 in ``counts`` stands for, a power of 2: effective counts of weighted
         surveys are multiples of a small one, so that their sums are exact too.
+    score
+        What gains are gains of; left out, the log marginal likelihood (log Bayes factors).
+    least
+        A merge must gain more: 1e-9 is 0 in exact arithmetic.
+    last_wins
+        Of ties take the largest (larger id, smaller id) instead.
 
     Returns
     -------
@@ -89,7 +99,7 @@ def agglomerate(
 
     Notes
     -----
-    A log Bayes factor depends on the two contents (counts and multiplicities) only, so
+    A gain depends on the two contents (counts and multiplicities) only, so
     stages of equal content are kept together, and contents are compared, not stages.
     With ``d`` distinct contents at a time: ``d**2 / 2`` comparisons to begin with and
     a few times ``d`` a merge. Memory is proportional to the number of situations.
@@ -109,16 +119,26 @@ def agglomerate(
     """
     if bases.shape[1] == 1:
         return []
-    contents = _Contents(len(ids), bases, unit)
-    contents.is_steep = bool((multiplicities @ bases).sum() > STEEP)
-    for row, stage in zip(np.hstack((counts, multiplicities)), ids.tolist(), strict=True):
+    scorer: _Scorer
+    if isinstance(score, Penalised):
+        scorer = _Fit(score, counts.shape[1], unit)
+        multiplicities = multiplicities[:, :0]
+    else:
+        is_steep = bool((multiplicities @ bases).sum() > STEEP)
+        scorer = _Bayes(bases, unit, is_steep=is_steep)
+    # Ids of the other sign turn the order of ties round; the smallest id stays the name.
+    sign, name = (-1, max) if last_wins else (1, min)
+    contents = _Contents(len(ids), scorer, least)
+    rows = np.hstack((counts, multiplicities))
+    for row, stage in zip(rows, (sign * ids).tolist(), strict=True):
         contents.add(row, stage)
     merges: list[Merge] = []
     while (choice := contents.choose()) is not None:
         first, second, gain = choice
         row = contents.rows[first] + contents.rows[second]
-        kept, absorbed = contents.take(first, second)
-        contents.add(row, kept)
+        taken = contents.take(first, second)
+        contents.add(row, name(taken))
+        kept, absorbed = sorted(sign * stage for stage in taken)
         merges.append(Merge(kept, absorbed, gain))
     return merges
 
@@ -168,7 +188,7 @@ def interleave(runs: Sequence[Sequence[Merge]]) -> list[Merge]:
         advance(run)
     merges: list[Merge] = []
     while gains:
-        floor = _tie_floor(-gains[0])
+        floor = _tie_floor(-gains[0], -inf)
         tied: list[float] = []
         while gains and -gains[0] >= floor:
             tied.append(-heappop(gains))
@@ -184,6 +204,82 @@ def interleave(runs: Sequence[Sequence[Merge]]) -> list[Merge]:
     return merges
 
 
+class _Scorer(Protocol):
+    """Scores contents, many at a time, by columns of terms that add up."""
+
+    n_terms: int
+    width: int
+    is_steep: bool
+
+    def terms(self, row: NDArray[np.int64]) -> NDArray[np.float64]: ...
+
+    def score(self, terms: NDArray[np.float64]) -> NDArray[np.float64]: ...
+
+    def steep_score(self, rows: NDArray[np.int64]) -> NDArray[np.float64]: ...
+
+
+class _Bayes:
+    """The log marginal likelihood; a row is counts, then multiplicities of the bases."""
+
+    def __init__(self, bases: NDArray[np.float64], unit: float, *, is_steep: bool) -> None:
+        n_bases, self.n_labels = bases.shape
+        self.width = self.n_labels + n_bases
+        # Labels with the same prior throughout, all of them as a rule, share a term.
+        self.bases, label_base = np.unique(bases, axis=1, return_inverse=True)
+        self.label_base = label_base.ravel()
+        self.n_terms = self.n_labels + self.bases.shape[1] + 2
+        self.minus = [*(self.n_labels + 1 + self.label_base).tolist(), self.n_terms - 1]
+        self.unit = unit
+        self.is_steep = is_steep
+
+    def terms(self, row: NDArray[np.int64]) -> NDArray[np.float64]:
+        counts = row[: self.n_labels] * self.unit
+        prior = (row[self.n_labels :, None] * self.bases).sum(axis=0)
+        label_prior = prior[self.label_base]
+        mass = label_prior.sum(keepdims=True)
+        return np.concatenate((label_prior + counts, mass, prior, mass + counts.sum()))
+
+    def score(self, terms: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return log marginal likelihoods, one a column.
+
+        The first rows are ``a_1 + n_1 ... a_k + n_k`` and ``A``; ``minus`` names the rows
+        of ``a_1 ... a_k`` and ``A + N``. Differences are taken first, so that the score is
+        exactly 0 without counts; rows are added in this order.
+        """
+        from scipy.special import gammaln  # takes 0.2 s to import
+
+        values = gammaln(terms)
+        total: NDArray[np.float64] = values[0] - values[self.minus[0]]
+        for row in range(1, len(self.minus)):
+            total += values[row] - values[self.minus[row]]
+        return total
+
+    def steep_score(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the scores of contents whose prior mass is large."""
+        prior = rows[:, self.n_labels :] @ self.bases[:, self.label_base]
+        return log_marginal_likelihood(rows[:, : self.n_labels] * self.unit, prior)
+
+
+class _Fit:
+    """A penalised log likelihood; a row is counts."""
+
+    is_steep = False
+
+    def __init__(self, score: Penalised, n_labels: int, unit: float) -> None:
+        self.of = score
+        self.n_terms = self.width = n_labels
+        self.unit = unit
+
+    def terms(self, row: NDArray[np.int64]) -> NDArray[np.float64]:
+        return row * np.float64(self.unit)
+
+    def score(self, terms: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self.of.value(terms.T)
+
+    def steep_score(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        return self.of.value(self.terms(rows))
+
+
 class _Contents:
     """The distinct contents of the stages, each with its stages and its best gain.
 
@@ -197,18 +293,12 @@ class _Contents:
     two are commutative, longer ones have a fixed order.
     """
 
-    def __init__(self, capacity: int, bases: NDArray[np.float64], unit: float) -> None:
-        n_bases, n_labels = bases.shape
-        # Labels with the same prior throughout, all of them as a rule, share a term.
-        self.bases, label_base = np.unique(bases, axis=1, return_inverse=True)
-        self.label_base = label_base.ravel()
-        n_terms = n_labels + self.bases.shape[1] + 2
-        self.minus = [*(n_labels + 1 + self.label_base).tolist(), n_terms - 1]
+    def __init__(self, capacity: int, scorer: _Scorer, least: float) -> None:
+        self.scorer = scorer
+        self.least = least
         self.size = 0
-        self.is_steep = False
-        self.unit = unit
-        self.rows = np.empty((capacity, n_labels + n_bases), dtype=np.int64)
-        self.terms = np.empty((n_terms, capacity))
+        self.rows = np.empty((capacity, scorer.width), dtype=np.int64)
+        self.terms = np.empty((scorer.n_terms, capacity))
         self.score = np.empty(capacity)
         self.twin_gain = np.empty(capacity)
         self.best = np.empty(capacity)
@@ -234,9 +324,9 @@ class _Contents:
         while True:
             best = self.best[: self.size]
             top = float(best.max())
-            if top <= MIN_LOG_BAYES_FACTOR:
+            if not top > self.least:
                 return None
-            floor = _tie_floor(top)
+            floor = _tie_floor(top, self.least)
             tied = np.flatnonzero(best >= floor)
             stale = tied[self.partner[tied] == _STALE].tolist()
             if not stale:
@@ -275,16 +365,10 @@ class _Contents:
         """Return the log Bayes factors of a content with others."""
         merged = self.terms[:, others] + self.terms[:, slot, None]
         apart: NDArray[np.float64] = self.score[others] + self.score[slot]
-        if self.is_steep:
+        if self.scorer.is_steep:
             rows = self.rows[others] + self.rows[slot]
-            return self._steep_score(rows) - apart
-        return _score(merged, self.minus) - apart
-
-    def _steep_score(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the scores of contents whose prior mass is large."""
-        n_labels = len(self.label_base)
-        prior = rows[:, n_labels:] @ self.bases[:, self.label_base]
-        return log_marginal_likelihood(rows[:, :n_labels] * self.unit, prior)
+            return self.scorer.steep_score(rows) - apart
+        return self.scorer.score(merged) - apart
 
     def _find_partner(self, slot: int) -> None:
         gains = self._gains(slot, slice(self.size))
@@ -296,20 +380,13 @@ class _Contents:
 
     def _open_slot(self, row: NDArray[np.int64], stage: int) -> None:
         slot = self.size
-        n_labels = len(self.label_base)
-        counts = row[:n_labels] * self.unit
-        prior = (row[n_labels:, None] * self.bases).sum(axis=0)
-        label_prior = prior[self.label_base]
-        mass = label_prior.sum(keepdims=True)
         self.size += 1
         self.rows[slot] = row
-        self.terms[:, slot] = np.concatenate(
-            (label_prior + counts, mass, prior, mass + counts.sum())
-        )
-        if self.is_steep:
-            self.score[slot] = self._steep_score(row[None, :])[0]
+        self.terms[:, slot] = self.scorer.terms(row)
+        if self.scorer.is_steep:
+            self.score[slot] = self.scorer.steep_score(row[None, :])[0]
         else:
-            self.score[slot] = _score(self.terms[:, slot, None], self.minus)[0]
+            self.score[slot] = self.scorer.score(self.terms[:, slot, None])[0]
         self.stages.append([stage])
         self.slots[row.tobytes()] = slot
         gains = self._gains(slot, slice(self.size))
@@ -339,23 +416,7 @@ class _Contents:
         self.slots[self.rows[slot].tobytes()] = slot
 
 
-def _tie_floor(best: float) -> float:
-    """Return the smallest log Bayes factor that ties with the best."""
+def _tie_floor(best: float, least: float) -> float:
+    """Return the smallest gain above ``least`` that ties with the best."""
     floor = best - TIE_TOLERANCE * max(1.0, abs(best))
-    return max(floor, nextafter(MIN_LOG_BAYES_FACTOR, 1.0))
-
-
-def _score(terms: NDArray[np.float64], minus: Sequence[int]) -> NDArray[np.float64]:
-    """Return log marginal likelihoods, one a column.
-
-    The first rows are ``a_1 + n_1 ... a_k + n_k`` and ``A``; ``minus`` names the rows
-    of ``a_1 ... a_k`` and ``A + N``. Differences are taken first, so that the score is
-    exactly 0 without counts and for a single label; rows are added in this order.
-    """
-    from scipy.special import gammaln  # takes 0.2 s to import
-
-    values = gammaln(terms)
-    total: NDArray[np.float64] = values[0] - values[minus[0]]
-    for row in range(1, len(minus)):
-        total += values[row] - values[minus[row]]
-    return total
+    return max(floor, nextafter(least, inf))

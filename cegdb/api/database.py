@@ -6,14 +6,14 @@ import html
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
+from cegdb import compare, query, report
 from cegdb import ingest as ingest_room
-from cegdb import query, report
 from cegdb.api.graph import ChainEventGraph
 from cegdb.api.named import Named
 from cegdb.api.staging import StagedTree
 from cegdb.api.survey import Survey
 from cegdb.api.tree import EventTree
-from cegdb.errors import counted
+from cegdb.errors import StagingError, counted
 from cegdb.store.objects import KINDS, all_names, drop, find
 
 if TYPE_CHECKING:
@@ -314,6 +314,76 @@ class Database:
         }
         made = rebuild(self._store, survey, stages=stages)
         return [of_kind[one.kind](self._store, one.object_id) for one in made]
+
+    def compare(self, *stagings: str | StagedTree) -> pd.DataFrame:
+        """Return stagings side by side, with their scores.
+
+        Parameters
+        ----------
+        *stagings
+            Names or objects; the first is what the others are compared with. Left out: all
+            of the database, each with the best of those it can be compared with.
+
+        Returns
+        -------
+        DataFrame
+            One row a staging, in the order given; left out, by ``comparable`` and the best
+            first. Columns:
+
+            - ``staging``, ``tree``: their names;
+            - ``method`` (given, or how it was learnt) and ``score``, what learning made
+              as good as it could (missing where stages were given);
+            - ``alpha``, the prior mass;
+            - ``n_stages``, of all kinds;
+            - ``df``, free parameters: labels less one, over the stages that rows reached;
+            - ``log_likelihood`` at the shares of each stage, and
+              ``log_marginal_likelihood``: larger is better, natural logarithms;
+            - ``aic``, ``bic``: smaller is better; they do not depend on the prior;
+            - ``log_bayes_factor``: the log marginal likelihood less that of the first
+              staging named (or, none named, of the best with the same ``comparable``); 0
+              for that one, above 0 where the rows support this staging more; missing where
+              the two cannot be compared. ``exp`` of it is the Bayes factor;
+            - ``comparable``: log marginal likelihoods may be compared between stagings of
+              one number, which stand on the same rows and tree with the same prior,
+              weighting, design effect and smoothing. The numbers count within the
+              database and change with what is in it;
+            - ``is_best``: of those shown with the same ``comparable``, it has the largest
+              log marginal likelihood (ties to 1e-9 are all best);
+            - ``is_stale``: its survey has other rows since;
+            - ``staging_id``.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no staging of that name.
+        StagingError
+            One is neither a name nor a staging of this database.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     tree = survey.event_tree()
+        ...     joined = tree.set_stages({("0",): "p", ("1",): "p"}, name="joined")
+        ...     apart = tree.set_stages({}, name="apart")
+        ...     db.compare("joined", apart)[["staging", "df", "log_bayes_factor", "is_best"]]
+          staging  df  log_bayes_factor  is_best
+        0  joined   2          0.000000    False
+        1   apart   3          0.557929     True
+        """
+        ids = [self._staging_id(staging) for staging in stagings]
+        return compare.compare(self._store, ids or None)
+
+    def _staging_id(self, staging: object) -> int:
+        if isinstance(staging, str):
+            return self.stagings[staging].id
+        if not isinstance(staging, StagedTree) or staging._store is not self._store:
+            raise StagingError(
+                f"{staging!r} is no staging of this database",
+                hint="give names of stagings, or objects such as db.stagings[name]",
+            )
+        return staging.id
 
     def check(self) -> list[dict[str, object]]:
         """Return every row that violates an invariant; an empty list is good."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cegdb import ceg as ceg_room
+from cegdb import compare
 from cegdb.api.graph import ChainEventGraph
 from cegdb.api.named import Drawn
+from cegdb.errors import StagingError
 
 if TYPE_CHECKING:
     import os
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cegdb.api.tree import EventTree
+    from cegdb.compare import LikelihoodRatio
     from cegdb.positions import Stop
     from cegdb.stages import SituationPath
     from cegdb.store.objects import Kind
@@ -164,6 +167,231 @@ class StagedTree(Drawn):
 
         made = rename_stages(self._store, self.id, names, name=name, replace=replace)
         return StagedTree(self._store, made)
+
+    def diff(self, other: StagedTree) -> pd.DataFrame:
+        """Return the situations that another staging of the same tree stages differently.
+
+        Stages are matched one to one first, so that as few situations as can be differ
+        (see `hamming`); their names do not matter.
+
+        Parameters
+        ----------
+        other
+            Another staging of the tree: ``b``, where this one is ``a``.
+
+        Returns
+        -------
+        DataFrame
+            One row a situation, in the order of the tree; none if the stagings are equal
+            up to names. Columns: ``situation``; ``variable``; ``path``, the answers that
+            lead to it; ``stage_a``, its stage here; ``stage_a_in_b``, the stage of the
+            other that matches it (missing if none does); ``stage_b``, its stage in the
+            other; ``n`` rows that reached it; ``vertex_id``.
+
+        Raises
+        ------
+        StagingError
+            The stagings are of different trees.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 3 as x, i % 2 as y from range(12) t(i)")
+        ...     tree = survey.event_tree()
+        ...     a = tree.set_stages({("0",): "p", ("1",): "p", ("2",): "p"})
+        ...     b = tree.set_stages({("0",): "p", ("1",): "p", ("2",): "q"})
+        ...     a.diff(b)[["situation", "path", "stage_a", "stage_a_in_b", "stage_b"]]
+          situation path stage_a stage_a_in_b stage_b
+        0        s3    2      u1           u1      u2
+        """
+        return compare.diff(self._store, self.id, self._beside(other))
+
+    def hamming(self, other: StagedTree) -> int:
+        """Return how many situations must change stage for two stagings to be equal.
+
+        The smallest such number, 0 if they are equal up to names of stages; the same in
+        both directions. It is what ``hamming_stages`` of the R package stagedtrees counts:
+        stages are matched one to one so that they share as many situations as can be (a
+        maximum-weight bipartite matching), the other situations count.
+
+        Raises
+        ------
+        StagingError
+            The stagings are of different trees.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 3 as x, i % 2 as y from range(12) t(i)")
+        ...     tree = survey.event_tree()
+        ...     a = tree.set_stages({("0",): "p", ("1",): "p", ("2",): "p"})
+        ...     a.hamming(tree.set_stages({}))
+        2
+        """
+        return compare.hamming(self._store, self.id, self._beside(other))
+
+    def inclusion(self, other: StagedTree) -> pd.DataFrame:
+        """Return which stage lies within which of another staging of the same tree.
+
+        Returns
+        -------
+        DataFrame
+            One row a stage of this staging and a stage of the other that have situations
+            in common, sorted by these. Columns: ``variable`` (missing if the situations in
+            common ask several); ``stage_a``, here; ``relation``: ``"="`` the same
+            situations, ``"<"`` the stage here lies within the other's, ``">"`` the reverse,
+            ``"overlap"`` neither; ``stage_b``, of the other; ``n_situations_a``,
+            ``n_situations_b`` and ``n_shared``, situations of each and in common;
+            ``stage_id_a``, ``stage_id_b``.
+
+        Raises
+        ------
+        StagingError
+            The stagings are of different trees.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 3 as x, i % 2 as y from range(12) t(i)")
+        ...     tree = survey.event_tree()
+        ...     a = tree.set_stages({("0",): "p", ("1",): "p", ("2",): "p"})
+        ...     b = tree.set_stages({("0",): "p", ("1",): "p", ("2",): "q"})
+        ...     a.inclusion(b)[["variable", "stage_a", "relation", "stage_b"]]
+          variable stage_a relation stage_b
+        0        x      u0        =      u0
+        1        y      u1        >      u1
+        2        y      u1        >      u2
+        """
+        return compare.inclusion(self._store, self.id, self._beside(other))
+
+    def cid(self, other: StagedTree) -> float:
+        """Return the context-specific interventional discrepancy of another staging [1]_.
+
+        This staging is the reference. Where the other has a situation in one stage with a
+        situation of another stage of the reference, it gives a wrong distribution of the
+        variable after an intervention that leads there: it pools what the reference keeps
+        apart. The measure is the share of such situations among those of a variable,
+        summed over the variables.
+
+        Returns
+        -------
+        float
+            From 0 to the number of variables; 0 if and only if each stage of the other
+            lies within one of this staging. It depends on the direction: stages split
+            without need cost nothing.
+
+        Raises
+        ------
+        StagingError
+            The stagings are of different trees.
+
+        Notes
+        -----
+        The same as ``cid(a, b)$cid`` of the R package stagedtrees for two models of the
+        same order of variables (models of different orders, which it also takes, are of
+        different trees and refused). Each situation of a variable counts the same, at
+        whatever depth and however many rows reached it; a stage across variables is one
+        stage.
+
+        References
+        ----------
+        .. [1] M. Leonelli and G. Varando (2023), Context-specific causal discovery for
+           categorical data using staged trees, PMLR 206:8871-8888.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 4 as x, i % 8 < 4 as y from range(8) t(i)")
+        ...     tree = survey.event_tree()
+        ...     apart = tree.set_stages({})
+        ...     joined = tree.set_stages({("0",): "p", ("1",): "p"})
+        ...     apart.cid(joined), joined.cid(apart)
+        (0.5, 0.0)
+        """
+        return compare.cid(self._store, self.id, self._beside(other))
+
+    def lr_test(self, other: StagedTree) -> LikelihoodRatio:
+        """Test by likelihood ratio whether the coarser of two nested stagings loses fit.
+
+        Which of the two is nested in which is found out; the order does not matter.
+
+        Returns
+        -------
+        LikelihoodRatio
+            ``statistic``, twice the difference of the log likelihoods; ``df``, the
+            difference of the free parameters; ``p_value`` by the chi-squared distribution;
+            ``nested``, the name of the coarser staging (the null hypothesis), and
+            ``nested_in``, of the finer.
+
+        Raises
+        ------
+        StagingError
+            The stagings are of different trees; differ in weighting, design effect or
+            smoothing; neither is a coarsening of the other; or they have the same number
+            of free parameters.
+
+        Notes
+        -----
+        The distribution holds for many rows in each stage and for stagings chosen without
+        looking at these rows: the p-value of a staging learnt from them is too small. With
+        weights the likelihood is that of the effective counts, with smoothing that of the
+        smoothed shares, and the test approximate.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     tree = survey.event_tree()
+        ...     joined = tree.set_stages({("0",): "p", ("1",): "p"}, name="joined")
+        ...     found = joined.lr_test(tree.set_stages({}, name="apart"))
+        >>> found.nested, found.nested_in, found.df, round(found.p_value, 4)
+        ('joined', 'apart', 1, 0.02)
+        """
+        return compare.lr_test(self._store, self.id, self._beside(other))
+
+    def bayes_factor(self, other: StagedTree) -> float:
+        """Return the logarithm of the Bayes factor of this staging against another.
+
+        The difference of the log marginal likelihoods, natural log: above 0 the rows
+        support this staging, below 0 the other; ``math.exp`` of it is the Bayes factor.
+        How likely either staging was before the rows is no part of it.
+
+        Raises
+        ------
+        StagingError
+            The stagings are of different trees, or differ in alpha, prior, weighting,
+            design effect or smoothing: then the difference tells of these as well.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     tree = survey.event_tree()
+        ...     joined = tree.set_stages({("0",): "p", ("1",): "p"})
+        ...     round(joined.bayes_factor(tree.set_stages({})), 4)
+        -0.5579
+        """
+        return compare.bayes_factor(self._store, self.id, self._beside(other))
+
+    def _beside(self, other: StagedTree) -> int:
+        """Return the id of a staging to compare with."""
+        if not isinstance(other, StagedTree):
+            raise StagingError(
+                f"a staged tree is compared with another, not with {other!r}",
+                hint="give a StagedTree, such as db.stagings[name]",
+            )
+        if other._store is not self._store:
+            raise StagingError(
+                f"staging {other.name!r} is of another open database",
+                hint="give one of the same: what is compared stands on the same rows",
+            )
+        return other.id
 
     def to_ceg(
         self,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 from cegdb import stages as stages_room
 from cegdb.api.named import Drawn
 from cegdb.api.staging import StagedTree
+from cegdb.errors import StagingError
 
 if TYPE_CHECKING:
     import os
@@ -15,9 +16,37 @@ if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
+    from cegdb.ahc import Method, ScoreName, StructurePrior
     from cegdb.graphs import EdgeInfo
-    from cegdb.stages import Deff, Depends, Grouping, Hyperstages, WeightChoice
+    from cegdb.stages import (
+        Deff,
+        Depends,
+        Grouping,
+        Hyperstages,
+        Prior,
+        SingleEdges,
+        Start,
+        WeightChoice,
+    )
     from cegdb.store.objects import Kind
+
+
+class _Learning(TypedDict, total=False):
+    method: Method
+    score: ScoreName | None
+    prior: Prior
+    structure_prior: StructurePrior
+    hyperstages: Hyperstages
+    single_edges: SingleEdges
+    initial: Any
+    frozen: Any
+    smoothing: float
+    distance: str | None
+    threshold: float | None
+    n_stages: int | None
+    seed: int
+    weighting: WeightChoice
+    deff: Deff | None
 
 
 class EventTree(Drawn):
@@ -62,7 +91,10 @@ class EventTree(Drawn):
         *,
         depends: Depends | None = None,
         alpha: float | None = None,
+        prior: Prior = "mass",
         hyperstages: Hyperstages = "variable",
+        single_edges: SingleEdges = "together",
+        smoothing: float = 0.0,
         weighting: WeightChoice = "situation",
         deff: Deff | None = None,
         replace: bool = False,
@@ -85,7 +117,10 @@ class EventTree(Drawn):
             depends=depends,
             name=name,
             alpha=alpha,
+            prior=prior,
             hyperstages=hyperstages,
+            single_edges=single_edges,
+            smoothing=smoothing,
             weighting=weighting,
             deff=deff,
             replace=replace,
@@ -101,19 +136,50 @@ class EventTree(Drawn):
 
         return write_template(self._store, self.id, path)
 
+    @overload
+    def learn_stages(
+        self, name: None = None, *, alpha: Literal["path"], **settings: Unpack[_Learning]
+    ) -> pd.DataFrame: ...
+
+    @overload
     def learn_stages(
         self,
         name: str | None = None,
         *,
-        method: Literal["ahc"] = "ahc",
         alpha: float | None = None,
+        replace: bool = False,
+        **settings: Unpack[_Learning],
+    ) -> StagedTree: ...
+
+    def learn_stages(
+        self,
+        name: str | None = None,
+        *,
+        method: Method = "ahc",
+        score: ScoreName | None = None,
+        alpha: float | Literal["path"] | None = None,
+        prior: Prior = "mass",
+        structure_prior: StructurePrior = "flat",
         hyperstages: Hyperstages = "variable",
+        single_edges: SingleEdges = "together",
+        initial: Start | StagedTree | None = None,
+        frozen: Grouping | StagedTree | None = None,
+        smoothing: float = 0.0,
+        distance: str | None = None,
+        threshold: float | None = None,
+        n_stages: int | None = None,
+        seed: int = 1,
         weighting: WeightChoice = "situation",
         deff: Deff | None = None,
-        initial: Grouping | None = None,
         replace: bool = False,
-    ) -> StagedTree:
+    ) -> StagedTree | pd.DataFrame:
         """Learn the stages; see `cegdb.stages.learn_stages` for the settings.
+
+        ``initial`` and ``frozen`` may also be a staged tree of the same event tree.
+        ``alpha="path"`` makes no staging but a table of what each alpha from 0.5 to 64, and
+        the default, would give. Columns: ``alpha``, ``is_default``, ``n_stages``, ``df``,
+        ``log_marginal_likelihood`` (of different priors), ``log_likelihood``, ``aic``,
+        ``bic``, ``smallest_prior`` of an edge of a floret with several.
 
         Examples
         --------
@@ -123,19 +189,45 @@ class EventTree(Drawn):
         ...     survey.event_tree().learn_stages(alpha=2).stages["n_situations"].tolist()
         [1, 2]
         """
+        settings: _Learning = {
+            "method": method,
+            "score": score,
+            "prior": prior,
+            "structure_prior": structure_prior,
+            "hyperstages": hyperstages,
+            "single_edges": single_edges,
+            "initial": self._groups(initial, "initial"),
+            "frozen": self._groups(frozen, "frozen"),
+            "smoothing": smoothing,
+            "distance": distance,
+            "threshold": threshold,
+            "n_stages": n_stages,
+            "seed": seed,
+            "weighting": weighting,
+            "deff": deff,
+        }
+        if alpha == "path":
+            import pandas as pd
+
+            return pd.DataFrame(stages_room.alpha_path(self._store, self.id, **settings))
         staging_id = stages_room.learn_stages(
-            self._store,
-            self.id,
-            name=name,
-            method=method,
-            alpha=alpha,
-            hyperstages=hyperstages,
-            weighting=weighting,
-            deff=deff,
-            initial=initial,
-            replace=replace,
+            self._store, self.id, name=name, alpha=alpha, replace=replace, **settings
         )
         return StagedTree(self._store, staging_id)
+
+    def _groups(self, given: Any, what: str) -> Any:
+        """Return a staged tree that was given as the stages of its situations."""
+        if not isinstance(given, StagedTree):
+            return given
+        if given.tree != self:
+            raise StagingError(
+                f"{what} is {given.name!r}, a staging of another tree",
+                hint=f"give a staging of {self.name!r}, or the paths of its situations",
+            )
+        return (
+            "select vertex_id, cast(stage_id as varchar) as stage from cegdb.stage_member "  # noqa: S608
+            f"where staging_id = {given.id}"
+        )
 
     def draw(
         self,

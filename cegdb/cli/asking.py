@@ -16,6 +16,7 @@ from cegdb.cli.output import (
     TABLES,
     collections,
     opened,
+    print_frame,
     print_query,
     print_table,
     print_view,
@@ -174,6 +175,41 @@ def _tell_stale(found: Any) -> None:
             f"note: {found.kind} {found.name!r} is stale: its survey has other rows since; "
             "cegdb rebuild makes it again"
         )
+
+
+@main.command()
+@DB
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.option(
+    "--diff", is_flag=True, help="List the situations that two stagings stage differently."
+)
+@FORMAT
+def compare(db: Path, names: tuple[str, ...], form: str | None, *, diff: bool) -> None:
+    """Compare stagings of DB by stages, scores and Bayes factors; all if none is named.
+
+    log_bayes_factor is against the first one named, else against the best; it is missing
+    where rows, tree, prior or weighting differ. With --diff stages are matched by the
+    situations they share, so that their names do not matter.
+
+    \b
+    Examples:
+      cegdb compare falls.duckdb
+      cegdb compare falls.duckdb falls by-hand
+      cegdb compare falls.duckdb falls by-hand --diff --format csv
+    """
+    if diff and len(names) != 2:
+        raise click.UsageError(f"--diff needs two stagings, got {len(names)}")
+    with opened(str(db), read_only=True) as database:
+        if not diff:
+            print_frame(database.compare(*names), form)
+            return
+        one, other = (database.stagings[name] for name in names)
+        found = one.diff(other)
+        say(
+            f"{counted(len(found), 'situation')} {agreeing(len(found), 'are')} staged "
+            f"differently in {one.name!r} (a) and {other.name!r} (b)"
+        )
+        print_frame(found, form)
 
 
 @main.command()

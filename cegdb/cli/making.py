@@ -13,6 +13,7 @@ from cegdb.cli.options import (
     EDGE_INFO,
     FORMAT,
     INGEST,
+    LEARNT_BY,
     MIN_N,
     NAME,
     REPLACE,
@@ -25,7 +26,16 @@ from cegdb.cli.options import (
     split_names,
     tree_settings,
 )
-from cegdb.cli.output import ORDER, SHOWN, opened, print_query, print_view, say, working
+from cegdb.cli.output import (
+    ORDER,
+    SHOWN,
+    opened,
+    print_frame,
+    print_query,
+    print_view,
+    say,
+    working,
+)
 from cegdb.cli.rows import ingest_file
 from cegdb.errors import CegdbError
 
@@ -131,6 +141,7 @@ def run(file: str, db: Path | None, form: str | None, **given: Any) -> None:
 
     settings = tree_settings(given)
     check_alpha(given["alpha"])
+    learnt = {key: given[key] for key in (*STAGED_BY, *LEARNT_BY)}
     check_min_n(given["min_n"])
     given["columns"] = given["columns"] or given["order"]
     if given["draw"] is not None:
@@ -144,9 +155,7 @@ def run(file: str, db: Path | None, form: str | None, **given: Any) -> None:
                 tree = survey.event_tree(given["name"], replace=given["replace"], **settings)
             say(tree.summary)
             with working("learning stages"):
-                staged = tree.learn_stages(
-                    given["name"], **{key: given[key] for key in STAGED_BY}
-                )
+                staged = tree.learn_stages(given["name"], **learnt)
             say(staged.summary)
             with working("merging positions"):
                 ceg = staged.to_ceg(given["name"], stop=given["stop"], replace=given["replace"])
@@ -214,19 +223,35 @@ def tree(db: Path, survey: str, **given: Any) -> None:
     type=click.Path(path_type=Path),
     help="Write the situations to this .xlsx, .csv or .yaml, for --given, and stop.",
 )
+@FORMAT
 def stages(
     db: Path,
     tree: str,
     stages: Path | None,
     depends: tuple[str, ...],
     template: Path | None,
+    form: str | None,
     **given: Any,
 ) -> None:
     """Learn the stages of a TREE in DB, or take them from a file or rules.
 
     \b
+    Methods:
+      ahc     merge the pair that gains most (log marginal likelihood)
+      auto    ahc, of more than 4,000 distinct florets from cells of near ones
+      bhc     merge the best pair by BIC; fbhc the first, csbhc by context
+      bj      join the nearest stages, below --threshold
+      hc      move, merge and split until nothing gains
+      exact   the optimum of BIC or AIC, for florets of two labels
+      hclust, kmeans   cluster shares, fast and approximate
+
+    With --alpha path nothing is stored: a table tells what each alpha would give.
+
+    \b
     Examples:
       cegdb stages falls.duckdb falls --alpha 4
+      cegdb stages falls.duckdb falls --method bhc --name by_bic
+      cegdb stages falls.duckdb falls --alpha path
       cegdb stages falls.duckdb falls --template falls.xlsx
       cegdb stages falls.duckdb falls --given falls.xlsx --name by_hand
       cegdb stages falls.duckdb falls --depends "Fall: Risk, Treatment" --depends "Risk:"
@@ -241,14 +266,20 @@ def stages(
     settings = {key: given[key] for key in STAGED_BY}
     with opened(str(db)) as database:
         found = database.trees[tree]
-        with working("learning stages"):
-            if stages is None and not rules:
-                made = found.learn_stages(given["name"], **settings)
-            else:
+        if stages is not None or rules:
+            with working("storing stages"):
                 made = found.set_stages(
                     stages, given["name"], depends=rules or None, **settings
                 )
-        say(made.summary)
+            say(made.summary)
+            return
+        settings |= {key: given[key] for key in LEARNT_BY}
+        with working("learning stages"):
+            learnt = found.learn_stages(given["name"], **settings)
+        if settings["alpha"] == "path":
+            print_frame(learnt, form)
+            return
+        say(learnt.summary)
 
 
 @main.command()

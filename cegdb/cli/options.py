@@ -15,7 +15,27 @@ if TYPE_CHECKING:
 
 KINDS = ("survey", "tree", "staging", "ceg")
 READ_AS = ("encoding", "delimiter", "quote", "escape", "bad_rows", "sheet", "source_column")
-STAGED_BY = ("alpha", "hyperstages", "weighting", "deff", "replace")
+STAGED_BY = (
+    "alpha",
+    "prior",
+    "hyperstages",
+    "single_edges",
+    "smoothing",
+    "weighting",
+    "deff",
+    "replace",
+)
+LEARNT_BY = (
+    "method",
+    "score",
+    "structure_prior",
+    "initial",
+    "frozen",
+    "distance",
+    "threshold",
+    "n_stages",
+    "seed",
+)
 
 
 def split_names(_: object, __: object, value: str | None) -> list[str] | None:
@@ -25,6 +45,16 @@ def split_names(_: object, __: object, value: str | None) -> list[str] | None:
     import csv
 
     return next(csv.reader([value], skipinitialspace=True), [])
+
+
+def read_alpha(_: object, __: object, value: str | None) -> float | str | None:
+    """Read a number, or the word path."""
+    if value is None or value == "path":
+        return value
+    try:
+        return float(value)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is no number") from None
 
 
 def read_labels(values: Sequence[str]) -> list[str] | dict[str, list[str]]:
@@ -247,15 +277,71 @@ TREE = options_of(
 )
 STAGES = options_of(
     click.option(
-        "--alpha", type=float, help="Prior mass of the root (equivalent sample size)."
+        "--method",
+        type=click.Choice(
+            ["ahc", "auto", "bhc", "fbhc", "csbhc", "bj", "hc", "exact", "hclust", "kmeans"]
+        ),
+        default="ahc",
+        show_default=True,
+        help="How stages are learnt: see below.",
+    ),
+    click.option(
+        "--score",
+        type=click.Choice(["log_marginal_likelihood", "bic", "aic", "log_likelihood"]),
+        help="What is optimised; left out, the method's own.",
+    ),
+    click.option(
+        "--alpha", callback=read_alpha, help="Prior mass of the root (equivalent sample size)."
+    ),
+    click.option(
+        "--prior",
+        default="mass",
+        show_default=True,
+        metavar="mass|floret|path|FILE",
+        help="How alpha is shared out, or a file with vertex_id, label, prior.",
+    ),
+    click.option(
+        "--structure-prior",
+        type=click.Choice(["flat", "size"]),
+        default="flat",
+        show_default=True,
+        help="All stagings alike, or all numbers of stages.",
     ),
     click.option(
         "--hyperstages",
-        type=click.Choice(["variable", "labels"]),
+        type=click.Choice(["variable", "labels", "height", "paper"]),
         default="variable",
         show_default=True,
-        help="Same variable and label set, or same label set anywhere.",
+        help="What situations share that may share a stage, beside the label set.",
     ),
+    click.option(
+        "--single-edges",
+        type=click.Choice(["together", "apart"]),
+        default="together",
+        show_default=True,
+        help="Stages of situations with one edge.",
+    ),
+    click.option(
+        "--initial",
+        metavar="full|indep|FILE",
+        help="Start from single situations, one stage a hyperstage, or a file's stages.",
+    ),
+    click.option(
+        "--frozen",
+        type=click.Path(path_type=Path),
+        help="Keep the stages of this file (vertex_id, stage), learn the others.",
+    ),
+    click.option(
+        "--smoothing",
+        type=float,
+        default=0.0,
+        show_default=True,
+        help="Added to the counts of a stage for BIC, AIC and the likelihood.",
+    ),
+    click.option("--distance", help="Of bj and hclust: kullback, totvar, hellinger, ..."),
+    click.option("--threshold", type=float, help="Of bj: join below this distance."),
+    click.option("--n-stages", type=int, help="Of each hyperstage, for hclust and kmeans."),
+    click.option("--seed", type=int, default=1, show_default=True, help="Of random numbers."),
     click.option(
         "--weighting",
         type=click.Choice(["situation", "global", "total", "none"]),

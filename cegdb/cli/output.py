@@ -13,6 +13,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import pandas as pd
     from rich.progress import Task
 
     from cegdb.api import Database
@@ -139,6 +140,12 @@ def _shown(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(map(_shown, value))
     return str(value)
+
+
+def print_frame(frame: pd.DataFrame, form: str | None) -> None:
+    """Print the rows of a DataFrame; what is missing shows as nothing."""
+    rows = frame.astype(object).where(frame.notna(), None).to_numpy().tolist()
+    print_table(list(frame.columns), rows, form)
 
 
 def print_query(db: Database, sql: str, params: dict[str, object], form: str | None) -> None:

@@ -3,40 +3,30 @@
 from __future__ import annotations
 
 import math
-import sys
 import time
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 import sqlalchemy as sa
 
 from cegdb.errors import StagingError, agreeing, counted
 from cegdb.sqlfiles import Steps
-from cegdb.stages.naming import (
-    Grouping,
-    Members,
-    SituationPath,
-    keep_names,
-    refuse_mixed_stages,
-    refuse_mixture,
-    resolve,
-)
+from cegdb.stages.grouping import Given, Hyperstages, Start, refuse_overlap_of_frozen
+from cegdb.stages.learning import Learning, cluster, read_hyperstages, refuse_misfit
+from cegdb.stages.naming import Grouping, Members, SituationPath, keep_names
+from cegdb.stages.priors import Prior, again, make_priors, small_prior
 from cegdb.stages.rules import Depends, apply_rules
 from cegdb.stages.scores import intervals, scores
 from cegdb.stages.weighting import Deff, WeightChoice, Weighting
 from cegdb.store import schema
-from cegdb.store.objects import claim_name, clear, new_id, refuse_stale, row, write
+from cegdb.store.objects import claim_name, clear, drop, new_id, refuse_stale, row, write
 from cegdb.version import made_by
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import duckdb
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from cegdb.ahc import Merge
+    from cegdb.ahc import Merge, Method, ScoreName, StructurePrior
     from cegdb.store import Store
 
 __all__ = [
@@ -44,17 +34,25 @@ __all__ = [
     "Depends",
     "Grouping",
     "Hyperstages",
+    "Prior",
+    "SingleEdges",
     "SituationPath",
+    "Start",
     "WeightChoice",
+    "alpha_path",
     "check_alpha",
     "learn_stages",
     "remake_stages",
     "set_stages",
 ]
 
-Hyperstages: TypeAlias = "Literal['variable', 'labels'] | Grouping"
+SingleEdges: TypeAlias = Literal["together", "apart"]
 
 _MOST_HINTS: Final = 5
+_ALPHAS: Final = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
+_PATH_COLUMNS: Final = (
+    "n_stages", "df", "log_marginal_likelihood", "log_likelihood", "aic", "bic",
+)  # fmt: skip
 # Okabe & Ito (2008), then Tol's "muted" scheme: both made for colour-blind readers.
 PALETTE: Final = [
     "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7",
@@ -64,6 +62,7 @@ PALETTE: Final = [
 
 
 _KEPT_HYPERSTAGES: Final = "select vertex_id, hyperstage_id from temp.kept_situation"
+_KEPT_PRIORS: Final = "select vertex_id, label, prior from temp.kept_prior"
 _KEPT_GIVEN: Final = Members(
     "select vertex_id, cast(stage_id as varchar) as name, name as called "
     "from temp.kept_situation where kind = 'given'"
@@ -83,7 +82,10 @@ def set_stages(
     depends: Depends | None = None,
     name: str | None = None,
     alpha: float | None = None,
+    prior: Prior = "mass",
     hyperstages: Hyperstages = "variable",
+    single_edges: SingleEdges = "together",
+    smoothing: float = 0.0,
     weighting: WeightChoice = "situation",
     deff: Deff | None = None,
     replace: bool = False,
@@ -113,10 +115,26 @@ def set_stages(
     alpha
         Prior mass of the root (equivalent sample size); left out, the largest number of
         value levels of a variable of the tree.
+    prior
+        How the prior of each edge follows from alpha: ``"mass"``: conserved, shared equally
+        among the edges of each floret from the root on; ``"floret"``: alpha anew in each
+        floret, shared equally; ``"path"``: an equal part for each path to a leaf. Or the
+        priors of some situations (the others follow ``"mass"``): path -> a number for
+        every label, numbers in level order, or label -> number; or a frame, file or SELECT
+        with columns ``vertex_id``, ``label`` and ``prior``. Stages add the priors of their
+        situations.
     hyperstages
-        Which situations may share a stage: ``"variable"`` (same variable and label set),
-        ``"labels"`` (same label set anywhere), or groups given as ``stages`` are;
-        situations in no group stay with those of their variable and label set.
+        Which situations may share a stage, the label set being the same: those of one
+        ``"variable"``, of any (``"labels"``), of one ``"height"``, of the same shortest
+        distance to a leaf (``"paper"``, as in the paper's code); or groups given as
+        ``stages`` are; situations in no group stay with those of their variable and label
+        set.
+    single_edges
+        Situations with one edge: ``"together"`` in a stage of each hyperstage, or each its
+        own (``"apart"``, as the peers leave them).
+    smoothing
+        Added to the count of each label of a stage when shares are estimated for the log
+        likelihood, AIC and BIC (stagedtrees' lambda).
     weighting
         What a respondent of a weighted survey counts in scores and probabilities:
         ``"situation"``: those of a situation are worth W^2 / Q of them, W = sum of their
@@ -138,7 +156,7 @@ def set_stages(
     ------
     StagingError
         A path fits no situation, a situation is in two stages, a stage joins different
-        label sets or hyperstages, or alpha is not above 0.
+        label sets or hyperstages, or a number is out of range.
 
     Examples
     --------
@@ -153,9 +171,18 @@ def set_stages(
     if stages is None and depends is None:
         raise StagingError("no stages are given", hint="give stages, or rules (depends)")
     request = _Request(
-        "given", name, alpha, hyperstages, Weighting(weighting, deff), replace, depends=depends
+        method="given",
+        name=name,
+        alpha=alpha,
+        prior=prior,
+        given=Given(hyperstages, stages=stages),
+        single_edges=single_edges,
+        learning=Learning(smoothing=smoothing),
+        weighting=Weighting(weighting, deff),
+        replace=replace,
+        depends=depends,
     )
-    return _make(store, tree_id, request, stages=stages, initial=None)
+    return _make(store, tree_id, request)
 
 
 def learn_stages(
@@ -163,15 +190,25 @@ def learn_stages(
     tree_id: int,
     *,
     name: str | None = None,
-    method: Literal["ahc"] = "ahc",
+    method: Method = "ahc",
+    score: ScoreName | None = None,
     alpha: float | None = None,
+    prior: Prior = "mass",
+    structure_prior: StructurePrior = "flat",
     hyperstages: Hyperstages = "variable",
-    initial: Grouping | None = None,
+    single_edges: SingleEdges = "together",
+    initial: Start | None = None,
+    frozen: Grouping | None = None,
+    smoothing: float = 0.0,
+    distance: str | None = None,
+    threshold: float | None = None,
+    n_stages: int | None = None,
+    seed: int = 1,
     weighting: WeightChoice = "situation",
     deff: Deff | None = None,
     replace: bool = False,
 ) -> int:
-    """Learn the stages of a tree by agglomerative hierarchical clustering [1]_.
+    """Learn the stages of a tree.
 
     Parameters
     ----------
@@ -182,13 +219,44 @@ def learn_stages(
     name
         Of the staging; left out, the tree's name.
     method
-        ``"ahc"``: merge the two stages of a hyperstage with the largest Bayes factor
-        while its logarithm exceeds 1e-9; of ties, those with the smallest situations.
-    alpha, hyperstages, weighting, deff, replace
+        ``"ahc"``: agglomerative hierarchical clustering [1]_: merge the two stages of a
+        hyperstage that gain most while the gain exceeds 1e-9; of ties, those with the
+        smallest situations. ``"auto"``: the same, but where a hyperstage has more than
+        4,000 distinct florets, from cells of situations with almost the same shares; the
+        summary tells how far from exact that is on a sample.
+        As in stagedtrees [2]_: ``"bhc"``: merge the best pair while nothing is lost;
+        ``"fbhc"``: the first pair found; ``"csbhc"``: all stages over the answers to one
+        earlier question in one context; ``"bj"``: the two nearest stages while their
+        ``distance`` is below ``threshold``; ``"hc"``: move single situations, merge and
+        split stages while that gains, from any start; ``"hclust"``, ``"kmeans"``: cluster
+        shares, fast and approximate.
+        ``"exact"``: the optimum of BIC or AIC over all stagings, for florets of two labels.
+    score
+        What is optimised: ``"log_marginal_likelihood"`` (of ``ahc``, ``auto``),
+        ``"bic"`` (of the others), ``"aic"``, ``"log_likelihood"``; all are reported.
+    structure_prior
+        ``"flat"``: all stagings alike, as the peers take it; ``"size"``: all numbers of
+        stages of a hyperstage alike, then all stagings of that many. With many situations
+        a flat prior makes extra stages by chance: the summary tells how many to expect.
+        For ``ahc``, ``auto``, ``hc``, ``exact``.
+    alpha, prior, hyperstages, single_edges, smoothing, weighting, deff, replace
         As in `set_stages`.
     initial
-        Stages to start from, given as ``stages`` of `set_stages` are; situations in none
-        start as their own.
+        Where to start: ``"full"``, each situation its own stage; ``"indep"``, one stage a
+        hyperstage; or stages given as those of `set_stages` are, situations in none
+        starting as their own.
+    frozen
+        Stages that are kept as they are and out of learning, given in the same way.
+    distance
+        Of ``bj``: ``"kullback"``, ``"totvar"``, ``"hellinger"``, ``"manhattan"``,
+        ``"euclidean"``, ``"reny"``, ``"bhatt"``, ``"chandarw"``; of ``hclust``:
+        ``"totvar"``, ``"hellinger"``, ``"euclidean"``, ``"manhattan"``.
+    threshold
+        Of ``bj``; left out, 0.1.
+    n_stages
+        Of each hyperstage, for ``hclust`` and ``kmeans``; left out, the best score.
+    seed
+        Of random numbers: the null bootstrap, and k-means.
 
     Returns
     -------
@@ -198,18 +266,22 @@ def learn_stages(
     Raises
     ------
     StagingError
-        A setting is not usable: see the message.
+        A setting is not usable, or the method does not fit the florets: see the message.
 
     Notes
     -----
-    Prior mass is conserved: alpha at the root, shared equally among the edges of each
-    floret; stages that merge add their masses. Situations with a single edge share a stage
-    in each hyperstage; so do those that no row reached, which are kept out of learning.
+    Situations with a single edge are not learnt; those that no row reached share a stage in
+    each hyperstage. A null bootstrap tells how many stages chance alone would add: all
+    situations of a hyperstage are simulated as alike, with the rows they have, and learnt
+    by the same settings.
 
     References
     ----------
     .. [1] G. Freeman and J. Q. Smith (2011), Bayesian MAP model selection of chain event
        graphs.
+    .. [2] F. Carli, M. Leonelli, E. Riccomagno and G. Varando (2022), The R package
+       stagedtrees for structural learning of stratified staged trees. Journal of
+       Statistical Software 102(6).
 
     Examples
     --------
@@ -221,10 +293,73 @@ def learn_stages(
     ...     learn_stages(store, event_tree(store, survey))
     1
     """
-    if method != "ahc":
-        raise StagingError(f"method is {method!r}", hint="choose ahc")
-    request = _Request("ahc", name, alpha, hyperstages, Weighting(weighting, deff), replace)
-    return _make(store, tree_id, request, stages=None, initial=initial)
+    learning = Learning(
+        method, score, structure_prior, smoothing, distance, threshold, n_stages, seed
+    )
+    request = _Request(
+        method=method,
+        name=name,
+        alpha=alpha,
+        prior=prior,
+        given=Given(hyperstages, initial=initial, frozen=frozen),
+        single_edges=single_edges,
+        learning=learning,
+        weighting=Weighting(weighting, deff),
+        replace=replace,
+    )
+    return _make(store, tree_id, request)
+
+
+def alpha_path(store: Store, tree_id: int, **settings: Any) -> list[dict[str, object]]:
+    """Return what `learn_stages` would make for alpha from 0.5 to 64; nothing is kept.
+
+    Parameters
+    ----------
+    store, tree_id
+        The tree.
+    **settings
+        As for `learn_stages`, but for ``alpha`` and ``name``.
+
+    Returns
+    -------
+    list of dict
+        One an alpha, ascending, the default among them: ``alpha``, ``is_default``,
+        ``n_stages``, ``df``, ``log_marginal_likelihood``, ``log_likelihood``, ``aic``,
+        ``bic``, ``smallest_prior`` of an edge of a floret with several. Marginal likelihoods
+        of different alpha are those of different priors.
+
+    Raises
+    ------
+    StagingError
+        A setting is not usable.
+
+    Examples
+    --------
+    >>> from cegdb.ingest import ingest
+    >>> from cegdb.store import Store
+    >>> from cegdb.tree import event_tree
+    >>> with Store.open() as store:
+    ...     survey = ingest(store, "select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
+    ...     path = alpha_path(store, event_tree(store, survey))
+    >>> [(row["alpha"], row["n_stages"]) for row in path if row["is_default"]]
+    [(2.0, 2)]
+    """
+    rows: list[dict[str, object]] = []
+    with store.writing() as (_, catalog):
+        default = _alpha(catalog, row(catalog, "tree", tree_id), None)
+        for alpha in sorted({*_ALPHAS, default}):
+            staging_id = learn_stages(store, tree_id, alpha=alpha, **settings)
+            staging = row(catalog, "staging", staging_id)
+            drop(catalog, "staging", staging_id)
+            rows.append(
+                {
+                    "alpha": alpha,
+                    "is_default": alpha == default,
+                    **{name: staging[name] for name in _PATH_COLUMNS},
+                    "smallest_prior": staging["summary"]["smallest_prior"],
+                }
+            )
+    return rows
 
 
 @dataclass(frozen=True)
@@ -234,12 +369,29 @@ class _Request:
     method: str
     name: str | None
     alpha: float | None
-    hyperstages: Hyperstages
+    prior: Prior
+    given: Given
+    single_edges: SingleEdges
+    learning: Learning
     weighting: Weighting
     replace: bool = False
     again: Mapping[str, Any] | None = None
     keeps: bool = False
     depends: Depends | None = None
+
+    @property
+    def is_learnt(self) -> bool:
+        """Whether stages come from the data, or did before they were kept."""
+        return self.method != "given"
+
+    def check(self) -> None:
+        """Refuse settings that are not usable, before any work."""
+        check_alpha(self.alpha)
+        if self.single_edges not in get_args(SingleEdges):
+            raise StagingError(
+                f"single_edges is {self.single_edges!r}", hint="choose together or apart"
+            )
+        self.learning.check()
 
 
 def remake_stages(store: Store, staging_id: int, *, keeps: bool) -> None:
@@ -277,25 +429,33 @@ def remake_stages(store: Store, staging_id: int, *, keeps: bool) -> None:
             "is not kept",
             hint="keep its stages (stages='keep', --stages keep), or learn it again by hand",
         )
-    hyperstages = _again(given["hyperstages"], _KEPT_HYPERSTAGES)
-    stages = _again(given["stages"], _KEPT_GIVEN)
+    is_given = staging["method"] == "given"
     request = _Request(
-        staging["method"],
-        staging["name"],
-        staging["alpha"],
-        hyperstages,
-        Weighting(weighting, deff),
+        method=staging["method"],
+        name=staging["name"],
+        alpha=staging["alpha"],
+        prior=again(said.get("prior"), _KEPT_PRIORS),
+        given=Given(
+            _again(given["hyperstages"], _KEPT_HYPERSTAGES),
+            _again(given["stages"], _KEPT_GIVEN),
+            initial,
+            _again(given["frozen"], _KEPT_GIVEN),
+        ),
+        single_edges=said.get("single_edges", "together"),
+        learning=Learning.recorded("ahc" if is_given else staging["method"], said),
+        weighting=Weighting(weighting, deff),
         again=staging,
-        keeps=keeps and staging["method"] != "given",
+        keeps=keeps and not is_given,
         depends=said.get("depends"),
     )
-    _make(store, tree["tree_id"], request, stages=stages, initial=initial)
+    _make(store, tree["tree_id"], request)
 
 
 def _groupings(staging: Mapping[str, Any]) -> dict[str, Any]:
     said = staging["settings"]
     rules = {"depends": said["depends"]} if "depends" in said else {}
-    return {what: said.get(what) for what in ("hyperstages", "initial", "stages")} | rules
+    kept = ("hyperstages", "initial", "frozen", "stages", "prior")
+    return {what: said.get(what) for what in kept} | rules
 
 
 def _again(said: Any, kept: str | Members | None) -> Any:
@@ -309,45 +469,48 @@ def _again(said: Any, kept: str | Members | None) -> Any:
     return kept
 
 
-def _make(
-    store: Store,
-    tree_id: int,
-    request: _Request,
-    *,
-    stages: Grouping | None,
-    initial: Grouping | None,
-) -> int:
+def _make(store: Store, tree_id: int, request: _Request) -> int:
     started = time.perf_counter()
-    check_alpha(request.alpha)
+    request.check()
     with store.writing() as (con, catalog), Steps(con) as steps:
         tree = row(catalog, "tree", tree_id)
         refuse_stale("tree", tree)
         alpha = _alpha(catalog, tree, request.alpha)
-        again, name = request.again, request.name
-        if again is None:
+        former, name = request.again, request.name
+        if former is None:
             name = claim_name(
                 catalog, "staging", name, str(tree["name"]), replace=request.replace
             )
+        staging_id = new_id(catalog, "staging") if former is None else former["staging_id"]
         weighting = request.weighting.settled(catalog, tree)
-        passed_over: list[str] | None = None if again is None else []
-        settings = _group(steps, con, tree, request.hyperstages, stages, initial, passed_over)
+        passed_over: list[str] | None = None if former is None else []
+        settings = request.given.find(steps, con, tree, passed_over)
         if request.depends is not None:
             settings["depends"] = apply_rules(steps, tree, request.depends)
-        if request.keeps or (again is not None and request.method == "given"):
+        if request.keeps or (former is not None and not request.is_learnt):
             keep_names(steps)
+        settings["prior"] = make_priors(
+            steps, con, tree_id, staging_id, request.prior, alpha, passed_over
+        )
         weighting.measure(steps, tree_id)
-        _refuse_underflow(steps, alpha)
+        n_rows = _root_size(steps)
         merges: list[Merge] = []
+        chance: dict[str, object] = {}
         not_named = 0
         if request.keeps:
             steps.create("given_stage", _KEPT_STAGES)
-        elif request.method == "ahc":
-            merges = _learn(steps, alpha)
+        elif request.is_learnt:
+            merges, chance = _learn(steps, catalog, tree, request, n_rows)
         else:
             not_named = _not_named(steps)
-        steps.run("situation_stage", is_learnt=request.method == "ahc")
-        staging_id = new_id(catalog, "staging") if again is None else again["staging_id"]
-        n_hyperstages, scored = _write(steps, staging_id, tree, alpha)
+        steps.run(
+            "situation_stage",
+            is_learnt=request.is_learnt,
+            is_apart=request.single_edges == "apart",
+        )
+        n_hyperstages, scored = _write(
+            steps, staging_id, tree, n_rows, float(request.learning.smoothing)
+        )
         if merges:
             steps.run("staging_merge", staging_id=staging_id)
         sizes = {
@@ -357,6 +520,8 @@ def _make(
         # After sampling zeros have filled the florets, what lacks was declared impossible.
         is_filled = tree["settings"]["sampling_zeros"] != "none"
         hints = [] if is_filled else _hints(steps, staging_id)
+        least, warning = small_prior(steps)
+        hints += [warning] if warning else []
         write(
             catalog,
             "staging",
@@ -372,8 +537,10 @@ def _make(
                 "settings": {
                     "method": request.method,
                     "alpha": alpha,
+                    "single_edges": request.single_edges,
+                    **_learning_settings(request),
                     **weighting.as_json(),
-                    **(settings if again is None else _groupings(again)),
+                    **(settings if former is None else _groupings(former)),
                 },
                 "summary": {
                     "alpha_is_default": request.alpha is None,
@@ -381,13 +548,21 @@ def _make(
                     "merges": len(merges),
                     "situations_not_named": not_named,
                     "is_kept": request.keeps,
+                    "smallest_prior": least,
+                    **chance,
                     "hints": [*hints, *(passed_over or [])],
                 },
                 **made_by(time.perf_counter() - started),
             },
-            again=again is not None,
+            again=former is not None,
         )
     return staging_id
+
+
+def _learning_settings(request: _Request) -> dict[str, object]:
+    if request.is_learnt:
+        return request.learning.as_json()
+    return {"smoothing": float(request.learning.smoothing)}
 
 
 def check_alpha(alpha: float | None) -> None:
@@ -432,125 +607,40 @@ def _alpha(catalog: sa.Connection, tree: Mapping[str, Any], alpha: float | None)
     return float(alpha)
 
 
-def _group(
+def _root_size(steps: Steps) -> float:
+    """Return the rows that answer the root's question, or what they are worth."""
+    ((n_rows,),) = steps.rows(
+        "select cast(coalesce(sum(coalesce(z.size, e.n)), 0) as double) "
+        "from temp.situation_edge as e left join temp.edge_size as z "
+        "on e.child_id = z.child_id where e.vertex_id = 0"
+    )
+    return float(n_rows)
+
+
+def _learn(
     steps: Steps,
-    con: duckdb.DuckDBPyConnection,
+    catalog: sa.Connection,
     tree: Mapping[str, Any],
-    hyperstages: Hyperstages,
-    stages: Grouping | None,
-    initial: Grouping | None,
-    passed_over: list[str] | None,
-) -> dict[str, object]:
-    """Find the florets, what was given about them, and check it; return settings."""
-    tree_id = tree["tree_id"]
-    rule = hyperstages if isinstance(hyperstages, str) else "groups"
-    steps.run("situation_edge", tree_id=tree_id)
-    steps.run("floret")
-    grouping = None if rule in ("variable", "labels") else hyperstages
-    if any(given is not None for given in (grouping, initial, stages)):
-        steps.create(
-            "situation_path",
-            "select vertex_id, 0 as depth, cast([] as varchar[]) as labels "
-            "from temp.floret where vertex_id = 0",
-        )
-    given: dict[str, object] = {
-        "hyperstages": resolve(steps, con, tree_id, grouping, "hyperstage", passed_over)
-        or rule,
-        "initial": resolve(steps, con, tree_id, initial, "initial", passed_over),
-        "stages": resolve(steps, con, tree_id, stages, "stage", passed_over),
-    }
-    is_strict = passed_over is None
-    if is_strict and grouping is not None:
-        labels = "select vertex_id, labels as part from temp.floret"
-        hint = "a hyperstage holds situations of one label set"
-        refuse_mixture(steps, tree_id, "given_hyperstage", labels, "hyperstage", hint)
-    steps.run("situation_group", by_variable=rule != "labels")
-    if is_strict and initial is not None:
-        refuse_mixed_stages(steps, tree_id, "given_initial", "initial stage")
-    if is_strict and stages is not None:
-        refuse_mixed_stages(steps, tree_id, "given_stage", "stage")
-    steps.run("floret_mass", tree_id=tree_id)
-    return given
-
-
-def _refuse_underflow(steps: Steps, alpha: float) -> None:
-    """Refuse a prior whose mass is lost on the way to the deepest florets."""
-    ((most,),) = steps.rows("select max(n_shares) from temp.floret_mass")
-    if most is not None and not alpha / most > sys.float_info.min:
-        raise StagingError(
-            f"alpha = {alpha:g}, shared from the root on, leaves no prior mass to the "
-            "deepest florets (less than 1e-308)",
-            hint="give a larger alpha, or use fewer variables",
-        )
-
-
-def _learn(steps: Steps, alpha: float) -> list[Merge]:
-    """Cluster each hyperstage; replace ``given_stage`` by the stages learnt."""
-    import numpy as np
-
-    from cegdb import ahc
-
-    steps.run("learnable")
-    steps.run("learnable_answer")
-    found = steps.arrays("select * from temp.learnable_answer order by all")
-    found["n"], unit = _whole(found)
-    hyperstage = found["hyperstage_id"]
-    ends = np.flatnonzero(np.diff(hyperstage)) + 1
-    runs = [
-        _cluster({key: found[key][rows] for key in found}, alpha, unit)
-        for rows in np.split(np.arange(len(hyperstage)), ends)
-        if len(rows)
-    ]
-    merges = ahc.interleave(runs)
-    final: dict[int, int] = {}
-    for merge in reversed(merges):
-        final[merge.absorbed_id] = final.get(merge.kept_id, merge.kept_id)
-    steps.create_from(
-        "learnt_merge",
-        {
-            "step": np.arange(1, len(merges) + 1),
-            "kept_id": np.array([merge.kept_id for merge in merges], dtype=np.int64),
-            "absorbed_id": np.array([merge.absorbed_id for merge in merges], dtype=np.int64),
-            "log_bayes_factor": np.array([merge.log_bayes_factor for merge in merges], float),
-            "stage_id": np.array([final[merge.absorbed_id] for merge in merges], np.int64),
-        },
+    request: _Request,
+    n_rows: float,
+) -> tuple[list[Merge], dict[str, object]]:
+    refuse_overlap_of_frozen(steps)
+    plan = request.learning.plan(n_rows)
+    variables = _variable_ids(catalog, tree) if plan.method == "csbhc" else None
+    hyperstages = read_hyperstages(
+        steps, is_joined=request.given.is_joined, variables=variables
     )
-    steps.create(
-        "given_stage",
-        "select l.vertex_id, cast(coalesce(m.stage_id, l.stage_id) as varchar) as name "
-        "from temp.learnable as l "
-        "left join temp.learnt_merge as m on l.stage_id = m.absorbed_id",
+    refuse_misfit(steps, tree["tree_id"], hyperstages, plan)
+    return cluster(steps, hyperstages, plan)
+
+
+def _variable_ids(catalog: sa.Connection, tree: Mapping[str, Any]) -> list[int]:
+    """Return the ids of a tree's variables, in its order."""
+    query = sa.select(schema.variable.c.name, schema.variable.c.variable_id).where(
+        schema.variable.c.survey_id == tree["survey_id"]
     )
-    return merges
-
-
-def _whole(rows: Mapping[str, NDArray[Any]]) -> tuple[NDArray[np.int64], float]:
-    """Return counts as multiples of a unit: 1, or a power of 2 for effective sizes."""
-    import numpy as np
-
-    if np.ma.getmaskarray(rows["size"]).any() or not len(rows["n"]):
-        return rows["n"], 1.0
-    bits = 61 - math.ceil(math.log2(float(rows["size"].sum()) + 2))
-    unit = 2.0 ** -min(bits, 40)
-    return np.rint(rows["size"] / unit).astype(np.int64), unit
-
-
-def _cluster(rows: Mapping[str, NDArray[np.int64]], alpha: float, unit: float) -> list[Merge]:
-    """Run AHC on the rows of ``learnable_answer`` of one hyperstage."""
-    import numpy as np
-
-    from cegdb import ahc
-
-    ids, stage = np.unique(rows["stage_id"], return_inverse=True)
-    labels, label = np.unique(rows["label_id"], return_inverse=True)
-    shares, base = np.unique(rows["n_shares"], return_inverse=True)
-    counts = np.zeros((len(ids), len(labels)), dtype=np.int64)
-    np.add.at(counts, (stage, label), rows["n"])
-    multiplicities = np.zeros((len(ids), len(shares)), dtype=np.int64)
-    first = label == 0
-    multiplicities[stage[first], base[first]] = rows["n_members"][first]
-    bases = np.repeat((alpha / shares)[:, np.newaxis], len(labels), axis=1)
-    return ahc.agglomerate(counts, bases, multiplicities, ids, unit=unit)
+    ids = {name: int(number) for name, number in catalog.execute(query)}
+    return [ids[name] for name in tree["settings"]["order"]]
 
 
 def _not_named(steps: Steps) -> int:
@@ -560,7 +650,7 @@ def _not_named(steps: Steps) -> int:
 
 
 def _write(
-    steps: Steps, staging_id: int, tree: Mapping[str, Any], alpha: float
+    steps: Steps, staging_id: int, tree: Mapping[str, Any], n_rows: float, smoothing: float
 ) -> tuple[int, dict[str, float]]:
     """Write the tables of a staging; return the number of hyperstages and the scores."""
     n_hyperstages = steps.run(
@@ -569,18 +659,13 @@ def _write(
     steps.run("staging_member", staging_id=staging_id)
     steps.run("stage_name")
     steps.run("staging_stage", staging_id=staging_id, tree_id=tree["tree_id"], palette=PALETTE)
-    steps.run("stage_answer", alpha=alpha)
+    steps.run("stage_answer")
     steps.run("stage_estimate")
     estimates = steps.arrays("select * from temp.stage_estimate order by place")
     low, high = intervals(estimates)
     steps.create_from("stage_interval", {"place": estimates["place"], "low": low, "high": high})
     steps.run("staging_edge", staging_id=staging_id)
-    ((n_rows,),) = steps.rows(
-        "select cast(coalesce(sum(coalesce(z.size, e.n)), 0) as double) "
-        "from temp.situation_edge as e left join temp.edge_size as z "
-        "on e.child_id = z.child_id where e.vertex_id = 0"
-    )
-    return n_hyperstages, scores(estimates, n_rows)
+    return n_hyperstages, scores(estimates, n_rows, smoothing)
 
 
 def _hints(steps: Steps, staging_id: int) -> list[str]:

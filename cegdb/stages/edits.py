@@ -10,6 +10,7 @@ from cegdb.errors import StagingError, counted, items_of, listed
 from cegdb.ingest.labels import label_of
 from cegdb.sqlfiles import Steps
 from cegdb.stages import naming, set_stages
+from cegdb.stages.priors import again
 from cegdb.stages.words import OF_HYPERSTAGES, OF_LABELS, ROOT, words
 from cegdb.store.objects import claim_name, copy_rows, new_id, refuse_stale, row, write
 from cegdb.version import made_by
@@ -396,6 +397,11 @@ def _edited(
         "and m.stage_id = s.stage_id where m.staging_id = $staging_id",
         {"staging_id": staging_id},
     )
+    steps.create(
+        "edited_prior",
+        "select vertex_id, label, prior from cegdb.prior_entry where staging_id = $staging_id",
+        {"staging_id": staging_id},
+    )
     settings = staging["settings"]
     before = str(staging["name"])
     claimed = claim_name(catalog, "staging", name, before, replace=replace)
@@ -409,11 +415,14 @@ def _edited(
         ),
         name=claimed,
         alpha=staging["alpha"],
+        prior=again(settings.get("prior"), "select * from temp.edited_prior"),
         hyperstages=(
             hyperstages
             if isinstance(hyperstages, str)
             else "select vertex_id, hyperstage_id from temp.edited_hyperstage"
         ),
+        single_edges=settings.get("single_edges", "together"),
+        smoothing=float(settings.get("smoothing", 0)),
         weighting=settings.get("weighting", "situation"),
         deff=settings.get("deff") if settings.get("deff_is_given") else None,
     )

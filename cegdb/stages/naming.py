@@ -112,7 +112,9 @@ def resolve(
         return None
     if isinstance(grouping, Members):
         rows = steps.create(table, f"select vertex_id, name from ({grouping.query})")  # noqa: S608
-        _show_names(steps, f"select vertex_id, called as name from ({grouping.query})")  # noqa: S608
+        if what == "stage":
+            called = f"select vertex_id, called as name from ({grouping.query})"  # noqa: S608
+            _show_names(steps, called)
         return {**grouping.told, "rows": rows}
     if isinstance(grouping, Mapping):
         named = [(_labels(path, what), _text(name)) for path, name in grouping.items()]
@@ -247,7 +249,10 @@ def _named(con: duckdb.DuckDBPyConnection, source: Source, what: str) -> Iterato
 
 
 def _choices(what: str) -> str:
-    choice = "'variable', 'labels', " if what == "hyperstage" else ""
+    choice = {
+        "hyperstage": "'variable', 'labels', 'height', 'paper', ",
+        "initial": "'full', 'indep', ",
+    }.get(what, "")
     return (
         f"give {choice}a mapping from path to name, a list of groups of paths, or a "
         "frame, file or SELECT with vertex_id and the name"

@@ -46,7 +46,7 @@ def intervals(estimates: Arrays) -> tuple[NDArray[np.float64], NDArray[np.float6
     return low, high
 
 
-def scores(estimates: Arrays, n_rows: float) -> dict[str, float]:
+def scores(estimates: Arrays, n_rows: float, smoothing: float = 0.0) -> dict[str, float]:
     """Return the scores of a staging, summed without rounding.
 
     Parameters
@@ -55,12 +55,14 @@ def scores(estimates: Arrays, n_rows: float) -> dict[str, float]:
         Columns of ``stage_estimate``, sorted by stage.
     n_rows
         Rows that answer the root's question, or their effective size: the N of BIC.
+    smoothing
+        Added to each count of a stage when its shares are estimated (stagedtrees' lambda).
 
     Returns
     -------
     dict
         ``log_marginal_likelihood``, ``log_likelihood``, ``df``, ``aic``, ``bic``, in
-        natural logarithms; ``df`` counts the stages that some row reached.
+        natural logarithms; ``df`` is the number of labels less one, over all stages.
 
     Examples
     --------
@@ -83,9 +85,10 @@ def scores(estimates: Arrays, n_rows: float) -> dict[str, float]:
     mass, total = np.add.reduceat(prior, starts), np.add.reduceat(n, starts)
     marginal = math.fsum(log_rising(prior, n)) - math.fsum(log_rising(mass, total))
     seen = n > 0
-    share = (n / np.repeat(np.where(total > 0, total, 1), sizes))[seen]
+    smoothed = np.repeat(total + sizes * smoothing, sizes)
+    share = (n[seen] + smoothing) / smoothed[seen]
     likelihood = math.fsum(n[seen] * np.log(share))
-    df = int((sizes[total > 0] - 1).sum())
+    df = int((sizes - 1).sum())
     return {
         "log_marginal_likelihood": marginal,
         "log_likelihood": likelihood,

@@ -43,6 +43,7 @@ _PLACES: Final[Mapping[Kind, _Place]] = {
             schema.stage,
             schema.stage_member,
             schema.stage_edge,
+            schema.prior_entry,
             schema.ahc_merge,
             schema.stage_drift,
         ),

@@ -218,6 +218,15 @@ stage_edge = sa.Table(
     sa.Column("low", sa.Double),
     sa.Column("high", sa.Double),
 )
+prior_entry = sa.Table(
+    "prior_entry",
+    metadata,
+    _id("staging_id"),
+    _id("child_id", wide=True),
+    _id("vertex_id", wide=True),
+    sa.Column("label", sa.String, nullable=False),
+    sa.Column("prior", sa.Double, nullable=False),
+)
 ahc_merge = sa.Table(
     "ahc_merge",
     metadata,

@@ -1,9 +1,9 @@
 -- step:    floret_mass
 -- mode:    create
--- purpose: How an edge of each situation shares the prior mass: alpha / n_shares, the
---          product of the floret sizes from the root to the situation.
+-- purpose: How an edge of each situation shares the prior mass of the root: alpha / n_shares,
+--          the product of the floret sizes from the root to the situation.
 -- reads:   edge
--- writes:  floret_mass(vertex_id, n_shares)
+-- writes:  floret_mass(vertex_id, n_edges, n_shares)
 -- params:  tree_id INTEGER, the tree
 -- source:  SPEC 6 (mass conservation); Freeman & Smith (2011)
 with recursive floret as (
@@ -27,12 +27,14 @@ hung as (
 mass as (
     select
         vertex_id,
+        n_edges,
         cast(n_edges as double) as n_shares
     from hung
     where parent_id is null
     union all
     select
         h.vertex_id,
+        h.n_edges,
         m.n_shares * h.n_edges as n_shares
     from mass as m
     inner join hung as h on m.vertex_id = h.parent_id
@@ -40,5 +42,6 @@ mass as (
 
 select
     vertex_id,
+    n_edges,
     n_shares
 from mass

@@ -1,18 +1,27 @@
 -- step:    situation_group
 -- mode:    create
 -- purpose: The hyperstage of each situation, named by its smallest one: a given group, else
---          same variable (unless labels alone decide) and same label set.
--- reads:   floret, given_hyperstage
+--          the same label set and, by the rule, the same variable, height or shortest
+--          distance to a leaf.
+-- reads:   floret, vertex, leaf_distance, given_hyperstage
 -- writes:  situation_group(vertex_id, hyperstage_id)
--- params:  by_variable BOOLEAN, whether the variables must be the same
+-- params:  tree_id INTEGER, the tree
+--          rule VARCHAR, 'variable', 'labels', 'height' or 'paper'
 -- source:  SPEC 1 (hyperstage)
 with keyed as (
     select
         f.vertex_id,
         f.labels,
         g.name,
-        if(g.name is null and $by_variable, f.variable_id, null) as variable_id
+        case
+            when g.name is not null then null
+            when $rule = 'variable' then f.variable_id
+            when $rule = 'height' then v.height
+            when $rule = 'paper' then d.distance
+        end as part
     from temp.floret as f
+    inner join cegdb.vertex as v on v.tree_id = $tree_id and f.vertex_id = v.vertex_id
+    left join temp.leaf_distance as d on f.vertex_id = d.vertex_id
     left join temp.given_hyperstage as g on f.vertex_id = g.vertex_id
 ),
 
@@ -20,10 +29,10 @@ grouped as (
     select
         labels,
         name,
-        variable_id,
+        part,
         min(vertex_id) as hyperstage_id
     from keyed
-    group by labels, name, variable_id
+    group by labels, name, part
 )
 
 select
@@ -34,4 +43,4 @@ inner join grouped as g
     on
         k.labels = g.labels
         and k.name is not distinct from g.name
-        and k.variable_id is not distinct from g.variable_id
+        and k.part is not distinct from g.part

@@ -1,29 +1,33 @@
 -- step:    learnable
 -- mode:    create
 -- purpose: The situations that learning sees, those with several edges and some row (or a
---          given initial stage), and the stage each starts in: the initial one, named by
---          its smallest situation, or its own.
--- reads:   floret, floret_mass, situation_group, given_initial
--- writes:  learnable(vertex_id, hyperstage_id, stage_id, n_shares)
--- params:  none
+--          given initial stage) that are not frozen, and the stage each starts in: the initial
+--          one, named by its smallest situation; its own; or one a hyperstage.
+-- reads:   floret, situation_group, given_initial, given_frozen
+-- writes:  learnable(vertex_id, hyperstage_id, stage_id)
+-- params:  is_joined BOOLEAN, start from one stage a hyperstage
 -- source:  DESIGN 5
-with start as (
+with named as (
     select
         f.vertex_id,
         g.hyperstage_id,
-        m.n_shares,
         i.name,
-        min(f.vertex_id) over (partition by g.hyperstage_id, i.name) as smallest
+        i.name is not null or $is_joined as is_shared
     from temp.floret as f
     inner join temp.situation_group as g on f.vertex_id = g.vertex_id
-    inner join temp.floret_mass as m on f.vertex_id = m.vertex_id
     left join temp.given_initial as i on f.vertex_id = i.vertex_id
-    where f.n_edges > 1 and (f.n > 0 or i.name is not null)
+    where
+        f.n_edges > 1
+        and (f.n > 0 or i.name is not null)
+        and f.vertex_id not in (select z.vertex_id from temp.given_frozen as z)
 )
 
 select
     vertex_id,
     hyperstage_id,
-    if(name is null, vertex_id, smallest) as stage_id,
-    n_shares
-from start
+    if(
+        is_shared,
+        min(vertex_id) over (partition by hyperstage_id, name, is_shared),
+        vertex_id
+    ) as stage_id
+from named

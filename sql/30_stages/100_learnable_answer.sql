@@ -1,21 +1,21 @@
 -- step:    learnable_answer
 -- mode:    create
--- purpose: The contents of the stages that learning starts from: rows by label, and how many
---          situations have each share of the prior mass.
--- reads:   learnable, situation_edge, edge_size
--- writes:  learnable_answer(hyperstage_id, stage_id, label_id, n_shares, n_members, n, size)
+-- purpose: What learning sees of each situation: rows and prior of each label, and the stage
+--          that it starts in.
+-- reads:   learnable, situation_edge, edge_prior, edge_size
+-- writes:  learnable_answer(hyperstage_id, vertex_id, label_id, stage_id, prior, n, size)
 -- params:  none
 -- source:  SPEC 6
 select
     s.hyperstage_id,
-    s.stage_id,
+    s.vertex_id,
     e.label_id,
-    s.n_shares,
-    count(*) as n_members,
-    cast(sum(e.n) as bigint) as n,
-    cast(sum(z.size) as double) as size
+    s.stage_id,
+    a.prior,
+    e.n,
+    cast(z.size as double) as size
 from temp.learnable as s
 inner join temp.situation_edge as e on s.vertex_id = e.vertex_id
+inner join temp.edge_prior as a on e.child_id = a.child_id
 left join temp.edge_size as z on e.child_id = z.child_id
-group by s.hyperstage_id, s.stage_id, e.label_id, s.n_shares
-order by s.hyperstage_id, s.stage_id, e.label_id, s.n_shares
+order by s.hyperstage_id, s.vertex_id, e.label_id

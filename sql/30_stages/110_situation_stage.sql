@@ -1,18 +1,21 @@
 -- step:    situation_stage
 -- mode:    create
--- purpose: The stage of each situation, named by its smallest one: given or learnt; where
---          there is none, single-edge florets of a hyperstage share one, and (when learning)
---          so do those never observed; any other situation is its own.
--- reads:   floret, situation_group, given_stage
+-- purpose: The stage of each situation, named by its smallest one: given, frozen or learnt;
+--          where there is none, single-edge florets of a hyperstage share one (unless they
+--          are to be apart), and (when learning) so do those never observed; any other
+--          situation is its own.
+-- reads:   floret, situation_group, given_stage, given_frozen
 -- writes:  situation_stage(vertex_id, hyperstage_id, stage_id, kind)
 -- params:  is_learnt BOOLEAN, whether the stages were learnt
+--          is_apart BOOLEAN, whether each single-edge floret is its own stage
 -- source:  DESIGN 5
 with sorted as (
     select
         f.vertex_id,
         h.hyperstage_id,
-        g.name,
+        coalesce(z.name, g.name) as name,
         case
+            when z.name is not null then 'given'
             when g.name is not null then if($is_learnt, 'learnt', 'given')
             when f.n_edges = 1 then 'single_edge'
             when $is_learnt and f.n = 0 then 'unobserved'
@@ -22,12 +25,18 @@ with sorted as (
     from temp.floret as f
     inner join temp.situation_group as h on f.vertex_id = h.vertex_id
     left join temp.given_stage as g on f.vertex_id = g.vertex_id
+    left join temp.given_frozen as z on f.vertex_id = z.vertex_id
 ),
 
 keyed as (
     select
         *,
-        if(name is null and kind in ('given', 'learnt'), vertex_id, null) as alone
+        if(
+            name is null
+            and (kind in ('given', 'learnt') or (kind = 'single_edge' and $is_apart)),
+            vertex_id,
+            null
+        ) as alone
     from sorted
 ),
 

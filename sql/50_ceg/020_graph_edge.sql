@@ -35,7 +35,8 @@ select
     w.prior,
     g.probability
 from merged as m
-inner join temp.position_mass as w on m.source_id = w.position_id
+inner join temp.position_mass as w
+    on m.source_id = w.position_id and m.label_id = w.label_id
 inner join cegdb.stage_edge as g
     on g.staging_id = $staging_id and m.stage_id = g.stage_id and m.label_id = g.label_id
 order by m.source_id, m.label_id, m.target_id

@@ -1,7 +1,8 @@
 -- step:    check_merge
 -- mode:    fetch
--- purpose: Merges of AHC that lower the score, are not numbered 1, 2, ..., do not keep the
---          smaller of two different stages, absorb a stage twice, or are undone later.
+-- purpose: Merges that lower the score (but for a structure prior), are not numbered 1, 2,
+--          ..., do not keep the smaller of two different stages, absorb a stage twice, or are
+--          undone later.
 -- reads:   staging, stage_member, ahc_merge
 -- writes:  check_merge(invariant, kind, name, row_id, detail)
 -- params:  none
@@ -35,7 +36,15 @@ select
     concat('step ', m.step, ' has the log Bayes factor ', m.log_bayes_factor) as detail
 from cegdb.ahc_merge as m
 inner join cegdb.staging as g on m.staging_id = g.staging_id
-where not (m.log_bayes_factor > 0 and m.log_bayes_factor < 'infinity')
+where
+    not (
+        m.log_bayes_factor < 'infinity'
+        and case
+            when coalesce(g.settings ->> '$.structure_prior', 'flat') <> 'flat' then true
+            when g.method = 'bhc' then m.log_bayes_factor > -1e-9
+            else m.log_bayes_factor > 0
+        end
+    )
 union all
 select
     'merges are numbered from 1 without gaps' as invariant,

@@ -1,7 +1,7 @@
 -- step:    check_staging_size
 -- mode:    fetch
 -- purpose: Stagings whose sizes in the catalog are not those of the tables. Free parameters
---          are the labels less one, over the stages that some row reached.
+--          are the labels less one, over all stages.
 -- reads:   staging, hyperstage, stage, stage_edge
 -- writes:  check_staging_size(invariant, kind, name, row_id, detail)
 -- params:  none
@@ -28,7 +28,6 @@ florets as (
         count(*) - 1 as df
     from cegdb.stage_edge
     group by staging_id, stage_id
-    having sum(n) > 0
 ),
 
 parameters as (

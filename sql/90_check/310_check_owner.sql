@@ -56,6 +56,12 @@ with owned as (
     union all
     select
         'staging' as kind,
+        'prior_entry' as rows_of,
+        staging_id as owner_id
+    from cegdb.prior_entry
+    union all
+    select
+        'staging' as kind,
         'ahc_merge' as rows_of,
         staging_id as owner_id
     from cegdb.ahc_merge

@@ -1,0 +1,339 @@
+"""Compare stagings: side by side, situation by situation, stage by stage, and by tests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from cegdb.compare.matching import match_stages
+from cegdb.compare.terms import LIKELIHOOD, MARGINAL, of_one_tree, refuse_terms, refused
+from cegdb.errors import StagingError, listed
+from cegdb.sqlfiles import Steps
+from cegdb.store.objects import row
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from cegdb.store import Store
+
+    Numbers = NDArray[np.int64]
+
+__all__ = [
+    "LikelihoodRatio",
+    "bayes_factor",
+    "cid",
+    "compare",
+    "diff",
+    "hamming",
+    "inclusion",
+    "lr_test",
+]
+
+_NESTED: Final = (
+    "test a staging against one made from it by joining stages; others compare by "
+    "bic or bayes_factor"
+)
+
+
+class LikelihoodRatio(NamedTuple):
+    """A likelihood-ratio test of a staging against one that it is nested in.
+
+    Attributes
+    ----------
+    statistic
+        Twice the difference of the log likelihoods.
+    df
+        Difference of the free parameters.
+    p_value
+        Chance of a statistic as large or larger if the coarser staging holds: the upper
+        tail of the chi-squared distribution with ``df`` degrees of freedom.
+    nested
+        Name of the coarser staging, the null hypothesis: each of its stages is one of the
+        finer's or several of them joined.
+    nested_in
+        Name of the finer staging.
+    """
+
+    statistic: float
+    df: int
+    p_value: float
+    nested: str
+    nested_in: str
+
+
+class _Pair(NamedTuple):
+    """Two stagings of one tree, as catalog rows, and their overlapping stages."""
+
+    a: Mapping[str, Any]
+    b: Mapping[str, Any]
+    stage: Numbers
+    other: Numbers
+    n_shared: Numbers
+
+
+def compare(store: Store, staging_ids: Sequence[int] | None = None) -> pd.DataFrame:
+    """Return stagings side by side; see `cegdb.Database.compare` for the columns.
+
+    Parameters
+    ----------
+    store
+        Where they are.
+    staging_ids
+        Which, in this order, the first being what the others are compared with; None for
+        all, the best of each comparable group first.
+
+    Examples
+    --------
+    >>> from cegdb.store import Store
+    >>> with Store.open() as store:
+    ...     len(compare(store))
+    0
+    """
+    with store.reading() as con, Steps(con) as steps:
+        if staging_ids is None:
+            steps.create("asked_staging", "select staging_id, 0 as place from cegdb.staging")
+        else:
+            asked = np.array(list(dict.fromkeys(staging_ids)), dtype=np.int64)
+            places = np.arange(1, len(asked) + 1)
+            steps.create_from("asked_staging", {"staging_id": asked, "place": places})
+        steps.run("compared_staging")
+        return con.execute(
+            "select * exclude (place) from temp.compared_staging "
+            "order by place, comparable, log_marginal_likelihood desc, staging_id"
+        ).df()
+
+
+def diff(store: Store, a: int, b: int) -> pd.DataFrame:
+    """Return the situations staged differently; see `cegdb.StagedTree.diff`.
+
+    Raises
+    ------
+    StagingError
+        The stagings are of different trees.
+
+    Examples
+    --------
+    >>> from cegdb.ingest import ingest
+    >>> from cegdb.stages import set_stages
+    >>> from cegdb.store import Store
+    >>> from cegdb.tree import event_tree
+    >>> with Store.open() as store:
+    ...     survey = ingest(store, "select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
+    ...     tree = event_tree(store, survey)
+    ...     a = set_stages(store, tree, {("0",): "s", ("1",): "s"})
+    ...     diff(store, a, set_stages(store, tree, {}))[["situation", "path"]].values.tolist()
+    [['s2', '1']]
+    """
+    with store.reading() as con, Steps(con) as steps:
+        pair = _overlap(store, steps, a, b)
+        is_match = match_stages(pair.stage, pair.other, pair.n_shared)
+        matched = {"stage_id": pair.stage[is_match], "other_id": pair.other[is_match]}
+        steps.create_from("stage_match", matched)
+        with store.catalog() as catalog:
+            tree = row(catalog, "tree", pair.a["tree_id"])
+        steps.run(
+            "differing_situation",
+            tree_id=tree["tree_id"],
+            tree=tree["name"],
+            staging_id=a,
+            staging=pair.a["name"],
+            other_staging_id=b,
+            other_staging=pair.b["name"],
+        )
+        return con.execute("from temp.differing_situation order by vertex_id").df()
+
+
+def hamming(store: Store, a: int, b: int) -> int:
+    """Return how many situations must change stage; see `cegdb.StagedTree.hamming`.
+
+    Raises
+    ------
+    StagingError
+        The stagings are of different trees.
+
+    Examples
+    --------
+    >>> from cegdb.ingest import ingest
+    >>> from cegdb.stages import set_stages
+    >>> from cegdb.store import Store
+    >>> from cegdb.tree import event_tree
+    >>> with Store.open() as store:
+    ...     survey = ingest(store, "select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
+    ...     tree = event_tree(store, survey)
+    ...     a = set_stages(store, tree, {("0",): "s", ("1",): "s"})
+    ...     hamming(store, a, set_stages(store, tree, {}))
+    1
+    """
+    with store.reading() as con, Steps(con) as steps:
+        pair = _overlap(store, steps, a, b)
+    is_match = match_stages(pair.stage, pair.other, pair.n_shared)
+    return int(pair.n_shared[~is_match].sum())
+
+
+def inclusion(store: Store, a: int, b: int) -> pd.DataFrame:
+    """Return which stage lies within which; see `cegdb.StagedTree.inclusion`.
+
+    Raises
+    ------
+    StagingError
+        The stagings are of different trees.
+
+    Examples
+    --------
+    >>> from cegdb.ingest import ingest
+    >>> from cegdb.stages import set_stages
+    >>> from cegdb.store import Store
+    >>> from cegdb.tree import event_tree
+    >>> with Store.open() as store:
+    ...     survey = ingest(store, "select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
+    ...     tree = event_tree(store, survey)
+    ...     a = set_stages(store, tree, {("0",): "s", ("1",): "s"})
+    ...     inclusion(store, a, set_stages(store, tree, {}))["relation"].tolist()
+    ['=', '>', '>']
+    """
+    with store.reading() as con, Steps(con) as steps:
+        pair = _overlap(store, steps, a, b)
+        steps.run("stage_relation", staging=pair.a["name"], other_staging=pair.b["name"])
+        return con.execute("from temp.stage_relation order by stage_id_a, stage_id_b").df()
+
+
+def cid(store: Store, a: int, b: int) -> float:
+    """Return the interventional discrepancy of b from a; see `cegdb.StagedTree.cid`.
+
+    Raises
+    ------
+    StagingError
+        The stagings are of different trees.
+
+    Examples
+    --------
+    >>> from cegdb.ingest import ingest
+    >>> from cegdb.stages import set_stages
+    >>> from cegdb.store import Store
+    >>> from cegdb.tree import event_tree
+    >>> with Store.open() as store:
+    ...     survey = ingest(store, "select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
+    ...     tree = event_tree(store, survey)
+    ...     coarse = set_stages(store, tree, {("0",): "s", ("1",): "s"})
+    ...     fine = set_stages(store, tree, {})
+    ...     cid(store, fine, coarse), cid(store, coarse, fine)
+    (1.0, 0.0)
+    """
+    with store.reading() as con, Steps(con) as steps:
+        _overlap(store, steps, a, b)
+        pooled = steps.fetch("pooled_situation", other_staging_id=b)
+    return float(sum(n_pooled / n_situations for _, n_situations, n_pooled in pooled))
+
+
+def lr_test(store: Store, a: int, b: int) -> LikelihoodRatio:
+    """Test the coarser of two nested stagings; see `cegdb.StagedTree.lr_test`.
+
+    Raises
+    ------
+    StagingError
+        The stagings are of different trees, differ in weighting, design effect or
+        smoothing, are not nested, or have the same number of free parameters.
+
+    Examples
+    --------
+    >>> from cegdb.ingest import ingest
+    >>> from cegdb.stages import set_stages
+    >>> from cegdb.store import Store
+    >>> from cegdb.tree import event_tree
+    >>> with Store.open() as store:
+    ...     survey = ingest(store, "select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+    ...     tree = event_tree(store, survey)
+    ...     a = set_stages(store, tree, {("0",): "s", ("1",): "s"}, name="joined")
+    ...     found = lr_test(store, a, set_stages(store, tree, {}, name="apart"))
+    >>> found.nested, found.nested_in, found.df, round(found.statistic, 6)
+    ('joined', 'apart', 1, 5.411532)
+    """
+    from scipy.stats import chi2
+
+    with store.reading() as con, Steps(con) as steps:
+        pair = _overlap(store, steps, a, b)
+        refuse_terms(pair.a, pair.b, LIKELIHOOD, "log likelihood")
+        nested, finer = pair.a, pair.b
+        if _is_refined(pair.stage):
+            nested, finer = finer, nested
+        elif not _is_refined(pair.other):
+            raise StagingError(_not_nested(steps, pair), hint=_NESTED)
+    df = finer["df"] - nested["df"]
+    if df == 0:
+        raise StagingError(
+            f"stagings {nested['name']!r} and {finer['name']!r} have the same "
+            f"{nested['df']} free parameters: there is nothing to test",
+            hint=_NESTED,
+        )
+    statistic = max(2 * (finer["log_likelihood"] - nested["log_likelihood"]), 0.0)
+    p_value = float(chi2.sf(statistic, df))
+    return LikelihoodRatio(statistic, df, p_value, nested["name"], finer["name"])
+
+
+def bayes_factor(store: Store, a: int, b: int) -> float:
+    """Return the log Bayes factor of a against b; see `cegdb.StagedTree.bayes_factor`.
+
+    Raises
+    ------
+    StagingError
+        The stagings are of different trees, or differ in prior, weighting, design effect
+        or smoothing.
+
+    Examples
+    --------
+    >>> from cegdb.ingest import ingest
+    >>> from cegdb.stages import set_stages
+    >>> from cegdb.store import Store
+    >>> from cegdb.tree import event_tree
+    >>> with Store.open() as store:
+    ...     survey = ingest(store, "select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
+    ...     tree = event_tree(store, survey)
+    ...     a = set_stages(store, tree, {("0",): "s", ("1",): "s"}, alpha=4)
+    ...     round(bayes_factor(store, a, set_stages(store, tree, {}, alpha=4)), 4)
+    0.6668
+    """
+    one, other = of_one_tree(store, a, b)
+    refuse_terms(one, other, MARGINAL, "marginal likelihood")
+    told = compare(store, [a, b])
+    if len(set(told["comparable"])) > 1:
+        raise refused(one, other, "marginal likelihood", "settings")
+    return float(one["log_marginal_likelihood"] - other["log_marginal_likelihood"])
+
+
+def _overlap(store: Store, steps: Steps, a: int, b: int) -> _Pair:
+    """Make ``stage_pair`` of two stagings of one tree, and return it."""
+    one, other = of_one_tree(store, a, b)
+    steps.run("stage_pair", staging_id=a, other_staging_id=b)
+    found = steps.arrays(
+        "select stage_id, other_id, n_shared from temp.stage_pair order by stage_id, other_id"
+    )
+    return _Pair(one, other, found["stage_id"], found["other_id"], found["n_shared"])
+
+
+def _is_refined(stage: Numbers) -> bool:
+    """Return whether each stage of one staging lies within one of the other."""
+    return len(np.unique(stage)) == len(stage)
+
+
+def _not_nested(steps: Steps, pair: _Pair) -> str:
+    """Say which stage of either staging the other splits."""
+    names = {"a": pair.a["name"], "b": pair.b["name"]}
+    steps.run("stage_relation", staging=names["a"], other_staging=names["b"])
+    said = []
+    for this, that in (("a", "b"), ("b", "a")):
+        rows = steps.rows(
+            f"select stage_{this}, stage_{that} from temp.stage_relation "  # noqa: S608
+            f"where relation <> '=' order by stage_id_{this}, stage_id_{that}"
+        )
+        parts: dict[str, list[str]] = {}
+        for whole, part in rows:
+            parts.setdefault(whole, []).append(part)
+        whole, split = next((x, found) for x, found in parts.items() if len(found) > 1)
+        said.append(f"{names[that]!r} spreads {whole} of {names[this]!r} over {listed(split)}")
+    return (
+        f"stagings {names['a']!r} and {names['b']!r} are not nested: {said[0]}, and {said[1]}"
+    )

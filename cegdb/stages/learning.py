@@ -1,0 +1,379 @@
+"""Learn the stages of a tree: settings, arrays out of tables, and what chance would do."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Final, get_args
+
+from cegdb.ahc import LARGE, Hyperstage, Method, Plan, ScoreName, StructurePrior
+from cegdb.errors import StagingError
+from cegdb.stages.words import words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from cegdb.ahc import Learnt, Merge
+    from cegdb.sqlfiles import Steps
+
+_METHODS: Final = get_args(Method)
+_SCORES: Final = get_args(ScoreName)
+_DISTANCES: Final = {
+    "bj": (
+        "kullback", "totvar", "hellinger", "manhattan", "euclidean", "reny", "bhatt",
+        "chandarw",
+    ),
+    "hclust": ("totvar", "hellinger", "euclidean", "manhattan"),
+}  # fmt: skip
+_THRESHOLD: Final = 0.1
+_WITH_SIZE: Final = ("ahc", "auto", "hc", "exact")
+_MOST_BASES: Final = 32
+
+
+@dataclass(frozen=True)
+class Learning:
+    """How stages are to be learnt, as a user says it.
+
+    Attributes
+    ----------
+    method, score, structure_prior, smoothing, distance, threshold, n_stages
+        As in `cegdb.stages.learn_stages`; None for the method's own.
+    seed
+        Of the null bootstrap and of k-means.
+    """
+
+    method: Method = "ahc"
+    score: ScoreName | None = None
+    structure_prior: StructurePrior = "flat"
+    smoothing: float = 0.0
+    distance: str | None = None
+    threshold: float | None = None
+    n_stages: int | None = None
+    seed: int = 1
+
+    def check(self) -> None:
+        """Refuse what cannot be done, before any work.
+
+        Raises
+        ------
+        StagingError
+            A setting is unknown, out of range, or none of the method's.
+        """
+        _refuse_unknown("method", self.method, _METHODS)
+        _refuse_unknown("structure_prior", self.structure_prior, get_args(StructurePrior))
+        if self.score is not None:
+            _refuse_unknown("score", self.score, _SCORES)
+        if not _is_number(self.smoothing) or not 0 <= self.smoothing < math.inf:
+            raise StagingError(
+                f"smoothing is {self.smoothing!r}", hint="give a number from 0 on"
+            )
+        if not _is_whole(self.seed) or self.seed < 0:
+            raise StagingError(f"seed is {self.seed!r}", hint="give a whole number from 0 on")
+        method = self.method
+        if self.score is not None and method == "bj":
+            raise StagingError(
+                "method 'bj' has no score",
+                hint="it joins stages by their distance: give distance and threshold",
+            )
+        if method == "exact" and self.settled_score not in ("bic", "aic"):
+            raise StagingError(
+                f"method 'exact' finds the optimum of BIC or AIC, not of {self.score}",
+                hint="give score='bic' or score='aic', or use method='hc'",
+            )
+        if method == "exact" and self.smoothing:
+            raise StagingError(
+                "method 'exact' takes no smoothing",
+                hint="its proof holds for unsmoothed shares; leave smoothing out",
+            )
+        if self.structure_prior != "flat" and method not in _WITH_SIZE:
+            raise StagingError(
+                f"method {method!r} knows no structure prior",
+                hint=f"use method {', '.join(_WITH_SIZE)}, or structure_prior='flat'",
+            )
+        if self.threshold is not None:
+            self._only_for("threshold", "bj")
+            if not _is_number(self.threshold) or not self.threshold > 0:
+                raise StagingError(
+                    f"threshold is {self.threshold!r}", hint="give a distance above 0"
+                )
+        if self.distance is not None:
+            self._only_for("distance", *_DISTANCES)
+            _refuse_unknown("distance", self.distance, _DISTANCES[method])
+        if self.n_stages is not None:
+            self._only_for("n_stages", "hclust", "kmeans")
+            if not _is_whole(self.n_stages) or self.n_stages < 1:
+                raise StagingError(
+                    f"n_stages is {self.n_stages!r}", hint="give a whole number from 1 on"
+                )
+
+    def _only_for(self, setting: str, *methods: str) -> None:
+        if self.method not in methods:
+            raise StagingError(
+                f"method {self.method!r} has no {setting}",
+                hint=f"{setting} is for method {' and '.join(map(repr, methods))}",
+            )
+
+    @property
+    def settled_score(self) -> ScoreName:
+        """The score, the method's own if none was given."""
+        if self.score is not None:
+            return self.score
+        return "log_marginal_likelihood" if self.method in ("ahc", "auto") else "bic"
+
+    def plan(self, n_rows: float) -> Plan:
+        """Return the plan of a tree of that many rows."""
+        distances = _DISTANCES.get(self.method)
+        return Plan(
+            method=self.method,
+            score=self.settled_score,
+            structure_prior=self.structure_prior,
+            n_rows=n_rows,
+            smoothing=float(self.smoothing),
+            distance=self.distance or (distances[0] if distances else ""),
+            threshold=self.threshold or _THRESHOLD,
+            n_stages=self.n_stages,
+            seed=int(self.seed),
+        )
+
+    def as_json(self) -> dict[str, object]:
+        """Return what decides, for the settings of a staging."""
+        plan = self.plan(1.0)
+        told: dict[str, object] = {
+            "structure_prior": self.structure_prior,
+            "smoothing": float(self.smoothing),
+            "seed": int(self.seed),
+        }
+        if self.method != "bj":
+            told["score"] = self.settled_score
+        if self.method in _DISTANCES:
+            told["distance"] = plan.distance
+        if self.method == "bj":
+            told["threshold"] = plan.threshold
+        if self.method in ("hclust", "kmeans"):
+            told["n_stages"] = self.n_stages
+        return told
+
+    @classmethod
+    def recorded(cls, method: str, settings: Mapping[str, Any]) -> Learning:
+        """Return the learning that recorded settings say."""
+        names = cls.__dataclass_fields__
+        said = {name: value for name, value in settings.items() if name in names}
+        return cls(**{**said, "method": method})
+
+
+def _refuse_unknown(what: str, given: object, choices: Sequence[str]) -> None:
+    if not isinstance(given, str) or given not in choices:
+        raise StagingError(f"{what} is {given!r}", hint=f"choose {', '.join(choices)}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def read_hyperstages(
+    steps: Steps, *, is_joined: bool, variables: Sequence[int] | None
+) -> list[Hyperstage]:
+    """Return the hyperstages that learning sees, as arrays, by their smallest situation.
+
+    Parameters
+    ----------
+    steps
+        Runs the SQL; ``situation_group``, ``edge_prior``, ``edge_size``, ``given_initial``
+        and ``given_frozen`` exist.
+    is_joined
+        Whether each starts as one stage.
+    variables
+        The ids of the tree's variables, in its order, if the answers that lead to each
+        situation are needed.
+    """
+    import numpy as np
+
+    steps.run("learnable", is_joined=is_joined)
+    steps.run("learnable_answer")
+    found = steps.arrays("select * from temp.learnable_answer order by all")
+    found["n"], unit = _whole(found)
+    paths = None if variables is None else _answers(steps, variables)
+    hyperstage = found["hyperstage_id"]
+    ends = np.flatnonzero(np.diff(hyperstage)) + 1
+    return [
+        _hyperstage({key: found[key][rows] for key in found}, unit, paths)
+        for rows in np.split(np.arange(len(hyperstage)), ends)
+        if len(rows)
+    ]
+
+
+def _whole(rows: Mapping[str, NDArray[Any]]) -> tuple[NDArray[np.int64], float]:
+    """Return counts as multiples of a unit: 1, or a power of 2 for effective sizes."""
+    import numpy as np
+
+    if np.ma.getmaskarray(rows["size"]).any() or not len(rows["n"]):
+        return rows["n"], 1.0
+    bits = 61 - math.ceil(math.log2(float(rows["size"].sum()) + 2))
+    unit = 2.0 ** -min(bits, 40)
+    return np.rint(rows["size"] / unit).astype(np.int64), unit
+
+
+def _answers(
+    steps: Steps, variables: Sequence[int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the situations learning sees, and their answers, one column a variable."""
+    import numpy as np
+
+    ids = steps.arrays("select vertex_id from temp.learnable order by 1")["vertex_id"]
+    steps.run("situation_answer")
+    found = steps.arrays("select * from temp.situation_answer order by all")
+    place = {variable_id: column for column, variable_id in enumerate(variables)}
+    column = np.array([place[variable] for variable in found["variable_id"].tolist()], int)
+    table = np.full((len(ids), len(variables)), -1, dtype=np.int64)
+    table[np.searchsorted(ids, found["vertex_id"]), column] = found["label_id"]
+    return ids, table
+
+
+def _hyperstage(
+    rows: Mapping[str, NDArray[Any]],
+    unit: float,
+    paths: tuple[NDArray[np.int64], NDArray[np.int64]] | None,
+) -> Hyperstage:
+    import numpy as np
+
+    ids, first = np.unique(rows["vertex_id"], return_index=True)
+    shape = (len(ids), len(rows["vertex_id"]) // len(ids))
+    bases, multiplicities = prior_bases(rows["prior"].reshape(shape))
+    answers = np.zeros((len(ids), 0), dtype=np.int64)
+    if paths is not None:
+        answers = paths[1][np.searchsorted(paths[0], ids)]
+    return Hyperstage(
+        ids=ids,
+        counts=rows["n"].reshape(shape),
+        bases=bases,
+        multiplicities=multiplicities,
+        start=rows["stage_id"][first],
+        answers=answers,
+        unit=unit,
+    )
+
+
+def prior_bases(
+    prior: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return priors as whole multiples of few vectors, so that sums of them are exact.
+
+    Parameters
+    ----------
+    prior
+        Shape (situations, labels), above 0.
+
+    Returns
+    -------
+    bases, multiplicities
+        Shapes (bases, labels) and (situations, bases): the distinct priors if these are
+        few, else one vector a label, of a small power of 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bases, multiplicities = prior_bases(np.array([[1.5, 1.5], [0.5, 0.5], [1.5, 1.5]]))
+    >>> bases.tolist(), multiplicities.tolist()
+    ([[0.5, 0.5], [1.5, 1.5]], [[0, 1], [1, 0], [0, 1]])
+    """
+    import numpy as np
+
+    bases, kind = np.unique(prior, axis=0, return_inverse=True)
+    if len(bases) <= _MOST_BASES:
+        multiplicities = np.zeros((len(prior), len(bases)), dtype=np.int64)
+        multiplicities[np.arange(len(prior)), kind.ravel()] = 1
+        return bases, multiplicities
+    unit = 2.0 ** (math.ceil(math.log2(float(prior.sum()))) - 60)
+    return np.eye(prior.shape[1]) * unit, np.rint(prior / unit).astype(np.int64)
+
+
+def refuse_misfit(
+    steps: Steps, tree_id: int, hyperstages: Sequence[Hyperstage], plan: Plan
+) -> None:
+    """Refuse a method that does not fit the florets.
+
+    Raises
+    ------
+    StagingError
+        The exact optimum is asked for and some floret has more than two labels.
+    """
+    for found in hyperstages:
+        if plan.method == "exact" and len(found.ids) > 1 and found.counts.shape[1] > 2:
+            raise StagingError(
+                "method 'exact' is for florets of two labels; "
+                f"{len(found.ids):,} situations, such as "
+                f"{words(steps, tree_id, int(found.ids[0]))}, have more",
+                hint="use method='hc', or give the stages of these situations as frozen",
+            )
+
+
+def cluster(
+    steps: Steps, hyperstages: Sequence[Hyperstage], plan: Plan
+) -> tuple[list[Merge], dict[str, object]]:
+    """Learn each hyperstage; replace ``given_stage`` by the stages learnt.
+
+    Returns
+    -------
+    merges, told
+        The merges in the order of one run over all, and what the summary tells.
+    """
+    import numpy as np
+
+    from cegdb import ahc
+
+    learnt = [ahc.learn(hyperstage, plan) for hyperstage in hyperstages]
+    merges = ahc.interleave([one.merges for one in learnt])
+    steps.create_from(
+        "learnt_merge",
+        {
+            "step": np.arange(1, len(merges) + 1),
+            "kept_id": np.array([merge.kept_id for merge in merges], dtype=np.int64),
+            "absorbed_id": np.array([merge.absorbed_id for merge in merges], dtype=np.int64),
+            "log_bayes_factor": np.array([merge.log_bayes_factor for merge in merges], float),
+        },
+    )
+    nothing = [np.zeros(0, dtype=np.int64)]
+    steps.create_from(
+        "learnt_stage",
+        {
+            "vertex_id": np.concatenate([h.ids for h in hyperstages] or nothing),
+            "stage_id": np.concatenate([one.stage for one in learnt] or nothing),
+        },
+    )
+    steps.create(
+        "given_stage",
+        "select vertex_id, cast(stage_id as varchar) as name from temp.learnt_stage",
+    )
+    return merges, _told(hyperstages, learnt, plan)
+
+
+def _told(
+    hyperstages: Sequence[Hyperstage], learnt: Sequence[Learnt], plan: Plan
+) -> dict[str, object]:
+    """Return what chance would make, and how an approximation did."""
+    from cegdb.ahc.chance import false_stages
+
+    chance = false_stages(hyperstages, plan, seed=plan.seed)
+    told: dict[str, object] = {
+        "false_stages": float(chance.expected.sum()),
+        "false_stages_error": chance.error,
+        "null_runs": chance.n_runs,
+        "null_situations": int(chance.n_sampled.sum()),
+        "situations_learnt": sum(len(set(h.start.tolist())) for h in hyperstages),
+    }
+    if plan.method == "auto":
+        rough = [one.sample for one in learnt if one.sample is not None]
+        told["approximated"] = len(rough)
+        told["situations_exact"] = LARGE
+        if rough:
+            told["sample_loss"] = sum(loss for loss, _ in rough)
+            told["sample_score"] = sum(score for _, score in rough)
+    return told

@@ -1,0 +1,29 @@
+-- step:    edge_prior
+-- mode:    create
+-- purpose: The prior of each edge (Dirichlet parameter): given, or alpha shared out: from the
+--          root on, equally in each floret ('mass'); anew in each floret ('floret'); equally
+--          among the paths to the leaves ('path').
+-- reads:   edge, floret_mass, leaf_count, prior_entry
+-- writes:  edge_prior(child_id, prior)
+-- params:  tree_id INTEGER, the tree
+--          staging_id INTEGER, the staging
+--          alpha DOUBLE, prior mass of the root
+--          rule VARCHAR, 'mass', 'floret' or 'path'
+-- source:  SPEC 6; Freeman & Smith (2011)
+select
+    e.child_id,
+    coalesce(
+        g.prior,
+        case $rule
+            when 'floret' then $alpha / m.n_edges
+            when 'path' then $alpha * b.n_leaves / r.n_leaves
+            else $alpha / m.n_shares
+        end
+    ) as prior
+from cegdb.edge as e
+inner join temp.floret_mass as m on e.parent_id = m.vertex_id
+left join temp.leaf_count as b on e.child_id = b.vertex_id
+left join temp.leaf_count as r on r.vertex_id = 0
+left join cegdb.prior_entry as g
+    on g.staging_id = $staging_id and e.child_id = g.child_id
+where e.tree_id = $tree_id

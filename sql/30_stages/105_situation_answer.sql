@@ -1,0 +1,30 @@
+-- step:    situation_answer
+-- mode:    create
+-- purpose: The answers that lead to each situation, one row a variable asked on the way.
+-- reads:   situation_edge
+-- writes:  situation_answer(vertex_id, variable_id, label_id)
+-- params:  none
+-- source:  SPEC 9.2 (context-specific independence)
+with recursive above as (
+    select
+        e.child_id as vertex_id,
+        e.vertex_id as ancestor_id,
+        e.variable_id,
+        e.label_id
+    from temp.situation_edge as e
+    union all
+    select
+        a.vertex_id,
+        e.vertex_id as ancestor_id,
+        e.variable_id,
+        e.label_id
+    from above as a
+    inner join temp.situation_edge as e on a.ancestor_id = e.child_id
+)
+
+select
+    vertex_id,
+    variable_id,
+    label_id
+from above
+where vertex_id in (select s.vertex_id from temp.learnable as s)

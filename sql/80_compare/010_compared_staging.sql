@@ -1,0 +1,58 @@
+-- step:    compared_staging
+-- mode:    create
+-- purpose: Stagings side by side, with their scores and the log Bayes factor of each against
+--          the one asked for first (place 1), or, where no order was asked for (place 0), the
+--          best of those it can be compared with; null where it cannot be compared.
+-- reads:   asked_staging, stagings
+-- writes:  compared_staging(place, staging, tree, method, score, alpha, n_stages, df,
+--          log_likelihood, log_marginal_likelihood, aic, bic, log_bayes_factor, comparable,
+--          is_best, is_stale, staging_id)
+-- params:  none
+-- source:  none
+with told as (
+    select
+        a.place,
+        s.*
+    from temp.asked_staging as a
+    inner join cegdb.stagings as s on a.staging_id = s.staging_id
+),
+
+best as (
+    select
+        comparable,
+        max(log_marginal_likelihood) as log_marginal_likelihood
+    from told
+    group by comparable
+),
+
+reference as (
+    select
+        b.comparable,
+        coalesce(t.log_marginal_likelihood, b.log_marginal_likelihood)
+            as log_marginal_likelihood
+    from best as b
+    left join told as t on b.comparable = t.comparable and t.place = 1
+    where t.place = 1 or not exists (select 1 from told as f where f.place = 1)
+)
+
+select
+    t.place,
+    t.staging,
+    t.tree,
+    t.method,
+    if(t.method = 'given', null, t.score) as score,
+    t.alpha,
+    t.n_stages,
+    t.df,
+    t.log_likelihood,
+    t.log_marginal_likelihood,
+    t.aic,
+    t.bic,
+    t.log_marginal_likelihood - r.log_marginal_likelihood as log_bayes_factor,
+    t.comparable,
+    t.log_marginal_likelihood >= b.log_marginal_likelihood - 1e-9 as is_best,
+    t.is_stale,
+    t.staging_id
+from told as t
+inner join best as b on t.comparable = b.comparable
+left join reference as r on t.comparable = r.comparable
