@@ -77,7 +77,7 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
             sampling_zeros="floret",
             add_paths=[["u", "x", "p"]],
         )
-        staged = tree.learn_stages(initial=[[("u", "x"), ("v", "x")]])
+        staged = tree.learn_stages(initial=[[("u", "x"), ("v", "x")]], relabel={"x": "z"})
         ceg = staged.to_ceg()
         ceg.recover()
         for found in (survey, tree, staged, ceg):

@@ -89,8 +89,8 @@ class StagedTree(Drawn):
     def florets(self) -> pd.DataFrame:
         """The florets with their stages, one row a situation.
 
-        Columns: ``staging``; ``situation``; ``stage``; ``variable``; ``labels`` and
-        ``counts`` as lists in level order; ``n`` rows that reached it; ``colour``;
+        Columns: ``staging``; ``situation``; ``stage``; ``variable``; ``labels`` of the tree
+        and ``counts`` as lists in level order; ``n`` rows that reached it; ``colour``;
         ``vertex_id``, ``stage_id``.
         """
         return self._frame("staged_florets", "staging", "vertex_id")

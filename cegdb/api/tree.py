@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Grouping,
         Hyperstages,
         Prior,
+        Relabel,
         SingleEdges,
         Start,
         WeightChoice,
@@ -37,6 +38,7 @@ class _Learning(TypedDict, total=False):
     prior: Prior
     structure_prior: StructurePrior
     hyperstages: Hyperstages
+    relabel: Relabel | None
     single_edges: SingleEdges
     initial: Any
     frozen: Any
@@ -93,6 +95,7 @@ class EventTree(Drawn):
         alpha: float | None = None,
         prior: Prior = "mass",
         hyperstages: Hyperstages = "variable",
+        relabel: Relabel | None = None,
         single_edges: SingleEdges = "together",
         smoothing: float = 0.0,
         weighting: WeightChoice = "situation",
@@ -119,6 +122,7 @@ class EventTree(Drawn):
             alpha=alpha,
             prior=prior,
             hyperstages=hyperstages,
+            relabel=relabel,
             single_edges=single_edges,
             smoothing=smoothing,
             weighting=weighting,
@@ -161,6 +165,7 @@ class EventTree(Drawn):
         prior: Prior = "mass",
         structure_prior: StructurePrior = "flat",
         hyperstages: Hyperstages = "variable",
+        relabel: Relabel | None = None,
         single_edges: SingleEdges = "together",
         initial: Start | StagedTree | None = None,
         frozen: Grouping | StagedTree | None = None,
@@ -195,6 +200,7 @@ class EventTree(Drawn):
             "prior": prior,
             "structure_prior": structure_prior,
             "hyperstages": hyperstages,
+            "relabel": relabel,
             "single_edges": single_edges,
             "initial": self._groups(initial, "initial"),
             "frozen": self._groups(frozen, "frozen"),

@@ -16,6 +16,7 @@ from cegdb.stages.grouping import Given, Hyperstages, Start, refuse_overlap_of_f
 from cegdb.stages.learning import Learning, cluster, read_hyperstages, refuse_misfit
 from cegdb.stages.naming import Grouping, Members, SituationPath, keep_names
 from cegdb.stages.priors import Prior, again, make_priors, small_prior
+from cegdb.stages.relabel import Relabel, Rule, give_labels, read_rules, rules_of
 from cegdb.stages.rules import Depends, apply_rules
 from cegdb.stages.scores import intervals, scores
 from cegdb.stages.weighting import Deff, WeightChoice, Weighting
@@ -35,6 +36,7 @@ __all__ = [
     "Grouping",
     "Hyperstages",
     "Prior",
+    "Relabel",
     "SingleEdges",
     "SituationPath",
     "Start",
@@ -84,6 +86,7 @@ def set_stages(
     alpha: float | None = None,
     prior: Prior = "mass",
     hyperstages: Hyperstages = "variable",
+    relabel: Relabel | None = None,
     single_edges: SingleEdges = "together",
     smoothing: float = 0.0,
     weighting: WeightChoice = "situation",
@@ -129,6 +132,11 @@ def set_stages(
         distance to a leaf (``"paper"``, as in the paper's code); or groups given as
         ``stages`` are; situations in no group stay with those of their variable and label
         set.
+    relabel
+        Labels that count as others, here and in CEGs; the tree keeps its own, and paths and
+        priors are written with these. ``"recovery*"``, ``("Outcome", "recovery*")`` (of a
+        variable) or ``(("hospital", "*"), "recovery*")`` (at a path) -> the label it counts
+        as. Labels of one situation must stay different.
     single_edges
         Situations with one edge: ``"together"`` in a stage of each hyperstage, or each its
         own (``"apart"``, as the peers leave them).
@@ -177,6 +185,7 @@ def set_stages(
         prior=prior,
         given=Given(hyperstages, stages=stages),
         single_edges=single_edges,
+        rules=read_rules(relabel),
         learning=Learning(smoothing=smoothing),
         weighting=Weighting(weighting, deff),
         replace=replace,
@@ -196,6 +205,7 @@ def learn_stages(
     prior: Prior = "mass",
     structure_prior: StructurePrior = "flat",
     hyperstages: Hyperstages = "variable",
+    relabel: Relabel | None = None,
     single_edges: SingleEdges = "together",
     initial: Start | None = None,
     frozen: Grouping | None = None,
@@ -239,7 +249,7 @@ def learn_stages(
         stages of a hyperstage alike, then all stagings of that many. With many situations
         a flat prior makes extra stages by chance: the summary tells how many to expect.
         For ``ahc``, ``auto``, ``hc``, ``exact``.
-    alpha, prior, hyperstages, single_edges, smoothing, weighting, deff, replace
+    alpha, prior, hyperstages, relabel, single_edges, smoothing, weighting, deff, replace
         As in `set_stages`.
     initial
         Where to start: ``"full"``, each situation its own stage; ``"indep"``, one stage a
@@ -303,6 +313,7 @@ def learn_stages(
         prior=prior,
         given=Given(hyperstages, initial=initial, frozen=frozen),
         single_edges=single_edges,
+        rules=read_rules(relabel),
         learning=learning,
         weighting=Weighting(weighting, deff),
         replace=replace,
@@ -372,6 +383,7 @@ class _Request:
     prior: Prior
     given: Given
     single_edges: SingleEdges
+    rules: list[Rule]
     learning: Learning
     weighting: Weighting
     replace: bool = False
@@ -442,6 +454,7 @@ def remake_stages(store: Store, staging_id: int, *, keeps: bool) -> None:
             _again(given["frozen"], _KEPT_GIVEN),
         ),
         single_edges=said.get("single_edges", "together"),
+        rules=rules_of(said),
         learning=Learning.recorded("ahc" if is_given else staging["method"], said),
         weighting=Weighting(weighting, deff),
         again=staging,
@@ -484,6 +497,7 @@ def _make(store: Store, tree_id: int, request: _Request) -> int:
         staging_id = new_id(catalog, "staging") if former is None else former["staging_id"]
         weighting = request.weighting.settled(catalog, tree)
         passed_over: list[str] | None = None if former is None else []
+        n_relabelled = give_labels(steps, tree, request.rules, passed_over)
         settings = request.given.find(steps, con, tree, passed_over)
         if request.depends is not None:
             settings["depends"] = apply_rules(steps, tree, request.depends)
@@ -538,6 +552,7 @@ def _make(store: Store, tree_id: int, request: _Request) -> int:
                     "method": request.method,
                     "alpha": alpha,
                     "single_edges": request.single_edges,
+                    "relabel": [rule.as_json() for rule in request.rules] or None,
                     **_learning_settings(request),
                     **weighting.as_json(),
                     **(settings if former is None else _groupings(former)),
@@ -547,6 +562,7 @@ def _make(store: Store, tree_id: int, request: _Request) -> int:
                     "stages_by_kind": sizes,
                     "merges": len(merges),
                     "situations_not_named": not_named,
+                    "edges_relabelled": n_relabelled,
                     "is_kept": request.keeps,
                     "smallest_prior": least,
                     **chance,
@@ -656,6 +672,7 @@ def _write(
     n_hyperstages = steps.run(
         "staging_hyperstage", staging_id=staging_id, survey_id=tree["survey_id"]
     )
+    steps.run("staging_label", staging_id=staging_id)
     steps.run("staging_member", staging_id=staging_id)
     steps.run("stage_name")
     steps.run("staging_stage", staging_id=staging_id, tree_id=tree["tree_id"], palette=PALETTE)

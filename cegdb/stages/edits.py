@@ -11,6 +11,7 @@ from cegdb.ingest.labels import label_of
 from cegdb.sqlfiles import Steps
 from cegdb.stages import naming, set_stages
 from cegdb.stages.priors import again
+from cegdb.stages.relabel import give_labels, rules_of
 from cegdb.stages.words import OF_HYPERSTAGES, OF_LABELS, ROOT, words
 from cegdb.store.objects import claim_name, copy_rows, new_id, refuse_stale, row, write
 from cegdb.version import made_by
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import sqlalchemy as sa
 
     from cegdb.stages.naming import SituationPath
+    from cegdb.stages.relabel import Relabel
     from cegdb.store import Store
 
 __all__ = ["join_stages", "rename_stages", "split_stage"]
@@ -325,6 +327,7 @@ def _part(
                 paths[-1].append(item)  # type: ignore[arg-type]
             else:
                 shown.append((place + 1, int(match[1])))
+    give_labels(steps, {"tree_id": tree_id}, [], None)
     steps.run("situation_edge", tree_id=tree_id)
     steps.run("floret")
     steps.create("situation_path", ROOT)
@@ -421,11 +424,21 @@ def _edited(
             if isinstance(hyperstages, str)
             else "select vertex_id, hyperstage_id from temp.edited_hyperstage"
         ),
+        relabel=_relabelled(settings),
         single_edges=settings.get("single_edges", "together"),
         smoothing=float(settings.get("smoothing", 0)),
         weighting=settings.get("weighting", "situation"),
         deff=settings.get("deff") if settings.get("deff_is_given") else None,
     )
+
+
+def _relabelled(settings: Mapping[str, Any]) -> Relabel | None:
+    """Return what was relabelled, as it can be given again."""
+    found: dict[Any, str] = {}
+    for rule in rules_of(settings):
+        where = rule.variable if rule.path is None else rule.path
+        found[rule.raw_label if where is None else (where, rule.raw_label)] = rule.label
+    return found or None
 
 
 def _new_names(

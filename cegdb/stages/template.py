@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cegdb.errors import MissingExtraError, StagingError, path_of
 from cegdb.ingest.labels import shown
 from cegdb.sqlfiles import Steps
+from cegdb.stages.relabel import give_labels
 from cegdb.stages.words import ROOT, walk
 from cegdb.store.objects import refuse_stale, row
 
@@ -119,6 +120,7 @@ def write_template(
         if staging_id is not None:
             about = ("staging", str(row(catalog, "staging", staging_id)["name"]))
     with store.reading() as con, Steps(con) as steps:
+        give_labels(steps, tree, [], None)
         steps.run("situation_edge", tree_id=tree_id)
         steps.run("floret")
         steps.create("situation_path", ROOT)

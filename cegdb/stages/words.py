@@ -40,7 +40,8 @@ def words(steps: Steps, tree_id: int, vertex_id: int) -> str:
     rows = steps.fetch("path_words", tree_id=tree_id, vertex_id=vertex_id)
     path = [repr(label) for part, _, label in rows if part == "path"]
     floret = [str(label) for part, _, label in rows if part == "floret"]
-    return f"({', '.join(path) or 'the root'}) with labels {listed(floret)}"
+    labels = f"with labels {listed(floret)}" if floret else "which is a leaf"
+    return f"({', '.join(path) or 'the root'}) {labels}"
 
 
 def refuse_mixture(

@@ -46,6 +46,7 @@ _PLACES: Final[Mapping[Kind, _Place]] = {
             schema.prior_entry,
             schema.ahc_merge,
             schema.stage_drift,
+            schema.relabelled_edge,
         ),
     ),
     "ceg": _Place(
