@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cegdb.graphs import EdgeInfo
     from cegdb.stages import (
         Deff,
+        Depends,
         Grouping,
         Hyperstages,
         Prior,
@@ -87,9 +88,10 @@ class EventTree(Drawn):
 
     def set_stages(
         self,
-        stages: Grouping,
+        stages: Grouping | None = None,
         name: str | None = None,
         *,
+        depends: Depends | None = None,
         alpha: float | None = None,
         prior: Prior = "mass",
         hyperstages: Hyperstages = "variable",
@@ -115,6 +117,7 @@ class EventTree(Drawn):
             self._store,
             self.id,
             stages,
+            depends=depends,
             name=name,
             alpha=alpha,
             prior=prior,
@@ -127,6 +130,15 @@ class EventTree(Drawn):
             replace=replace,
         )
         return StagedTree(self._store, staging_id)
+
+    def staging_template(self, path: str | os.PathLike[str]) -> Path:
+        """Write its situations as ``.xlsx``, ``.csv`` or ``.yaml``, to fill in stages.
+
+        `set_stages` reads the file back; see `cegdb.stages.template.write_template`.
+        """
+        from cegdb.stages.template import write_template
+
+        return write_template(self._store, self.id, path)
 
     @overload
     def learn_stages(

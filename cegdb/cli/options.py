@@ -103,6 +103,36 @@ def read_bins(values: Sequence[str]) -> dict[str, str]:
     return found
 
 
+def read_rules(values: Sequence[str]) -> dict[str, list[str]]:
+    """Read rules given as ``VARIABLE: VARIABLE, VARIABLE``, quoted if a name has a colon."""
+    found: dict[str, list[str]] = {}
+    for value in values:
+        match = re.fullmatch(r'\s*(?:"((?:[^"]|"")*)"\s*|([^":][^:]*)):(.*)', value, re.DOTALL)
+        if match is None:
+            raise StagingError(
+                f"--depends {value!r} is not 'VARIABLE: VARIABLE, VARIABLE'",
+                hint='a name with a colon or comma is quoted: \'"a:b": "c,d"\'',
+            )
+        quoted, plain, on = match.groups()
+        name = plain.strip() if quoted is None else quoted.replace('""', '"')
+        if name in found:
+            raise StagingError(f"--depends of {name!r} is given twice")
+        found[name] = [one.strip() for one in split_names(None, None, on) or []]
+    return found
+
+
+def read_names(values: Sequence[str]) -> dict[str, str]:
+    """Read names given as ``STAGE=NAME``."""
+    found: dict[str, str] = {}
+    for value in values:
+        stage, equals, name = value.partition("=")
+        if not equals or stage in found:
+            why = "is given twice" if equals else "is not STAGE=NAME, such as u3=frail"
+            raise StagingError(f"--rename {value!r} {why}")
+        found[stage] = name
+    return found
+
+
 def read_paths(values: Sequence[str]) -> list[dict[str, str]]:
     """Read paths given as ``VARIABLE=LABEL,VARIABLE=LABEL,...``."""
     found = []

@@ -14,9 +14,10 @@ from cegdb.errors import StagingError, agreeing, counted
 from cegdb.sqlfiles import Steps
 from cegdb.stages.grouping import Given, Hyperstages, Start, refuse_overlap_of_frozen
 from cegdb.stages.learning import Learning, cluster, read_hyperstages, refuse_misfit
-from cegdb.stages.naming import Grouping, SituationPath
+from cegdb.stages.naming import Grouping, Members, SituationPath, keep_names
 from cegdb.stages.priors import Prior, again, make_priors, small_prior
 from cegdb.stages.relabel import Relabel, Rule, give_labels, read_rules, rules_of
+from cegdb.stages.rules import Depends, apply_rules
 from cegdb.stages.scores import intervals, scores
 from cegdb.stages.weighting import Deff, WeightChoice, Weighting
 from cegdb.store import schema
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Deff",
+    "Depends",
     "Grouping",
     "Hyperstages",
     "Prior",
@@ -63,7 +65,10 @@ PALETTE: Final = [
 
 _KEPT_HYPERSTAGES: Final = "select vertex_id, hyperstage_id from temp.kept_situation"
 _KEPT_PRIORS: Final = "select vertex_id, label, prior from temp.kept_prior"
-_KEPT_GIVEN: Final = "select vertex_id, stage_id from temp.kept_situation where kind = 'given'"
+_KEPT_GIVEN: Final = Members(
+    "select vertex_id, cast(stage_id as varchar) as name, name as called "
+    "from temp.kept_situation where kind = 'given'"
+)
 _KEPT_STAGES: Final = (
     "select k.vertex_id, cast(k.stage_id as varchar) as name "
     "from temp.kept_situation as k inner join temp.floret as f on k.vertex_id = f.vertex_id "
@@ -74,8 +79,9 @@ _KEPT_STAGES: Final = (
 def set_stages(
     store: Store,
     tree_id: int,
-    stages: Grouping,
+    stages: Grouping | None = None,
     *,
+    depends: Depends | None = None,
     name: str | None = None,
     alpha: float | None = None,
     prior: Prior = "mass",
@@ -98,9 +104,15 @@ def set_stages(
     stages
         Path -> name of the stage. A path is the labels from the root, ``"not
         applicable"`` written out, ``"*"`` for any; ``()`` is the root. Or a list of
-        groups of paths, or a frame, file or SELECT with columns ``vertex_id`` and
-        ``stage``. Situations not named are their own stage; those of them with a single
-        edge share one in each hyperstage.
+        groups of paths, or a template that was filled in (see `template.write_template`),
+        or a frame, file or SELECT with columns ``vertex_id`` and ``stage``. Situations not
+        named are their own stage; those of them with a single edge share one in each
+        hyperstage. Names are kept, but for those like u0, by which stages are shown.
+    depends
+        Rules: variable -> the earlier ones that its stages depend on, such as ``{"Fall":
+        ["Risk", "Treatment"]}``. Its situations that ``stages`` does not name share a stage
+        iff they have the same hyperstage and the same answers to these; that a variable was
+        not asked is an answer of its own. With none, it has one stage a hyperstage.
     name
         Of the staging; left out, the tree's name.
     alpha
@@ -164,6 +176,8 @@ def set_stages(
     ...     set_stages(store, event_tree(store, survey), {("a",): "s", ("b",): "s"})
     1
     """
+    if stages is None and depends is None:
+        raise StagingError("no stages are given", hint="give stages, or rules (depends)")
     request = _Request(
         method="given",
         name=name,
@@ -175,6 +189,7 @@ def set_stages(
         learning=Learning(smoothing=smoothing),
         weighting=Weighting(weighting, deff),
         replace=replace,
+        depends=depends,
     )
     return _make(store, tree_id, request)
 
@@ -374,6 +389,7 @@ class _Request:
     replace: bool = False
     again: Mapping[str, Any] | None = None
     keeps: bool = False
+    depends: Depends | None = None
 
     @property
     def is_learnt(self) -> bool:
@@ -443,21 +459,24 @@ def remake_stages(store: Store, staging_id: int, *, keeps: bool) -> None:
         weighting=Weighting(weighting, deff),
         again=staging,
         keeps=keeps and not is_given,
+        depends=said.get("depends"),
     )
     _make(store, tree["tree_id"], request)
 
 
 def _groupings(staging: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        what: staging["settings"].get(what)
-        for what in ("hyperstages", "initial", "frozen", "stages", "prior")
-    }
+    said = staging["settings"]
+    rules = {"depends": said["depends"]} if "depends" in said else {}
+    kept = ("hyperstages", "initial", "frozen", "stages", "prior")
+    return {what: said.get(what) for what in kept} | rules
 
 
-def _again(said: Any, kept: str | None) -> Any:
+def _again(said: Any, kept: str | Members | None) -> Any:
     """Return what was given of a staging, as it can be given again."""
     if not isinstance(said, dict):
         return said
+    if "groups" in said and not said.get("is_named", True):
+        return list(said["groups"].values())
     if "groups" in said:
         return {tuple(path): name for name, paths in said["groups"].items() for path in paths}
     return kept
@@ -480,6 +499,10 @@ def _make(store: Store, tree_id: int, request: _Request) -> int:
         passed_over: list[str] | None = None if former is None else []
         n_relabelled = give_labels(steps, tree, request.rules, passed_over)
         settings = request.given.find(steps, con, tree, passed_over)
+        if request.depends is not None:
+            settings["depends"] = apply_rules(steps, tree, request.depends)
+        if request.keeps or (former is not None and not request.is_learnt):
+            keep_names(steps)
         settings["prior"] = make_priors(
             steps, con, tree_id, staging_id, request.prior, alpha, passed_over
         )
@@ -651,6 +674,7 @@ def _write(
     )
     steps.run("staging_label", staging_id=staging_id)
     steps.run("staging_member", staging_id=staging_id)
+    steps.run("stage_name")
     steps.run("staging_stage", staging_id=staging_id, tree_id=tree["tree_id"], palette=PALETTE)
     steps.run("stage_answer")
     steps.run("stage_estimate")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 from cegdb.ahc import LARGE, Hyperstage, Method, Plan, ScoreName, StructurePrior
 from cegdb.errors import StagingError
-from cegdb.stages.naming import words
+from cegdb.stages.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from cegdb.errors import StagingError, SurveyError, items_of, listed
 from cegdb.ingest.labels import label_of
 from cegdb.ingest.relation import find_columns
-from cegdb.stages.naming import words
+from cegdb.stages.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
