@@ -200,6 +200,9 @@ def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
         effects = sorted(settings["deff"].values())
         to = f" to {effects[-1]:.3g}" if effects[0] < effects[-1] else ""
         lines.append(f"  divided by design effects of {effects[0]:.3g}{to}")
+    relabelled = details.get("edges_relabelled", 0)
+    if relabelled:
+        lines.append(f"  {counted(relabelled, 'edge')} relabelled")
     drift = _mapping(details, "drift")
     if drift:
         lines += _drift(drift)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from cegdb.errors import StagingError, counted
-from cegdb.stages.naming import Grouping, refuse_mixture, resolve
+from cegdb.stages.naming import Grouping, refuse_mixed_stages, refuse_mixture, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,12 +21,6 @@ Start: TypeAlias = Literal["full", "indep"] | Grouping
 
 RULES: Final = ("variable", "labels", "height", "paper")
 STARTS: Final = ("full", "indep")
-
-_NOT_SHARED: Final = (
-    "situations share a stage within a hyperstage only (by default: same variable and "
-    "same label set); split the stage, complete the florets (sampling_zeros), or give "
-    "hyperstages"
-)
 
 
 @dataclass(frozen=True)
@@ -100,15 +94,13 @@ class Given:
             refuse_mixture(steps, tree_id, "given_hyperstage", labels, "hyperstage", hint)
         fallback = "variable" if rule == "groups" else str(rule)
         steps.run("situation_group", tree_id=tree_id, rule=fallback)
-        hyperstage = "select vertex_id, hyperstage_id as part from temp.situation_group"
         for what, name in (
             ("initial", "initial stage"),
             ("frozen", "frozen stage"),
             ("stage", "stage"),
         ):
             if passed_over is None and groups[what] is not None:
-                table = f"given_{what}"
-                refuse_mixture(steps, tree_id, table, hyperstage, name, _NOT_SHARED)
+                refuse_mixed_stages(steps, tree_id, f"given_{what}", name)
         return {
             "hyperstages": told["hyperstage"] or rule,
             "initial": told["initial"] or self.initial,

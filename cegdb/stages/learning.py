@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 from cegdb.ahc import LARGE, Hyperstage, Method, Plan, ScoreName, StructurePrior
 from cegdb.errors import StagingError
-from cegdb.stages.naming import words
+from cegdb.stages.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -216,9 +216,24 @@ def _whole(rows: Mapping[str, NDArray[Any]]) -> tuple[NDArray[np.int64], float]:
 
     if np.ma.getmaskarray(rows["size"]).any() or not len(rows["n"]):
         return rows["n"], 1.0
-    bits = 61 - math.ceil(math.log2(float(rows["size"].sum()) + 2))
+    return whole_sizes(rows["size"])
+
+
+def whole_sizes(sizes: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
+    """Return sizes as whole multiples of a unit, a small power of 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> counts, unit = whole_sizes(np.array([0.5, 1.25]))
+    >>> (counts * unit).tolist()
+    [0.5, 1.25]
+    """
+    import numpy as np
+
+    bits = 61 - math.ceil(math.log2(float(sizes.sum()) + 2))
     unit = 2.0 ** -min(bits, 40)
-    return np.rint(rows["size"] / unit).astype(np.int64), unit
+    return np.rint(sizes / unit).astype(np.int64), unit
 
 
 def _answers(

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 from cegdb.errors import SqlStepError, StagingError, SurveyError, counted, listed
 from cegdb.ingest.labels import label_of
 from cegdb.ingest.sources import Source, opened, unreadable
-from cegdb.stages.naming import SituationPath, resolve, words
+from cegdb.stages.naming import SituationPath, resolve
+from cegdb.stages.words import words
 
 if TYPE_CHECKING:
     import duckdb

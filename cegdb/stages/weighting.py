@@ -86,10 +86,14 @@ class Weighting:
             effects[found] = float(effect)  # type: ignore[arg-type]
         return replace(weighted, effects=effects, variable_ids=ids)
 
+    @property
+    def uses_weights(self) -> bool:
+        """Whether weights, not rows, count."""
+        return self.is_weighted and self.choice != "none"
+
     def measure(self, steps: Steps, tree_id: int) -> None:
         """Make ``edge_size``: what the respondents on each edge are worth, if not their n."""
-        uses_weights = self.is_weighted and self.choice != "none"
-        if not uses_weights and not self.effects:
+        if not self.uses_weights and not self.effects:
             steps.create(
                 "edge_size",
                 "select cast(0 as bigint) as child_id, cast(0 as decimal(38, 12)) as size "
@@ -99,13 +103,13 @@ class Weighting:
         steps.run(
             "edge_size",
             tree_id=tree_id,
-            is_weighted=uses_weights,
-            factor=self._factor(steps) if uses_weights else None,
+            is_weighted=self.uses_weights,
+            factor=self.factor(steps) if self.uses_weights else None,
             variable_ids=[self.variable_ids[name] for name in self.effects],
             effects=list(self.effects.values()),
         )
 
-    def _factor(self, steps: Steps) -> float | None:
+    def factor(self, steps: Steps) -> float | None:
         """Return the respondents per unit of weight, None to take them by situation."""
         if self.choice == "situation":
             return None

@@ -9,9 +9,9 @@
 with total as (
     select
         stage_id,
-        list_sum(list_sort(list(prior))) + cast(sum(size) as double) as total,
-        sum(n) as total_n,
-        sum(weight) as total_weight,
+        list_sum(list_sort(list(prior))) + cast(sum(size) as double) as mass,
+        sum(n) as n,
+        sum(weight) as weight,
         count(*) as n_labels
     from temp.stage_answer
     group by stage_id
@@ -26,11 +26,11 @@ select
     a.weight,
     cast(a.size as double) as size,
     coalesce(
-        cast(a.weight as double) / nullif(cast(t.total_weight as double), 0),
-        a.n / nullif(t.total_n, 0)
+        cast(a.weight as double) / nullif(cast(t.weight as double), 0),
+        a.n / nullif(t.n, 0)
     ) as share,
-    if(t.n_labels = 1, 1, (a.prior + cast(a.size as double)) / t.total) as probability,
-    t.total,
+    if(t.n_labels = 1, 1, (a.prior + cast(a.size as double)) / t.mass) as probability,
+    t.mass as total,
     t.n_labels
 from temp.stage_answer as a
 inner join total as t on a.stage_id = t.stage_id

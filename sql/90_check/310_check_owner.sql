@@ -73,6 +73,12 @@ with owned as (
     from cegdb.stage_drift
     union all
     select
+        'staging' as kind,
+        'relabelled_edge' as rows_of,
+        staging_id as owner_id
+    from cegdb.relabelled_edge
+    union all
+    select
         'ceg' as kind,
         'position' as rows_of,
         ceg_id as owner_id
