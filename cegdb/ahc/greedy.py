@@ -124,8 +124,7 @@ def agglomerate(
         scorer = _Fit(score, counts.shape[1], unit)
         multiplicities = multiplicities[:, :0]
     else:
-        is_steep = bool((multiplicities @ bases).sum() > STEEP)
-        scorer = _Bayes(bases, unit, is_steep=is_steep)
+        scorer = _Bayes(bases, unit)
     # Ids of the other sign turn the order of ties round; the smallest id stays the name.
     sign, name = (-1, max) if last_wins else (1, min)
     contents = _Contents(len(ids), scorer, least)
@@ -209,11 +208,12 @@ class _Scorer(Protocol):
 
     n_terms: int
     width: int
-    is_steep: bool
 
     def terms(self, row: NDArray[np.int64]) -> NDArray[np.float64]: ...
 
     def score(self, terms: NDArray[np.float64]) -> NDArray[np.float64]: ...
+
+    def steep(self, terms: NDArray[np.float64]) -> NDArray[np.bool_] | None: ...
 
     def steep_score(self, rows: NDArray[np.int64]) -> NDArray[np.float64]: ...
 
@@ -221,7 +221,7 @@ class _Scorer(Protocol):
 class _Bayes:
     """The log marginal likelihood; a row is counts, then multiplicities of the bases."""
 
-    def __init__(self, bases: NDArray[np.float64], unit: float, *, is_steep: bool) -> None:
+    def __init__(self, bases: NDArray[np.float64], unit: float) -> None:
         n_bases, self.n_labels = bases.shape
         self.width = self.n_labels + n_bases
         # Labels with the same prior throughout, all of them as a rule, share a term.
@@ -230,7 +230,6 @@ class _Bayes:
         self.n_terms = self.n_labels + self.bases.shape[1] + 2
         self.minus = [*(self.n_labels + 1 + self.label_base).tolist(), self.n_terms - 1]
         self.unit = unit
-        self.is_steep = is_steep
 
     def terms(self, row: NDArray[np.int64]) -> NDArray[np.float64]:
         counts = row[: self.n_labels] * self.unit
@@ -254,6 +253,11 @@ class _Bayes:
             total += values[row] - values[self.minus[row]]
         return total
 
+    def steep(self, terms: NDArray[np.float64]) -> NDArray[np.bool_] | None:
+        """Return which columns have a large prior mass; None if none has."""
+        steep: NDArray[np.bool_] = terms[self.n_labels] > STEEP
+        return steep if steep.any() else None
+
     def steep_score(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the scores of contents whose prior mass is large."""
         prior = rows[:, self.n_labels :] @ self.bases[:, self.label_base]
@@ -262,8 +266,6 @@ class _Bayes:
 
 class _Fit:
     """A penalised log likelihood; a row is counts."""
-
-    is_steep = False
 
     def __init__(self, score: Penalised, n_labels: int, unit: float) -> None:
         self.of = score
@@ -275,6 +277,9 @@ class _Fit:
 
     def score(self, terms: NDArray[np.float64]) -> NDArray[np.float64]:
         return self.of.value(terms.T)
+
+    def steep(self, terms: NDArray[np.float64]) -> None:  # noqa: ARG002
+        return None
 
     def steep_score(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         return self.of.value(self.terms(rows))
@@ -365,10 +370,12 @@ class _Contents:
         """Return the log Bayes factors of a content with others."""
         merged = self.terms[:, others] + self.terms[:, slot, None]
         apart: NDArray[np.float64] = self.score[others] + self.score[slot]
-        if self.scorer.is_steep:
-            rows = self.rows[others] + self.rows[slot]
-            return self.scorer.steep_score(rows) - apart
-        return self.scorer.score(merged) - apart
+        together = self.scorer.score(merged)
+        steep = self.scorer.steep(merged)
+        if steep is not None:
+            rows = self.rows[others][steep] + self.rows[slot]
+            together[steep] = self.scorer.steep_score(rows)
+        return together - apart
 
     def _find_partner(self, slot: int) -> None:
         gains = self._gains(slot, slice(self.size))
@@ -383,7 +390,7 @@ class _Contents:
         self.size += 1
         self.rows[slot] = row
         self.terms[:, slot] = self.scorer.terms(row)
-        if self.scorer.is_steep:
+        if self.scorer.steep(self.terms[:, slot, None]) is not None:
             self.score[slot] = self.scorer.steep_score(row[None, :])[0]
         else:
             self.score[slot] = self.scorer.score(self.terms[:, slot, None])[0]
