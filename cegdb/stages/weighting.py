@@ -86,9 +86,14 @@ class Weighting:
             effects[found] = float(effect)  # type: ignore[arg-type]
         return replace(weighted, effects=effects, variable_ids=ids)
 
+    @property
+    def uses_weights(self) -> bool:
+        """Whether weights decide what respondents are worth."""
+        return self.is_weighted and self.choice != "none"
+
     def measure(self, steps: Steps, tree_id: int) -> None:
         """Make ``edge_size``: what the respondents on each edge are worth, if not their n."""
-        uses_weights = self.is_weighted and self.choice != "none"
+        uses_weights = self.uses_weights
         if not uses_weights and not self.effects:
             steps.create(
                 "edge_size",
@@ -100,12 +105,12 @@ class Weighting:
             "edge_size",
             tree_id=tree_id,
             is_weighted=uses_weights,
-            factor=self._factor(steps) if uses_weights else None,
+            factor=self.factor(steps) if uses_weights else None,
             variable_ids=[self.variable_ids[name] for name in self.effects],
             effects=list(self.effects.values()),
         )
 
-    def _factor(self, steps: Steps) -> float | None:
+    def factor(self, steps: Steps) -> float | None:
         """Return the respondents per unit of weight, None to take them by situation."""
         if self.choice == "situation":
             return None
@@ -124,3 +129,12 @@ class Weighting:
             told["deff"] = self.effects
             told["deff_is_given"] = self.deff is not None
         return told
+
+
+def variable_ids(catalog: sa.Connection, tree: Mapping[str, Any]) -> list[int]:
+    """Return the ids of a tree's variables, in its order."""
+    query = sa.select(schema.variable.c.name, schema.variable.c.variable_id).where(
+        schema.variable.c.survey_id == tree["survey_id"]
+    )
+    ids = {name: int(number) for name, number in catalog.execute(query)}
+    return [ids[name] for name in tree["settings"]["order"]]

@@ -46,6 +46,9 @@ _PLACES: Final[Mapping[Kind, _Place]] = {
             schema.prior_entry,
             schema.ahc_merge,
             schema.stage_drift,
+            schema.stage_bootstrap,
+            schema.situation_pair,
+            schema.bootstrap_interval,
         ),
     ),
     "ceg": _Place(

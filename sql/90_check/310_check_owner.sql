@@ -73,6 +73,24 @@ with owned as (
     from cegdb.stage_drift
     union all
     select
+        'staging' as kind,
+        'stage_bootstrap' as rows_of,
+        staging_id as owner_id
+    from cegdb.stage_bootstrap
+    union all
+    select
+        'staging' as kind,
+        'situation_pair' as rows_of,
+        staging_id as owner_id
+    from cegdb.situation_pair
+    union all
+    select
+        'staging' as kind,
+        'bootstrap_interval' as rows_of,
+        staging_id as owner_id
+    from cegdb.bootstrap_interval
+    union all
+    select
         'ceg' as kind,
         'position' as rows_of,
         ceg_id as owner_id
