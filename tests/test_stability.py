@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from pandas.testing import assert_frame_equal
 from scipy.optimize import brentq
 from scipy.stats import binomtest, chi2
 
@@ -276,6 +277,36 @@ def test_a_situation_of_one_row_is_not_reached_in_every_replicate(
     kept = staged.intervals("bootstrap", runs=40)
     assert not kept["path"].eq("w -> y").any()
     sound(db)
+
+
+def test_simulated_rows_may_reach_what_no_row_did(db: Database, sound: Sound) -> None:
+    staged = db.ingest(SKIPPED, "skipped").event_tree(sampling_zeros="full").learn_stages()
+    staged.stability("parametric", runs=30)
+    pairs = staged.stage_pairs
+    assert pairs["n_runs"].min() < 30
+    assert not pairs["path"].str.startswith("w -> y").any()
+    rows = relearning_of(staged).rows
+    paths = tables_of_paths(staged)["labels"].map(tuple)
+    (unseen,) = np.flatnonzero(paths == ("w", "y"))
+    assert rows.add_up(rows.ended)[unseen] == 0
+    found = [one.n[unseen] for one in relearning_of(staged).replicates("parametric", 30, 1)]
+    assert sum(found) > 0
+    sound(db)
+
+
+def test_equal_weights_change_nothing(db: Database) -> None:
+    found = []
+    for weight in (None, "2.5"):
+        rows = f"select *, {weight or 1} as w from ({SKIPPED})"  # noqa: S608
+        given = {"weight": "w"} if weight else {"columns": ["a", "b", "c"]}
+        survey = db.ingest(rows, "skipped", replace=True, **given)
+        staged = survey.event_tree(replace=True).learn_stages(replace=True)
+        staged.stability(runs=8)
+        staged.stability("parametric", runs=8)
+        intervals = [staged.intervals(how, runs=8) for how in ("wilson", "bootstrap")]
+        found.append((staged.stage_pairs, *[one.drop(columns="weight") for one in intervals]))
+    for one, other in zip(*found, strict=True):
+        assert_frame_equal(one, other, check_exact=False, rtol=1e-9)
 
 
 def test_replicates_keep_the_number_of_rows_and_its_mean_and_variance(db: Database) -> None:
