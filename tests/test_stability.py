@@ -22,6 +22,7 @@ from cegdb.errors import StagingError, StaleError, StoreError
 from cegdb.sqlfiles import Steps
 from cegdb.stages import bootstrap, naming
 from cegdb.stages import intervals as intervals_room
+from cegdb.stages.relearning import read_relearning
 from cegdb.store import migrate
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cegdb.api import Database, EventTree, StagedTree
-    from cegdb.stages.bootstrap import Relearning
+    from cegdb.stages.relearning import Relearning
 
     Sound = Callable[[Database], None]
 
@@ -66,7 +67,7 @@ def relearning_of(staged: StagedTree) -> Relearning:
     """Read how a staging is learnt again."""
     store = staged._store
     with store.writing() as (con, catalog), Steps(con) as steps:
-        return bootstrap.read_relearning(steps, con, catalog, staged.id)
+        return read_relearning(steps, con, catalog, staged.id)
 
 
 def members(staged: StagedTree) -> dict[int, int]:

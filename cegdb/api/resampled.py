@@ -12,8 +12,8 @@ from cegdb.stages import intervals as intervals_room
 if TYPE_CHECKING:
     import pandas as pd
 
-    from cegdb.stages.bootstrap import Kind
     from cegdb.stages.intervals import IntervalMethod
+    from cegdb.stages.relearning import Kind
 
 
 class Resampled(Drawn):

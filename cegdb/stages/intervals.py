@@ -10,8 +10,9 @@ import sqlalchemy as sa
 
 from cegdb.errors import StagingError
 from cegdb.sqlfiles import Steps
-from cegdb.stages.bootstrap import check_runs, read_relearning, recorded_weighting
+from cegdb.stages.bootstrap import check_runs
 from cegdb.stages.priors import edge_priors, rule_of
+from cegdb.stages.relearning import read_relearning, recorded_weighting
 from cegdb.stages.scores import LEVEL, credible_intervals
 from cegdb.store import schema
 from cegdb.store.objects import refuse_stale, row
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from cegdb.stages.bootstrap import Florets, Relearning, Restaged
+    from cegdb.stages.relearning import Florets, Relearning, Restaged
     from cegdb.stages.replicates import Replicate
     from cegdb.store import Store
 
