@@ -424,7 +424,7 @@ def test_running_again_replaces_and_dropping_or_rebuilding_leaves_nothing(
     staged.stability(runs=4)
     n_pairs = len(staged.stage_pairs)
     staged.stability("parametric", runs=4)
-    staged.stability(runs=7)
+    staged.stability(runs=np.int64(7), seed=np.int64(1))
     staged.intervals("bootstrap", runs=4)
     assert len(staged.stage_pairs) == 2 * n_pairs
     told = tables(staged, "stage_bootstraps")
@@ -462,6 +462,7 @@ def test_what_cannot_be_relearnt_is_refused(
         ({"runs": 0}, "runs is 0"),
         ({"runs": True}, "runs is True"),
         ({"seed": -1}, "seed is -1"),
+        ({"seed": 2**63}, "seed is 9223"),
     ):
         with pytest.raises(StagingError, match=message):
             staged.stability(**settings)

@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.int64]
 
-__all__ = ["check_runs", "stability"]
+__all__ = ["checked_runs", "stability"]
 
 MOST_PAIRS: Final = 2_000_000
 
 
-def check_runs(runs: int, seed: int) -> None:
-    """Refuse a number of runs, or a seed, that is not usable.
+def checked_runs(runs: int, seed: int) -> tuple[int, int]:
+    """Return a number of runs and a seed; refuse those that are not usable.
 
     Examples
     --------
-    >>> check_runs(0, 1)
+    >>> checked_runs(0, 1)
     Traceback (most recent call last):
     ...
     cegdb.errors.StagingError: runs is 0
@@ -43,8 +43,11 @@ def check_runs(runs: int, seed: int) -> None:
         raise StagingError(
             f"runs is {runs!r}", hint="give a whole number from 1 on, such as 100"
         )
-    if not is_whole(seed) or seed < 0:
-        raise StagingError(f"seed is {seed!r}", hint="give a whole number from 0 on")
+    if not is_whole(seed) or not 0 <= seed < 2**63:
+        raise StagingError(
+            f"seed is {seed!r}", hint="give a whole number from 0 on, below 2^63"
+        )
+    return int(runs), int(seed)
 
 
 def stability(
@@ -114,7 +117,7 @@ def stability(
     """
     if kind not in get_args(Kind):
         raise StagingError(f"kind is {kind!r}", hint="choose nonparametric or parametric")
-    check_runs(runs, seed)
+    runs, seed = checked_runs(runs, seed)
     started = time.perf_counter()
     with store.writing() as (con, catalog), Steps(con) as steps:
         relearning = read_relearning(steps, con, catalog, staging_id)

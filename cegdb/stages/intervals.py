@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from cegdb.errors import StagingError
 from cegdb.sqlfiles import Steps
-from cegdb.stages.bootstrap import check_runs
+from cegdb.stages.bootstrap import checked_runs
 from cegdb.stages.priors import edge_priors, rule_of
 from cegdb.stages.relearning import read_relearning, recorded_weighting
 from cegdb.stages.scores import LEVEL, credible_intervals
@@ -115,8 +115,7 @@ def intervals(
     if not is_number or not 0 < level < 1:
         raise StagingError(f"level is {level!r}", hint="give a number between 0 and 1: 0.95")
     if method == "bootstrap":
-        check_runs(runs, seed)
-        _bootstrap(store, staging_id, float(level), runs, seed)
+        _bootstrap(store, staging_id, float(level), *checked_runs(runs, seed))
         return _stored(store, staging_id)
     return _given_staging(store, staging_id, method, float(level))
 
