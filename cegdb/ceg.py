@@ -163,6 +163,8 @@ def recover(store: Store, ceg_id: int, *, limit: int = MOST_VERTICES) -> list[Ro
     Notes
     -----
     Counts of single situations are not in the CEG, and so not in the tree recovered.
+    Labels are those of the staging; where it relabels edges, ``raw_labels`` of the CEG's
+    edges has those of the tree.
 
     References
     ----------
@@ -189,7 +191,12 @@ def recover(store: Store, ceg_id: int, *, limit: int = MOST_VERTICES) -> list[Ro
                 f"more than the limit of {limit:,}",
                 hint="give a larger limit",
             )
-        steps.run("edge_rank", ceg_id=ceg_id, tree_id=tree["tree_id"])
+        steps.run(
+            "edge_rank",
+            ceg_id=ceg_id,
+            tree_id=tree["tree_id"],
+            staging_id=ceg["staging_id"],
+        )
         steps.create(
             "copied_vertex",
             "select cast(0 as bigint) as vertex_id, cast(null as bigint) as parent_id, "

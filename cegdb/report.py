@@ -200,6 +200,9 @@ def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
         effects = sorted(settings["deff"].values())
         to = f" to {effects[-1]:.3g}" if effects[0] < effects[-1] else ""
         lines.append(f"  divided by design effects of {effects[0]:.3g}{to}")
+    relabelled = details.get("edges_relabelled", 0)
+    if relabelled:
+        lines.append(f"  {counted(relabelled, 'edge')} relabelled")
     drift = _mapping(details, "drift")
     if drift:
         lines += _drift(drift)
@@ -221,7 +224,7 @@ def _learning(
     if method == "exact":
         return [f"  exact: no other stages of these hyperstages have a better {score}{prior}"]
     if method in ("ahc", "auto", "bhc"):
-        lines = [f"  {merges} by {score}{prior}; stopped since no further one raises it"]
+        lines = [f"  {merges} by {score}{prior}; stopped since no further one improves it"]
     elif method == "bj":
         distance, threshold = settings["distance"], settings["threshold"]
         lines = [f"  bj: stages joined while their {distance} distance is under {threshold:g}"]

@@ -326,6 +326,10 @@ class Steps:
         self._execute(name, f'create or replace temp view "{name}" as\n{sql}', {})
         self._tables[name] = "view"
 
+    def has(self, table: str) -> bool:
+        """Return whether a temp table or view of that name was made here."""
+        return table in self._tables
+
     def create_from(self, table: str, columns: Mapping[str, NDArray[Any]]) -> int:
         """Keep arrays of equal length as the columns of a temp table."""
         self._con.register(_ARRAYS, dict(columns))

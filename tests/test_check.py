@@ -105,6 +105,9 @@ def fill(db: Database) -> None:
         tree.set_stages({}, f"{tree.name}, given").to_ceg(
             f"{tree.name}, given", stop="baseline"
         )
+    falls.learn_stages(
+        "relabelled", relabel={("fall", "fall"): "a fall", (("nursing home",), "high"): "low"}
+    ).to_ceg("relabelled")
     weigh(db)
 
 
@@ -205,6 +208,11 @@ SHARED_STAGE = """(
 SHARED_POSITION = """(
     select min(position_id) from cegdb.position
     where ceg_id = 1 and n_situations > 1 and stage_id is not null
+)"""
+RELABELLED = "(select staging_id from cegdb.staging where name = 'relabelled')"
+FIRST_FALL = f"""(
+    select min(child_id) from cegdb.relabelled_edge
+    where label = 'a fall' and staging_id = {RELABELLED}
 )"""
 SINK = "(select position_id from cegdb.position where ceg_id = 1 and stage_id is null)"
 
@@ -566,6 +574,63 @@ STAGING_FAULTS = [
             f"update cegdb.stage set kind = '{kind}' where staging_id = 1 and stage_id = 0",
         )
         for kind in ("single_edge", "unobserved")
+    ),
+    Fault(
+        "check_relabelled_edge",
+        "a label is given once to an edge of the tree",
+        "relabelled",
+        f"update cegdb.relabelled_edge set child_id = 1000 where staging_id = {RELABELLED} "
+        "and label = 'low'",
+    ),
+    Fault(
+        "check_relabelled_edge",
+        "a label is given once to an edge of the tree",
+        "relabelled",
+        "insert into cegdb.relabelled_edge from cegdb.relabelled_edge",
+    ),
+    Fault(
+        "check_relabelled_edge",
+        "a label given to an edge is not the one it has in the tree",
+        "relabelled",
+        "update cegdb.relabelled_edge as r set label_id = l.label_id from cegdb.edge as e "
+        "inner join cegdb.level as l using (level_id) "
+        "where e.tree_id = 1 and r.child_id = e.child_id",
+    ),
+    Fault(
+        "check_relabelled_edge",
+        "labels given to edges do not join siblings",
+        "relabelled",
+        "update cegdb.relabelled_edge as r set label_id = l.label_id from cegdb.edge as e "
+        "inner join cegdb.edge as s using (tree_id, parent_id) "
+        "inner join cegdb.level as l on s.level_id = l.level_id "
+        "where e.tree_id = 1 and r.child_id = e.child_id and s.child_id <> e.child_id",
+    ),
+    *(
+        Fault(
+            "check_relabelled_edge",
+            "a label given to edges has the id of its text",
+            "relabelled",
+            f"update cegdb.relabelled_edge set {change} where staging_id = {RELABELLED} "
+            f"and {where}",
+        )
+        for change, where in (
+            ("label = 'tall'", "label = 'low'"),
+            ("label_id = label_id + 1", "label = 'low'"),
+            ("label = 'low'", "label = 'a fall'"),
+            ("label = 'b'", f"child_id = {FIRST_FALL}"),
+        )
+    ),
+    Fault(
+        "check_stage_edge",
+        "the rows of a stage are those of its situations",
+        "relabelled",
+        f"delete from cegdb.relabelled_edge where staging_id = {RELABELLED}",
+    ),
+    Fault(
+        "check_hyperstage_label",
+        "the situations of a hyperstage have its labels",
+        "relabelled",
+        f"delete from cegdb.relabelled_edge where staging_id = {RELABELLED}",
     ),
     *(
         Fault(
@@ -1000,6 +1065,13 @@ OWNER_FAULTS = [
         for kind, tables in OWNED.items()
         for table in tables
         if table != "variable"
+    ),
+    Fault(
+        "check_owner",
+        "rows belong to an object",
+        None,
+        "insert into cegdb.relabelled_edge select * replace (1000 as staging_id) "
+        f"from cegdb.relabelled_edge where staging_id = {RELABELLED}",
     ),
     *(
         Fault(

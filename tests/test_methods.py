@@ -1,6 +1,7 @@
 """Methods of learning: plain loops, all set partitions, and what stagedtrees found."""
 
 import json
+from dataclasses import replace
 from itertools import combinations
 from math import inf, log
 
@@ -366,7 +367,7 @@ def test_the_optimum_refuses_what_is_not_proved(counts, score, message):
 
 
 def test_climbing_ends_where_no_move_or_merge_is_better():
-    for seed in range(120):
+    for seed in range(60):
         hyperstage = random_hyperstage(seed)
         score = SCORES[seed % 4]
         size = len(hyperstage.ids)
@@ -390,14 +391,14 @@ def test_climbing_ends_where_no_move_or_merge_is_better():
 
 def test_climbing_finds_most_optima(partitions):
     n_found = 0
-    for seed in range(200):
+    for seed in range(100):
         hyperstage, score, _ = binary_case(seed)
         flat = np.zeros(len(hyperstage.ids) + 1)
         best = all_scores(hyperstage, score, flat, partitions)[0].max()
         found = score_of(hyperstage, score, climb(hyperstage, score, flat))
         assert found <= best + 1e-8
         n_found += found >= best - 1e-8
-    assert n_found >= 190
+    assert n_found >= 99
 
 
 @pytest.mark.parametrize("is_full", [True, False])
@@ -410,6 +411,23 @@ def test_climbing_from_either_end_finds_three_stages_of_three_hundred(is_full):
     score = Penalised(60.0)  # that of BIC splits a hundred situations alike
     stage = climb(hyperstage_of(counts, start), score, np.zeros(301))
     assert partition(stage) == partition(planted)
+
+
+def test_climbing_goes_on_with_more_prior_than_a_thousand():
+    hyperstage = hyperstage_of(np.tile([[30, 70], [70, 30]], (4, 1)))
+    hyperstage = replace(hyperstage, bases=np.array([[900.0, 900.0]]))
+    stage = climb(hyperstage, Marginal(), np.zeros(9))
+    start = score_of(hyperstage, Marginal(), hyperstage.start)
+    assert score_of(hyperstage, Marginal(), stage) >= start
+
+
+def test_climbing_moves_situations_alike_together():
+    counts = np.tile([[2, 1], [1, 3], [0, 4], [5, 0]], (500, 1))
+    start = np.zeros(2000, dtype=np.int64)
+    hyperstage = hyperstage_of(counts, start)
+    score, flat = Penalised(log(counts.sum()) / 2), np.zeros(2001)
+    assert partition(climb(hyperstage, score, flat)) == partition(np.arange(2000) % 4)
+    assert partition(optimum(hyperstage, score, flat)) == partition(np.arange(2000) % 4)
 
 
 # Clusters of shares.
@@ -432,7 +450,7 @@ def test_hclust_takes_the_best_cut_of_all():
 
 
 def test_kmeans_gives_as_many_stages_as_asked_and_the_same_again():
-    for seed in range(12):
+    for seed in range(8):
         hyperstage = random_hyperstage(seed, full=True)
         shares = hyperstage.sizes / hyperstage.sizes.sum(axis=1, keepdims=True)
         most = len(np.unique(np.sqrt(shares), axis=0))
@@ -551,10 +569,6 @@ def test_stages_and_scores_equal_those_of_stagedtrees(reference, name, algorithm
     assert bic == pytest.approx(expected["BIC"], abs=1e-6)
 
 
-CLIMBS_LOWER = {("Titanic", "hc_indep"): -0.51, ("covid_patients", "hc_indep"): -1.11}
-"""By how much a climb may end below theirs in -BIC: they left a valley by chance."""
-
-
 @pytest.mark.parametrize("algorithm", ["hc_full", "hc_indep"])
 @pytest.mark.parametrize("name", NAMES)
 def test_climbing_scores_at_least_as_stagedtrees_does(reference, name, algorithm):
@@ -563,8 +577,7 @@ def test_climbing_scores_at_least_as_stagedtrees_does(reference, name, algorithm
     for hyperstage, theirs in hyperstages_of(expected, full=algorithm == "hc_full"):
         stage = climb(hyperstage, score, np.zeros(len(hyperstage.ids) + 1))
         ours = 2 * score_of(hyperstage, score, stage)
-        lower = CLIMBS_LOWER.get((name, algorithm), -1e-6)
-        assert ours >= 2 * score_of(hyperstage, score, np.array(theirs)) + lower
+        assert ours >= 2 * score_of(hyperstage, score, np.array(theirs)) - 1e-6
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -713,7 +713,7 @@ def check_estimates(
         else:
             assert 0 <= low <= high <= 1
         log_likelihood += n * log(n / total) if n else 0
-    df = sum(len(own.n) - 1 for own in pooled.values() if sum(own.n))
+    df = sum(len(own.n) - 1 for own in pooled.values())
     n_root = tree.by_id[0].n - tree.by_id[0].n_stopped
     assert learnt.df == df
     for found, expected in (

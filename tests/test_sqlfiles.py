@@ -16,6 +16,7 @@ from cegdb.sqlfiles import Step, Steps, load, names, parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 HEADER = """-- step:    one
 -- mode:    create
@@ -46,7 +47,7 @@ def _written(step: Step) -> list[str]:
 
 
 def test_every_step_is_run_and_writes_the_columns_its_header_names(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     run: set[str] = set()
     original = Steps._run
@@ -76,7 +77,7 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
             sampling_zeros="floret",
             add_paths=[["u", "x", "p"]],
         )
-        staged = tree.learn_stages(initial=[[("u", "x"), ("v", "x")]])
+        staged = tree.learn_stages(initial=[[("u", "x"), ("v", "x")]], relabel={"x": "z"})
         ceg = staged.to_ceg()
         ceg.recover()
         for found in (survey, tree, staged, ceg):
@@ -100,6 +101,9 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
             db.ingest(query, "same", weight="w", missing=["?"], codebook=book).event_tree()
         with pytest.raises(cegdb.CegdbError, match="labels"):
             tree.set_stages({("u",): "s", ("u", "x"): "s"})
+        tree.staging_template(tmp_path / "stages.csv")
+        by_hand = tree.set_stages(tmp_path / "stages.csv", depends={"c": ["a"]})
+        by_hand.join("u1", "u2").split("u1")
         survey.append("select 'v' as a, 'x' as b, 'r' as c, 2 as w")
         db.rebuild()
         assert db.check() == []

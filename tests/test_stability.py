@@ -97,6 +97,7 @@ SETTINGS: list[dict[str, Any]] = [
     {"method": "kmeans", "n_stages": 2, "seed": 3},
     {"prior": "path", "hyperstages": [[("u", "*")], [("v", "*")]]},
     {"prior": {("u",): 2.5}, "frozen": [[("u", "x"), ("v", "z")]]},
+    {"relabel": {(("u", "*"), "yes"): "oui", "z": "Z"}, "initial": [[("v", "x"), ("v", "z")]]},
     {"initial": [[("u", "x"), ("u", "y")], [("v", "x"), ("v", "z")]], "deff": {"c": 2.0}},
 ]
 
@@ -516,6 +517,17 @@ def test_frozen_stages_are_no_pairs_but_have_intervals(db: Database, sound: Soun
     both = kept[kept["path"].isin(["u -> x", "v -> x"])]
     assert both.groupby("label")["low"].nunique().tolist() == [1, 1]
     assert ((both["low"] < both["probability"]) & (both["probability"] < both["high"])).all()
+    sound(db)
+
+
+def test_relabelled_answers_have_intervals(db: Database, sound: Sound) -> None:
+    staged = planted(db).learn_stages(relabel={(("u", "*"), "yes"): "oui"})
+    found = staged.intervals("bootstrap", runs=20)
+    assert len(found) == 20
+    assert set(found[found["path"].str.startswith("u -> ")]["label"]) == {"no", "oui"}
+    given = staged.intervals("wilson")
+    assert "oui" in set(given["label"])
+    assert staged.stability(runs=5)["mean_share"].max() <= 1
     sound(db)
 
 

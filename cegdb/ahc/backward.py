@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 import numpy as np
 
 from cegdb.ahc.pairs import Pairs
-from cegdb.ahc.stagings import add_by, name_stages, slack, start_stages
+from cegdb.ahc.stagings import add_by, name_stages, share_of, slack, start_stages
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,9 +82,11 @@ def fbhc(hyperstage: Hyperstage, score: Score) -> NDArray[np.int64]:
             kept, gone = min(other, changed), max(other, changed)
             terms[kept] += terms[gone]
             value[[kept]] = score.value(terms[[kept]])
-            into[into == gone] = kept
+            into[gone] = kept
             changed = kept
         tried = np.insert(tried, np.searchsorted(tried, changed), changed)
+    for stage in range(len(into)):
+        into[stage] = into[into[stage]]
     return name_stages(hyperstage.ids, into[stages.member])
 
 
@@ -221,7 +223,7 @@ def bj(
     """
     ids, member = np.unique(hyperstage.start, return_inverse=True)
     counts = add_by(member, hyperstage.sizes, len(ids))
-    shares = _shares(counts, smoothing)
+    shares = share_of(counts, smoothing)
     into = np.arange(len(ids))
 
     def nearness(stage: int, others: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -234,15 +236,9 @@ def bj(
             return name_stages(hyperstage.ids, into[member])
         kept, gone = min(first, second), max(first, second)
         counts[kept] += counts[gone]
-        shares[kept] = _shares(counts[kept], smoothing)
+        shares[kept] = share_of(counts[kept], smoothing)
         into[into == gone] = kept
         pairs.change([kept], [gone])
-
-
-def _shares(counts: NDArray[np.float64], smoothing: float) -> NDArray[np.float64]:
-    smoothed = counts + smoothing
-    shares: NDArray[np.float64] = smoothed / smoothed.sum(axis=-1, keepdims=True)
-    return shares
 
 
 def share_distances(

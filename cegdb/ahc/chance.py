@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from cegdb.ahc.greedy import MIN_LOG_BAYES_FACTOR, TIE_TOLERANCE
-from cegdb.ahc.learning import GREEDY, Plan, learn, pooled
+from cegdb.ahc.learning import GREEDY, Method, Plan, learn, pooled
 from cegdb.ahc.structure import structure_prior
 
 if TYPE_CHECKING:
@@ -22,8 +22,9 @@ _MOST_RUNS: Final = 200
 _FEWEST_RUNS: Final = 20
 _MOST_SITUATIONS: Final = 300
 _FEWEST_SITUATIONS: Final = 10
-_BUDGET: Final = {True: 1e8, False: 4e4}
-"""Comparisons, or pairs of situations, that all runs together may take."""
+_BUDGET: Final = {True: 3e8, False: 6e4}
+"""What all runs together may take, if merging (`_merging_cost`) and if not (`_cost`)."""
+_DEAR: Final[dict[Method, int]] = {"hc": 2, "kmeans": 6}
 
 
 class Chance(NamedTuple):
@@ -79,14 +80,22 @@ def false_stages(hyperstages: Sequence[Hyperstage], plan: Plan, *, seed: int) ->
     True
     """
     is_greedy = plan.method in GREEDY
-    starts = [pooled(hyperstage) for hyperstage in hyperstages]
+    # Only methods that merge keep the situations of an initial stage together.
+    is_free = plan.method in ("hc", "exact")
+    starts = [one if is_free else pooled(one) for one in hyperstages]
     sizes = np.array([len(start.ids) for start in starts], dtype=np.int64)
-    power, budget = (3, _BUDGET[True]) if is_greedy else (2, _BUDGET[False])
+    labels = np.array([start.counts.shape[1] for start in starts], dtype=np.float64)
+
+    def runs_of(most: int) -> float:
+        """Return how many runs of at most so many situations are within the budget."""
+        n = np.minimum(sizes, most).astype(np.float64)
+        cost = _merging_cost(n, labels) if is_greedy else _cost(n, plan.method)
+        return _BUDGET[is_greedy] / max(float(cost.sum()), 1.0)
+
     most = _MOST_SITUATIONS
-    while most > _FEWEST_SITUATIONS and _FEWEST_RUNS * _cost(sizes, most, power) > budget:
+    while most > _FEWEST_SITUATIONS and runs_of(most) < _FEWEST_RUNS:
         most = most * 3 // 4
-    cost = max(_cost(sizes, most, power), 1.0)
-    n_runs = int(np.clip(budget / cost, _FEWEST_RUNS, _MOST_RUNS))
+    n_runs = int(np.clip(runs_of(most), _FEWEST_RUNS, _MOST_RUNS))
     sampled = np.minimum(sizes, most)
     expected, variance = np.zeros(len(starts)), 0.0
     for place, start in enumerate(starts):
@@ -108,8 +117,16 @@ def false_stages(hyperstages: Sequence[Hyperstage], plan: Plan, *, seed: int) ->
     return Chance(expected, float(np.sqrt(variance)), n_runs, sampled)
 
 
-def _cost(sizes: NDArray[np.int64], most: int, power: int) -> float:
-    return float((np.minimum(sizes, most).astype(np.float64) ** power).sum())
+def _merging_cost(n: NDArray[np.float64], labels: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the cost of a run: comparisons, and scores at a hundred times their price."""
+    cost: NDArray[np.float64] = n**3 + 100 * labels * n**2
+    return cost
+
+
+def _cost(n: NDArray[np.float64], method: Method) -> NDArray[np.float64]:
+    """Return the cost of a run of a method that is run once a replicate: pairs, and calls."""
+    cost: NDArray[np.float64] = (n**2 + 100) * _DEAR.get(method, 1)
+    return cost
 
 
 def _count_learnt(
@@ -124,11 +141,17 @@ def _count_learnt(
         ids=start.ids[kept],
         counts=counts[seen],
         multiplicities=start.multiplicities[kept],
-        start=start.ids[kept],
+        start=_renamed(start.ids[kept], start.start[kept]),
         answers=start.answers[kept],
         unit=1.0,
     )
     return len(np.unique(learn(replicate, plan).stage))
+
+
+def _renamed(ids: NDArray[np.int64], stage: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return stages named by the smallest of the situations that are left."""
+    _, first, member = np.unique(stage, return_index=True, return_inverse=True)
+    return ids[first[member]]
 
 
 def _count_merged(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cegdb.ahc.pairs import Pairs
-from cegdb.ahc.stagings import name_stages, slack, start_stages
+from cegdb.ahc.stagings import add_by, name_stages, share_of, slack
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 MIN_GAIN = 1e-9
 """A step must raise the objective by more than this."""
+
+MAX_AGAIN = 500
+"""With more distinct situations than this no stage is given up: it would take too long."""
 
 N_NEAR = 5
 """A stage is divided anew together with each of so many stages nearest to it."""
@@ -47,11 +50,15 @@ def climb(
     The steps: two stages are merged; a situation moves to another stage, or to one of its
     own; a stage is split in two. Splits tried are those of its situations ordered by the
     share of each label, and along the line between two distant ones: for two labels and a
-    penalised likelihood the best split is among them. Where no such step is left, two
-    stages near each other are divided anew, if that is better. Of equal steps a merge
-    comes before a move and that before a split, then the smallest situations decide.
+    penalised likelihood the best split is among them. Of equal steps a
+    merge comes before a move and that before a split, then the smallest situations decide.
 
-    A step costs one evaluation for each situation and stage; more where what was best for
+    Where no such step is left, two stages near each other are divided anew. Then, for up
+    to 500 distinct situations, each stage in turn is given up, its situations going to
+    the best of the others, and the climb goes on from there, if it ends higher.
+
+    Situations alike that start together first move together, then each on its own. A step
+    costs one evaluation for each situation and stage, more where what was best for
     a situation or a stage has changed.
 
     Examples
@@ -68,10 +75,52 @@ def climb(
     >>> climb(three, Penalised(penalty=1.0), np.zeros(4))
     array([4, 5, 4])
     """
-    climber = _Climber(hyperstage, score, structure)
+    terms = score.terms(hyperstage.sizes, hyperstage.prior)
+    shares = share_of(hyperstage.sizes + hyperstage.prior, smoothing=0.0)
+    contents = np.concatenate((hyperstage.counts, hyperstage.multiplicities), axis=1)
+    _, content = np.unique(contents, axis=0, return_inverse=True)
+    rows = np.arange(len(content))
+    member = name_stages(rows, hyperstage.start)
+    n_groups = len(rows) + 1
+    # Those alike in a stage go together first: fewer steps to the same place.
+    while True:
+        twins = np.stack((member, content.reshape(-1)), axis=1)
+        _, first, twin = np.unique(twins, axis=0, return_index=True, return_inverse=True)
+        first, group = np.unique(first[twin.reshape(-1)], return_inverse=True)
+        if len(first) == n_groups:
+            break
+        n_groups = len(first)
+        together = add_by(group, terms, n_groups)
+        climber = _Climber(together, shares[first], member[first], score, structure)
+        member = name_stages(rows, _climb_again(climber)[group])
+    if n_groups < len(rows):
+        member = _ascend(_Climber(terms, shares, member, score, structure)).member
+    return name_stages(hyperstage.ids, member)
+
+
+def _ascend(climber: _Climber) -> _Climber:
+    """Take steps until none is left."""
     while climber.step():
         pass
-    return name_stages(hyperstage.ids, climber.member)
+    return climber
+
+
+def _climb_again(climber: _Climber) -> NDArray[np.int64]:
+    """Climb, also from where one stage is given up, until that is better for none."""
+    best = _ascend(climber)
+    if len(best.member) > MAX_AGAIN:
+        return best.member
+    number = n_failed = 0
+    while n_failed < best.n_stages > 1:
+        _, first = np.unique(best.member, return_index=True)
+        stage = int(best.member[np.sort(first)[number % best.n_stages]])
+        tried = _ascend(best.without(stage))
+        if tried.objective > best.objective + slack(best.objective):
+            best, n_failed = tried, 0
+        else:
+            n_failed += 1
+        number += 1
+    return best.member
 
 
 class _Split(NamedTuple):
@@ -88,20 +137,25 @@ class _Climber:
     """
 
     def __init__(
-        self, hyperstage: Hyperstage, score: Score, structure: NDArray[np.float64]
+        self,
+        terms: NDArray[np.float64],
+        shares: NDArray[np.float64],
+        member: NDArray[np.int64],
+        score: Score,
+        structure: NDArray[np.float64],
     ) -> None:
-        stages = start_stages(hyperstage, score)
-        n_situations, n_stages = len(hyperstage.ids), len(stages.ids)
+        n_situations = len(terms)
         self.score = score
         self.structure = structure
-        self.situation_terms = score.terms(hyperstage.sizes, hyperstage.prior)
-        self.alone = score.value(self.situation_terms)
-        self.shares = _shares(hyperstage)
-        self.member = stages.member.astype(np.int64)
-        self.terms = np.zeros((n_situations + 1, stages.terms.shape[1]))
-        self.terms[:n_stages] = stages.terms
+        self.situation_terms = terms
+        self.alone = score.value(terms)
+        self.shares = shares
+        self.member = np.unique(member, return_inverse=True)[1]
+        n_stages = int(self.member.max(initial=-1)) + 1
+        self.terms = np.zeros((n_situations + 1, terms.shape[1]))
+        self.terms[:n_stages] = add_by(self.member, terms, n_stages)
         self.value = np.zeros(n_situations + 1)
-        self.value[:n_stages] = score.value(stages.terms)
+        self.value[:n_stages] = score.value(self.terms[:n_stages])
         self.first = np.full(n_situations + 1, n_situations)
         self.splits: dict[int, _Split] = {}
         self.away = np.full(n_situations, -np.inf)
@@ -112,12 +166,13 @@ class _Climber:
         for slot in range(n_stages):
             self._look_at_members(slot)
         self._find_targets(np.flatnonzero(self.away > -np.inf))
-        self.objective = self._objective()
+        self.objective = float(self.value.sum() + structure[n_stages])
 
     def step(self) -> bool:
         """Take the best step; false if none is left."""
         fewer, more = (
-            self.structure[min(max(m, 0), len(self.member))] - self.structure[self.n_stages]
+            self.structure[min(max(m, 0), len(self.structure) - 1)]
+            - self.structure[self.n_stages]
             for m in (self.n_stages - 1, self.n_stages + 1)
         )
         merge, kept, gone = self.pairs.find(self.first, slack)
@@ -177,20 +232,28 @@ class _Climber:
         member[best.part] = changed[1]
         return self._take(member, changed, [])
 
+    def without(self, slot: int) -> _Climber:
+        """Return a climber from where one stage is given up, each member going elsewhere."""
+        members = np.flatnonzero(self.member == slot)
+        slots = np.flatnonzero(self.pairs.taken)
+        member = self.member.copy()
+        member[members] = slots[self._come(members, slots).argmax(axis=1)]
+        terms, shares = self.situation_terms, self.shares
+        return _Climber(terms, shares, member, self.score, self.structure)
+
     def _take(self, member: NDArray[np.int64], changed: list[int], freed: list[int]) -> bool:
         """Go to a staging, unless rounding alone made it look better."""
-        before = self.member
-        self.member = member
-        for slot in changed:
-            self.terms[slot] = self.situation_terms[member == slot].sum(axis=0)
-        self.value[changed] = self.score.value(self.terms[changed])
-        self.value[freed] = 0.0
-        self.n_stages = int(self.pairs.taken.sum()) - len(freed)
-        self.n_stages += int((~self.pairs.taken[changed]).sum())
-        objective = self._objective()
+        terms = np.array([self.situation_terms[member == slot].sum(axis=0) for slot in changed])
+        value = self.value.copy()
+        value[changed] = self.score.value(terms)
+        value[freed] = 0.0
+        n_opened = int((~self.pairs.taken[changed]).sum())
+        n_stages = self.n_stages + n_opened - len(freed)
+        objective = float(value.sum() + self.structure[n_stages])
         if objective <= self.objective:
-            self.member = before
             return False
+        self.member, self.value, self.n_stages = member, value, n_stages
+        self.terms[changed] = terms
         self.objective = objective
         for slot in freed:
             self.splits.pop(slot, None)
@@ -200,9 +263,6 @@ class _Climber:
         self.pairs.change(changed, freed)
         self._renew_targets(changed, freed)
         return True
-
-    def _objective(self) -> float:
-        return float(self.value.sum() + self.structure[self.n_stages])
 
     def _merge_gains(self, slot: int, others: NDArray[np.int64]) -> NDArray[np.float64]:
         joined = self.score.value(self.terms[others] + self.terms[slot])
@@ -288,10 +348,3 @@ class _Climber:
         gains = self._come(np.array([situation]), slots)[0] + self.away[situation]
         equals = slots[gains >= min(floor, float(gains.max()))]
         return int(equals[self.first[equals].argmin()])
-
-
-def _shares(hyperstage: Hyperstage) -> NDArray[np.float64]:
-    """Return posterior mean shares, which zero counts have too."""
-    sizes = hyperstage.sizes + hyperstage.prior
-    shares: NDArray[np.float64] = sizes / sizes.sum(axis=1, keepdims=True)
-    return shares

@@ -199,14 +199,16 @@ def log_rising(prior: NDArray[np.float64], counts: NDArray[Any]) -> NDArray[np.f
     --------
     >>> log_rising(np.array([2.0, 1e12]), np.array([3, 1])).round(6)
     array([ 3.178054, 27.631021])
+    >>> log_rising(np.float64(1e12), np.int64(1)).round(6).item()
+    27.631021
     """
     from scipy.special import gammaln  # takes 0.2 s to import
 
     sizes = np.asarray(counts, dtype=np.float64)
-    large = prior > STEEP
-    result: NDArray[np.float64] = gammaln(prior + sizes) - gammaln(prior)
+    large = np.asarray(prior > STEEP)
+    result: NDArray[np.float64] = np.asarray(gammaln(prior + sizes) - gammaln(prior))
     if large.any():
-        a, n = prior[large], sizes[large]
+        a, n = np.asarray(prior)[large], sizes[large]
         b = a + n
         series = (1 / b - 1 / a) / 12 - ((1 / b) ** 3 - (1 / a) ** 3) / 360
         result[large] = ((a - 0.5) * np.log1p(n / a) - n) + n * np.log(b) + series

@@ -82,6 +82,22 @@ def name_stages(ids: NDArray[np.int64], group: NDArray[np.int64]) -> NDArray[np.
     return names
 
 
+def share_of(counts: NDArray[np.float64], smoothing: float) -> NDArray[np.float64]:
+    """Return smoothed shares of the labels, equal ones where there is no count at all.
+
+    Examples
+    --------
+    >>> share_of(np.array([[3.0, 1.0], [0.0, 0.0]]), smoothing=0.0)
+    array([[0.75, 0.25],
+           [0.5 , 0.5 ]])
+    """
+    smoothed = counts + smoothing
+    total = smoothed.sum(axis=-1, keepdims=True)
+    smoothed = np.where(total > 0, smoothed, 1.0)
+    shares: NDArray[np.float64] = smoothed / smoothed.sum(axis=-1, keepdims=True)
+    return shares
+
+
 def slack(score: float) -> float:
     """Return the difference up to which scores near ``score`` are taken as equal.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from cegdb.api.database import Collection, Database
 from cegdb.api.graph import ChainEventGraph
+from cegdb.api.orders import OrderSearch
 from cegdb.api.staging import StagedTree
 from cegdb.api.survey import Survey
 from cegdb.api.tree import EventTree
@@ -19,6 +20,7 @@ __all__ = [
     "Collection",
     "Database",
     "EventTree",
+    "OrderSearch",
     "StagedTree",
     "Survey",
     "open",

@@ -11,12 +11,17 @@ from cegdb.api.resampled import Resampled
 from cegdb.errors import StagingError
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
     import networkx as nx
     import pandas as pd
 
     from cegdb.api.tree import EventTree
     from cegdb.compare import LikelihoodRatio
     from cegdb.positions import Stop
+    from cegdb.stages import SituationPath
     from cegdb.store.objects import Kind
 
 
@@ -38,13 +43,22 @@ class StagedTree(Resampled):
         return float(self._row()["log_marginal_likelihood"])
 
     @property
+    def false_stages(self) -> float | None:
+        """How many extra stages chance alone would make; None unless stages were learnt.
+
+        The mean over null runs, in which all situations of a hyperstage are alike.
+        """
+        expected = self._row()["summary"].get("false_stages")
+        return None if expected is None else float(expected)
+
+    @property
     def log_likelihood(self) -> float:
-        """Logarithm of the likelihood at the observed shares of each stage."""
+        """Logarithm of the likelihood at the observed (or smoothed) shares of each stage."""
         return float(self._row()["log_likelihood"])
 
     @property
     def df(self) -> int:
-        """Free parameters: labels less one, over the stages that some row reached."""
+        """Free parameters: labels less one, over all stages."""
         return int(self._row()["df"])
 
     @property
@@ -61,7 +75,8 @@ class StagedTree(Resampled):
     def stages(self) -> pd.DataFrame:
         """The stages.
 
-        Columns: ``staging``; ``stage`` (u0, u1, ...); ``variable`` (missing if it spans
+        Columns: ``staging``; ``stage`` (u0, u1, ...); ``name`` if one was given (see
+        `rename`); ``variable`` (missing if it spans
         several); ``labels`` as a list; ``n_situations``; ``n`` rows that reached them;
         ``kind`` (learnt, given, single_edge, unobserved); ``colour``; ``stage_id``;
         ``hyperstage_id``.
@@ -83,8 +98,8 @@ class StagedTree(Resampled):
     def florets(self) -> pd.DataFrame:
         """The florets with their stages, one row a situation.
 
-        Columns: ``staging``; ``situation``; ``stage``; ``variable``; ``labels`` and
-        ``counts`` as lists in level order; ``n`` rows that reached it; ``colour``;
+        Columns: ``staging``; ``situation``; ``stage``; ``variable``; ``labels`` of the tree
+        and ``counts`` as lists in level order; ``n`` rows that reached it; ``colour``;
         ``vertex_id``, ``stage_id``.
         """
         return self._frame("staged_florets", "staging", "vertex_id")
@@ -112,6 +127,55 @@ class StagedTree(Resampled):
         intervals of some label have nothing in common; ``stage_id``.
         """
         return self._frame("drift", "staging", "stage_id nulls last, was")
+
+    def template(self, path: str | os.PathLike[str]) -> Path:
+        """Write its situations and their stages as ``.xlsx``, ``.csv`` or ``.yaml``.
+
+        ``tree.set_stages`` reads the edited file back; see
+        `cegdb.stages.template.write_template`.
+        """
+        from cegdb.stages.template import write_template
+
+        return write_template(self._store, self.tree.id, path, staging_id=self.id)
+
+    def join(self, *stages: str, name: str | None = None, replace: bool = False) -> StagedTree:
+        """Make a new staging in which these stages are one, such as ``"u3", "u5"``.
+
+        See `cegdb.stages.edits.join_stages`.
+        """
+        from cegdb.stages.edits import join_stages
+
+        made = join_stages(self._store, self.id, stages, name=name, replace=replace)
+        return StagedTree(self._store, made)
+
+    def split(
+        self,
+        stage: str,
+        groups: Sequence[Sequence[SituationPath]] | None = None,
+        *,
+        name: str | None = None,
+        replace: bool = False,
+    ) -> StagedTree:
+        """Make a new staging in which a stage is several: groups of it, or all its situations.
+
+        See `cegdb.stages.edits.split_stage`.
+        """
+        from cegdb.stages.edits import split_stage
+
+        made = split_stage(self._store, self.id, stage, groups, name=name, replace=replace)
+        return StagedTree(self._store, made)
+
+    def rename(
+        self, names: Mapping[str, str], *, name: str | None = None, replace: bool = False
+    ) -> StagedTree:
+        """Make a new staging whose stages are called so: ``{"u3": "frail"}``.
+
+        See `cegdb.stages.edits.rename_stages`.
+        """
+        from cegdb.stages.edits import rename_stages
+
+        made = rename_stages(self._store, self.id, names, name=name, replace=replace)
+        return StagedTree(self._store, made)
 
     def diff(self, other: StagedTree) -> pd.DataFrame:
         """Return the situations that another staging of the same tree stages differently.

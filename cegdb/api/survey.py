@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from cegdb.ahc import Method, ScoreName
+    from cegdb.api.orders import OrderSearch
     from cegdb.ingest import Source
+    from cegdb.stages import Deff, WeightChoice
+    from cegdb.stages.orders import Search
     from cegdb.store.objects import Kind
     from cegdb.tree import Blank, MissingPolicy, SamplingZeros
     from cegdb.tree import Path as TreePath
@@ -145,3 +149,46 @@ class Survey(Named):
             replace=replace,
         )
         return EventTree(self._store, tree_id)
+
+    def search_orders(
+        self,
+        variables: Sequence[str] | None = None,
+        *,
+        tiers: Sequence[Sequence[str]] | None = None,
+        before: Sequence[Sequence[str]] = (),
+        method: Method = "ahc",
+        score: ScoreName | None = None,
+        alpha: float | None = None,
+        search: Search = "auto",
+        blank: Blank = "auto",
+        weighting: WeightChoice = "situation",
+        deff: Deff | None = None,
+    ) -> OrderSearch:
+        """Find the best order; see `cegdb.stages.orders.search_orders` for the settings.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     rows = "select i % 2 as x, i % 6 = 0 as y from range(60) t(i)"
+        ...     db.ingest(rows, name="one").search_orders(before=[("x", "y")])
+        orders of 2 variables of survey 'one': best x, y
+        """
+        from cegdb.api.orders import OrderSearch
+        from cegdb.stages.orders import search_orders
+
+        found = search_orders(
+            self._store,
+            self.id,
+            variables,
+            tiers=tiers,
+            before=before,
+            method=method,
+            score=score,
+            alpha=alpha,
+            search=search,
+            blank=blank,
+            weighting=weighting,
+            deff=deff,
+        )
+        return OrderSearch(self._store, self.id, found)

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from cegdb.graphs import EdgeInfo
     from cegdb.stages import (
         Deff,
+        Depends,
         Grouping,
         Hyperstages,
         Prior,
+        Relabel,
         SingleEdges,
         Start,
         WeightChoice,
@@ -36,6 +38,7 @@ class _Learning(TypedDict, total=False):
     prior: Prior
     structure_prior: StructurePrior
     hyperstages: Hyperstages
+    relabel: Relabel | None
     single_edges: SingleEdges
     initial: Any
     frozen: Any
@@ -85,12 +88,14 @@ class EventTree(Drawn):
 
     def set_stages(
         self,
-        stages: Grouping,
+        stages: Grouping | None = None,
         name: str | None = None,
         *,
+        depends: Depends | None = None,
         alpha: float | None = None,
         prior: Prior = "mass",
         hyperstages: Hyperstages = "variable",
+        relabel: Relabel | None = None,
         single_edges: SingleEdges = "together",
         smoothing: float = 0.0,
         weighting: WeightChoice = "situation",
@@ -112,10 +117,12 @@ class EventTree(Drawn):
             self._store,
             self.id,
             stages,
+            depends=depends,
             name=name,
             alpha=alpha,
             prior=prior,
             hyperstages=hyperstages,
+            relabel=relabel,
             single_edges=single_edges,
             smoothing=smoothing,
             weighting=weighting,
@@ -123,6 +130,15 @@ class EventTree(Drawn):
             replace=replace,
         )
         return StagedTree(self._store, staging_id)
+
+    def staging_template(self, path: str | os.PathLike[str]) -> Path:
+        """Write its situations as ``.xlsx``, ``.csv`` or ``.yaml``, to fill in stages.
+
+        `set_stages` reads the file back; see `cegdb.stages.template.write_template`.
+        """
+        from cegdb.stages.template import write_template
+
+        return write_template(self._store, self.id, path)
 
     @overload
     def learn_stages(
@@ -149,6 +165,7 @@ class EventTree(Drawn):
         prior: Prior = "mass",
         structure_prior: StructurePrior = "flat",
         hyperstages: Hyperstages = "variable",
+        relabel: Relabel | None = None,
         single_edges: SingleEdges = "together",
         initial: Start | StagedTree | None = None,
         frozen: Grouping | StagedTree | None = None,
@@ -183,6 +200,7 @@ class EventTree(Drawn):
             "prior": prior,
             "structure_prior": structure_prior,
             "hyperstages": hyperstages,
+            "relabel": relabel,
             "single_edges": single_edges,
             "initial": self._groups(initial, "initial"),
             "frozen": self._groups(frozen, "frozen"),

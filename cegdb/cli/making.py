@@ -1,4 +1,4 @@
-"""Commands that make trees, stagings and CEGs: demo, run, tree, stages, ceg, rebuild."""
+"""Commands that make trees, stagings and CEGs."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ from cegdb.cli.options import (
     STAGES,
     STOP,
     TREE,
+    read_names,
+    read_rules,
+    split_names,
     tree_settings,
 )
 from cegdb.cli.output import (
@@ -206,11 +209,31 @@ def tree(db: Path, survey: str, **given: Any) -> None:
     "--given",
     "stages",
     type=click.Path(path_type=Path),
-    help="Take the stages from this CSV (columns vertex_id, stage) instead of learning.",
+    help="Take the stages from this file instead of learning: a template that was filled in, "
+    "or a table of vertex_id and stage.",
+)
+@click.option(
+    "--depends",
+    multiple=True,
+    metavar="'VARIABLE: VARIABLE, ...'",
+    help="Instead of learning: the stages of a variable depend on these earlier answers alone.",
+)
+@click.option(
+    "--template",
+    type=click.Path(path_type=Path),
+    help="Write the situations to this .xlsx, .csv or .yaml, for --given, and stop.",
 )
 @FORMAT
-def stages(db: Path, tree: str, stages: Path | None, form: str | None, **given: Any) -> None:
-    """Learn the stages of a TREE in DB, or take them from a file.
+def stages(
+    db: Path,
+    tree: str,
+    stages: Path | None,
+    depends: tuple[str, ...],
+    template: Path | None,
+    form: str | None,
+    **given: Any,
+) -> None:
+    """Learn the stages of a TREE in DB, or take them from a file or rules.
 
     \b
     Methods:
@@ -229,14 +252,25 @@ def stages(db: Path, tree: str, stages: Path | None, form: str | None, **given: 
       cegdb stages falls.duckdb falls --alpha 4
       cegdb stages falls.duckdb falls --method bhc --name by_bic
       cegdb stages falls.duckdb falls --alpha path
-      cegdb stages falls.duckdb falls --given stages.csv --name by_hand
+      cegdb stages falls.duckdb falls --template falls.xlsx
+      cegdb stages falls.duckdb falls --given falls.xlsx --name by_hand
+      cegdb stages falls.duckdb falls --depends "Fall: Risk, Treatment" --depends "Risk:"
     """
+    if template is not None:
+        if stages is not None or depends:
+            raise click.UsageError("--template writes a file and stops; give it alone")
+        with opened(str(db), read_only=True) as database:
+            say(f"template: {database.trees[tree].staging_template(template)}")
+        return
+    rules = read_rules(depends)
     settings = {key: given[key] for key in STAGED_BY}
     with opened(str(db)) as database:
         found = database.trees[tree]
-        if stages is not None:
+        if stages is not None or rules:
             with working("storing stages"):
-                made = found.set_stages(stages, given["name"], **settings)
+                made = found.set_stages(
+                    stages, given["name"], depends=rules or None, **settings
+                )
             say(made.summary)
             return
         settings |= {key: given[key] for key in LEARNT_BY}
@@ -246,6 +280,67 @@ def stages(db: Path, tree: str, stages: Path | None, form: str | None, **given: 
             print_frame(learnt, form)
             return
         say(learnt.summary)
+
+
+@main.command()
+@DB
+@click.argument("staging")
+@NAME
+@REPLACE
+@click.option("--join", callback=split_names, metavar="u3,u5", help="Make these stages one.")
+@click.option(
+    "--split", metavar="u3", help="Make a stage several, all alone or as --part says."
+)
+@click.option(
+    "--part",
+    "parts",
+    multiple=True,
+    metavar="s4,s7",
+    help="Situations of the stage to --split that stay together.",
+)
+@click.option(
+    "--rename", multiple=True, metavar="u3=NAME", help="Give a stage a name; the rest stays."
+)
+@click.option(
+    "--template",
+    type=click.Path(path_type=Path),
+    help="Write the situations and their stages to this .xlsx, .csv or .yaml, for "
+    "cegdb stages --given, and stop.",
+)
+def edit(db: Path, staging: str, **given: Any) -> None:
+    """Join, split or rename stages of a STAGING in DB, as a new staging.
+
+    Stages are called as they are shown (u3, see the view stages) or by the name given.
+
+    \b
+    Examples:
+      cegdb edit falls.duckdb falls --join u3,u5 --name joined
+      cegdb edit falls.duckdb falls --split u3 --part s4,s7 --part s5
+      cegdb edit falls.duckdb falls --rename u3=frail --rename u4=fit --replace
+      cegdb edit falls.duckdb falls --template falls.xlsx
+    """
+    asked = [key for key in ("join", "split", "rename", "template") if given[key]]
+    if len(asked) != 1 or (given["parts"] and asked != ["split"]):
+        raise click.UsageError(
+            "give one of --join, --split, --rename (once or more) and --template; --part goes "
+            "with --split"
+        )
+    if given["template"] is not None:
+        with opened(str(db), read_only=True) as database:
+            say(f"template: {database.stagings[staging].template(given['template'])}")
+        return
+    made_as = {key: given[key] for key in ("name", "replace")}
+    names = read_names(given["rename"])
+    parts = [split_names(None, None, part) or [] for part in given["parts"]] or None
+    with opened(str(db)) as database:
+        found: StagedTree = database.stagings[staging]
+        if asked == ["join"]:
+            made = found.join(*given["join"], **made_as)
+        elif asked == ["split"]:
+            made = found.split(given["split"], parts, **made_as)
+        else:
+            made = found.rename(names, **made_as)
+        say(made.summary)
 
 
 @main.command()

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cegdb.errors import SurveyError
+from cegdb.errors import StagingError, SurveyError, TreeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 KINDS = ("survey", "tree", "staging", "ceg")
+METHODS = ("ahc", "auto", "bhc", "fbhc", "csbhc", "bj", "hc", "exact", "hclust", "kmeans")
+SCORES = ("log_marginal_likelihood", "bic", "aic", "log_likelihood")
 READ_AS = ("encoding", "delimiter", "quote", "escape", "bad_rows", "sheet", "source_column")
 STAGED_BY = (
     "alpha",
     "prior",
     "hyperstages",
+    "relabel",
     "single_edges",
     "smoothing",
     "weighting",
@@ -35,6 +40,9 @@ LEARNT_BY = (
     "n_stages",
     "seed",
 )
+
+_PART = r'"(?:[^"]|"")+"|[^:="]+'
+_RELABEL = re.compile(rf"(?:(?P<variable>{_PART}):)?(?P<label>{_PART})=(?P<new>.+)", re.DOTALL)
 
 
 def split_names(_: object, __: object, value: str | None) -> list[str] | None:
@@ -95,6 +103,36 @@ def read_bins(values: Sequence[str]) -> dict[str, str]:
     return found
 
 
+def read_rules(values: Sequence[str]) -> dict[str, list[str]]:
+    """Read rules given as ``VARIABLE: VARIABLE, VARIABLE``, quoted if a name has a colon."""
+    found: dict[str, list[str]] = {}
+    for value in values:
+        match = re.fullmatch(r'\s*(?:"((?:[^"]|"")*)"\s*|([^":][^:]*)):(.*)', value, re.DOTALL)
+        if match is None:
+            raise StagingError(
+                f"--depends {value!r} is not 'VARIABLE: VARIABLE, VARIABLE'",
+                hint='a name with a colon or comma is quoted: \'"a:b": "c,d"\'',
+            )
+        quoted, plain, on = match.groups()
+        name = plain.strip() if quoted is None else quoted.replace('""', '"')
+        if name in found:
+            raise StagingError(f"--depends of {name!r} is given twice")
+        found[name] = [one.strip() for one in split_names(None, None, on) or []]
+    return found
+
+
+def read_names(values: Sequence[str]) -> dict[str, str]:
+    """Read names given as ``STAGE=NAME``."""
+    found: dict[str, str] = {}
+    for value in values:
+        stage, equals, name = value.partition("=")
+        if not equals or stage in found:
+            why = "is given twice" if equals else "is not STAGE=NAME, such as u3=frail"
+            raise StagingError(f"--rename {value!r} {why}")
+        found[stage] = name
+    return found
+
+
 def read_paths(values: Sequence[str]) -> list[dict[str, str]]:
     """Read paths given as ``VARIABLE=LABEL,VARIABLE=LABEL,...``."""
     found = []
@@ -104,6 +142,44 @@ def read_paths(values: Sequence[str]) -> list[dict[str, str]]:
             raise SurveyError(f"{value!r} is not a path VARIABLE=LABEL,VARIABLE=LABEL,...")
         found.append({name: label for name, _, label in parts})
     return found
+
+
+def read_chains(values: Sequence[str]) -> list[tuple[str, str]]:
+    """Read what comes before what, given as ``A<B`` or ``A<B<C``, as pairs."""
+    pairs: list[tuple[str, str]] = []
+    for value in values:
+        chain = [name.strip() for name in value.split("<")]
+        if len(chain) < 2 or not all(chain):
+            raise TreeError(f"--before {value!r} is not A<B", hint="quote it: --before 'A<B'")
+        pairs += pairwise(chain)
+    return pairs
+
+
+def read_relabel(
+    _: object, __: object, values: Sequence[str]
+) -> dict[str | tuple[str, str], str]:
+    """Read labels to relabel given as ``LABEL=NEW`` or ``VARIABLE:LABEL=NEW``.
+
+    Quotes go around a part that holds a colon or an equals sign.
+    """
+    found: dict[str | tuple[str, str], str] = {}
+    for value in values:
+        parts = _RELABEL.fullmatch(value)
+        if parts is None:
+            raise StagingError(
+                f"--relabel {value!r} is not [VARIABLE:]LABEL=NEW",
+                hint="put double quotes around a part that holds a colon or an equals sign",
+            )
+        raw_label, label = _unquoted(parts["label"]), _unquoted(parts["new"])
+        key = (_unquoted(parts["variable"]), raw_label) if parts["variable"] else raw_label
+        if found.setdefault(key, label) != label:
+            raise StagingError(f"--relabel gives {raw_label!r} two labels")
+    return found
+
+
+def _unquoted(part: str) -> str:
+    is_quoted = len(part) > 1 and part[0] == part[-1] == '"'
+    return part[1:-1].replace('""', '"') if is_quoted else part
 
 
 def options_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -208,15 +284,16 @@ INGEST = options_of(
     READING,
     SOURCE_COLUMN,
 )
+BLANK = click.option(
+    "--blank",
+    type=click.Choice(["auto", "structural", "missing"]),
+    default="auto",
+    show_default=True,
+    help="What an empty cell means.",
+)
 TREE = options_of(
     click.option("--order", callback=split_names, help="Variables from the root: A,B,C."),
-    click.option(
-        "--blank",
-        type=click.Choice(["auto", "structural", "missing"]),
-        default="auto",
-        show_default=True,
-        help="What an empty cell means.",
-    ),
+    BLANK,
     click.option(
         "--missing-policy",
         type=click.Choice(["prefix", "complete", "category"]),
@@ -244,19 +321,25 @@ TREE = options_of(
         help="A path that --sampling-zeros must not add.",
     ),
 )
+WEIGHTING = click.option(
+    "--weighting",
+    type=click.Choice(["situation", "global", "total", "none"]),
+    default="situation",
+    show_default=True,
+    help="What respondents with weights count in scores.",
+)
+DEFF = click.option("--deff", type=float, help="Design effect of a clustered sample.")
 STAGES = options_of(
     click.option(
         "--method",
-        type=click.Choice(
-            ["ahc", "auto", "bhc", "fbhc", "csbhc", "bj", "hc", "exact", "hclust", "kmeans"]
-        ),
+        type=click.Choice(METHODS),
         default="ahc",
         show_default=True,
         help="How stages are learnt: see below.",
     ),
     click.option(
         "--score",
-        type=click.Choice(["log_marginal_likelihood", "bic", "aic", "log_likelihood"]),
+        type=click.Choice(SCORES),
         help="What is optimised; left out, the method's own.",
     ),
     click.option(
@@ -282,6 +365,13 @@ STAGES = options_of(
         default="variable",
         show_default=True,
         help="What situations share that may share a stage, beside the label set.",
+    ),
+    click.option(
+        "--relabel",
+        multiple=True,
+        callback=read_relabel,
+        metavar="[VARIABLE:]LABEL=NEW",
+        help="A label that counts as another in stages; the tree keeps it.",
     ),
     click.option(
         "--single-edges",
@@ -311,14 +401,8 @@ STAGES = options_of(
     click.option("--threshold", type=float, help="Of bj: join below this distance."),
     click.option("--n-stages", type=int, help="Of each hyperstage, for hclust and kmeans."),
     click.option("--seed", type=int, default=1, show_default=True, help="Of random numbers."),
-    click.option(
-        "--weighting",
-        type=click.Choice(["situation", "global", "total", "none"]),
-        default="situation",
-        show_default=True,
-        help="What respondents with weights count in scores.",
-    ),
-    click.option("--deff", type=float, help="Design effect of a clustered sample."),
+    WEIGHTING,
+    DEFF,
 )
 STOP = click.option(
     "--stop",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-__all__ = ["Sheet", "chunks", "describe"]
+__all__ = ["Sheet", "chunks", "describe", "numbered"]
 
 Row: TypeAlias = "list[Any]"
 Errors: TypeAlias = "dict[tuple[int, int], str]"
@@ -162,6 +162,35 @@ def chunks(
                 part = []
         if part:
             yield pd.DataFrame(part, columns=wanted, dtype=object)
+
+
+def numbered(file: Path) -> Iterator[tuple[int, list[str | None]]]:
+    """Give the header of the first visible sheet with cells, then each row below it.
+
+    With its number as a spreadsheet shows it; rows without a cell are left out. Cells are
+    texts as in `chunks`.
+
+    Raises
+    ------
+    SurveyError
+        As `describe`.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import NamedTemporaryFile
+    >>> import pandas as pd
+    >>> with NamedTemporaryFile(suffix=".xlsx") as file:
+    ...     pd.DataFrame({"age": [35], "vote": ["Left"]}).to_excel(file, index=False)
+    ...     list(numbered(Path(file.name)))
+    [(1, ['age', 'vote']), (2, ['35', 'Left'])]
+    """
+    with _opened(file) as book:
+        table, _, _ = _table(book, file, None)
+        yield table.start + 1, [name or None for name in table.columns]
+        write = _Texts()
+        for line, row in table.lines():
+            yield line, [write(cell) for cell in row]
 
 
 def _place(table: _Table, name: str, called: str) -> int:
@@ -338,6 +367,13 @@ class _Table:
             raise SurveyError(f"sheet {self.name!r} has no cells with anything in them")
         several = len(head[-1][1]) - head[-1][1].count("") > 1
         return head if several else head[:1]
+
+    def lines(self) -> Iterator[tuple[int, Row]]:
+        """Give each row below the header that has a cell, with its number from 1."""
+        for at, row in self._cells():
+            cells = [row[place] for place in self._used]
+            if at > self.start and cells.count("") < len(cells):
+                yield at + 1, cells
 
     def rows(self) -> Iterator[Row]:
         """Give the rows below the header, without blank ones that are no answer."""

@@ -20,8 +20,10 @@ from cegdb.stages.grouping import (
     refuse_overlap_of_frozen,
 )
 from cegdb.stages.learning import Learning, cluster, read_hyperstages, refuse_misfit
-from cegdb.stages.naming import Grouping, SituationPath
+from cegdb.stages.naming import Grouping, Members, SituationPath, keep_names
 from cegdb.stages.priors import Prior, again, make_priors, small_prior
+from cegdb.stages.relabel import Relabel, Rule, give_labels, read_rules, rules_of
+from cegdb.stages.rules import Depends, apply_rules
 from cegdb.stages.scores import credible_intervals, scores
 from cegdb.stages.weighting import Deff, WeightChoice, Weighting, variable_ids
 from cegdb.store import schema
@@ -36,9 +38,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Deff",
+    "Depends",
     "Grouping",
     "Hyperstages",
     "Prior",
+    "Relabel",
     "SingleEdges",
     "SituationPath",
     "Start",
@@ -67,7 +71,10 @@ PALETTE: Final = [
 
 _KEPT_HYPERSTAGES: Final = "select vertex_id, hyperstage_id from temp.kept_situation"
 _KEPT_PRIORS: Final = "select vertex_id, label, prior from temp.kept_prior"
-_KEPT_GIVEN: Final = "select vertex_id, stage_id from temp.kept_situation where kind = 'given'"
+_KEPT_GIVEN: Final = Members(
+    "select vertex_id, cast(stage_id as varchar) as name, name as called "
+    "from temp.kept_situation where kind = 'given'"
+)
 _KEPT_STAGES: Final = (
     "select k.vertex_id, cast(k.stage_id as varchar) as name "
     "from temp.kept_situation as k inner join temp.floret as f on k.vertex_id = f.vertex_id "
@@ -78,12 +85,14 @@ _KEPT_STAGES: Final = (
 def set_stages(
     store: Store,
     tree_id: int,
-    stages: Grouping,
+    stages: Grouping | None = None,
     *,
+    depends: Depends | None = None,
     name: str | None = None,
     alpha: float | None = None,
     prior: Prior = "mass",
     hyperstages: Hyperstages = "variable",
+    relabel: Relabel | None = None,
     single_edges: SingleEdges = "together",
     smoothing: float = 0.0,
     weighting: WeightChoice = "situation",
@@ -101,9 +110,15 @@ def set_stages(
     stages
         Path -> name of the stage. A path is the labels from the root, ``"not
         applicable"`` written out, ``"*"`` for any; ``()`` is the root. Or a list of
-        groups of paths, or a frame, file or SELECT with columns ``vertex_id`` and
-        ``stage``. Situations not named are their own stage; those of them with a single
-        edge share one in each hyperstage.
+        groups of paths, or a template that was filled in (see `template.write_template`),
+        or a frame, file or SELECT with columns ``vertex_id`` and ``stage``. Situations not
+        named are their own stage; those of them with a single edge share one in each
+        hyperstage. Names are kept, but for those like u0, by which stages are shown.
+    depends
+        Rules: variable -> the earlier ones that its stages depend on, such as ``{"Fall":
+        ["Risk", "Treatment"]}``. Its situations that ``stages`` does not name share a stage
+        iff they have the same hyperstage and the same answers to these; that a variable was
+        not asked is an answer of its own. With none, it has one stage a hyperstage.
     name
         Of the staging; left out, the tree's name.
     alpha
@@ -123,6 +138,11 @@ def set_stages(
         distance to a leaf (``"paper"``, as in the paper's code); or groups given as
         ``stages`` are; situations in no group stay with those of their variable and label
         set.
+    relabel
+        Labels that count as others, here and in CEGs; the tree keeps its own, and paths and
+        priors are written with these. ``"recovery*"``, ``("Outcome", "recovery*")`` (of a
+        variable) or ``(("hospital", "*"), "recovery*")`` (at a path) -> the label it counts
+        as. Labels of one situation must stay different.
     single_edges
         Situations with one edge: ``"together"`` in a stage of each hyperstage, or each its
         own (``"apart"``, as the peers leave them).
@@ -162,6 +182,8 @@ def set_stages(
     ...     set_stages(store, event_tree(store, survey), {("a",): "s", ("b",): "s"})
     1
     """
+    if stages is None and depends is None:
+        raise StagingError("no stages are given", hint="give stages, or rules (depends)")
     request = _Request(
         method="given",
         name=name,
@@ -169,9 +191,11 @@ def set_stages(
         prior=prior,
         given=Given(hyperstages, stages=stages),
         single_edges=single_edges,
+        rules=read_rules(relabel),
         learning=Learning(smoothing=smoothing),
         weighting=Weighting(weighting, deff),
         replace=replace,
+        depends=depends,
     )
     return _make(store, tree_id, request)
 
@@ -187,6 +211,7 @@ def learn_stages(
     prior: Prior = "mass",
     structure_prior: StructurePrior = "flat",
     hyperstages: Hyperstages = "variable",
+    relabel: Relabel | None = None,
     single_edges: SingleEdges = "together",
     initial: Start | None = None,
     frozen: Grouping | None = None,
@@ -230,7 +255,7 @@ def learn_stages(
         stages of a hyperstage alike, then all stagings of that many. With many situations
         a flat prior makes extra stages by chance: the summary tells how many to expect.
         For ``ahc``, ``auto``, ``hc``, ``exact``.
-    alpha, prior, hyperstages, single_edges, smoothing, weighting, deff, replace
+    alpha, prior, hyperstages, relabel, single_edges, smoothing, weighting, deff, replace
         As in `set_stages`.
     initial
         Where to start: ``"full"``, each situation its own stage; ``"indep"``, one stage a
@@ -294,6 +319,7 @@ def learn_stages(
         prior=prior,
         given=Given(hyperstages, initial=initial, frozen=frozen),
         single_edges=single_edges,
+        rules=read_rules(relabel),
         learning=learning,
         weighting=Weighting(weighting, deff),
         replace=replace,
@@ -363,11 +389,13 @@ class _Request:
     prior: Prior
     given: Given
     single_edges: SingleEdges
+    rules: list[Rule]
     learning: Learning
     weighting: Weighting
     replace: bool = False
     again: Mapping[str, Any] | None = None
     keeps: bool = False
+    depends: Depends | None = None
 
     @property
     def is_learnt(self) -> bool:
@@ -432,19 +460,21 @@ def remake_stages(store: Store, staging_id: int, *, keeps: bool) -> None:
             given_again(given["frozen"], _KEPT_GIVEN),
         ),
         single_edges=said.get("single_edges", "together"),
+        rules=rules_of(said),
         learning=Learning.recorded("ahc" if is_given else staging["method"], said),
         weighting=Weighting(weighting, deff),
         again=staging,
         keeps=keeps and not is_given,
+        depends=said.get("depends"),
     )
     _make(store, tree["tree_id"], request)
 
 
 def _groupings(staging: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        what: staging["settings"].get(what)
-        for what in ("hyperstages", "initial", "frozen", "stages", "prior")
-    }
+    said = staging["settings"]
+    rules = {"depends": said["depends"]} if "depends" in said else {}
+    kept = ("hyperstages", "initial", "frozen", "stages", "prior")
+    return {what: said.get(what) for what in kept} | rules
 
 
 def _make(store: Store, tree_id: int, request: _Request) -> int:
@@ -462,7 +492,12 @@ def _make(store: Store, tree_id: int, request: _Request) -> int:
         staging_id = new_id(catalog, "staging") if former is None else former["staging_id"]
         weighting = request.weighting.settled(catalog, tree)
         passed_over: list[str] | None = None if former is None else []
+        n_relabelled = give_labels(steps, tree, request.rules, passed_over)
         settings = request.given.find(steps, con, tree, passed_over)
+        if request.depends is not None:
+            settings["depends"] = apply_rules(steps, tree, request.depends)
+        if request.keeps or (former is not None and not request.is_learnt):
+            keep_names(steps)
         settings["prior"] = make_priors(
             steps, con, tree_id, staging_id, request.prior, alpha, passed_over
         )
@@ -512,6 +547,7 @@ def _make(store: Store, tree_id: int, request: _Request) -> int:
                     "method": request.method,
                     "alpha": alpha,
                     "single_edges": request.single_edges,
+                    "relabel": [rule.as_json() for rule in request.rules] or None,
                     **_learning_settings(request),
                     **weighting.as_json(),
                     **(settings if former is None else _groupings(former)),
@@ -521,6 +557,7 @@ def _make(store: Store, tree_id: int, request: _Request) -> int:
                     "stages_by_kind": sizes,
                     "merges": len(merges),
                     "situations_not_named": not_named,
+                    "edges_relabelled": n_relabelled,
                     "is_kept": request.keeps,
                     "smallest_prior": least,
                     **chance,
@@ -604,7 +641,7 @@ def _learn(
     hyperstages = read_hyperstages(
         steps, is_joined=request.given.is_joined, variables=variables
     )
-    refuse_misfit(hyperstages, plan)
+    refuse_misfit(steps, tree["tree_id"], hyperstages, plan)
     return cluster(steps, hyperstages, plan)
 
 
@@ -621,7 +658,9 @@ def _write(
     n_hyperstages = steps.run(
         "staging_hyperstage", staging_id=staging_id, survey_id=tree["survey_id"]
     )
+    steps.run("staging_label", staging_id=staging_id)
     steps.run("staging_member", staging_id=staging_id)
+    steps.run("stage_name")
     steps.run("staging_stage", staging_id=staging_id, tree_id=tree["tree_id"], palette=PALETTE)
     steps.run("stage_answer")
     steps.run("stage_estimate")

@@ -5,8 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from cegdb.errors import StagingError
-from cegdb.stages.naming import Grouping, refuse_mixture, resolve
+from cegdb.errors import StagingError, counted
+from cegdb.stages.naming import (
+    Grouping,
+    Members,
+    refuse_mixed_stages,
+    refuse_mixture,
+    resolve,
+)
+from cegdb.stages.words import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,12 +28,6 @@ Start: TypeAlias = Literal["full", "indep"] | Grouping
 
 RULES: Final = ("variable", "labels", "height", "paper")
 STARTS: Final = ("full", "indep")
-
-_NOT_SHARED: Final = (
-    "situations share a stage within a hyperstage only (by default: same variable and "
-    "same label set); split the stage, complete the florets (sampling_zeros), or give "
-    "hyperstages"
-)
 
 
 @dataclass(frozen=True)
@@ -94,15 +95,13 @@ class Given:
             refuse_mixture(steps, tree_id, "given_hyperstage", labels, "hyperstage", hint)
         fallback = "variable" if rule == "groups" else str(rule)
         steps.run("situation_group", tree_id=tree_id, rule=fallback)
-        hyperstage = "select vertex_id, hyperstage_id as part from temp.situation_group"
         for what, name in (
             ("initial", "initial stage"),
             ("frozen", "frozen stage"),
             ("stage", "stage"),
         ):
             if passed_over is None and groups[what] is not None:
-                table = f"given_{what}"
-                refuse_mixture(steps, tree_id, table, hyperstage, name, _NOT_SHARED)
+                refuse_mixed_stages(steps, tree_id, f"given_{what}", name)
         return {
             "hyperstages": told["hyperstage"] or rule,
             "initial": told["initial"] or self.initial,
@@ -115,14 +114,10 @@ def find_florets(steps: Steps, tree_id: int) -> None:
     """Make ``situation_edge``, ``floret``, and ``situation_path`` of the root alone."""
     steps.run("situation_edge", tree_id=tree_id)
     steps.run("floret")
-    steps.create(
-        "situation_path",
-        "select vertex_id, 0 as depth, cast([] as varchar[]) as labels "
-        "from temp.floret where vertex_id = 0",
-    )
+    steps.create("situation_path", ROOT)
 
 
-def given_again(said: Any, kept: str | None) -> Any:
+def given_again(said: Any, kept: str | Members | None) -> Any:
     """Return what was given of a staging, by its settings, as it can be given again.
 
     Parameters
@@ -141,6 +136,8 @@ def given_again(said: Any, kept: str | None) -> Any:
     """
     if not isinstance(said, dict):
         return said
+    if "groups" in said and not said.get("is_named", True):
+        return list(said["groups"].values())
     if "groups" in said:
         return {tuple(path): name for name, paths in said["groups"].items() for path in paths}
     return kept
@@ -162,6 +159,6 @@ def refuse_overlap_of_frozen(steps: Steps) -> None:
     )[0][0]
     if both:
         raise StagingError(
-            f"{both:,} situations are named in both frozen and initial",
+            f"{counted(int(both), 'situation')} named in both frozen and initial",
             hint="a frozen stage is kept out of learning: leave it out of initial",
         )

@@ -12,6 +12,7 @@ from cegdb.errors import StagingError
 from cegdb.sqlfiles import Steps
 from cegdb.stages.bootstrap import checked_runs
 from cegdb.stages.priors import edge_priors, rule_of
+from cegdb.stages.relabel import labels_of
 from cegdb.stages.relearning import read_relearning, recorded_weighting
 from cegdb.stages.scores import LEVEL, credible_intervals
 from cegdb.store import schema
@@ -132,6 +133,7 @@ def _given_staging(
         if weighting.uses_weights:
             refuse_stale("staging", staging)
         tree_id = tree["tree_id"]
+        labels_of(steps, staging_id)
         steps.run("situation_edge", tree_id=tree_id)
         edge_priors(steps, tree_id, staging_id, rule_of(said), staging["alpha"])
         weighting.measure(steps, tree_id)

@@ -8,7 +8,8 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 from cegdb.ahc import LARGE, Hyperstage, Method, Plan, ScoreName, StructurePrior
-from cegdb.errors import StagingError, listed
+from cegdb.errors import StagingError
+from cegdb.stages.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -91,7 +92,7 @@ class Learning:
         if self.structure_prior != "flat" and method not in _WITH_SIZE:
             raise StagingError(
                 f"method {method!r} knows no structure prior",
-                hint=f"use method {listed(_WITH_SIZE)}, or structure_prior='flat'",
+                hint=f"use method {', '.join(_WITH_SIZE)}, or structure_prior='flat'",
             )
         if self.threshold is not None:
             self._only_for("threshold", "bj")
@@ -166,7 +167,7 @@ class Learning:
 
 def _refuse_unknown(what: str, given: object, choices: Sequence[str]) -> None:
     if not isinstance(given, str) or given not in choices:
-        raise StagingError(f"{what} is {given!r}", hint=f"choose {listed(choices)}")
+        raise StagingError(f"{what} is {given!r}", hint=f"choose {', '.join(choices)}")
 
 
 def _is_number(value: object) -> bool:
@@ -232,9 +233,24 @@ def as_whole(
 
     if np.ma.getmaskarray(size).any() or not len(n):
         return n, 1.0
-    bits = 61 - math.ceil(math.log2(float(size.sum()) + 2))
+    return whole_sizes(size)
+
+
+def whole_sizes(sizes: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
+    """Return sizes as whole multiples of a unit, a small power of 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> counts, unit = whole_sizes(np.array([0.5, 1.25]))
+    >>> (counts * unit).tolist()
+    [0.5, 1.25]
+    """
+    import numpy as np
+
+    bits = 61 - math.ceil(math.log2(float(sizes.sum()) + 2))
     unit = 2.0 ** -min(bits, 40)
-    return np.rint(size / unit).astype(np.int64), unit
+    return np.rint(sizes / unit).astype(np.int64), unit
 
 
 def _answers(
@@ -311,7 +327,9 @@ def prior_bases(
     return np.eye(prior.shape[1]) * unit, np.rint(prior / unit).astype(np.int64)
 
 
-def refuse_misfit(hyperstages: Sequence[Hyperstage], plan: Plan) -> None:
+def refuse_misfit(
+    steps: Steps, tree_id: int, hyperstages: Sequence[Hyperstage], plan: Plan
+) -> None:
     """Refuse a method that does not fit the florets.
 
     Raises
@@ -319,12 +337,14 @@ def refuse_misfit(hyperstages: Sequence[Hyperstage], plan: Plan) -> None:
     StagingError
         The exact optimum is asked for and some floret has more than two labels.
     """
-    most = max((h.counts.shape[1] for h in hyperstages if len(h.ids) > 1), default=0)
-    if plan.method == "exact" and most > 2:
-        raise StagingError(
-            f"method 'exact' is for florets of two labels; one here has {most}",
-            hint="use method='hc' from method='bhc' for these variables, or freeze them",
-        )
+    for found in hyperstages:
+        if plan.method == "exact" and len(found.ids) > 1 and found.counts.shape[1] > 2:
+            raise StagingError(
+                "method 'exact' is for florets of two labels; "
+                f"{len(found.ids):,} situations, such as "
+                f"{words(steps, tree_id, int(found.ids[0]))}, have more",
+                hint="use method='hc', or give the stages of these situations as frozen",
+            )
 
 
 def cluster(

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from numbers import Number
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from cegdb.errors import SqlStepError, StagingError, SurveyError, items_of, listed
 from cegdb.ingest.labels import label_of
-from cegdb.ingest.sources import Source, opened, unreadable
+from cegdb.ingest.sources import Source, load_chunks, opened, unreadable
+from cegdb.stages import filled
+from cegdb.stages.words import (
+    ANY,
+    explain,
+    refuse_mixed_stages,
+    refuse_mixture,
+    walk,
+    words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,13 +29,40 @@ if TYPE_CHECKING:
     from cegdb.ingest.relation import Relation
     from cegdb.sqlfiles import Steps, Value
 
-ANY: Final = "*"
+__all__ = [
+    "Grouping",
+    "Members",
+    "SituationPath",
+    "find_paths",
+    "keep_names",
+    "refuse_mixed_stages",
+    "refuse_mixture",
+    "resolve",
+]
+
 _MOST_RECORDED: Final = 10_000
 _PATHS: Final = "give labels from the root, such as ('High', 'Low')"
 
+_SHOWN: Final = "u[0-9]+"
+_BLANKS: Final = r"[\s\x0b\x1c-\x1f\x85\p{Z}]+"
+
 SituationPath: TypeAlias = "str | Sequence[object]"
+
+
+@dataclass(frozen=True)
+class Members:
+    """The stages that a query finds: rows of ``vertex_id``, ``name`` and ``called``.
+
+    Situations of one ``name`` share a stage, shown by the name ``called`` if there is one.
+    ``told`` is recorded in the settings.
+    """
+
+    query: str
+    told: Mapping[str, object] = field(default_factory=dict)
+
+
 Grouping: TypeAlias = (
-    "Mapping[SituationPath, object] | Sequence[Sequence[SituationPath]] | Source"
+    "Mapping[SituationPath, object] | Sequence[Sequence[SituationPath]] | Source | Members"
 )
 
 
@@ -46,8 +83,8 @@ def resolve(
     tree_id
         The tree.
     grouping
-        Path -> name, a list of groups of paths, or a frame, file or SELECT with the
-        columns ``vertex_id`` and one more, the name. None groups nothing.
+        Path -> name, a list of groups of paths, a template, a frame, file or SELECT with
+        the columns ``vertex_id`` and one more, the name, or `Members`. None groups nothing.
     what
         ``stage``, ``initial`` or ``hyperstage``.
     passed_over
@@ -56,7 +93,8 @@ def resolve(
     Returns
     -------
     dict or None
-        The grouping as settings to record.
+        The grouping as settings to record. Of stages, ``given_name(vertex_id, name, place)``
+        is made too: the names to show, ``place`` saying which of two to prefer.
 
     Raises
     ------
@@ -64,17 +102,24 @@ def resolve(
         A path fits no situation, or a situation is in two groups.
     """
     table = f"given_{what}"
+    if what == "stage":
+        steps.create(
+            "given_name",
+            "select cast(0 as bigint) as vertex_id, '' as name, 0 as place where false",
+        )
     if grouping is None:
         steps.create(table, "select cast(0 as bigint) as vertex_id, '' as name where false")
         return None
+    if isinstance(grouping, Members):
+        rows = steps.create(table, f"select vertex_id, name from ({grouping.query})")  # noqa: S608
+        if what == "stage":
+            called = f"select vertex_id, called as name from ({grouping.query})"  # noqa: S608
+            _show_names(steps, called)
+        return {**grouping.told, "rows": rows}
     if isinstance(grouping, Mapping):
         named = [(_labels(path, what), _text(name)) for path, name in grouping.items()]
     elif isinstance(grouping, (list, tuple)):
-        named = [
-            (_labels(path, what), str(number))
-            for number, group in enumerate(grouping, 1)
-            for path in items_of(group, f"a group of {what}", StagingError, hint=_choices(what))
-        ]
+        named = _numbered(grouping, what)
     elif isinstance(grouping, (Number, bytes)):
         raise StagingError(f"{what} is {grouping!r}", hint=_choices(what))
     else:
@@ -83,12 +128,50 @@ def resolve(
     groups: dict[str, list[list[str]]] = {}
     for labels, name in named:
         groups.setdefault(name, []).append(labels)
+    if not isinstance(grouping, Mapping):
+        return {"groups": groups, "is_named": False}
+    if what == "stage":
+        _show_names(steps, f"select vertex_id, name from temp.{table}")  # noqa: S608
     return {"groups": groups}
 
 
+def _show_names(steps: Steps, query: str, place: int = 1) -> None:
+    """Keep the names to show of stages, but for what looks like a name shown anyway."""
+    trimmed = f"regexp_replace(name, '^{_BLANKS}|{_BLANKS}$', '', 'g')"
+    steps.execute(
+        f"insert into temp.given_name select distinct vertex_id, name, {place} from "  # noqa: S608
+        f"(select vertex_id, {trimmed} as name from ({query})) "
+        f"where name <> '' and not regexp_full_match(name, '{_SHOWN}')"
+    )
+
+
+def _numbered(groups: Sequence[object], what: str) -> list[tuple[list[str], str]]:
+    return [
+        (_labels(path, what), str(number))
+        for number, group in enumerate(groups, 1)
+        for path in items_of(group, f"a group of {what}", StagingError, hint=_choices(what))
+    ]
+
+
+def find_paths(steps: Steps, tree_id: int, groups: Sequence[object], what: str) -> None:
+    """Make ``named_situation(path_id, name, vertex_id)`` of groups of paths, numbered from 1.
+
+    Raises
+    ------
+    StagingError
+        A path fits no situation.
+    """
+    _fit_paths(steps, tree_id, _numbered(groups, what), what, None)
+
+
+def keep_names(steps: Steps) -> None:
+    """Prefer the names that stages had before they were made again."""
+    _show_names(steps, "select vertex_id, name from temp.kept_situation", 0)
+
+
 def _text(name: object) -> str:
-    text = label_of(name)
-    if text is None:
+    text = (label_of(name) or "").strip()
+    if not text:
         raise StagingError("a stage needs a name that is not blank")
     return text
 
@@ -105,7 +188,7 @@ def _labels(path: object, what: str) -> list[str]:
     return [str(label) for label in labels]
 
 
-def _from_paths(
+def _fit_paths(
     steps: Steps,
     tree_id: int,
     named: list[tuple[list[str], str]],
@@ -129,20 +212,28 @@ def _from_paths(
     )
     steps.create("given_mask", "select distinct is_any from temp.given_path")
     deepest = max((len(labels) for labels in paths), default=0)
-    reached = int(str(steps.rows("select max(depth) from temp.situation_path")[0][0] or 0))
-    for depth in range(reached + 1, deepest + 1):
-        steps.run("situation_path", depth=depth)
+    walk(steps, deepest)
     steps.run("named_situation")
     unknown = steps.rows(
         "select path_id from temp.given_path where path_id not in "
         "(select path_id from temp.named_situation) order by path_id"
     )
-    explained = [_explain(steps, tree_id, paths[i], what) for (i,) in unknown[:1]]
+    explained = [explain(steps, tree_id, paths[i], what) for (i,) in unknown[:1]]
     if explained and passed_over is None:
         raise StagingError(explained[0])
     if explained and passed_over is not None:
         more = f"; and {len(unknown) - 1:,} more paths" if len(unknown) > 1 else ""
         passed_over.append(f"passed over: {explained[0]}{more}")
+
+
+def _from_paths(
+    steps: Steps,
+    tree_id: int,
+    named: list[tuple[list[str], str]],
+    what: str,
+    passed_over: list[str] | None,
+) -> None:
+    _fit_paths(steps, tree_id, named, what, passed_over)
     _refuse_overlap(steps, tree_id, "select vertex_id, name from temp.named_situation", what)
     steps.create(f"given_{what}", "select distinct vertex_id, name from temp.named_situation")
 
@@ -158,7 +249,10 @@ def _named(con: duckdb.DuckDBPyConnection, source: Source, what: str) -> Iterato
 
 
 def _choices(what: str) -> str:
-    choice = "'variable', 'labels', " if what == "hyperstage" else ""
+    choice = {
+        "hyperstage": "'variable', 'labels', 'height', 'paper', ",
+        "initial": "'full', 'indep', ",
+    }.get(what, "")
     return (
         f"give {choice}a mapping from path to name, a list of groups of paths, or a "
         "frame, file or SELECT with vertex_id and the name"
@@ -172,14 +266,20 @@ def _from_source(
     source: Source,
     what: str,
 ) -> dict[str, object]:
+    file = filled.read(source)
+    if file is not None:
+        return _from_template(steps, tree_id, file, what)
     with _named(con, source, what) as relation:
+        load_chunks(con, relation, relation.columns)
+        if filled.fits(relation.columns):
+            return _from_template(steps, tree_id, filled.read_relation(steps, relation), what)
         if "vertex_id" not in relation.columns or len(relation.columns) != 2:
             raise StagingError(
                 f"{what}: columns {listed(relation.columns)}",
                 hint=f"give two columns, vertex_id and {what}",
             )
         cells = dict(zip(relation.columns, relation.cells, strict=True))
-        (name,) = (cell for column, cell in cells.items() if column != "vertex_id")
+        ((column, name),) = ((key, cells[key]) for key in cells if key != "vertex_id")
         query = (
             f"select {cells['vertex_id']} as written, "  # noqa: S608
             f"try_cast({cells['vertex_id']} as bigint) as vertex_id, {name} as name "
@@ -202,7 +302,69 @@ def _from_source(
         )
     _refuse_overlap(steps, tree_id, "select vertex_id, name from temp.given_row", what)
     rows = steps.create(f"given_{what}", "select distinct vertex_id, name from temp.given_row")
+    if what == column == "stage":
+        _show_names(steps, "select vertex_id, name from temp.given_row")
     return {"source": relation.described, "rows": rows, **_as_groups(steps, what, rows)}
+
+
+def _from_template(
+    steps: Steps, tree_id: int, file: filled.Template, what: str
+) -> dict[str, object]:
+    """Take the stages from the rows of a filled."""
+    columns = (
+        ("name", "varchar", [row.stage for row in file.rows]),
+        ("vertex_id", "bigint", [row.vertex_id for row in file.rows]),
+        ("variable", "varchar", [row.variable for row in file.rows]),
+        ("labels", "varchar[]", [row.path for row in file.rows]),
+        ("place", "varchar", [row.place for row in file.rows]),
+    )
+    cells = "".join(
+        f", unnest(cast(${column} as {kind}[])) as {column}" for column, kind, _ in columns
+    )
+    steps.create(
+        "template_row",
+        f"select unnest(range(len($name))) as row_id{cells}",
+        {column: cast("Value", values) for column, _, values in columns},
+    )
+    walk(steps)
+    steps.run("template_situation")
+    joined = (
+        "temp.template_row as r left join temp.template_situation as s on r.row_id = s.row_id"
+    )
+    bad = steps.rows(
+        f"select r.row_id, s.labels, s.variable from {joined} where s.row_id is null "  # noqa: S608
+        "or r.labels <> s.labels or r.variable <> s.variable order by r.row_id limit 1"
+    )
+    for row_id, path, variable in bad:
+        row = file.rows[row_id]
+        if path is None and row.vertex_id is None:
+            why = explain(steps, tree_id, row.path or [], what, is_literal=True)
+            raise StagingError(f"{file.called}, {row.place}: {why}", hint=filled.ANOTHER_TREE)
+        filled.refuse_other(file, row, path, variable)
+    table = f"given_{what}"
+    steps.create(
+        f"{table}_place",
+        f"select s.vertex_id, r.name, r.place, r.row_id from {joined} "  # noqa: S608
+        "where r.name is not null",
+    )
+    twice = steps.rows(
+        "select a.name, a.place, b.name, b.place, a.vertex_id "  # noqa: S608
+        f"from temp.{table}_place as a inner join temp.{table}_place as b "
+        "on a.vertex_id = b.vertex_id and a.row_id < b.row_id and a.name <> b.name "
+        "order by a.row_id, b.row_id limit 1"
+    )
+    for one, here, other, there, vertex_id in twice:
+        raise StagingError(
+            f"{file.called}, {here} and {there}: situation "
+            f"{words(steps, tree_id, vertex_id)} is in two groups of {what}, {one!r} and "
+            f"{other!r}",
+            hint="keep one of the rows, or name the same stage in both",
+        )
+    named = f"select distinct vertex_id, name from temp.{table}_place"  # noqa: S608
+    rows = steps.create(table, named)
+    if what == "stage":
+        _show_names(steps, named)
+    return {"source": file.called, "rows": rows, **_as_groups(steps, what, rows)}
 
 
 def _as_groups(steps: Steps, what: str, rows: int) -> dict[str, object]:
@@ -212,9 +374,7 @@ def _as_groups(steps: Steps, what: str, rows: int) -> dict[str, object]:
     """
     if what == "stage" or rows > _MOST_RECORDED:
         return {}
-    ((depth,),) = steps.rows("select max(depth) from temp.situation_path")
-    while steps.run("situation_path", depth=depth + 1):
-        depth += 1
+    walk(steps)
     groups: dict[str, list[list[str]]] = {}
     for name, labels in steps.rows(
         f"select g.name, p.labels from temp.given_{what} as g "  # noqa: S608
@@ -238,60 +398,3 @@ def _refuse_overlap(steps: Steps, tree_id: int, query: str, what: str) -> None:
             f"{what}: {one!r} and {other!r}",
             hint="name each situation once",
         )
-
-
-def words(steps: Steps, tree_id: int, vertex_id: int) -> str:
-    """Return a situation in words: the labels that lead to it, and those of its floret."""
-    rows = steps.fetch("path_words", tree_id=tree_id, vertex_id=vertex_id)
-    path = [repr(label) for part, _, label in rows if part == "path"]
-    floret = [str(label) for part, _, label in rows if part == "floret"]
-    return f"({', '.join(path) or 'the root'}) with labels {listed(floret)}"
-
-
-def refuse_mixture(
-    steps: Steps, tree_id: int, given: str, by: str, what: str, hint: str
-) -> None:
-    """Refuse a group of ``given`` whose situations differ in ``by(vertex_id, part)``."""
-    mixed = steps.rows(
-        f"select g.name, arg_min(g.vertex_id, g.vertex_id), "  # noqa: S608
-        "max(g.vertex_id) filter (where b.part is distinct from f.part) "
-        f"from temp.{given} as g inner join ({by}) as b on g.vertex_id = b.vertex_id "
-        f"inner join (select x.name, arg_min(y.part, x.vertex_id) as part from temp.{given} "
-        f"as x inner join ({by}) as y on x.vertex_id = y.vertex_id group by x.name) as f "
-        "on g.name = f.name group by g.name "
-        "having count(*) filter (where b.part is distinct from f.part) > 0 "
-        "order by 2 limit 1"
-    )
-    if mixed:
-        name, one, other = mixed[0]
-        raise StagingError(
-            f"{what} {name!r} joins situation {words(steps, tree_id, one)} and "
-            f"situation {words(steps, tree_id, other)}",
-            hint=hint,
-        )
-
-
-def _explain(steps: Steps, tree_id: int, labels: list[str], what: str) -> str:
-    """Say why a path fits no situation, following it as far as it goes."""
-    shown = ", ".join(map(repr, labels))
-    vertex_id = 0
-    for place, label in enumerate(labels):
-        children = {
-            str(found): child
-            for found, child in steps.rows(
-                "select l.label, e.child_id from cegdb.edge as e "  # noqa: S608
-                "inner join cegdb.level as l on e.level_id = l.level_id "
-                f"where e.tree_id = {tree_id} and e.parent_id = {vertex_id} "
-                "order by e.child_id"
-            )
-        }
-        before = ", ".join(map(repr, labels[:place])) or "the root"
-        if not children:
-            return f"{what}: ({shown}) goes on after ({before}), which is a leaf"
-        if label == ANY:
-            return f"{what}: no situation of the tree fits ({shown})"
-        if label not in children:
-            found = listed(map(repr, children))
-            return f"{what}: ({shown}) does not exist: after ({before}) come {found}"
-        vertex_id = children[label]
-    return f"{what}: ({shown}) is a leaf, which has no stage"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 from cegdb.errors import SqlStepError, StagingError, SurveyError, counted, listed
 from cegdb.ingest.labels import label_of
 from cegdb.ingest.sources import Source, opened, unreadable
-from cegdb.stages.naming import SituationPath, resolve, words
+from cegdb.stages.naming import SituationPath, resolve
+from cegdb.stages.words import words
 
 if TYPE_CHECKING:
     import duckdb
@@ -153,14 +155,14 @@ def _given(
 ) -> object:
     if isinstance(prior, Mapping):
         named = {path: _as_json(path, entries) for path, entries in prior.items()}
-        told: object = resolve(steps, con, tree_id, named, "prior", passed_over)
+        told = resolve(steps, con, tree_id, named, "prior", passed_over)
         _spread(steps, tree_id, is_strict=passed_over is None)
-    elif isinstance(prior, (Real, bytes, list, tuple)) or prior == "":
+    elif isinstance(prior, (Real, bytes, list, tuple)):
         raise StagingError(f"prior is {prior!r}", hint=_FORMS)
     else:
         told = _from_source(steps, con, prior)
     _refuse_bad(steps, tree_id, is_strict=passed_over is None)
-    return told
+    return {**(told or {}), "sha256": _fingerprint(steps)}
 
 
 def _as_json(path: SituationPath, entries: object) -> str:
@@ -221,7 +223,9 @@ def _entries(steps: Steps, rows: list[tuple[int, str, float]]) -> None:
     )
 
 
-def _from_source(steps: Steps, con: duckdb.DuckDBPyConnection, source: Source) -> object:
+def _from_source(
+    steps: Steps, con: duckdb.DuckDBPyConnection, source: Source
+) -> dict[str, object]:
     wanted = ("vertex_id", "label", "prior")
     try:
         with opened(con, source) as relation:
@@ -245,6 +249,17 @@ def _from_source(steps: Steps, con: duckdb.DuckDBPyConnection, source: Source) -
 
 
 def _refuse_bad(steps: Steps, tree_id: int, *, is_strict: bool) -> None:
+    unknown = steps.rows(
+        "select g.vertex_id, g.label from temp.given_entry as g left join "
+        "temp.situation_edge as e on g.vertex_id = e.vertex_id and g.label = e.label "
+        "where e.child_id is null order by 1, 2 limit 1"
+    )
+    if unknown and is_strict:
+        vertex_id, label = unknown[0]
+        raise StagingError(
+            f"prior: vertex_id {vertex_id} has no edge with label {label!r}",
+            hint="the view cegdb.florets lists situations and their labels",
+        )
     bad = steps.rows(
         "select g.vertex_id, g.label, g.prior from temp.given_entry as g where not coalesce("
         "g.prior > 0 and g.prior < 'infinity', false) order by g.vertex_id, g.label limit 1"
@@ -252,30 +267,27 @@ def _refuse_bad(steps: Steps, tree_id: int, *, is_strict: bool) -> None:
     if bad:
         vertex_id, label, value = bad[0]
         raise StagingError(
-            f"prior of label {label!r} of vertex {vertex_id} is {value}",
+            f"prior of label {label!r} is {value} in situation "
+            f"{words(steps, tree_id, vertex_id)}",
             hint="an entry of a prior is a number above 0",
-        )
-    if not is_strict:
-        return
-    unknown = steps.rows(
-        "select g.vertex_id, g.label from temp.given_entry as g left join "
-        "temp.situation_edge as e on g.vertex_id = e.vertex_id and g.label = e.label "
-        "where e.child_id is null order by 1, 2 limit 1"
-    )
-    if unknown:
-        raise StagingError(
-            f"prior: vertex {unknown[0][0]} has no edge with label {unknown[0][1]!r}",
-            hint="the view cegdb.florets lists situations and their labels",
         )
     uneven = steps.rows(
         "select f.vertex_id, f.n_edges, count(g.label) from temp.floret as f "
         "inner join temp.given_entry as g on f.vertex_id = g.vertex_id "
         "group by f.vertex_id, f.n_edges having count(g.label) <> f.n_edges order by 1 limit 1"
     )
-    if uneven:
+    if uneven and is_strict:
         vertex_id, n_edges, n_given = uneven[0]
         raise StagingError(
             f"prior: {counted(n_given, 'entry')} for the {n_edges} labels of situation "
             f"{words(steps, tree_id, vertex_id)}",
             hint="give each label of a situation one entry",
         )
+
+
+def _fingerprint(steps: Steps) -> str:
+    """Return a digest of the priors given, so that equal ones are known as equal."""
+    digest = hashlib.sha256()
+    for row in steps.rows("select * from temp.given_entry order by vertex_id, label"):
+        digest.update(repr(row).encode())
+    return digest.hexdigest()

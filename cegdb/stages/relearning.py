@@ -14,6 +14,7 @@ from cegdb.stages.grouping import find_florets, given_again
 from cegdb.stages.learning import Learning, as_whole, read_hyperstages
 from cegdb.stages.naming import resolve
 from cegdb.stages.priors import edge_priors, rule_of
+from cegdb.stages.relabel import labels_of
 from cegdb.stages.replicates import Replicate, Rows, read_rows
 from cegdb.stages.weighting import Weighting, variable_ids
 from cegdb.store.objects import refuse_stale, row
@@ -176,6 +177,7 @@ def read_relearning(
             hint="learn it from stages given by path, or from initial='full' or 'indep'",
         )
     is_joined = initial == "indep"
+    labels_of(steps, staging_id)
     find_florets(steps, tree_id)
     resolve(steps, con, tree_id, None if isinstance(initial, str) else initial, "initial", [])
     steps.create(

@@ -88,13 +88,12 @@ class Weighting:
 
     @property
     def uses_weights(self) -> bool:
-        """Whether weights decide what respondents are worth."""
+        """Whether weights, not rows, count."""
         return self.is_weighted and self.choice != "none"
 
     def measure(self, steps: Steps, tree_id: int) -> None:
         """Make ``edge_size``: what the respondents on each edge are worth, if not their n."""
-        uses_weights = self.uses_weights
-        if not uses_weights and not self.effects:
+        if not self.uses_weights and not self.effects:
             steps.create(
                 "edge_size",
                 "select cast(0 as bigint) as child_id, cast(0 as decimal(38, 12)) as size "
@@ -104,8 +103,8 @@ class Weighting:
         steps.run(
             "edge_size",
             tree_id=tree_id,
-            is_weighted=uses_weights,
-            factor=self.factor(steps) if uses_weights else None,
+            is_weighted=self.uses_weights,
+            factor=self.factor(steps) if self.uses_weights else None,
             variable_ids=[self.variable_ids[name] for name in self.effects],
             effects=list(self.effects.values()),
         )

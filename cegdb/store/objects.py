@@ -46,6 +46,7 @@ _PLACES: Final[Mapping[Kind, _Place]] = {
             schema.prior_entry,
             schema.ahc_merge,
             schema.stage_drift,
+            schema.relabelled_edge,
             schema.stage_bootstrap,
             schema.situation_pair,
             schema.bootstrap_interval,
@@ -216,6 +217,21 @@ def clear(catalog: sa.Connection, kind: Kind, object_id: int) -> None:
     place = _PLACES[kind]
     for table in place.rows:
         catalog.execute(sa.delete(table).where(table.c[place.key] == object_id))
+
+
+def copy_rows(catalog: sa.Connection, kind: Kind, object_id: int, copy_id: int) -> None:
+    """Copy the rows of an object, in their order, for another; not its catalog row."""
+    place = _PLACES[kind]
+    for table in place.rows:
+        names = [column.name for column in table.c]
+        owned = [
+            sa.literal(copy_id).label(name) if name == place.key else table.c[name]
+            for name in names
+        ]
+        rows = sa.select(*owned).where(table.c[place.key] == object_id)
+        catalog.execute(
+            sa.insert(table).from_select(names, rows.order_by(sa.literal_column("rowid")))
+        )
 
 
 def insert_rows(

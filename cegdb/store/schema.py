@@ -13,7 +13,7 @@ from typing import Final
 import sqlalchemy as sa
 
 SCHEMA: Final = "cegdb"
-HEAD: Final = "0005"
+HEAD: Final = "0006"
 
 metadata: Final = sa.MetaData(schema=SCHEMA)
 
@@ -231,6 +231,14 @@ prior_entry = sa.Table(
     _id("vertex_id", wide=True),
     sa.Column("label", sa.String, nullable=False),
     sa.Column("prior", sa.Double, nullable=False),
+)
+relabelled_edge = sa.Table(
+    "relabelled_edge",
+    metadata,
+    _id("staging_id"),
+    _id("child_id", wide=True),
+    _id("label_id"),
+    sa.Column("label", sa.String, nullable=False),
 )
 ahc_merge = sa.Table(
     "ahc_merge",

@@ -18,6 +18,9 @@ from cegdb.tree.histories import TreeVariable, histories, label_for
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from cegdb.sqlfiles import Steps
 
 _LIMIT: Final = 1 << 62
@@ -176,6 +179,42 @@ def _responses(
         f"from (select {columns} from {table}{rows})",
     )
     return "temp.response_row"
+
+
+def distinct_rows(
+    steps: Steps, survey_id: int, ordinals: Sequence[int], *, is_weighted: bool
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the distinct coded rows of some variables, whatever order they will be in.
+
+    Parameters
+    ----------
+    steps
+        Runs the SQL.
+    survey_id
+        Whose responses to read.
+    ordinals
+        Places of the variables in the survey, from 1.
+    is_weighted
+        Whether the survey has weights.
+
+    Returns
+    -------
+    codes, sums
+        Shape (rows, variables), sorted; and, one column each, the respondents of each row
+        and, if there are weights, their sum and the sum of their squares.
+    """
+    import numpy as np
+
+    columns = ", ".join(f"v{ordinal}" for ordinal in ordinals)
+    found = steps.arrays(
+        f"select {columns}, cast(sum(n) as double) as n, "  # noqa: S608
+        "cast(sum(weight) as double) as weight, cast(sum(weight_sq) as double) as weight_sq "
+        f"from {response_table(survey_id)} group by all order by all"
+    )
+    codes = np.column_stack([found[f"v{ordinal}"] for ordinal in ordinals])
+    summed = ("n", "weight", "weight_sq") if is_weighted else ("n",)
+    sums = np.column_stack([found[name] for name in summed])
+    return codes.astype(np.int64), sums.astype(np.float64)
 
 
 def _last_answer(variables: Sequence[TreeVariable]) -> str:

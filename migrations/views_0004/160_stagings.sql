@@ -8,8 +8,15 @@ with told as (
         t.name as tree,
         s.name as survey,
         coalesce(o.superseded_by is not null, false) as is_stale,
-        coalesce(g.settings ->> '$.score', 'log_marginal_likelihood') as score,
-        coalesce(g.settings ->> '$.prior', 'mass') as prior,
+        coalesce(
+            g.settings ->> '$.score', if(g.method = 'ahc', 'log_marginal_likelihood', null)
+        ) as score,
+        if(
+            json_type(g.settings -> '$.prior') = 'OBJECT',
+            'given',
+            coalesce(g.settings ->> '$.prior', 'mass')
+        ) as prior,
+        g.settings ->> '$.prior.sha256' as given_prior,
         coalesce(g.settings ->> '$.structure_prior', 'flat') as structure_prior,
         coalesce(g.settings ->> '$.weighting', '') as weighting,
         coalesce(g.settings ->> '$.deff', '') as deff,
@@ -25,7 +32,7 @@ select
     survey,
     tree,
     dense_rank() over (
-        order by tree_id, alpha, prior, weighting, deff, smoothing
+        order by tree_id, alpha, prior, given_prior, weighting, deff, smoothing
     ) as comparable,
     method,
     score,

@@ -1,18 +1,21 @@
 -- step:    situation_edge
 -- mode:    create
--- purpose: The edges of the tree with what stages are about: variable and label.
--- reads:   edge, level
+-- purpose: The edges of the tree with what stages are about: the variable, and the id of the
+--          label that the edge has or is given. label is the one in the tree, which users
+--          name.
+-- reads:   edge, level, given_label
 -- writes:  situation_edge(vertex_id, child_id, variable_id, label_id, label, n, weight)
 -- params:  tree_id INTEGER, the tree
--- source:  SPEC 0
+-- source:  SPEC 0, 5
 select
     e.parent_id as vertex_id,
     e.child_id,
     l.variable_id,
-    l.label_id,
+    coalesce(r.label_id, l.label_id) as label_id,
     l.label,
     e.n,
     e.weight
 from cegdb.edge as e
 inner join cegdb.level as l on e.level_id = l.level_id
+left join temp.given_label as r on e.child_id = r.child_id
 where e.tree_id = $tree_id

@@ -1,7 +1,7 @@
 -- step:    staging_hyperstage
 -- mode:    append cegdb.hyperstage
 -- purpose: The hyperstages, with their labels in level order.
--- reads:   situation_group, floret, situation_edge, labels
+-- reads:   situation_group, floret, situation_edge, given_label, labels
 -- writes:  hyperstage(staging_id, hyperstage_id, variable_id, labels, n_situations)
 -- params:  staging_id INTEGER, the staging
 --          survey_id INTEGER, whose labels are shown
@@ -19,9 +19,12 @@ with grouped as (
 labelled as (
     select
         e.vertex_id as hyperstage_id,
-        list_sort(list(struct_pack(child_id := e.child_id, label := c.label))) as edges
+        list_sort(
+            list(struct_pack(child_id := e.child_id, label := coalesce(r.label, c.label)))
+        ) as edges
     from temp.situation_edge as e
-    inner join cegdb.labels as c on c.survey_id = $survey_id and e.label_id = c.label_id
+    left join temp.given_label as r on e.child_id = r.child_id
+    left join cegdb.labels as c on c.survey_id = $survey_id and e.label_id = c.label_id
     where e.vertex_id in (select g.hyperstage_id from grouped as g)
     group by e.vertex_id
 )

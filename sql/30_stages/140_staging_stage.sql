@@ -2,7 +2,7 @@
 -- mode:    append cegdb.stage
 -- purpose: The stages; one of a single situation is white, the others take the colours of
 --          the palette in turn.
--- reads:   situation_stage, vertex
+-- reads:   situation_stage, vertex, stage_name
 -- writes:  stage(staging_id, stage_id, hyperstage_id, n_situations, n, colour, kind,
 --          name)
 -- params:  staging_id INTEGER, the staging
@@ -31,16 +31,17 @@ ranked as (
 
 select
     $staging_id as staging_id,
-    stage_id,
-    hyperstage_id,
-    n_situations,
-    n,
+    r.stage_id,
+    r.hyperstage_id,
+    r.n_situations,
+    r.n,
     if(
-        n_situations = 1,
+        r.n_situations = 1,
         '#ffffff',
-        cast($palette as varchar[])[(place - 1) % len(cast($palette as varchar[])) + 1]
+        cast($palette as varchar[])[(r.place - 1) % len(cast($palette as varchar[])) + 1]
     ) as colour,
-    kind,
-    cast(null as varchar) as name
-from ranked
-order by stage_id
+    r.kind,
+    c.name
+from ranked as r
+left join temp.stage_name as c on r.stage_id = c.stage_id
+order by r.stage_id

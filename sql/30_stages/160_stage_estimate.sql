@@ -8,29 +8,29 @@
 -- source:  SPEC 6; DESIGN 4 (share: weighted n / total)
 with total as (
     select
-        *,
-        list_sum(list_sort(list(prior) over by_stage))
-        + cast(sum(size) over by_stage as double) as total,
-        sum(n) over by_stage as total_n,
-        sum(weight) over by_stage as total_weight,
-        count(*) over by_stage as n_labels
+        stage_id,
+        list_sum(list_sort(list(prior))) + cast(sum(size) as double) as mass,
+        sum(n) as n,
+        sum(weight) as weight,
+        count(*) as n_labels
     from temp.stage_answer
-    window by_stage as (partition by stage_id)
+    group by stage_id
 )
 
 select
-    row_number() over (order by t.stage_id, t.label_id) - 1 as place,
-    t.stage_id,
-    t.label_id,
-    t.prior,
-    t.n,
-    t.weight,
-    cast(t.size as double) as size,
+    row_number() over (order by a.stage_id, a.label_id) - 1 as place,
+    a.stage_id,
+    a.label_id,
+    a.prior,
+    a.n,
+    a.weight,
+    cast(a.size as double) as size,
     coalesce(
-        cast(t.weight as double) / nullif(cast(t.total_weight as double), 0),
-        t.n / nullif(t.total_n, 0)
+        cast(a.weight as double) / nullif(cast(t.weight as double), 0),
+        a.n / nullif(t.n, 0)
     ) as share,
-    if(t.n_labels = 1, 1, (t.prior + cast(t.size as double)) / t.total) as probability,
-    t.total,
+    if(t.n_labels = 1, 1, (a.prior + cast(a.size as double)) / t.mass) as probability,
+    t.mass as total,
     t.n_labels
-from total as t
+from temp.stage_answer as a
+inner join total as t on a.stage_id = t.stage_id

@@ -2,10 +2,11 @@
 -- mode:    create
 -- purpose: The place of each label in its floret, in the level order of the question asked
 --          there (that of the position's smallest situation).
--- reads:   ceg_edge, edge, level
+-- reads:   ceg_edge, edge, level, relabelled_edge
 -- writes:  edge_rank(source_id, label_id, place)
 -- params:  ceg_id INTEGER, the CEG
 --          tree_id INTEGER, its tree
+--          staging_id INTEGER, its stages
 -- source:  DESIGN 4 (ids)
 select
     c.source_id,
@@ -13,5 +14,7 @@ select
     e.level_id as place
 from cegdb.ceg_edge as c
 inner join cegdb.edge as e on e.tree_id = $tree_id and c.source_id = e.parent_id
-inner join cegdb.level as l on e.level_id = l.level_id and c.label_id = l.label_id
-where c.ceg_id = $ceg_id
+inner join cegdb.level as l on e.level_id = l.level_id
+left join cegdb.relabelled_edge as r
+    on r.staging_id = $staging_id and e.child_id = r.child_id
+where c.ceg_id = $ceg_id and c.label_id = coalesce(r.label_id, l.label_id)

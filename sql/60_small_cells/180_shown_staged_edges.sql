@@ -5,7 +5,7 @@
 --           and those who stopped there. The only edge of a floret has probability 1 anyway.
 -- reads:    staged_edges, hidden_cell
 -- writes:   shown_staged_edges(staging, source, label, target, variable, n, weight,
---           probability, stage_id, parent_id, child_id)
+--           probability, stage_id, parent_id, child_id, label_id)
 -- params:   object_name VARCHAR, the staging's
 -- source:   none
 with judged as (
@@ -13,7 +13,7 @@ with judged as (
         e.*,
         h.owner_id is not null as is_hidden,
         bool_or(h.owner_id is not null)
-            over (partition by e.stage_id, e.label)
+            over (partition by e.stage_id, e.label_id)
         or bool_or(
             e.parent_id in (
                 select c.owner_id
@@ -36,5 +36,6 @@ select
     if(j.is_spoilt and j.probability < 1, null, j.probability) as probability,
     j.stage_id,
     j.parent_id,
-    j.child_id
+    j.child_id,
+    j.label_id
 from judged as j

@@ -2,7 +2,7 @@
 -- mode:    create
 -- purpose: The stages of a staging that is to be made again, by the names they were shown by.
 -- reads:   stage, hyperstage, variable
--- writes:  former_stage(stage_id, was, variable, kind, hyperstage_id)
+-- writes:  former_stage(stage_id, was, variable, kind, hyperstage_id, name)
 -- params:  staging_id INTEGER, the staging
 -- source:  DESIGN 4 (shown names)
 select
@@ -10,7 +10,8 @@ select
     'u' || (row_number() over (order by s.stage_id) - 1) as was,
     q.name as variable,
     s.kind,
-    s.hyperstage_id
+    s.hyperstage_id,
+    s.name
 from cegdb.stage as s
 inner join cegdb.hyperstage as h
     on s.staging_id = h.staging_id and s.hyperstage_id = h.hyperstage_id

@@ -1,17 +1,26 @@
 -- step:    former_probability
 -- mode:    create
 -- purpose: The probabilities of a staging that is to be made again, by label.
--- reads:   stage_edge, labels
+-- reads:   stage_edge, labels, relabelled_edge
 -- writes:  former_probability(stage_id, label, probability, low, high)
 -- params:  staging_id INTEGER, the staging
 --          survey_id INTEGER, the superseded rows that its labels are of
 -- source:  DESIGN 4
+with given as (
+    select distinct
+        label_id,
+        label
+    from cegdb.relabelled_edge
+    where staging_id = $staging_id
+)
+
 select
     e.stage_id,
-    l.label,
+    coalesce(g.label, l.label) as label,
     e.probability,
     e.low,
     e.high
 from cegdb.stage_edge as e
-inner join cegdb.labels as l on e.label_id = l.label_id
-where e.staging_id = $staging_id and l.survey_id = $survey_id
+left join given as g on e.label_id = g.label_id
+left join cegdb.labels as l on l.survey_id = $survey_id and e.label_id = l.label_id
+where e.staging_id = $staging_id

@@ -1,16 +1,17 @@
 -- step:    kept_situation
 -- mode:    create
 -- purpose: The situations that were there before and ask the same variable, with the stage
---          that each was in.
+--          that each was in, and the name it was given.
 -- reads:   same_vertex, former_member, former_stage, vertex, variable
--- writes:  kept_situation(vertex_id, stage_id, hyperstage_id, kind)
+-- writes:  kept_situation(vertex_id, stage_id, hyperstage_id, kind, name)
 -- params:  tree_id INTEGER, the tree
 -- source:  DESIGN 4 (ids)
 select
     s.vertex_id,
     m.stage_id,
     g.hyperstage_id,
-    g.kind
+    g.kind,
+    g.name
 from temp.same_vertex as s
 inner join temp.former_member as m on s.former_id = m.vertex_id
 inner join temp.former_stage as g on m.stage_id = g.stage_id

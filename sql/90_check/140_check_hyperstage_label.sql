@@ -2,7 +2,8 @@
 -- mode:    fetch
 -- purpose: Hyperstages whose situations do not all have just its labels. A floret has a
 --          label once, so they do if each label has as many edges as there are situations.
--- reads:   staging, event_tree, edge, level, labels, hyperstage, stage, stage_member
+-- reads:   staging, event_tree, edge, level, relabelled_edge, labels, hyperstage, stage,
+--          stage_member
 -- writes:  check_hyperstage_label(invariant, kind, name, row_id, detail)
 -- params:  none
 -- source:  SPEC 1 (hyperstage: every member has the same label set)
@@ -18,8 +19,11 @@ with found as (
         on s.staging_id = m.staging_id and s.stage_id = m.stage_id
     inner join cegdb.edge as e on g.tree_id = e.tree_id and m.vertex_id = e.parent_id
     inner join cegdb.level as l on e.level_id = l.level_id
+    left join cegdb.relabelled_edge as r
+        on g.staging_id = r.staging_id and e.child_id = r.child_id
     inner join cegdb.event_tree as t on g.tree_id = t.tree_id
-    inner join cegdb.labels as c on t.survey_id = c.survey_id and l.label_id = c.label_id
+    inner join cegdb.labels as c
+        on t.survey_id = c.survey_id and coalesce(r.label_id, l.label_id) = c.label_id
     group by s.staging_id, s.hyperstage_id, c.label
 ),
 

@@ -2,7 +2,7 @@
 -- mode:    fetch
 -- purpose: Edges of stages whose rows or weight are not those of the stage's situations, and
 --          stages whose kind does not fit their edges.
--- reads:   staging, edge, level, stage, stage_member, stage_edge
+-- reads:   staging, edge, level, relabelled_edge, stage, stage_member, stage_edge
 -- writes:  check_stage_edge(invariant, kind, name, row_id, detail)
 -- params:  none
 -- source:  DESIGN 4, 5
@@ -10,14 +10,16 @@ with answers as (
     select
         m.staging_id,
         m.stage_id,
-        l.label_id,
+        coalesce(r.label_id, l.label_id) as label_id,
         sum(e.n) as n,
         sum(e.weight) as weight
     from cegdb.stage_member as m
     inner join cegdb.staging as g on m.staging_id = g.staging_id
     inner join cegdb.edge as e on g.tree_id = e.tree_id and m.vertex_id = e.parent_id
     inner join cegdb.level as l on e.level_id = l.level_id
-    group by m.staging_id, m.stage_id, l.label_id
+    left join cegdb.relabelled_edge as r
+        on g.staging_id = r.staging_id and e.child_id = r.child_id
+    group by m.staging_id, m.stage_id, coalesce(r.label_id, l.label_id)
 ),
 
 florets as (

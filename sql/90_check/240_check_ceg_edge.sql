@@ -2,7 +2,7 @@
 -- mode:    fetch
 -- purpose: Edges of CEGs that are not those of the situations of their source put together:
 --          the same label leads all of them to the same position, with their rows in sum.
--- reads:   staging, ceg, edge, level, position, position_member, ceg_edge
+-- reads:   staging, ceg, edge, level, relabelled_edge, position, position_member, ceg_edge
 -- writes:  check_ceg_edge(invariant, kind, name, row_id, detail)
 -- params:  none
 -- source:  Shenvi & Smith (2020), section 3; DESIGN 7.2
@@ -11,7 +11,7 @@ with answers as (
         c.ceg_id,
         s.position_id as source_id,
         t.position_id as target_id,
-        l.label_id,
+        coalesce(r.label_id, l.label_id) as label_id,
         sum(e.n) as n,
         sum(e.weight) as weight,
         count(*) as n_situations
@@ -19,11 +19,14 @@ with answers as (
     inner join cegdb.staging as g on c.staging_id = g.staging_id
     inner join cegdb.edge as e on g.tree_id = e.tree_id
     inner join cegdb.level as l on e.level_id = l.level_id
+    left join cegdb.relabelled_edge as r
+        on g.staging_id = r.staging_id and e.child_id = r.child_id
     inner join cegdb.position_member as s
         on c.ceg_id = s.ceg_id and e.parent_id = s.vertex_id
     inner join cegdb.position_member as t
         on c.ceg_id = t.ceg_id and e.child_id = t.vertex_id
-    group by c.ceg_id, s.position_id, t.position_id, l.label_id
+    group by
+        c.ceg_id, s.position_id, t.position_id, coalesce(r.label_id, l.label_id)
 ),
 
 joined as (

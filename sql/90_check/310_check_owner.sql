@@ -91,6 +91,12 @@ with owned as (
     from cegdb.bootstrap_interval
     union all
     select
+        'staging' as kind,
+        'relabelled_edge' as rows_of,
+        staging_id as owner_id
+    from cegdb.relabelled_edge
+    union all
+    select
         'ceg' as kind,
         'position' as rows_of,
         ceg_id as owner_id

@@ -2,8 +2,8 @@
 -- mode:    fetch
 -- purpose: Variables, levels and labels in trees, stagings and CEGs that are not those of
 --          the survey they were made from.
--- reads:   variable, level, event_tree, staging, ceg, vertex, edge, hyperstage, stage_edge,
---          ceg_edge
+-- reads:   variable, level, labels, event_tree, staging, ceg, vertex, edge, hyperstage,
+--          stage_edge, ceg_edge
 -- writes:  check_reference(invariant, kind, name, row_id, detail)
 -- params:  none
 -- source:  DESIGN 4 (references proved, not declared)
@@ -87,11 +87,10 @@ known as (
     inner join cegdb.variable as v on l.variable_id = v.variable_id
     union all
     select distinct
-        v.survey_id,
+        survey_id,
         'label' as what,
-        l.label_id as id
-    from cegdb.level as l
-    inner join cegdb.variable as v on l.variable_id = v.variable_id
+        label_id as id
+    from cegdb.labels
 )
 
 select

@@ -7,8 +7,8 @@ from pathlib import Path
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0005"
-down_revision = "0004"
+revision = "0006"
+down_revision = "0005"
 branch_labels = None
 depends_on = None
 
@@ -71,7 +71,7 @@ def upgrade() -> None:
         schema=SCHEMA,
     )
     for view in VIEWS:
-        run_file("views_0005", view)
+        run_file("views_0006", view)
 
 
 def downgrade() -> None:

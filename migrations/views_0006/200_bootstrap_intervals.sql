@@ -3,20 +3,21 @@
 -- percentile interval over replicates in each of which the stages are learnt again; n_runs =
 -- those that reached the situation.
 create view cegdb.bootstrap_intervals as
-with floret as (
+with answer as (
     select
-        e.tree_id,
+        g.staging_id,
         e.parent_id,
-        l.label_id,
+        coalesce(r.label_id, l.label_id) as label_id,
         e.n,
         e.weight,
-        coalesce(
-            cast(e.weight as double)
-            / nullif(cast(sum(e.weight) over (partition by e.tree_id, e.parent_id) as double), 0),
-            e.n / nullif(sum(e.n) over (partition by e.tree_id, e.parent_id), 0)
-        ) as share
-    from cegdb.edge as e
+        sum(e.n) over floret as total,
+        sum(e.weight) over floret as total_weight
+    from cegdb.staging as g
+    inner join cegdb.edge as e on g.tree_id = e.tree_id
     inner join cegdb.level as l on e.level_id = l.level_id
+    left join cegdb.relabelled_edge as r
+        on g.staging_id = r.staging_id and e.child_id = r.child_id
+    window floret as (partition by g.staging_id, e.parent_id)
 )
 
 select
@@ -28,7 +29,10 @@ select
     c.label,
     f.n,
     f.weight,
-    f.share,
+    coalesce(
+        cast(f.weight as double) / nullif(cast(f.total_weight as double), 0),
+        f.n / nullif(f.total, 0)
+    ) as share,
     p.probability,
     b.low,
     b.high,
@@ -48,9 +52,9 @@ inner join cegdb.stage_edge as p
         b.staging_id = p.staging_id
         and m.stage_id = p.stage_id
         and b.label_id = p.label_id
-inner join floret as f
+inner join answer as f
     on
-        g.tree_id = f.tree_id
+        b.staging_id = f.staging_id
         and b.vertex_id = f.parent_id
         and b.label_id = f.label_id
 inner join cegdb.labels as c on t.survey_id = c.survey_id and b.label_id = c.label_id

@@ -1,0 +1,34 @@
+-- step:    rule_edge
+-- mode:    create
+-- purpose: The edges that each relabelling rule is about: those of its label, anywhere, of
+--          its variable, or of the situations at the end of its path.
+-- reads:   given_rule, ruled_vertex, edge, level, variable
+-- writes:  rule_edge(rule_id, vertex_id, child_id, level_id, label)
+-- params:  tree_id INTEGER, the tree
+--          survey_id INTEGER, its survey
+-- source:  SPEC 5
+with ruled_level as (
+    select
+        g.rule_id,
+        g.is_path,
+        len(g.path) as depth,
+        g.label,
+        l.level_id
+    from temp.given_rule as g
+    inner join cegdb.level as l on g.raw_label = l.label
+    inner join cegdb.variable as v
+        on v.survey_id = $survey_id and l.variable_id = v.variable_id
+    where g.variable is null or g.variable = v.name
+)
+
+select
+    r.rule_id,
+    e.parent_id as vertex_id,
+    e.child_id,
+    e.level_id,
+    r.label
+from ruled_level as r
+inner join cegdb.edge as e on e.tree_id = $tree_id and r.level_id = e.level_id
+left join temp.ruled_vertex as p
+    on r.rule_id = p.rule_id and r.depth = p.depth and e.parent_id = p.vertex_id
+where not r.is_path or p.vertex_id is not null

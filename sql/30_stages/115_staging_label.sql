@@ -1,0 +1,14 @@
+-- step:    staging_label
+-- mode:    append cegdb.relabelled_edge
+-- purpose: The edges of the tree whose label in the staging is another than in the tree.
+-- reads:   given_label
+-- writes:  relabelled_edge(staging_id, child_id, label_id, label)
+-- params:  staging_id INTEGER, the staging
+-- source:  SPEC 5
+select
+    $staging_id as staging_id,
+    child_id,
+    label_id,
+    label
+from temp.given_label
+order by child_id

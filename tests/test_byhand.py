@@ -1,0 +1,722 @@
+"""Stages by hand: templates, rules, and edits of stagings."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+import python_calamine
+import xlsxwriter
+import yaml
+from click.testing import CliRunner
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from surveys import NASTY, TEXTS
+
+import cegdb
+from cegdb.cli import main
+from cegdb.errors import CegdbError, StagingError, TreeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from cegdb.api import Database, EventTree, StagedTree
+
+MORE = int(os.environ.get("MORE_EXAMPLES", "1"))
+FEW = settings(
+    max_examples=4 * MORE,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+Partition = set[frozenset[int]]
+STRANGE = [
+    "01",
+    "TRUE",
+    "1-4-2",
+    "=1+1",
+    "NA",
+    "a,b",
+    'a"b',
+    "a\nb",
+    "a\r\nb",
+    "😀",
+    "*",
+    "_x0041_",
+]
+LABELS = st.one_of(st.sampled_from(STRANGE), NASTY.filter(bool), TEXTS.filter(bool))
+
+
+@st.composite
+def strange_rows(draw: Callable[..., Any], labels: Any = LABELS) -> pd.DataFrame:
+    """Draw a survey of few variables and nasty labels, cut off anywhere: no tree is alike."""
+    n = draw(st.integers(1, 4))
+    columns = {
+        f"X{i}": draw(st.lists(labels, min_size=1, max_size=3, unique=True)) for i in range(n)
+    }
+    cells = [
+        st.sampled_from([*found * 2, *[None] * min(place, 2)])
+        for place, found in enumerate(columns.values())
+    ]
+    rows = draw(st.lists(st.tuples(*cells), min_size=1, max_size=10))
+    return pd.DataFrame(rows, columns=list(columns), dtype=object)
+
+
+def tree_of(db: Database, rows: pd.DataFrame) -> EventTree:
+    survey = db.ingest(rows, name="s", replace=True)
+    return survey.event_tree(blank="structural", name="t", replace=True)
+
+
+def partition(staged: StagedTree) -> Partition:
+    found: dict[int, set[int]] = defaultdict(set)
+    for vertex_id, stage_id in staged.florets[["vertex_id", "stage_id"]].itertuples(
+        index=False
+    ):
+        found[stage_id].add(vertex_id)
+    return set(map(frozenset, found.values()))
+
+
+def named(staged: StagedTree) -> dict[str, frozenset[int]]:
+    """Return the stages that have a name."""
+    names = staged.stages.set_index("stage_id")["name"].dropna()
+    members = staged.florets.groupby("stage_id")["vertex_id"].agg(frozenset)
+    return {name: members[stage_id] for stage_id, name in names.items()}
+
+
+def bulk(db: Database, staged: StagedTree, *, with_names: bool = True) -> dict[str, Any]:
+    found = {}
+    for table in ("hyperstage", "stage", "stage_member", "stage_edge", "ahc_merge"):
+        leave = "staging_id" + ("" if with_names or table != "stage" else ", name")
+        query = f"select * exclude ({leave}) from cegdb.{table} where staging_id = {staged.id}"  # noqa: S608
+        found[table] = db.rows(f"{query} order by all")[1]
+    return found
+
+
+def read_table(file: Path) -> list[list[Any]]:
+    """Return the cells of a template as any other program reads them."""
+    if file.suffix == ".csv":
+        text = file.read_bytes().decode("utf-8-sig")
+        return list(csv.reader(io.StringIO(text, newline="")))
+    book = python_calamine.load_workbook(str(file))
+    return book.get_sheet_by_index(0).to_python()
+
+
+def write_table(file: Path, rows: Iterable[list[Any]], delimiter: str = ",") -> Path:
+    """Save cells as a spreadsheet does."""
+    if file.suffix == ".csv":
+        with file.open("w", encoding="utf-8", newline="") as stream:
+            csv.writer(stream, delimiter=delimiter).writerows(rows)
+        return file
+    with xlsxwriter.Workbook(file) as book:
+        page = book.add_worksheet()
+        for at, row in enumerate(rows):
+            for place, cell in enumerate(row):
+                if isinstance(cell, str):
+                    page.write_string(at, place, cell)
+                else:
+                    page.write_number(at, place, cell)
+    return file
+
+
+def shuffled(file: Path, draw: Callable[..., Any], dropped: list[str]) -> Path:
+    """Sort the rows of a template anew, add columns, and leave some out."""
+    if file.suffix == ".yaml":
+        tree = yaml.safe_load(file.read_text(encoding="utf-8"))
+        entries = [
+            {key: value for key, value in entry.items() if key not in dropped}
+            for entry in draw(st.permutations(tree["stages"]))
+        ]
+        file.write_text(yaml.safe_dump({"stages": entries}), encoding="utf-8")
+        return file
+    head, *rows = read_table(file)
+    keep = draw(st.permutations([i for i, name in enumerate(head) if name not in dropped]))
+    rows = draw(st.permutations(rows))
+    table = [[*(row[i] for i in keep), "note"] for row in [head, *rows]]
+    return write_table(file, table, draw(st.sampled_from(",;\t")))
+
+
+# -----------------------------------------------------------------------------
+# Templates
+# -----------------------------------------------------------------------------
+
+
+@FEW
+@given(suffix=st.sampled_from([".csv", ".xlsx", ".yaml"]), data=st.data())
+def test_a_template_comes_back_whatever_the_labels(
+    database: Database, suffix: str, data: st.DataObject
+) -> None:
+    rows = data.draw(strange_rows())
+    try:
+        tree = tree_of(database, rows)
+    except (TreeError, CegdbError):
+        return  # texts that no survey holds
+    names = st.sampled_from(["a", "b", "1", "01", "null", "=1+1", 'é, "x"', "u1"])
+    florets = tree.florets
+    given_stages = pd.DataFrame(
+        {
+            "vertex_id": florets["vertex_id"],
+            "stage": [
+                f"{data.draw(names)} {variable} {sorted(labels)}"
+                for variable, labels in florets[["variable", "labels"]].itertuples(index=False)
+            ],
+        }
+    )
+    staged = tree.set_stages(given_stages, "given", replace=True)
+    dropped = data.draw(st.sampled_from([[], ["vertex_id"], ["vertex_id", "variable"], ["n"]]))
+    with tempfile.TemporaryDirectory() as folder:
+        empty = tree.staging_template(Path(folder) / f"empty{suffix}")
+        alone = tree.set_stages(empty, "alone", replace=True)
+        file = staged.template(Path(folder) / f"filled{suffix}")
+        again = tree.set_stages(shuffled(file, data.draw, dropped), "again", replace=True)
+        assert sorted(path.name for path in Path(folder).iterdir()) == sorted(
+            [empty.name, file.name]
+        )
+    assert partition(again) == partition(staged)
+    assert named(again) == named(staged)
+    assert partition(alone) == partition(tree.set_stages({}, "none", replace=True))
+    assert bulk(database, again) == bulk(database, staged)
+    assert database.check() == []
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx", ".yaml"])
+def test_every_character_comes_back(db: Database, tmp_path: Path, suffix: str) -> None:
+    codes = [*range(0x100), 0x2028, 0x2029, 0xFEFF, 0xFFFD, 0xE000, 0x1F600, 0x10FFFF]
+    labels = [*STRANGE, "null", "#N/A", "_x000D_", "]]>", "\r\n\r", " ", *map(chr, codes)]
+    labels = sorted({*labels, *(f"a{chr(code)}b" for code in codes)})
+    frame = pd.DataFrame({"x": labels * 2, "y": ["u", "v"] * len(labels)}, dtype=object)
+    tree = db.ingest(frame, name="s").event_tree()
+    every = tree.situations[["vertex_id", "labels"]]
+    stage = [
+        f"{''.join(path)} {vertex_id}" for vertex_id, path in every.itertuples(index=False)
+    ]
+    staged = tree.set_stages(every[["vertex_id"]].assign(stage=stage))
+    again = tree.set_stages(staged.template(tmp_path / f"all{suffix}"))
+    assert named(again) == named(staged)
+    assert len(named(staged)) == len(every)
+
+
+def test_a_character_that_no_sheet_holds_is_refused(db: Database, tmp_path: Path) -> None:
+    tree = db.ingest(pd.DataFrame({"x": ["\uffff", "b"] * 2, "y": ["u"] * 4})).event_tree()
+    with pytest.raises(
+        StagingError, match=r"has a character that no sheet can hold\nhint: .*csv"
+    ):
+        tree.staging_template(tmp_path / "all.xlsx")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def falls(database: Database) -> EventTree:
+    rows = [
+        (a, b, c)
+        for a, b in (("hi", "01"), ("hi", "02"), ("lo", "01"), ("lo", "02"), ("lo", "*"))
+        for c in ("no", "yes", "yes")
+    ]
+    rows += [("no", None, "no"), ("no", None, "maybe")]
+    frame = pd.DataFrame(rows, columns=["Risk", "Care", "Fall"], dtype=object)
+    return database.ingest(frame, name="falls", replace=True).event_tree(blank="structural")
+
+
+def edited(
+    tree: EventTree, tmp_path: Path, change: Callable[[list[list[Any]]], object], kind: str
+) -> Path:
+    rows = read_table(tree.staging_template(tmp_path / f"falls.{kind}"))
+    change(rows)
+    return write_table(tmp_path / f"falls.{kind}", rows)
+
+
+def test_a_spreadsheet_may_be_edited_freely(falls: EventTree, tmp_path: Path) -> None:
+    def fill(rows: list[list[Any]]) -> None:
+        stage = rows[0].index("stage")
+        rows[5][stage], rows[6][stage] = " frail ", "frail\t"
+        rows[7][stage] = rows[8][stage] = 7.0
+        rows[0] = [f" {str(name).upper()} " for name in rows[0]]
+        del rows[2]
+        rows.insert(3, [""] * len(rows[0]))
+
+    staged = falls.set_stages(edited(falls, tmp_path, fill, "xlsx"))
+    assert {name: len(found) for name, found in named(staged).items()} == {"frail": 2, "7": 2}
+    assert set(falls.situations["labels"].map(len)) == {0, 1, 2}
+
+
+def test_the_label_star_is_no_wildcard_in_a_template(falls: EventTree, tmp_path: Path) -> None:
+    def fill(rows: list[list[Any]]) -> None:
+        for row in rows[1:]:
+            row[-1] = "star" if "*" in row else ""
+
+    for kind in ("xlsx", "csv"):
+        staged = falls.set_stages(edited(falls, tmp_path, fill, kind), name=kind)
+        ((star, members),) = named(staged).items()
+        assert (star, len(members)) == ("star", 1)
+    file = tmp_path / "short.yaml"
+    file.write_text('stages:\n  star: [["lo", "*"]]\n  top: [[]]\n')
+    assert {name: len(m) for name, m in named(falls.set_stages(file)).items()} == {
+        "star": 1,
+        "top": 1,
+    }
+
+
+def test_unedited_shown_names_are_no_given_names(falls: EventTree, tmp_path: Path) -> None:
+    staged = falls.learn_stages()
+    again = falls.set_stages(staged.template(tmp_path / "falls.csv"))
+    assert partition(again) == partition(staged)
+    assert named(again) == {}
+
+
+def set_cell(row: int, column: str, value: object) -> Callable[[list[list[Any]]], object]:
+    def change(rows: list[list[Any]]) -> None:
+        rows[row][rows[0].index(column)] = value
+
+    return change
+
+
+def swap_ids(rows: list[list[Any]]) -> None:
+    rows[1][0], rows[5][0] = rows[5][0], rows[1][0]
+
+
+def drop(*columns: str) -> Callable[[list[list[Any]]], object]:
+    def change(rows: list[list[Any]]) -> None:
+        keep = [i for i, name in enumerate(rows[0]) if name not in columns]
+        rows[:] = [[row[i] for i in keep] for row in rows]
+
+    return change
+
+
+def several(*changes: Callable[[list[list[Any]]], object]) -> Callable[..., object]:
+    def change(rows: list[list[Any]]) -> None:
+        for one in changes:
+            one(rows)
+
+    return change
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            swap_ids,
+            (
+                r"row 2: the path is \(the root\); that of vertex_id 4 is \('hi', '01'\)\n"
+                r"hint: it was made for another tree.*write the template anew"
+            ),
+        ),
+        (set_cell(5, "path_2", "1"), r"row 6: the path is \('hi', '1'\); that of .*'01'\)"),
+        (set_cell(3, "vertex_id", 999), "row 4: vertex_id 999 is no situation of the tree"),
+        (set_cell(3, "vertex_id", "x"), "row 4: vertex_id 'x' is no whole number"),
+        (set_cell(5, "path_1", ""), "row 6: path_1 is blank, and what follows is not"),
+        (set_cell(5, "variable", "Risk"), "row 6: the variable is 'Risk'; that of vertex_id 4"),
+        (
+            several(set_cell(5, "path_2", "03"), set_cell(5, "stage", "a"), drop("vertex_id")),
+            r"row 6: .*\('hi', '03'\) does not exist: after \('hi'\) come '01', '02'\n.*anew",
+        ),
+        (
+            several(
+                set_cell(5, "stage", "a"),
+                set_cell(6, "stage", "b"),
+                set_cell(6, "vertex_id", 4),
+                set_cell(6, "path_2", "01"),
+            ),
+            r"row 6 and row 7: situation \('hi', '01'\) with labels no, yes is in two groups",
+        ),
+        (
+            several(set_cell(5, "stage", "a"), set_cell(4, "stage", "a")),
+            (
+                r"stage 'a' joins row 5, situation \('no'\) with labels maybe, no and row 6, "
+                r"situation \('hi', '01'\) with labels no, yes\nhint: .*sampling_zeros.*relabel"
+            ),
+        ),
+        (drop("path_1"), "has a column path_2 and no path_1"),
+    ],
+)
+def test_what_a_template_cannot_say_is_refused_by_row(
+    falls: EventTree, tmp_path: Path, kind: str, change: Callable[..., object], message: str
+) -> None:
+    with pytest.raises(StagingError, match=f"(?s)falls.{kind}.*{message}|{message}") as error:
+        falls.set_stages(edited(falls, tmp_path, change, kind))
+    assert error.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("stages: 1\n", "has no list or mapping 'stages'"),
+        ("a: [", "line 2 is not YAML"),
+        ("stages:\n- path: [hi, null]\n  stage: a\n", "line 2: the path holds a blank"),
+        ("stages:\n- [hi]\n", "line 2: this is no entry"),
+        ("stages:\n- path: [hi]\n  path: [lo]\n", "line 3: 'path' is written twice"),
+        ("stages:\n- path: [up]\n  stage: a\n", r"line 2: .*\('up'\) does not exist"),
+        ("stages:\n- stage: a\n", "line 2: stage 'a' has no vertex_id"),
+        ("stages:\n  a: [[hi], [no]]\n", r"stage 'a' joins line 2, .*\('hi'\).* and line 2, "),
+        ("stages:\n  a: {hi: 1}\n", "line 2: this is no entry"),
+    ],
+)
+def test_what_a_yaml_template_cannot_say_is_refused_by_line(
+    falls: EventTree, tmp_path: Path, text: str, message: str
+) -> None:
+    file = tmp_path / "falls.yaml"
+    file.write_text(text)
+    with pytest.raises(StagingError, match=message):
+        falls.set_stages(file)
+    with pytest.raises(StagingError, match="there is no file"):
+        falls.set_stages(tmp_path / "none.yaml")
+
+
+def test_a_tree_of_one_leaf_has_an_empty_template(db: Database, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": ["x"], "b": [None]})
+    tree = db.ingest(frame).event_tree(order=["b"], blank="structural")
+    for kind in ("csv", "xlsx", "yaml"):
+        file = tree.staging_template(tmp_path / f"leaf.{kind}")
+        assert len(tree.set_stages(file, name=kind).stages) == 0
+
+
+def test_null_is_blank_in_yaml_unless_quoted(falls: EventTree, tmp_path: Path) -> None:
+    file = tmp_path / "falls.yaml"
+    file.write_text("stages:\n- {path: hi, stage: null}\n- {path: [lo], stage: 'null'}\n")
+    assert list(named(falls.set_stages(file))) == ["null"]
+
+
+def test_other_tables_and_encodings_are_read(falls: EventTree, tmp_path: Path) -> None:
+    frame = falls.situations[["vertex_id", "variable"]]
+    frame = frame[frame["variable"] == "Risk"].assign(stage="top", note=1)
+    assert list(named(falls.set_stages(frame))) == ["top"]
+    plain = tmp_path / "plain.csv"
+    plain.write_text("vertex_id,stage\n0,first\n")
+    assert list(named(falls.set_stages(plain))) == ["first"]
+    book = write_table(tmp_path / "plain.xlsx", [["stage", "vertex_id"], ["x", 0.0]])
+    assert list(named(falls.set_stages(book))) == ["x"]
+    wide = tmp_path / "wide.csv"
+    wide.write_text("sep=;\npath_1;stage\nhi;x\n", encoding="utf-16")
+    assert list(named(falls.set_stages(wide))) == ["x"]
+    wide.write_bytes("path_1,stage\nhi,é\n".encode("cp1252"))
+    with pytest.raises(StagingError, match=r"wide.csv is not UTF-8 text\nhint: .*CSV UTF-8"):
+        falls.set_stages(wide)
+
+
+def test_learning_starts_from_a_template(falls: EventTree, tmp_path: Path) -> None:
+    file = tmp_path / "start.csv"
+    file.write_text("path_1,path_2,stage\nhi,01,a\nhi,02,a\nlo,*,b\n")
+    staged = falls.learn_stages(initial=file)
+    assert {frozenset([4, 5])} <= {block & {4, 5} for block in partition(staged)}
+    assert named(staged) == {}
+    file.write_text("path_1,path_2,stage\nhi,01,a\nhi,,a\n")
+    with pytest.raises(StagingError, match=r"joins row 3, .*\('hi'\).* and row 2, "):
+        falls.learn_stages(initial=file)
+
+
+def test_a_template_is_written_whole_or_not_at_all(
+    falls: EventTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(StagingError, match=r"ends in none of .xlsx, .csv, .yaml"):
+        falls.staging_template(tmp_path / "falls.ods")
+    with pytest.raises(StagingError, match="there is no folder"):
+        falls.staging_template(tmp_path / "none" / "falls.csv")
+    file = falls.staging_template(tmp_path / "falls.xlsx")
+    before = file.read_bytes()
+    monkeypatch.setattr("cegdb.stages.template._MOST_ROWS", 3)
+    with pytest.raises(StagingError, match="a sheet holds 3 rows"):
+        falls.staging_template(file)
+    assert file.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["falls.xlsx"]
+
+
+# -----------------------------------------------------------------------------
+# Rules
+# -----------------------------------------------------------------------------
+
+
+def by_rules(tree: EventTree, depends: dict[str, list[str]]) -> Partition:
+    """Return the stages that rules make, one situation after the other."""
+    parent = {
+        row.child_id: (row.parent_id, row.variable, row.label)
+        for row in tree.edges.itertuples()
+    }
+    found: dict[object, set[int]] = defaultdict(set)
+    for row in tree.florets.itertuples():
+        answers, vertex_id = {}, row.vertex_id
+        while vertex_id in parent:
+            vertex_id, variable, label = parent[vertex_id]
+            answers[variable] = label
+        hyperstage = (row.variable, frozenset(row.labels))
+        if row.variable in depends:
+            key: object = [answers.get(name) for name in depends[row.variable]]
+        else:
+            key = "single" if row.n_edges == 1 else row.vertex_id
+        found[hyperstage, str(key), row.variable in depends].add(row.vertex_id)
+    return set(map(frozenset, found.values()))
+
+
+@FEW
+@given(data=st.data())
+def test_rules_make_the_stages_they_say(database: Database, data: st.DataObject) -> None:
+    labels = st.sampled_from(["a", "b", "*", "01", "yes"])
+    tree = tree_of(database, data.draw(strange_rows(labels)))
+    order = tree.settings["order"]
+    assert isinstance(order, list)
+    depends = {
+        name: data.draw(st.lists(st.sampled_from(order[:i]), unique=True)) if i else []
+        for i, name in enumerate(order)
+        if data.draw(st.booleans())
+    }
+    written = {f" {name.lower()} ": found for name, found in depends.items()}
+    staged = tree.set_stages(depends=written, name="ruled", replace=True)
+    assert partition(staged) == by_rules(tree, depends)
+    assert {k: set(v) for k, v in staged.settings["depends"].items()} == {  # type: ignore[attr-defined]
+        k: set(v) for k, v in depends.items()
+    }
+    assert named(staged) == {}
+    assert database.check() == []
+
+
+def test_stages_given_by_path_go_before_rules(falls: EventTree) -> None:
+    staged = falls.set_stages(
+        {("hi", "01"): "1", ("lo", "02"): "1"}, depends={"Fall": ["Care"]}
+    )
+    found = {frozenset(map(tuple, labels)) for labels in _paths(falls, staged)}
+    assert {("hi", "01"), ("lo", "02")} in found
+    assert {("hi", "02")} in found
+    assert {("lo", "01")} in found
+
+
+def _paths(tree: EventTree, staged: StagedTree) -> list[list[list[str]]]:
+    labels = dict(zip(tree.situations["vertex_id"], tree.situations["labels"], strict=True))
+    return [[labels[vertex_id] for vertex_id in block] for block in partition(staged)]
+
+
+@pytest.mark.parametrize(
+    ("depends", "message"),
+    [
+        ({"Fal": []}, "there is no variable 'Fal' in tree 'falls'\nhint: did you mean 'Fall'"),
+        ({"Fall": ["Rsk"]}, "there is no variable 'Rsk' in tree"),
+        ({"Care": ["Fall"]}, "'Care' cannot depend on 'Fall', which does not come before it"),
+        ({"Care": ["Care"]}, "'Care' cannot depend on 'Care'"),
+        ({"Fall": "Risk"}, "is one text, 'Risk'"),
+        ({"Fall": 1}, "depends of 'Fall' is 1"),
+        ([("Fall", [])], "depends is "),
+        ({"Fall": [], "fall ": []}, "two rules of 'Fall'"),
+        (None, "no stages are given"),
+    ],
+)
+def test_rules_that_cannot_hold_are_refused(
+    falls: EventTree, depends: Any, message: str
+) -> None:
+    with pytest.raises(StagingError, match=message):
+        falls.set_stages(depends=depends)
+
+
+def test_rules_hold_for_new_situations_after_a_rebuild(db: Database) -> None:
+    rows = "select {} as a, i % 3 as b, i % 2 as c from range(12) t(i)"
+    survey = db.ingest(rows.format("i % 2"), name="s")
+    tree = survey.event_tree()
+    staged = tree.set_stages({("0", "0"): "zero"}, depends={"c": ["b"]})
+    staged = staged.rename({"u4": "third"})
+    names = named(staged)
+    survey.append(rows.format("2"))
+    db.rebuild()
+    expected = by_rules(tree, {"c": ["b"]})
+    zero = next(i for i, path in _situations(tree) if path == ["0", "0"])
+    split = {frozenset(block - {zero}) for block in expected} - {frozenset()}
+    assert partition(staged) == split | {frozenset([zero])}
+    assert set(named(staged)) == set(names) == {"zero", "third"}
+    assert db.check() == []
+
+
+def _situations(tree: EventTree) -> list[tuple[int, list[str]]]:
+    paths = map(list, tree.situations["labels"])
+    return list(zip(tree.situations["vertex_id"], paths, strict=True))
+
+
+# -----------------------------------------------------------------------------
+# Edits
+# -----------------------------------------------------------------------------
+
+
+@FEW
+@given(data=st.data())
+def test_edits_change_what_they_say_and_nothing_else(
+    database: Database, data: st.DataObject
+) -> None:
+    labels = st.sampled_from(["a", "b", "*", "s1"])
+    tree = tree_of(database, data.draw(strange_rows(labels)))
+    how = data.draw(st.sampled_from(["variable", "labels"]))
+    if data.draw(st.booleans()):
+        staged = tree.learn_stages("start", alpha=3, hyperstages=how, replace=True)
+    else:
+        staged = tree.set_stages({}, "start", alpha=3, hyperstages=how, replace=True)
+    before = partition(staged)
+    stages = staged.stages
+    members = staged.florets.groupby("stage")["vertex_id"].agg(list)
+
+    one, other = data.draw(st.sampled_from(list(stages.itertuples()))), None
+    for found in stages.itertuples():
+        if found.stage != one.stage and found.hyperstage_id == one.hyperstage_id:
+            other = found
+    if other is not None:
+        joined = staged.join(one.stage, other.stage, name="joined", replace=True)
+        a, b = (frozenset(members[found.stage]) for found in (one, other))
+        assert partition(joined) == (before - {a, b}) | {a | b}
+        back = joined.split(
+            joined.florets.set_index("vertex_id")["stage"][min(a | b)],
+            [[f"s{list(tree.florets['vertex_id']).index(i)}" for i in sorted(a)]],
+            name="back",
+            replace=True,
+        )
+        assert partition(back) == before
+        assert back.log_marginal_likelihood == pytest.approx(staged.log_marginal_likelihood)
+        assert joined.settings["hyperstages"] == how
+    whole = members[one.stage]
+    if len(whole) > 1:
+        labels_of = dict(_situations(tree))
+        alone = staged.split(one.stage, name="alone", replace=True)
+        rest = before - {frozenset(whole)}
+        assert partition(alone) == rest | {frozenset([i]) for i in whole}
+        first = labels_of[whole[0]]
+        if "*" not in first:
+            parts = staged.split(one.stage, [[first]], name="parts", replace=True)
+            assert partition(parts) == rest | {frozenset(whole[:1]), frozenset(whole[1:])}
+    renamed = staged.rename({one.stage: " ok "}, name="renamed", replace=True)
+    assert named(renamed) == {"ok": frozenset(whole)}
+    assert bulk(database, renamed, with_names=False) == bulk(database, staged, with_names=False)
+    assert renamed.settings == staged.settings
+    assert database.check() == []
+
+
+def test_names_are_kept_by_edits_and_rebuilds(db: Database) -> None:
+    rows = "select {} as a, i % 3 as b, i % 2 as c from range(12) t(i)"
+    survey = db.ingest(rows.format("i % 2"), name="s")
+    tree = survey.event_tree()
+    staged = tree.set_stages({("0", "*"): "low", ("1", "0"): "high", ("1", "1"): "other"})
+    joined = staged.join("high", "other", name="joined")
+    learnt = tree.learn_stages("learnt").rename({"u0": "top"}, replace=True)
+    assert learnt.name == "learnt"
+    twice = staged.rename({"low": "high", "high": "low"}, name="swapped")
+    assert named(twice)["low"] == named(staged)["high"]
+    assert set(named(joined)) == {"low", "high"}
+    assert len(named(joined)["high"]) == 2
+    assert set(named(joined.split("high"))) == {"low"}
+    survey.append(rows.format("2"))
+    db.rebuild()
+    assert set(named(joined)) == {"low", "high"}
+    assert set(named(learnt)) == {"top"}
+    assert set(named(twice)) == {"low", "high", "other"}
+    assert len(named(twice)["high"]) == 3
+    survey.append(rows.format("3"))
+    db.rebuild(stages="relearn")
+    assert set(named(staged)) == {"low", "high", "other"}
+    assert db.check() == []
+
+
+def test_numbers_of_groups_are_no_names(db: Database) -> None:
+    survey = db.ingest("select i % 2 as a, i % 4 < 2 as b from range(8) t(i)", name="s")
+    staged = survey.event_tree().set_stages([["0", "1"]])
+    assert named(staged) == {}
+    survey.append("select i % 2 as a, i % 4 < 2 as b from range(8) t(i)")
+    db.rebuild()
+    assert named(staged) == {}
+    assert len(staged.stages) == 2
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda s: s.join("u0"), "1 stage to join: u0"),
+        (lambda s: s.join("u1", "one"), "2 stages to join"),
+        (lambda s: s.join(), "0 stages to join: none"),
+        (lambda s: s.join("u1", "u99"), "has no stage 'u99'\nhint: its stages are u0 to u"),
+        (
+            lambda s: s.join("u3", "u4"),
+            (
+                r"u3 with situation \('no'\) with labels maybe, no and u4 with situation "
+                r"\('hi', '01'\) with labels no, yes\nhint: .*sampling_zeros.*relabel"
+            ),
+        ),
+        (lambda s: s.split("u4"), r"stage u4 of 1 situation is not split by that"),
+        (lambda s: s.split("u4", [["s4"]]), "is not split by that"),
+        (lambda s: s.split("u4", [["s5"]]), r"situation \('hi', '02'\) .*is not in stage u4"),
+        (lambda s: s.split("u4", [["s99"]]), "the tree has no situation s99"),
+        (lambda s: s.split("u4", [["up"]]), r"split: \('up'\) does not exist"),
+        (lambda s: s.split("u4", ["s4"]), "a group of groups is one text, 's4'"),
+        (
+            lambda s: s.split("two", [["s7"], [("lo", "01")]]),
+            r"situation \('lo', '01'\) with labels no, yes is in two groups",
+        ),
+        (lambda s: s.rename({}), "names to give are {}"),
+        (lambda s: s.rename({"u4": " "}), "the new name of stage u4 is blank"),
+        (lambda s: s.rename({"u4": "u7"}), "stage u4 cannot be called 'u7'"),
+        (lambda s: s.rename({"u4": "one"}), r"would both be called 'one'"),
+        (lambda s: s.rename({"u1": "a", "one": "b"}), r"u1 \('one'\) is given two names"),
+    ],
+)
+def test_edits_that_cannot_be_made_are_refused(
+    falls: EventTree, edit: Callable[[StagedTree], object], message: str
+) -> None:
+    staged = falls.set_stages({("hi",): "one", ("lo", "01"): "two", ("lo", "02"): "two"})
+    with pytest.raises(StagingError, match=message):
+        edit(staged)
+
+
+def test_stages_of_two_variables_may_be_joined_if_labels_decide(db: Database) -> None:
+    tree = db.ingest("select i % 2 as a, i % 4 < 2 as b, i % 2 as c from range(8) t(i)")
+    rows = "select (i % 2)::varchar as a, (i % 4 // 2)::varchar as b from range(8) t(i)"
+    tree = db.ingest(rows, "pair").event_tree()
+    message = r"labels 0, 1 and .* labels 0, 1\nhint: their labels are the same, but.*'labels'"
+    with pytest.raises(StagingError, match=message):
+        tree.set_stages({}).join("u0", "u1")
+    with pytest.raises(StagingError, match="hint: their labels are the same"):
+        tree.set_stages({(): "s", ("0",): "s"})
+    joined = tree.set_stages({}, "wide", hyperstages="labels").join("u0", "u1")
+    assert partition(joined) == {frozenset([0, 1]), frozenset([2])}
+    assert db.check() == []
+
+
+def test_an_edit_in_place_keeps_hyperstages_that_were_given(falls: EventTree) -> None:
+    groups = [[("hi", "*")], [("lo", "*")]]
+    staged = falls.learn_stages(hyperstages=groups)
+    n_hyperstages = len(set(staged.stages["hyperstage_id"]))
+    stage = staged.florets.set_index("situation")["stage"]["s4"]
+    single = staged.split(stage, name="falls", replace=True)
+    assert single.name == "falls"
+    assert len(set(single.stages["hyperstage_id"])) == n_hyperstages
+    with cegdb.open() as other:
+        assert other.check() == []
+
+
+# -----------------------------------------------------------------------------
+# Command line
+# -----------------------------------------------------------------------------
+
+
+def call(*arguments: object, code: int = 0) -> str:
+    result = CliRunner().invoke(main, [str(one) for one in arguments])
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+def test_the_command_line_does_it_all(tmp_path: Path) -> None:
+    file, db = tmp_path / "falls.csv", tmp_path / "falls.duckdb"
+    rows = [f"{a},{b},{c}" for a in "uv" for b in "xy" for c in "01" for _ in "abc"]
+    file.write_text("\n".join(["Risk,Care,Fall: any", *rows]))
+    call("run", file, "--db", db)
+    template = tmp_path / "stages.yaml"
+    assert "template: " in call("stages", db, "falls", "--template", template)
+    call("stages", db, "falls", "--given", template, "--name", "alone")
+    out = call("stages", db, "falls", "--depends", '"Fall: any": Care', "--name", "ruled")
+    assert "staging 'ruled'" in out
+    call("edit", db, "ruled", "--join", "u3,u4", "--name", "joined")
+    call("edit", db, "joined", "--rename", "u3=frail", "--replace")
+    call("edit", db, "joined", "--split", "frail", "--part", "s3,s4", "--name", "parts")
+    call("edit", db, "parts", "--template", template)
+    with cegdb.open(db) as database:
+        assert named(database.stagings["joined"]) == {"frail": frozenset([3, 4, 5, 6])}
+        assert len(database.stagings["parts"].stages) == 5
+        assert database.check() == []
+    call("edit", db, "joined", code=2)
+    call("edit", db, "joined", "--join", "u1,u2", "--part", "s1", code=2)
+    call("stages", db, "falls", "--template", template, "--depends", "Risk:", code=2)
+    assert "is not 'VARIABLE:" in call("stages", db, "falls", "--depends", "Fall", code=3)
+    assert "is not STAGE=NAME" in call("edit", db, "joined", "--rename", "u1", code=3)

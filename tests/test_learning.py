@@ -1,0 +1,577 @@
+"""The settings of learning: priors, hyperstages, starts, frozen stages, scores, chance."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from math import fsum, lgamma, log
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import ahc_oracle
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from oracle import BLANK
+from strategies import staged_trees
+
+import cegdb
+from cegdb.cli import main
+from cegdb.errors import StagingError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from cegdb.api import Database, EventTree, StagedTree
+
+MORE = int(os.environ.get("MORE_EXAMPLES", "1"))
+
+METHODS = ["ahc", "auto", "bhc", "fbhc", "csbhc", "bj", "hc", "hclust", "kmeans"]
+
+
+# =============================================================================
+# An oracle of what learning is given, in plain Python
+# =============================================================================
+
+
+class Situation(NamedTuple):
+    """What the tables of a tree say of one situation."""
+
+    path: tuple[str, ...]
+    variable: str
+    labels: tuple[str, ...]
+    counts: tuple[int, ...]
+    children: tuple[int, ...]
+    height: int
+
+
+def situations(tree: EventTree) -> dict[int, Situation]:
+    found = {}
+    children = defaultdict(list)
+    for edge in tree.edges.itertuples():
+        children[edge.parent_id].append((edge.label, edge.n, edge.child_id))
+    for row in tree.situations.itertuples():
+        floret = children[row.vertex_id]
+        found[row.vertex_id] = Situation(
+            tuple(row.labels),
+            row.variable,
+            tuple(label for label, _, _ in floret),
+            tuple(n for _, n, _ in floret),
+            tuple(child for _, _, child in floret),
+            row.height,
+        )
+    return found
+
+
+def priors(tree: dict[int, Situation], rule: str, alpha: float) -> dict[int, float]:
+    """Return the prior of each edge, by its child."""
+    prior: dict[int, float] = {}
+
+    def leaves(vertex: int) -> int:
+        if vertex not in tree:
+            return 1
+        return sum(leaves(child) for child in tree[vertex].children)
+
+    for vertex in sorted(tree):
+        children = tree[vertex].children
+        for child in children:
+            prior[child] = {
+                "mass": (prior[vertex] if vertex else alpha) / len(children),
+                "floret": alpha / len(children),
+                "path": alpha * leaves(child) / leaves(0),
+            }[rule]
+    return prior
+
+
+def shortest(tree: dict[int, Situation], vertex: int) -> int:
+    if vertex not in tree:
+        return 0
+    return 1 + min(shortest(tree, child) for child in tree[vertex].children)
+
+
+def hyperstages(tree: dict[int, Situation], rule: str) -> dict[int, Any]:
+    return {
+        vertex: (
+            frozenset(one.labels),
+            {
+                "variable": one.variable,
+                "labels": None,
+                "height": one.height,
+                "paper": shortest(tree, vertex),
+            }[rule],
+        )
+        for vertex, one in tree.items()
+    }
+
+
+def blocks(names: dict[int, Any]) -> set[frozenset[int]]:
+    found = defaultdict(set)
+    for vertex, name in names.items():
+        found[name].add(vertex)
+    return {frozenset(block) for block in found.values()}
+
+
+def stages(staged: StagedTree) -> dict[int, int]:
+    rows = staged.florets
+    return dict(zip(rows["vertex_id"], rows["stage_id"], strict=True))
+
+
+def pooled(
+    tree: dict[int, Situation], prior: dict[int, float], stage: dict[int, int]
+) -> dict[int, dict[str, tuple[int, float]]]:
+    """Return label -> (rows, prior) of each stage."""
+    found: dict[int, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(lambda: [0, []]))
+    for vertex, name in stage.items():
+        one = tree[vertex]
+        for label, n, child in zip(one.labels, one.counts, one.children, strict=True):
+            found[name][label][0] += n
+            found[name][label][1].append(prior[child])
+    return {
+        name: {label: (n, fsum(a)) for label, (n, a) in floret.items()}
+        for name, floret in found.items()
+    }
+
+
+def scores(
+    stage: dict[int, dict[str, tuple[int, float]]], n_root: int, smoothing: float
+) -> dict[str, float]:
+    marginal, likelihood, df = [], [], 0
+    for floret in stage.values():
+        counts = [n for n, _ in floret.values()]
+        prior = [a for _, a in floret.values()]
+        marginal += [lgamma(fsum(prior)), -lgamma(fsum(prior) + sum(counts))]
+        for n, a in zip(counts, prior, strict=True):
+            marginal += [lgamma(a + n), -lgamma(a)]
+            if n:
+                whole = sum(counts) + smoothing * len(counts)
+                likelihood.append(n * log((n + smoothing) / whole))
+        df += len(floret) - 1
+    fitted = fsum(likelihood)
+    return {
+        "log_marginal_likelihood": fsum(marginal),
+        "log_likelihood": fitted,
+        "df": df,
+        "aic": -2 * fitted + 2 * df,
+        "bic": -2 * fitted + df * log(max(n_root, 1)),
+    }
+
+
+def grown(db: Database, rows: list[tuple[Any, int]], order: list[str]) -> EventTree:
+    cells = [[None if row[v] is BLANK else row[v] for v in order] for row, _ in rows]
+    frame = pd.DataFrame(cells, columns=order, dtype=object)
+    frame["people"] = [n for _, n in rows]
+    survey = db.ingest(frame, "s", count="people", replace=True)
+    return survey.event_tree("t", blank="structural")
+
+
+@st.composite
+def samples(draw: Callable[..., Any]) -> tuple[list[tuple[Any, int]], list[str]]:
+    sample = draw(staged_trees(jumps=draw(st.booleans()), cross_variables=True))
+    sizes = st.sampled_from([1, 2, 5, 5, 7, 40])
+    return [(row, draw(sizes)) for row, _ in sample.rows], sample.order
+
+
+def run(n: int) -> Callable[[Any], Any]:
+    slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+    return settings(
+        max_examples=n * MORE,
+        deadline=None,
+        suppress_health_check=[*slow, HealthCheck.function_scoped_fixture],
+    )
+
+
+@run(25)
+@given(
+    samples(),
+    st.sampled_from(METHODS),
+    st.sampled_from(["mass", "floret", "path"]),
+    st.sampled_from(["variable", "labels", "height", "paper"]),
+    st.sampled_from(["together", "apart"]),
+    st.sampled_from([0.0, 1.0, 0.3]),
+    st.sampled_from(["full", "indep", None]),
+    st.data(),
+)
+def test_any_settings_give_the_tables_that_plain_python_gives(
+    database: Database,
+    sound: Callable[[Database], None],
+    sample: tuple[list[tuple[Any, int]], list[str]],
+    method: Any,
+    prior: Any,
+    hyperstage: Any,
+    single_edges: Any,
+    smoothing: float,
+    initial: Any,
+    data: st.DataObject,
+) -> None:
+    tree = grown(database, *sample)
+    found = situations(tree)
+    allowed = hyperstages(found, hyperstage)
+    frozen = {}
+    for number, block in enumerate(sorted(map(sorted, blocks(allowed)))):
+        if data.draw(st.sampled_from([False, False, True])):
+            kept = data.draw(st.lists(st.sampled_from(block), max_size=3, unique=True))
+            frozen |= {found[vertex].path: f"f{number}" for vertex in kept}
+    staged = tree.learn_stages(
+        "g",
+        method=method,
+        prior=prior,
+        alpha=3,
+        hyperstages=hyperstage,
+        single_edges=single_edges,
+        smoothing=smoothing,
+        initial=initial,
+        frozen=frozen or None,
+        replace=True,
+    )
+    sound(database)
+    stage = stages(staged)
+
+    # Hyperstages, and what is no matter of learning.
+    rows = database.sql("select * from cegdb.stages where staging = 'g'")
+    part = dict(zip(rows["stage_id"], rows["hyperstage_id"], strict=True))
+    assert blocks({v: part[s] for v, s in stage.items()}) == blocks(allowed)
+    names = {one.path: v for v, one in found.items()}
+    given_names = {names[path]: name for path, name in frozen.items()}
+    for vertex, name in given_names.items():
+        assert {v for v in stage if stage[v] == stage[vertex]} == {
+            v for v, other in given_names.items() if other == name
+        }
+    singles = {v: allowed[v] for v, one in found.items() if len(one.labels) == 1}
+    singles = {v: name for v, name in singles.items() if v not in given_names}
+    expected = (
+        blocks(singles) if single_edges == "together" else {frozenset([v]) for v in singles}
+    )
+    assert blocks({v: stage[v] for v in singles}) == expected
+
+    # Priors and scores.
+    prior_of = priors(found, prior, 3.0)
+    florets = pooled(found, prior_of, stage)
+    edges = staged.stage_edges
+    for row in edges.itertuples():
+        n, a = florets[row.stage_id][row.label]
+        assert row.n == n
+        assert row.prior == pytest.approx(a, rel=1e-12)
+    n_root = sum(found[0].counts)
+    right = scores(florets, n_root, smoothing)
+    for name, value in right.items():
+        assert getattr(staged, name) == pytest.approx(value, rel=1e-9, abs=1e-9)
+
+    # The CEG adds the priors of the situations of a position.
+    ceg = staged.to_ceg("g", replace=True)
+    where = dict(
+        ceg.situation_positions[["vertex_id", "position_id"]].itertuples(index=False, name=None)
+    )
+    mass = defaultdict(list)
+    for vertex, one in found.items():
+        for label, child in zip(one.labels, one.children, strict=True):
+            mass[where[vertex], label].append(prior_of[child])
+    for edge in ceg.edges.itertuples():
+        assert edge.prior == pytest.approx(fsum(mass[edge.source_id, edge.label]), rel=1e-12)
+
+    if method in ("ahc", "auto") and initial != "indep":
+        contents: dict[Any, dict[int, Any]] = defaultdict(dict)
+        for vertex, one in found.items():
+            if vertex not in given_names and len(one.labels) > 1:
+                order = sorted(one.labels)
+                at = [one.labels.index(label) for label in order]
+                contents[allowed[vertex]][vertex] = (
+                    tuple(one.counts[i] for i in at),
+                    tuple(prior_of[one.children[i]] for i in at),
+                )
+        learnt = {vertex: vertex for block in contents.values() for vertex in block}
+        for kept, absorbed, _ in ahc_oracle.agglomerate(*contents.values()):
+            learnt = {v: kept if name == absorbed else name for v, name in learnt.items()}
+        assert blocks({v: stage[v] for v in learnt}) == blocks(learnt)
+    database.drop("ceg", "g")
+
+
+# =============================================================================
+# Priors
+# =============================================================================
+
+
+def answers() -> pd.DataFrame:
+    """Return rows of two questions of two answers and one of three, with counts."""
+    paths = [(a, b, c) for a in ("no", "yes") for b in ("low", "top") for c in "xyz"]
+    rows = [(*path, 3 + 7 * i % 11) for i, path in enumerate(paths)]
+    return pd.DataFrame(rows, columns=["A", "B", "C", "people"])
+
+
+@pytest.fixture
+def tree(db: Database) -> EventTree:
+    """Give a tree of seven situations."""
+    return db.ingest(answers(), "s", count="people").event_tree("t")
+
+
+def given_priors(staged: StagedTree) -> dict[tuple[str, str], float]:
+    edges = staged.stage_edges
+    return {(row.stage, row.label): row.prior for row in edges.itertuples()}
+
+
+@pytest.mark.parametrize(
+    "prior",
+    [
+        {("no",): {"low": 0.25, "top": 2.5}},
+        {("no",): [0.25, 2.5]},
+        pd.DataFrame({"label": ["top", "low"], "vertex_id": [1, 1], "prior": [2.5, 0.25]}),
+        "select 1 as vertex_id, unnest(['low', 'top']) as label, unnest([0.25, 2.5]) as prior",
+    ],
+)
+def test_priors_given_for_a_situation_are_its_own_and_the_others_conserve_mass(
+    tree: EventTree, prior: Any, sound: Callable[[Database], None], db: Database
+) -> None:
+    staged = tree.set_stages({}, alpha=4, prior=prior)
+    found = given_priors(staged)
+    assert (found["u1", "low"], found["u1", "top"]) == (0.25, 2.5)
+    assert (found["u2", "low"], found["u2", "top"]) == (1, 1)
+    assert found["u3", "x"] == pytest.approx(1 / 3)
+    edges = staged.to_ceg().edges
+    assert set(edges.loc[edges["source_id"] == 1, "prior"]) == {0.25, 2.5}
+    sound(db)
+
+
+def test_one_number_is_the_prior_of_every_label_and_wildcards_fit_all(tree: EventTree) -> None:
+    found = given_priors(tree.set_stages({}, prior={("*", "*"): 0.5, ("*",): [1, 2]}))
+    assert {value for (_, label), value in found.items() if label in "xyz"} == {0.5}
+    assert (found["u2", "low"], found["u2", "top"]) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("prior", "said"),
+    [
+        ({("no",): 0}, r"prior of label 'low' is 0.0 in situation \('no'\)"),
+        ({("no",): {"low": -1, "top": 1}}, "prior of label 'low' is -1.0"),
+        ({("no",): [1, float("inf")]}, "prior of label 'top' is inf"),
+        ({("no",): [1, 2, 3]}, r"does not fit situation \('no'\) with labels low, top"),
+        ({("no",): {"low": 1}}, r"does not fit situation \('no'\)"),
+        ({("no",): {"low": 1, "up": 1}}, "does not fit"),
+        ({("no",): "much"}, "prior of .* is 'much'"),
+        ({("no",): True}, "prior of .* is True"),
+        ({("maybe",): 1}, "'maybe'"),
+        ({("no", "low", "x"): 1}, "leaf"),
+        ({("no",): 1, ("*",): 2}, "two groups of prior"),
+        ("flat", "no file flat"),
+        (3, "prior is 3"),
+        (pd.DataFrame({"vertex_id": [1], "prior": [1.0]}), "columns vertex_id, prior"),
+        (
+            pd.DataFrame({"vertex_id": [1], "label": ["low"], "prior": [1.0]}),
+            "1 entry for the 2 labels",
+        ),
+        (
+            pd.DataFrame({"vertex_id": [99], "label": ["low"], "prior": [1.0]}),
+            "vertex_id 99 has no edge with label 'low'",
+        ),
+        (
+            pd.DataFrame({"vertex_id": [1, 1], "label": ["low", "top"], "prior": [1.0, None]}),
+            "prior of label 'top' is None",
+        ),
+    ],
+)
+def test_bad_priors_are_refused_and_nothing_is_left(
+    db: Database, tree: EventTree, prior: Any, said: str
+) -> None:
+    with pytest.raises(StagingError, match=said):
+        tree.learn_stages(prior=prior)
+    assert len(db.stagings) == 0
+    assert db.sql("select count(*) as n from cegdb.prior_entry")["n"].item() == 0
+
+
+def test_a_tiny_prior_entry_is_warned_of(tree: EventTree) -> None:
+    assert "smallest prior entry is 0.0083 (of 'C')" in tree.learn_stages(alpha=0.1).summary
+    assert "smallest prior" not in tree.learn_stages(alpha=0.1, prior="floret").summary
+    assert "smallest prior" not in tree.learn_stages(alpha=3).summary
+
+
+def test_the_path_of_alpha_is_what_learning_gives(db: Database, tree: EventTree) -> None:
+    path = tree.learn_stages(alpha="path", method="ahc", prior="floret")
+    assert path["alpha"].tolist() == [0.5, 1, 2, 3, 4, 8, 16, 32, 64]
+    assert path.loc[path["is_default"], "alpha"].tolist() == [3]
+    assert len(db.stagings) == 0
+    for row in path.itertuples():
+        staged = tree.learn_stages("one", alpha=row.alpha, prior="floret", replace=True)
+        assert len(staged.stages) == row.n_stages
+        for name in ("df", "log_marginal_likelihood", "log_likelihood", "aic", "bic"):
+            assert getattr(staged, name) == getattr(row, name)
+        assert row.smallest_prior == pytest.approx(row.alpha / 3)
+
+
+# =============================================================================
+# Starts, frozen stages, methods
+# =============================================================================
+
+
+def test_climbing_starts_from_any_staging_and_never_ends_below_it(tree: EventTree) -> None:
+    for start in ("full", "indep", [[("no",), ("yes",)]]):
+        begun = (
+            tree.learn_stages("start", method="bj", threshold=1e-9, replace=True)
+            if start == "full"
+            else tree.set_stages(
+                [[("no",), ("yes",)], [("*", "*")]] if start == "indep" else start,
+                "start",
+                replace=True,
+            )
+        )
+        for score, sign in (("bic", -1), ("aic", -1), ("log_marginal_likelihood", 1)):
+            ended = tree.learn_stages(method="hc", score=score, initial=start)
+            assert sign * getattr(ended, score) >= sign * getattr(begun, score) - 1e-9
+            again = tree.learn_stages(method="hc", score=score, initial=begun)
+            assert sign * getattr(again, score) >= sign * getattr(begun, score) - 1e-9
+
+
+def test_a_staging_can_be_frozen_in_part(db: Database, tree: EventTree) -> None:
+    expert = tree.set_stages({("no",): "a", ("yes",): "a", ("no", "*"): "b"}, "expert")
+    kept = expert.florets.query("stage_id in [1, 3]")[["vertex_id", "stage_id"]]
+    staged = tree.learn_stages("rest", frozen=kept.rename(columns={"stage_id": "stage"}))
+    kinds = staged.stages.set_index("stage_id")["kind"]
+    assert (kinds[1], kinds[3]) == ("given", "given")
+    assert stages(staged)[2] == 1
+    assert set(kinds) == {"given", "learnt"}
+    assert "given" in repr(tree.learn_stages(frozen=expert))
+    survey = db.surveys["s"]
+    survey.append("select 'no' as A, 'low' as B, 'z' as C, 40 as people")
+    db.rebuild(stages="relearn")
+    assert stages(db.stagings["rest"])[2] == 1
+    assert db.check() == []
+
+
+def test_a_staging_of_another_tree_is_no_start(tree: EventTree, db: Database) -> None:
+    other = db.surveys["s"].event_tree("other", order=["B", "A"]).learn_stages()
+    with pytest.raises(StagingError, match="a staging of another tree"):
+        tree.learn_stages(initial=other)
+
+
+def test_exact_says_that_it_is_the_optimum_and_no_method_is_better(db: Database) -> None:
+    rows = "select i % 2 as A, i // 2 % 3 as B, (i * i + 3) % 7 < 3 as C from range(600) t(i)"
+    tree = db.ingest(rows).event_tree(order=["B", "A", "C"])
+    frozen = [[()]]
+    for score in ("bic", "aic"):
+        best = tree.learn_stages(method="exact", score=score, frozen=frozen)
+        assert f"no other stages of these hyperstages have a better {score.upper()}" in (
+            best.summary
+        )
+        for method in ("bhc", "fbhc", "csbhc", "hc", "hclust", "kmeans"):
+            other = tree.learn_stages(method=method, score=score)
+            assert getattr(best, score) <= getattr(other, score) + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"method": "best"}, "method is 'best'"),
+        ({"method": None}, "method is None"),
+        ({"score": "BIC"}, "score is 'BIC'"),
+        ({"structure_prior": "crp"}, "structure_prior is 'crp'"),
+        ({"structure_prior": "size", "method": "bhc"}, "knows no structure prior"),
+        ({"method": "exact"}, r"situations, such as \('no', 'low'\) .*have more"),
+        ({"method": "exact", "score": "log_marginal_likelihood"}, "optimum of BIC or AIC"),
+        ({"method": "exact", "smoothing": 1}, "takes no smoothing"),
+        ({"method": "bj", "score": "bic"}, "'bj' has no score"),
+        ({"method": "bj", "threshold": 0}, "threshold is 0"),
+        ({"method": "bj", "threshold": float("nan")}, "threshold is nan"),
+        ({"threshold": 0.1}, "'ahc' has no threshold"),
+        ({"method": "hclust", "distance": "kullback"}, "distance is 'kullback'"),
+        ({"method": "bhc", "distance": "totvar"}, "'bhc' has no distance"),
+        ({"method": "kmeans", "n_stages": 0}, "n_stages is 0"),
+        ({"method": "kmeans", "n_stages": 2.0}, "n_stages is 2.0"),
+        ({"n_stages": 2}, "'ahc' has no n_stages"),
+        ({"smoothing": -0.1}, "smoothing is -0.1"),
+        ({"smoothing": True}, "smoothing is True"),
+        ({"seed": 1.5}, "seed is 1.5"),
+        ({"single_edges": "join"}, "single_edges is 'join'"),
+        ({"alpha": 0}, "alpha is 0"),
+        ({"alpha": "much"}, "alpha is 'much'"),
+        ({"hyperstages": "variables"}, "no file variables"),
+        ({"initial": "none"}, "no file none"),
+        ({"initial": [[(), ("no",)]]}, "initial stage '1' joins"),
+        ({"frozen": [[(), ("no",)]]}, "frozen stage '1' joins"),
+        ({"frozen": [[()]], "initial": [[()]]}, "1 situation named in both frozen and"),
+    ],
+)
+def test_bad_settings_are_refused_before_any_work(
+    db: Database, tree: EventTree, wrong: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(StagingError, match=said):
+        tree.learn_stages(**wrong)
+    assert len(db.stagings) == 0
+
+
+def test_every_setting_is_recorded_and_learns_the_same_again(
+    db: Database, tree: EventTree
+) -> None:
+    for number, chosen in enumerate(
+        [
+            {"method": "bj", "distance": "hellinger", "threshold": 0.02, "smoothing": 1.0},
+            {"method": "kmeans", "n_stages": 2, "seed": 7, "score": "aic"},
+            {"method": "hclust", "distance": "euclidean", "n_stages": 2},
+            {"method": "ahc", "structure_prior": "size", "prior": {("*", "*"): [0.5, 1, 2]}},
+            {"method": "csbhc", "prior": "path", "hyperstages": "height"},
+            {"method": "hc", "initial": "indep", "single_edges": "apart", "prior": "floret"},
+        ]
+    ):
+        tree.learn_stages(f"g{number}", **chosen)
+    before = {name: db.stagings[name].settings for name in db.stagings.names()}
+    shown = db.sql("select staging, method, score, prior, smoothing from cegdb.stagings")
+    assert shown["method"].tolist() == ["bj", "kmeans", "hclust", "ahc", "csbhc", "hc"]
+    assert shown["prior"].tolist() == ["mass", "mass", "mass", "given", "path", "floret"]
+    frame = db.sql("select * from cegdb.stage_edge order by all")
+    db.surveys["s"].refresh(answers()[::-1])
+    db.rebuild(stages="relearn")
+    assert {name: db.stagings[name].settings for name in db.stagings.names()} == before
+    pd.testing.assert_frame_equal(db.sql("select * from cegdb.stage_edge order by all"), frame)
+    assert db.check() == []
+
+
+def test_auto_tells_what_it_did_and_how_far_from_exact_it_is(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cegdb.ahc.learning.LARGE", 30)
+    monkeypatch.setattr("cegdb.ahc.learning._CELLS", 20)
+    monkeypatch.setattr("cegdb.ahc.learning._SAMPLE", 40)
+    frame = pd.DataFrame(
+        [
+            (f"a{i}", label, 50 + (i * 37) % 41 if label == "x" else 60 + (i * 53) % 47)
+            for i in range(90)
+            for label in "xy"
+        ],
+        columns=["A", "B", "people"],
+    )
+    tree = db.ingest(frame, count="people").event_tree()
+    rough, exact = tree.learn_stages(method="auto"), tree.learn_stages()
+    assert "approximated 1 hyperstage" in rough.summary
+    loss = exact.log_marginal_likelihood - rough.log_marginal_likelihood
+    assert abs(loss) < 5
+    assert 0 < len(rough.merges) <= 20
+    assert db.check() == []
+    monkeypatch.setattr("cegdb.ahc.learning.LARGE", 100)
+    assert "exact: no hyperstage was large enough" in tree.learn_stages(method="auto").summary
+
+
+def test_the_command_line_learns_with_any_setting(tmp_path: Path) -> None:
+    file, csv = tmp_path / "s.duckdb", tmp_path / "prior.csv"
+    with cegdb.open(file) as db:
+        rows = "select i % 2 as A, i // 2 % 3 as B, (i * i) % 7 < 3 as C from range(200) t(i)"
+        db.ingest(rows, "s").event_tree()
+    csv.write_text("vertex_id,label,prior\n0,0,2\n0,1,2.5\n")
+    call = CliRunner().invoke
+    asked = ["stages", str(file), "s", "--name", "g", "--replace"]
+    for more, said in (
+        (["--method", "bhc", "--smoothing", "1"], "merges by BIC"),
+        (["--method", "hc", "--initial", "indep", "--score", "aic"], "hc by AIC"),
+        (["--method", "bj", "--distance", "totvar", "--threshold", "0.2"], "totvar distance"),
+        (["--structure-prior", "size", "--prior", "floret"], "structure prior by size"),
+        (["--hyperstages", "paper", "--single-edges", "apart", "--prior", str(csv)], "given"),
+        (["--method", "kmeans", "--n-stages", "2", "--seed", "3"], "kmeans by BIC"),
+    ):
+        done = call(main, [*asked, *more])
+        assert done.exit_code == 0, done.output
+        assert said in done.output
+        assert "false extra stages" in done.output
+    done = call(main, ["stages", str(file), "s", "--alpha", "path", "--format", "csv"])
+    assert done.exit_code == 0, done.output
+    assert done.output.splitlines()[0].startswith("alpha,is_default,n_stages")
+    for wrong in (["--alpha", "much"], ["--method", "exact", "--score", "log_likelihood"]):
+        done = call(main, [*asked, *wrong])
+        assert done.exit_code != 0
+        assert "Traceback" not in done.output

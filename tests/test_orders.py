@@ -1,0 +1,674 @@
+"""Search over orders: against all orders built one by one, and exact stages."""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import pairwise, permutations, product
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from ahc_oracle import log_marginal_likelihood, merged
+from click.testing import CliRunner
+
+import cegdb
+from cegdb.ahc.ordering import (
+    count_orders,
+    down_sets,
+    insert_variables,
+    mask_of,
+    members,
+    rank_orders,
+    steps_of,
+)
+from cegdb.cli import main
+from cegdb.errors import CegdbError, StagingError, SurveyError, TreeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cegdb.api import Database, Survey
+    from cegdb.api.orders import OrderSearch
+
+
+@pytest.fixture(scope="module")
+def db() -> Iterator[Database]:
+    with cegdb.open() as opened:
+        yield opened
+
+
+def ingested(db: Database, rows: list[tuple[object, ...]], names: str = "abcdef") -> Survey:
+    import pandas as pd
+
+    frame = pd.DataFrame(rows, columns=list(names[: len(rows[0])]), dtype=object)
+    return db.ingest(frame, name="rows", replace=True)
+
+
+def random_rows(seed: int, sizes: list[int], n: int) -> list[tuple[str, ...]]:
+    """Return rows in which each variable copies another one for part of the respondents."""
+    rng = np.random.default_rng(seed)
+    columns = [rng.integers(0, sizes[0], n)]
+    for place, size in enumerate(sizes[1:], 1):
+        copied = columns[rng.integers(0, place)] % size
+        columns.append(np.where(rng.random(n) < 0.5, copied, rng.integers(0, size, n)))
+    shuffled = [columns[i] for i in rng.permutation(len(sizes))]
+    return [tuple(map(str, row)) for row in np.column_stack(shuffled).tolist()]
+
+
+def score_of_order(survey: Survey, order: tuple[str, ...], alpha: float) -> float:
+    """Build the tree of an order and learn its stages, as a user does."""
+    tree = survey.event_tree(
+        "one", order=order, missing_policy="complete", sampling_zeros="floret", replace=True
+    )
+    staged = tree.learn_stages("one", alpha=alpha, replace=True)
+    return staged.log_marginal_likelihood
+
+
+def brute_force(
+    survey: Survey, names: str, alpha: float, pairs: list[tuple[str, str]]
+) -> dict[tuple[str, ...], float]:
+    return {
+        order: score_of_order(survey, order, alpha)
+        for order in permutations(names)
+        if all(order.index(first) < order.index(second) for first, second in pairs)
+    }
+
+
+def scores_of(found: OrderSearch) -> dict[tuple[str, ...], float]:
+    frame = found.orders
+    return dict(zip(map(tuple, frame["order"]), frame["score"], strict=True))
+
+
+def is_tie(one: float, best: float) -> bool:
+    return best - one <= 1e-9 * max(1, abs(best))
+
+
+@pytest.mark.parametrize(
+    ("seed", "sizes", "n", "tiers", "before"),
+    [
+        (2, [2, 3, 2], 60, None, []),
+        (3, [3, 2, 4], 500, None, []),
+        (4, [2, 3, 2, 2], 90, [["a", "c"], ["b"]], []),
+        (5, [2, 2, 3, 2, 2], 700, [["b"], ["e", "a"]], [("e", "d"), ("c", "d"), ("a", "e")]),
+    ],
+)
+def test_every_order_scores_as_its_tree_does_and_the_best_is_found(
+    db: Database,
+    seed: int,
+    sizes: list[int],
+    n: int,
+    tiers: list[list[str]] | None,
+    before: list[tuple[str, str]],
+) -> None:
+    survey = ingested(db, random_rows(seed, sizes, n))
+    names = "abcdef"[: len(sizes)]
+    found = survey.search_orders(tiers=tiers, before=before, alpha=3)
+    pairs = [*before]
+    for earlier, later in pairwise(tiers or []):
+        pairs += product(earlier, later)
+    expected = brute_force(survey, names, 3, pairs)
+    assert scores_of(found) == pytest.approx(expected, abs=1e-8)
+    best = max(expected.values())
+    assert found.score == pytest.approx(best, abs=1e-8)
+    optimal = [order for order, score in expected.items() if is_tie(score, best)]
+    assert found.n_optimal == len(optimal)
+    assert found.n_orders == len(expected)
+    assert tuple(found.best) == min(optimal, key=lambda order: order[::-1])
+    for winner in found.winners.itertuples():
+        ending = {o: s for o, s in expected.items() if o[-1] == winner.last}
+        most = max(ending.values())
+        tied = [order for order, score in ending.items() if is_tie(score, most)]
+        assert winner.score == pytest.approx(most, abs=1e-8)
+        assert winner.n_ties == len(tied)
+        assert tuple(winner.order) == min(tied, key=lambda order: order[::-1])
+    staged = found.event_tree("best", replace=True).learn_stages(alpha=3)
+    assert staged.log_marginal_likelihood == pytest.approx(found.score, abs=1e-8)
+
+
+def test_the_local_table_has_the_stages_of_each_variable_after_each_set(db: Database) -> None:
+    survey = ingested(db, random_rows(6, [2, 3, 2], 300))
+    found = survey.search_orders(alpha=2)
+    local = {
+        (row.variable, frozenset(row.predecessors)): row for row in found.local.itertuples()
+    }
+    assert len(local) == len(found.local) == 3 * 2**2
+    for row in found.orders.itertuples():
+        parts = [local[x, frozenset(row.order[:i])] for i, x in enumerate(row.order)]
+        assert row.score == pytest.approx(sum(part.score for part in parts), abs=1e-9)
+        assert row.stages == [part.n_stages for part in parts]
+        assert row.n_stages == sum(row.stages)
+        staged = survey.event_tree("one", order=row.order, replace=True).learn_stages(alpha=2)
+        learnt = staged.stages.groupby("variable")["stage"].count()
+        assert row.stages == [learnt[x] for x in row.order]
+    situations = found.local.set_index(["variable"])["n_situations"]
+    assert situations.max() == 6
+
+
+def exact_staging(situations: list[tuple[tuple[int, ...], tuple[float, ...]]]) -> float:
+    """Return the best score of all set partitions of situations (counts, prior)."""
+    if not situations:
+        return 0.0
+    first, *rest = situations
+    best = -math.inf
+    for with_first in range(1 << len(rest)):
+        block = first
+        left = []
+        for i, other in enumerate(rest):
+            if with_first >> i & 1:
+                block = merged(block, other)
+            else:
+                left.append(other)
+        best = max(best, log_marginal_likelihood(*block) + exact_staging(left))
+    return best
+
+
+def exact_local(rows: dict[tuple[int, ...], int], alpha: float, x: int, before: int) -> float:
+    """Score one binary variable after a set of binary ones by exact stages."""
+    others = members(before)
+    counts: dict[tuple[int, ...], list[int]] = {}
+    for row, n in rows.items():
+        counts.setdefault(tuple(row[y] for y in others), [0, 0])[row[x]] += n
+    mass = alpha / 2 ** (len(others) + 1)
+    return exact_staging([(tuple(n), (mass, mass)) for n in counts.values()])
+
+
+XOR = {(a, b, a ^ b): 5 for a in (0, 1) for b in (0, 1)}
+XOR |= {(0, 0, 1): 1, (1, 1, 1): 1}
+
+
+def test_worked_example_7_1_with_exact_stages() -> None:
+    steps = steps_of(down_sets([0, 0, 0], most=8) or [])
+    ranking = rank_orders(steps, lambda x, s: exact_local(XOR, 2, x, s), most=6)
+    scores = {found.order: round(found.score, 6) for found in ranking.orders}
+    for order in permutations(range(3)):
+        assert scores[order] == (-41.846908 if order[-1] == 2 else -42.771498)
+    assert ranking.orders[0].n_ties == 2
+    assert [found.n_ties for found in ranking.winners] == [2, 2, 2]
+
+
+def test_worked_example_7_1_with_greedy_stages(db: Database) -> None:
+    survey = ingested(db, [row for row, n in XOR.items() for _ in range(n)])
+    found = survey.search_orders(alpha=2)
+    scores = found.winners.set_index("last")["score"].round(6).to_dict()
+    assert scores == {"c": -41.846908, "a": -42.771498, "b": -42.771498}
+    assert (found.best, found.n_optimal, found.n_orders) == (["b", "a", "c"], 2, 6)
+
+
+def test_with_each_situation_its_own_stage_every_order_scores_the_same() -> None:
+    rows = {(0, 0): 5, (0, 1): 2, (1, 0): 1, (1, 1): 7}
+
+    def apart(x: int, before: int) -> float:
+        others = members(before)
+        counts: dict[tuple[int, ...], list[int]] = {}
+        for row, n in rows.items():
+            counts.setdefault(tuple(row[y] for y in others), [0, 0])[row[x]] += n
+        mass = 4 / 2 ** (len(others) + 1)
+        return sum(log_marginal_likelihood(tuple(n), (mass, mass)) for n in counts.values())
+
+    ranking = rank_orders(steps_of(down_sets([0, 0], most=4) or []), apart, most=2)
+    assert [round(found.score, 6) for found in ranking.orders] == [-20.597885] * 2
+    assert ranking.orders[0].n_ties == 2
+    assert ranking.orders[0].order == (1, 0)
+
+
+def random_needs(rng: np.random.Generator, n: int, share: float) -> list[int]:
+    rank = rng.permutation(n)
+    return [
+        mask_of(y for y in range(n) if rank[y] < rank[x] and rng.random() < share)
+        for x in range(n)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_best_orders_are_those_of_all_orders(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 6))
+    needs = random_needs(rng, n, rng.choice([0.0, 0.3]))
+    # Few distinct values, so that many orders tie.
+    table = rng.integers(-2, 3, (n, 1 << n)) * 0.1
+    expected = {}
+    for order in permutations(range(n)):
+        before, score = 0, 0.0
+        for x in order:
+            if needs[x] & ~before:
+                break
+            score += table[x, before]
+            before |= 1 << x
+        else:
+            expected[order] = score
+    subsets = down_sets(needs, most=1 << n)
+    assert subsets is not None
+    steps = steps_of(subsets)
+    for most in (3, 200):
+        ranking = rank_orders(steps, lambda x, s: float(table[x, s]), most=most)
+        assert ranking.n_orders == count_orders(steps) == len(expected)
+        by_score = sorted(expected, key=lambda order: (-round(expected[order], 6), order[::-1]))
+        found = [one.order for one in ranking.orders]
+        assert len(found) == min(most, len(expected))
+        assert [round(expected[order], 6) for order in found] == [
+            round(expected[order], 6) for order in by_score[: len(found)]
+        ]
+        assert found[0] == by_score[0]
+        if most == 200:
+            assert found == by_score
+        best = max(expected.values())
+        n_ties = sum(is_tie(score, best) for score in expected.values())
+        assert ranking.orders[0].n_ties == n_ties
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3])
+def test_greedy_is_never_above_exact_and_mostly_reaches_it(share: float) -> None:
+    reached = []
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        rows: dict[tuple[int, ...], int] = {}
+        for row in random_rows(seed, [2] * 5, 150):
+            key = tuple(map(int, row))
+            rows[key] = rows.get(key, 0) + 1
+        needs = random_needs(rng, 5, share)
+        table: dict[tuple[int, int], float] = {}
+
+        def g(
+            x: int, s: int, rows: dict[tuple[int, ...], int] = rows, table: dict = table
+        ) -> float:
+            # Situations with as many ones share a stage: a score that is cheap.
+            if (x, s) not in table:
+                counts: dict[int, list[int]] = {}
+                for row, n in rows.items():
+                    key = sum(row[y] for y in members(s))
+                    counts.setdefault(key, [0, 0])[row[x]] += n
+                table[x, s] = sum(
+                    log_marginal_likelihood(tuple(n), (1.0, 1.0)) for n in counts.values()
+                )
+            return table[x, s]
+
+        steps = steps_of(down_sets(needs, most=32) or [])
+        best = rank_orders(steps, g, most=1).orders[0].score
+        found = insert_variables(needs, g)
+        assert sorted(found.order) == list(range(5))
+        for place, x in enumerate(found.order):
+            assert not needs[x] & ~mask_of(found.order[:place])
+        before, score = 0, 0.0
+        for x in found.order:
+            score += g(x, before)
+            before |= 1 << x
+        assert found.score == pytest.approx(score)
+        assert found.score <= best + 1e-9
+        reached.append(found.score >= best - 1e-6)
+    assert sum(reached) >= 18
+
+
+GATED = [
+    (smoker, brand, cigs, health)
+    for smoker, brand, cigs, health, n in [
+        ("yes", "x", "10", "bad", 9),
+        ("yes", "x", "20", "bad", 12),
+        ("yes", "y", "10", "good", 14),
+        ("yes", "y", "20", "bad", 4),
+        ("yes", "x", "10", "good", 3),
+        ("no", None, None, "good", 30),
+        ("no", None, None, "bad", 8),
+    ]
+    for _ in range(n)
+]
+
+
+def test_a_question_comes_after_its_gate_and_has_no_floret_where_it_does_not_apply(
+    db: Database,
+) -> None:
+    survey = ingested(db, GATED)
+    found = survey.search_orders(alpha=2)
+    assert scores_of(survey.search_orders(alpha=2, blank="structural")) == scores_of(found)
+    pairs = [("a", "b"), ("a", "c")]
+    expected = brute_force(survey, "abcd", 2, pairs)
+    assert scores_of(found) == pytest.approx(expected, abs=1e-9)
+    assert "  b comes after 'a', which decides whether it applies" in found.summary
+    local = found.local
+    after = local[(local["variable"] == "b") & local["predecessors"].map(lambda s: s == ["a"])]
+    assert after["n_situations"].item() == 1
+    staged = found.event_tree("best", replace=True).learn_stages(alpha=2)
+    assert staged.log_marginal_likelihood == pytest.approx(found.score, abs=1e-9)
+
+
+def test_a_declared_gate_of_several_questions_is_kept(db: Database) -> None:
+    rows = [
+        (a, b, c if a == "1" and b == "1" else None)
+        for a, b, c in random_rows(8, [2, 2, 2], 200)
+    ]
+    import pandas as pd
+
+    frame = pd.DataFrame(rows, columns=["a", "b", "c"], dtype=object)
+    survey = db.ingest(
+        frame,
+        name="declared",
+        codebook={"gates": {"c": "a = '1' and b = '1'"}},
+        replace=True,
+    )
+    found = survey.search_orders(alpha=2)
+    expected = brute_force(survey, "abc", 2, [("a", "c"), ("b", "c")])
+    assert scores_of(found) == pytest.approx(expected, abs=1e-9)
+    assert "  c comes after 'a', 'b', which decide whether it applies" in found.summary
+
+
+def test_not_applicable_is_an_answer_where_nothing_decides_it(db: Database) -> None:
+    rows = [("u", "p"), ("u", "-"), ("v", "p"), ("v", "q"), ("v", "-")] * 4
+    import pandas as pd
+
+    survey = db.ingest(
+        pd.DataFrame(rows, columns=["a", "b"]), name="free", structural=["-"], replace=True
+    )
+    found = survey.search_orders(alpha=1)
+    assert found.n_orders == 2
+    first = found.local.iloc[1]
+    mass = 1 / 3
+    alone = log_marginal_likelihood((8, 4, 8), (mass, mass, mass))
+    assert first["score"] == pytest.approx(alone)
+    assert "  'not applicable' is an answer to 'b': nothing decides it" in found.summary
+
+
+def test_rows_without_an_answer_are_left_out_and_told(db: Database) -> None:
+    rows: list[tuple[object, ...]] = [*random_rows(9, [2, 2, 2], 100)]
+    complete = ingested(db, rows).search_orders(alpha=2)
+    short = ingested(db, [*rows, ("0", None, "1"), ("1", "1", None), (None, None, "1")])
+    found = short.search_orders(alpha=2)
+    assert scores_of(found) == scores_of(complete)
+    assert "left out" not in complete.summary
+    told = "3 of 103 rows left out, which lack an answer: a 1, b 2, c 1"
+    assert told in found.summary
+    tree = found.event_tree("kept", replace=True)
+    assert tree.situations["n"].max() == 100
+    whole = short.search_orders(["c", "a"], alpha=2)
+    assert "2 of 103 rows left out, which lack an answer: c 1, a 1" in whole.summary
+
+
+def test_the_default_alpha_and_the_order_of_rows_and_names_change_nothing(
+    db: Database,
+) -> None:
+    rows = random_rows(10, [2, 4, 2], 200)
+    found = ingested(db, rows).search_orders()
+    assert found.settings["alpha"] == 4
+    assert "(the largest number of levels of a variable)" in found.summary
+    again = ingested(db, rows[::-1]).search_orders(["c", "b", "a"], alpha=4)
+    assert scores_of(again) == pytest.approx(scores_of(found), abs=1e-9)
+
+
+def test_many_orders_are_counted_and_the_best_hundred_shown(db: Database) -> None:
+    survey = ingested(db, random_rows(11, [2] * 8, 60), "abcdefgh")
+    found = survey.search_orders()
+    assert found.n_orders == math.factorial(8)
+    frame = found.orders
+    assert len(frame) == 100
+    assert frame["score"].is_monotonic_decreasing or frame["score"].diff().max() < 1e-6
+    assert frame["rank"].is_monotonic_increasing
+    assert len({tuple(order) for order in frame["order"]}) == 100
+    assert found.orders["score"][0] == pytest.approx(found.score)
+    assert found.winners["score"].max() == pytest.approx(found.score)
+    assert len(found.local) == 8 * 2**7
+    greedy = survey.search_orders(search="greedy")
+    assert greedy.score <= found.score + 1e-9
+    assert len(greedy.local) < len(found.local)
+    assert (greedy.n_optimal, greedy.n_orders) == (None, None)
+    assert "greedy: " in greedy.summary
+    assert greedy.event_tree("greedy", replace=True).settings["order"] == greedy.best
+
+
+def test_auto_is_greedy_where_exact_would_take_long(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cegdb.stages.orders._AUTO_SITUATIONS", 10)
+    survey = ingested(db, random_rows(12, [2] * 4, 60))
+    assert survey.search_orders().settings["search"] == "greedy"
+    assert survey.search_orders(search="exact").settings["search"] == "exact"
+    chain = survey.search_orders(before=[("a", "b"), ("b", "c"), ("c", "d")])
+    assert chain.settings["search"] == "greedy"
+    monkeypatch.setattr("cegdb.stages.orders._MOST_SETS", 10)
+    assert survey.search_orders().settings["search"] == "greedy"
+    with pytest.raises(TreeError, match="more than 10 sets of the 4 variables"):
+        survey.search_orders(search="exact")
+
+
+def test_tables_too_large_to_keep_are_summed_again(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    survey = ingested(db, random_rows(13, [2, 3, 2, 2], 200))
+    expected = scores_of(survey.search_orders())
+    monkeypatch.setattr("cegdb.stages.local._MOST_CELLS", 50)
+    monkeypatch.setattr("cegdb.stages.local._LIMIT", 6)
+    assert scores_of(survey.search_orders()) == expected
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"variables": ["a", "none"]}, SurveyError, "no variable 'none' in survey 'rows'"),
+        ({"variables": ["a"]}, TreeError, "there is 1 variable to order"),
+        ({"variables": []}, TreeError, "there are 0 variables to order"),
+        ({"variables": ["a", "b", "A"]}, TreeError, "'a' more than once"),
+        ({"variables": "ab"}, TreeError, "variables is one text, 'ab'"),
+        ({"tiers": [["a"], ["b", "a"]]}, TreeError, "'a' is in tier 1 and named again in t"),
+        ({"tiers": [["a", "a"]]}, TreeError, "'a' is in tier 1 and named again in tier 1"),
+        ({"tiers": ["a"]}, TreeError, "tier 1 is one text, 'a'"),
+        ({"tiers": [["z"]]}, SurveyError, r"no variable 'z' in the variables to order \(tier"),
+        ({"variables": ["a", "b"], "tiers": [["c"]]}, SurveyError, "no variable 'c'"),
+        ({"before": [("a", "b", "c")]}, TreeError, "a pair of before is"),
+        ({"before": ["ab"]}, TreeError, "a pair of before is one text"),
+        ({"before": [{"a", "b"}]}, TreeError, "a set, which has no order"),
+        ({"before": [("a", "b"), ("b", "a")]}, TreeError, "no order is possible"),
+        ({"before": [("a", "a")]}, TreeError, "no order is possible: 'a' before 'a'"),
+        ({"before": [("b", "a")], "tiers": [["a"], ["b"]]}, TreeError, "no order is possible"),
+        ({"alpha": 0}, StagingError, "alpha is 0"),
+        ({"alpha": 1e-308}, StagingError, "leaves no prior mass"),
+        ({"method": "best"}, StagingError, "method is 'best'"),
+        ({"score": "best"}, StagingError, "score is 'best'"),
+        ({"method": "bj", "score": "bic"}, StagingError, "method 'bj' has no score"),
+        ({"search": "all"}, StagingError, "search is 'all'"),
+        ({"blank": None}, StagingError, "blank is None"),
+        ({"weighting": "all"}, StagingError, "weighting is 'all'"),
+        ({"deff": 0}, StagingError, "deff of 'a' is 0"),
+    ],
+)
+def test_bad_settings_are_refused_before_any_work(
+    db: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: dict[str, object],
+    error: type[CegdbError],
+    message: str,
+) -> None:
+    survey = ingested(db, random_rows(14, [2, 2, 2], 50))
+    monkeypatch.setattr("cegdb.ahc.learn", None)
+    with pytest.raises(error, match=message):
+        survey.search_orders(**settings)  # type: ignore[arg-type]
+
+
+def test_a_constraint_against_a_gate_and_unanswered_questions_are_refused(
+    db: Database,
+) -> None:
+    with pytest.raises(TreeError, match=r"(?s)'b' before 'a'.*its gate 'a'"):
+        ingested(db, GATED).search_orders(before=[("b", "a")])
+    with pytest.raises(TreeError, match="nobody answered 'b'"):
+        ingested(db, [("x", None, "y"), ("z", None, "y")]).search_orders()
+    with pytest.raises(TreeError, match="no respondent of survey 'rows' answered all of 'a'"):
+        ingested(db, [("x", None), (None, "y")]).search_orders()
+
+
+def test_many_variables_are_refused_and_one_label_is_no_error(db: Database) -> None:
+    wide = ", ".join(f"i % 2 as x{i}" for i in range(61))
+    survey = db.ingest(f"select {wide} from range(9) t(i)", name="wide", replace=True)  # noqa: S608
+    with pytest.raises(TreeError, match="61 variables are too many to order: 60 are the m"):
+        survey.search_orders()
+    rows = [(*row, "same") for row in random_rows(19, [2, 2], 60)]
+    found = ingested(db, rows).search_orders(alpha=2)
+    assert scores_of(found) == pytest.approx(
+        brute_force(ingested(db, rows), "abc", 2, []), abs=1e-9
+    )
+    assert found.local["n_stages"].min() == 1
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"weighting": "global"},
+        {"weighting": "none"},
+        {"deff": {"b": 1.7}},
+        {"method": "bhc"},
+        {"method": "bhc", "weighting": "total"},
+    ],
+)
+def test_weights_and_design_effects_count_as_in_the_trees(
+    db: Database, settings: dict[str, object]
+) -> None:
+    import pandas as pd
+
+    rng = np.random.default_rng(17)
+    frame = pd.DataFrame(random_rows(17, [2, 3, 2], 250), columns=list("abc"))
+    frame["w"] = rng.integers(0, 40, 250) / 10
+    survey = db.ingest(frame, name="weighted", weight="w", replace=True)
+    found = survey.search_orders(alpha=2, **settings)  # type: ignore[arg-type]
+    staged = found.event_tree("best", replace=True).learn_stages(alpha=2, **settings)  # type: ignore[arg-type]
+    score = staged.bic if settings.get("method") else staged.log_marginal_likelihood
+    assert found.score == pytest.approx(score, abs=1e-6)
+    assert f"respondents count by weighting {settings.get('weighting', 'situation')}" in (
+        found.summary
+    )
+
+
+def test_a_search_shows_itself_in_notebooks(db: Database) -> None:
+    found = ingested(db, random_rows(18, [2, 2], 50)).search_orders()
+    assert found._repr_html_() == f"<pre>{found.summary.replace(chr(39), '&#x27;')}</pre>"
+    assert repr(found) == found.summary.splitlines()[0]
+
+
+def test_the_command_prints_the_best_orders(tmp_path: Path) -> None:
+    stored = str(tmp_path / "xor.duckdb")
+    with cegdb.open(stored) as database:
+        ingested(database, [row for row, n in XOR.items() for _ in range(n)])
+
+    def call(*more: str, fails: int = 0) -> tuple[str, str]:
+        result = CliRunner().invoke(main, ["orders", stored, "rows", "--alpha", "2", *more])
+        assert result.exit_code == fails, result.output
+        return result.stdout, result.stderr
+
+    out, told = call("--format", "json", "--most", "3")
+    rows = json.loads(out)
+    assert [row["order"] for row in rows[:2]] == [["b", "a", "c"], ["a", "b", "c"]]
+    assert [row["rank"] for row in rows] == [1, 1, 3]
+    assert rows[0]["score"] == pytest.approx(-41.846908)
+    assert "orders of 3 variables of survey 'rows': best b, a, c" in told
+    out, _ = call("--format", "json", "--tier", "c", "--tier", "b,a", "--before", "a < b")
+    assert [row["order"] for row in json.loads(out)] == [["c", "a", "b"]]
+    out, _ = call("--format", "json", "--before", "c<a<b")
+    assert [row["order"] for row in json.loads(out)] == [["c", "a", "b"]]
+    assert "--before 'c' is not A<B" in call("--before", "c", fails=3)[1]
+    assert "no order is possible" in call("--before", "c<a<c", fails=3)[1]
+
+
+def test_the_readme_shows_what_the_command_prints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    from cegdb.demo import DEMOS
+
+    with cegdb.open("demo.duckdb") as database:
+        database.ingest(DEMOS["chds"].select(), name="chds", count="people")
+    readme = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
+    _, shown = readme.split("    cegdb orders demo.duckdb ")
+    command, table = shown.split("\n", 1)
+    arguments = ["orders", "demo.duckdb", *command.split(), "--format", "table"]
+    printed = CliRunner().invoke(main, arguments).stdout.split()
+    # The line under the names is as wide as the table, wherever the columns begin.
+    words = table.split()[: len(printed)]
+    assert [word.strip("─") for word in words] == [word.strip("─") for word in printed]
+
+
+def read_survey(db: Database, shared: Path, name: str) -> Survey:
+    levels = json.loads((shared / f"data/r/{name}.levels.json").read_text())["levels"]
+    return db.ingest(shared / f"data/r/{name}.csv", name=name, levels=levels, replace=True)
+
+
+def unobserved_parameters(found: OrderSearch, sizes: dict[str, int]) -> dict[tuple, int]:
+    """Return what stagedtrees counts more for an order: a stage of unobserved situations.
+
+    One a variable of the order with some unobserved configuration of those before it.
+    """
+    observed = {
+        (row.variable, frozenset(row.predecessors)): row.n_situations
+        for row in found.local.itertuples()
+    }
+    return {
+        tuple(order): sum(
+            sizes[x] - 1
+            for i, x in enumerate(order)
+            if observed[x, frozenset(order[:i])] < math.prod(sizes[y] for y in order[:i])
+        )
+        for order in found.orders["order"]
+    }
+
+
+@pytest.mark.parametrize(
+    "name", ["Asym", "Titanic", "artificial_chds", "covid_patients", "Pokemon"]
+)
+def test_bic_of_every_order_is_that_of_the_reference(
+    db: Database, shared: Path, name: str
+) -> None:
+    rows = json.loads((shared / f"reference/r/{name}__all_orders_bhc_bic.json").read_text())
+    survey = read_survey(db, shared, name)
+    found = survey.search_orders(method="bhc", score="bic")
+    values = survey.variables[survey.variables["kind"] == "value"]
+    sizes = values.groupby("variable")["label"].count().to_dict()
+    more = unobserved_parameters(found, sizes)
+    n = survey.receipt["respondents"]
+    bic = {order: bic + more[order] * math.log(n) for order, bic in scores_of(found).items()}
+    assert bic == pytest.approx({tuple(row["order"]): row["BIC"] for row in rows}, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_same"),
+    [
+        ("Asym", True),
+        ("Titanic", True),
+        ("artificial_chds", True),
+        ("covid_patients", True),
+        ("Pokemon", True),
+        ("trajectories", False),
+        ("PhDArticles", False),
+    ],
+)
+def test_the_best_order_is_at_least_as_good_as_that_of_the_reference(
+    db: Database, shared: Path, name: str, *, is_same: bool
+) -> None:
+    best = json.loads((shared / f"reference/r/{name}__search_best_bhc.json").read_text())
+    unobserved = best["df"] - best["df_excluding_unobserved_stage"]
+    bic = best["BIC"] - unobserved * math.log(best["nobs"])
+    survey = read_survey(db, shared, name)
+    found = survey.search_orders(method="bhc")
+    assert found.settings["score"] == "bic"
+    assert found.score <= bic + 1e-6
+    if is_same:
+        assert (found.best, found.score) == (best["order"], pytest.approx(bic, abs=1e-6))
+    assert survey.search_orders(method="bhc", search="greedy").score >= found.score - 1e-6
+    staged = found.event_tree("best", replace=True).learn_stages(method="bhc")
+    assert staged.bic == pytest.approx(found.score, abs=1e-6)
+
+
+@pytest.mark.parametrize("method", ["auto", "fbhc", "csbhc", "bj", "hc", "exact"])
+def test_any_method_of_learning_can_be_used(db: Database, method: str) -> None:
+    survey = ingested(db, random_rows(15, [2, 2, 2], 300))
+    found = survey.search_orders(method=method)  # type: ignore[arg-type]
+    staged = found.event_tree("best", replace=True).learn_stages(
+        method=method,  # type: ignore[arg-type]
+        alpha=2,
+    )
+    score = staged.log_marginal_likelihood if method == "auto" else staged.bic
+    assert score == pytest.approx(found.score, abs=1e-6)
+    scores = found.orders["score"]
+    best = scores.max() if method == "auto" else scores.min()
+    assert found.score == pytest.approx(best, abs=1e-9)
+
+
+def test_the_exact_method_is_refused_for_more_than_two_labels(db: Database) -> None:
+    survey = ingested(db, random_rows(16, [2, 3, 2], 50))
+    with pytest.raises(StagingError, match="'exact' is for variables of two labels; '"):
+        survey.search_orders(method="exact")
