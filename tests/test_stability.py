@@ -448,6 +448,17 @@ def test_running_again_replaces_and_dropping_or_rebuilding_leaves_nothing(
     sound(db)
 
 
+def test_a_renamed_staging_keeps_its_pairs_and_a_joined_one_has_none(
+    db: Database, sound: Sound
+) -> None:
+    staged = planted(db).learn_stages()
+    staged.stability(runs=2)
+    named = staged.rename({"u1": "frail"}, name="named")
+    assert len(named.stage_pairs) == len(staged.stage_pairs)
+    assert named.join("u3", "u4", name="joined").stage_pairs.empty
+    sound(db)
+
+
 def test_what_cannot_be_relearnt_is_refused(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
