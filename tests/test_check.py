@@ -76,7 +76,10 @@ def fill(db: Database) -> None:
         levels={"risk": ["high", "low", "not assessed"]},
     )
     falls = survey.event_tree("falls")
-    falls.learn_stages("learnt").to_ceg("graph")
+    learnt = falls.learn_stages("learnt")
+    learnt.to_ceg("graph")
+    learnt.stability(runs=3)
+    learnt.intervals("bootstrap", runs=3)
     given = falls.set_stages({("community", "high"): "a", ("hospital", "high"): "a"}, "given")
     given.to_ceg("given")
     given.to_ceg("given in full", stop="baseline")
@@ -742,6 +745,46 @@ STAGING_FAULTS = [
         )
         for size in ("n_hyperstages", "n_stages", "df")
     ),
+    *(
+        Fault(
+            "check_bootstrap", "pairs are counted over the runs of a bootstrap", "learnt", sql
+        )
+        for sql in (
+            "update cegdb.situation_pair set n_together = n_runs + 1",
+            "update cegdb.situation_pair set n_runs = 4",
+            "update cegdb.situation_pair set vertex_id = other_id, other_id = vertex_id",
+            "delete from cegdb.stage_bootstrap",
+        )
+    ),
+    *(
+        Fault(
+            "check_bootstrap",
+            "pairs are of one hyperstage, and told as they are staged",
+            "learnt",
+            sql,
+        )
+        for sql in (
+            "update cegdb.situation_pair set is_together = not is_together",
+            "update cegdb.situation_pair set vertex_id = 0",
+            "update cegdb.situation_pair set other_id = 1000",
+        )
+    ),
+    *(
+        Fault("check_bootstrap", "a bootstrap has all its pairs", "learnt", sql)
+        for sql in (
+            "delete from cegdb.situation_pair",
+            "update cegdb.stage_bootstrap set n_pairs = n_pairs + 1",
+        )
+    ),
+    *(
+        Fault(
+            "check_bootstrap",
+            "an interval goes from low to high within 0 and 1",
+            "learnt",
+            f"update cegdb.bootstrap_interval set {column} = {value}",
+        )
+        for column, value in (("low", "-0.1"), ("high", "1.1"), ("low", "'nan'"), ("high", "0"))
+    ),
 ]
 
 CEG_FAULTS = [
@@ -998,7 +1041,16 @@ CEG_FAULTS = [
 OWNED = {
     "survey": ["variable"],
     "tree": ["vertex", "edge"],
-    "staging": ["hyperstage", "stage", "stage_member", "stage_edge", "ahc_merge"],
+    "staging": [
+        "hyperstage",
+        "stage",
+        "stage_member",
+        "stage_edge",
+        "ahc_merge",
+        "stage_bootstrap",
+        "situation_pair",
+        "bootstrap_interval",
+    ],
     "ceg": ["position", "position_member", "ceg_edge", "merge_step"],
 }
 OWNER_FAULTS = [

@@ -92,6 +92,9 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
         staged.diff(other)
         staged.inclusion(other)
         staged.cid(other)
+        staged.stability(runs=2)
+        staged.intervals("wilson")
+        staged.intervals("bootstrap", runs=2)
         survey.event_tree(name="plain").learn_stages()
         book = {"variables": {"c": {"same": [["p", "q"]]}}}
         with pytest.raises(cegdb.CegdbError, match="declared the same"):

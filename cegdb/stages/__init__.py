@@ -12,14 +12,20 @@ import sqlalchemy as sa
 
 from cegdb.errors import StagingError, agreeing, counted
 from cegdb.sqlfiles import Steps
-from cegdb.stages.grouping import Given, Hyperstages, Start, refuse_overlap_of_frozen
+from cegdb.stages.grouping import (
+    Given,
+    Hyperstages,
+    Start,
+    given_again,
+    refuse_overlap_of_frozen,
+)
 from cegdb.stages.learning import Learning, cluster, read_hyperstages, refuse_misfit
 from cegdb.stages.naming import Grouping, Members, SituationPath, keep_names
 from cegdb.stages.priors import Prior, again, make_priors, small_prior
 from cegdb.stages.relabel import Relabel, Rule, give_labels, read_rules, rules_of
 from cegdb.stages.rules import Depends, apply_rules
-from cegdb.stages.scores import intervals, scores
-from cegdb.stages.weighting import Deff, WeightChoice, Weighting
+from cegdb.stages.scores import credible_intervals, scores
+from cegdb.stages.weighting import Deff, WeightChoice, Weighting, variable_ids
 from cegdb.store import schema
 from cegdb.store.objects import claim_name, clear, drop, new_id, refuse_stale, row, write
 from cegdb.version import made_by
@@ -434,7 +440,7 @@ def remake_stages(store: Store, staging_id: int, *, keeps: bool) -> None:
         deff = said.get("deff") if said.get("deff_is_given") else None
         clear(catalog, "staging", staging_id)
     given = _groupings(staging)
-    initial = None if keeps else _again(given["initial"], None)
+    initial = None if keeps else given_again(given["initial"], None)
     if given["initial"] is not None and initial is None and not keeps:
         raise StagingError(
             f"staging {staging['name']!r} started from stages of a large frame or file, which "
@@ -448,10 +454,10 @@ def remake_stages(store: Store, staging_id: int, *, keeps: bool) -> None:
         alpha=staging["alpha"],
         prior=again(said.get("prior"), _KEPT_PRIORS),
         given=Given(
-            _again(given["hyperstages"], _KEPT_HYPERSTAGES),
-            _again(given["stages"], _KEPT_GIVEN),
+            given_again(given["hyperstages"], _KEPT_HYPERSTAGES),
+            given_again(given["stages"], _KEPT_GIVEN),
             initial,
-            _again(given["frozen"], _KEPT_GIVEN),
+            given_again(given["frozen"], _KEPT_GIVEN),
         ),
         single_edges=said.get("single_edges", "together"),
         rules=rules_of(said),
@@ -469,17 +475,6 @@ def _groupings(staging: Mapping[str, Any]) -> dict[str, Any]:
     rules = {"depends": said["depends"]} if "depends" in said else {}
     kept = ("hyperstages", "initial", "frozen", "stages", "prior")
     return {what: said.get(what) for what in kept} | rules
-
-
-def _again(said: Any, kept: str | Members | None) -> Any:
-    """Return what was given of a staging, as it can be given again."""
-    if not isinstance(said, dict):
-        return said
-    if "groups" in said and not said.get("is_named", True):
-        return list(said["groups"].values())
-    if "groups" in said:
-        return {tuple(path): name for name, paths in said["groups"].items() for path in paths}
-    return kept
 
 
 def _make(store: Store, tree_id: int, request: _Request) -> int:
@@ -642,21 +637,12 @@ def _learn(
 ) -> tuple[list[Merge], dict[str, object]]:
     refuse_overlap_of_frozen(steps)
     plan = request.learning.plan(n_rows)
-    variables = _variable_ids(catalog, tree) if plan.method == "csbhc" else None
+    variables = variable_ids(catalog, tree) if plan.method == "csbhc" else None
     hyperstages = read_hyperstages(
         steps, is_joined=request.given.is_joined, variables=variables
     )
     refuse_misfit(steps, tree["tree_id"], hyperstages, plan)
     return cluster(steps, hyperstages, plan)
-
-
-def _variable_ids(catalog: sa.Connection, tree: Mapping[str, Any]) -> list[int]:
-    """Return the ids of a tree's variables, in its order."""
-    query = sa.select(schema.variable.c.name, schema.variable.c.variable_id).where(
-        schema.variable.c.survey_id == tree["survey_id"]
-    )
-    ids = {name: int(number) for name, number in catalog.execute(query)}
-    return [ids[name] for name in tree["settings"]["order"]]
 
 
 def _not_named(steps: Steps) -> int:
@@ -679,7 +665,7 @@ def _write(
     steps.run("stage_answer")
     steps.run("stage_estimate")
     estimates = steps.arrays("select * from temp.stage_estimate order by place")
-    low, high = intervals(estimates)
+    low, high = credible_intervals(estimates)
     steps.create_from("stage_interval", {"place": estimates["place"], "low": low, "high": high})
     steps.run("staging_edge", staging_id=staging_id)
     return n_hyperstages, scores(estimates, n_rows, smoothing)

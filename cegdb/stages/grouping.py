@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from cegdb.errors import StagingError, counted
-from cegdb.stages.naming import Grouping, refuse_mixed_stages, refuse_mixture, resolve
+from cegdb.stages.naming import (
+    Grouping,
+    Members,
+    refuse_mixed_stages,
+    refuse_mixture,
+    resolve,
+)
+from cegdb.stages.words import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,13 +81,7 @@ class Given:
             "frozen": self.frozen,
             "stage": self.stages,
         }
-        steps.run("situation_edge", tree_id=tree_id)
-        steps.run("floret")
-        steps.create(
-            "situation_path",
-            "select vertex_id, 0 as depth, cast([] as varchar[]) as labels "
-            "from temp.floret where vertex_id = 0",
-        )
+        find_florets(steps, tree_id)
         told: dict[str, object] = {}
         for what, given in groups.items():
             told[what] = resolve(steps, con, tree_id, given, what, passed_over)
@@ -107,6 +108,39 @@ class Given:
             "frozen": told["frozen"],
             "stages": told["stage"],
         }
+
+
+def find_florets(steps: Steps, tree_id: int) -> None:
+    """Make ``situation_edge``, ``floret``, and ``situation_path`` of the root alone."""
+    steps.run("situation_edge", tree_id=tree_id)
+    steps.run("floret")
+    steps.create("situation_path", ROOT)
+
+
+def given_again(said: Any, kept: str | Members | None) -> Any:
+    """Return what was given of a staging, by its settings, as it can be given again.
+
+    Parameters
+    ----------
+    said
+        The setting.
+    kept
+        What stands for a frame or file, whose rows are not in the settings.
+
+    Examples
+    --------
+    >>> given_again({"groups": {"a": [["High", "Low"]]}}, None)
+    {('High', 'Low'): 'a'}
+    >>> given_again("indep", None)
+    'indep'
+    """
+    if not isinstance(said, dict):
+        return said
+    if "groups" in said and not said.get("is_named", True):
+        return list(said["groups"].values())
+    if "groups" in said:
+        return {tuple(path): name for name, paths in said["groups"].items() for path in paths}
+    return kept
 
 
 def _is_one_of(given: object, choices: tuple[str, ...]) -> bool:

@@ -71,7 +71,7 @@ class Learning:
             raise StagingError(
                 f"smoothing is {self.smoothing!r}", hint="give a number from 0 on"
             )
-        if not _is_whole(self.seed) or self.seed < 0:
+        if not is_whole(self.seed) or self.seed < 0:
             raise StagingError(f"seed is {self.seed!r}", hint="give a whole number from 0 on")
         method = self.method
         if self.score is not None and method == "bj":
@@ -105,7 +105,7 @@ class Learning:
             _refuse_unknown("distance", self.distance, _DISTANCES[method])
         if self.n_stages is not None:
             self._only_for("n_stages", "hclust", "kmeans")
-            if not _is_whole(self.n_stages) or self.n_stages < 1:
+            if not is_whole(self.n_stages) or self.n_stages < 1:
                 raise StagingError(
                     f"n_stages is {self.n_stages!r}", hint="give a whole number from 1 on"
                 )
@@ -174,12 +174,17 @@ def _is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _is_whole(value: object) -> bool:
+def is_whole(value: object) -> bool:
+    """Return whether a value is a whole number, and no truth value."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def read_hyperstages(
-    steps: Steps, *, is_joined: bool, variables: Sequence[int] | None
+    steps: Steps,
+    *,
+    is_joined: bool,
+    variables: Sequence[int] | None,
+    takes_all: bool = False,
 ) -> list[Hyperstage]:
     """Return the hyperstages that learning sees, as arrays, by their smallest situation.
 
@@ -193,13 +198,15 @@ def read_hyperstages(
     variables
         The ids of the tree's variables, in its order, if the answers that lead to each
         situation are needed.
+    takes_all
+        Situations that no row reached, too.
     """
     import numpy as np
 
-    steps.run("learnable", is_joined=is_joined)
+    steps.run("learnable", is_joined=is_joined, takes_all=takes_all)
     steps.run("learnable_answer")
     found = steps.arrays("select * from temp.learnable_answer order by all")
-    found["n"], unit = _whole(found)
+    found["n"], unit = as_whole(found["n"], found["size"])
     paths = None if variables is None else _answers(steps, variables)
     hyperstage = found["hyperstage_id"]
     ends = np.flatnonzero(np.diff(hyperstage)) + 1
@@ -210,13 +217,23 @@ def read_hyperstages(
     ]
 
 
-def _whole(rows: Mapping[str, NDArray[Any]]) -> tuple[NDArray[np.int64], float]:
-    """Return counts as multiples of a unit: 1, or a power of 2 for effective sizes."""
+def as_whole(
+    n: NDArray[np.int64], size: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], float]:
+    """Return counts as multiples of a unit: 1, or a power of 2 for effective sizes.
+
+    Parameters
+    ----------
+    n
+        Rows.
+    size
+        What they are worth; masked where they are worth their number.
+    """
     import numpy as np
 
-    if np.ma.getmaskarray(rows["size"]).any() or not len(rows["n"]):
-        return rows["n"], 1.0
-    return whole_sizes(rows["size"])
+    if np.ma.getmaskarray(size).any() or not len(n):
+        return n, 1.0
+    return whole_sizes(size)
 
 
 def whole_sizes(sizes: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:

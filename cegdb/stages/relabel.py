@@ -196,6 +196,16 @@ def give_labels(
     return n
 
 
+def labels_of(steps: Steps, staging_id: int) -> None:
+    """Make ``given_label`` of the edges whose label a staging changed."""
+    steps.create(
+        "given_label",
+        "select child_id, label_id, label from cegdb.relabelled_edge "
+        "where staging_id = $staging_id",
+        {"staging_id": staging_id},
+    )
+
+
 def _variable(rule: Rule, order: list[str]) -> str | None:
     if rule.variable is None:
         return None

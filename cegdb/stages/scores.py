@@ -13,22 +13,27 @@ if TYPE_CHECKING:
 
     Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
-_INTERVAL: Final = 0.95
+LEVEL: Final = 0.95
+"""Of the intervals that are stored."""
 
 
-def intervals(estimates: Arrays) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the 95 % credible interval of each probability, given the staging.
+def credible_intervals(
+    estimates: Arrays, level: float = LEVEL
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the credible interval of each probability, given the staging.
 
     Parameters
     ----------
     estimates
         Columns of ``stage_estimate``: one element a stage and label. The marginal of a
         Dirichlet is Beta(prior + size, total - prior - size).
+    level
+        The probability of the interval.
 
     Examples
     --------
     >>> import numpy as np
-    >>> low, high = intervals({"prior": np.array([1.0]), "size": np.array([1.0]),
+    >>> low, high = credible_intervals({"prior": np.array([1.0]), "size": np.array([1.0]),
     ...     "total": np.array([4.0])})
     >>> low.round(4).item(), high.round(4).item()
     (0.0943, 0.9057)
@@ -39,7 +44,7 @@ def intervals(estimates: Arrays) -> tuple[NDArray[np.float64], NDArray[np.float6
     mass = estimates["prior"] + estimates["size"]
     rest = np.maximum(estimates["total"] - mass, 0.0)
     several = rest > 0
-    tail = (1 - _INTERVAL) / 2
+    tail = (1 - level) / 2
     low, high = np.zeros(len(mass)), np.ones(len(mass))
     low[several] = betaincinv(mass[several], rest[several], tail)
     high[several] = betaincinv(mass[several], rest[several], 1 - tail)

@@ -128,3 +128,12 @@ class Weighting:
             told["deff"] = self.effects
             told["deff_is_given"] = self.deff is not None
         return told
+
+
+def variable_ids(catalog: sa.Connection, tree: Mapping[str, Any]) -> list[int]:
+    """Return the ids of a tree's variables, in its order."""
+    query = sa.select(schema.variable.c.name, schema.variable.c.variable_id).where(
+        schema.variable.c.survey_id == tree["survey_id"]
+    )
+    ids = {name: int(number) for name, number in catalog.execute(query)}
+    return [ids[name] for name in tree["settings"]["order"]]

@@ -47,6 +47,9 @@ _PLACES: Final[Mapping[Kind, _Place]] = {
             schema.ahc_merge,
             schema.stage_drift,
             schema.relabelled_edge,
+            schema.stage_bootstrap,
+            schema.situation_pair,
+            schema.bootstrap_interval,
         ),
     ),
     "ceg": _Place(

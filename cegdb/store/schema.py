@@ -13,7 +13,7 @@ from typing import Final
 import sqlalchemy as sa
 
 SCHEMA: Final = "cegdb"
-HEAD: Final = "0005"
+HEAD: Final = "0006"
 
 metadata: Final = sa.MetaData(schema=SCHEMA)
 
@@ -56,6 +56,11 @@ def _count(name: str) -> sa.Column[int]:
 def _id(name: str, *, wide: bool = False, nullable: bool = False) -> sa.Column[int]:
     kind = sa.BigInteger() if wide else sa.Integer()
     return sa.Column(name, kind, nullable=nullable)
+
+
+def _bootstrap_kind() -> sa.Column[str]:
+    allowed = sa.CheckConstraint("kind in ('nonparametric', 'parametric')")
+    return sa.Column("kind", sa.String, allowed, nullable=False)
 
 
 survey = sa.Table(
@@ -262,6 +267,43 @@ stage_drift = sa.Table(
     sa.Column("low_after", sa.Double),
     sa.Column("high_after", sa.Double),
     sa.Column("is_apart", sa.Boolean),
+)
+stage_bootstrap = sa.Table(
+    "stage_bootstrap",
+    metadata,
+    _id("staging_id"),
+    _bootstrap_kind(),
+    _count("n_runs"),
+    _id("seed", wide=True),
+    _count("n_situations"),
+    _count("n_pairs"),
+    sa.Column("mean_stages", sa.Double, nullable=False),
+    _count("min_stages"),
+    _count("max_stages"),
+    sa.Column("seconds", sa.Double, nullable=False),
+)
+situation_pair = sa.Table(
+    "situation_pair",
+    metadata,
+    _id("staging_id"),
+    _bootstrap_kind(),
+    _id("vertex_id", wide=True),
+    _id("other_id", wide=True),
+    sa.Column("is_together", sa.Boolean, nullable=False),
+    _count("n_runs"),
+    _count("n_together"),
+)
+bootstrap_interval = sa.Table(
+    "bootstrap_interval",
+    metadata,
+    _id("staging_id"),
+    _id("vertex_id", wide=True),
+    _id("label_id"),
+    sa.Column("low", sa.Double, nullable=False),
+    sa.Column("high", sa.Double, nullable=False),
+    sa.Column("level", sa.Double, nullable=False),
+    _count("n_runs"),
+    _id("seed", wide=True),
 )
 position = sa.Table(
     "position",

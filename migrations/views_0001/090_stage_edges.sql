@@ -1,5 +1,6 @@
 -- One row a stage and label: prior mass, n = rows that gave the answer, share = n / total
--- (weighted where the survey is), probability = posterior mean with its 95 % interval.
+-- (weighted where the survey is), probability = posterior mean with its 95 % interval, low to
+-- high, given the staging: how sure the stages are is no part of it.
 create view cegdb.stage_edges as
 select
     g.name as staging,

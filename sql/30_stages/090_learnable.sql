@@ -6,6 +6,7 @@
 -- reads:   floret, situation_group, given_initial, given_frozen
 -- writes:  learnable(vertex_id, hyperstage_id, stage_id)
 -- params:  is_joined BOOLEAN, start from one stage a hyperstage
+--          takes_all BOOLEAN, also situations that no row reached
 -- source:  DESIGN 5
 with named as (
     select
@@ -18,7 +19,7 @@ with named as (
     left join temp.given_initial as i on f.vertex_id = i.vertex_id
     where
         f.n_edges > 1
-        and (f.n > 0 or i.name is not null)
+        and (f.n > 0 or i.name is not null or $takes_all)
         and f.vertex_id not in (select z.vertex_id from temp.given_frozen as z)
 )
 

@@ -74,6 +74,24 @@ with owned as (
     union all
     select
         'staging' as kind,
+        'stage_bootstrap' as rows_of,
+        staging_id as owner_id
+    from cegdb.stage_bootstrap
+    union all
+    select
+        'staging' as kind,
+        'situation_pair' as rows_of,
+        staging_id as owner_id
+    from cegdb.situation_pair
+    union all
+    select
+        'staging' as kind,
+        'bootstrap_interval' as rows_of,
+        staging_id as owner_id
+    from cegdb.bootstrap_interval
+    union all
+    select
+        'staging' as kind,
         'relabelled_edge' as rows_of,
         staging_id as owner_id
     from cegdb.relabelled_edge

@@ -1,0 +1,40 @@
+-- step:    floret_edge
+-- mode:    create
+-- purpose: The edges of the florets that learning sees, and of frozen stages: in the order in
+--          which learning sees them.
+-- reads:   learnable, situation_group, given_frozen, floret, situation_edge, edge_prior,
+--          stage_member
+-- writes:  floret_edge(is_frozen, hyperstage_id, vertex_id, label_id, child_id, prior, stage_id)
+-- params:  staging_id INTEGER, the staging, whose stages are told
+-- source:  none
+with several as (
+    select
+        s.hyperstage_id,
+        s.vertex_id,
+        false as is_frozen
+    from temp.learnable as s
+    union all
+    select
+        g.hyperstage_id,
+        g.vertex_id,
+        true as is_frozen
+    from temp.situation_group as g
+    inner join temp.given_frozen as z on g.vertex_id = z.vertex_id
+    inner join temp.floret as f on g.vertex_id = f.vertex_id
+    where f.n_edges > 1
+)
+
+select
+    s.is_frozen,
+    s.hyperstage_id,
+    s.vertex_id,
+    e.label_id,
+    e.child_id,
+    a.prior,
+    m.stage_id
+from several as s
+inner join temp.situation_edge as e on s.vertex_id = e.vertex_id
+inner join temp.edge_prior as a on e.child_id = a.child_id
+inner join cegdb.stage_member as m
+    on m.staging_id = $staging_id and s.vertex_id = m.vertex_id
+order by s.is_frozen, s.hyperstage_id, s.vertex_id, e.label_id

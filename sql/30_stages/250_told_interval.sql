@@ -1,0 +1,31 @@
+-- step:    told_interval
+-- mode:    create
+-- purpose: Intervals of the probabilities of a staging in words; of several labels only.
+-- reads:   stage_estimate, stage_interval, stage_edges
+-- writes:  told_interval(place, staging, stage, situation, path, variable, label, n, weight,
+--          share, probability, low, high, method, level, given)
+-- params:  staging VARCHAR, its name
+--          method VARCHAR, what the intervals are
+--          level DOUBLE, of the intervals
+-- source:  none
+select
+    i.place,
+    s.staging,
+    s.stage,
+    cast(null as varchar) as situation,
+    cast(null as varchar) as path,
+    s.variable,
+    s.label,
+    s.n,
+    cast(s.weight as double) as weight,
+    s.share,
+    s.probability,
+    if(e.n_labels > 1 and i.low <= 1, i.low, null) as low,
+    if(e.n_labels > 1 and i.low <= 1, i.high, null) as high,
+    $method as method,
+    $level as level,
+    'given the staging' as given
+from temp.stage_estimate as e
+inner join temp.stage_interval as i on e.place = i.place
+inner join cegdb.stage_edges as s
+    on s.staging = $staging and e.stage_id = s.stage_id and e.label_id = s.label_id

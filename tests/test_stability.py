@@ -1,0 +1,676 @@
+"""Stability and intervals: replicates, pairs staged together, and what is not sure."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from pandas.testing import assert_frame_equal
+from scipy.optimize import brentq
+from scipy.stats import binomtest, chi2
+
+import cegdb
+from cegdb.ahc import chance
+from cegdb.cli import main
+from cegdb.errors import StagingError, StaleError, StoreError
+from cegdb.sqlfiles import Steps
+from cegdb.stages import bootstrap, naming
+from cegdb.stages import intervals as intervals_room
+from cegdb.stages.relearning import read_relearning
+from cegdb.store import migrate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pandas as pd
+
+    from cegdb.api import Database, EventTree, StagedTree
+    from cegdb.stages.relearning import Relearning
+
+    Sound = Callable[[Database], None]
+
+# Three questions of which all answers occur often, the last one with planted stages.
+PLANTED = (
+    "select a, b, c, cast(n * if(c = 'no', 1 - p, p) as integer) as n from ("
+    "select a, b, unnest(['no', 'yes']) as c, 400 as n, "
+    "case when a = 'u' then 0.2 when b = 'x' then 0.5 else 0.8 end as p "
+    "from (values ('u'), ('v')) as t(a), (values ('x'), ('y'), ('z')) as s(b))"
+)
+# The last question is skipped by some, and one history has a single row.
+SKIPPED = (
+    "select a, if(i % 5 = 0, null, b) as b, if(i % 3 = 0, null, c) as c from ("
+    "select i, ['u', 'v'][1 + i % 2] as a, ['x', 'y', 'z'][1 + (i // 2) % 3] as b, "
+    "['no', 'yes'][1 + (i // 7) % 2] as c from range(600) t(i)) "
+    "union all select 'w', 'x', 'no'"
+)
+
+
+@pytest.fixture(autouse=True)
+def _few_null_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the null bootstrap of each learning short: it is not what is tested here."""
+    monkeypatch.setattr(chance, "_MOST_RUNS", 2)
+    monkeypatch.setattr(chance, "_FEWEST_RUNS", 2)
+
+
+def planted(db: Database, **settings: Any) -> EventTree:
+    """Make the tree of the planted stages."""
+    return db.ingest(PLANTED, "planted", count="n", **settings).event_tree()
+
+
+def relearning_of(staged: StagedTree) -> Relearning:
+    """Read how a staging is learnt again."""
+    store = staged._store
+    with store.writing() as (con, catalog), Steps(con) as steps:
+        return read_relearning(steps, con, catalog, staged.id)
+
+
+def members(staged: StagedTree) -> dict[int, int]:
+    """Return situation -> stage."""
+    frame = staged.florets
+    return dict(zip(frame["vertex_id"].tolist(), frame["stage_id"].tolist(), strict=True))
+
+
+def tables(staged: StagedTree, view: str) -> pd.DataFrame:
+    """Return the rows of a view of a staging, in order."""
+    store = staged._store
+    with store.reading() as con:
+        query = f"select * from cegdb.{view} where staging = ? order by all"  # noqa: S608
+        return con.execute(query, [staged.name]).df()
+
+
+SETTINGS: list[dict[str, Any]] = [
+    {"alpha": 3},
+    {"method": "auto", "structure_prior": "size"},
+    {"method": "bhc"},
+    {"method": "fbhc", "score": "aic"},
+    {"method": "csbhc"},
+    {"method": "bj", "threshold": 0.02},
+    {"method": "hc", "initial": "indep"},
+    {"method": "exact", "hyperstages": "labels", "frozen": [[("u",)], [("v",)]]},
+    {"method": "hclust", "n_stages": 2},
+    {"method": "kmeans", "n_stages": 2, "seed": 3},
+    {"prior": "path", "hyperstages": [[("u", "*")], [("v", "*")]]},
+    {"prior": {("u",): 2.5}, "frozen": [[("u", "x"), ("v", "z")]]},
+    {"relabel": {(("u", "*"), "yes"): "oui", "z": "Z"}, "initial": [[("v", "x"), ("v", "z")]]},
+    {"initial": [[("u", "x"), ("u", "y")], [("v", "x"), ("v", "z")]], "deff": {"c": 2.0}},
+]
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+def test_the_rows_themselves_give_the_staging_again(
+    db: Database, settings: dict[str, Any]
+) -> None:
+    staged = planted(db).learn_stages(**settings)
+    relearning = relearning_of(staged)
+    replicate = relearning.rows.replicate(relearning.rows.ended)
+    assert replicate.size.tolist() == pytest.approx(relearning.rows.size.tolist())
+    stages = members(staged)
+    for florets, found in zip(relearning.florets, relearning.learn(replicate), strict=True):
+        assert found.is_reached.all()
+        assert found.stage.tolist() == [stages[vertex] for vertex in florets.ids.tolist()]
+
+
+@pytest.mark.parametrize("weighting", ["situation", "global", "total", "none"])
+def test_weighted_rows_are_worth_what_learning_takes_them_for(
+    db: Database, weighting: Any
+) -> None:
+    rows = f"select *, 0.25 + (row_number() over (order by a, b, c)) % 4 as w from ({SKIPPED})"  # noqa: S608
+    staged = (
+        db.ingest(rows, "weighed", weight="w")
+        .event_tree()
+        .learn_stages(weighting=weighting, deff=1.5)
+    )
+    relearning = relearning_of(staged)
+    found = relearning.rows.replicate(relearning.rows.ended)
+    assert found.size.tolist() == pytest.approx(relearning.rows.size.tolist(), rel=1e-9)
+    stages = members(staged)
+    for florets, now in zip(relearning.florets, relearning.learn(found), strict=True):
+        assert now.stage.tolist() == [stages[vertex] for vertex in florets.ids.tolist()]
+
+
+def ingested(db: Database, staged: StagedTree, replicate: Any, **settings: Any) -> Any:
+    """Learn a replicate from a survey of its rows; return that staging."""
+    tree = tables_of_paths(staged)
+    rows = [
+        (*path, int(n), weight)
+        for path, n, weight in zip(
+            tree["labels"], replicate.n[tree["vertex_id"]], tree["mean_weight"], strict=True
+        )
+        if len(path) == 3
+    ]
+    assert all(n for *_, n, _ in rows)
+    values = ", ".join(f"('{a}', '{b}', '{c}', {n}, {w})" for a, b, c, n, w in rows)
+    weight = {"weight": "w"} if settings.pop("is_weighed", False) else {}
+    columns = "a, b, c, n, w" if weight else "a, b, c, n"
+    survey = db.ingest(
+        f"select {columns} from (values {values}) as t(a, b, c, n, w)",  # noqa: S608
+        "again",
+        count="n",
+        replace=True,
+        **weight,
+    )
+    return survey.event_tree().learn_stages(**settings)
+
+
+def tables_of_paths(staged: StagedTree) -> pd.DataFrame:
+    """Return the labels that lead to each vertex, and the mean weight of its rows."""
+    store = staged._store
+    with store.reading() as con:
+        return con.execute(
+            "with recursive walk as (select vertex_id, cast([] as varchar[]) as labels "
+            "from cegdb.vertex where tree_id = $tree and vertex_id = 0 union all "
+            "select e.child_id, list_append(w.labels, l.label) from walk as w "
+            "inner join cegdb.edge as e on e.tree_id = $tree and w.vertex_id = e.parent_id "
+            "inner join cegdb.level as l on e.level_id = l.level_id) "
+            "select vertex_id, labels, coalesce(cast(v.weight as double) / v.n, 1) as "
+            "mean_weight from walk inner join (select * from cegdb.vertex where tree_id = "
+            "$tree) as v using (vertex_id) order by vertex_id",
+            {"tree": staged.tree.id},
+        ).df()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"method": "bhc"},
+        {"alpha": 3, "frozen": [[("u", "x"), ("v", "z")]]},
+        {"alpha": 3, "is_weighed": True},
+        {"alpha": 3, "is_weighed": True, "weighting": "global"},
+    ],
+    ids=str,
+)
+def test_pairs_and_intervals_are_those_of_surveys_of_the_replicates(
+    db: Database, sound: Sound, settings: dict[str, Any]
+) -> None:
+    is_weighed = settings.get("is_weighed", False)
+    said = {name: value for name, value in settings.items() if name != "is_weighed"}
+    query = f"select *, if(a = 'u', 2, 0.5) + if(c = 'yes', 1, 0) as w from ({PLANTED})"  # noqa: S608
+    weight = {"weight": "w"} if is_weighed else {"columns": ["a", "b", "c"]}
+    tree = db.ingest(query, "planted", count="n", **weight).event_tree()
+    staged = tree.learn_stages(**said)
+    frozen = set(staged.stages.query("kind == 'given'")["stage_id"])
+    stages = members(staged)
+    runs = 3
+    staged.stability(runs=runs, seed=5)
+    staged.intervals("bootstrap", runs=runs, seed=5, level=0.5)
+    together: Counter[tuple[int, int]] = Counter()
+    estimates: dict[tuple[int, str], list[float]] = {}
+    for replicate in relearning_of(staged).replicates("nonparametric", runs, 5):
+        again = ingested(db, staged, replicate, **settings)
+        found = members(again)
+        for one in found:
+            for other in found:
+                together[one, other] += found[one] == found[other]
+        edges = db.sql(
+            "select parent_id, label, probability from cegdb.staged_edges "
+            "where staging = 'again'"
+        )
+        for parent, label, probability in edges.itertuples(index=False):
+            estimates.setdefault((parent, label), []).append(probability)
+    pairs = staged.stage_pairs
+    learnt = [vertex for vertex in stages if stages[vertex] not in frozen]
+    variable = dict(zip(staged.florets["vertex_id"], staged.florets["variable"], strict=True))
+    assert list(zip(pairs["vertex_id"], pairs["other_id"], strict=True)) == [
+        (one, other)
+        for one in learnt
+        for other in learnt
+        if one < other and variable[one] == variable[other]
+    ]
+    for pair in pairs.itertuples():
+        assert pair.n_together == together[pair.vertex_id, pair.other_id]
+        assert pair.n_runs == runs
+        assert pair.is_together == (stages[pair.vertex_id] == stages[pair.other_id])
+    kept = tables(staged, "bootstrap_intervals")
+    assert len(kept) == len(estimates)
+    for row in kept.itertuples():
+        low, high = np.quantile(estimates[row.vertex_id, row.label], [0.25, 0.75])
+        assert row.low == pytest.approx(low, rel=1e-7)
+        assert row.high == pytest.approx(high, rel=1e-7)
+    sound(db)
+
+
+@pytest.mark.parametrize("kind", ["nonparametric", "parametric"])
+def test_pairs_are_counted_over_the_runs_that_reach_both(db: Database, kind: Any) -> None:
+    staged = db.ingest(SKIPPED, "skipped").event_tree().learn_stages()
+    staged.stability(kind, runs=15, seed=2)
+    relearning = relearning_of(staged)
+    together: Counter[tuple[int, int]] = Counter()
+    both: Counter[tuple[int, int]] = Counter()
+    n_stages = []
+    for replicate in relearning.replicates(kind, 15, 2):
+        seen: set[int] = set()
+        for florets, found in zip(relearning.florets, relearning.learn(replicate), strict=True):
+            stage = {
+                int(vertex): int(name)
+                for vertex, name, is_reached in zip(florets.ids, *found, strict=True)
+                if is_reached
+            }
+            seen |= set(stage.values())
+            for one, other in ((i, j) for i in stage for j in stage if i < j):
+                both[one, other] += 1
+                together[one, other] += stage[one] == stage[other]
+        n_stages.append(len(seen))
+    for pair in staged.stage_pairs.itertuples():
+        assert pair.n_runs == both[pair.vertex_id, pair.other_id]
+        assert pair.n_together == together[pair.vertex_id, pair.other_id]
+    told = tables(staged, "stage_bootstraps").iloc[0]
+    assert told["mean_stages"] == np.mean(n_stages)
+    assert (told["min_stages"], told["max_stages"]) == (min(n_stages), max(n_stages))
+
+
+def test_a_situation_of_one_row_is_not_reached_in_every_replicate(
+    db: Database, sound: Sound
+) -> None:
+    tree = db.ingest(SKIPPED, "skipped").event_tree(sampling_zeros="full")
+    staged = tree.learn_stages()
+    staged.stability(runs=40)
+    pairs = staged.stage_pairs
+    rare = pairs[pairs["path"].eq("w") | pairs["other_path"].eq("w")]
+    assert len(rare) == 2
+    assert rare["n_runs"].between(10, 39).all()
+    rest = pairs[~pairs["path"].str.startswith("w") & ~pairs["other_path"].str.startswith("w")]
+    assert (rest["n_runs"] == 40).all()
+    kept = staged.intervals("bootstrap", runs=40)
+    assert not kept["path"].eq("w -> y").any()
+    sound(db)
+
+
+def test_simulated_rows_may_reach_what_no_row_did(db: Database, sound: Sound) -> None:
+    staged = db.ingest(SKIPPED, "skipped").event_tree(sampling_zeros="full").learn_stages()
+    staged.stability("parametric", runs=30)
+    pairs = staged.stage_pairs
+    assert pairs["n_runs"].min() < 30
+    assert not pairs["path"].str.startswith("w -> y").any()
+    rows = relearning_of(staged).rows
+    paths = tables_of_paths(staged)["labels"].map(tuple)
+    (unseen,) = np.flatnonzero(paths == ("w", "y"))
+    assert rows.add_up(rows.ended)[unseen] == 0
+    found = [one.n[unseen] for one in relearning_of(staged).replicates("parametric", 30, 1)]
+    assert sum(found) > 0
+    sound(db)
+
+
+def test_equal_weights_change_nothing(db: Database) -> None:
+    found = []
+    for weight in (None, "2.5"):
+        rows = f"select *, {weight or 1} as w from ({SKIPPED})"  # noqa: S608
+        given = {"weight": "w"} if weight else {"columns": ["a", "b", "c"]}
+        survey = db.ingest(rows, "skipped", replace=True, **given)
+        staged = survey.event_tree(replace=True).learn_stages(replace=True)
+        staged.stability(runs=8)
+        staged.stability("parametric", runs=8)
+        intervals = [staged.intervals(how, runs=8) for how in ("wilson", "bootstrap")]
+        found.append((staged.stage_pairs, *[one.drop(columns="weight") for one in intervals]))
+    for one, other in zip(*found, strict=True):
+        assert_frame_equal(one, other, check_exact=False, rtol=1e-9)
+
+
+def test_replicates_keep_the_number_of_rows_and_its_mean_and_variance(db: Database) -> None:
+    staged = db.ingest(SKIPPED, "skipped").event_tree().learn_stages()
+    relearning = relearning_of(staged)
+    rows = relearning.rows
+    data = rows.replicate(rows.ended).n
+    for kind in ("nonparametric", "parametric"):
+        found = np.array([one.n for one in relearning.replicates(kind, 400, 7)])
+        assert (found[:, 0] == 601).all()
+        inner = np.unique(rows.parent[1:])
+        for vertex in inner:
+            below = found[:, rows.parent == vertex].sum(axis=1)
+            assert (below <= found[:, vertex]).all()
+            if not rows.ended[vertex]:
+                assert (below == found[:, vertex]).all()
+        if kind == "nonparametric":
+            share = data / 601
+            error = np.sqrt(601 * share * (1 - share))
+            assert (abs(found.mean(axis=0) - data) <= 4 * error / np.sqrt(400) + 1e-9).all()
+            assert found.std(axis=0) == pytest.approx(error, rel=0.2, abs=1e-9)
+        else:
+            stops = (
+                found[:, inner]
+                - np.array([found[:, rows.parent == vertex].sum(axis=1) for vertex in inner]).T
+            ).mean(axis=0)
+            assert stops == pytest.approx(rows.ended[inner], rel=0.15, abs=1)
+
+
+def test_simulated_rows_follow_the_shares_of_the_stages(db: Database) -> None:
+    joined = planted(db).learn_stages(method="hclust", n_stages=1)
+    relearning = relearning_of(joined)
+    mean = np.mean([one.n for one in relearning.replicates("parametric", 200, 3)], axis=0)
+    for edge in db.sql(
+        "select e.child_id, e.parent_id, s.share from cegdb.staged_edges as e inner join "
+        "cegdb.stage_edges as s using (staging, stage_id, label) where staging = $name",
+        {"name": joined.name},
+    ).itertuples():
+        assert mean[edge.child_id] / mean[edge.parent_id] == pytest.approx(edge.share, abs=0.02)
+
+
+def test_planted_stages_are_found_again_and_identical_ones_are_not_firm(
+    db: Database, sound: Sound
+) -> None:
+    staged = planted(db).learn_stages(alpha=3, structure_prior="size")
+    for kind in ("nonparametric", "parametric"):
+        pairs = staged.stability(kind, runs=40)
+        assert list(pairs["kind"].unique()) == [kind]
+        last = staged.stage_pairs.query("variable == 'c' and kind == @kind")
+        of = {"u -> x": 0, "u -> y": 0, "u -> z": 0, "v -> x": 1, "v -> y": 2, "v -> z": 2}
+        for pair in last.itertuples():
+            if of[pair.path] == of[pair.other_path]:
+                assert pair.share > 0.8
+            else:
+                assert pair.share < 0.05
+    null = db.ingest(
+        "select i % 20 as a, (i // 20) % 10 < 4 as b from range(4000) t(i)", "null"
+    )
+    found = null.event_tree().learn_stages().stability(runs=20)
+    (share,) = found.query("variable == 'b'")["mean_share"]
+    assert share < 0.75
+    sound(db)
+
+
+def test_stages_are_summed_up_by_their_pairs(db: Database) -> None:
+    staged = db.ingest(SKIPPED, "skipped").event_tree().learn_stages(method="bhc", score="aic")
+    frame = staged.stability(runs=25)
+    pairs = staged.stage_pairs.dropna(subset="share")
+    swapped = pairs.rename(columns={"stage": "other_stage", "other_stage": "stage"})
+    swapped["vertex_id"], swapped["other_id"] = pairs["other_id"], pairs["vertex_id"]
+    for stage in frame.itertuples():
+        within = pairs[(pairs["stage"] == stage.stage) & pairs["is_together"]]["share"]
+        outside = [
+            (-pair.share, pair.other_id)
+            for sided in (pairs, swapped)
+            for pair in sided[sided["stage"] == stage.stage].itertuples()
+            if not pair.is_together
+        ]
+        if len(within):
+            assert stage.mean_share == pytest.approx(within.mean())
+            assert stage.min_share == within.min()
+        else:
+            assert np.isnan(stage.mean_share)
+        if outside:
+            assert (-stage.max_share_outside, stage.outside_id) == min(outside)
+    assert (
+        frame["n_situations"].tolist()
+        == staged.stages.query("kind == 'learnt'")["n_situations"].tolist()
+    )
+
+
+def test_seed_decides_and_neither_row_order_nor_threads_do() -> None:
+    found = []
+    for order, threads, seed in (("a, b, c", 1, 1), ("c desc, b desc, a", 2, 1), ("a", 1, 2)):
+        with cegdb.open(threads=threads) as db:
+            rows = f"select * from ({SKIPPED}) order by {order}"  # noqa: S608
+            staged = db.ingest(rows, "skipped").event_tree().learn_stages()
+            staged.stability(runs=10, seed=seed)
+            intervals = staged.intervals("bootstrap", runs=10, seed=seed)
+            found.append((staged.stage_pairs, intervals, staged))
+            if len(found) == 1:
+                staged.stability(runs=10, seed=seed)
+                assert staged.stage_pairs.equals(found[0][0])
+    assert found[0][0].equals(found[1][0])
+    assert found[0][1].equals(found[1][1])
+    assert not found[0][0].equals(found[2][0])
+
+
+def test_running_again_replaces_and_dropping_or_rebuilding_leaves_nothing(
+    db: Database, sound: Sound
+) -> None:
+    survey = db.ingest(PLANTED, "planted", count="n")
+    staged = survey.event_tree().learn_stages()
+    staged.stability(runs=4)
+    n_pairs = len(staged.stage_pairs)
+    staged.stability("parametric", runs=4)
+    staged.stability(runs=np.int64(7), seed=np.int64(1))
+    staged.intervals("bootstrap", runs=4)
+    assert len(staged.stage_pairs) == 2 * n_pairs
+    told = tables(staged, "stage_bootstraps")
+    assert told[["kind", "n_runs"]].to_numpy().tolist() == [
+        ["nonparametric", 7],
+        ["parametric", 4],
+    ]
+    survey.append("select 'u' as a, 'x' as b, 'yes' as c, 3 as n")
+    with pytest.raises(StaleError, match="rebuild"):
+        staged.stability(runs=2)
+    db.rebuild()
+    for table in ("situation_pair", "stage_bootstrap", "bootstrap_interval"):
+        assert len(db.sql(f"from cegdb.{table}")) == 0
+    staged.stability(runs=2)
+    staged.intervals("bootstrap", runs=2)
+    sound(db)
+    db.drop("staging", staged.name)
+    for table in ("situation_pair", "stage_bootstrap", "bootstrap_interval"):
+        assert len(db.sql(f"from cegdb.{table}")) == 0
+    sound(db)
+
+
+def test_a_renamed_staging_keeps_its_pairs_and_a_joined_one_has_none(
+    db: Database, sound: Sound
+) -> None:
+    staged = planted(db).learn_stages()
+    staged.stability(runs=2)
+    named = staged.rename({"u1": "frail"}, name="named")
+    assert len(named.stage_pairs) == len(staged.stage_pairs)
+    assert named.join("u3", "u4", name="joined").stage_pairs.empty
+    sound(db)
+
+
+def test_what_cannot_be_relearnt_is_refused(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = planted(db)
+    given = tree.set_stages({}, "own")
+    with pytest.raises(StagingError, match=r"'own' were given by hand(.|\n)*learn_stages"):
+        given.stability()
+    with pytest.raises(StagingError, match="given by hand"):
+        given.intervals("bootstrap")
+    staged = tree.learn_stages()
+    for settings, message in (
+        ({"kind": "jackknife"}, "kind is 'jackknife'"),
+        ({"runs": 0}, "runs is 0"),
+        ({"runs": True}, "runs is True"),
+        ({"seed": -1}, "seed is -1"),
+        ({"seed": 2**63}, "seed is 9223"),
+    ):
+        with pytest.raises(StagingError, match=message):
+            staged.stability(**settings)
+    for settings, message in (
+        ({"method": "wald"}, "method is 'wald'"),
+        ({"level": 1}, "level is 1"),
+        ({"level": 95}, "level is 95"),
+        ({"method": "bootstrap", "runs": 1.5}, "runs is 1.5"),
+    ):
+        with pytest.raises(StagingError, match=message):
+            staged.intervals(**settings)
+    monkeypatch.setattr(bootstrap, "MOST_PAIRS", 10)
+    with pytest.raises(StagingError, match=r"16 pairs of situations(.|\n)*freeze"):
+        staged.stability(runs=2)
+    monkeypatch.setattr(intervals_room, "MOST_ESTIMATES", 100)
+    with pytest.raises(StagingError, match=r"10 runs of 20 edges are 200 estimates"):
+        staged.intervals("bootstrap", runs=10)
+
+
+def test_a_large_frame_to_start_from_is_refused(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(naming, "_MOST_RECORDED", 2)
+    rows = "select vertex_id, 's' as stage from cegdb.vertices where variable = 'b'"
+    staged = planted(db).learn_stages("large", initial=rows)
+    staged.stability(runs=1)
+    rows = "select vertex_id, 's' as stage from cegdb.vertices where variable = 'c'"
+    staged = db.trees["planted"].learn_stages("larger", initial=rows)
+    with pytest.raises(StagingError, match="'larger' started from stages of a large frame"):
+        staged.stability(runs=1)
+
+
+def test_a_read_only_database_is_refused_for_what_writes(tmp_path: Path) -> None:
+    file = tmp_path / "planted.duckdb"
+    with cegdb.open(file) as db:
+        planted(db).learn_stages()
+    with cegdb.open(file, read_only=True) as db:
+        staged = db.stagings["planted"]
+        assert len(staged.intervals("goodman")) == 11
+        with pytest.raises(StoreError, match="open read-only"):
+            staged.stability(runs=1)
+        with pytest.raises(StoreError, match="open read-only"):
+            staged.intervals("bootstrap", runs=1)
+
+
+def test_frozen_stages_are_no_pairs_but_have_intervals(db: Database, sound: Sound) -> None:
+    staged = planted(db).learn_stages(frozen=[[("u", "x"), ("v", "x")]])
+    staged.stability(runs=5)
+    assert not staged.stage_pairs["path"].isin(["u -> x", "v -> x"]).any()
+    kept = staged.intervals("bootstrap", runs=30)
+    both = kept[kept["path"].isin(["u -> x", "v -> x"])]
+    assert both.groupby("label")["low"].nunique().tolist() == [1, 1]
+    assert ((both["low"] < both["probability"]) & (both["probability"] < both["high"])).all()
+    sound(db)
+
+
+def test_relabelled_answers_have_intervals(db: Database, sound: Sound) -> None:
+    staged = planted(db).learn_stages(relabel={(("u", "*"), "yes"): "oui"})
+    found = staged.intervals("bootstrap", runs=20)
+    assert len(found) == 20
+    assert set(found[found["path"].str.startswith("u -> ")]["label"]) == {"no", "oui"}
+    given = staged.intervals("wilson")
+    assert "oui" in set(given["label"])
+    assert staged.stability(runs=5)["mean_share"].max() <= 1
+    sound(db)
+
+
+def test_intervals_given_the_staging_are_those_of_the_formulas(db: Database) -> None:
+    staged = db.ingest(SKIPPED, "skipped").event_tree().learn_stages()
+    stored = staged.stage_edges
+    credible = staged.intervals()
+    assert credible["low"].equals(stored["low"])
+    assert credible["high"].equals(stored["high"])
+    assert set(credible["given"]) == {"given the staging"}
+    narrow = staged.intervals(level=0.5)
+    several = credible["low"].notna()
+    assert (narrow["low"] > credible["low"])[several].all()
+    for level in (0.8, 0.95):
+        found = staged.intervals("wilson", level=level)
+        for row in found[several].itertuples():
+            total = int(stored.loc[stored["stage"] == row.stage, "n"].sum())
+            known = binomtest(row.n, total).proportion_ci(level, "wilson")
+            assert (row.low, row.high) == pytest.approx(tuple(known), abs=1e-12)
+            k = int((stored["stage"] == row.stage).sum())
+            bound = chi2.ppf(1 - (1 - level) / k, 1)
+            share = row.n / total
+
+            def apart(
+                p: float, share: float = share, n: int = total, c: float = bound
+            ) -> float:
+                return n * (share - p) ** 2 - c * p * (1 - p)
+
+            good = staged.intervals("goodman", level=level).loc[row.Index]
+            if 0 < row.n < total:
+                assert good["low"] == pytest.approx(brentq(apart, 0, share), abs=1e-9)
+                assert good["high"] == pytest.approx(brentq(apart, share, 1), abs=1e-9)
+
+
+def test_goodman_intervals_are_the_published_ones() -> None:
+    # Sison & Glaz (1995), JASA 90, 366-369, example 1, to three decimals.
+    counts = np.array([56.0, 72.0, 73.0, 59.0])
+    low, high = intervals_room.goodman(counts, np.full(4, 467.0), np.full(4, 7), 0.95)
+    assert low.round(3).tolist() == [0.085, 0.115, 0.116, 0.091]
+    assert high.round(3).tolist() == [0.166, 0.204, 0.207, 0.173]
+
+
+def test_shares_of_no_rows_and_single_edges_have_no_interval(db: Database) -> None:
+    tree = db.ingest(SKIPPED, "skipped").event_tree(sampling_zeros="full")
+    staged = tree.learn_stages()
+    kinds = dict(zip(staged.stages["stage"], staged.stages["kind"], strict=True))
+    for method in ("wilson", "goodman"):
+        found = staged.intervals(method)
+        is_seen = found["stage"].map(kinds).eq("learnt")
+        assert found["low"].notna().equals(is_seen)
+        assert found["high"].notna().equals(is_seen)
+    assert staged.intervals()["low"].notna().all()
+    single = db.ingest("select 1 as x", "single").event_tree().learn_stages()
+    assert single.intervals()["low"].isna().all()
+    assert len(single.intervals("bootstrap", runs=2)) == 0
+    assert single.stability(runs=2).empty
+
+
+def test_effective_counts_make_intervals_wider(db: Database) -> None:
+    plain = planted(db).learn_stages(method="hclust", n_stages=1)
+    halved = plain.tree.learn_stages(method="hclust", n_stages=1, deff=4)
+    for method in ("credible", "wilson", "goodman"):
+        one, other = plain.intervals(method), halved.intervals(method)
+        ratio = (other["high"] - other["low"]) / (one["high"] - one["low"])
+        assert ratio.to_numpy() == pytest.approx(2, rel=0.02)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_percentiles_are_those_of_the_numbers_there_are(level: float) -> None:
+    random = np.random.default_rng(4)
+    found = random.random((30, 6))
+    found[random.random((30, 6)) < 0.3] = np.nan
+    found[0, 2:] = 0.5
+    found[:, 0] = np.nan
+    found[0, 1], found[1:, 1] = 0.5, np.nan
+    low, high, n = intervals_room.percentiles(found, level)
+    assert n.tolist() == (~np.isnan(found)).sum(axis=0).tolist()
+    tail = (1 - level) / 2
+    assert low[1:] == pytest.approx(np.nanquantile(found[:, 1:], tail, axis=0))
+    assert high[1:] == pytest.approx(np.nanquantile(found[:, 1:], 1 - tail, axis=0))
+
+
+def test_a_file_of_the_fourth_revision_goes_on(tmp_path: Path, sound: Sound) -> None:
+    file = tmp_path / "planted.duckdb"
+    with cegdb.open(file) as db:
+        planted(db).learn_stages().stability(runs=2)
+        migrate.upgrade(db._store._engine, "0004")
+        assert "situation_pair" not in set(db.sql("from duckdb_tables()")["table_name"])
+    with cegdb.open(file) as db:
+        assert len(db.stagings["planted"].stability(runs=2)) > 1
+        sound(db)
+
+
+def test_the_command_line_prints_stages_and_intervals(tmp_path: Path) -> None:
+    file = tmp_path / "planted.duckdb"
+    with cegdb.open(file) as db:
+        planted(db).learn_stages()
+
+    def call(*arguments: str, code: int = 0) -> Any:
+        result = CliRunner().invoke(main, [*arguments])
+        assert result.exit_code == code, result.output
+        return result
+
+    shown = call("stability", str(file), "planted", "--runs", "5", "--format", "json")
+    assert "5 runs" in shown.stderr
+    assert "cegdb.stage_pairs" in shown.stderr
+    rows = json.loads(shown.stdout)
+    assert rows[0]["stage"] == "u0"
+    assert rows[0]["mean_share"] is None
+    given = call("intervals", str(file), "planted", "--method", "wilson", "--format", "csv")
+    assert given.stdout.splitlines()[0].startswith("staging,stage,situation,path,variable")
+    again = call(
+        "intervals", str(file), "planted", "--method", "bootstrap", "--runs", "4", "--format",
+        "json",
+    )  # fmt: skip
+    assert {row["given"] for row in json.loads(again.stdout)} == {"relearns the stages"}
+    wrong = call("stability", str(file), "planted", "--runs", "0", code=3)
+    assert "runs is 0" in wrong.stderr
+    pairs = call("sql", str(file), "select count(*) as n from cegdb.stage_pairs")
+    assert pairs.stdout.splitlines() == ["n", "16"]
+
+
+def test_the_commands_of_the_readme_run_as_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with cegdb.open("falls.duckdb") as db:
+        planted(db).learn_stages("falls")
+    readme = Path(__file__).resolve().parents[1] / "README.md"
+    section = readme.read_text(encoding="utf-8").split("## How sure\n")[1].split("\n## ")[0]
+    commands = [line for line in section.splitlines() if line.startswith("    cegdb ")]
+    assert len(commands) == 3
+    for command in commands:
+        result = CliRunner().invoke(main, shlex.split(command)[1:])
+        assert result.exit_code == 0, result.output
