@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-import math
-import time
-from dataclasses import dataclass
-from numbers import Real
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Final
 
-import sqlalchemy as sa
-
-from cegdb.errors import StagingError, agreeing, counted
-from cegdb.sqlfiles import Steps
-from cegdb.stages.grouping import (
-    Given,
-    Hyperstages,
-    Start,
-    given_again,
-    refuse_overlap_of_frozen,
-)
-from cegdb.stages.learning import Learning, cluster, read_hyperstages, refuse_misfit
-from cegdb.stages.naming import Grouping, Members, SituationPath, keep_names
-from cegdb.stages.priors import Prior, again, make_priors, small_prior
-from cegdb.stages.relabel import Relabel, Rule, give_labels, read_rules, rules_of
-from cegdb.stages.rules import Depends, apply_rules
-from cegdb.stages.scores import credible_intervals, scores
-from cegdb.stages.weighting import Deff, WeightChoice, Weighting, variable_ids
-from cegdb.store import schema
-from cegdb.store.objects import claim_name, clear, drop, new_id, refuse_stale, row, write
-from cegdb.version import made_by
+from cegdb.errors import StagingError
+from cegdb.stages.grouping import Given, Hyperstages, Start
+from cegdb.stages.learning import Learning
+from cegdb.stages.making import Request, SingleEdges, check_alpha, make, settled_alpha
+from cegdb.stages.naming import Grouping, SituationPath
+from cegdb.stages.priors import Prior
+from cegdb.stages.relabel import Relabel, read_rules
+from cegdb.stages.remaking import remake_stages
+from cegdb.stages.rules import Depends
+from cegdb.stages.weighting import Deff, WeightChoice, Weighting
+from cegdb.store.objects import drop, row
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from cegdb.ahc import Merge, Method, ScoreName, StructurePrior
+    from cegdb.ahc import Method, ScoreName, StructurePrior
     from cegdb.store import Store
 
 __all__ = [
@@ -54,32 +38,10 @@ __all__ = [
     "set_stages",
 ]
 
-SingleEdges: TypeAlias = Literal["together", "apart"]
-
-_MOST_HINTS: Final = 5
 _ALPHAS: Final = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _PATH_COLUMNS: Final = (
     "n_stages", "df", "log_marginal_likelihood", "log_likelihood", "aic", "bic",
 )  # fmt: skip
-# Okabe & Ito (2008), then Tol's "muted" scheme: both made for colour-blind readers.
-PALETTE: Final = [
-    "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7",
-    "#332288", "#88CCEE", "#44AA99", "#117733", "#999933", "#DDCC77", "#CC6677",
-    "#882255", "#AA4499",
-]  # fmt: skip
-
-
-_KEPT_HYPERSTAGES: Final = "select vertex_id, hyperstage_id from temp.kept_situation"
-_KEPT_PRIORS: Final = "select vertex_id, label, prior from temp.kept_prior"
-_KEPT_GIVEN: Final = Members(
-    "select vertex_id, cast(stage_id as varchar) as name, name as called "
-    "from temp.kept_situation where kind = 'given'"
-)
-_KEPT_STAGES: Final = (
-    "select k.vertex_id, cast(k.stage_id as varchar) as name "
-    "from temp.kept_situation as k inner join temp.floret as f on k.vertex_id = f.vertex_id "
-    "where k.kind = 'learnt' and f.n_edges > 1 and f.n > 0"
-)
 
 
 def set_stages(
@@ -184,7 +146,7 @@ def set_stages(
     """
     if stages is None and depends is None:
         raise StagingError("no stages are given", hint="give stages, or rules (depends)")
-    request = _Request(
+    request = Request(
         method="given",
         name=name,
         alpha=alpha,
@@ -197,7 +159,7 @@ def set_stages(
         replace=replace,
         depends=depends,
     )
-    return _make(store, tree_id, request)
+    return make(store, tree_id, request)
 
 
 def learn_stages(
@@ -312,7 +274,7 @@ def learn_stages(
     learning = Learning(
         method, score, structure_prior, smoothing, distance, threshold, n_stages, seed
     )
-    request = _Request(
+    request = Request(
         method=method,
         name=name,
         alpha=alpha,
@@ -324,7 +286,7 @@ def learn_stages(
         weighting=Weighting(weighting, deff),
         replace=replace,
     )
-    return _make(store, tree_id, request)
+    return make(store, tree_id, request)
 
 
 def alpha_path(store: Store, tree_id: int, **settings: Any) -> list[dict[str, object]]:
@@ -363,7 +325,7 @@ def alpha_path(store: Store, tree_id: int, **settings: Any) -> list[dict[str, ob
     """
     rows: list[dict[str, object]] = []
     with store.writing() as (_, catalog):
-        default = _alpha(catalog, row(catalog, "tree", tree_id), None)
+        default = settled_alpha(catalog, row(catalog, "tree", tree_id), None)
         for alpha in sorted({*_ALPHAS, default}):
             staging_id = learn_stages(store, tree_id, alpha=alpha, **settings)
             staging = row(catalog, "staging", staging_id)
@@ -377,323 +339,3 @@ def alpha_path(store: Store, tree_id: int, **settings: Any) -> list[dict[str, ob
                 }
             )
     return rows
-
-
-@dataclass(frozen=True)
-class _Request:
-    """What both ways of making a staging are asked for."""
-
-    method: str
-    name: str | None
-    alpha: float | None
-    prior: Prior
-    given: Given
-    single_edges: SingleEdges
-    rules: list[Rule]
-    learning: Learning
-    weighting: Weighting
-    replace: bool = False
-    again: Mapping[str, Any] | None = None
-    keeps: bool = False
-    depends: Depends | None = None
-
-    @property
-    def is_learnt(self) -> bool:
-        """Whether stages come from the data, or did before they were kept."""
-        return self.method != "given"
-
-    def check(self) -> None:
-        """Refuse settings that are not usable, before any work."""
-        check_alpha(self.alpha)
-        if self.single_edges not in get_args(SingleEdges):
-            raise StagingError(
-                f"single_edges is {self.single_edges!r}", hint="choose together or apart"
-            )
-        self.learning.check()
-
-
-def remake_stages(store: Store, staging_id: int, *, keeps: bool) -> None:
-    """Make a staging again of its tree, which was made again, with its settings.
-
-    Its id, name and alpha stay. Within another ``writing`` of the store, where the temp
-    table ``kept_situation`` has the situations that were there before.
-
-    Parameters
-    ----------
-    store, staging_id
-        The staging.
-    keeps
-        Situations stay in the stage they were in, new ones are their own; else stages that
-        were learnt are learnt anew. Stages given by path hold for new situations too; paths
-        that fit none any more are passed over.
-
-    Raises
-    ------
-    StagingError
-        Stages to start from were given as a frame or file of more than 10,000 rows.
-    """
-    with store.writing() as (_, catalog):
-        staging = row(catalog, "staging", staging_id)
-        tree = row(catalog, "tree", staging["tree_id"])
-        said = dict(staging["settings"])
-        weighting = said.get("weighting", "situation")
-        deff = said.get("deff") if said.get("deff_is_given") else None
-        clear(catalog, "staging", staging_id)
-    given = _groupings(staging)
-    initial = None if keeps else given_again(given["initial"], None)
-    if given["initial"] is not None and initial is None and not keeps:
-        raise StagingError(
-            f"staging {staging['name']!r} started from stages of a large frame or file, which "
-            "is not kept",
-            hint="keep its stages (stages='keep', --stages keep), or learn it again by hand",
-        )
-    is_given = staging["method"] == "given"
-    request = _Request(
-        method=staging["method"],
-        name=staging["name"],
-        alpha=staging["alpha"],
-        prior=again(said.get("prior"), _KEPT_PRIORS),
-        given=Given(
-            given_again(given["hyperstages"], _KEPT_HYPERSTAGES),
-            given_again(given["stages"], _KEPT_GIVEN),
-            initial,
-            given_again(given["frozen"], _KEPT_GIVEN),
-        ),
-        single_edges=said.get("single_edges", "together"),
-        rules=rules_of(said),
-        learning=Learning.recorded("ahc" if is_given else staging["method"], said),
-        weighting=Weighting(weighting, deff),
-        again=staging,
-        keeps=keeps and not is_given,
-        depends=said.get("depends"),
-    )
-    _make(store, tree["tree_id"], request)
-
-
-def _groupings(staging: Mapping[str, Any]) -> dict[str, Any]:
-    said = staging["settings"]
-    rules = {"depends": said["depends"]} if "depends" in said else {}
-    kept = ("hyperstages", "initial", "frozen", "stages", "prior")
-    return {what: said.get(what) for what in kept} | rules
-
-
-def _make(store: Store, tree_id: int, request: _Request) -> int:
-    started = time.perf_counter()
-    request.check()
-    with store.writing() as (con, catalog), Steps(con) as steps:
-        tree = row(catalog, "tree", tree_id)
-        refuse_stale("tree", tree)
-        alpha = _alpha(catalog, tree, request.alpha)
-        former, name = request.again, request.name
-        if former is None:
-            name = claim_name(
-                catalog, "staging", name, str(tree["name"]), replace=request.replace
-            )
-        staging_id = new_id(catalog, "staging") if former is None else former["staging_id"]
-        weighting = request.weighting.settled(catalog, tree)
-        passed_over: list[str] | None = None if former is None else []
-        n_relabelled = give_labels(steps, tree, request.rules, passed_over)
-        settings = request.given.find(steps, con, tree, passed_over)
-        if request.depends is not None:
-            settings["depends"] = apply_rules(steps, tree, request.depends)
-        if request.keeps or (former is not None and not request.is_learnt):
-            keep_names(steps)
-        settings["prior"] = make_priors(
-            steps, con, tree_id, staging_id, request.prior, alpha, passed_over
-        )
-        weighting.measure(steps, tree_id)
-        n_rows = _root_size(steps)
-        merges: list[Merge] = []
-        chance: dict[str, object] = {}
-        not_named = 0
-        if request.keeps:
-            steps.create("given_stage", _KEPT_STAGES)
-        elif request.is_learnt:
-            merges, chance = _learn(steps, catalog, tree, request, n_rows)
-        else:
-            not_named = _not_named(steps)
-        steps.run(
-            "situation_stage",
-            is_learnt=request.is_learnt,
-            is_apart=request.single_edges == "apart",
-        )
-        n_hyperstages, scored = _write(
-            steps, staging_id, tree, n_rows, float(request.learning.smoothing)
-        )
-        if merges:
-            steps.run("staging_merge", staging_id=staging_id)
-        sizes = {
-            str(kind): {"stages": n, "situations": members}
-            for kind, n, members in steps.fetch("staging_size", staging_id=staging_id)
-        }
-        # After sampling zeros have filled the florets, what lacks was declared impossible.
-        is_filled = tree["settings"]["sampling_zeros"] != "none"
-        hints = [] if is_filled else _hints(steps, staging_id)
-        least, warning = small_prior(steps)
-        hints += [warning] if warning else []
-        write(
-            catalog,
-            "staging",
-            {
-                "staging_id": staging_id,
-                "name": name,
-                "tree_id": tree_id,
-                "method": request.method,
-                "alpha": alpha,
-                "n_hyperstages": n_hyperstages,
-                "n_stages": sum(size["stages"] for size in sizes.values()),
-                **scored,
-                "settings": {
-                    "method": request.method,
-                    "alpha": alpha,
-                    "single_edges": request.single_edges,
-                    "relabel": [rule.as_json() for rule in request.rules] or None,
-                    **_learning_settings(request),
-                    **weighting.as_json(),
-                    **(settings if former is None else _groupings(former)),
-                },
-                "summary": {
-                    "alpha_is_default": request.alpha is None,
-                    "stages_by_kind": sizes,
-                    "merges": len(merges),
-                    "situations_not_named": not_named,
-                    "edges_relabelled": n_relabelled,
-                    "is_kept": request.keeps,
-                    "smallest_prior": least,
-                    **chance,
-                    "hints": [*hints, *(passed_over or [])],
-                },
-                **made_by(time.perf_counter() - started),
-            },
-            again=former is not None,
-        )
-    return staging_id
-
-
-def _learning_settings(request: _Request) -> dict[str, object]:
-    if request.is_learnt:
-        return request.learning.as_json()
-    return {"smoothing": float(request.learning.smoothing)}
-
-
-def check_alpha(alpha: float | None) -> None:
-    """Refuse a prior mass that is not above 0; None stands for the default.
-
-    Examples
-    --------
-    >>> check_alpha(-1)
-    Traceback (most recent call last):
-    ...
-    cegdb.errors.StagingError: alpha is -1
-    hint: alpha, the prior mass of the root, is a number above 0
-    """
-    if alpha is None:
-        return
-    is_number = isinstance(alpha, Real) and not isinstance(alpha, bool)
-    if not is_number or not (math.isfinite(alpha) and alpha > 0):
-        raise StagingError(
-            f"alpha is {alpha!r}",
-            hint="alpha, the prior mass of the root, is a number above 0",
-        )
-
-
-def _alpha(catalog: sa.Connection, tree: Mapping[str, Any], alpha: float | None) -> float:
-    if alpha is None:
-        settings = tree["settings"]
-        order = settings["order"] if isinstance(settings, dict) else []
-        query = (
-            sa.select(sa.func.count())
-            .select_from(
-                schema.level.join(
-                    schema.variable,
-                    schema.level.c.variable_id == schema.variable.c.variable_id,
-                )
-            )
-            .where(schema.variable.c.survey_id == tree["survey_id"])
-            .where(schema.variable.c.name.in_(order))
-            .where(schema.level.c.kind == "value")
-            .group_by(schema.variable.c.variable_id)
-        )
-        return float(max(catalog.execute(query).scalars(), default=1))
-    return float(alpha)
-
-
-def _root_size(steps: Steps) -> float:
-    """Return the rows that answer the root's question, or what they are worth."""
-    ((n_rows,),) = steps.rows(
-        "select cast(coalesce(sum(coalesce(z.size, e.n)), 0) as double) "
-        "from temp.situation_edge as e left join temp.edge_size as z "
-        "on e.child_id = z.child_id where e.vertex_id = 0"
-    )
-    return float(n_rows)
-
-
-def _learn(
-    steps: Steps,
-    catalog: sa.Connection,
-    tree: Mapping[str, Any],
-    request: _Request,
-    n_rows: float,
-) -> tuple[list[Merge], dict[str, object]]:
-    refuse_overlap_of_frozen(steps)
-    plan = request.learning.plan(n_rows)
-    variables = variable_ids(catalog, tree) if plan.method == "csbhc" else None
-    hyperstages = read_hyperstages(
-        steps, is_joined=request.given.is_joined, variables=variables
-    )
-    refuse_misfit(steps, tree["tree_id"], hyperstages, plan)
-    return cluster(steps, hyperstages, plan)
-
-
-def _not_named(steps: Steps) -> int:
-    named = "select vertex_id from temp.given_stage"
-    ((n,),) = steps.rows(f"select count(*) from temp.floret where vertex_id not in ({named})")  # noqa: S608
-    return int(n)
-
-
-def _write(
-    steps: Steps, staging_id: int, tree: Mapping[str, Any], n_rows: float, smoothing: float
-) -> tuple[int, dict[str, float]]:
-    """Write the tables of a staging; return the number of hyperstages and the scores."""
-    n_hyperstages = steps.run(
-        "staging_hyperstage", staging_id=staging_id, survey_id=tree["survey_id"]
-    )
-    steps.run("staging_label", staging_id=staging_id)
-    steps.run("staging_member", staging_id=staging_id)
-    steps.run("stage_name")
-    steps.run("staging_stage", staging_id=staging_id, tree_id=tree["tree_id"], palette=PALETTE)
-    steps.run("stage_answer")
-    steps.run("stage_estimate")
-    estimates = steps.arrays("select * from temp.stage_estimate order by place")
-    low, high = credible_intervals(estimates)
-    steps.create_from("stage_interval", {"place": estimates["place"], "low": low, "high": high})
-    steps.run("staging_edge", staging_id=staging_id)
-    return n_hyperstages, scores(estimates, n_rows, smoothing)
-
-
-def _hints(steps: Steps, staging_id: int) -> list[str]:
-    """Return hints for the variables whose florets do not all have the same labels.
-
-    Those with most hyperstages are named, and the others counted.
-    """
-    sets: dict[str, list[tuple[set[str], int]]] = {}
-    for variable, labels, n in steps.fetch("hyperstage_size", staging_id=staging_id):
-        found = {str(label) for label in labels} if isinstance(labels, list) else set()
-        sets.setdefault(str(variable), []).append((found, n))
-    uneven: list[tuple[int, str]] = []
-    for variable, of_variable in sets.items():
-        seen = set[str]().union(*(labels for labels, _ in of_variable))
-        lacking = sum(n for labels, n in of_variable if labels != seen)
-        if lacking:
-            hint = (
-                f"{variable!r} has {counted(len(of_variable), 'hyperstage')}, since "
-                f"{counted(lacking, 'floret')} {agreeing(lacking, 'lack')} a level "
-                "seen elsewhere; see sampling_zeros"
-            )
-            uneven.append((len(of_variable), hint))
-    uneven.sort(key=lambda found: -found[0])
-    hints = [hint for _, hint in uneven[:_MOST_HINTS]]
-    if len(uneven) > _MOST_HINTS:
-        more = counted(len(uneven) - _MOST_HINTS, "more variable")
-        hints.append(f"and {more} of several hyperstages")
-    return hints
