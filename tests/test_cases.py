@@ -269,7 +269,7 @@ def test_a21_nothing_to_merge_stops_and_says_why(db: Database, shared: Path) -> 
     assert len(tree.edges) + 1 == 13
     assert staged.log_marginal_likelihood == pytest.approx(-7028.853090, abs=5e-7)
     assert (len(staged.stages), len(staged.merges)) == (5, 0)
-    assert "0 merges; stopped since no further one raises the score" in staged.summary
+    assert "0 merges by log marginal likelihood; stopped since no" in staged.summary
     assert sizes(staged.to_ceg()) == (5, 12)
 
 
@@ -399,8 +399,13 @@ SURVEY, TREE, STAGING = SurveyError, TreeError, StagingError
         ("learn", {"alpha": "a"}, STAGING, "alpha is 'a'\nhint: alpha, the prior mass"),
         ("learn", {"hyperstages": 5}, STAGING, "hyperstage is 5\nhint: give 'variable', 'lab"),
         ("learn", {"hyperstages": [5]}, STAGING, "a group of hyperstage is 5\nhint: give 'var"),
-        ("learn", {"initial": 5}, STAGING, "initial is 5\nhint: give a mapping from path"),
-        ("learn", {"initial": [5]}, STAGING, "a group of initial is 5\nhint: give a mapping"),
+        (
+            "learn",
+            {"initial": 5},
+            STAGING,
+            "initial is 5\nhint: give 'full', 'indep', a mapping",
+        ),
+        ("learn", {"initial": [5]}, STAGING, "a group of initial is 5\nhint: give 'full',"),
         ("learn", {"initial": [[5]]}, STAGING, "a path of initial is 5\nhint: give labels"),
         ("learn", {"deff": "x"}, STAGING, "deff of 'x' is 'x'\nhint: a design effect is"),
         ("learn", {"method": 5}, STAGING, "method is 5\nhint: choose ahc"),
