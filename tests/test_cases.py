@@ -376,7 +376,7 @@ SURVEY, TREE, STAGING = SurveyError, TreeError, StagingError
         ("ingest", {"sheet": [5]}, SURVEY, "sheet is [5]\nhint: give its name, or its place"),
         ("ingest", {"source_column": 5}, SURVEY, "source_column is 5\nhint: give the name"),
         ("tree", {"order": 5}, TREE, "order is 5\nhint: give a list of variables"),
-        ("tree", {"order": {"x", "y"}}, TREE, "order is a set, which has no order"),
+        ("tree", {"order": {"x"}}, TREE, "order is a set, which has no order"),
         ("ingest", {"columns": {"x"}}, SURVEY, "columns is a set, which has no order"),
         ("draw", {"path": 5}, GraphError, "a file to write is 5\nhint: give a path"),
         ("export", {"path": None}, GraphError, "a file to write is None\nhint: give a path"),
