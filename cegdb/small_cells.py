@@ -41,8 +41,8 @@ class _Shown(NamedTuple):
 _VIEWS: Final = {
     "variables": _Shown("survey", "level_cell", "ordinal, code"),
     "vertices": _Shown("tree", "vertex_cell", "vertex_id"),
-    "tree_edges": _Shown("tree", "vertex_cell", "child_id"),
     "situations": _Shown("tree", "vertex_cell", "vertex_id"),
+    "tree_edges": _Shown("tree", "vertex_cell", "child_id"),
     "staged_vertices": _Shown("staging", "vertex_cell", "vertex_id"),
     "staged_edges": _Shown("staging", "vertex_cell", "child_id"),
     "positions": _Shown("ceg", "position_cell", "stage_id is null, position_id"),

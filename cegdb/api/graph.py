@@ -5,14 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cegdb import ceg as ceg_room
-from cegdb import export
 from cegdb.api.named import Drawn
-from cegdb.errors import GraphError, path_of
 
 if TYPE_CHECKING:
-    import os
-    from pathlib import Path
-
     import networkx as nx
     import pandas as pd
 
@@ -48,7 +43,9 @@ class ChainEventGraph(Drawn):
 
         Columns: ``ceg``; ``source``, ``label``, ``target``; ``variable``; ``n`` rows that
         took it from any situation of the source; ``weight``; ``prior`` mass of those
-        situations; ``probability`` of the source's stage; ``raw_labels`` of the tree;
+        situations; ``share`` = n / total of the source's stage (weighted if there are
+        weights), its ``probability`` (posterior mean) and 95 % credible interval ``low`` to
+        ``high``, given the staging; ``raw_labels`` of the tree;
         ``source_id``, ``target_id``, ``label_id``.
         """
         return self._frame("ceg_edges", "ceg", "source_id, label_id, target_id")
@@ -128,24 +125,4 @@ class ChainEventGraph(Drawn):
             self._rows("positions", "ceg", "stage_id is null, position_id", min_n),
             self._rows("ceg_edges", "ceg", "source_id, label_id, target_id", min_n),
             min_n=min_n,
-        )
-
-    def export(self, path: str | os.PathLike[str], *, min_n: int | None = None) -> Path:
-        """Write the graph (.dot, .graphml, .json) or its edges (.csv, .parquet).
-
-        ``min_n`` leaves out smaller counts, and what would reveal them, as in `draw`.
-        """
-        from cegdb.graphs import GRAPH_FILES
-
-        file = path_of(path)
-        suffix = file.suffix.lower()
-        if suffix in GRAPH_FILES:
-            return super().export(path, min_n=min_n)
-        if suffix in export.TABLE_FILES:
-            return export.export_table(
-                self._store, "ceg_edges", "ceg", self.name, path, min_n=min_n
-            )
-        raise GraphError(
-            f"{file.name!r} does not say which kind of file to write",
-            hint=f"a graph is written as {', '.join(GRAPH_FILES)}, its edges as .csv, .parquet",
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING, Any
 
-from cegdb import query, report, small_cells
-from cegdb.errors import MissingExtraError, QueryError
+from cegdb import export, query, report, small_cells
+from cegdb.errors import GraphError, MissingExtraError, QueryError, path_of
 from cegdb.store.objects import row
 
 if TYPE_CHECKING:
@@ -164,13 +164,26 @@ class Drawn(Named):
         return graphs.draw(self.to_networkx(min_n=min_n), path, edge_info=edge_info)
 
     def export(self, path: str | os.PathLike[str], *, min_n: int | None = None) -> Path:
-        """Write the graph as ``.dot``, ``.graphml`` or ``.json`` (node-link).
+        """Write the graph (.dot, .graphml, .json) or its edges (.csv, .parquet).
 
         ``min_n`` leaves out smaller counts, and what would reveal them, as in `draw`.
         """
         from cegdb import graphs
 
-        return graphs.write_graph(self.to_networkx(min_n=min_n), path)
+        file = path_of(path)
+        suffix = file.suffix.lower()
+        if suffix in graphs.GRAPH_FILES:
+            return graphs.write_graph(self.to_networkx(min_n=min_n), path)
+        if suffix in export.TABLE_FILES:
+            view = small_cells.views(self.kind)[-1]
+            return export.export_table(
+                self._store, view, self.kind, self.name, path, min_n=min_n
+            )
+        raise GraphError(
+            f"{file.name!r} does not say which kind of file to write",
+            hint=f"a graph is written as {', '.join(graphs.GRAPH_FILES)}, its edges as .csv, "
+            ".parquet",
+        )
 
     def _repr_html_(self) -> str:
         text = f"<pre>{html.escape(self.summary)}</pre>"

@@ -109,7 +109,14 @@ def sql(db: Path | None, query: str | None, show: str | None, form: str | None) 
 
 @main.command()
 @DB
-@click.argument("ceg")
+@click.argument("name")
+@click.option(
+    "--kind",
+    type=click.Choice(["tree", "staging", "ceg"]),
+    default="ceg",
+    show_default=True,
+    help="What to write.",
+)
 @click.option(
     "-o",
     "--output",
@@ -118,17 +125,18 @@ def sql(db: Path | None, query: str | None, show: str | None, form: str | None) 
     help="Ends in .dot, .graphml, .json (graph), .csv or .parquet (edges).",
 )
 @MIN_N
-def export(db: Path, ceg: str, output: Path, min_n: int | None) -> None:
-    """Write a CEG of DB for other programs.
+def export(db: Path, name: str, kind: str, output: Path, min_n: int | None) -> None:
+    """Write a CEG, tree or staging of DB for other programs.
 
     \b
     Examples:
       cegdb export falls.duckdb falls -o falls.graphml
       cegdb export falls.duckdb falls -o public.csv --min-n 5
       cegdb export falls.duckdb falls -o falls.csv
+      cegdb export falls.duckdb falls --kind staging -o stages.csv
     """
     with opened(str(db), read_only=True) as database:
-        found = database.cegs[ceg]
+        found = collections(database)[kind][name]
         say(f"written: {found.export(output, min_n=min_n)}")
         _tell_stale(found)
 

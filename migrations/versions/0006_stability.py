@@ -14,6 +14,8 @@ depends_on = None
 
 SCHEMA = "cegdb"
 FOLDER = Path(__file__).resolve().parents[1]
+# Edges with their shares and intervals: the view, and the folder that had it before.
+FORMER_VIEWS = {"110_ceg_edges": "views_0001", "126_staged_edges": "views_0005"}
 VIEWS = (
     "170_stage_pairs",
     "180_stage_stability",
@@ -70,6 +72,9 @@ def upgrade() -> None:
         sa.Column("seed", sa.BigInteger, nullable=False),
         schema=SCHEMA,
     )
+    for view in FORMER_VIEWS:
+        op.execute(f"drop view {SCHEMA}.{view.split('_', 1)[1]}")
+        run_file("views_0006", view)
     for view in VIEWS:
         run_file("views_0006", view)
 
@@ -77,5 +82,8 @@ def upgrade() -> None:
 def downgrade() -> None:
     for view in reversed(VIEWS):
         op.execute(f"drop view {SCHEMA}.{view.split('_', 1)[1]}")
+    for view, folder in FORMER_VIEWS.items():
+        op.execute(f"drop view {SCHEMA}.{view.split('_', 1)[1]}")
+        run_file(folder, view)
     for table in ("bootstrap_interval", "situation_pair", "stage_bootstrap"):
         op.drop_table(table, schema=SCHEMA)

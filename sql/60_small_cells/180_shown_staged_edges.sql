@@ -5,7 +5,7 @@
 --           and those who stopped there. The only edge of a floret has probability 1 anyway.
 -- reads:    staged_edges, hidden_cell
 -- writes:   shown_staged_edges(staging, source, label, target, variable, n, weight,
---           probability, stage_id, parent_id, child_id, label_id)
+--           share, probability, low, high, stage_id, parent_id, child_id, label_id)
 -- params:   object_name VARCHAR, the staging's
 -- source:   none
 with judged as (
@@ -33,7 +33,10 @@ select
     j.variable,
     if(j.is_hidden, null, j.n) as n,
     if(j.is_hidden, null, j.weight) as weight,
+    if(j.is_spoilt and j.probability < 1, null, j.share) as share,
     if(j.is_spoilt and j.probability < 1, null, j.probability) as probability,
+    if(j.is_spoilt and j.probability < 1, null, j.low) as low,
+    if(j.is_spoilt and j.probability < 1, null, j.high) as high,
     j.stage_id,
     j.parent_id,
     j.child_id,

@@ -5,7 +5,7 @@
 --           who stopped there. The only edge of a floret has probability 1 anyway.
 -- reads:    ceg_edges, positions, hidden_cell
 -- writes:   shown_ceg_edges(ceg, source, label, target, variable, n, weight, prior,
---           probability, raw_labels, source_id, target_id, label_id)
+--           share, probability, low, high, raw_labels, source_id, target_id, label_id)
 -- params:   object_name VARCHAR, the CEG's
 -- source:   none
 with judged as (
@@ -37,7 +37,10 @@ select
     if(j.is_hidden, null, j.n) as n,
     if(j.is_hidden, null, j.weight) as weight,
     j.prior,
+    if(j.is_spoilt and j.probability < 1, null, j.share) as share,
     if(j.is_spoilt and j.probability < 1, null, j.probability) as probability,
+    if(j.is_spoilt and j.probability < 1, null, j.low) as low,
+    if(j.is_spoilt and j.probability < 1, null, j.high) as high,
     j.raw_labels,
     j.source_id,
     j.target_id,
