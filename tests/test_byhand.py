@@ -707,7 +707,7 @@ def test_blanks_around_the_name_of_a_stage_do_not_matter(falls: EventTree) -> No
 def test_a_name_that_cannot_be_tells_of_which_path(falls: EventTree) -> None:
     (path,) = falls.situations["labels"][1:2]
     for name in (None, " ", ["a"], b"a"):
-        with pytest.raises(StagingError, match="the stage of") as error:
+        with pytest.raises(StagingError, match="stage: the name of") as error:
             falls.set_stages({tuple(path): name})
         assert repr(path[0]) in str(error.value)
 
@@ -763,7 +763,10 @@ def test_the_command_line_does_it_all(tmp_path: Path) -> None:
     assert "is not STAGE=NAME" in call("edit", db, "joined", "--rename", "u1", code=3)
 
 
-def test_options_that_would_be_ignored_are_refused(tmp_path: Path) -> None:
+def test_options_that_would_be_ignored_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     db, template = tmp_path / "chds.duckdb", tmp_path / "chds.yaml"
     call("demo", "--db", db)
     for asked, ignored in (

@@ -120,7 +120,7 @@ def resolve(
         return {**grouping.told, "rows": rows}
     if isinstance(grouping, Mapping):
         named = [
-            (_labels(path, what), name_of(name, f"the {what} of {path!r}"))
+            (_labels(path, what), name_of(name, f"{what}: the name of {path!r}"))
             for path, name in grouping.items()
         ]
     elif isinstance(grouping, (list, tuple)):
