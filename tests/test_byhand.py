@@ -776,6 +776,8 @@ def test_options_that_would_be_ignored_are_refused(
         (("stages", db, "chds", "--depends", "Events:"), ("--method", "bhc")),
         (("stages", db, "chds", "--depends", "Events:"), ("--frozen", template)),
         (("stages", db, "chds", "--given", template), ("--initial", "indep")),
+        (("stages", db, "chds", "--alpha", "path"), ("--name", "x")),
+        (("intervals", db, "chds", "--method", "wilson"), ("--runs", 5)),
     ):
         assert f"leave out {ignored[0]}" in call(*asked, *ignored, code=2)
     assert not template.exists()

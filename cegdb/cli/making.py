@@ -265,6 +265,8 @@ def stages(
     rules = read_rules(depends)
     if stages is not None or rules:
         refuse_beside("with --given or --depends no stages are learnt", of=LEARNT_BY)
+    if given["alpha"] == "path":
+        refuse_beside("with --alpha path nothing is stored", of=("name", "replace"))
     settings = {key: given[key] for key in STAGED_BY}
     with opened(str(db)) as database:
         found = database.trees[tree]
