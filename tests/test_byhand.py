@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import shlex
 import tempfile
 from collections import defaultdict
 from pathlib import Path
@@ -351,7 +352,7 @@ def test_what_a_template_cannot_say_is_refused_by_row(
         ("stages:\n- [hi]\n", "line 2: this is no entry"),
         ("stages:\n- path: [hi]\n  path: [lo]\n", "line 3: 'path' is written twice"),
         ("stages:\n- path: [up]\n  stage: a\n", r"line 2: .*\('up'\) does not exist"),
-        ("stages:\n- stage: a\n", "line 2: stage 'a' has no vertex_id"),
+        ("stages:\n- stage: a\n", "line 2: stage 'a' has neither a path nor a vertex_id"),
         ("stages:\n  a: [[hi], [no]]\n", r"stage 'a' joins line 2, .*\('hi'\).* and line 2, "),
         ("stages:\n  a: {hi: 1}\n", "line 2: this is no entry"),
     ],
@@ -625,7 +626,7 @@ def test_numbers_of_groups_are_no_names(db: Database) -> None:
     ("edit", "message"),
     [
         (lambda s: s.join("u0"), "1 stage to join: u0"),
-        (lambda s: s.join("u1", "one"), "2 stages to join"),
+        (lambda s: s.join("u1", "one"), "1 stage to join: u1, one"),
         (lambda s: s.join(), "0 stages to join: none"),
         (lambda s: s.join("u1", "u99"), "has no stage 'u99'\nhint: its stages are u0 to u"),
         (
@@ -686,6 +687,46 @@ def test_an_edit_in_place_keeps_hyperstages_that_were_given(falls: EventTree) ->
         assert other.check() == []
 
 
+@pytest.mark.parametrize("asked", [None, ["u1"], {"u1": "u2"}, b"u1", "", " "])
+def test_what_is_no_name_of_a_stage_is_refused(falls: EventTree, asked: Any) -> None:
+    staged = falls.set_stages({})
+    for edit in (
+        lambda: staged.join(asked, "u1"),
+        lambda: staged.split(asked),
+        lambda: staged.rename({"u1": asked}),
+    ):
+        with pytest.raises(StagingError):
+            edit()
+
+
+def test_blanks_around_the_name_of_a_stage_do_not_matter(falls: EventTree) -> None:
+    staged = falls.set_stages({}).rename({" u1 ": " frail "})
+    assert staged.rename({"frail ": "fit"}).stages["name"].tolist()[1] == "fit"
+
+
+def test_a_name_that_cannot_be_tells_of_which_path(falls: EventTree) -> None:
+    (path,) = falls.situations["labels"][1:2]
+    for name in (None, " ", ["a"], b"a"):
+        with pytest.raises(StagingError, match="stage: the name of") as error:
+            falls.set_stages({tuple(path): name})
+        assert repr(path[0]) in str(error.value)
+
+
+def test_a_vertex_id_is_never_rounded(falls: EventTree) -> None:
+    with pytest.raises(StagingError, match=r"vertex_id 1\.5 is no situation"):
+        falls.set_stages(pd.DataFrame({"vertex_id": [1.5], "stage": ["a"]}))
+    entries = pd.DataFrame({"vertex_id": [0.4], "label": ["x"], "prior": [1.0]})
+    with pytest.raises(StagingError, match="prior: vertex_id"):
+        falls.set_stages({}, prior=entries)
+
+
+def test_single_edges_that_share_a_stage_are_not_told_as_alone(database: Database) -> None:
+    rows = "select i % 2 as x, 'only' as y from range(8) t(i)"
+    tree = database.ingest(rows, name="single").event_tree()
+    assert "1 situation not named" in tree.set_stages({}).summary
+    assert "3 situations not named" in tree.set_stages({}, single_edges="apart").summary
+
+
 # -----------------------------------------------------------------------------
 # Command line
 # -----------------------------------------------------------------------------
@@ -720,3 +761,39 @@ def test_the_command_line_does_it_all(tmp_path: Path) -> None:
     call("stages", db, "falls", "--template", template, "--depends", "Risk:", code=2)
     assert "is not 'VARIABLE:" in call("stages", db, "falls", "--depends", "Fall", code=3)
     assert "is not STAGE=NAME" in call("edit", db, "joined", "--rename", "u1", code=3)
+
+
+def test_options_that_would_be_ignored_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    db, template = tmp_path / "chds.duckdb", tmp_path / "chds.yaml"
+    call("demo", "--db", db)
+    for asked, ignored in (
+        (("stages", db, "chds", "--template", template), ("--name", "x")),
+        (("stages", db, "chds", "--template", template), ("--alpha", 3)),
+        (("edit", db, "chds", "--template", template), ("--name", "x")),
+        (("stages", db, "chds", "--depends", "Events:"), ("--method", "bhc")),
+        (("stages", db, "chds", "--depends", "Events:"), ("--frozen", template)),
+        (("stages", db, "chds", "--given", template), ("--initial", "indep")),
+        (("stages", db, "chds", "--alpha", "path"), ("--name", "x")),
+        (("intervals", db, "chds", "--method", "wilson"), ("--runs", 5)),
+    ):
+        assert f"leave out {ignored[0]}" in call(*asked, *ignored, code=2)
+    assert not template.exists()
+
+
+@pytest.mark.parametrize("command", ["stages", "edit", "orders", "compare"])
+def test_the_examples_of_help_run(
+    command: str, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    call("run", shared / "data" / "falls_cegpy.csv", "--db", "falls.duckdb", "--name", "falls")
+    if command == "compare":
+        call("stages", "falls.duckdb", "falls", "--depends", "Fall: Risk", "--name", "by_hand")
+    shown = main.commands[command].help or ""
+    examples = [line.split("cegdb ", 1)[1] for line in shown.splitlines() if "  cegdb " in line]
+    assert examples
+    for example in examples:
+        call(*shlex.split(example))
+    call("check", "falls.duckdb")

@@ -475,6 +475,7 @@ def test_what_cannot_be_relearnt_is_refused(
         ({"runs": True}, "runs is True"),
         ({"seed": -1}, "seed is -1"),
         ({"seed": 2**63}, "seed is 9223"),
+        ({"runs": 10**12}, "runs is 1000000000000"),
     ):
         with pytest.raises(StagingError, match=message):
             staged.stability(**settings)

@@ -202,8 +202,8 @@ def compare(db: Path, names: tuple[str, ...], form: str | None, *, diff: bool) -
     \b
     Examples:
       cegdb compare falls.duckdb
-      cegdb compare falls.duckdb falls by-hand
-      cegdb compare falls.duckdb falls by-hand --diff --format csv
+      cegdb compare falls.duckdb falls by_hand
+      cegdb compare falls.duckdb falls by_hand --diff --format csv
     """
     if diff and len(names) != 2:
         raise click.UsageError(f"--diff needs two stagings, got {len(names)}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cegdb.cli.group import main
-from cegdb.cli.options import DB, FORMAT
+from cegdb.cli.options import DB, FORMAT, refuse_beside
 from cegdb.cli.output import opened, print_frame, say, working
 
 if TYPE_CHECKING:
@@ -87,6 +87,8 @@ def intervals(
       cegdb intervals falls.duckdb falls --method goodman --level 0.9
       cegdb intervals falls.duckdb falls --method bootstrap --format csv
     """
+    if method != "bootstrap":
+        refuse_beside("only the bootstrap has runs", of=("runs", "seed"))
     with opened(str(db), read_only=method != "bootstrap") as database:
         found = database.stagings[staging]
         with working("intervals"):

@@ -23,6 +23,7 @@ from cegdb.cli.options import (
     TREE,
     read_names,
     read_rules,
+    refuse_beside,
     split_names,
     tree_settings,
 )
@@ -257,12 +258,15 @@ def stages(
       cegdb stages falls.duckdb falls --depends "Fall: Risk, Treatment" --depends "Risk:"
     """
     if template is not None:
-        if stages is not None or depends:
-            raise click.UsageError("--template writes a file and stops; give it alone")
+        refuse_beside("--template writes a file and stops", but=("template",))
         with opened(str(db), read_only=True) as database:
             say(f"template: {database.trees[tree].staging_template(template)}")
         return
     rules = read_rules(depends)
+    if stages is not None or rules:
+        refuse_beside("with --given or --depends no stages are learnt", of=LEARNT_BY)
+    if given["alpha"] == "path":
+        refuse_beside("with --alpha path nothing is stored", of=("name", "replace"))
     settings = {key: given[key] for key in STAGED_BY}
     with opened(str(db)) as database:
         found = database.trees[tree]
@@ -314,8 +318,8 @@ def edit(db: Path, staging: str, **given: Any) -> None:
 
     \b
     Examples:
-      cegdb edit falls.duckdb falls --join u3,u5 --name joined
-      cegdb edit falls.duckdb falls --split u3 --part s4,s7 --part s5
+      cegdb edit falls.duckdb falls --join u7,u8 --name joined
+      cegdb edit falls.duckdb falls --split u7 --part s11,s13 --part s18
       cegdb edit falls.duckdb falls --rename u3=frail --rename u4=fit --replace
       cegdb edit falls.duckdb falls --template falls.xlsx
     """
@@ -326,6 +330,7 @@ def edit(db: Path, staging: str, **given: Any) -> None:
             "with --split"
         )
     if given["template"] is not None:
+        refuse_beside("--template writes a file and stops", but=("template",))
         with opened(str(db), read_only=True) as database:
             say(f"template: {database.stagings[staging].template(given['template'])}")
         return

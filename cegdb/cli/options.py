@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from cegdb.errors import StagingError, SurveyError, TreeError
 
@@ -52,6 +53,22 @@ def split_names(_: object, __: object, value: str | None) -> list[str] | None:
     import csv
 
     return next(csv.reader([value], skipinitialspace=True), [])
+
+
+def refuse_beside(
+    why: str, *, of: Sequence[str] | None = None, but: Sequence[str] = ()
+) -> None:
+    """Refuse options of the running command that were given and would be ignored.
+
+    ``of`` are the names that would be (left out, all); ``but`` are not.
+    """
+    context = click.get_current_context()
+    for option in context.command.params:
+        name = option.name or ""
+        is_ignored = isinstance(option, click.Option) and name not in but
+        was_given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if is_ignored and was_given and (of is None or name in of):
+            raise click.UsageError(f"{why}: leave out {option.opts[0]}")
 
 
 def read_alpha(_: object, __: object, value: str | None) -> float | str | None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["checked_runs", "stability"]
 
 MOST_PAIRS: Final = 2_000_000
+MOST_RUNS: Final = 10_000_000
 
 
 def checked_runs(runs: int, seed: int) -> tuple[int, int]:
@@ -37,11 +38,12 @@ def checked_runs(runs: int, seed: int) -> tuple[int, int]:
     Traceback (most recent call last):
     ...
     cegdb.errors.StagingError: runs is 0
-    hint: give a whole number from 1 on, such as 100
+    hint: give a whole number from 1 to 10,000,000, such as 100
     """
-    if not is_whole(runs) or runs < 1:
+    if not is_whole(runs) or not 1 <= runs <= MOST_RUNS:
         raise StagingError(
-            f"runs is {runs!r}", hint="give a whole number from 1 on, such as 100"
+            f"runs is {runs!r}",
+            hint=f"give a whole number from 1 to {MOST_RUNS:,}, such as 100",
         )
     if not is_whole(seed) or not 0 <= seed < 2**63:
         raise StagingError(

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from cegdb.errors import StagingError, counted, items_of, listed
-from cegdb.ingest.labels import label_of
 from cegdb.sqlfiles import Steps
 from cegdb.stages import naming, set_stages
+from cegdb.stages.naming import name_of
 from cegdb.stages.priors import again
 from cegdb.stages.relabel import give_labels, rules_of
 from cegdb.stages.words import OF_HYPERSTAGES, OF_LABELS, ROOT, words
@@ -94,8 +94,9 @@ def join_stages(
     with store.writing() as (con, catalog), Steps(con) as steps:
         staging = _staging(catalog, staging_id)
         known = _known(steps, staging_id)
-        chosen = [_found(known, stage, staging) for stage in dict.fromkeys(stages)]
-        if len({stage.stage_id for stage in chosen}) < 2:
+        found = {one.stage_id: one for one in (_found(known, x, staging) for x in stages)}
+        chosen = list(found.values())
+        if len(chosen) < 2:
             raise StagingError(
                 f"{counted(len(chosen), 'stage')} to join: {listed(stages) or 'none'}",
                 hint="name two stages or more, such as 'u3', 'u5'",
@@ -275,7 +276,8 @@ def _known(steps: Steps, staging_id: int) -> list[_Stage]:
 
 def _found(known: Sequence[_Stage], asked: object, staging: Mapping[str, Any]) -> _Stage:
     """Return the stage that a name shown or given stands for."""
-    fits = [stage for stage in known if asked in (stage.shown, stage.name)]
+    wanted = asked.strip() if isinstance(asked, str) else ""
+    fits = [stage for stage in known if wanted and wanted in (stage.shown, stage.name)]
     if len(fits) == 1:
         return fits[0]
     where = f"staging {staging['name']!r}"
@@ -447,9 +449,7 @@ def _new_names(
     new: dict[int, str] = {}
     for asked, wanted in names.items():
         stage = _found(known, asked, staging)
-        text = (label_of(wanted) or "").strip()
-        if not text:
-            raise StagingError(f"the new name of stage {stage.called} is blank")
+        text = name_of(wanted, f"the new name of stage {stage.called}")
         if _SHOWN_STAGE.fullmatch(text):
             raise StagingError(
                 f"stage {stage.called} cannot be called {text!r}",

@@ -217,7 +217,7 @@ def _row(
         return None
     if whole is None and path is None:
         raise StagingError(
-            f"{called}, {where}: stage {stage!r} has no vertex_id",
+            f"{called}, {where}: stage {stage!r} has neither a path nor a vertex_id",
             hint="say which situation is meant, or delete the row",
         )
     vertex_id = int(whole[1]) if whole else None

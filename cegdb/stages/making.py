@@ -133,7 +133,7 @@ def make(store: Store, tree_id: int, request: Request) -> int:
         elif request.is_learnt:
             merges, chance = _learn(steps, catalog, tree, request, n_rows)
         else:
-            not_named = _not_named(steps)
+            not_named = _not_named(steps, is_apart=request.single_edges == "apart")
         steps.run(
             "situation_stage",
             is_learnt=request.is_learnt,
@@ -270,9 +270,13 @@ def _learn(
     return cluster(steps, hyperstages, plan)
 
 
-def _not_named(steps: Steps) -> int:
-    named = "select vertex_id from temp.given_stage"
-    ((n,),) = steps.rows(f"select count(*) from temp.floret where vertex_id not in ({named})")  # noqa: S608
+def _not_named(steps: Steps, *, is_apart: bool) -> int:
+    """Return how many situations are not named; of single edges only if each is a stage."""
+    ((n,),) = steps.rows(
+        "select count(*) from temp.floret where ($is_apart or n_edges > 1) "
+        "and vertex_id not in (select vertex_id from temp.given_stage)",
+        {"is_apart": is_apart},
+    )
     return int(n)
 
 

@@ -18,6 +18,7 @@ from cegdb.stages.words import (
     refuse_mixed_stages,
     refuse_mixture,
     walk,
+    whole,
     words,
 )
 
@@ -35,6 +36,7 @@ __all__ = [
     "SituationPath",
     "find_paths",
     "keep_names",
+    "name_of",
     "refuse_mixed_stages",
     "refuse_mixture",
     "resolve",
@@ -117,7 +119,10 @@ def resolve(
             _show_names(steps, called)
         return {**grouping.told, "rows": rows}
     if isinstance(grouping, Mapping):
-        named = [(_labels(path, what), _text(name)) for path, name in grouping.items()]
+        named = [
+            (_labels(path, what), name_of(name, f"{what}: the name of {path!r}"))
+            for path, name in grouping.items()
+        ]
     elif isinstance(grouping, (list, tuple)):
         named = _numbered(grouping, what)
     elif isinstance(grouping, (Number, bytes)):
@@ -169,10 +174,25 @@ def keep_names(steps: Steps) -> None:
     _show_names(steps, "select vertex_id, name from temp.kept_situation", 0)
 
 
-def _text(name: object) -> str:
-    text = (label_of(name) or "").strip()
+def name_of(name: object, what: str) -> str:
+    """Return the name of a stage or group, trimmed; refuse what is no text or number.
+
+    Examples
+    --------
+    >>> name_of(" frail ", "the new name"), name_of(2.0, "the new name")
+    ('frail', '2')
+    >>> name_of(["frail"], "the new name")
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.StagingError: the new name is ['frail']
+    hint: a name is a text or a number
+    """
+    try:
+        text = (label_of(name) or "").strip()
+    except SurveyError:
+        raise StagingError(f"{what} is {name!r}", hint="a name is a text or a number") from None
     if not text:
-        raise StagingError("a stage needs a name that is not blank")
+        raise StagingError(f"{what} is blank", hint="a name is a text or a number")
     return text
 
 
@@ -276,13 +296,14 @@ def _from_source(
         if "vertex_id" not in relation.columns or len(relation.columns) != 2:
             raise StagingError(
                 f"{what}: columns {listed(relation.columns)}",
-                hint=f"give two columns, vertex_id and {what}",
+                hint=f"give two columns, vertex_id and {what}, or a template with its column "
+                "'stage'",
             )
         cells = dict(zip(relation.columns, relation.cells, strict=True))
         ((column, name),) = ((key, cells[key]) for key in cells if key != "vertex_id")
         query = (
             f"select {cells['vertex_id']} as written, "  # noqa: S608
-            f"try_cast({cells['vertex_id']} as bigint) as vertex_id, {name} as name "
+            f"{whole(cells['vertex_id'])} as vertex_id, {name} as name "
             f"from {relation.from_clause}"
         )
         try:

@@ -13,7 +13,7 @@ from cegdb.errors import SqlStepError, StagingError, SurveyError, counted, liste
 from cegdb.ingest.labels import label_of
 from cegdb.ingest.sources import Source, opened, unreadable
 from cegdb.stages.naming import SituationPath, resolve
-from cegdb.stages.words import words
+from cegdb.stages.words import whole, words
 
 if TYPE_CHECKING:
     import duckdb
@@ -233,7 +233,7 @@ def _from_source(
                 raise StagingError(f"prior: columns {listed(relation.columns)}", hint=_FORMS)
             cells = dict(zip(relation.columns, relation.cells, strict=True))
             query = (
-                f"select try_cast({cells['vertex_id']} as bigint) as vertex_id, "  # noqa: S608
+                f"select {whole(cells['vertex_id'])} as vertex_id, "  # noqa: S608
                 f"{cells['label']} as label, try_cast({cells['prior']} as double) as prior "
                 f"from {relation.from_clause}"
             )

@@ -25,6 +25,20 @@ OF_HYPERSTAGES: Final = (
 )
 
 
+def whole(cell: str) -> str:
+    """Return SQL that reads a text as a whole number; null if it is none (a cast rounds).
+
+    Examples
+    --------
+    >>> import duckdb
+    >>> texts = ("'2'", "' 2.0 '", "'1.5'", "'x'", "'1e1'")
+    >>> duckdb.sql(f"select {', '.join(map(whole, texts))}").fetchall()
+    [(2, 2, None, None, None)]
+    """
+    digits = f"regexp_extract(trim({cell}), '^(-?[0-9]+)([.]0+)?$', 1)"
+    return f"try_cast({digits} as bigint)"
+
+
 def walk(steps: Steps, depth: int | None = None) -> None:
     """Make the paths of all situations, or those of some depth and above.
 
