@@ -428,11 +428,19 @@ def test_a_staging_can_be_frozen_in_part(db: Database, tree: EventTree) -> None:
     assert (kinds[1], kinds[3]) == ("given", "given")
     assert stages(staged)[2] == 1
     assert set(kinds) == {"given", "learnt"}
-    assert "given" in repr(tree.learn_stages(frozen=expert))
+    whole = tree.learn_stages("whole", frozen=expert)
+    assert "given" in repr(whole)
+    assert set(whole.stages["name"].dropna()) == {"a", "b"}
+    named = tree.learn_stages("named", frozen={("no",): "core", ("yes",): "core"})
+    called = named.stages.dropna(subset="name").set_index("name")["stage"]
+    renamed = named.rename({called["core"]: "heart"}, name="renamed")
+    assert renamed.stages["name"].dropna().tolist() == ["heart"]
     survey = db.surveys["s"]
     survey.append("select 'no' as A, 'low' as B, 'z' as C, 40 as people")
     db.rebuild(stages="relearn")
     assert stages(db.stagings["rest"])[2] == 1
+    assert db.stagings["named"].stages["name"].dropna().tolist() == ["core"]
+    assert db.stagings["renamed"].stages["name"].dropna().tolist() == ["heart"]
     assert db.check() == []
 
 

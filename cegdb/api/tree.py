@@ -231,8 +231,10 @@ class EventTree(Drawn):
                 hint=f"give a staging of {self.name!r}, or the paths of its situations",
             )
         return (
-            "select vertex_id, cast(stage_id as varchar) as stage from cegdb.stage_member "  # noqa: S608
-            f"where staging_id = {given.id}"
+            "select m.vertex_id, coalesce(s.name, 'u' || m.stage_id) as stage "  # noqa: S608
+            "from cegdb.stage_member as m inner join cegdb.stage as s "
+            "on m.staging_id = s.staging_id and m.stage_id = s.stage_id "
+            f"where m.staging_id = {given.id}"
         )
 
     def draw(

@@ -472,9 +472,10 @@ def _new_names(
 
 
 def _renamed(settings: dict[str, Any], told: Mapping[str | None, str]) -> dict[str, Any]:
-    """Return settings in which stages given by path have their new names."""
-    stages = settings.get("stages")
-    if isinstance(stages, dict) and "groups" in stages and stages.get("is_named", True):
-        groups = {told.get(name, name): paths for name, paths in stages["groups"].items()}
-        settings["stages"] = {**stages, "groups": groups}
+    """Return settings in which stages given or frozen by path have their new names."""
+    for what in ("stages", "frozen"):
+        said = settings.get(what)
+        if isinstance(said, dict) and "groups" in said and said.get("is_named", True):
+            groups = {told.get(name, name): paths for name, paths in said["groups"].items()}
+            settings[what] = {**said, "groups": groups}
     return settings

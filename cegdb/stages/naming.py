@@ -42,6 +42,7 @@ __all__ = [
     "resolve",
 ]
 
+_NAMED: Final = ("stage", "frozen")
 _MOST_RECORDED: Final = 10_000
 _PATHS: Final = "give labels from the root, such as ('High', 'Low')"
 
@@ -88,15 +89,15 @@ def resolve(
         Path -> name, a list of groups of paths, a template, a frame, file or SELECT with
         the columns ``vertex_id`` and one more, the name, or `Members`. None groups nothing.
     what
-        ``stage``, ``initial`` or ``hyperstage``.
+        ``stage``, ``frozen``, ``initial``, ``hyperstage`` or ``prior``.
     passed_over
         Where to tell of paths that fit no situation; None refuses them.
 
     Returns
     -------
     dict or None
-        The grouping as settings to record. Of stages, ``given_name(vertex_id, name, place)``
-        is made too: the names to show, ``place`` saying which of two to prefer.
+        The grouping as settings to record. Of stages given or frozen,
+        ``given_name(vertex_id, name, place)`` is made too: the names to show, ``place`` saying which of two to prefer.
 
     Raises
     ------
@@ -104,7 +105,7 @@ def resolve(
         A path fits no situation, or a situation is in two groups.
     """
     table = f"given_{what}"
-    if what == "stage":
+    if what in _NAMED and not steps.has("given_name"):
         steps.create(
             "given_name",
             "select cast(0 as bigint) as vertex_id, '' as name, 0 as place where false",
@@ -114,7 +115,7 @@ def resolve(
         return None
     if isinstance(grouping, Members):
         rows = steps.create(table, f"select vertex_id, name from ({grouping.query})")  # noqa: S608
-        if what == "stage":
+        if what in _NAMED:
             called = f"select vertex_id, called as name from ({grouping.query})"  # noqa: S608
             _show_names(steps, called)
         return {**grouping.told, "rows": rows}
@@ -135,7 +136,7 @@ def resolve(
         groups.setdefault(name, []).append(labels)
     if not isinstance(grouping, Mapping):
         return {"groups": groups, "is_named": False}
-    if what == "stage":
+    if what in _NAMED:
         _show_names(steps, f"select vertex_id, name from temp.{table}")  # noqa: S608
     return {"groups": groups}
 
@@ -323,9 +324,11 @@ def _from_source(
         )
     _refuse_overlap(steps, tree_id, "select vertex_id, name from temp.given_row", what)
     rows = steps.create(f"given_{what}", "select distinct vertex_id, name from temp.given_row")
-    if what == column == "stage":
+    is_named = column == "stage"
+    if is_named and what in _NAMED:
         _show_names(steps, "select vertex_id, name from temp.given_row")
-    return {"source": relation.described, "rows": rows, **_as_groups(steps, what, rows)}
+    groups = _as_groups(steps, what, rows, is_named=is_named)
+    return {"source": relation.described, "rows": rows, **groups}
 
 
 def _from_template(
@@ -383,12 +386,13 @@ def _from_template(
         )
     named = f"select distinct vertex_id, name from temp.{table}_place"  # noqa: S608
     rows = steps.create(table, named)
-    if what == "stage":
+    if what in _NAMED:
         _show_names(steps, named)
-    return {"source": file.called, "rows": rows, **_as_groups(steps, what, rows)}
+    groups = _as_groups(steps, what, rows, is_named=True)
+    return {"source": file.called, "rows": rows, **groups}
 
 
-def _as_groups(steps: Steps, what: str, rows: int) -> dict[str, object]:
+def _as_groups(steps: Steps, what: str, rows: int, *, is_named: bool) -> dict[str, object]:
     """Return the groups of ``given_<what>`` by path, to give again, unless they are many.
 
     Not those of stages, which a rebuild finds by their members.
@@ -404,7 +408,7 @@ def _as_groups(steps: Steps, what: str, rows: int) -> dict[str, object]:
         groups.setdefault(name, []).append(labels)
     if any(ANY in labels for paths in groups.values() for labels in paths):
         return {}  # a label that would be taken for any
-    return {"groups": groups}
+    return {"groups": groups, **({} if is_named else {"is_named": False})}
 
 
 def _refuse_overlap(steps: Steps, tree_id: int, query: str, what: str) -> None:
