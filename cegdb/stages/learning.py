@@ -68,7 +68,7 @@ class Learning:
             _refuse_unknown("score", self.score, _SCORES)
         if not is_number(self.smoothing) or self.smoothing < 0:
             raise StagingError(
-                f"smoothing is {self.smoothing!r}", hint="give a number from 0 on"
+                f"smoothing is {self.smoothing!r}", hint="give a number from 0 on, up to 1e100"
             )
         if not is_whole(self.seed) or self.seed < 0:
             raise StagingError(f"seed is {self.seed!r}", hint="give a whole number from 0 on")
@@ -97,7 +97,8 @@ class Learning:
             self._only_for("threshold", "bj")
             if not is_number(self.threshold) or not self.threshold > 0:
                 raise StagingError(
-                    f"threshold is {self.threshold!r}", hint="give a distance above 0"
+                    f"threshold is {self.threshold!r}",
+                    hint="give a distance above 0, up to 1e100",
                 )
         if self.distance is not None:
             self._only_for("distance", *_DISTANCES)

@@ -205,14 +205,14 @@ def check_alpha(alpha: float | None) -> None:
     Traceback (most recent call last):
     ...
     cegdb.errors.StagingError: alpha is -1
-    hint: alpha, the prior mass of the root, is a number above 0
+    hint: alpha, the prior mass of the root, is a number above 0, up to 1e100
     """
     if alpha is None:
         return
     if not is_number(alpha) or not alpha > 0:
         raise StagingError(
             f"alpha is {alpha!r}",
-            hint="alpha, the prior mass of the root, is a number above 0",
+            hint="alpha, the prior mass of the root, is a number above 0, up to 1e100",
         )
 
 

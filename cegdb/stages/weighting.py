@@ -78,7 +78,7 @@ class Weighting:
             if not is_number(effect) or not effect > 0:
                 raise StagingError(
                     f"deff of {found!r} is {effect!r}",
-                    hint="a design effect is a number above 0",
+                    hint="a design effect is a number above 0, up to 1e100",
                 )
             effects[found] = float(effect)
         return replace(weighted, effects=effects, variable_ids=ids)
