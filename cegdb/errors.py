@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Collection, Iterable, Set
+from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
+from typing import Final, TypeGuard, cast
+
+LARGEST: Final = 1e100
+"""Larger numbers are refused in settings: sums and products of them would overflow."""
 
 
 class CegdbError(Exception):
@@ -142,6 +147,45 @@ def items_of(
     if in_order and isinstance(value, Set):
         raise error(f"{setting} is a set, which has no order", hint=hint)
     return list(value)
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Return whether a setting is a number that can be calculated with, no truth value.
+
+    Examples
+    --------
+    >>> is_number(2), is_number(True), is_number(float("nan")), is_number(10**400)
+    (True, False, False, False)
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    try:
+        number = float(cast("float", value))
+    except OverflowError:
+        return False
+    return abs(number) <= LARGEST
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Return whether a setting is a whole number, and no truth value.
+
+    Examples
+    --------
+    >>> is_whole(2), is_whole(2.0), is_whole(True)
+    (True, False, False)
+    """
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_one_of(value: object, choices: Collection[str]) -> bool:
+    """Return whether a setting is one of the texts to choose from, whatever its type.
+
+    Examples
+    --------
+    >>> is_one_of("bic", ("bic", "aic")), is_one_of(["bic"], ("bic", "aic"))
+    (True, False)
+    """
+    return isinstance(value, str) and value in choices
 
 
 def path_of(path: object) -> Path:

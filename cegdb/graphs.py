@@ -16,7 +16,7 @@ import unicodedata
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from cegdb.errors import GraphError, MissingExtraError, listed, path_of
+from cegdb.errors import GraphError, MissingExtraError, is_one_of, listed, path_of
 
 if TYPE_CHECKING:
     import os
@@ -249,7 +249,7 @@ def to_dot(graph: Graph, *, edge_info: EdgeInfo = "probability") -> str:
     >>> print(to_dot(graph, edge_info="count").splitlines()[-2].strip())
     "s0" -> "l0" [key="the \"head\"", label="the \"head\"\n 6,012 "];
     """
-    if edge_info not in get_args(EdgeInfo):
+    if not is_one_of(edge_info, get_args(EdgeInfo)):
         raise GraphError(f"edge_info is {edge_info!r}, expected {_choice(get_args(EdgeInfo))}")
     is_ceg = graph.graph.get("kind") == "ceg"
     hides = _hidden_columns(graph)

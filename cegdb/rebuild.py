@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 import sqlalchemy as sa
 
 from cegdb.ceg import remake_ceg
-from cegdb.errors import StagingError, StaleError, SurveyError, TreeError
+from cegdb.errors import StagingError, StaleError, SurveyError, TreeError, is_one_of
 from cegdb.sqlfiles import Steps
 from cegdb.stages import remake_stages
 from cegdb.store import schema
@@ -82,7 +82,7 @@ def rebuild(
     ...     [(made.kind, made.name) for made in rebuild(store)]
     [('tree', 'one')]
     """
-    if stages not in get_args(Stages):
+    if not is_one_of(stages, get_args(Stages)):
         raise StaleError(f"stages is {stages!r}", hint="choose keep or relearn")
     with store.writing() as (con, catalog):
         made: list[Rebuilt] = []

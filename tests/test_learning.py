@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
+from fractions import Fraction
 from math import fsum, lgamma, log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ahc_oracle
+import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
@@ -490,6 +492,19 @@ def test_exact_says_that_it_is_the_optimum_and_no_method_is_better(db: Database)
         ({"single_edges": "join"}, "single_edges is 'join'"),
         ({"alpha": 0}, "alpha is 0"),
         ({"alpha": "much"}, "alpha is 'much'"),
+        ({"alpha": 10**400}, "alpha is 1000"),
+        ({"alpha": 1e308}, r"alpha is 1e\+308"),
+        ({"alpha": np.array([1, 2])}, "alpha is array"),
+        ({"smoothing": 10**400}, "smoothing is 1000"),
+        ({"smoothing": 1e308, "method": "hc"}, r"smoothing is 1e\+308"),
+        ({"method": "bj", "threshold": 10**400}, "threshold is 1000"),
+        ({"deff": -(10**400)}, "deff of 'A' is -1000"),
+        ({"deff": float("nan")}, "deff of 'A' is nan"),
+        ({"prior": {("no",): 10**400}}, "prior of label 'low' is inf"),
+        ({"prior": {("no",): [1, 1e308]}}, r"prior of label 'top' is 1e\+308"),
+        ({"single_edges": np.array(["apart", "together"])}, "single_edges is array"),
+        ({"weighting": pd.Series(["none", "total"])}, "weighting is 0"),
+        ({"weighting": pd.NA}, "weighting is <NA>"),
         ({"hyperstages": "variables"}, "no file variables"),
         ({"initial": "none"}, "no file none"),
         ({"initial": [[(), ("no",)]]}, "initial stage '1' joins"),
@@ -503,6 +518,28 @@ def test_bad_settings_are_refused_before_any_work(
     with pytest.raises(StagingError, match=said):
         tree.learn_stages(**wrong)
     assert len(db.stagings) == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "plain"),
+    [
+        ({"method": "bj", "threshold": np.float32(0.5)}, {"method": "bj", "threshold": 0.5}),
+        ({"method": "bj", "threshold": Fraction(1, 4)}, {"method": "bj", "threshold": 0.25}),
+        (
+            {"method": "hclust", "n_stages": np.int64(2), "seed": np.int8(3)},
+            {"method": "hclust", "n_stages": 2, "seed": 3},
+        ),
+        (
+            {"alpha": np.int16(3), "smoothing": np.float64(1), "deff": np.float32(2)},
+            {"alpha": 3, "smoothing": 1, "deff": 2},
+        ),
+        ({"prior": {("no",): np.float32(2)}}, {"prior": {("no",): 2}}),
+    ],
+)
+def test_numbers_of_other_types_are_recorded_as_plain_ones(
+    tree: EventTree, given: dict[str, Any], plain: dict[str, Any]
+) -> None:
+    assert tree.learn_stages(**given).settings == tree.learn_stages(**plain).settings
 
 
 def test_every_setting_is_recorded_and_learns_the_same_again(

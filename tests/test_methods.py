@@ -355,12 +355,20 @@ def test_shares_that_no_double_tells_apart_are_in_order():
     [
         ([[1, 2, 3]], Penalised(1.0), r"needs 2 labels, got 3"),
         ([[1, 2]], Penalised(1.0, smoothing=0.5), r"needs smoothing 0, got 0\.5"),
-        ([[1, 2], [0, 0]], Penalised(1.0), r"needs situations with counts"),
     ],
 )
 def test_the_optimum_refuses_what_is_not_proved(counts, score, message):
     with pytest.raises(ValueError, match=message):
         optimum(hyperstage_of(counts), score, np.zeros(len(counts) + 1))
+
+
+def test_situations_without_counts_cost_nothing_at_the_optimum():
+    stage = optimum(
+        hyperstage_of([[0, 0], [9, 1], [1, 9], [0, 0]]), Penalised(1.0), np.zeros(5)
+    )
+    assert len(set(stage)) == 2
+    assert stage[0] == stage[2] == stage[3]
+    assert len(set(optimum(hyperstage_of([[0, 0]] * 3), Penalised(1.0), np.zeros(4)))) == 1
 
 
 # Hill climbing.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from math import lgamma, log
-from typing import TYPE_CHECKING, Any
+from math import isfinite, lgamma, log
+from typing import TYPE_CHECKING, Any, get_args
 
 import pandas as pd
 import pytest
 
+from cegdb.ahc import Method
 from cegdb.errors import StagingError, SurveyError
 
 if TYPE_CHECKING:
@@ -259,3 +260,14 @@ def test_clusters_that_are_none_are_refused(db: Database) -> None:
     with pytest.raises(SurveyError, match="'c' is blank for 1 respondent"):
         db.ingest("select * from (values (1, 2), (null, 3), (2, 2)) as t(c, x)", cluster="c")
     assert list(db.surveys) == []
+
+
+@pytest.mark.parametrize("method", get_args(Method))
+def test_rows_of_weight_0_can_be_learnt_by_every_method(db: Database, method: Any) -> None:
+    rows = "select i % 5 as a, i % 3 < 1 as b, if(i % 5 > {}, 1, 0) as w from range(60) t(i)"
+    for least in (1, 3):
+        survey = db.ingest(rows.format(least), weight="w", columns=["a", "b"])
+        staged = survey.event_tree().learn_stages(method=method)
+        assert isfinite(staged.bic)
+        assert isfinite(staged.log_marginal_likelihood)
+    assert db.check() == []

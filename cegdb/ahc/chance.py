@@ -109,7 +109,7 @@ def false_stages(hyperstages: Sequence[Hyperstage], plan: Plan, *, seed: int) ->
     sampled = np.minimum(sizes, most)
     expected, variance = np.zeros(len(starts)), 0.0
     for place, start in enumerate(starts):
-        if sizes[place] < 2:
+        if sizes[place] < 2 or not start.counts.any():
             continue
         random = np.random.default_rng([seed, place])
         order = np.argsort(start.counts.sum(axis=1), kind="stable")

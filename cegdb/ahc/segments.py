@@ -38,7 +38,8 @@ def optimum(
     Parameters
     ----------
     hyperstage
-        Of florets with two labels, each seen at least once. ``start`` has no part in it.
+        Of florets with two labels. ``start`` has no part in it. Situations without counts
+        join the stage of the smallest share: they cost nothing in any.
     score
         Without smoothing.
     structure
@@ -53,7 +54,7 @@ def optimum(
     Raises
     ------
     ValueError
-        The florets do not have two labels, one was never seen, or the score is smoothed.
+        The florets do not have two labels, or the score is smoothed.
 
     Notes
     -----
@@ -82,8 +83,6 @@ def optimum(
         raise ValueError(f"the exact optimum needs 2 labels, got {counts.shape[1]}")
     if score.smoothing != 0:
         raise ValueError(f"the exact optimum needs smoothing 0, got {score.smoothing}")
-    if not counts.any(axis=1).all():
-        raise ValueError("the exact optimum needs situations with counts")
     share = _share_ranks(counts)
     below = np.zeros((int(share.max(initial=-1)) + 2, 2))
     np.add.at(below, share + 1, hyperstage.sizes)
@@ -97,9 +96,12 @@ def optimum(
 
 
 def _share_ranks(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the rank of each row's share of the first label, equal for equal shares."""
+    """Return the rank of each row's share of the first label, equal for equal shares.
+
+    Rows without counts cost nothing in any stage: they are taken as of share 0.
+    """
     first = counts[:, 0].astype(object)
-    total = counts.sum(axis=1).astype(object)
+    total = np.maximum(counts.sum(axis=1), 1).astype(object)
     # Shares of totals below 2^63 differ by more than 2^-126, or not at all.
     _, rank = np.unique((first << 126) // total, return_inverse=True)
     ranks: NDArray[np.int64] = rank.reshape(-1)

@@ -212,7 +212,7 @@ class EventTree(Drawn):
             "weighting": weighting,
             "deff": deff,
         }
-        if alpha == "path":
+        if isinstance(alpha, str) and alpha == "path":
             import pandas as pd
 
             return pd.DataFrame(stages_room.alpha_path(self._store, self.id, **settings))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, get_arg
 
 import duckdb
 
-from cegdb.errors import SurveyError
+from cegdb.errors import SurveyError, is_one_of
 from cegdb.ingest import csvtext
 from cegdb.ingest.csvdialect import Found, sniff
 from cegdb.ingest.csvrows import (
@@ -133,7 +133,7 @@ class Reading:
         sheet: object = self.sheet
         if isinstance(sheet, bool) or not isinstance(sheet, (str, int, NoneType)):
             raise SurveyError(f"sheet is {sheet!r}", hint="give its name, or its place from 1")
-        if self.bad_rows not in get_args(_BadRows):
+        if not is_one_of(self.bad_rows, get_args(_BadRows)):
             raise SurveyError(f"bad_rows is {self.bad_rows!r}", hint="it is 'error' or 'skip'")
 
 

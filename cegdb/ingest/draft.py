@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 import duckdb
 
-from cegdb.errors import SurveyError, counted, listed
+from cegdb.errors import SurveyError, counted, is_one_of, listed
 from cegdb.ingest.codebook import Entry
 from cegdb.ingest.csvfile import MisreadError
 from cegdb.ingest.draftcounts import TABLES, Counts, counts_of
@@ -104,7 +104,7 @@ def draft_codebook(
           "no": "no"  # 1 row
           "yes": "yes"  # 2 rows
     """  # noqa: E501
-    if form not in get_args(Form):
+    if not is_one_of(form, get_args(Form)):
         raise SurveyError(f"form is {form!r}", hint="it is 'yaml' or 'csv'")
     try:
         return _draft(store, source, columns, reading, form, rewrite=False)

@@ -101,10 +101,11 @@ def set_stages(
         ``stages`` are; situations in no group stay with those of their variable and label
         set.
     relabel
-        Labels that count as others, here and in CEGs; the tree keeps its own, and paths and
-        priors are written with these. ``"recovery*"``, ``("Outcome", "recovery*")`` (of a
-        variable) or ``(("hospital", "*"), "recovery*")`` (at a path) -> the label it counts
-        as. Labels of one situation must stay different.
+        Labels that count as others, here and in CEGs. The tree keeps its own labels: paths
+        and priors are written with the tree's, not the new ones. ``"recovery*"``,
+        ``("Outcome", "recovery*")`` (of a variable) or
+        ``(("hospital", "*"), "recovery*")`` (at a path) -> the label it counts as. Labels of
+        one situation must stay different.
     single_edges
         Situations with one edge: ``"together"`` in a stage of each hyperstage, or each its
         own (``"apart"``, as the peers leave them).

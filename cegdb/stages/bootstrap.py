@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 import numpy as np
 import sqlalchemy as sa
 
-from cegdb.errors import StagingError
+from cegdb.errors import StagingError, is_one_of, is_whole
 from cegdb.sqlfiles import Steps
-from cegdb.stages.learning import is_whole
 from cegdb.stages.relearning import Kind, read_relearning
 from cegdb.store import schema
 
@@ -117,7 +116,7 @@ def stability(
     ...         con.execute("select situation, other, n_runs from cegdb.stage_pairs").fetchall()
     [('s1', 's2', 20)]
     """
-    if kind not in get_args(Kind):
+    if not is_one_of(kind, get_args(Kind)):
         raise StagingError(f"kind is {kind!r}", hint="choose nonparametric or parametric")
     runs, seed = checked_runs(runs, seed)
     started = time.perf_counter()

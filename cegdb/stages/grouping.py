@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from cegdb.errors import StagingError, counted
+from cegdb.errors import StagingError, counted, is_one_of
 from cegdb.stages.naming import (
     Grouping,
     Members,
@@ -74,10 +74,10 @@ class Given:
             situations that may share none.
         """
         tree_id = tree["tree_id"]
-        rule = self.hyperstages if _is_one_of(self.hyperstages, RULES) else "groups"
+        rule = self.hyperstages if is_one_of(self.hyperstages, RULES) else "groups"
         groups = {
             "hyperstage": None if rule != "groups" else self.hyperstages,
-            "initial": None if _is_one_of(self.initial, STARTS) else self.initial,
+            "initial": None if is_one_of(self.initial, STARTS) else self.initial,
             "frozen": self.frozen,
             "stage": self.stages,
         }
@@ -141,10 +141,6 @@ def given_again(said: Any, kept: str | Members | None) -> Any:
     if "groups" in said:
         return {tuple(path): name for name, paths in said["groups"].items() for path in paths}
     return kept
-
-
-def _is_one_of(given: object, choices: tuple[str, ...]) -> bool:
-    return isinstance(given, str) and given in choices
 
 
 def _empty(steps: Steps, table: str, columns: str) -> None:

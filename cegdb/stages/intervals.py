@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 import sqlalchemy as sa
 
-from cegdb.errors import StagingError
+from cegdb.errors import StagingError, is_number, is_one_of
 from cegdb.sqlfiles import Steps
 from cegdb.stages.bootstrap import checked_runs
 from cegdb.stages.priors import edge_priors, rule_of
@@ -108,12 +107,11 @@ def intervals(
     >>> frame[["stage", "label", "low", "high"]].round(4).values.tolist()
     [['u0', 'False', 0.5981, 0.8581], ['u0', 'True', 0.1419, 0.4019]]
     """
-    if method not in get_args(IntervalMethod):
+    if not is_one_of(method, get_args(IntervalMethod)):
         raise StagingError(
             f"method is {method!r}", hint="choose credible, wilson, goodman or bootstrap"
         )
-    is_number = isinstance(level, Real) and not isinstance(level, bool)
-    if not is_number or not 0 < level < 1:
+    if not is_number(level) or not 0 < level < 1:
         raise StagingError(f"level is {level!r}", hint="give a number between 0 and 1: 0.95")
     if method == "bootstrap":
         _bootstrap(store, staging_id, float(level), *checked_runs(runs, seed))

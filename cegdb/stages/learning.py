@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 from cegdb.ahc import LARGE, Hyperstage, Method, Plan, ScoreName, StructurePrior
-from cegdb.errors import StagingError
+from cegdb.errors import StagingError, is_number, is_one_of, is_whole
 from cegdb.stages.words import words
 
 if TYPE_CHECKING:
@@ -67,9 +66,9 @@ class Learning:
         _refuse_unknown("structure_prior", self.structure_prior, get_args(StructurePrior))
         if self.score is not None:
             _refuse_unknown("score", self.score, _SCORES)
-        if not _is_number(self.smoothing) or not 0 <= self.smoothing < math.inf:
+        if not is_number(self.smoothing) or self.smoothing < 0:
             raise StagingError(
-                f"smoothing is {self.smoothing!r}", hint="give a number from 0 on"
+                f"smoothing is {self.smoothing!r}", hint="give a number from 0 on, up to 1e100"
             )
         if not is_whole(self.seed) or self.seed < 0:
             raise StagingError(f"seed is {self.seed!r}", hint="give a whole number from 0 on")
@@ -96,9 +95,10 @@ class Learning:
             )
         if self.threshold is not None:
             self._only_for("threshold", "bj")
-            if not _is_number(self.threshold) or not self.threshold > 0:
+            if not is_number(self.threshold) or not self.threshold > 0:
                 raise StagingError(
-                    f"threshold is {self.threshold!r}", hint="give a distance above 0"
+                    f"threshold is {self.threshold!r}",
+                    hint="give a distance above 0, up to 1e100",
                 )
         if self.distance is not None:
             self._only_for("distance", *_DISTANCES)
@@ -134,8 +134,8 @@ class Learning:
             n_rows=n_rows,
             smoothing=float(self.smoothing),
             distance=self.distance or (distances[0] if distances else ""),
-            threshold=self.threshold or _THRESHOLD,
-            n_stages=self.n_stages,
+            threshold=float(self.threshold or _THRESHOLD),
+            n_stages=None if self.n_stages is None else int(self.n_stages),
             seed=int(self.seed),
         )
 
@@ -154,7 +154,7 @@ class Learning:
         if self.method == "bj":
             told["threshold"] = plan.threshold
         if self.method in ("hclust", "kmeans"):
-            told["n_stages"] = self.n_stages
+            told["n_stages"] = plan.n_stages
         return told
 
     @classmethod
@@ -166,17 +166,8 @@ class Learning:
 
 
 def _refuse_unknown(what: str, given: object, choices: Sequence[str]) -> None:
-    if not isinstance(given, str) or given not in choices:
+    if not is_one_of(given, choices):
         raise StagingError(f"{what} is {given!r}", hint=f"choose {', '.join(choices)}")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
-def is_whole(value: object) -> bool:
-    """Return whether a value is a whole number, and no truth value."""
-    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def read_hyperstages(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 import sqlalchemy as sa
 
-from cegdb.errors import StagingError, agreeing, counted
+from cegdb.errors import StagingError, agreeing, counted, is_number, is_one_of
 from cegdb.sqlfiles import Steps
 from cegdb.stages.grouping import Given, refuse_overlap_of_frozen
 from cegdb.stages.learning import Learning, cluster, read_hyperstages, refuse_misfit
@@ -83,7 +81,7 @@ class Request:
     def check(self) -> None:
         """Refuse settings that are not usable, before any work."""
         check_alpha(self.alpha)
-        if self.single_edges not in get_args(SingleEdges):
+        if not is_one_of(self.single_edges, get_args(SingleEdges)):
             raise StagingError(
                 f"single_edges is {self.single_edges!r}", hint="choose together or apart"
             )
@@ -207,15 +205,14 @@ def check_alpha(alpha: float | None) -> None:
     Traceback (most recent call last):
     ...
     cegdb.errors.StagingError: alpha is -1
-    hint: alpha, the prior mass of the root, is a number above 0
+    hint: alpha, the prior mass of the root, is a number above 0, up to 1e100
     """
     if alpha is None:
         return
-    is_number = isinstance(alpha, Real) and not isinstance(alpha, bool)
-    if not is_number or not (math.isfinite(alpha) and alpha > 0):
+    if not is_number(alpha) or not alpha > 0:
         raise StagingError(
             f"alpha is {alpha!r}",
-            hint="alpha, the prior mass of the root, is a number above 0",
+            hint="alpha, the prior mass of the root, is a number above 0, up to 1e100",
         )
 
 

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeGuard, cast
 
-from cegdb.errors import SqlStepError, StagingError, SurveyError, counted, listed
+from cegdb.errors import (
+    LARGEST,
+    SqlStepError,
+    StagingError,
+    SurveyError,
+    counted,
+    listed,
+)
 from cegdb.ingest.labels import label_of
 from cegdb.ingest.sources import Source, opened, unreadable
 from cegdb.stages.naming import SituationPath, resolve
@@ -168,17 +176,25 @@ def _given(
 def _as_json(path: SituationPath, entries: object) -> str:
     """Return the prior of a situation as a JSON text: a number, a list or an object."""
     if _is_number(entries):
-        return json.dumps(float(cast("float", entries)))
+        return json.dumps(_float(entries))
     if isinstance(entries, Mapping) and all(map(_is_number, entries.values())):
-        return json.dumps({str(label_of(label)): float(a) for label, a in entries.items()})
+        return json.dumps({str(label_of(label)): _float(a) for label, a in entries.items()})
     is_list = isinstance(entries, Sequence) and not isinstance(entries, (str, bytes))
     if is_list and all(map(_is_number, cast("Sequence[object]", entries))):
-        return json.dumps([float(entry) for entry in cast("Sequence[float]", entries)])
+        return json.dumps([_float(entry) for entry in cast("Sequence[float]", entries)])
     raise StagingError(f"prior of {path!r} is {entries!r}", hint=_FORMS)
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _float(number: float) -> float:
+    """Return a number as a float, infinite if it is too large for one."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def _spread(steps: Steps, tree_id: int, *, is_strict: bool) -> None:
@@ -262,14 +278,15 @@ def _refuse_bad(steps: Steps, tree_id: int, *, is_strict: bool) -> None:
         )
     bad = steps.rows(
         "select g.vertex_id, g.label, g.prior from temp.given_entry as g where not coalesce("
-        "g.prior > 0 and g.prior < 'infinity', false) order by g.vertex_id, g.label limit 1"
+        "g.prior > 0 and g.prior <= $largest, false) order by g.vertex_id, g.label limit 1",
+        {"largest": LARGEST},
     )
     if bad:
         vertex_id, label, value = bad[0]
         raise StagingError(
             f"prior of label {label!r} is {value} in situation "
             f"{words(steps, tree_id, vertex_id)}",
-            hint="an entry of a prior is a number above 0",
+            hint="an entry of a prior is a number above 0, up to 1e100",
         )
     uneven = steps.rows(
         "select f.vertex_id, f.n_edges, count(g.label) from temp.floret as f "

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 import sqlalchemy as sa
 
-from cegdb.errors import StagingError
+from cegdb.errors import StagingError, is_number, is_one_of
 from cegdb.ingest.relation import find_columns
 from cegdb.store import schema
 from cegdb.store.objects import response_table
@@ -43,7 +41,7 @@ class Weighting:
         StagingError
             The choice is unknown, or a design effect is no number above 0.
         """
-        if self.choice not in _CHOICES:
+        if not is_one_of(self.choice, _CHOICES):
             raise StagingError(
                 f"weighting is {self.choice!r}", hint=f"choose {', '.join(_CHOICES)}"
             )
@@ -77,13 +75,12 @@ class Weighting:
         effects: dict[str, float] = {}
         for name, effect in given.items():
             (found,) = find_columns(list(ids), [name], "the tree (deff)")
-            is_number = isinstance(effect, Real) and not isinstance(effect, bool)
-            if not is_number or not (math.isfinite(float(effect)) and float(effect) > 0):  # type: ignore[arg-type]
+            if not is_number(effect) or not effect > 0:
                 raise StagingError(
                     f"deff of {found!r} is {effect!r}",
-                    hint="a design effect is a number above 0",
+                    hint="a design effect is a number above 0, up to 1e100",
                 )
-            effects[found] = float(effect)  # type: ignore[arg-type]
+            effects[found] = float(effect)
         return replace(weighted, effects=effects, variable_ids=ids)
 
     @property
