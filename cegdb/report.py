@@ -222,9 +222,17 @@ def _learning(
     prior = ", structure prior by size" if settings.get("structure_prior") == "size" else ""
     merges = counted(details.get("merges", 0), "merge")
     if method == "exact":
-        return [f"  exact: no other stages of these hyperstages have a better {score}{prior}"]
+        rest = " beside the frozen ones" if settings.get("frozen") else ""
+        return [
+            f"  exact: no other stages of these hyperstages{rest} have a better {score}{prior}"
+        ]
     if method in ("ahc", "auto", "bhc"):
-        lines = [f"  {merges} by {score}{prior}; stopped since no further one improves it"]
+        ended = (
+            "as many as give the best score of all"
+            if prior
+            else "stopped since no further one improves it"
+        )
+        lines = [f"  {merges} by {score}{prior}; {ended}"]
     elif method == "bj":
         distance, threshold = settings["distance"], settings["threshold"]
         lines = [f"  bj: stages joined while their {distance} distance is under {threshold:g}"]

@@ -142,7 +142,7 @@ def learn(hyperstage: Hyperstage, plan: Plan) -> Learnt:
         distance = cast("JoinDistance", plan.distance)
         return Learnt(bj(hyperstage, distance, plan.threshold, plan.smoothing))
     if method == "hc":
-        return Learnt(climb(hyperstage, score, structure))
+        return Learnt(_climb(hyperstage, plan))
     if method == "hclust":
         metric = cast("ShareDistance", plan.distance)
         stage = hclust(hyperstage, score, metric, "complete", plan.n_stages, plan.smoothing)
@@ -152,6 +152,26 @@ def learn(hyperstage: Hyperstage, plan: Plan) -> Learnt:
     if isinstance(score, Penalised):
         return Learnt(optimum(hyperstage, score, structure))
     raise ValueError(f"no way to learn: {plan}")
+
+
+def _climb(hyperstage: Hyperstage, plan: Plan) -> NDArray[np.int64]:
+    """Climb from the start and, where the number of stages counts, from merged stages too.
+
+    The prior by size makes single merges of many stages a loss, so that nothing leads from
+    them to a few.
+    """
+    score = plan.scorer
+    structure = structure_prior(len(hyperstage.ids), plan.structure_prior)
+    ended = climb(hyperstage, score, structure)
+    if plan.structure_prior == "flat":
+        return ended
+    merged = replace(hyperstage, start=_merge(hyperstage, plan).stage)
+    other = climb(merged, score, structure)
+
+    def total(stage: NDArray[np.int64]) -> float:
+        return total_score(hyperstage, stage, score) + float(structure[len(np.unique(stage))])
+
+    return other if total(other) > total(ended) + MIN_LOG_BAYES_FACTOR else ended
 
 
 def total_score(hyperstage: Hyperstage, stage: NDArray[np.int64], score: Score) -> float:

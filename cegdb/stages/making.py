@@ -86,6 +86,12 @@ class Request:
                 f"single_edges is {self.single_edges!r}", hint="choose together or apart"
             )
         self.learning.check()
+        start = self.given.initial
+        if self.method == "exact" and not (start is None or is_one_of(start, ("full",))):
+            raise StagingError(
+                "method 'exact' takes no initial stages",
+                hint="it finds the optimum from anywhere; leave initial out, or freeze stages",
+            )
 
 
 def groupings(staging: Mapping[str, Any]) -> dict[str, Any]:

@@ -97,7 +97,8 @@ def resolve(
     -------
     dict or None
         The grouping as settings to record. Of stages given or frozen,
-        ``given_name(vertex_id, name, place)`` is made too: the names to show, ``place`` saying which of two to prefer.
+        ``given_name(vertex_id, name, place)`` is made too: the names to show, ``place``
+        saying which of two to prefer.
 
     Raises
     ------
