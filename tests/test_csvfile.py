@@ -280,7 +280,7 @@ def test_a_file_that_is_no_survey_is_refused(
     before = trace(db)
     with pytest.raises(SurveyError, match=message) as caught:
         db.ingest(file)
-    assert str(file) in str(caught.value)
+    assert file.name in str(caught.value)
     assert trace(db) == before
     assert column(db, written(tmp_path, b"x\na\n")) == {"a": 1}
 

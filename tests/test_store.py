@@ -21,7 +21,6 @@ import sqlalchemy as sa
 import cegdb
 from cegdb import ceg as ceg_room
 from cegdb import ingest as ingest_room
-from cegdb import stages as stages_room
 from cegdb import tree as tree_room
 from cegdb.errors import (
     CegdbError,
@@ -32,6 +31,7 @@ from cegdb.errors import (
     SurveyError,
     UnknownNameError,
 )
+from cegdb.stages import making as stages_room
 from cegdb.store import Store, schema
 
 if TYPE_CHECKING:
