@@ -352,7 +352,7 @@ STAGES = options_of(
         type=click.Choice(METHODS),
         default="ahc",
         show_default=True,
-        help="How stages are learnt: see below.",
+        help="How stages are learnt: cegdb stages --help tells.",
     ),
     click.option(
         "--score",
@@ -360,7 +360,10 @@ STAGES = options_of(
         help="What is optimised; left out, the method's own.",
     ),
     click.option(
-        "--alpha", callback=read_alpha, help="Prior mass of the root (equivalent sample size)."
+        "--alpha",
+        callback=read_alpha,
+        metavar="NUMBER",
+        help="Prior mass of the root (equivalent sample size).",
     ),
     click.option(
         "--prior",
