@@ -458,3 +458,28 @@ def test_a_dirty_file_goes_from_receipt_to_ceg(tmp_path: Path) -> None:
         ("Current", "3"), ("Never", "2"), ("10", "2"), ("20", "1"),
     ]  # fmt: skip
     assert rows_of(call("check", stored, "--format", "csv")) == []
+
+
+@pytest.mark.parametrize(
+    "command", ["tree", "stages", "ceg", "append", "edit", "stability", "check", "rebuild"]
+)
+def test_a_database_that_is_not_there_is_not_made(tmp_path: Path, command: str) -> None:
+    db = tmp_path / "none.duckdb"
+    more = {"append": ["s", "rows.csv"], "check": [], "rebuild": []}.get(command, ["s"])
+    more += ["--join", "u1,u2"] if command == "edit" else []
+    done = CliRunner().invoke(main, [command, str(db), *more])
+    assert done.exit_code == 1
+    assert f"there is no file {db}" in done.output
+    assert not db.exists()
+
+
+def test_lists_are_written_to_csv_as_json(tmp_path: Path) -> None:
+    db = tmp_path / "s.duckdb"
+    with cegdb.open(db) as made:
+        made.ingest("select 'a' as x", "s")
+    query = "select ['a', 'b \"c\"', 'é'] as labels, [1, 2] as n"
+    done = CliRunner().invoke(main, ["sql", str(db), query, "--format", "csv"])
+    assert list(csv.reader(done.output.splitlines())) == [
+        ["labels", "n"],
+        ['["a", "b \\"c\\"", "é"]', "[1, 2]"],
+    ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -146,23 +145,8 @@ def _count_learnt(
     seen = counts.sum(axis=1) > 0
     if not seen.any():
         return 1
-    kept = kept[seen]
-    replicate = replace(
-        start,
-        ids=start.ids[kept],
-        counts=counts[seen],
-        multiplicities=start.multiplicities[kept],
-        start=_renamed(start.ids[kept], start.start[kept]),
-        answers=start.answers[kept],
-        unit=1.0,
-    )
+    replicate = start.part(kept[seen], counts[seen], unit=1.0)
     return len(np.unique(learn(replicate, plan).stage))
-
-
-def _renamed(ids: NDArray[np.int64], stage: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return stages named by the smallest of the situations that are left."""
-    _, first, member = np.unique(stage, return_index=True, return_inverse=True)
-    return ids[first[member]]
 
 
 def _count_merged(

@@ -14,6 +14,7 @@ from cegdb.ahc.clusters import hclust, kmeans
 from cegdb.ahc.greedy import MIN_LOG_BAYES_FACTOR, TIE_TOLERANCE, Merge, agglomerate
 from cegdb.ahc.scoring import Hyperstage, Marginal, Penalised, Score
 from cegdb.ahc.segments import optimum
+from cegdb.ahc.stagings import name_stages, start_stages
 from cegdb.ahc.structure import StructurePrior, structure_prior
 
 if TYPE_CHECKING:
@@ -176,11 +177,8 @@ def _climb(hyperstage: Hyperstage, plan: Plan) -> NDArray[np.int64]:
 
 def total_score(hyperstage: Hyperstage, stage: NDArray[np.int64], score: Score) -> float:
     """Return the score of stages of a hyperstage, more being better."""
-    terms = score.terms(hyperstage.sizes, hyperstage.prior)
-    _, member = np.unique(stage, return_inverse=True)
-    sums = np.zeros((int(member.max(initial=-1)) + 1, terms.shape[1]))
-    np.add.at(sums, member, terms)
-    return math.fsum(score.value(sums))
+    stages = start_stages(replace(hyperstage, start=stage), score)
+    return math.fsum(score.value(stages.terms))
 
 
 def pooled(hyperstage: Hyperstage) -> Hyperstage:
@@ -258,24 +256,14 @@ def _merge_cells(hyperstage: Hyperstage, plan: Plan) -> Learnt:
         if cell.max() < _CELLS:
             break
         width *= 1.25
-    first = np.full(cell.max() + 1, len(cell))
-    np.minimum.at(first, cell, np.arange(len(cell)))
-    from_cells = replace(start, start=start.ids[first[cell]])
+    from_cells = replace(start, start=name_stages(start.ids, cell))
     learnt = _merge(from_cells, plan)
     names = dict(zip(start.ids.tolist(), learnt.stage.tolist(), strict=True))
     stage = np.array([names[name] for name in hyperstage.start.tolist()], dtype=np.int64)
     chosen = np.random.default_rng(plan.seed).choice(len(cell), _SAMPLE, replace=False)
     chosen.sort()
-    sample = replace(
-        start,
-        ids=start.ids[chosen],
-        counts=start.counts[chosen],
-        multiplicities=start.multiplicities[chosen],
-        start=start.ids[chosen],
-        answers=start.answers[chosen],
-    )
-    _, kind, member = np.unique(cell[chosen], return_index=True, return_inverse=True)
-    rough = replace(sample, start=sample.ids[kind[member.ravel()]])
+    sample = start.part(chosen)
+    rough = from_cells.part(chosen)
     exact = total_score(sample, _merge(sample, plan).stage, plan.scorer)
     loss = exact - total_score(rough, _merge(rough, plan).stage, plan.scorer)
     return Learnt(stage, learnt.merges, (loss, exact))

@@ -13,10 +13,12 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
+
+from cegdb.ahc.stagings import name_stages
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,6 +70,28 @@ class Hyperstage:
     def prior(self) -> NDArray[np.float64]:
         """The prior of each situation, shape (situations, labels)."""
         return self.multiplicities @ self.bases
+
+    def part(
+        self,
+        rows: NDArray[np.int64],
+        counts: NDArray[np.int64] | None = None,
+        *,
+        unit: float | None = None,
+    ) -> Hyperstage:
+        """Return some of the situations, with these counts if they are others.
+
+        Those that started in one stage still do; it is named by the smallest left.
+        """
+        ids = self.ids[rows]
+        return replace(
+            self,
+            ids=ids,
+            counts=self.counts[rows] if counts is None else counts,
+            multiplicities=self.multiplicities[rows],
+            start=name_stages(ids, self.start[rows]),
+            answers=self.answers[rows],
+            unit=self.unit if unit is None else unit,
+        )
 
 
 class Score(Protocol):

@@ -268,7 +268,5 @@ def migrate(db: Path) -> None:
     Example:
       cegdb migrate falls.duckdb
     """
-    if not db.exists():
-        raise CegdbError(f"there is no file {db}")
     with opened(str(db)):
         say(f"{db} is up to date")

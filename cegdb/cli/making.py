@@ -38,7 +38,6 @@ from cegdb.cli.output import (
     working,
 )
 from cegdb.cli.rows import ingest_file
-from cegdb.errors import CegdbError
 
 if TYPE_CHECKING:
     from cegdb.api import ChainEventGraph, StagedTree
@@ -71,7 +70,7 @@ def demo(which: str, db: Path | None, draw: Path | None, form: str | None) -> No
 
     shown = DEMOS["chds" if which == "chds" else "titanic"]
     say(shown.about, "")
-    with opened(None if db is None else str(db)) as database:
+    with opened(None if db is None else str(db), makes=True) as database:
         survey = database.ingest(shown.select(), name=which, count="people", replace=True)
         say(survey.summary)
         tree = survey.event_tree(
@@ -149,7 +148,7 @@ def run(file: str, db: Path | None, form: str | None, **given: Any) -> None:
         from cegdb.graphs import check_picture
 
         check_picture(given["draw"])
-    with opened(None if db is None else str(db)) as database:
+    with opened(None if db is None else str(db), makes=True) as database:
         with database.transaction():
             survey = ingest_file(database, file, given)
             with working("building the event tree"):
@@ -392,8 +391,6 @@ def rebuild(db: Path, survey: str | None, stages: Any, form: str | None) -> None
       cegdb rebuild falls.duckdb
       cegdb rebuild falls.duckdb falls --stages relearn --format csv
     """
-    if not db.exists():
-        raise CegdbError(f"there is no file {db}")
     with opened(str(db)) as database:
         with working("rebuilding"):
             made = database.rebuild(survey, stages=stages)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cegdb.errors import CegdbError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -39,11 +41,18 @@ ORDER = {
 
 
 @contextmanager
-def opened(path: str | None, *, read_only: bool = False, **limits: Any) -> Iterator[Database]:
-    """Open a database; after an error remove a file that was made for nothing."""
+def opened(
+    path: str | None, *, read_only: bool = False, makes: bool = False, **limits: Any
+) -> Iterator[Database]:
+    """Open a database, one that is there unless the command ``makes`` it.
+
+    After an error a file that was made for nothing is removed.
+    """
     from cegdb import api
 
     is_new = path is not None and not Path(path).exists()
+    if is_new and not makes:
+        raise CegdbError(f"there is no file {path}", hint="cegdb ingest and cegdb run make one")
     is_empty = False
     try:
         with api.open(path, read_only=read_only, **limits) as db:
@@ -112,7 +121,7 @@ def print_table(
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(names)
-        writer.writerows(rows)
+        writer.writerows([_written(value) for value in row] for row in rows)
         click.echo(out.getvalue(), nl=False)
     else:
         from rich import box
@@ -128,6 +137,15 @@ def print_table(
             table.add_row(*(Text(_shown(value)) for value in row))
         width = None if sys.stdout.isatty() else 200
         Console(width=width).print(table)
+
+
+def _written(value: object) -> object:
+    """Return a cell of a CSV file: lists as JSON."""
+    if isinstance(value, list):
+        import json
+
+        return json.dumps(value, default=str, ensure_ascii=False)
+    return value
 
 
 def _shown(value: object) -> str:

@@ -26,7 +26,7 @@ from cegdb.cli.options import (
     source_of,
 )
 from cegdb.cli.output import opened, print_table, say, working
-from cegdb.errors import CegdbError, SurveyError
+from cegdb.errors import SurveyError
 
 if TYPE_CHECKING:
     from cegdb.api import Database, Survey
@@ -87,7 +87,7 @@ def ingest(db: Path, file: str, form: str | None, **given: Any) -> None:
       cegdb ingest s.duckdb school.csv --missing unknown --structural attends=none
       cegdb ingest w.duckdb panel.sav --weight wt --codebook panel.yaml --format json
     """
-    with opened(str(db)) as database:
+    with opened(str(db), makes=True) as database:
         receipt = ingest_file(database, file, given).receipt
     _receipt(receipt, form)
 
@@ -150,8 +150,6 @@ def refresh(db: Path, survey: str, file: str, form: str | None, **given: Any) ->
 def _change(
     verb: str, db: Path, survey: str, file: str, form: str | None, given: dict[str, Any]
 ) -> None:
-    if not db.exists():
-        raise CegdbError(f"there is no file {db}")
     with opened(str(db)) as database:
         found = database.surveys[survey]
         with working(f"reading {file}", database):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from cegdb import ahc
-from cegdb.ahc.stagings import name_stages
 from cegdb.errors import StagingError
 from cegdb.stages.grouping import find_florets, given_again
 from cegdb.stages.learning import Learning, as_whole, read_hyperstages
@@ -124,16 +123,8 @@ class Relearning:
             part = np.flatnonzero(is_reached | (one.is_named & has_prior))
             stage = np.full(len(one.ids), -1, dtype=np.int64)
             if len(part):
-                ids = one.ids[part]
-                seen = replace(
-                    one.hyperstage,
-                    ids=ids,
-                    counts=counts[one.edges[part]],
-                    multiplicities=one.hyperstage.multiplicities[part],
-                    start=name_stages(ids, one.hyperstage.start[part]),
-                    answers=one.hyperstage.answers[part],
-                    unit=unit,
-                )
+                drawn = counts[one.edges[part]]
+                seen = one.hyperstage.part(part, drawn, unit=unit)
                 stage[part] = ahc.learn(seen, plan).stage
             found.append(Restaged(stage, is_reached))
         return found
