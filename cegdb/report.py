@@ -256,10 +256,13 @@ def _chance(details: Mapping[str, Any]) -> str:
     """Return how many stages chance alone would have added."""
     expected, error = details["false_stages"], details["false_stages_error"]
     sampled, learnt = details["null_situations"], details["situations_learnt"]
-    least = "at least " if sampled < learnt else ""
-    of_sample = f" (a sample of {sampled:,} of {learnt:,} situations)" if least else ""
+    of_sample = (
+        f"; of a sample of {sampled:,} of {learnt:,} situations, usually more of all"
+        if sampled < learnt
+        else ""
+    )
     return (
-        f"  chance alone would make {least}{expected:.2f} false extra stages "
+        f"  chance alone would make {expected:.2f} false extra stages "
         f"(+- {error:.2f}, {details['null_runs']} null runs) if the situations of each "
         f"hyperstage were alike{of_sample}"
     )

@@ -48,8 +48,8 @@ class Chance(NamedTuple):
     n_runs
         How often each hyperstage was simulated.
     n_sampled
-        Shape (hyperstages,): how many of its stages to start from were simulated; fewer
-        than there are means that ``expected`` is too small.
+        Shape (hyperstages,): how many of its stages to start from were simulated. Where
+        these are fewer than there are, ``expected`` is of that many: usually too small.
     """
 
     expected: NDArray[np.float64]
