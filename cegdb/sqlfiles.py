@@ -2,7 +2,8 @@
 
 A step is one SELECT in ``sql/NN_phase/NNN_name.sql`` under a header of comments. Its
 ``mode`` says what the runner does with the rows: ``create`` keeps them as a temp table of
-the step's name, ``append TABLE`` adds them to a table, ``fetch`` hands them to Python.
+the step's name, ``view`` only the query as a temp view, ``append TABLE`` adds them to a
+table, ``fetch`` hands them to Python.
 """
 
 from __future__ import annotations
@@ -39,9 +40,10 @@ HEADER_FIELDS = ("step", "mode", "purpose", "reads", "writes", "params", "source
 _FIELD = re.compile(r"^-- (\w+): +(\S.*)$")
 _CONTINUED = re.compile(r"^-- {3,}(\S.*)$")
 _FILE = re.compile(r"^\d{3}_([a-z][a-z0-9_]*)\.sql$")
-_MODE = re.compile(r"^(create|fetch|append ((?:cegdb|temp)\.[a-z_]+))$")
+_MODE = re.compile(r"^(create|view|fetch|append ((?:cegdb|temp)\.[a-z_]+))$")
 _KINDS = {
     "create": duckdb.StatementType.CREATE,
+    "view": duckdb.StatementType.CREATE,
     "append": duckdb.StatementType.INSERT,
     "fetch": duckdb.StatementType.SELECT,
 }
@@ -142,7 +144,7 @@ def parse(path: str, text: str) -> Step:
     if mode is None:
         raise SqlStepError(
             f"{path}: mode {header['mode']!r}",
-            hint="modes are create, fetch, append cegdb.TABLE, append temp.TABLE",
+            hint="modes are create, view, fetch, append cegdb.TABLE, append temp.TABLE",
         )
     params: dict[str, str] = {}
     if header["params"] != "none":
@@ -151,8 +153,9 @@ def parse(path: str, text: str) -> Step:
                 params[match[1]] = match[2]
     kind, table = mode[1].split(" ", 1)[0], mode[2]
     target = ""
-    if kind == "create":
-        target = f'create or replace temp table "{found[1]}" as\n'
+    if kind in ("create", "view"):
+        what = "table" if kind == "create" else "view"
+        target = f'create or replace temp {what} "{found[1]}" as\n'
     elif table is not None:
         target = f"insert into {table} {_columns(path, header['writes'])}\n"
     try:
@@ -298,13 +301,13 @@ class Steps:
             self._con.execute(f'drop {self._tables.pop(table)} if exists temp."{table}"')
 
     def run(self, name: str, **params: Value) -> int:
-        """Run a ``create`` or ``append`` step and return its number of rows."""
+        """Run a step that is not fetched and return its number of rows, 0 of a view."""
         step = load(name)
         if step.mode == "fetch":
             raise SqlStepError(f"step {name!r} is fetched, not run")
         rows = _count(self._run(step, params))
-        if step.mode == "create":
-            self._tables[step.name] = "table"
+        if step.table is None:
+            self._tables[step.name] = "table" if step.mode == "create" else "view"
         return rows
 
     def fetch(self, name: str, **params: Value) -> list[Row]:

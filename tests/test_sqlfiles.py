@@ -96,6 +96,8 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
         staged.intervals("wilson")
         staged.intervals("bootstrap", runs=2)
         survey.event_tree(name="plain").learn_stages()
+        gated = "select * from (values ('u', null, 'p'), ('v', 'x', 'p')) as t(a, b, c)"
+        db.ingest(gated, "gated").event_tree(blank="structural")
         book = {"variables": {"c": {"same": [["p", "q"]]}}}
         with pytest.raises(cegdb.CegdbError, match="declared the same"):
             db.ingest(query, "same", weight="w", missing=["?"], codebook=book).event_tree()

@@ -297,7 +297,7 @@ def _ingest(
             else str(row(catalog, "survey", asked.survey_id)["name"])
         )
         with Steps(con) as steps:
-            n_read = _read(steps, con, relation, settings)
+            n_read, is_apart = _read(steps, con, relation, settings)
             weights = check_weights(steps, relation, settings, is_part=former is not None)
             dropped = check_counts(steps, relation, settings)
             variables = sort_levels(steps, relation, settings.variables)
@@ -316,7 +316,13 @@ def _ingest(
                 effects = design_effects(steps, settings.cluster, variables)
             if former is not None:
                 lines = f"{lines} union all by name {former_lines(former, variables)}"
-            n_distinct = _store(steps, table, lines, len(variables))
+            is_apart = (
+                is_apart
+                and former is None
+                and not (settings.count or settings.weight or settings.cluster or gates)
+                and all(variable.tells_texts_apart() for variable in variables)
+            )
+            n_distinct = _store(steps, table, lines, len(variables), is_apart=is_apart)
             if former is not None:
                 count_codes(steps, table, variables)
             if before is not None:
@@ -372,27 +378,33 @@ def _ingest(
 
 def _read(
     steps: Steps, con: duckdb.DuckDBPyConnection, relation: Relation, settings: Settings
-) -> int:
-    """Keep the source's distinct lines and how often each occurs; return how many."""
+) -> tuple[int, bool]:
+    """Keep the source's lines; return how many there are, and whether none is kept twice."""
     others = (settings.count, settings.weight, settings.cluster)
     load_chunks(con, relation, [*settings.variables, *filter(None, others)])
-    read_lines(steps, con, relation, settings)
+    is_apart = read_lines(steps, con, relation, settings)
     ((n,),) = steps.rows("select coalesce(sum(n_lines), 0) from temp.source_line")
     if not relation.progress.rows:
         relation.progress.read(int(n))
-    return int(n)
+    return int(n), is_apart
 
 
-def _store(steps: Steps, table: str, lines: str, n_variables: int) -> int:
-    """Write the survey's distinct coded rows, sorted, and return how many there are."""
+def _store(steps: Steps, table: str, lines: str, n_variables: int, *, is_apart: bool) -> int:
+    """Write the survey's distinct coded rows, sorted, and return how many there are.
+
+    Lines of which no two are alike are not grouped: that takes as long as to read them.
+    """
     coded = ", ".join(f"v{i}" for i in range(1, n_variables + 1))
-    return steps.execute(
-        f"create or replace table {table} as "  # noqa: S608
-        f"select {coded}, cast(sum(n) as bigint) as n, "
-        "cast(sum(weight) as decimal(38, 12)) as weight, "
-        "cast(sum(weight_sq) as decimal(38, 12)) as weight_sq "
-        f"from ({lines}) group by {coded} order by {coded}"
-    )
+    if is_apart:
+        rows = f"select {coded}, n, weight, weight_sq from ({lines})"  # noqa: S608
+    else:
+        rows = (
+            f"select {coded}, cast(sum(n) as bigint) as n, "  # noqa: S608
+            "cast(sum(weight) as decimal(38, 12)) as weight, "
+            "cast(sum(weight_sq) as decimal(38, 12)) as weight_sq "
+            f"from ({lines}) group by {coded}"
+        )
+    return steps.execute(f"create or replace table {table} as {rows} order by {coded}")
 
 
 def _coded_lines(steps: Steps, variables: list[Variable], *, is_clustered: bool) -> str:

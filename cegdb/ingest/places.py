@@ -92,13 +92,13 @@ def sets_in_memory(steps: Steps) -> int:
 
 def read_lines(
     steps: Steps, con: duckdb.DuckDBPyConnection, relation: Relation, settings: Settings
-) -> None:
-    """Make ``source_line``: the source's distinct lines and how often each occurs.
+) -> bool:
+    """Make ``source_line``: the source's lines and how often each occurs.
 
     Cells are ``c1`` ... , places in ``texts`` of their variable, which is set here, or text
     where that is None, as in small sources. ``written`` and ``weighed`` are the count and the
     weight as text, ``cluster`` is the cluster, ``n_lines`` how many lines of the source are
-    alike.
+    alike. Returns whether it has no two lines alike.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def read_lines(
             query = _lines(cells, others, source, *grouped)
             rows = steps.create("source_line", query, relation.params_of(query))
             if few and rows <= _FEW_LINES:
-                return
+                return True
             source, n, grouped = "temp.source_line", "n_lines", ("n_lines", "")
             cells = {i: f"c{i}" for i in cells}
         most_sets = sets_in_memory(steps)
@@ -139,8 +139,10 @@ def read_lines(
         steps.create("source_line", query, {**relation.params_of(query), **of_texts})
     except SqlStepError as error:
         raise unreadable(con, relation, error) from None
-    if "source_text" in source:
+    if steps.has("source_text"):
         steps.drop(["source_text"])
+        return False
+    return True
 
 
 def _is_small(relation: Relation) -> bool:

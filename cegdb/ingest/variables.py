@@ -156,6 +156,15 @@ class Variable:
             text: code_of.get(cell, self.structural_code) for text, cell in self.cells.items()
         }
 
+    def tells_texts_apart(self) -> bool:
+        """Return whether no two texts as read, nor a text and a blank, have the same code."""
+        code_of = self.codes()
+        codes = [
+            self.blank_code if text is None else code_of.get(text, self.blank_code)
+            for text in self.counts
+        ]
+        return len(set(codes)) == len(codes)
+
     def codes_of_levels(self) -> dict[tuple[str, str], int]:
         """Return the code of each value and missing label, by kind and label."""
         found = {("value", label): i for i, label in enumerate(self.values, 1)}

@@ -191,7 +191,10 @@ def _make(
 ) -> int:
     started = time.perf_counter()
     survey_id, policy = survey["survey_id"], asked.policy
-    variables = _variables(catalog, survey, asked.order, policy, gaps=bool(asked.add_paths))
+    known = _survey_variables(catalog, survey_id)
+    variables = _variables(
+        catalog, survey, known, asked.order, policy, gaps=bool(asked.add_paths)
+    )
     passed_over: list[str] | None = None if again is None else []
     added = _paths(asked.add_paths, variables, "add_paths", passed_over)
     rules = _paths(asked.impossible, variables, "impossible", passed_over)
@@ -201,9 +204,19 @@ def _make(
         for path in added:
             refuse_gaps(steps, survey_id, variables, path)
         filled = [_filled(path, variables) for path in added]
-        coded = code_paths(steps, survey_id, variables, policy, filled, rules)
+        is_weighted = _is_weighted(survey)
+        coded = code_paths(
+            steps,
+            survey_id,
+            variables,
+            policy,
+            filled,
+            rules,
+            is_weighted=is_weighted,
+            is_whole=len(variables) == len(known),
+        )
         tree_id = new_id(catalog, "tree") if again is None else again
-        _build(steps, tree_id, variables, coded, is_weighted=_is_weighted(survey))
+        _build(steps, tree_id, variables, coded, is_weighted=is_weighted)
         if dict(survey["settings"]).get("same"):
             _refuse_siblings(steps, tree_id)
         size = steps.fetch("tree_size", tree_id=tree_id)[0]
@@ -265,8 +278,8 @@ def _build(
 ) -> None:
     """Roll the paths up to the root, walk down again, and write vertices and edges."""
     chunk_of = {end: chunk for chunk, end in enumerate(coded.chunk_ends[:-1])}
-    steps.run("node", level=len(variables), is_weighted=is_weighted)
-    steps.drop(["path_row"])
+    steps.run("node", level=len(variables))
+    steps.drop(["path_end", "path_row"])
     for level in range(len(variables) - 1, -1, -1):
         chunk = chunk_of.get(level)
         by_id = level if chunk is None else -1 - chunk
@@ -281,25 +294,31 @@ def _build(
             steps.run("node_head", level=level, below=by_id, chunk=chunk)
     steps.run("placed")
     for level, variable in enumerate(variables, 1):
-        chunk = chunk_of.get(level - 1)
-        above = level - 1 if chunk is None else -1 - chunk
-        if chunk is not None:
-            steps.run("placed_head", level=above, above=level - 1, chunk=chunk)
         steps.run(
             "placed_level",
             level=level,
-            above=above,
             radix=variable.radix,
             first_level_id=variable.first_level_id,
         )
     steps.drop(["node"])
-    steps.run("ranked")
-    steps.drop(["placed"])
+    ranked = _ranked(steps)
     variable_ids = [variable.variable_id for variable in variables]
-    steps.run("tree_vertex", tree_id=tree_id, variable_ids=variable_ids)
-    steps.run("tree_edge", tree_id=tree_id)
+    steps.run("tree_vertex", tree_id=tree_id, variable_ids=variable_ids, ranked=ranked)
+    steps.run("tree_edge", tree_id=tree_id, ranked=ranked)
     if is_weighted:
-        steps.run("tree_weight", tree_id=tree_id)
+        steps.run("tree_weight", tree_id=tree_id, ranked=ranked)
+
+
+def _ranked(steps: Steps) -> str:
+    """Put the vertices in the order of their ids, and return the table that has them."""
+    ((has_gate,),) = steps.rows("select bool_or(is_gate) from temp.placed")
+    if not has_gate:
+        steps.run("ranked")
+        return "temp.ranked"
+    steps.run("ranked_place")
+    steps.run("ranked_vertex")
+    steps.drop(["placed", "ranked_place"])
+    return "temp.ranked_vertex"
 
 
 def _refuse_siblings(steps: Steps, tree_id: int) -> None:
@@ -319,17 +338,22 @@ def _choice(setting: str, value: object, choices: Sequence[str]) -> None:
         raise TreeError(f"{setting} is {value!r}", hint=f"choose {' or '.join(choices)}")
 
 
+def _survey_variables(catalog: sa.Connection, survey_id: int) -> dict[str, sa.RowMapping]:
+    """Return the catalog rows of a survey's variables by name, in their order."""
+    of_survey = schema.variable.c.survey_id == survey_id
+    query = sa.select(schema.variable).where(of_survey).order_by(schema.variable.c.ordinal)
+    return {str(found["name"]): found for found in catalog.execute(query).mappings()}
+
+
 def _variables(
     catalog: sa.Connection,
     survey: Mapping[str, object],
+    rows: Mapping[str, sa.RowMapping],
     order: Sequence[str] | None,
     policy: Policy,
     *,
     gaps: bool,
 ) -> list[TreeVariable]:
-    of_survey = schema.variable.c.survey_id == survey["survey_id"]
-    query = sa.select(schema.variable).where(of_survey).order_by(schema.variable.c.ordinal)
-    rows = {str(found["name"]): found for found in catalog.execute(query).mappings()}
     names = list(rows)
     if order is not None:
         asked = items_of(

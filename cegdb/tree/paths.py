@@ -16,7 +16,7 @@ from cegdb.store.objects import response_table
 from cegdb.tree.histories import TreeVariable, histories, label_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -62,8 +62,11 @@ def code_paths(
     policy: Policy,
     added: Sequence[Mapping[int, int]],
     impossible: Sequence[Mapping[int, int]],
+    *,
+    is_weighted: bool,
+    is_whole: bool,
 ) -> Coded:
-    """Make ``path_row`` of the last chunk, and ``path_head``.
+    """Make ``path_end``, the distinct paths of the last chunk, and ``path_head``.
 
     Parameters
     ----------
@@ -77,6 +80,10 @@ def code_paths(
         Settings of the tree.
     added, impossible
         Paths to add without rows, and rules: position in the order -> code.
+    is_weighted
+        Whether respondents have weights.
+    is_whole
+        Whether the tree has all variables of the survey.
 
     Returns
     -------
@@ -87,6 +94,11 @@ def code_paths(
     source = _responses(steps, survey_id, variables, added)
     _refuse_observed(steps, source, variables, impossible)
     several = _chunk_end(variables, 0, 0) < len(variables)
+    is_undecided = any(variable.n_undecided for variable in variables)
+    if not (several or is_undecided or added or policy.sampling_zeros != "none"):
+        _code_chunk(steps.view, steps, source, variables, -1, 0)
+        _end(steps, is_distinct=is_whole, is_weighted=is_weighted)
+        return Coded([len(variables)])
     if policy.missing == "complete" and policy.sampling_zeros != "none" and several:
         # Rows that a later chunk leaves out must not make zeros in an earlier one.
         _code_chunks(steps, source, variables, replace(policy, sampling_zeros="none"), ())
@@ -95,7 +107,30 @@ def code_paths(
             "(select r.* exclude (is_kept), k.row_id is not null as is_kept "  # noqa: S608
             f"from {source} as r left join temp.kept_row as k on r.row_id = k.row_id)"
         )
-    return _code_chunks(steps, source, variables, policy, impossible)
+    coded = _code_chunks(steps, source, variables, policy, impossible)
+    _end(steps, is_distinct=False, is_weighted=is_weighted)
+    return coded
+
+
+def _end(steps: Steps, *, is_distinct: bool, is_weighted: bool) -> None:
+    """Make the view ``path_end``: the rows of each path.
+
+    Where there are no weights the columns for them are as narrow as can be: they are
+    carried through every step.
+    """
+    sums = {name: f"sum({name})" for name in ("weight", "weight_sq")}
+    if is_distinct:
+        sums = {name: name for name in sums}
+    weights = ", ".join(
+        f"coalesce({value}, 0) as {name}" if is_weighted else f"cast(null as tinyint) as {name}"
+        for name, value in sums.items()
+    )
+    n = "n" if is_distinct else "cast(sum(n) as bigint) as n"
+    grouped = "" if is_distinct else " group by code"
+    steps.view(
+        "path_end",
+        f"select code, {n}, {weights} from temp.path_row where code >= 0{grouped}",  # noqa: S608
+    )
 
 
 def _code_chunks(
@@ -116,7 +151,7 @@ def _code_chunks(
         end = _chunk_end(variables, start, n_heads)
         chunk = list(variables[start:end])
         last_radix = variables[start - 1].radix
-        _code_chunk(steps, source, chunk, len(coded.chunk_ends) - 1, last_radix)
+        _code_chunk(steps.create, steps, source, chunk, len(coded.chunk_ends) - 1, last_radix)
         divisors = _divisors(chunk)
         for variable, divisor in zip(chunk, divisors, strict=True):
             if variable.n_undecided:
@@ -275,9 +310,14 @@ def refuse_gaps(
 
 
 def _code_chunk(
-    steps: Steps, source: str, chunk: Sequence[TreeVariable], last: int, last_radix: int
+    keep: Callable[[str, str], object],
+    steps: Steps,
+    source: str,
+    chunk: Sequence[TreeVariable],
+    last: int,
+    last_radix: int,
 ) -> None:
-    """Make ``path_row`` of one chunk, its cells still undecided.
+    """Make ``path_row`` of one chunk, its cells still undecided: a table, or a view.
 
     ``last`` is the chunk before, -1 for none, whose codes end in a digit of
     ``last_radix``; a row that stopped there has digits 0 from here on.
@@ -289,7 +329,7 @@ def _code_chunk(
         size *= variable.radix
     if last < 0:
         steps.create("stopped_head", "select cast(0 as bigint) as head_id where false")
-        steps.create(
+        keep(
             "path_row",
             f"select r.row_id, {digits} as code, r.n, r.weight, r.weight_sq, "  # noqa: S608
             f"r.last_answer, r.is_kept from {source} as r "

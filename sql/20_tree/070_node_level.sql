@@ -1,15 +1,16 @@
 -- step:    node_level
 -- mode:    append temp.node
 -- purpose: The nodes one variable above: a node's code is its children's without their last
---          digit. An edge counts for the height unless it is a 'not applicable' alone in
---          its floret, which will vanish. first orders nodes by path.
+--          digit. One without edges is a leaf, whether its rows ended or all stopped. is_gate
+--          marks a floret whose only edge is 'not applicable': it will vanish, and its edge
+--          does not count for the height. first orders nodes by path.
 -- reads:   node
--- writes:  node(level, code, first, n, weight, weight_sq, n_stopped, n_edges, n_structural,
---          height)
+-- writes:  node(level, code, below, first, n, weight, weight_sq, n_stopped, height,
+--          is_situation, is_gate)
 -- params:  level INTEGER, variables on the path to the nodes made
 --          below INTEGER, the level of their children
 --          radix INTEGER, number of digits of the next variable
---          structural_code INTEGER, its digit for a cell that does not apply
+--          structural_code INTEGER, its digit for a cell that does not apply, the last
 -- source:  SPEC 1, steps 3 and 4
 with child as (
     select
@@ -27,15 +28,17 @@ with child as (
 select
     $level as level,
     code,
+    code as below,
     min(first) as first,
     sum(n) as n,
     sum(weight) as weight,
     sum(weight_sq) as weight_sq,
-    coalesce(sum(n) filter (where digit = 0), 0) as n_stopped,
-    count(*) filter (where digit > 0) as n_edges,
-    count(*) filter (where digit = $structural_code) as n_structural,
+    if(max(digit) > 0, coalesce(sum(n) filter (where digit = 0), 0), 0) as n_stopped,
     coalesce(max(height) filter (where digit > 0), 0)
     + if(count(*) filter (where digit between 1 and $structural_code - 1) > 0, 1, 0)
-        as height
+        as height,
+    max(digit) > 0 as is_situation,
+    max(digit) = $structural_code and count(*) filter (where digit > 0) = 1 as is_gate
 from child
 group by code
+order by code

@@ -1,17 +1,17 @@
 -- step:    tree_edge
 -- mode:    append cegdb.edge
--- purpose: The edges: every vertex but the root with its parent.
--- reads:   ranked
+-- purpose: The edges: every vertex but the root with its parent, in the order of the ids.
+-- reads:   ranked or ranked_vertex
 -- writes:  edge(tree_id, parent_id, child_id, level_id, n, weight)
 -- params:  tree_id INTEGER, the tree
+--          ranked VARCHAR, temp.ranked, or temp.ranked_vertex where florets vanish
 -- source:  SPEC 1
 select
     $tree_id as tree_id,
-    p.vertex_id as parent_id,
-    c.vertex_id as child_id,
-    c.level_id,
-    c.n,
-    c.weight
-from temp.ranked as c
-inner join temp.ranked as p on c.depth = p.depth + 1 and c.parent_first = p.first
-order by c.vertex_id
+    parent_id,
+    vertex_id as child_id,
+    level_id,
+    n,
+    weight
+from query_table($ranked)
+where parent_id is not null

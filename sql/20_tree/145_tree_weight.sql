@@ -2,13 +2,13 @@
 -- mode:    append cegdb.vertex_weight
 -- purpose: The squares of the weights of each vertex's rows, which say how many respondents
 --          of equal weight they are worth.
--- reads:   ranked
+-- reads:   ranked or ranked_vertex
 -- writes:  vertex_weight(tree_id, vertex_id, weight_sq)
 -- params:  tree_id INTEGER, the tree
+--          ranked VARCHAR, temp.ranked, or temp.ranked_vertex where florets vanish
 -- source:  SPEC 1 (weights)
 select
     $tree_id as tree_id,
     vertex_id,
     weight_sq
-from temp.ranked
-order by vertex_id
+from query_table($ranked)

@@ -1,0 +1,23 @@
+-- step:    ranked
+-- mode:    view
+-- purpose: The vertices of a tree in which no floret vanishes, in the order of their ids: the
+--          places, level after level.
+-- reads:   placed
+-- writes:  ranked(vertex_id, parent_id, depth, level, level_id, n, weight, weight_sq,
+--          n_stopped, height, is_situation)
+-- params:  none
+-- source:  DESIGN 4 (ids)
+select
+    p.rowid - r.first_place as vertex_id,
+    p.parent_place - r.first_place as parent_id,
+    p.depth,
+    p.level,
+    p.level_id,
+    p.n,
+    p.weight,
+    p.weight_sq,
+    p.n_stopped,
+    p.height,
+    p.is_situation
+from temp.placed as p
+cross join (select min(q.rowid) as first_place from temp.placed as q) as r
