@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import duckdb
 
 from cegdb.errors import SqlStepError, StoreError, listed
+from cegdb.interrupts import raise_lost_interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -370,6 +371,7 @@ class Steps:
         params: Mapping[str, object],
         given: Mapping[str, object] | None = None,
     ) -> duckdb.DuckDBPyConnection:
+        raise_lost_interrupt()
         started = time.perf_counter()
         try:
             result = self._con.execute(statement, params or None)

@@ -107,6 +107,11 @@ class Database:
         """How far the last reading of a source is; to be asked from another thread."""
         return self._store.progress
 
+    @property
+    def is_changed(self) -> bool:
+        """Whether anything was stored or dropped since it was opened."""
+        return self._store.is_changed
+
     def ingest(
         self,
         source: Source,

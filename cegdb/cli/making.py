@@ -71,16 +71,17 @@ def demo(which: str, db: Path | None, draw: Path | None, form: str | None) -> No
     shown = DEMOS["chds" if which == "chds" else "titanic"]
     say(shown.about, "")
     with opened(None if db is None else str(db), makes=True) as database:
-        survey = database.ingest(shown.select(), name=which, count="people", replace=True)
-        say(survey.summary)
-        tree = survey.event_tree(
-            sampling_zeros=shown.sampling_zeros, impossible=shown.impossible
-        )
-        say(tree.summary)
-        staged = tree.learn_stages()
-        say(staged.summary)
-        ceg = staged.to_ceg()
-        say(ceg.summary, "")
+        with database.transaction():
+            survey = database.ingest(shown.select(), name=which, count="people", replace=True)
+            say(survey.summary)
+            tree = survey.event_tree(
+                sampling_zeros=shown.sampling_zeros, impossible=shown.impossible
+            )
+            say(tree.summary)
+            staged = tree.learn_stages()
+            say(staged.summary)
+            ceg = staged.to_ceg()
+            say(ceg.summary, "")
         here = f"where ceg = '{which}'"
         edges = "select source, label, target, n, probability from cegdb.ceg_edges"
         places = "select situation, path, stage, n from cegdb.situation_positions"

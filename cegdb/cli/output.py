@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from cegdb.cli.group import IS_CHANGED
 from cegdb.errors import CegdbError
+from cegdb.interrupts import held_interrupts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,17 +55,21 @@ def opened(
     is_new = path is not None and not Path(path).exists()
     if is_new and not makes:
         raise CegdbError(f"there is no file {path}", hint="cegdb ingest and cegdb run make one")
-    is_empty = False
+    db: Database | None = None
     try:
-        with api.open(path, read_only=read_only, **limits) as db:
-            try:
-                yield db
-            except BaseException:
-                is_empty = is_new and not list(db.surveys)
-                raise
+        with held_interrupts() if is_new else nullcontext():
+            db = api.open(path, read_only=read_only, **limits)
+        yield db
+    except BaseException:
+        if db is not None and db.is_changed and path is not None:
+            click.get_current_context().meta[IS_CHANGED] = path
+        raise
     finally:
-        if path is not None and is_empty:
-            Path(path).unlink(missing_ok=True)
+        if db is not None:
+            with held_interrupts():
+                db.close()
+                if is_new and path is not None and not db.is_changed:
+                    Path(path).unlink(missing_ok=True)
 
 
 @contextmanager
