@@ -21,12 +21,11 @@ from sqlalchemy.pool import StaticPool
 
 from cegdb.errors import CegdbError, StoreError
 from cegdb.interrupts import held_interrupts, raise_lost_interrupt
-from cegdb.sqlfiles import raise_interrupt, raise_out_of_memory
+from cegdb.sqlfiles import damage, raise_interrupt, raise_out_of_memory
 from cegdb.store import migrate, schema
 from cegdb.store.files import (
     check_path,
     clear_spill,
-    failed,
     open_error,
     refuse_database_name,
 )
@@ -229,7 +228,7 @@ class Store:
     def _failed(self, error: BaseException) -> StoreError:
         raise_out_of_memory(error)
         where = self.path or "the database in memory"
-        return failed(self.path, str(error)) or StoreError(
+        return damage(str(error), self.path) or StoreError(
             f"{where}: {str(error).strip().splitlines()[0]}"
         )
 

@@ -11,6 +11,7 @@ from typing import Final
 import duckdb
 
 from cegdb.errors import StoreError
+from cegdb.sqlfiles import damage
 from cegdb.store import schema
 
 _DATA_FILES: Final = {".csv", ".tsv", ".gz", ".parquet", ".json", ".xlsx"}
@@ -93,7 +94,7 @@ def open_error(file: Path | None, error: duckdb.Error, *, read_only: bool) -> St
         )
     if "version number" in text:
         return _other_version(file)
-    return failed(file, text) or StoreError(f"{file} cannot be opened: {text.splitlines()[0]}")
+    return damage(text, file) or StoreError(f"{file} cannot be opened: {text.splitlines()[0]}")
 
 
 def _other_version(file: Path | None) -> StoreError:
@@ -120,20 +121,6 @@ def _maker(file: Path | None) -> str:
         return ""
     found = re.fullmatch(r"v(\d+(?:\.\d+)+)", name)
     return found[1] if found else ""
-
-
-def failed(file: Path | None, text: str) -> StoreError | None:
-    """Return the error of a file that is damaged, if that is what DuckDB says."""
-    reason = text.strip().splitlines()[0]
-    if "Could not read enough bytes" in reason:
-        found = "is cut short: it was not copied whole, or its making was broken off"
-    elif "Corrupt" in reason or "checksum" in reason:
-        found = f"is damaged: {reason}"
-    else:
-        return None
-    return StoreError(
-        f"{file} {found}", hint="restore a copy; nothing can be read from this one"
-    )
 
 
 def clear_spill(con: duckdb.DuckDBPyConnection, file: Path) -> None:
