@@ -132,7 +132,8 @@ class Undisturbed:
 
     def restore(self, phase: str) -> None:
         """Put the file as it was before a phase."""
-        self.file.unlink(missing_ok=True)
+        for name in self.found():
+            (self.folder / name).unlink()
         if (before := self.folder / f"before_{phase}").exists():
             shutil.copy(before, self.file)
 

@@ -94,6 +94,13 @@ def open_error(file: Path | None, error: duckdb.Error, *, read_only: bool) -> St
         )
     if "version number" in text:
         return _other_version(file)
+    if "replaying WAL" in text:
+        return StoreError(
+            f"{file} cannot be opened: its log {file}.wal cannot be read: "
+            f"{text.splitlines()[0].rpartition(': ')[2]}",
+            hint="keep a copy of both, and open it with a newer version of the package duckdb; "
+            "without the log, what was stored last is lost",
+        )
     return damage(text, file) or StoreError(f"{file} cannot be opened: {text.splitlines()[0]}")
 
 

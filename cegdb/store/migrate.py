@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from importlib.resources import as_file
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from cegdb.sqlfiles import raise_interrupt, raise_out_of_memory, resource_root
 from cegdb.store.schema import HEAD, SCHEMA
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
 log = logging.getLogger("cegdb")
@@ -112,7 +112,8 @@ def bring_to_head(
     if stored is not None:
         log.warning("migrating %s from schema %s to %s", file, stored, HEAD)
     try:
-        upgrade(engine, HEAD, _working_views(con))
+        with _straight_to_the_file(con):
+            upgrade(engine, HEAD, _working_views(con))
     except sa.exc.DBAPIError as error:
         reason = error.orig or error
         if isinstance(reason, Exception):
@@ -125,6 +126,21 @@ def bring_to_head(
             "tables (views, indexes), and make it again afterwards; keep a copy of the file",
         ) from error
     return stored
+
+
+@contextmanager
+def _straight_to_the_file(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Commit without the write-ahead log.
+
+    DuckDB 1.4 cannot replay a column that was added to a table with a sequence, and would
+    not open the file any more if the process was killed before the next checkpoint.
+    """
+    ((before,),) = con.execute("select current_setting('checkpoint_threshold')").fetchall()
+    con.execute("set checkpoint_threshold = '0B'")
+    try:
+        yield
+    finally:
+        con.execute(f"set checkpoint_threshold = '{before}'")
 
 
 def known_revisions() -> list[str]:
