@@ -189,6 +189,14 @@ def test_a_killed_phase_is_whole_or_absent_and_can_be_run_again(
     assert n_absent
 
 
+def test_a_file_that_was_just_made_needs_no_log(tmp_path: Path) -> None:
+    with cegdb.open(tmp_path / "s.duckdb") as db:
+        assert [item.name for item in tmp_path.iterdir()] == ["s.duckdb"]
+        threshold = "select current_setting('checkpoint_threshold')"
+        with duckdb.connect() as plain:
+            assert db.rows(threshold)[1] == plain.execute(threshold).fetchall()
+
+
 SPILL = """
 import sys, time, cegdb
 db = cegdb.open(sys.argv[1], memory_limit="60MB", threads=1)

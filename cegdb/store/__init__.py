@@ -10,7 +10,7 @@ import logging
 import os
 import threading
 import weakref
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,6 +52,18 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+class _Held(ConnectionWrapper):
+    """The store's connection, which SQLAlchemy would close after an interrupt."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
+        super().__init__(con)
+        self._held = con
+
+    def close(self) -> None:
+        """Give up the transaction, not the connection."""
+        _roll_back(self._held)
+
+
 class Store:
     """One open database, in memory or in a file.
 
@@ -87,7 +99,7 @@ class Store:
         self._is_spoilt = False
         self.is_changed = False
         self._engine = sa.create_engine(
-            "duckdb://", creator=lambda: ConnectionWrapper(con), poolclass=StaticPool
+            "duckdb://", creator=lambda: _Held(con), poolclass=StaticPool
         )
         _open_stores.add(self)
 
@@ -256,6 +268,10 @@ class Store:
             try:
                 with self._engine.connect() as self._transaction:
                     yield from self._whole(con, self._transaction)
+            except BaseException:
+                with held_interrupts():
+                    _roll_back(con)
+                raise
             finally:
                 self._transaction = None
 
@@ -305,6 +321,12 @@ class Store:
             _configure(cursor)
             self._own.cursor = cursor
         return cursor
+
+
+def _roll_back(con: duckdb.DuckDBPyConnection) -> None:
+    # There may be no transaction any more, and no connection.
+    with suppress(duckdb.Error):
+        con.rollback()
 
 
 def _configure(con: duckdb.DuckDBPyConnection) -> None:
