@@ -15,6 +15,7 @@ from math import log
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
+from unittest.mock import patch
 
 import oracle
 import pandas as pd
@@ -437,8 +438,13 @@ def test_the_ceg_of_a_staged_tree_is_the_oracles(
     # Positions, and the recursion that finds them
     early = given_stages.to_ceg("it")
     baseline = given_stages.to_ceg("it to the end", stop="baseline")
+    with patch("cegdb.positions._BITS", 0):
+        listed = given_stages.to_ceg("it by lists of edges", stop="baseline")
     for table in ("position", "position_member", "ceg_edge"):
-        assert rows_of_ceg(db, table, early.name) == rows_of_ceg(db, table, baseline.name)
+        of_table = rows_of_ceg(db, table, early.name)
+        assert of_table == rows_of_ceg(db, table, baseline.name)
+        assert of_table == rows_of_ceg(db, table, listed.name)
+    db.drop("ceg", listed.name)
     position = dict(rows_of_ceg(db, "position_member", "it"))
     assert position == oracle.positions(tree, stage)
     for ceg, stop in ((early, "early"), (baseline, "baseline")):
