@@ -7,9 +7,9 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.errors import CegError
-from cegdb.positions import Stop, merge_positions
+from cegdb.positions import Layer, Stop, merge_positions
 from cegdb.sqlfiles import Row, Steps
-from cegdb.stages.priors import edge_priors, rule_of
+from cegdb.stages.priors import edge_priors, has_priors, rule_of
 from cegdb.store import schema
 from cegdb.store.objects import claim_name, clear, insert_rows, new_id, refuse_stale, row, write
 from cegdb.version import made_by
@@ -108,11 +108,12 @@ def _build(
         staging_id, tree_id = staging["staging_id"], staging["tree_id"]
         tree = row(catalog, "tree", tree_id)
         ceg_id = new_id(catalog, "ceg") if again is None else again
-        n_vertices, sizes = merge_positions(steps, ceg_id, tree, staging_id, stop)
-        rule, alpha = rule_of(staging["settings"]), staging["alpha"]
-        edge_priors(steps, tree_id, staging_id, rule, alpha)
-        steps.run("position_mass")
-        n_edges = steps.run("graph_edge", ceg_id=ceg_id, staging_id=staging_id)
+        n_vertices, layers = merge_positions(steps, ceg_id, tree, staging_id, stop)
+        steps.run("position_edge", tree_id=tree_id, staging_id=staging_id)
+        steps.run("position_floret")
+        sizes = _sizes(ceg_id, tree["n_vertices"], layers, dict(steps.fetch("merged_edge")))
+        _priors(steps, tree, staging)
+        n_edges = steps.run("graph_edge", ceg_id=ceg_id, tree_id=tree_id, staging_id=staging_id)
     insert_rows(catalog, schema.merge_step, sizes)
     write(
         catalog,
@@ -135,6 +136,48 @@ def _build(
         again=again is not None,
     )
     return ceg_id
+
+
+def _priors(steps: Steps, tree: Mapping[str, Any], staging: Mapping[str, Any]) -> None:
+    """Make ``position_share`` or, where situations have priors of their own, the other."""
+    staging_id, alpha = staging["staging_id"], staging["alpha"]
+    rule = rule_of(staging["settings"])
+    steps.create(
+        "position_share",
+        "select cast(0 as bigint) as position_id, cast(0 as double) as share where false",
+    )
+    if rule == "mass" and not has_priors(steps, staging_id):
+        steps.create(
+            "position_prior",
+            "select cast(0 as bigint) as position_id, cast(0 as integer) as label_id, "
+            "cast(0 as double) as prior where false",
+        )
+        for height in range(tree["height"], 0, -1):
+            steps.run("position_share", height=height, alpha=alpha)
+        return
+    edge_priors(steps, tree["tree_id"], staging_id, rule, alpha)
+    steps.run("position_prior", tree_id=tree["tree_id"], staging_id=staging_id)
+
+
+def _sizes(
+    ceg_id: int, n_vertices: int, layers: list[Layer], gone: Mapping[int, int]
+) -> list[dict[str, object]]:
+    """Return the rows of ``merge_step``: G_0, then one graph a height merged."""
+    n_edges = n_vertices - 1
+    rows: list[dict[str, object]] = []
+    for step, layer in enumerate([Layer(0, 0, 0, 0.0), *layers]):
+        n_vertices -= layer.n_situations - layer.n_positions
+        n_edges -= gone.get(layer.height, 0) if step else 0
+        rows.append(
+            {
+                "ceg_id": ceg_id,
+                "step": step,
+                **layer._asdict(),
+                "n_vertices": n_vertices,
+                "n_edges": n_edges,
+            }
+        )
+    return rows
 
 
 def recover(store: Store, ceg_id: int, *, limit: int = MOST_VERTICES) -> list[Row]:

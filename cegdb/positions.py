@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -12,16 +12,28 @@ if TYPE_CHECKING:
 
 Stop: TypeAlias = Literal["early", "baseline"]
 
+_BITS: Final = 126
+"""Of a signature that is one integer."""
+
+
+class Layer(NamedTuple):
+    """What merging the vertices of one height gave."""
+
+    height: int
+    n_situations: int
+    n_positions: int
+    seconds: float
+
 
 def merge_positions(
     steps: Steps, ceg_id: int, tree: Mapping[str, Any], staging_id: int, stop: Stop
-) -> tuple[int, list[dict[str, object]]]:
+) -> tuple[int, list[Layer]]:
     """Merge situations with isomorphic coloured subtrees into positions [1]_.
 
     Parameters
     ----------
     steps
-        Runs the SQL, in the transaction of the CEG.
+        Runs the SQL, in the transaction of the CEG; ``block`` and ``position_of`` stay.
     ceg_id
         Whose ``position`` and ``position_member`` to write.
     tree
@@ -34,16 +46,18 @@ def merge_positions(
 
     Returns
     -------
-    n_positions, sizes
-        How many positions there are, the sink included, and the rows of ``merge_step``:
-        the sizes of G_0 (the tree), G_1, ... after each step.
+    n_positions, layers
+        How many positions there are, the sink included, and what was merged: the leaves,
+        then the situations of height 1, 2, ...
 
     Notes
     -----
     Situations are compared by height, the edges on their LONGEST path to a leaf: same
     position implies same height, and all children are merged before their parents. The
     paper's shortest path misses merges on trees whose leaves lie at different depths.
-    Each edge is read once; signatures are exact lists, not hashes.
+    Each edge is read once; signatures are exact integers or lists, not hashes. Where no
+    floret lacks a label of its hyperstage, height 1 needs no edges: its positions are
+    its stages.
 
     References
     ----------
@@ -51,50 +65,48 @@ def merge_positions(
        Staged Tree, section 3, Theorems 1 and 2.
     """
     tree_id, top = tree["tree_id"], tree["height"]
-    heights: list[tuple[int, int, int, float]] = []
+    layers: list[Layer] = []
     started = time.perf_counter()
-    steps.run("staged_edge", tree_id=tree_id, staging_id=staging_id)
-    n_leaves = steps.run("position_of", tree_id=tree_id)
-    next_height = 1
+    steps.run("staged_situation", tree_id=tree_id, staging_id=staging_id)
+    steps.run("label_digit", staging_id=staging_id)
+    sizes = {height: size for height, *size in steps.fetch("layer_size")}
+    is_full = sum(n_labels for *_, n_labels in sizes.values()) == tree["n_vertices"] - 1
+    lowest = 2 if is_full else 1
+    steps.run("staged_edge", tree_id=tree_id, staging_id=staging_id, height=lowest)
+    steps.run("block", tree_id=tree_id)
+    steps.create(
+        "position_of",
+        "select cast(0 as bigint) as vertex_id, cast(0 as bigint) as position_id, "
+        "cast(0 as bigint) as place where false",
+    )
+    n_before, height = 1, 1
     if top > 0:
-        heights.append((0, n_leaves, 1, time.perf_counter() - started))
+        n_leaves = tree["n_leaves"]
+        layers.append(Layer(0, n_leaves, 1, time.perf_counter() - started))
         merged = n_leaves > 1
-        while next_height < top and (merged or stop == "baseline"):
+        while height < top and (merged or stop == "baseline"):
             started = time.perf_counter()
-            n_positions = steps.run("layer_block", height=next_height)
-            n_situations = steps.run("layer_member")
+            n_situations, n_digits, _ = sizes[height]
+            if height < lowest:
+                n_positions = steps.run("stage_block")
+            else:
+                n_bits = n_before.bit_length()
+                n_positions = steps.run(
+                    "layer_block",
+                    height=height,
+                    n_before=n_before,
+                    n_bits=n_bits if n_bits * n_digits <= _BITS else None,
+                    n_digits=n_digits,
+                )
+            steps.run("layer_member", height=height)
             seconds = time.perf_counter() - started
-            heights.append((next_height, n_situations, n_positions, seconds))
+            layers.append(Layer(height, n_situations, n_positions, seconds))
             merged = n_positions < n_situations
-            next_height += 1
-        steps.run("single_member", tree_id=tree_id, height=next_height)
-    steps.run("ceg_member", ceg_id=ceg_id)
-    n = steps.run("ceg_position", ceg_id=ceg_id, tree_id=tree_id, staging_id=staging_id)
-    return n, _sizes(steps, ceg_id, tree["n_vertices"], heights)
-
-
-def _sizes(
-    steps: Steps, ceg_id: int, n_vertices: int, heights: list[tuple[int, int, int, float]]
-) -> list[dict[str, object]]:
-    """Return the rows of ``merge_step``: G_0, then one graph a height merged."""
-    gone: dict[int, int] = dict(steps.fetch("merged_edge"))
-    n_edges = n_vertices - 1
-    rows: list[dict[str, object]] = []
-    for step, (height, n_situations, n_positions, seconds) in enumerate(
-        [(0, 0, 0, 0.0), *heights]
-    ):
-        n_vertices -= n_situations - n_positions
-        n_edges -= gone.get(height, 0) if step else 0
-        rows.append(
-            {
-                "ceg_id": ceg_id,
-                "step": step,
-                "height": height,
-                "n_situations": n_situations,
-                "n_positions": n_positions,
-                "n_vertices": n_vertices,
-                "n_edges": n_edges,
-                "seconds": seconds,
-            }
-        )
-    return rows
+            n_before += n_positions
+            height += 1
+        n_before += steps.run("single_block", height=height)
+        steps.run("layer_member", height=height)
+    steps.drop(["staged_edge", "staged_situation"])
+    steps.run("ceg_member", ceg_id=ceg_id, tree_id=tree_id)
+    steps.run("ceg_position", ceg_id=ceg_id)
+    return n_before, layers

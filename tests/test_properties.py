@@ -10,11 +10,14 @@ import hashlib
 import os
 import subprocess
 import sys
+import threading
 from collections import Counter, defaultdict
+from contextlib import contextmanager, suppress
 from math import log
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
+from unittest.mock import patch
 
 import oracle
 import pandas as pd
@@ -437,8 +440,13 @@ def test_the_ceg_of_a_staged_tree_is_the_oracles(
     # Positions, and the recursion that finds them
     early = given_stages.to_ceg("it")
     baseline = given_stages.to_ceg("it to the end", stop="baseline")
+    with patch("cegdb.positions._BITS", 0):
+        listed = given_stages.to_ceg("it by lists of edges", stop="baseline")
     for table in ("position", "position_member", "ceg_edge"):
-        assert rows_of_ceg(db, table, early.name) == rows_of_ceg(db, table, baseline.name)
+        of_table = rows_of_ceg(db, table, early.name)
+        assert of_table == rows_of_ceg(db, table, baseline.name)
+        assert of_table == rows_of_ceg(db, table, listed.name)
+    db.drop("ceg", listed.name)
     position = dict(rows_of_ceg(db, "position_member", "it"))
     assert position == oracle.positions(tree, stage)
     for ceg, stop in ((early, "early"), (baseline, "baseline")):
@@ -790,12 +798,15 @@ def test_neither_row_order_nor_threads_change_a_byte(
 LARGE = ", ".join(f"'a' || hash(16 * i + {k}) % 4 as x{k}" for k in range(9))
 
 
-def test_nor_do_they_where_the_work_is_shared_among_threads() -> None:
-    """A row group has 122,880 rows, so 200,000 are read by two threads."""
+def test_nor_do_they_where_the_work_is_shared_or_spilled(tmp_path: Path) -> None:
+    """A row group has 122,880 rows, so 300,000 are read by two threads or more."""
 
     def make(db: Database, order: str) -> None:
-        rows = f"select {LARGE} from range(200000) as r(i) order by {order}"  # noqa: S608
-        tree = db.ingest(rows, name="large").event_tree()
+        rows = (
+            f"select {LARGE}, cast(hash(i) % 999 + 1 as decimal(12, 3)) / 7 as w "  # noqa: S608
+            f"from range(300000) as r(i) order by {order}"
+        )
+        tree = db.ingest(rows, name="large", weight="w").event_tree()
         grouping = (
             "select vertex_id, variable || array_to_string(labels, '|') || vertex_id % 3 "
             "as stage from cegdb.florets where tree = 'large'"
@@ -803,15 +814,45 @@ def test_nor_do_they_where_the_work_is_shared_among_threads() -> None:
         tree.set_stages(grouping).to_ceg()
 
     found = []
-    for threads, order in ((1, "i"), (2, "hash(i)"), (8, "hash(i + 1)")):
-        with cegdb.open(threads=threads) as db:
+    for threads, order, memory_limit in (
+        (1, "i", None),
+        (2, "hash(i)", None),
+        (8, "hash(i + 1)", None),
+        (1, "i", "95MB"),
+    ):
+        file = tmp_path / f"{len(found)}.duckdb"
+        with (
+            spilled(file) as sizes,
+            cegdb.open(file, threads=threads, memory_limit=memory_limit) as db,
+        ):
             make(db, order)
             parts = {name: digest(text) for name, text in tables(db).items()}
             found.append(parts)
             ((n_vertices,),) = db.rows("select n_vertices from cegdb.event_tree")[1]
             assert n_vertices > 122_880
-    assert found[1] == found[0]
-    assert found[2] == found[0]
+        assert (sum(sizes) > 0) == (memory_limit is not None)
+        assert [item.name for item in tmp_path.glob(f"{file.name}?*")] == []
+    assert found == [found[0]] * 4
+
+
+@contextmanager
+def spilled(database: Path) -> Iterator[list[int]]:
+    """Give the sizes that the folder for what does not fit in memory has meanwhile."""
+    sizes, done = [0], threading.Event()
+
+    def watch() -> None:
+        while not done.wait(0.01):
+            with suppress(FileNotFoundError):
+                files = database.with_name(f"{database.name}.tmp").iterdir()
+                sizes.append(sum(file.stat().st_size for file in files))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield sizes
+    finally:
+        done.set()
+        watcher.join()
 
 
 def digest(text: str | bytes) -> str:

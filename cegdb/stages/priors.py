@@ -106,6 +106,13 @@ def edge_priors(steps: Steps, tree_id: int, staging_id: int, rule: str, alpha: f
     steps.run("edge_prior", tree_id=tree_id, staging_id=staging_id, alpha=alpha, rule=rule)
 
 
+def has_priors(steps: Steps, staging_id: int) -> bool:
+    """Return whether situations of a staging were given priors of their own."""
+    query = "select exists(select * from cegdb.prior_entry where staging_id = $staging_id)"
+    ((found,),) = steps.rows(query, {"staging_id": staging_id})
+    return bool(found)
+
+
 def rule_of(settings: Mapping[str, Any]) -> str:
     """Return the rule by which a staging's settings share out alpha."""
     said = settings.get("prior", "mass")

@@ -1,28 +1,36 @@
-"""Time the way from a file to a CEG on an open database, and compare with DuckDB's limit.
+"""Time the way from a file to a CEG beside DuckDB's limit, and how it grows.
 
-Run by hand: ``python tests/benchmarks/pipeline.py [--quick] [FILE ...]``. It makes its data
-(seeded by a hash of the row number), interleaves all runs, checks the numbers it knows and
-prints a Markdown table: medians in milliseconds, and ratios to G, DuckDB's own
-``create table as select columns, count(*) group by all`` over the same file.
+Run by hand: ``python tests/benchmarks/pipeline.py [--quick] [--output FILE] [FILE ...]``. It
+makes its data (seeded by a hash of the row number), interleaves all runs, checks every
+result by the invariants of ``cegdb check``, and writes Markdown: ratios to G, DuckDB's own
+``create temp table as select columns, count(*) group by all`` over the same file; medians;
+the growth with the rows; the fixed cost on small data; and cegpy, where it is installed.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
+import logging
+import math
+import os
 import platform
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import duckdb
+import numpy as np
 
 import cegdb
 from cegdb.demo import DEMOS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
 LAST_TWO = """
     with floret as (
@@ -36,6 +44,27 @@ LAST_TWO = """
     inner join floret as f on e.child_id = f.parent_id
     left join cegdb.edge as before on before.child_id = e.parent_id
 """
+STEPS = ("ingest", "tree", "stages", "ceg")
+
+
+class Case(NamedTuple):
+    """A file to run, and whether it is one of those that differ in their rows only."""
+
+    file: Path
+    rows: int
+    variables: int
+    grows: bool
+
+
+class Statements(logging.Handler):
+    """Counts the SQL statements of the steps, by what is under way."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self.n = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.n += str(record.msg).startswith("step")
 
 
 def make_rows(file: Path, rows: int, variables: int, levels: int) -> None:
@@ -50,52 +79,8 @@ def make_rows(file: Path, rows: int, variables: int, levels: int) -> None:
     )
 
 
-def learnt(source: str | Path) -> Callable[[cegdb.Database], dict[str, float]]:
-    """Return a run that learns the stages."""
-
-    def run(db: cegdb.Database) -> dict[str, float]:
-        return timed(db, source, lambda tree: tree.learn_stages())
-
-    return run
-
-
-def last_two(source: Path) -> Callable[[cegdb.Database], dict[str, float]]:
-    """Return a run whose stages are given by the last two answers and the label set."""
-
-    def run(db: cegdb.Database) -> dict[str, float]:
-        return timed(db, source, lambda tree: tree.set_stages(LAST_TWO))
-
-    return run
-
-
-def timed(
-    db: cegdb.Database,
-    source: str | Path,
-    stage: Callable[[cegdb.EventTree], cegdb.StagedTree],
-) -> dict[str, float]:
-    """Run all steps; return milliseconds a step and in all."""
-    count = "people" if isinstance(source, str) else None
-    times, start = {}, time.perf_counter()
-    survey = db.ingest(source, name="bench", count=count)
-    times["ingest"] = time.perf_counter() - start
-    tree = survey.event_tree()
-    times["tree"] = time.perf_counter() - start - sum(times.values())
-    staged = stage(tree)
-    times["stages"] = time.perf_counter() - start - sum(times.values())
-    ceg = staged.to_ceg()
-    times["ceg"] = time.perf_counter() - start - sum(times.values())
-    times["all"] = time.perf_counter() - start
-    problems = db.check()
-    if problems:
-        raise SystemExit(f"a fast wrong answer is worthless: {problems[:3]}")
-    print(".", end="", flush=True)
-    del ceg
-    db.drop("survey", "bench")
-    return {step: 1000 * seconds for step, seconds in times.items()}
-
-
 def group_by_all(source: str | Path) -> float:
-    """Return milliseconds of G: DuckDB's own grouping of the same rows."""
+    """Return the seconds of G: DuckDB's own grouping of the same rows."""
     con = duckdb.connect()
     if isinstance(source, str):
         rows = f"({source})"
@@ -104,42 +89,253 @@ def group_by_all(source: str | Path) -> float:
         rows = f"read_parquet('{source}')" if is_parquet else f"read_csv('{source}')"
     start = time.perf_counter()
     con.execute(f"create temp table g as select *, count(*) from {rows} group by all")  # noqa: S608
-    return 1000 * (time.perf_counter() - start)
+    return time.perf_counter() - start
+
+
+def timed(
+    db: cegdb.Database,
+    source: str | Path,
+    stage: Callable[[cegdb.EventTree], cegdb.StagedTree],
+    counted: Statements | None = None,
+    *,
+    is_checked: bool,
+) -> dict[str, float]:
+    """Run all steps; return the seconds of each and of all, and what they made."""
+    count = "people" if isinstance(source, str) else None
+    marks, statements = [time.perf_counter()], [counted.n if counted else 0]
+
+    def mark() -> None:
+        marks.append(time.perf_counter())
+        statements.append(counted.n if counted else 0)
+
+    survey = db.ingest(source, name="bench", count=count)
+    mark()
+    tree = survey.event_tree()
+    mark()
+    staged = stage(tree)
+    mark()
+    ceg = staged.to_ceg()
+    mark()
+    found = dict(zip(STEPS, np.diff(marks).tolist(), strict=True))
+    found |= {
+        f"statements of {step}": float(n)
+        for step, n in zip(STEPS, np.diff(statements), strict=True)
+    }
+    found |= {"all": marks[-1] - marks[0]}
+    steps = db.rows("select seconds from cegdb.merge_steps where step > 0")[1]
+    found["slowest step"] = max(seconds for (seconds,) in steps)
+    sizes = "select v.n_vertices, c.n_vertices from cegdb.event_tree as v, cegdb.ceg as c"
+    ((found["vertices"], found["positions"]),) = db.rows(sizes)[1]
+    if is_checked:
+        problems = db.check()
+        if problems:
+            raise SystemExit(f"a fast wrong answer is worthless: {problems[:3]}")
+    del ceg
+    db.drop("survey", "bench")
+    return found
+
+
+def run_case(case: Case, counted: Statements, *, is_checked: bool) -> dict[str, float]:
+    """Run all steps in a new database file beside the data."""
+    file = case.file.with_suffix(".duckdb")
+    file.unlink(missing_ok=True)
+    found = {"G": group_by_all(case.file)}
+    with cegdb.open(file) as db:
+        found |= timed(
+            db,
+            case.file,
+            lambda tree: tree.set_stages(LAST_TWO),
+            counted,
+            is_checked=is_checked,
+        )
+    print(".", end="", flush=True, file=sys.stderr)
+    return found
+
+
+def whole_process(folder: Path) -> float:
+    """Return the seconds of ``cegdb run`` on the CHDS file, from start to exit."""
+    file = folder / "chds.csv"
+    db = folder / "chds.duckdb"
+    if not file.exists():
+        duckdb.connect().execute(f"copy ({DEMOS['chds'].select()}) to '{file}'")
+    db.unlink(missing_ok=True)
+    command = [sys.executable, "-m", "cegdb", "run", str(file), "--db", str(db)]
+    start = time.perf_counter()
+    subprocess.run([*command, "--count", "people"], check=True, capture_output=True)
+    return time.perf_counter() - start
+
+
+def cegpy_rows(folder: Path, variables: int, rows: int) -> list[dict[str, float]]:
+    """Return seconds of cegpy and of ours from a data frame to a CEG, stages learnt."""
+    import cegpy
+    import pandas as pd
+
+    file = folder / f"binary_{variables}.parquet"
+    make_rows(file, rows, variables, 2)
+    frame = duckdb.connect().sql(f"from '{file}'").df()
+    assert isinstance(frame, pd.DataFrame)
+    logging.getLogger("cegpy").setLevel(logging.ERROR)
+    start = time.perf_counter()
+    staged = cegpy.StagedTree(frame)
+    staged.calculate_AHC_transitions()
+    theirs = cegpy.ChainEventGraph(staged)
+    seconds = time.perf_counter() - start
+    with cegdb.open() as db:
+        start = time.perf_counter()
+        tree = db.ingest(frame, name="it").event_tree()
+        ceg = tree.learn_stages().to_ceg()
+        ours = time.perf_counter() - start
+        if len(staged.nodes) != len(tree.rows("vertices")[1]):
+            raise SystemExit("cegpy has another event tree")
+        positions = len(ceg.positions)
+    return [{"cegpy": seconds, "ours": ours, "theirs": len(theirs.nodes), "made": positions}]
+
+
+def median(
+    runs: Sequence[Mapping[str, float]], of: Callable[[Mapping[str, float]], float]
+) -> float:
+    """Return the median of a value over the runs of a case."""
+    return statistics.median(of(run) for run in runs)
+
+
+def slope(rows: Sequence[int], seconds: Sequence[float]) -> float:
+    """Return the slope of log time against log rows."""
+    return float(np.polyfit(np.log(rows), np.log(seconds), 1)[0])
+
+
+def ratios(results: Mapping[Case, list[dict[str, float]]]) -> list[str]:
+    """Return the table of ratios and of the seconds behind them."""
+    heads = ("rows x variables", "tree / G", "(ingest + tree) / G", "ceg / tree", "G", *STEPS)
+    heads = (*heads, "vertices", "positions")
+    lines = [
+        f"| {' | '.join(heads)} |",
+        "| --- |" + " ---: |" * 10,
+    ]
+    for case, runs in results.items():
+        cells = [
+            f"{median(runs, lambda r: r['tree'] / r['G']):.2f}",
+            f"{median(runs, lambda r: (r['ingest'] + r['tree']) / r['G']):.2f}",
+            f"{median(runs, lambda r: r['ceg'] / r['tree']):.2f}",
+            *(f"{median(runs, lambda r, s=s: r[s]):.3g} s" for s in ("G", *STEPS)),
+            *(f"{runs[0][what]:,.0f}" for what in ("vertices", "positions")),
+        ]
+        lines.append(f"| {case.rows:,} x {case.variables} | {' | '.join(cells)} |")
+    return lines
+
+
+def growth(results: Mapping[Case, list[dict[str, float]]]) -> list[str]:
+    """Return the table of growth exponents and of statements, over the cases that grow."""
+    cases = [case for case in results if case.grows]
+    rows = [case.rows for case in cases]
+    lines = [
+        f"| step | slope of log time, {rows[0]:,} to {rows[-1]:,} rows | SQL statements |",
+        "| --- | ---: | ---: |",
+    ]
+    for step in STEPS:
+        seconds = [median(results[case], lambda r, s=step: r[s]) for case in cases]
+        n = sorted({int(results[case][0][f"statements of {step}"]) for case in cases})
+        lines.append(f"| {step} | {slope(rows, seconds):.2f} | {' to '.join(map(str, n))} |")
+    return lines
+
+
+def small(folder: Path, repeats: int) -> list[str]:
+    """Return the table of the fixed cost: the CHDS data on an open database."""
+    counted, source = Statements(), DEMOS["chds"].select()
+    log = logging.getLogger("cegdb")
+    log.addHandler(counted)
+    with cegdb.open() as db:
+        runs = [
+            timed(db, source, lambda tree: tree.learn_stages(), counted, is_checked=not i)
+            for i in range(4 * repeats + 1)
+        ][1:]
+    log.removeHandler(counted)
+    process = statistics.median(whole_process(folder) for _ in range(repeats))
+    lines = ["| CHDS, 890 people | ms | SQL statements |", "| --- | ---: | ---: |"]
+    for step in STEPS:
+        n = int(runs[0][f"statements of {step}"])
+        lines.append(f"| {step} | {1000 * median(runs, lambda r, s=step: r[s]):.0f} | {n} |")
+    n = sum(int(runs[0][f"statements of {step}"]) for step in STEPS)
+    slowest = median(runs, lambda r: r["slowest step"])
+    return [
+        *lines,
+        f"| file to CEG, open database | {1000 * median(runs, lambda r: r['all']):.0f} | {n} |",
+        f"| slowest step of the recursion | {1000 * slowest:.1f} | |",
+        f"| `cegdb run chds.csv`, whole process | {1000 * process:.0f} | |",
+    ]
+
+
+def peers(folder: Path, *, is_quick: bool) -> list[str]:
+    """Return the table beside cegpy, if it is installed."""
+    if importlib.util.find_spec("cegpy") is None:
+        return ["cegpy is not installed: `pip install cegpy` adds it to this table."]
+    lines = [
+        "| 1,000 rows, binary variables | cegpy | cegdb | ratio | positions |",
+        "| --- | ---: | ---: | ---: | ---: |",
+    ]
+    for variables in (4, 5) if is_quick else (4, 5, 6):
+        (run,) = cegpy_rows(folder, variables, 1_000)
+        lines.append(
+            f"| {variables} | {run['cegpy']:.2f} s | {run['ours']:.2f} s "
+            f"| {run['cegpy'] / run['ours']:.0f} | {run['theirs']:.0f}, {run['made']:.0f} |"
+        )
+    return lines
+
+
+def machine(repeats: int) -> str:
+    """Return what was used, in one line."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    versions = f"Python {platform.python_version()}, DuckDB {duckdb.__version__}"
+    return (
+        f"{platform.machine()}, {os.cpu_count()} cores, {math.ceil(memory)} GB; {versions}, "
+        f"cegdb {cegdb.__version__}; medians of {repeats} interleaved runs, in database files"
+    )
 
 
 def main() -> None:
-    """Run the benchmark and print its table."""
+    """Run the benchmark and write its tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="3 runs, 100,000 rows")
-    parser.add_argument("files", nargs="*", type=Path, help="more CSV or Parquet files")
+    parser.add_argument("--quick", action="store_true", help="3 runs, up to 100,000 rows")
+    parser.add_argument("--output", type=Path, help="write the Markdown to this file too")
+    parser.add_argument("--folder", help="where to make the files")
+    parser.add_argument("files", nargs="*", type=Path, help="more Parquet or CSV files")
     options = parser.parse_args()
-    repeats, rows = (3, 100_000) if options.quick else (5, 1_000_000)
-    with tempfile.TemporaryDirectory() as folder, cegdb.open() as db:
-        big = Path(folder) / "answers.parquet"
-        make_rows(big, rows, variables=10, levels=4)
-        cases: dict[str, tuple[str | Path, Callable[[cegdb.Database], dict[str, float]]]] = {
-            "CHDS, 890 people": (DEMOS["chds"].select(), learnt(DEMOS["chds"].select())),
-            f"{rows:,} rows x 10 x 4 levels": (big, last_two(big)),
-        }
+    repeats, most = (3, 5) if options.quick else (5, 7)
+    counted = Statements()
+    log = logging.getLogger("cegdb")
+    log.setLevel(logging.DEBUG)
+    with tempfile.TemporaryDirectory(dir=options.folder) as name:
+        folder = Path(name)
+        cases = [
+            Case(folder / f"e{power}.parquet", 10**power, 12, grows=True)
+            for power in range(4, most + 1)
+        ]
+        if not options.quick:
+            cases.append(Case(folder / "short.parquet", 10**6, 10, grows=False))
+        for case in cases:
+            make_rows(case.file, case.rows, case.variables, levels=4)
         for file in options.files:
-            cases[file.name] = (file, learnt(file))
-        for _, run in cases.values():
-            run(db)  # warm imports and caches
-        results: dict[str, list[dict[str, float]]] = {name: [] for name in cases}
-        for _ in range(repeats):
-            for name, (source, run) in cases.items():
-                results[name].append(run(db) | {"G": group_by_all(source)})
-    print(f"\n\n{platform.machine()}, Python {platform.python_version()}, ", end="")
-    print(f"DuckDB {duckdb.__version__}, cegdb {cegdb.__version__}; ", end="")
-    print(f"medians of {repeats} runs, in ms\n")
-    steps = ["ingest", "tree", "stages", "ceg", "all", "G"]
-    print(f"| input | {' | '.join(steps)} | all / G |")
-    print(f"| --- |{' ---: |' * (len(steps) + 1)}")
-    for name, runs in results.items():
-        medians = {step: statistics.median(run[step] for run in runs) for step in steps}
-        ratio = statistics.median(run["all"] / run["G"] for run in runs)
-        cells = " | ".join(f"{medians[step]:,.0f}" for step in steps)
-        print(f"| {name} | {cells} | {ratio:.1f} |")
+            copy = folder / file.name
+            copy.write_bytes(file.read_bytes())
+            relation = duckdb.connect().sql(f"from '{copy}'")
+            cases.append(Case(copy, len(relation), len(relation.columns), grows=False))
+        results: dict[Case, list[dict[str, float]]] = {case: [] for case in cases}
+        log.addHandler(counted)
+        for repeat in range(repeats):
+            for case in cases:
+                is_last = repeat == repeats - 1
+                results[case].append(run_case(case, counted, is_checked=is_last))
+        log.removeHandler(counted)
+        parts = [
+            [machine(repeats)],
+            ratios(results),
+            growth(results),
+            small(folder, repeats),
+            peers(folder, is_quick=options.quick),
+        ]
+    text = "\n\n".join("\n".join(part) for part in parts) + "\n"
+    print(f"\n{text}")
+    if options.output is not None:
+        options.output.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,15 +2,13 @@
 -- mode:    fetch
 -- purpose: How many edges each height's merge took out of the graph: those of the
 --          situations that are not the first of their position.
--- reads:   staged_edge, position_of
+-- reads:   position_floret
 -- writes:  merged_edge(height, n_edges)
 -- params:  none
 -- source:  SPEC 4
 select
-    e.height,
-    count(*) as n_edges
-from temp.staged_edge as e
-inner join temp.position_of as p on e.vertex_id = p.vertex_id
-where p.vertex_id <> p.position_id
-group by e.height
-order by e.height
+    height,
+    cast(sum((n_situations - 1) * n_edges) as bigint) as n_edges
+from temp.position_floret
+group by height
+order by height

@@ -1,0 +1,24 @@
+-- step:    layer_size
+-- mode:    fetch
+-- purpose: How many situations there are of each height, the most labels that the hyperstage
+--          of one of them has, and how many all have together: as many as edges, if no
+--          floret lacks a label of its hyperstage.
+-- reads:   staged_situation, label_digit
+-- writes:  layer_size(height, n_situations, n_digits, n_labels)
+-- params:  none
+-- source:  DESIGN 8
+select
+    s.height,
+    count(*) as n_situations,
+    max(h.n_digits) as n_digits,
+    cast(sum(h.n_digits) as bigint) as n_labels
+from temp.staged_situation as s
+inner join (
+    select
+        d.hyperstage_id,
+        count(*) as n_digits
+    from temp.label_digit as d
+    group by d.hyperstage_id
+) as h on s.hyperstage_id = h.hyperstage_id
+group by s.height
+order by s.height

@@ -1,0 +1,25 @@
+-- step:    staged_edge
+-- mode:    create
+-- purpose: G_0: the edges of the staged tree from some height on, with height, stage and rows
+--          of their situation and the digit of the label that the staging gives them.
+-- reads:   edge, level, relabelled_edge, staged_situation, label_digit
+-- writes:  staged_edge(vertex_id, height, stage_id, n, digit, child_id)
+-- params:  tree_id INTEGER, the tree
+--          staging_id INTEGER, its stages
+--          height INTEGER, the lowest height of a situation whose floret must be known
+-- source:  Shenvi & Smith (2020), section 3, step 0; SPEC 5
+select
+    e.parent_id as vertex_id,
+    s.height,
+    s.stage_id,
+    s.n,
+    d.digit,
+    e.child_id
+from cegdb.edge as e
+inner join temp.staged_situation as s on e.parent_id = s.vertex_id
+inner join cegdb.level as l on e.level_id = l.level_id
+left join cegdb.relabelled_edge as r
+    on r.staging_id = $staging_id and e.child_id = r.child_id
+inner join temp.label_digit as d
+    on s.hyperstage_id = d.hyperstage_id and coalesce(r.label_id, l.label_id) = d.label_id
+where e.tree_id = $tree_id and s.height >= $height

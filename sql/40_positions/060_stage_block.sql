@@ -1,0 +1,19 @@
+-- step:    stage_block
+-- mode:    append temp.block
+-- purpose: The positions of height 1 where no floret lacks a label of its hyperstage: all
+--          edges lead to the sink, so that situations of one stage are one position.
+-- reads:   staged_situation
+-- writes:  block(position_id, stage_id, height, n, n_situations, place, members)
+-- params:  none
+-- source:  Shenvi & Smith (2020), section 3, step 2
+select
+    min(vertex_id) as position_id,
+    stage_id,
+    1 as height,
+    sum(n) as n,
+    count(*) as n_situations,
+    1 + row_number() over (order by min(vertex_id)) as place,
+    list(vertex_id) as members
+from temp.staged_situation
+where height = 1
+group by stage_id

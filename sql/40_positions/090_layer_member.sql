@@ -1,0 +1,13 @@
+-- step:    layer_member
+-- mode:    append temp.position_of
+-- purpose: The members of the blocks made last take their position.
+-- reads:   block
+-- writes:  position_of(vertex_id, position_id, place)
+-- params:  height INTEGER, of these blocks, or the lowest of them
+-- source:  Shenvi & Smith (2020), section 3, step i
+select
+    unnest(members) as vertex_id,
+    position_id,
+    place
+from temp.block
+where height >= $height

@@ -1,0 +1,16 @@
+-- step:    ceg_position
+-- mode:    append cegdb.position
+-- purpose: The positions, with their stage and how many rows reach them; the sink has none.
+-- reads:   block
+-- writes:  position(ceg_id, position_id, stage_id, height, n, n_situations)
+-- params:  ceg_id INTEGER, the CEG
+-- source:  DESIGN 4
+select
+    $ceg_id as ceg_id,
+    position_id,
+    stage_id,
+    height,
+    n,
+    n_situations
+from temp.block
+order by position_id
