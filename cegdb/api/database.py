@@ -104,7 +104,7 @@ class Database:
 
     @property
     def progress(self) -> Progress:
-        """How far the last reading of a source is; to be asked from another thread."""
+        """How far the work that runs is, or the last one; to be asked from another thread."""
         return self._store.progress
 
     @property

@@ -73,22 +73,25 @@ def opened(
 
 
 @contextmanager
-def working(what: str, rows_of: Database | None = None) -> Iterator[None]:
-    """Show on a terminal what takes longer than a second, and the rows that are read."""
+def working(what: str, database: Database) -> Iterator[None]:
+    """Show on a terminal what takes longer than a second, and how far it is."""
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.text import Text
 
-    class Rows(TextColumn):
+    before = database.progress
+
+    class Done(TextColumn):
         def render(self, task: Task) -> Text:  # noqa: ARG002
-            return Text("" if rows_of is None else str(rows_of.progress))
+            progress = database.progress
+            return Text("" if progress is before else str(progress))
 
     console = Console(stderr=True)
     progress = Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
         TimeElapsedColumn(),
-        Rows(""),
+        Done(""),
         console=console,
         transient=True,
         disable=not console.is_terminal,

@@ -97,6 +97,7 @@ class Store:
         self._cursors: weakref.WeakSet[duckdb.DuckDBPyConnection] = weakref.WeakSet()
         self._transaction: sa.Connection | None = None
         self._is_spoilt = False
+        self._is_counted = False
         self.is_changed = False
         self._engine = sa.create_engine(
             "duckdb://", creator=lambda: _Held(con), poolclass=StaticPool
@@ -309,6 +310,29 @@ class Store:
                 return
             with self._engine.connect() as connection:
                 yield connection
+
+    @contextmanager
+    def counting(self, total: int, unit: str) -> Iterator[Progress]:
+        """Give the progress of work of that many units; it is done at the end.
+
+        Work within other work that is counted is not shown: one part of all grows.
+
+        Examples
+        --------
+        >>> with Store.open() as store, store.counting(4, "height") as progress:
+        ...     progress.read()
+        ...     str(store.progress)
+        '1 of 4 heights, 25 %'
+        """
+        progress = Progress(total, unit=unit)
+        is_inner, self._is_counted = self._is_counted, True
+        if not is_inner:
+            self.progress = progress
+        try:
+            yield progress
+            progress.finish()
+        finally:
+            self._is_counted = is_inner
 
     def own_connection(self) -> duckdb.DuckDBPyConnection:
         """Return this thread's connection for users' own SQL."""
