@@ -143,7 +143,7 @@ def clear_spill(con: duckdb.DuckDBPyConnection, file: Path) -> None:
     spilled = [item for item in folder.iterdir() if item.name.startswith(_SPILLED)]
     ((setting,),) = con.execute("select current_setting('temp_directory')").fetchall()
     ((n_connections,),) = con.execute("from duckdb_connection_count()").fetchall()
-    if n_connections != 1 or not Path(setting).is_dir() or not folder.samefile(setting):
+    if n_connections != 1 or not Path(setting or "").is_dir() or not folder.samefile(setting):
         return
     for item in spilled:
         with suppress(OSError):
