@@ -12,10 +12,7 @@ Examples
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from cegdb.errors import CegdbError
-from cegdb.version import __version__
+TYPE_CHECKING = False  # the command line must be able to heed Ctrl-C at once
 
 if TYPE_CHECKING:
     from cegdb.api import (
@@ -26,6 +23,8 @@ if TYPE_CHECKING:
         Survey,
         open,  # noqa: A004
     )
+    from cegdb.errors import CegdbError
+    from cegdb.version import __version__
 
 __all__ = [
     "CegdbError",
@@ -41,6 +40,14 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """Load the rest on first use, so that ``import cegdb`` is quick."""
+    if name == "CegdbError":
+        from cegdb.errors import CegdbError
+
+        return CegdbError
+    if name == "__version__":
+        from cegdb.version import __version__
+
+        return __version__
     if name in __all__:
         from cegdb import api
 

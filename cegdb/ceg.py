@@ -82,7 +82,7 @@ def build_ceg(
         staging = row(catalog, "staging", staging_id)
         refuse_stale("staging", staging)
         name = claim_name(catalog, "ceg", name, str(staging["name"]), replace=replace)
-        return _build(con, catalog, staging, name, stop, again=None)
+        return _build(store, con, catalog, staging, name, stop, again=None)
 
 
 def remake_ceg(store: Store, ceg_id: int) -> None:
@@ -91,10 +91,12 @@ def remake_ceg(store: Store, ceg_id: int) -> None:
         ceg = row(catalog, "ceg", ceg_id)
         staging = row(catalog, "staging", ceg["staging_id"])
         clear(catalog, "ceg", ceg_id)
-        _build(con, catalog, staging, ceg["name"], ceg["settings"]["stop"], again=ceg_id)
+        stop = ceg["settings"]["stop"]
+        _build(store, con, catalog, staging, ceg["name"], stop, again=ceg_id)
 
 
 def _build(
+    store: Store,
     con: duckdb.DuckDBPyConnection,
     catalog: sa.Connection,
     staging: Mapping[str, Any],
@@ -104,11 +106,11 @@ def _build(
     again: int | None,
 ) -> int:
     started = time.perf_counter()
-    with Steps(con) as steps:
-        staging_id, tree_id = staging["staging_id"], staging["tree_id"]
-        tree = row(catalog, "tree", tree_id)
+    staging_id, tree_id = staging["staging_id"], staging["tree_id"]
+    tree = row(catalog, "tree", tree_id)
+    with store.counting(tree["height"], "height") as progress, Steps(con) as steps:
         ceg_id = new_id(catalog, "ceg") if again is None else again
-        n_vertices, layers = merge_positions(steps, ceg_id, tree, staging_id, stop)
+        n_vertices, layers = merge_positions(steps, ceg_id, tree, staging_id, stop, progress)
         steps.run("position_edge", tree_id=tree_id, staging_id=staging_id)
         steps.run("position_floret")
         sizes = _sizes(ceg_id, tree["n_vertices"], layers, dict(steps.fetch("merged_edge")))

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cegdb.sqlfiles import Steps
+    from cegdb.store.progress import Progress
 
 Stop: TypeAlias = Literal["early", "baseline"]
 
@@ -26,7 +27,12 @@ class Layer(NamedTuple):
 
 
 def merge_positions(
-    steps: Steps, ceg_id: int, tree: Mapping[str, Any], staging_id: int, stop: Stop
+    steps: Steps,
+    ceg_id: int,
+    tree: Mapping[str, Any],
+    staging_id: int,
+    stop: Stop,
+    progress: Progress,
 ) -> tuple[int, list[Layer]]:
     """Merge situations with isomorphic coloured subtrees into positions [1]_.
 
@@ -43,6 +49,8 @@ def merge_positions(
     stop
         ``"early"``: at the first height at which nothing merges, everything above is its
         own position; ``"baseline"``: go on to the root.
+    progress
+        Is told of each height that is merged.
 
     Returns
     -------
@@ -104,6 +112,7 @@ def merge_positions(
             merged = n_positions < n_situations
             n_before += n_positions
             height += 1
+            progress.read()
         n_before += steps.run("single_block", height=height)
         steps.run("layer_member", height=height)
     steps.drop(["staged_edge", "staged_situation"])

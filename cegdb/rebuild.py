@@ -16,7 +16,7 @@ from cegdb.store.objects import Kind, drop_superseded, find, row, write
 from cegdb.tree import remake_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from cegdb.store import Store
 
@@ -86,11 +86,15 @@ def rebuild(
         raise StaleError(f"stages is {stages!r}", hint="choose keep or relearn")
     with store.writing() as (con, catalog):
         made: list[Rebuilt] = []
-        for tree, former_survey_id in _stale_trees(catalog, survey):
-            with Steps(con) as steps:
-                made += _remade(
-                    store, steps, catalog, tree, former_survey_id, keeps=stages == "keep"
-                )
+        stale = _stale_trees(catalog, survey)
+        with store.counting(_n_built(catalog, stale), "object") as progress:
+            for tree, former_survey_id in stale:
+                with Steps(con) as steps:
+                    for one in _remade(
+                        store, steps, catalog, tree, former_survey_id, keeps=stages == "keep"
+                    ):
+                        made.append(one)
+                        progress.read()
         drop_superseded(catalog)
     return made
 
@@ -119,13 +123,13 @@ def _remade(
     former_survey_id: int,
     *,
     keeps: bool,
-) -> list[Rebuilt]:
-    """Make one tree again, and all that is built on it."""
+) -> Iterator[Rebuilt]:
+    """Make one tree again, and all that is built on it; give each as it is made."""
     steps.run("former_vertex", tree_id=tree.object_id)
     steps.run("former_edge", tree_id=tree.object_id)
     with _told(tree):
         remake_tree(store, tree.object_id)
-    made = [tree]
+    yield tree
     of_tree = schema.staging.c.tree_id == tree.object_id
     stagings = _built("staging", schema.staging, schema.staging.c.staging_id, of_tree, catalog)
     if stagings:
@@ -141,12 +145,19 @@ def _remade(
             remake_stages(store, staging_id, keeps=keeps)
         steps.run("moved_stage", staging_id=staging_id)
         _summarise(steps, catalog, staging_id, keeps=keeps)
-        made.append(staging)
+        yield staging
         of_staging = schema.ceg.c.staging_id == staging_id
         for ceg in _built("ceg", schema.ceg, schema.ceg.c.ceg_id, of_staging, catalog):
             remake_ceg(store, ceg.object_id)
-            made.append(ceg)
-    return made
+            yield ceg
+
+
+def _n_built(catalog: sa.Connection, stale: Sequence[tuple[Rebuilt, int]]) -> int:
+    """Return how many objects there are to be made again, trees included."""
+    trees = [tree.object_id for tree, _ in stale]
+    staged = sa.select(schema.staging.c.staging_id).where(schema.staging.c.tree_id.in_(trees))
+    on_them = sa.select(schema.ceg.c.ceg_id).where(schema.ceg.c.staging_id.in_(staged))
+    return sum(len(catalog.execute(query).all()) for query in (staged, on_them)) + len(trees)
 
 
 def _match(steps: Steps, tree_id: int) -> None:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import duckdb
 
 from cegdb.errors import SqlStepError, StoreError, listed
+from cegdb.interrupts import raise_lost_interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -262,6 +263,26 @@ def raise_out_of_memory(error: BaseException) -> None:
     ) from error
 
 
+def damage(text: str, file: Path | None = None) -> StoreError | None:
+    """Return the error of a file that is damaged, if that is what DuckDB says.
+
+    Examples
+    --------
+    >>> damage('Could not read enough bytes from file "s.duckdb": attempted to ...')
+    StoreError('s.duckdb is cut short: it was not copied whole, or its making was broken off')
+    """
+    reason = text.strip().splitlines()[0]
+    named = re.search(r'Could not read enough bytes from file "(.*?)"', reason)
+    if named:
+        found = "is cut short: it was not copied whole, or its making was broken off"
+    elif "Corrupt database file" in reason:
+        found = f"is damaged: {reason}"
+    else:
+        return None
+    name = file or (named[1] if named else "the database file")
+    return StoreError(f"{name} {found}", hint="restore a copy of it")
+
+
 class Steps:
     """Runs steps on one connection and drops their temp tables at the end.
 
@@ -370,12 +391,15 @@ class Steps:
         params: Mapping[str, object],
         given: Mapping[str, object] | None = None,
     ) -> duckdb.DuckDBPyConnection:
+        raise_lost_interrupt()
         started = time.perf_counter()
         try:
             result = self._con.execute(statement, params or None)
         except (duckdb.Error, RuntimeError) as error:
             raise_interrupt(error)
             raise_out_of_memory(error)
+            if broken := damage(str(error)):
+                raise broken from error
             text = statement if isinstance(statement, str) else statement.query
             shown = _shortened(f"parameters: {dict(given or params)}") + "\n" + _shortened(text)
             raise SqlStepError(f"step {name!r} failed: {error}\n{shown}") from error

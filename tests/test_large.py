@@ -21,6 +21,7 @@ from cegdb.cli.output import working
 from cegdb.errors import StoreError, SurveyError
 from cegdb.ingest import places
 from cegdb.sqlfiles import Steps
+from cegdb.store.progress import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -229,7 +230,7 @@ def test_a_terminal_shows_the_rows_read(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("rich.console.Console", lambda **_: console)
     monkeypatch.setattr("threading.Timer", lambda _, start: Now(start))
     with cegdb.open() as db, working("reading it", db):
-        db.progress.total = 4_000
+        db._store.progress = Progress(total=4_000)
         db.progress.read(1_000)
     assert "reading it" in out.getvalue()
     assert "1,000 of 4,000 rows, 25 %, " in out.getvalue()

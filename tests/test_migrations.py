@@ -13,7 +13,7 @@ from duckdb_sqlalchemy import ConnectionWrapper
 from sqlalchemy.pool import StaticPool
 
 import cegdb
-from cegdb.errors import CegdbError
+from cegdb.errors import CegdbError, MigrationError
 from cegdb.sqlfiles import resource_root
 from cegdb.store import Store, migrate, schema
 
@@ -249,6 +249,86 @@ def test_a_failing_second_revision_leaves_the_first_as_it_was(
         migrate.upgrade(store._engine, schema.HEAD)
     with duckdb.connect(file) as con:
         assert shape(con) == before
+
+
+@pytest.mark.parametrize("revision", migrate.known_revisions()[:-1])
+def test_an_upgrade_goes_on_with_indexes_and_views_of_the_analyst(
+    tmp_path: Path, revision: str
+) -> None:
+    file = tmp_path / "falls.duckdb"
+    with cegdb.open(file) as db:
+        survey = db.ingest("select i % 2 as x, 'u' as y from range(8) as t(i)", name="old")
+        survey.event_tree().learn_stages().to_ceg()
+        migrate.upgrade(db._store._engine, revision)
+    with duckdb.connect(file) as con:
+        query = "select {0}_name from duckdb_{0}s() where schema_name = 'cegdb'"
+        names = [
+            name for kind in ("table", "view") for (name,) in rows_of(con, query.format(kind))
+        ]
+        con.execute('create schema "my ""own"""')
+        before = {}
+        for name in names:
+            con.execute(f"create view of_{name} as from cegdb.{name}")
+            con.execute(f'create view "my ""own"""."%{name}" as from of_{name}')
+            before[name] = rows_of(con, f'from "my ""own"""."%{name}"')
+        con.execute("create view cegdb.mine as select *, '%' as p from cegdb.stages")
+        con.execute("create table gone (a integer)")
+        con.execute("create view lost as select * from gone")
+        con.execute("drop table gone")
+        indexed = rows_of(
+            con,
+            "select table_name, column_name from duckdb_columns() where schema_name = 'cegdb' "
+            "and table_name in (select table_name from duckdb_tables()) "
+            "and data_type not like '%[]'",
+        )
+        for i, (table, column) in enumerate(indexed):
+            con.execute(f"create index index_{i} on cegdb.{table} ({column})")
+        con.execute("create table cegdb.child (id integer references cegdb.survey (survey_id))")
+        con.execute("insert into cegdb.child values (1)")
+        with pytest.raises(duckdb.Error, match="across different schemas"):
+            con.execute("create table child (id integer references cegdb.survey (survey_id))")
+    with cegdb.open(file) as db:
+        assert db.check() == []
+        for name, rows in before.items():
+            assert len(db.rows(f'from "my ""own"""."%{name}"')[1]) == len(rows)
+        assert db.rows("select count(*) from duckdb_indexes()")[1] == [(len(indexed),)]
+        assert db.rows("select count(*) from cegdb.mine")[1][0][0] > 0
+        db.ingest("select 1 as x", name="new").event_tree().learn_stages().to_ceg()
+        assert db.check() == []
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "create table cegdb.situation_pair (a integer)",
+        "create view cegdb.stage_pairs as select 1 as a",
+    ],
+)
+def test_an_upgrade_that_something_is_in_the_way_of_changes_nothing(
+    tmp_path: Path, script: str
+) -> None:
+    file = tmp_path / "falls.duckdb"
+    with cegdb.open(file) as db:
+        db.ingest("select 1 as x", name="old")
+        migrate.upgrade(db._store._engine, "0002")
+    with duckdb.connect(file) as con:
+        con.execute(script)
+        con.execute("create view mine as select * from cegdb.surveys")
+    content = file.read_bytes()
+    with pytest.raises(MigrationError, match=r"and is as it was: .* already exists") as caught:
+        cegdb.open(file)
+    assert "rename or drop what you made yourself" in str(caught.value.hint)
+    assert file.read_bytes() == content
+    with duckdb.connect(file) as con:
+        assert rows_of(con, "select survey from mine") == [("old",)]
+        name = script.split()[2]
+        con.execute(f"drop {script.split()[1]} {name}")
+    with cegdb.open(file) as db:
+        assert db.rows("select survey from mine")[1] == [("old",)]
+
+
+def rows_of(con: duckdb.DuckDBPyConnection, query: str) -> list[Any]:
+    return con.execute(query).fetchall()
 
 
 def test_each_view_and_macro_has_its_file_and_runs(con: duckdb.DuckDBPyConnection) -> None:

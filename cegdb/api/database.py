@@ -104,8 +104,13 @@ class Database:
 
     @property
     def progress(self) -> Progress:
-        """How far the last reading of a source is; to be asked from another thread."""
+        """How far the work that runs is, or the last one; to be asked from another thread."""
         return self._store.progress
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether anything was stored or dropped since it was opened."""
+        return self._store.is_changed
 
     def ingest(
         self,

@@ -171,7 +171,7 @@ def draw(
       cegdb draw falls.duckdb falls --kind staging -o tree.pdf --edge-info count
       cegdb draw falls.duckdb falls -o public.svg --min-n 5
     """
-    with opened(str(db), read_only=True) as database, working("drawing"):
+    with opened(str(db), read_only=True) as database, working("drawing", database):
         found = collections(database)[kind][name]
         say(f"picture: {found.draw(output, edge_info=edge_info, min_n=min_n)}")
         _tell_stale(found)
@@ -231,7 +231,7 @@ def check(db: Path, form: str | None) -> None:
       cegdb check falls.duckdb
     """
     with opened(str(db), read_only=True) as database:
-        with working("checking"):
+        with working("checking", database):
             found = database.check()
         if not found:
             say("all invariants hold")

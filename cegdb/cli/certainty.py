@@ -44,7 +44,7 @@ def stability(
     """
     with opened(str(db)) as database:
         found = database.stagings[staging]
-        with working("learning the stages again"):
+        with working("learning the stages again", database):
             frame = found.stability(kind, runs=runs, seed=seed)
         names, rows = database.rows(
             "select * from cegdb.stage_bootstraps where staging = $staging and kind = $kind",
@@ -91,6 +91,6 @@ def intervals(
         refuse_beside("only the bootstrap has runs", of=("runs", "seed"))
     with opened(str(db), read_only=method != "bootstrap") as database:
         found = database.stagings[staging]
-        with working("intervals"):
+        with working("intervals", database):
             frame = found.intervals(method, level=level, runs=runs, seed=seed)
         print_frame(frame, form)

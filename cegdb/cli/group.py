@@ -5,15 +5,21 @@ from __future__ import annotations
 import logging
 import signal
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cegdb.errors import CegdbError
+from cegdb.interrupts import Interrupts
 from cegdb.version import __version__
 
 if TYPE_CHECKING:
-    from types import FrameType
+    from collections.abc import Iterator
+
+
+IS_CHANGED = "cegdb.is_changed"
+"""Where a command says that its work is stored, with the file, before it shows the result."""
 
 
 class ReportingGroup(click.Group):
@@ -21,38 +27,55 @@ class ReportingGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, translating errors in one place."""
-        interrupted = threading.Event()
-
-        def interrupt(signum: int, frame: FrameType | None) -> None:
-            interrupted.set()
-            signal.default_int_handler(signum, frame)
-
-        in_main = threading.current_thread() is threading.main_thread()
-        before = signal.signal(signal.SIGINT, interrupt) if in_main else None
-        try:
-            return super().invoke(ctx)
-        except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
-            raise
-        except BaseException as error:
-            # An interrupt can surface as any error of what it interrupted.
-            if interrupted.is_set() or isinstance(error, (KeyboardInterrupt, click.Abort)):
-                click.echo("interrupted: the database is as it was before", err=True)
-                ctx.exit(130)
-            if isinstance(error, CegdbError):
-                click.echo(f"error: {error}", err=True)
-                ctx.exit(error.exit_code)
-            if logging.getLogger("cegdb").isEnabledFor(logging.DEBUG):
+        with _interrupts() as interrupts:
+            try:
+                return super().invoke(ctx)
+            except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
+                if interrupts.came:
+                    self._interrupted(ctx)
                 raise
-            click.echo(
-                f"error: internal: {type(error).__name__}: {error}\n"
-                "hint: this is a fault of cegdb; run again with --debug before the command "
-                "for what to report",
-                err=True,
-            )
-            ctx.exit(4)
-        finally:
-            if in_main:
-                signal.signal(signal.SIGINT, before)
+            except BaseException as error:
+                # An interrupt can surface as any error of what it interrupted.
+                if interrupts.came or isinstance(error, (KeyboardInterrupt, click.Abort)):
+                    self._interrupted(ctx)
+                if isinstance(error, CegdbError):
+                    click.echo(f"error: {error}", err=True)
+                    ctx.exit(error.exit_code)
+                if logging.getLogger("cegdb").isEnabledFor(logging.DEBUG):
+                    raise
+                click.echo(
+                    f"error: internal: {type(error).__name__}: {error}\n"
+                    "hint: this is a fault of cegdb; run again with --debug before the command "
+                    "for what to report",
+                    err=True,
+                )
+                ctx.exit(4)
+
+    def _interrupted(self, ctx: click.Context) -> None:
+        file = ctx.meta.get(IS_CHANGED)
+        found = "the database is as it was before"
+        if file is not None:
+            found = f"the work was done and is kept in {file}; not all of it was shown"
+        click.echo(f"interrupted: {found}", err=True)
+        ctx.exit(130)
+
+
+@contextmanager
+def _interrupts() -> Iterator[Interrupts]:
+    """Heed interrupts, unless who started this process has them ignored."""
+    interrupts = Interrupts()
+    before = signal.getsignal(signal.SIGINT)
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or not callable(before):
+        yield interrupts
+        return
+    signal.signal(signal.SIGINT, interrupts)
+    try:
+        yield interrupts
+    finally:
+        # What comes now is too late: the command is over, and told.
+        is_last = before is not signal.default_int_handler
+        signal.signal(signal.SIGINT, signal.SIG_IGN if is_last else before)
 
 
 @click.group(cls=ReportingGroup, context_settings={"help_option_names": ["-h", "--help"]})

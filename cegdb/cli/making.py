@@ -71,16 +71,17 @@ def demo(which: str, db: Path | None, draw: Path | None, form: str | None) -> No
     shown = DEMOS["chds" if which == "chds" else "titanic"]
     say(shown.about, "")
     with opened(None if db is None else str(db), makes=True) as database:
-        survey = database.ingest(shown.select(), name=which, count="people", replace=True)
-        say(survey.summary)
-        tree = survey.event_tree(
-            sampling_zeros=shown.sampling_zeros, impossible=shown.impossible
-        )
-        say(tree.summary)
-        staged = tree.learn_stages()
-        say(staged.summary)
-        ceg = staged.to_ceg()
-        say(ceg.summary, "")
+        with database.transaction():
+            survey = database.ingest(shown.select(), name=which, count="people", replace=True)
+            say(survey.summary)
+            tree = survey.event_tree(
+                sampling_zeros=shown.sampling_zeros, impossible=shown.impossible
+            )
+            say(tree.summary)
+            staged = tree.learn_stages()
+            say(staged.summary)
+            ceg = staged.to_ceg()
+            say(ceg.summary, "")
         here = f"where ceg = '{which}'"
         edges = "select source, label, target, n, probability from cegdb.ceg_edges"
         places = "select situation, path, stage, n from cegdb.situation_positions"
@@ -151,17 +152,17 @@ def run(file: str, db: Path | None, form: str | None, **given: Any) -> None:
     with opened(None if db is None else str(db), makes=True) as database:
         with database.transaction():
             survey = ingest_file(database, file, given)
-            with working("building the event tree"):
+            with working("building the event tree", database):
                 tree = survey.event_tree(given["name"], replace=given["replace"], **settings)
             say(tree.summary)
-            with working("learning stages"):
+            with working("learning stages", database):
                 staged = tree.learn_stages(given["name"], **learnt)
             say(staged.summary)
-            with working("merging positions"):
+            with working("merging positions", database):
                 ceg = staged.to_ceg(given["name"], stop=given["stop"], replace=given["replace"])
             say(ceg.summary)
         if given["draw"] is not None:
-            with working("drawing"):
+            with working("drawing", database):
                 shown = {key: given[key] for key in ("edge_info", "min_n")}
                 say(f"picture: {ceg.draw(given['draw'], **shown)}")
         if given["min_n"] is not None:
@@ -192,7 +193,7 @@ def tree(db: Path, survey: str, **given: Any) -> None:
     """
     with opened(str(db)) as database:
         found = database.surveys[survey]
-        with working("building the event tree"):
+        with working("building the event tree", database):
             made = found.event_tree(
                 given["name"], replace=given["replace"], **tree_settings(given)
             )
@@ -270,14 +271,14 @@ def stages(
     with opened(str(db)) as database:
         found = database.trees[tree]
         if stages is not None or rules:
-            with working("storing stages"):
+            with working("storing stages", database):
                 made = found.set_stages(
                     stages, given["name"], depends=rules or None, **settings
                 )
             say(made.summary)
             return
         settings |= {key: given[key] for key in LEARNT_BY}
-        with working("learning stages"):
+        with working("learning stages", database):
             learnt = found.learn_stages(given["name"], **settings)
         if settings["alpha"] == "path":
             print_frame(learnt, form)
@@ -363,7 +364,7 @@ def ceg(db: Path, staging: str, **given: Any) -> None:
     """
     with opened(str(db)) as database:
         found: StagedTree = database.stagings[staging]
-        with working("merging positions"):
+        with working("merging positions", database):
             made = found.to_ceg(given["name"], stop=given["stop"], replace=given["replace"])
         say(made.summary)
 
@@ -392,7 +393,7 @@ def rebuild(db: Path, survey: str | None, stages: Any, form: str | None) -> None
       cegdb rebuild falls.duckdb falls --stages relearn --format csv
     """
     with opened(str(db)) as database:
-        with working("rebuilding"):
+        with working("rebuilding", database):
             made = database.rebuild(survey, stages=stages)
         if not made:
             say("nothing is stale")

@@ -78,7 +78,7 @@ def orders(db: Path, survey: str, most: int, form: str | None, **given: Any) -> 
     given["tiers"] = [split_names(None, None, tier) for tier in given.pop("tier")] or None
     given["before"] = read_chains(given["before"])
     with opened(str(db), read_only=True) as database:
-        with working("searching orders"):
+        with working("searching orders", database):
             found = database.surveys[survey].search_orders(**given)
         say(found.summary)
         names, rows = found.rows(most)

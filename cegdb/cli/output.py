@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from cegdb.cli.group import IS_CHANGED
 from cegdb.errors import CegdbError
+from cegdb.interrupts import held_interrupts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,36 +55,43 @@ def opened(
     is_new = path is not None and not Path(path).exists()
     if is_new and not makes:
         raise CegdbError(f"there is no file {path}", hint="cegdb ingest and cegdb run make one")
-    is_empty = False
+    db: Database | None = None
     try:
-        with api.open(path, read_only=read_only, **limits) as db:
-            try:
-                yield db
-            except BaseException:
-                is_empty = is_new and not list(db.surveys)
-                raise
+        with held_interrupts() if is_new else nullcontext():
+            db = api.open(path, read_only=read_only, **limits)
+        yield db
+    except BaseException:
+        if db is not None and db.is_changed and path is not None:
+            click.get_current_context().meta[IS_CHANGED] = path
+        raise
     finally:
-        if path is not None and is_empty:
-            Path(path).unlink(missing_ok=True)
+        if db is not None:
+            with held_interrupts():
+                db.close()
+                if is_new and path is not None and not db.is_changed:
+                    Path(path).unlink(missing_ok=True)
 
 
 @contextmanager
-def working(what: str, rows_of: Database | None = None) -> Iterator[None]:
-    """Show on a terminal what takes longer than a second, and the rows that are read."""
+def working(what: str, database: Database) -> Iterator[None]:
+    """Show on a terminal what takes longer than a second, and how far it is."""
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.text import Text
 
-    class Rows(TextColumn):
+    before = database.progress
+
+    class Done(TextColumn):
         def render(self, task: Task) -> Text:  # noqa: ARG002
-            return Text("" if rows_of is None else str(rows_of.progress))
+            progress = database.progress
+            return Text("" if progress is before else str(progress))
 
     console = Console(stderr=True)
     progress = Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
         TimeElapsedColumn(),
-        Rows(""),
+        Done(""),
         console=console,
         transient=True,
         disable=not console.is_terminal,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -215,8 +216,12 @@ def codebook(file: str, output: Path | None, *, replace: bool, **given: Any) -> 
     if output is None:
         click.echo(draft, nl=False)
         return
+    part = output.with_name(f".{output.name}.{secrets.token_hex(4)}")
     try:
-        output.write_bytes(draft)
+        part.write_bytes(draft)
+        part.replace(output)
     except OSError as error:
         raise SurveyError(f"{output} cannot be written: {error.strerror}") from None
+    finally:
+        part.unlink(missing_ok=True)
     say(f"written: {output}")

@@ -327,16 +327,19 @@ def alpha_path(store: Store, tree_id: int, **settings: Any) -> list[dict[str, ob
     rows: list[dict[str, object]] = []
     with store.writing() as (_, catalog):
         default = settled_alpha(catalog, row(catalog, "tree", tree_id), None)
-        for alpha in sorted({*_ALPHAS, default}):
-            staging_id = learn_stages(store, tree_id, alpha=alpha, **settings)
-            staging = row(catalog, "staging", staging_id)
-            drop(catalog, "staging", staging_id)
-            rows.append(
-                {
-                    "alpha": alpha,
-                    "is_default": alpha == default,
-                    **{name: staging[name] for name in _PATH_COLUMNS},
-                    "smallest_prior": staging["summary"]["smallest_prior"],
-                }
-            )
+        alphas = sorted({*_ALPHAS, default})
+        with store.counting(len(alphas), "run") as progress:
+            for alpha in alphas:
+                staging_id = learn_stages(store, tree_id, alpha=alpha, **settings)
+                staging = row(catalog, "staging", staging_id)
+                drop(catalog, "staging", staging_id)
+                rows.append(
+                    {
+                        "alpha": alpha,
+                        "is_default": alpha == default,
+                        **{name: staging[name] for name in _PATH_COLUMNS},
+                        "smallest_prior": staging["summary"]["smallest_prior"],
+                    }
+                )
+                progress.read()
     return rows

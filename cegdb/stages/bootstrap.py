@@ -120,7 +120,11 @@ def stability(
         raise StagingError(f"kind is {kind!r}", hint="choose nonparametric or parametric")
     runs, seed = checked_runs(runs, seed)
     started = time.perf_counter()
-    with store.writing() as (con, catalog), Steps(con) as steps:
+    with (
+        store.writing() as (con, catalog),
+        store.counting(runs, "run") as progress,
+        Steps(con) as steps,
+    ):
         relearning = read_relearning(steps, con, catalog, staging_id)
         learnt = _learnt(steps, staging_id)
         kept = [
@@ -149,6 +153,7 @@ def stability(
                 stage = np.where(is_reached, stage, -1 - np.arange(len(rows)))
                 together[place] += stage[:, None] == stage
                 reached[place] += is_reached[:, None] & is_reached
+            progress.read()
         ids = [one.ids[rows] for one, rows in zip(relearning.florets, kept, strict=False)]
         _write_pairs(steps, catalog, staging_id, kind, _pairs(ids, reached, together))
         catalog.execute(

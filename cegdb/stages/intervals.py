@@ -220,7 +220,11 @@ def _score_interval(size: Floats, total: Floats, critical: Floats) -> tuple[Floa
 
 def _bootstrap(store: Store, staging_id: int, level: float, runs: int, seed: int) -> None:
     """Store percentile intervals of what situations have when stages are learnt again."""
-    with store.writing() as (con, catalog), Steps(con) as steps:
+    with (
+        store.writing() as (con, catalog),
+        store.counting(runs, "run") as progress,
+        Steps(con) as steps,
+    ):
         relearning = read_relearning(steps, con, catalog, staging_id)
         florets = relearning.florets
         edges = np.concatenate(
@@ -235,6 +239,7 @@ def _bootstrap(store: Store, staging_id: int, level: float, runs: int, seed: int
         found = np.full((runs, len(edges)), np.nan)
         for run, replicate in enumerate(relearning.replicates("nonparametric", runs, seed)):
             found[run] = _estimates(relearning, replicate)
+            progress.read()
         low, high, n_runs = percentiles(found, level)
         table = schema.bootstrap_interval
         catalog.execute(sa.delete(table).where(table.c.staging_id == staging_id))

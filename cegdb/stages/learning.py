@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from cegdb.ahc import Learnt, Merge
     from cegdb.sqlfiles import Steps
+    from cegdb.store.progress import Progress
 
 _METHODS: Final = get_args(Method)
 _SCORES: Final = get_args(ScoreName)
@@ -339,7 +340,7 @@ def refuse_misfit(
 
 
 def cluster(
-    steps: Steps, hyperstages: Sequence[Hyperstage], plan: Plan
+    steps: Steps, hyperstages: Sequence[Hyperstage], plan: Plan, progress: Progress
 ) -> tuple[list[Merge], dict[str, object]]:
     """Learn each hyperstage; replace ``given_stage`` by the stages learnt.
 
@@ -352,7 +353,10 @@ def cluster(
 
     from cegdb import ahc
 
-    learnt = [ahc.learn(hyperstage, plan) for hyperstage in hyperstages]
+    learnt = []
+    for hyperstage in hyperstages:
+        learnt.append(ahc.learn(hyperstage, plan))
+        progress.read()
     merges = ahc.interleave([one.merges for one in learnt])
     steps.create_from(
         "learnt_merge",

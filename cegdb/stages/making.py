@@ -135,7 +135,7 @@ def make(store: Store, tree_id: int, request: Request) -> int:
         if request.keeps:
             steps.create("given_stage", _KEPT_STAGES)
         elif request.is_learnt:
-            merges, chance = _learn(steps, catalog, tree, request, n_rows)
+            merges, chance = _learn(store, steps, catalog, tree, request, n_rows)
         else:
             not_named = _not_named(steps, is_apart=request.single_edges == "apart")
         steps.run(
@@ -257,6 +257,7 @@ def _root_size(steps: Steps) -> float:
 
 
 def _learn(
+    store: Store,
     steps: Steps,
     catalog: sa.Connection,
     tree: Mapping[str, Any],
@@ -270,7 +271,9 @@ def _learn(
         steps, is_joined=request.given.is_joined, variables=variables
     )
     refuse_misfit(steps, tree["tree_id"], hyperstages, plan)
-    return cluster(steps, hyperstages, plan)
+    # Each hyperstage, and what chance would make.
+    with store.counting(len(hyperstages) + 1, "step") as progress:
+        return cluster(steps, hyperstages, plan, progress)
 
 
 def _not_named(steps: Steps, *, is_apart: bool) -> int:

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import logging
 import os
-import re
-import stat
 import threading
 import weakref
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,8 +20,15 @@ from duckdb_sqlalchemy import ConnectionWrapper
 from sqlalchemy.pool import StaticPool
 
 from cegdb.errors import CegdbError, StoreError
-from cegdb.sqlfiles import raise_interrupt, raise_out_of_memory
+from cegdb.interrupts import held_interrupts, raise_lost_interrupt
+from cegdb.sqlfiles import damage, raise_interrupt, raise_out_of_memory
 from cegdb.store import migrate, schema
+from cegdb.store.files import (
+    check_path,
+    clear_spill,
+    open_error,
+    refuse_database_name,
+)
 from cegdb.store.progress import Progress
 
 if TYPE_CHECKING:
@@ -33,7 +38,6 @@ __all__ = ["Store", "quoted", "schema"]
 
 log = logging.getLogger("cegdb")
 
-_DATA_FILES = {".csv", ".tsv", ".gz", ".parquet", ".json", ".xlsx"}
 _open_stores: weakref.WeakSet[Store] = weakref.WeakSet()
 
 
@@ -48,8 +52,29 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+class _Held(ConnectionWrapper):
+    """The store's connection, which SQLAlchemy would close after an interrupt."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
+        super().__init__(con)
+        self._held = con
+
+    def close(self) -> None:
+        """Give up the transaction, not the connection."""
+        _roll_back(self._held)
+
+
 class Store:
     """One open database, in memory or in a file.
+
+    Attributes
+    ----------
+    path
+        The file; None in memory.
+    progress
+        How far the work that runs is.
+    is_changed
+        Whether a transaction was committed since it was opened.
 
     Examples
     --------
@@ -72,8 +97,10 @@ class Store:
         self._cursors: weakref.WeakSet[duckdb.DuckDBPyConnection] = weakref.WeakSet()
         self._transaction: sa.Connection | None = None
         self._is_spoilt = False
+        self._is_counted = False
+        self.is_changed = False
         self._engine = sa.create_engine(
-            "duckdb://", creator=lambda: ConnectionWrapper(con), poolclass=StaticPool
+            "duckdb://", creator=lambda: _Held(con), poolclass=StaticPool
         )
         _open_stores.add(self)
 
@@ -113,29 +140,39 @@ class Store:
         >>> Store.open().close()
         """
         file = None if path is None or str(path) == ":memory:" else Path(path)
-        fresh = file is not None and _check_path(file, read_only=read_only)
+        fresh = file is not None and check_path(file, read_only=read_only)
         if file is None and read_only:
             raise StoreError("a database in memory cannot be opened read-only")
+        store: Store | None = None
         try:
-            con = duckdb.connect(":memory:" if file is None else file, read_only=read_only)
-        except duckdb.Error as error:
-            raise _open_error(file, error, read_only=read_only) from None
-        store = cls(con, file, read_only=read_only)
-        try:
-            with store.reading():
-                _refuse_database_name(con, file)
+            with held_interrupts():
+                store = cls._connected(file, read_only=read_only)
+            with store.reading() as con:
+                refuse_database_name(con, file)
                 _configure(con)
+                if file is not None and not read_only:
+                    clear_spill(con, file)
                 if memory_limit is not None:
                     _set(con, "memory_limit", memory_limit)
                 if threads is not None:
                     _set(con, "threads", threads)
                 migrate.bring_to_head(con, store._engine, file, read_only=read_only)
         except BaseException:
-            store.close()
-            if fresh and file is not None:
-                file.unlink(missing_ok=True)
+            with held_interrupts():
+                if store is not None:
+                    store.close()
+                    if fresh and file is not None:
+                        file.unlink(missing_ok=True)
             raise
         return store
+
+    @classmethod
+    def _connected(cls, file: Path | None, *, read_only: bool) -> Store:
+        try:
+            con = duckdb.connect(":memory:" if file is None else file, read_only=read_only)
+        except duckdb.Error as error:
+            raise open_error(file, error, read_only=read_only) from None
+        return cls(con, file, read_only=read_only)
 
     def __enter__(self) -> Store:
         """Return self."""
@@ -153,7 +190,7 @@ class Store:
         if os.getpid() != self._pid:
             self._con = None
             return
-        with self._lock:
+        with held_interrupts(), self._lock:
             con, self._con = self._con, None
             if con is None:
                 return
@@ -197,12 +234,16 @@ class Store:
             except sa.exc.IntegrityError as error:
                 raise StoreError(f"a catalog row was refused: {error.orig}") from error
             except sa.exc.DBAPIError as error:
+                if isinstance(error.orig, Exception):
+                    raise_interrupt(error.orig)
                 raise self._failed(error.orig or error) from error
 
     def _failed(self, error: BaseException) -> StoreError:
         raise_out_of_memory(error)
         where = self.path or "the database in memory"
-        return StoreError(f"{where}: {str(error).strip().splitlines()[0]}")
+        return damage(str(error), self.path) or StoreError(
+            f"{where}: {str(error).strip().splitlines()[0]}"
+        )
 
     @contextmanager
     def writing(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, sa.Connection]]:
@@ -226,15 +267,39 @@ class Store:
                 return
             self._is_spoilt = False
             try:
-                with self._engine.begin() as self._transaction:
-                    yield con, self._transaction
-                    if self._is_spoilt:
-                        raise StoreError(
-                            "a step of this transaction failed, so nothing of it is kept",
-                            hint="let the error end the transaction, and start another",
-                        )
+                with self._engine.connect() as self._transaction:
+                    yield from self._whole(con, self._transaction)
+            except BaseException:
+                with held_interrupts():
+                    _roll_back(con)
+                raise
             finally:
                 self._transaction = None
+
+    def _whole(
+        self, con: duckdb.DuckDBPyConnection, connection: sa.Connection
+    ) -> Iterator[tuple[duckdb.DuckDBPyConnection, sa.Connection]]:
+        """Begin, and commit or roll back; an interrupt comes before the commit or after."""
+        transaction = connection.begin()
+        try:
+            yield con, connection
+            self._refuse_spoilt()
+            raise_lost_interrupt()
+            with held_interrupts():
+                transaction.commit()
+                self.is_changed = True
+        except BaseException:
+            with held_interrupts():
+                if transaction.is_active:
+                    transaction.rollback()
+            raise
+
+    def _refuse_spoilt(self) -> None:
+        if self._is_spoilt:
+            raise StoreError(
+                "a step of this transaction failed, so nothing of it is kept",
+                hint="let the error end the transaction, and start another",
+            )
 
     @contextmanager
     def catalog(self) -> Iterator[sa.Connection]:
@@ -245,6 +310,29 @@ class Store:
                 return
             with self._engine.connect() as connection:
                 yield connection
+
+    @contextmanager
+    def counting(self, total: int, unit: str) -> Iterator[Progress]:
+        """Give the progress of work of that many units; it is done at the end.
+
+        Work within other work that is counted is not shown: one part of all grows.
+
+        Examples
+        --------
+        >>> with Store.open() as store, store.counting(4, "height") as progress:
+        ...     progress.read()
+        ...     str(store.progress)
+        '1 of 4 heights, 25 %'
+        """
+        progress = Progress(total, unit=unit)
+        is_inner, self._is_counted = self._is_counted, True
+        if not is_inner:
+            self.progress = progress
+        try:
+            yield progress
+            progress.finish()
+        finally:
+            self._is_counted = is_inner
 
     def own_connection(self) -> duckdb.DuckDBPyConnection:
         """Return this thread's connection for users' own SQL."""
@@ -259,6 +347,12 @@ class Store:
         return cursor
 
 
+def _roll_back(con: duckdb.DuckDBPyConnection) -> None:
+    # There may be no transaction any more, and no connection.
+    with suppress(duckdb.Error):
+        con.rollback()
+
+
 def _configure(con: duckdb.DuckDBPyConnection) -> None:
     # Never read a caller's Python variable as a table. Set after opening: a start-up
     # configuration would lock out a notebook's own connection to the same file.
@@ -271,86 +365,6 @@ def _set(con: duckdb.DuckDBPyConnection, setting: str, value: str | int) -> None
         con.execute(f"set {setting} = '{text}'")
     except duckdb.Error as error:
         raise StoreError(f"{setting} cannot be {value!r}: {error}") from None
-
-
-def _check_path(file: Path, *, read_only: bool) -> bool:
-    """Refuse a path that cannot be a database; return whether it is to be made."""
-    try:
-        str(file).encode()
-        mode = file.stat().st_mode
-    except FileNotFoundError:
-        pass
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise StoreError(f"{ascii(str(file))[1:-1]} cannot be opened: {reason}") from None
-    else:
-        if stat.S_ISDIR(mode):
-            raise StoreError(f"{file} is a folder, not a database file")
-        # DuckDB would open a CSV, Parquet or SQLite file as something else.
-        if not stat.S_ISREG(mode) or not _is_duckdb(file):
-            raise StoreError(
-                f"{file} is not a DuckDB database", hint="give the path of a .duckdb file"
-            )
-        return False
-    if read_only:
-        raise StoreError(f"there is no file {file}")
-    if file.suffix.lower() in _DATA_FILES:
-        raise StoreError(
-            f"a database cannot be called {file.name}: DuckDB would read it as data",
-            hint="call it .duckdb",
-        )
-    if not file.absolute().parent.is_dir():
-        raise StoreError(f"there is no folder {file.absolute().parent}", hint="make it first")
-    return True
-
-
-def _refuse_database_name(con: duckdb.DuckDBPyConnection, file: Path | None) -> None:
-    ((name,),) = con.execute("select current_database()").fetchall()
-    if name.casefold() == schema.SCHEMA:
-        raise StoreError(
-            f"{file} cannot be called cegdb: DuckDB names a database after its file, and "
-            "could not tell it from the schema cegdb in it",
-            hint="use another name, such as my_cegdb.duckdb",
-        )
-
-
-def _is_duckdb(file: Path) -> bool:
-    try:
-        with file.open("rb") as stream:
-            return stream.read(12)[8:] == b"DUCK"
-    except OSError as error:
-        raise StoreError(f"{file} cannot be read: {error.strerror}") from None
-
-
-def _open_error(file: Path | None, error: duckdb.Error, *, read_only: bool) -> StoreError:
-    """Translate what DuckDB says when it cannot open a file."""
-    text = str(error)
-    if "lock on file" in text:
-        holder = re.search(r"PID (\d+)", text)
-        pid = f"process {holder[1]}" if holder else "another process"
-        return StoreError(
-            f"{file} is in use by {pid}",
-            hint="close it there (a notebook, a database tool), or copy the file; "
-            "several processes can read one file only if all open it read-only",
-        )
-    if "different configuration" in text or "Unique file handle conflict" in text:
-        mode = "for writing" if read_only else "read-only or with other settings"
-        return StoreError(
-            f"{file} is already open {mode} in this process",
-            hint="close the other handle, or open both in the same mode",
-        )
-    if "not a valid DuckDB database file" in text:
-        return StoreError(
-            f"{file} is not a DuckDB database", hint="give the path of a .duckdb file"
-        )
-    if "version number" in text:
-        return StoreError(
-            f"{file} was written by another DuckDB version than this {duckdb.__version__}:"
-            f" {text.splitlines()[0]}",
-            hint="upgrade the package duckdb, or export the file with the version that "
-            "made it (export database) and import it here",
-        )
-    return StoreError(f"{file} cannot be opened: {text.splitlines()[0]}")
 
 
 def _leave_to_parent() -> None:

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import logging
+import re
+from contextlib import contextmanager, suppress
 from importlib.resources import as_file
 from typing import TYPE_CHECKING
 
+import duckdb
+import sqlalchemy as sa
+
 from cegdb.errors import MigrationError, listed
-from cegdb.sqlfiles import resource_root
+from cegdb.sqlfiles import raise_interrupt, raise_out_of_memory, resource_root
 from cegdb.store.schema import HEAD, SCHEMA
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
-    import duckdb
-    import sqlalchemy as sa
-
 log = logging.getLogger("cegdb")
+
+_ASK = "describe select * from {}"
+_CREATE = re.compile(r"^\s*create\s+view\b", re.IGNORECASE)
 
 # DuckDB finds a schema in any case of its letters.
 _TABLES = """
@@ -26,6 +32,13 @@ _TABLES = """
 _SCHEMAS = """
     select lower(schema_name) from duckdb_schemas()
     where lower(schema_name) in ('cegdb', 'temp') and database_name = current_database()
+"""
+_VIEWS = """
+    select format('"{}"."{}"', replace(schema_name, '"', '""'), replace(view_name, '"', '""')),
+        sql
+    from duckdb_views()
+    where not internal and not temporary and database_name = current_database()
+    order by view_oid
 """
 _VERSIONED = """
     select count(*) from duckdb_columns()
@@ -98,8 +111,36 @@ def bring_to_head(
         raise MigrationError(f"{file} {at}", hint=f"run: cegdb migrate {file}")
     if stored is not None:
         log.warning("migrating %s from schema %s to %s", file, stored, HEAD)
-    upgrade(engine, HEAD)
+    try:
+        with _straight_to_the_file(con):
+            upgrade(engine, HEAD, _working_views(con))
+    except sa.exc.DBAPIError as error:
+        reason = error.orig or error
+        if isinstance(reason, Exception):
+            raise_interrupt(reason)
+        raise_out_of_memory(reason)
+        raise MigrationError(
+            f"{file or 'the database'} cannot be brought to schema {HEAD}, and is as it was: "
+            f"{str(reason).strip().splitlines()[0]}",
+            hint=f"rename or drop what you made yourself in the schema {SCHEMA} or on its "
+            "tables (views, indexes), and make it again afterwards; keep a copy of the file",
+        ) from error
     return stored
+
+
+@contextmanager
+def _straight_to_the_file(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Commit without the write-ahead log.
+
+    DuckDB 1.4 cannot replay a column that was added to a table with a sequence, and would
+    not open the file any more if the process was killed before the next checkpoint.
+    """
+    ((before,),) = con.execute("select current_setting('checkpoint_threshold')").fetchall()
+    con.execute("set checkpoint_threshold = '0B'")
+    try:
+        yield
+    finally:
+        con.execute(f"set checkpoint_threshold = '{before}'")
 
 
 def known_revisions() -> list[str]:
@@ -116,8 +157,11 @@ def known_revisions() -> list[str]:
     )
 
 
-def upgrade(engine: sa.Engine, revision: str) -> None:
-    """Run the chain up (or, for an earlier revision or ``base``, down) to a revision."""
+def upgrade(engine: sa.Engine, revision: str, views: Collection[str] = ()) -> None:
+    """Run the chain up (or, for an earlier revision or ``base``, down) to a revision.
+
+    Where it goes up, those of ``views`` that it breaks are made again.
+    """
     from alembic import command
     from alembic.config import Config
 
@@ -127,10 +171,40 @@ def upgrade(engine: sa.Engine, revision: str) -> None:
         config.attributes["connection"] = connection
         known = ["base", *known_revisions()]
         at = stored_revision_of(connection) or "base"
-        move = (
-            command.upgrade if known.index(revision) >= known.index(at) else command.downgrade
-        )
-        move(config, revision)
+        if known.index(revision) < known.index(at):
+            command.downgrade(config, revision)
+            return
+        command.upgrade(config, revision)
+        _remake_views(connection, views)
+
+
+def _working_views(con: duckdb.DuckDBPyConnection) -> list[str]:
+    """Return the names of all views that can be asked, the analyst's own ones too."""
+    found = []
+    for name, _ in con.execute(_VIEWS).fetchall():
+        # Outside a transaction, which an error would abort.
+        with suppress(duckdb.Error):
+            con.execute(_ASK.format(name))
+            found.append(name)
+    return found
+
+
+def _remake_views(connection: sa.Connection, worked: Collection[str]) -> None:
+    """Make views again that worked and do not now: DuckDB 1.4 wants the columns they had.
+
+    In the order they were made, so that a view comes after those it reads.
+    """
+    for name, sql in connection.exec_driver_sql(_VIEWS).fetchall():
+        if name not in worked:
+            continue
+        try:
+            connection.exec_driver_sql(_ASK.format(name))
+        except sa.exc.DBAPIError as error:
+            with suppress(sa.exc.DBAPIError):
+                connection.exec_driver_sql(_CREATE.sub("create or replace view", sql))
+                connection.exec_driver_sql(_ASK.format(name))
+                continue
+            raise error from None
 
 
 def stored_revision_of(connection: sa.Connection) -> str | None:

@@ -1,4 +1,4 @@
-"""How far the reading of a source is: kept by who reads, polled by who shows it."""
+"""How far work is: kept by who does it, polled by who shows it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import math
 import time
 from dataclasses import dataclass, field
 
+from cegdb.errors import counted
+
 
 @dataclass
 class Progress:
-    """Rows read so far, where they can be known.
+    """Rows, heights, steps or runs done so far, of all, where they can be known.
 
     DuckDB does not say how many rows a running statement has read: of a file that it reads
     itself, the rows are known after the first of two passes.
@@ -18,18 +20,26 @@ class Progress:
     total: int | None = None
     rows: int = 0
     started: float = field(default_factory=time.perf_counter)
+    unit: str = "row"
 
-    def read(self, rows: int) -> None:
-        """Say that some more rows were read."""
+    def read(self, rows: int = 1) -> None:
+        """Say that some more rows were read, or heights, steps or runs done."""
         self.rows += rows
+
+    def finish(self) -> None:
+        """Say that all is done: what is left of the total was not needed."""
+        if self.total is not None:
+            self.rows = self.total
 
     @property
     def fraction(self) -> float | None:
-        """The part of all rows that was read, None if they are not known."""
+        """The part of all that is done, None if it is not known."""
         return self.rows / self.total if self.total else None
 
     def after(self, seconds: float) -> str:
-        """Return rows, part and speed; nothing as long as they are not known.
+        """Return what is done, the part of all and, of rows, the speed.
+
+        Nothing as long as it is not known.
 
         Examples
         --------
@@ -39,13 +49,16 @@ class Progress:
         '1,000 of 4,000 rows, 25 %, 2,000 rows/s'
         >>> Progress(rows=1_000).after(0.5)
         '1,000 rows, 2,000 rows/s'
+        >>> Progress(total=12, rows=3, unit="height").after(0.5)
+        '3 of 12 heights, 25 %'
         """
         if not self.rows:
             return ""
-        text = f"{self.rows:,} rows"
-        if self.fraction is not None:
-            text = f"{self.rows:,} of {self.total:,} rows, {100 * self.fraction:.0f} %"
-        return f"{text}, {speed(self.rows, seconds)}"
+        text = counted(self.rows, self.unit)
+        if self.total:
+            part = math.floor(100 * self.rows / self.total)
+            text = f"{self.rows:,} of {counted(self.total, self.unit)}, {part} %"
+        return f"{text}, {speed(self.rows, seconds)}" if self.unit == "row" else text
 
     def __str__(self) -> str:
         """Return how far it is by now."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from cegdb.store import Store
+    from cegdb.store.progress import Progress
 
 __all__ = [
     "ANY",
@@ -143,7 +144,7 @@ def event_tree(
         survey = row(catalog, "survey", survey_id)
         name = claim_name(catalog, "tree", name, str(survey["name"]), replace=replace)
         asked = _Asked(name, order, policy, paths_to_add, ruled_out)
-        return _make(con, catalog, survey, asked, again=None)
+        return _make(store, con, catalog, survey, asked, again=None)
 
 
 def remake_tree(store: Store, tree_id: int) -> None:
@@ -167,7 +168,7 @@ def remake_tree(store: Store, tree_id: int) -> None:
             tree["name"], said["order"], policy, said["add_paths"], said["impossible"]
         )
         clear(catalog, "tree", tree_id)
-        _make(con, catalog, survey, asked, again=tree_id)
+        _make(store, con, catalog, survey, asked, again=tree_id)
 
 
 @dataclass(frozen=True)
@@ -182,6 +183,7 @@ class _Asked:
 
 
 def _make(
+    store: Store,
     con: duckdb.DuckDBPyConnection,
     catalog: sa.Connection,
     survey: Mapping[str, Any],
@@ -200,7 +202,8 @@ def _make(
     rules = _paths(asked.impossible, variables, "impossible", passed_over)
     if policy.sampling_zeros == "full":
         _refuse_size(variables, "sampling_zeros='full'")
-    with Steps(con) as steps:
+    # The rows, each level up and down, and the tables.
+    with store.counting(2 * len(variables) + 2, "step") as progress, Steps(con) as steps:
         for path in added:
             refuse_gaps(steps, survey_id, variables, path)
         filled = [_filled(path, variables) for path in added]
@@ -215,8 +218,9 @@ def _make(
             is_weighted=is_weighted,
             is_whole=len(variables) == len(known),
         )
+        progress.read()
         tree_id = new_id(catalog, "tree") if again is None else again
-        _build(steps, tree_id, variables, coded, is_weighted=is_weighted)
+        _build(steps, tree_id, variables, coded, progress, is_weighted=is_weighted)
         if dict(survey["settings"]).get("same"):
             _refuse_siblings(steps, tree_id)
         size = steps.fetch("tree_size", tree_id=tree_id)[0]
@@ -273,6 +277,7 @@ def _build(
     tree_id: int,
     variables: Sequence[TreeVariable],
     coded: Coded,
+    progress: Progress,
     *,
     is_weighted: bool,
 ) -> None:
@@ -292,6 +297,7 @@ def _build(
         )
         if chunk is not None:
             steps.run("node_head", level=level, below=by_id, chunk=chunk)
+        progress.read()
     steps.run("placed")
     for level, variable in enumerate(variables, 1):
         steps.run(
@@ -300,6 +306,7 @@ def _build(
             radix=variable.radix,
             first_level_id=variable.first_level_id,
         )
+        progress.read()
     steps.drop(["node"])
     ranked = _ranked(steps)
     variable_ids = [variable.variable_id for variable in variables]

@@ -1,0 +1,152 @@
+"""Database files: which paths may be one, why one cannot be opened, what a killed one left."""
+
+from __future__ import annotations
+
+import re
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import duckdb
+
+from cegdb.errors import StoreError
+from cegdb.sqlfiles import damage
+from cegdb.store import schema
+
+_DATA_FILES: Final = {".csv", ".tsv", ".gz", ".parquet", ".json", ".xlsx"}
+_SPILLED: Final = "duckdb_temp_"
+# The header: a checksum, DUCK, the version of the storage, flags, who made the file.
+_MAKER: Final = slice(52, 84)
+
+
+def check_path(file: Path, *, read_only: bool) -> bool:
+    """Refuse a path that cannot be a database; return whether it is to be made."""
+    try:
+        str(file).encode()
+        mode = file.stat().st_mode
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise StoreError(f"{ascii(str(file))[1:-1]} cannot be opened: {reason}") from None
+    else:
+        if stat.S_ISDIR(mode):
+            raise StoreError(f"{file} is a folder, not a database file")
+        # DuckDB would open a CSV, Parquet or SQLite file as something else.
+        if not stat.S_ISREG(mode) or not is_duckdb(file):
+            raise StoreError(
+                f"{file} is not a DuckDB database", hint="give the path of a .duckdb file"
+            )
+        return False
+    if read_only:
+        raise StoreError(f"there is no file {file}")
+    if file.suffix.lower() in _DATA_FILES:
+        raise StoreError(
+            f"a database cannot be called {file.name}: DuckDB would read it as data",
+            hint="call it .duckdb",
+        )
+    if not file.absolute().parent.is_dir():
+        raise StoreError(f"there is no folder {file.absolute().parent}", hint="make it first")
+    return True
+
+
+def refuse_database_name(con: duckdb.DuckDBPyConnection, file: Path | None) -> None:
+    """Refuse a file after which DuckDB would call the database as our schema."""
+    ((name,),) = con.execute("select current_database()").fetchall()
+    if name.casefold() == schema.SCHEMA:
+        raise StoreError(
+            f"{file} cannot be called cegdb: DuckDB names a database after its file, and "
+            "could not tell it from the schema cegdb in it",
+            hint="use another name, such as my_cegdb.duckdb",
+        )
+
+
+def is_duckdb(file: Path) -> bool:
+    """Return whether a file begins as DuckDB's do."""
+    try:
+        with file.open("rb") as stream:
+            return stream.read(12)[8:] == b"DUCK"
+    except OSError as error:
+        raise StoreError(f"{file} cannot be read: {error.strerror}") from None
+
+
+def open_error(file: Path | None, error: duckdb.Error, *, read_only: bool) -> StoreError:
+    """Translate what DuckDB says when it cannot open a file."""
+    text = str(error)
+    if "lock on file" in text:
+        holder = re.search(r"PID (\d+)", text)
+        pid = f"process {holder[1]}" if holder else "another process"
+        return StoreError(
+            f"{file} is in use by {pid}",
+            hint="close it there (a notebook, a database tool), or copy the file; "
+            "several processes can read one file only if all open it read-only",
+        )
+    if "different configuration" in text or "Unique file handle conflict" in text:
+        mode = "for writing" if read_only else "read-only or with other settings"
+        return StoreError(
+            f"{file} is already open {mode} in this process",
+            hint="close the other handle, or open both in the same mode",
+        )
+    if "not a valid DuckDB database file" in text:
+        return StoreError(
+            f"{file} is not a DuckDB database", hint="give the path of a .duckdb file"
+        )
+    if "version number" in text:
+        return _other_version(file)
+    if "replaying WAL" in text:
+        return StoreError(
+            f"{file} cannot be opened: its log {file}.wal cannot be read: "
+            f"{text.splitlines()[0].rpartition(': ')[2]}",
+            hint="keep a copy of both, and open it with a newer version of the package duckdb; "
+            "without the log, what was stored last is lost",
+        )
+    return damage(text, file) or StoreError(f"{file} cannot be opened: {text.splitlines()[0]}")
+
+
+def _other_version(file: Path | None) -> StoreError:
+    """Name both versions; the file's own is in its header."""
+    maker = _maker(file)
+    tool = f"duckdb {maker}" if maker else "the duckdb that made it"
+    return StoreError(
+        f"{file} was made by {f'DuckDB {maker}' if maker else 'another DuckDB'}, and this "
+        f"DuckDB {duckdb.__version__} cannot read it",
+        hint=f"upgrade the package: pip install {f'duckdb=={maker}' if maker else '-U duckdb'}"
+        f"; or, in {tool}, export database 'FOLDER', and here, in a new file, "
+        "import database 'FOLDER'",
+    )
+
+
+def _maker(file: Path | None) -> str:
+    """Return the version of DuckDB that made a file, as its header has it."""
+    if file is None:
+        return ""
+    try:
+        with file.open("rb") as stream:
+            name = stream.read(_MAKER.stop)[_MAKER].rstrip(b"\0").decode("ascii")
+    except (OSError, UnicodeDecodeError):
+        return ""
+    found = re.fullmatch(r"v(\d+(?:\.\d+)+)", name)
+    return found[1] if found else ""
+
+
+def clear_spill(con: duckdb.DuckDBPyConnection, file: Path) -> None:
+    """Remove what a killed process had spilled beside a file that is open for writing.
+
+    DuckDB does so no sooner than it spills itself, and leaves the folder. That the file is
+    locked says that no other process spills there; that this is its only connection, that
+    this process does not.
+    """
+    folder = Path(f"{file}.tmp")
+    if not folder.is_dir():
+        return
+    spilled = [item for item in folder.iterdir() if item.name.startswith(_SPILLED)]
+    ((setting,),) = con.execute("select current_setting('temp_directory')").fetchall()
+    ((n_connections,),) = con.execute("from duckdb_connection_count()").fetchall()
+    if n_connections != 1 or not Path(setting or "").is_dir() or not folder.samefile(setting):
+        return
+    for item in spilled:
+        with suppress(OSError):
+            item.unlink()
+    with suppress(OSError):
+        folder.rmdir()

@@ -1,0 +1,413 @@
+"""Ctrl-C at any moment: the database as before, one message, exit status 130, no leftovers."""
+
+from __future__ import annotations
+
+import _thread
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner
+
+import cegdb
+from cegdb.cli import main
+from cegdb.interrupts import Interrupts, held_interrupts, raise_lost_interrupt
+from cegdb.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cegdb.api import Database
+
+NEEDS_FORK = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+AS_BEFORE = "interrupted: the database is as it was before\n"
+DONE = "interrupted: the work was done and is kept in {}; not all of it was shown\n"
+# A test may run where interrupts are ignored, as in the background of a shell.
+START = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from cegdb.__main__ import start
+start()
+"""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a folder with a survey as CSV, and a database of it and all built on it."""
+    folder = tmp_path_factory.mktemp("made")
+    rng = random.Random(3)  # noqa: S311
+    with (folder / "s.csv").open("w") as stream:
+        print(*(f"q{k}" for k in range(6)), sep=",", file=stream)
+        for _ in range(10_000):
+            cells = ("abcd"[min(3, int(rng.expovariate(1 + k / 6)))] for k in range(6))
+            print(*cells, sep=",", file=stream)
+    with cegdb.open(folder / "s.duckdb") as db:
+        db.ingest(folder / "s.csv", name="s").event_tree().learn_stages().to_ceg()
+    with cegdb.open(folder / "stale.duckdb") as db:
+        shutil.copy(folder / "s.csv", folder / "other.csv")
+        survey = db.ingest(folder / "s.csv", name="s")
+        survey.event_tree().learn_stages().to_ceg()
+        survey.append(folder / "other.csv")
+    return folder
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {item.name: item.read_bytes() for item in folder.iterdir()}
+
+
+def told(folder: Path, before: dict[str, bytes], status: int, stderr: str) -> str:
+    """Return what became of a command, and refuse all that must not."""
+    after = files_of(folder)
+    assert "Traceback" not in stderr
+    assert "ignored" not in stderr
+    assert status in (0, 130), stderr
+    if status == 0:
+        return "done"
+    assert stderr.count("interrupted") == 1
+    kept = [file for file in after if stderr.endswith(DONE.format(file))]
+    if kept:
+        assert set(after) == {*before, *kept}
+        return "done"
+    assert stderr.endswith(AS_BEFORE)
+    assert after == before
+    return "as before"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_run_that_is_interrupted_at_any_moment_changes_nothing(
+    made: Path, tmp_path: Path, *, is_there: bool
+) -> None:
+    command = ["run", str(made / "s.csv"), "--db", "s.duckdb", "--name", "new"]
+    rng = random.Random(11)  # noqa: S311
+    moments = [0.06, 0.1, *(rng.uniform(0.1, 1.0) for _ in range(6))]
+    found = set()
+    for moment in moments:
+        folder = tmp_path / str(moment)
+        folder.mkdir()
+        if is_there:
+            shutil.copy(made / "s.duckdb", folder)
+        before = files_of(folder)
+        with subprocess.Popen(  # noqa: S603
+            [sys.executable, "-c", START, *command],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as child:
+            time.sleep(moment)
+            child.send_signal(signal.SIGINT)
+            _, stderr = child.communicate(timeout=60)
+        found.add(told(folder, before, child.returncode, stderr))
+    assert "as before" in found
+
+
+# A process that has everything loaded, and forks a child for each command.
+NURSERY = """
+import os, signal, sys
+import cegdb
+from cegdb.__main__ import start
+with cegdb.open() as db:
+    db.ingest("select i % 2 as x, i % 7 as y from range(50) as t(i)", name="s")
+    staged = db.surveys["s"].event_tree().learn_stages()
+    staged.to_ceg().edges
+    staged.stability(runs=2)
+print("ready", flush=True)
+for line in sys.stdin:
+    folder, *command = line.split()
+    child = os.fork()
+    if child == 0:
+        os.chdir(folder)
+        for number, name in ((1, "out"), (2, "err")):
+            os.dup2(os.open(f"../{name}", os.O_CREAT | os.O_TRUNC | os.O_WRONLY), number)
+        os.write(told, f"go {os.getpid()}\\n".encode())
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        sys.argv = ["cegdb", *command]
+        start()
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    os.write(told, f"{status}\\n".encode())
+""".replace('print("ready", flush=True)', 'told = os.dup(1)\nos.write(told, b"ready\\n")')
+
+
+class Nursery:
+    """Runs commands, to their end or until they are interrupted."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdin
+        assert process.stdout
+        self._ask, self._answer = process.stdin, process.stdout
+        assert self._answer.readline() == "ready\n"
+
+    def run(self, folder: Path, command: str, moment: float | None) -> tuple[int, str, float]:
+        """Return exit status, what was said to standard error, and the seconds."""
+        print(folder, command, file=self._ask, flush=True)
+        pid = int(self._answer.readline().split()[1])
+        started = time.perf_counter()
+        if moment is not None:
+            time.sleep(moment)
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGINT)
+        status = int(self._answer.readline())
+        seconds = time.perf_counter() - started
+        return status, (folder.parent / "err").read_text(), seconds
+
+
+@pytest.fixture(scope="module")
+def nursery() -> Iterator[Nursery]:
+    """Give a process that runs commands."""
+    with subprocess.Popen(  # noqa: S603
+        [sys.executable, "-W", "ignore", "-c", NURSERY],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        yield Nursery(process)
+        assert process.stdin
+        process.stdin.close()
+        assert process.wait(60) == 0
+
+
+COMMANDS = {
+    "ingest": "ingest s.duckdb {made}/s.csv --name new",
+    "ingest_new": "ingest new.duckdb {made}/s.csv",
+    "tree": "tree s.duckdb s --replace",
+    "stages": "stages s.duckdb s --name new",
+    "ceg": "ceg s.duckdb s --name new",
+    "drop": "drop s.duckdb survey s",
+    "append": "append s.duckdb s {made}/other.csv",
+    "rebuild": "rebuild stale.duckdb --stages relearn",
+    "stability": "stability s.duckdb s --runs 5",
+    "demo": "demo --db s.duckdb",
+    "export": "export s.duckdb s -o s.graphml",
+    "export_table": "export s.duckdb s --kind staging -o s.csv",
+    "template": "stages s.duckdb s --template s.xlsx",
+    "codebook": "codebook {made}/s.csv -o s.yaml",
+    "check": "check s.duckdb",
+}
+
+
+@NEEDS_FORK
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMMANDS)
+def test_any_command_that_is_interrupted_changes_nothing(
+    nursery: Nursery, made: Path, tmp_path: Path, name: str
+) -> None:
+    command = COMMANDS[name].format(made=made)
+    kept = next((part for part in command.split() if (made / part).is_file()), "")
+
+    def interrupted(folder: Path, moment: float | None) -> float:
+        folder.mkdir()
+        if kept.endswith(".duckdb"):
+            shutil.copy(made / kept, folder / kept)
+        before = files_of(folder)
+        status, stderr, seconds = nursery.run(folder, command, moment)
+        if moment is None:
+            assert status == 0, stderr
+        else:
+            told(folder, before, status, stderr)
+            assert not [file for file in files_of(folder) if file.endswith((".wal", ".tmp"))]
+        return seconds
+
+    whole = interrupted(tmp_path / "whole", None)
+    rng = random.Random(name)  # noqa: S311
+    for i in range(2):
+        interrupted(tmp_path / str(i), rng.uniform(0, 0.9 * whole))
+
+
+# -----------------------------------------------------------------------------
+# The mechanism
+# -----------------------------------------------------------------------------
+
+
+def interrupt() -> None:
+    signal.raise_signal(signal.SIGINT)
+
+
+@pytest.fixture(autouse=True)
+def heeded() -> Iterator[None]:
+    """Heed interrupts as Python does, wherever the tests are run from."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_waits_for_the_end_of_what_must_be_whole() -> None:
+    done = []
+
+    def whole() -> None:
+        with held_interrupts(), held_interrupts():
+            interrupt()
+            interrupt()
+            done.append("whole")
+
+    with pytest.raises(KeyboardInterrupt):
+        whole()
+    assert done == ["whole"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    for handler in (signal.SIG_IGN, signal.SIG_DFL):
+        signal.signal(signal.SIGINT, handler)
+        with held_interrupts():
+            assert signal.getsignal(signal.SIGINT) is handler
+
+
+def test_the_first_interrupt_is_raised_and_those_soon_after_are_not() -> None:
+    interrupts = Interrupts()
+    signal.signal(signal.SIGINT, interrupts)
+    raise_lost_interrupt()
+    with pytest.raises(KeyboardInterrupt):
+        interrupt()
+    interrupt()
+    assert interrupts.came is not None
+    interrupts.came -= 10
+    with pytest.raises(KeyboardInterrupt):
+        interrupt()
+
+
+def test_an_interrupt_that_is_lost_is_raised_before_anything_is_kept(db: Database) -> None:
+    signal.signal(signal.SIGINT, Interrupts())
+    with suppress(KeyboardInterrupt):
+        interrupt()
+    with pytest.raises(KeyboardInterrupt):
+        db.ingest("select 1 as x")
+    with pytest.raises(KeyboardInterrupt), db._store.writing():
+        pass
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    assert db.surveys.names() == []
+    assert not db.is_changed
+
+
+def test_an_interrupt_of_the_commit_comes_after_it(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit: Any = db._store._engine.dialect.do_commit
+
+    def interrupted(connection: object) -> None:
+        interrupt()
+        commit(connection)
+
+    monkeypatch.setattr(db._store._engine.dialect, "do_commit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        db.ingest("select 1 as x", name="kept")
+    assert db.is_changed
+    assert db.surveys.names() == ["kept"]
+
+
+def test_an_interrupt_while_a_new_file_is_connected_leaves_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connected: Any = Store._connected
+
+    def interrupted(*given: object, **settings: object) -> Store:
+        store: Store = connected(*given, **settings)
+        interrupt()
+        return store
+
+    monkeypatch.setattr(Store, "_connected", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        cegdb.open(tmp_path / "s.duckdb")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_database_can_be_used_after_interrupts_at_any_moment(db: Database) -> None:
+    query = (
+        "select hash(i * 7) % 3 as a, hash(i * 5) % 4 as b, hash(i * 11) % 4 as c, "
+        "hash(i * 13) % 5 as d from range(20000) as t(i)"
+    )
+
+    def work() -> None:
+        with db.transaction():
+            db.ingest(query, name="s").event_tree().learn_stages().to_ceg()
+
+    work()
+    db.drop("survey", "s")
+    started = time.perf_counter()
+    work()
+    seconds = time.perf_counter() - started
+    db.drop("survey", "s")
+    rng = random.Random(5)  # noqa: S311
+    temporary = "select count(*) from duckdb_tables() where temporary"
+    n = 0
+    for _ in range(15):
+        timer = threading.Timer(rng.uniform(0, 0.8 * seconds), _thread.interrupt_main)
+        timer.start()
+        try:
+            work()
+            timer.join()
+            time.sleep(0.01)
+        except KeyboardInterrupt:
+            n += 1
+        timer.join()
+        if db.surveys.names():
+            db.drop("survey", "s")
+        with db._store.reading() as con:
+            assert con.execute(temporary).fetchall() == [(0,)]
+    assert n
+    work()
+    assert db.check() == []
+
+
+def test_an_interrupt_within_sqlalchemy_does_not_close_the_database(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db.ingest("select 1 as x", name="kept")
+    dialect: Any = db._store._engine.dialect
+    execute = dialect.do_execute
+
+    def interrupted(*given: object, **settings: object) -> None:
+        execute(*given, **settings)
+        interrupt()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(dialect, "do_execute", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            db.drop("survey", "kept")
+        with pytest.raises(KeyboardInterrupt):
+            db.surveys.names()
+    assert db.surveys.names() == ["kept"]
+    db.drop("survey", "kept")
+    assert db.surveys.names() == []
+
+
+def test_an_interrupt_of_the_showing_says_that_the_work_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("s.csv").write_text("x,y\na,u\nb,v\na,v\n")
+
+    def interrupted(*_: object, **__: object) -> None:
+        interrupt()
+
+    monkeypatch.setattr(cegdb.Database, "rows", interrupted)
+    result = CliRunner().invoke(main, ["run", "s.csv", "--db", "s.duckdb"])
+    assert result.exit_code == 130
+    assert result.stderr.endswith(DONE.format("s.duckdb"))
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    with cegdb.open("s.duckdb", read_only=True) as db:
+        assert db.cegs.names() == ["s"]
+
+
+def test_interrupts_that_are_ignored_stay_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("s.csv").write_text("x,y\na,u\nb,v\n")
+    rows: Any = cegdb.Database.rows
+
+    def interrupted(*given: object, **settings: object) -> object:
+        interrupt()
+        return rows(*given, **settings)
+
+    monkeypatch.setattr(cegdb.Database, "rows", interrupted)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    result = CliRunner().invoke(main, ["run", "s.csv", "--db", "s.duckdb"])
+    assert result.exit_code == 0, result.output

@@ -1,0 +1,140 @@
+"""Progress: a true part of what there is to do, that only grows and ends at all of it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import cegdb
+from cegdb.errors import TreeError
+from cegdb.store.progress import Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from cegdb.api import Database
+
+ROWS = (
+    "select hash(i * 7) % 3 as a, hash(i * 5) % 2 as b, hash(i * 11) % 3 as c, "
+    "hash(i * 13) % 2 as d from range(2000) as t(i)"
+)
+WORK: dict[str, tuple[Callable[[Database], object], int, str]] = {
+    "tree": (lambda db: db.surveys["s"].event_tree("t"), 10, "step"),
+    "learning": (lambda db: db.trees["s"].learn_stages("t"), 5, "step"),
+    "recursion": (lambda db: db.stagings["s"].to_ceg("t"), 4, "height"),
+    "baseline": (lambda db: db.stagings["s"].to_ceg("t", stop="baseline"), 4, "height"),
+    "alphas": (lambda db: db.trees["s"].learn_stages(alpha="path"), 9, "run"),
+    "stability": (lambda db: db.stagings["s"].stability(runs=7), 7, "run"),
+    "intervals": (lambda db: db.stagings["s"].intervals("bootstrap", runs=6), 6, "run"),
+    "rebuild": (lambda db: db.rebuild(), 3, "object"),
+}
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Progress, float]]:
+    """Give each progress that is told of, with its fraction then."""
+    found: list[tuple[Progress, float]] = []
+    read = Progress.read
+
+    def recorded(progress: Progress, rows: int = 1) -> None:
+        read(progress, rows)
+        found.append((progress, progress.fraction or 0.0))
+
+    monkeypatch.setattr(Progress, "read", recorded)
+    return found
+
+
+@pytest.mark.parametrize("what", WORK)
+def test_the_part_that_is_done_grows_to_all(
+    db: Database, told: list[tuple[Progress, float]], what: str
+) -> None:
+    work, total, unit = WORK[what]
+    survey = db.ingest(ROWS, name="s")
+    survey.event_tree().learn_stages().to_ceg()
+    if what == "rebuild":
+        survey.append(ROWS)
+    before = db.progress
+    told.clear()
+    work(db)
+    assert db.progress is not before
+    assert (db.progress.total, db.progress.unit) == (total, unit)
+    assert db.progress.fraction == 1
+    shown = [fraction for progress, fraction in told if progress is db.progress]
+    assert shown
+    assert shown == sorted(set(shown))
+    assert 0 < shown[0] <= shown[-1] <= 1
+
+
+def test_work_that_fails_is_not_shown_as_done(db: Database) -> None:
+    survey = db.ingest("select i % 2 as x, i % 3 as y from range(12) as t(i)", name="s")
+    with pytest.raises(TreeError, match="impossible"):
+        survey.event_tree(impossible=[{"x": 0}])
+    assert db.progress.fraction != 1
+    survey.event_tree()
+    assert db.progress.fraction == 1
+
+
+@pytest.mark.parametrize(
+    ("progress", "text"),
+    [
+        (Progress(3, unit="height"), ""),
+        (Progress(3, 1, unit="height"), "1 of 3 heights, 33 %"),
+        (Progress(1, 1, unit="height"), "1 of 1 height, 100 %"),
+        (Progress(1000, 999, unit="run"), "999 of 1,000 runs, 99 %"),
+        (Progress(rows=1), "1 row, 10 rows/s"),
+    ],
+)
+def test_what_is_shown_never_says_all_too_early(progress: Progress, text: str) -> None:
+    assert progress.after(0.1) == text
+
+
+AT_ONCE = """
+import threading
+timer = threading.Timer
+threading.Timer = lambda _, run: timer(0.0, run)
+from cegdb.__main__ import start
+start()
+"""
+
+
+@pytest.mark.slow
+def test_a_terminal_shows_the_part_that_is_done(tmp_path: Path) -> None:
+    pty: Any = pytest.importorskip("pty")
+    file = tmp_path / "s.duckdb"
+    with cegdb.open(file) as db:
+        db.ingest(ROWS, name="s").event_tree().learn_stages()
+    screen, terminal = pty.openpty()
+    command = ["stability", str(file), "s", "--runs", "250"]
+    with subprocess.Popen(  # noqa: S603
+        [sys.executable, "-c", AT_ONCE, *command],
+        stdout=subprocess.DEVNULL,
+        stderr=terminal,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
+    ) as child:
+        os.close(terminal)
+        shown = b""
+        while part := read(screen):
+            shown += part
+        assert child.wait(60) == 0
+    os.close(screen)
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
+    found = re.findall(r"learning the stages again.*?(\d+) of 250 runs, (\d+) %", text)
+    assert found
+    parts = [(int(done), int(part)) for done, part in found]
+    assert parts == sorted(parts)
+    assert all(part == 100 * done // 250 for done, part in parts)
+    assert parts[-1] == (250, 100)
+
+
+def read(screen: int) -> bytes:
+    """Return what a terminal shows; nothing when the program that wrote to it has ended."""
+    try:
+        return os.read(screen, 4096)
+    except OSError:
+        return b""
