@@ -17,6 +17,7 @@ FOLDER = Path(__file__).resolve().parents[1]
 VIEWS = (
     "060_situations",
     "100_positions",
+    "110_ceg_edges",
     "120_situation_positions",
     "124_staged_vertices",
     "122_staged_florets",
@@ -29,6 +30,7 @@ VIEWS = (
 )
 NEW_VIEW = "125_staged_situations"
 OF_0006 = (
+    "110_ceg_edges",
     "126_staged_edges",
     "170_stage_pairs",
     "180_stage_stability",
