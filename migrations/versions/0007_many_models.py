@@ -16,6 +16,7 @@ FOLDER = Path(__file__).resolve().parents[1]
 # In the order to be made: DuckDB binds a view when it is made.
 VIEWS = (
     "060_situations",
+    "070_florets",
     "100_positions",
     "110_ceg_edges",
     "120_situation_positions",

@@ -8,7 +8,7 @@ select
         row_number() over (partition by t.tree_id, t.name order by v.vertex_id) - 1
     ) as situation,
     q.name as variable,
-    array_to_string(w.labels, ' -> ') as path,
+    coalesce(array_to_string(w.labels, ' -> '), '') as path,
     w.labels,
     v.depth,
     v.height,

@@ -20,7 +20,7 @@ select
         row_number() over (partition by c.ceg_id, c.name order by v.vertex_id) - 1
     ) as situation,
     q.name as variable,
-    array_to_string(w.labels, ' -> ') as path,
+    coalesce(array_to_string(w.labels, ' -> '), '') as path,
     p.stage,
     p.position,
     v.n,

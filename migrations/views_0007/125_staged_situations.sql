@@ -5,7 +5,7 @@ select
     v.staging,
     v.vertex as situation,
     v.variable,
-    array_to_string(w.labels, ' -> ') as path,
+    coalesce(array_to_string(w.labels, ' -> '), '') as path,
     v.stage,
     v.n,
     w.labels,
