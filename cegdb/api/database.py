@@ -14,7 +14,7 @@ from cegdb.api.staging import StagedTree
 from cegdb.api.survey import Survey
 from cegdb.api.tree import EventTree
 from cegdb.errors import StagingError, counted
-from cegdb.store.objects import KINDS, all_names, drop, find
+from cegdb.store.objects import KINDS, all_ids, all_names, all_rows, drop, find
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -46,6 +46,21 @@ class Collection(Generic[_Object]):
         with self._store.catalog() as catalog:
             return all_names(catalog, self._of.kind)
 
+    def summaries(self) -> dict[str, str]:
+        """Return their summaries by name, in that order; read at once, however many.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     _ = db.ingest("select 1 as x", name="one").event_tree()
+        ...     db.trees.summaries()
+        {'one': "event tree 'one': 2 vertices, 1 situation, 1 leaf, height 1; 1 row"}
+        """
+        with self._store.catalog() as catalog:
+            rows = all_rows(catalog, self._of.kind)
+        return {row["name"]: report.summary(self._of.kind, row) for row in rows}
+
     def __getitem__(self, name: str) -> _Object:
         """Return the object of that name, or raise UnknownNameError."""
         with self._store.catalog() as catalog:
@@ -53,7 +68,9 @@ class Collection(Generic[_Object]):
 
     def __iter__(self) -> Iterator[_Object]:
         """Iterate over the objects."""
-        return iter([self[name] for name in self.names()])
+        with self._store.catalog() as catalog:
+            ids = all_ids(catalog, self._of.kind)
+        return iter([self._of(self._store, object_id) for object_id in ids])
 
     def __len__(self) -> int:
         """Return how many there are."""

@@ -38,9 +38,9 @@ def list_(db: Path, form: str | None) -> None:
     """
     with opened(str(db), read_only=True) as database:
         rows = [
-            (kind, found.name, repr(found).partition(": ")[2])
+            (kind, name, summary.split("\n", 1)[0].partition(": ")[2])
             for kind, objects in collections(database).items()
-            for found in objects
+            for name, summary in objects.summaries().items()
         ]
         print_table(["kind", "name", "what"], rows, form)
 

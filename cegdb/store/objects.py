@@ -74,11 +74,28 @@ def response_table(survey_id: int) -> str:
 
 def all_names(catalog: sa.Connection, kind: Kind) -> list[str]:
     """Return the names of all objects of a kind, in the order they were made."""
+    table = _PLACES[kind].table
+    return list(catalog.execute(_listed(kind, sa.select(table.c.name))).scalars())
+
+
+def all_ids(catalog: sa.Connection, kind: Kind) -> list[int]:
+    """Return the ids of all objects of a kind, in the order they were made."""
     place = _PLACES[kind]
-    query = sa.select(place.table.c.name).order_by(place.table.c[place.key])
+    return list(catalog.execute(_listed(kind, sa.select(place.table.c[place.key]))).scalars())
+
+
+def all_rows(catalog: sa.Connection, kind: Kind) -> list[dict[str, Any]]:
+    """Return the catalog rows of all objects of a kind, as `row` does, in that order."""
+    query = sa.select(_PLACES[kind].table, _is_stale(kind).label("is_stale"))
+    return [dict(found) for found in catalog.execute(_listed(kind, query)).mappings()]
+
+
+def _listed(kind: Kind, query: sa.Select[Any]) -> sa.Select[Any]:
+    """Leave out superseded rows of surveys, and put the others in order."""
+    place = _PLACES[kind]
     if kind == "survey":
         query = query.where(schema.survey.c.superseded_by.is_(None))
-    return list(catalog.execute(query).scalars())
+    return query.order_by(place.table.c[place.key])
 
 
 def find(catalog: sa.Connection, kind: Kind, name: str) -> int:
