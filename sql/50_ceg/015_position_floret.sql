@@ -1,8 +1,8 @@
 -- step:    position_floret
 -- mode:    create
--- purpose: The size of the floret of each position.
--- reads:   block, position_edge
--- writes:  position_floret(position_id, stage_id, height, n_situations, n_edges)
+-- purpose: The size of the floret of each position, and whether it holds its whole stage.
+-- reads:   block, position_edge, whole_stage
+-- writes:  position_floret(position_id, stage_id, height, n_situations, n_edges, is_whole)
 -- params:  none
 -- source:  SPEC 4
 select
@@ -10,7 +10,8 @@ select
     b.stage_id,
     b.height,
     b.n_situations,
-    f.n_edges
+    f.n_edges,
+    w.position_id is not null as is_whole
 from temp.block as b
 inner join (
     select
@@ -19,3 +20,4 @@ inner join (
     from temp.position_edge as e
     group by e.source_id
 ) as f on b.position_id = f.source_id
+left join temp.whole_stage as w on b.position_id = w.position_id
