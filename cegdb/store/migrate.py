@@ -13,10 +13,11 @@ import sqlalchemy as sa
 
 from cegdb.errors import MigrationError, listed
 from cegdb.sqlfiles import raise_interrupt, raise_out_of_memory, resource_root
-from cegdb.store.schema import HEAD, SCHEMA
+from cegdb.store.schema import HEAD, SCHEMA, metadata
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
+    from importlib.resources.abc import Traversable
     from pathlib import Path
 
 log = logging.getLogger("cegdb")
@@ -95,7 +96,8 @@ def bring_to_head(
 ) -> str | None:
     """Create or upgrade the schema; return the revision it was at.
 
-    A file that is read-only, from a newer cegdb or not ours is refused and left alone.
+    A new file gets the head at once, in a fraction of the chain's time. A file that is
+    read-only, from a newer cegdb or not ours is refused and left alone.
     All revisions run in one transaction: after an error the file is as it was.
     """
     stored = stored_revision(con, file)
@@ -113,7 +115,10 @@ def bring_to_head(
         log.warning("migrating %s from schema %s to %s", file, stored, HEAD)
     try:
         with _straight_to_the_file(con):
-            upgrade(engine, HEAD, _working_views(con))
+            if _has_schema(con):
+                upgrade(engine, HEAD, _working_views(con))
+            else:
+                make_head(engine)
     except sa.exc.DBAPIError as error:
         reason = error.orig or error
         if isinstance(reason, Exception):
@@ -126,6 +131,28 @@ def bring_to_head(
             "tables (views, indexes), and make it again afterwards; keep a copy of the file",
         ) from error
     return stored
+
+
+def _has_schema(con: duckdb.DuckDBPyConnection) -> bool:
+    return (SCHEMA,) in con.execute(_SCHEMAS).fetchall()
+
+
+def make_head(engine: sa.Engine) -> None:
+    """Make the schema that the chain leads to, without the chain."""
+    files: dict[str, Traversable] = {}
+    folders = (item for item in resource_root("migrations").iterdir() if item.is_dir())
+    for folder in sorted(folders, key=lambda item: item.name):
+        if folder.name.startswith("views_"):
+            files |= {item.name.split("_", 1)[1]: item for item in folder.iterdir()}
+    with engine.begin() as connection:
+        connection.exec_driver_sql(f"create schema {SCHEMA}")
+        metadata.create_all(connection, checkfirst=False)
+        ordered = sorted(files.values(), key=lambda item: item.name)
+        texts = [file.read_text(encoding="utf-8") for file in ordered]
+        version = f"{SCHEMA}.alembic_version"
+        texts.append(f"create table {version} (version_num varchar not null primary key)")
+        texts.append(f"insert into {version} values ('{HEAD}')")  # noqa: S608
+        connection.exec_driver_sql(";\n".join(texts))
 
 
 @contextmanager

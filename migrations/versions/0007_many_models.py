@@ -21,15 +21,16 @@ VIEWS = (
     "110_ceg_edges",
     "120_situation_positions",
     "124_staged_vertices",
-    "122_staged_florets",
     "125_staged_situations",
     "126_staged_edges",
+    "127_staged_florets",
     "128_merges",
     "170_stage_pairs",
     "180_stage_stability",
     "200_bootstrap_intervals",
 )
 NEW_VIEW = "125_staged_situations"
+MOVED = {"127_staged_florets": "122_staged_florets"}
 OF_0006 = (
     "110_ceg_edges",
     "126_staged_edges",
@@ -59,5 +60,5 @@ def upgrade() -> None:
 def downgrade() -> None:
     for view in VIEWS:
         drop(view)
-    for view in sorted(set(VIEWS) - {NEW_VIEW}):
+    for view in sorted(MOVED.get(view, view) for view in VIEWS if view != NEW_VIEW):
         run_file("views_0006" if view in OF_0006 else "views_0001", view)
