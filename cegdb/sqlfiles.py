@@ -318,8 +318,9 @@ class Steps:
 
     def drop(self, tables: Iterable[str]) -> None:
         """Drop temp tables and views made here."""
-        for table in tables:
-            self._con.execute(f'drop {self._tables.pop(table)} if exists temp."{table}"')
+        drops = [f'drop {self._tables.pop(table)} if exists temp."{table}"' for table in tables]
+        if drops:
+            self._con.execute(";".join(drops))
 
     def run(self, name: str, **params: Value) -> int:
         """Run a step that is not fetched and return its number of rows, 0 of a view."""

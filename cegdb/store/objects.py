@@ -143,18 +143,17 @@ def row(catalog: sa.Connection, kind: Kind, object_id: int) -> dict[str, Any]:
 
 def _is_stale(kind: Kind) -> sa.ColumnElement[bool]:
     """Return whether an object's survey was superseded, as an expression of its table."""
-    survey, tree, staging = schema.survey.c, schema.event_tree.c, schema.staging.c
-    superseded = survey.superseded_by.is_not(None)
     if kind == "survey":
         return sa.false()
-    of_tree = tree.survey_id == survey.survey_id
-    if kind == "tree":
-        return sa.exists().where(superseded, of_tree).correlate(schema.event_tree)
-    of_staging = sa.and_(of_tree, staging.tree_id == tree.tree_id)
-    if kind == "staging":
-        return sa.exists().where(superseded, of_staging).correlate(schema.staging)
-    of_ceg = sa.and_(of_staging, schema.ceg.c.staging_id == staging.staging_id)
-    return sa.exists().where(superseded, of_ceg).correlate(schema.ceg)
+    place = _PLACES[kind]
+    parent = _PLACES[place.parent or "survey"]
+    is_stale = (
+        schema.survey.c.superseded_by.is_not(None)
+        if place.parent == "survey"
+        else _is_stale(place.parent or "survey")
+    )
+    stale = sa.select(parent.table.c[parent.key]).where(is_stale)
+    return sa.func.coalesce(place.table.c[parent.key].in_(stale), sa.false())
 
 
 def refuse_stale(kind: Kind, found: Mapping[str, Any]) -> None:
