@@ -174,7 +174,7 @@ def _sizes(
     """Return the rows of ``merge_step``: G_0, then one graph a height merged."""
     n_edges = n_vertices - 1
     rows: list[dict[str, object]] = []
-    for step, layer in enumerate([Layer(0, 0, 0, 0.0), *layers]):
+    for step, layer in enumerate(layers):
         n_vertices -= layer.n_situations - layer.n_positions
         n_edges -= gone.get(layer.height, 0) if step else 0
         rows.append(

@@ -55,8 +55,8 @@ def merge_positions(
     Returns
     -------
     n_positions, layers
-        How many positions there are, the sink included, and what was merged: the leaves,
-        then the situations of height 1, 2, ...
+        How many positions there are, the sink included, and what each step did: G_0 was
+        made, the leaves merged, then the situations of height 1, 2, ...
 
     Notes
     -----
@@ -73,7 +73,6 @@ def merge_positions(
        Staged Tree, section 3, Theorems 1 and 2.
     """
     tree_id, top = tree["tree_id"], tree["height"]
-    layers: list[Layer] = []
     started = time.perf_counter()
     steps.run("staged_situation", tree_id=tree_id, staging_id=staging_id)
     steps.run("label_digit", staging_id=staging_id)
@@ -81,12 +80,14 @@ def merge_positions(
     is_full = sum(n_labels for *_, n_labels in sizes.values()) == tree["n_vertices"] - 1
     lowest = 2 if is_full else 1
     steps.run("staged_edge", tree_id=tree_id, staging_id=staging_id, height=lowest)
-    steps.run("block", tree_id=tree_id)
     steps.create(
         "position_of",
         "select cast(0 as bigint) as vertex_id, cast(0 as bigint) as position_id, "
         "cast(0 as bigint) as place where false",
     )
+    layers = [Layer(0, 0, 0, time.perf_counter() - started)]
+    started = time.perf_counter()
+    steps.run("block", tree_id=tree_id)
     n_before, height = 1, 1
     if top > 0:
         n_leaves = tree["n_leaves"]

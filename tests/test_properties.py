@@ -737,6 +737,8 @@ def check_estimates(
 # Determinism
 # =============================================================================
 
+OTHER = "CEGDB_OTHER_PYTHON"
+"""Names a Python whose DuckDB is another one, with the dependencies of cegdb."""
 NOT_COMPARED = {"created_at", "seconds", "cegdb_version", "source"}
 
 
@@ -870,18 +872,24 @@ def print_digest() -> None:
     sys.stdout.write(digest(repr(sorted(found.items()))))
 
 
+def digest_of(python: str, seed: str) -> str:
+    script = "import test_properties; test_properties.print_digest()"
+    here = Path(__file__).parent
+    env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(here.parent)}
+    done = subprocess.run(  # noqa: S603
+        [python, "-c", script], cwd=here, env=env, capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
 def test_the_seed_of_hashes_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     print_digest()
     here = capsys.readouterr().out
     assert len(here) == 64
-    script = "import test_properties; test_properties.print_digest()"
     for seed in ("0", "4242"):
-        there = subprocess.run(  # noqa: S603
-            [sys.executable, "-c", script],
-            cwd=Path(__file__).parent,
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert there.stdout == here
+        assert digest_of(sys.executable, seed) == here
+
+
+@pytest.mark.skipif(OTHER not in os.environ, reason=f"needs {OTHER}, of another DuckDB")
+def test_nor_does_the_version_of_duckdb() -> None:
+    assert digest_of(os.environ[OTHER], "0") == digest_of(sys.executable, "0")
