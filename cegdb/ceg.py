@@ -111,7 +111,7 @@ def _build(
     with store.counting(tree["height"], "height") as progress, Steps(con) as steps:
         ceg_id = new_id(catalog, "ceg") if again is None else again
         n_vertices, layers = merge_positions(steps, ceg_id, tree, staging_id, stop, progress)
-        steps.run("whole_stage", staging_id=staging_id)
+        steps.run("plain_position", staging_id=staging_id)
         steps.run("position_edge", tree_id=tree_id, staging_id=staging_id)
         steps.run("position_floret")
         sizes = _sizes(ceg_id, tree["n_vertices"], layers, dict(steps.fetch("merged_edge")))

@@ -2,7 +2,8 @@
 -- mode:    create
 -- purpose: The edges of the situations of each position, put together by label (so parallel
 --          edges stay apart). All with one label lead to one position: that of any child.
--- reads:   edge, level, relabelled_edge, position_of, block, whole_stage, stage_edge
+-- reads:   edge, level, relabelled_edge, position_of, block, plain_position,
+--          stage_edge
 -- writes:  position_edge(source_id, target_id, label_id, n, weight)
 -- params:  tree_id INTEGER, the tree
 --          staging_id INTEGER, its stages
@@ -12,8 +13,8 @@ with part as (
         p.vertex_id,
         p.position_id
     from temp.position_of as p
-    left join temp.whole_stage as w on p.position_id = w.position_id
-    where w.position_id is null
+    left join temp.plain_position as o on p.position_id = o.position_id
+    where o.position_id is null
 ),
 
 answer as (
@@ -32,20 +33,20 @@ answer as (
     group by p.position_id, coalesce(r.label_id, l.label_id)
     union all
     select
-        w.position_id as source_id,
-        g.label_id,
-        g.n,
-        g.weight,
+        o.position_id as source_id,
+        coalesce(r.label_id, l.label_id) as label_id,
+        coalesce(g.n, e.n) as n,
+        coalesce(g.weight, e.weight) as weight,
         e.child_id
     from cegdb.edge as e
-    inner join temp.whole_stage as w on e.parent_id = w.position_id
+    inner join temp.plain_position as o on e.parent_id = o.position_id
     inner join cegdb.level as l on e.level_id = l.level_id
     left join cegdb.relabelled_edge as r
         on r.staging_id = $staging_id and e.child_id = r.child_id
-    inner join cegdb.stage_edge as g
+    left join cegdb.stage_edge as g
         on
             g.staging_id = $staging_id
-            and w.stage_id = g.stage_id
+            and o.whole_stage_id = g.stage_id
             and coalesce(r.label_id, l.label_id) = g.label_id
     where e.tree_id = $tree_id
 )

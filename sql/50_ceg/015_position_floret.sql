@@ -1,7 +1,7 @@
 -- step:    position_floret
 -- mode:    create
 -- purpose: The size of the floret of each position, and whether it holds its whole stage.
--- reads:   block, position_edge, whole_stage
+-- reads:   block, position_edge, plain_position
 -- writes:  position_floret(position_id, stage_id, height, n_situations, n_edges, is_whole)
 -- params:  none
 -- source:  SPEC 4
@@ -11,7 +11,7 @@ select
     b.height,
     b.n_situations,
     f.n_edges,
-    w.position_id is not null as is_whole
+    o.whole_stage_id is not null as is_whole
 from temp.block as b
 inner join (
     select
@@ -20,4 +20,4 @@ inner join (
     from temp.position_edge as e
     group by e.source_id
 ) as f on b.position_id = f.source_id
-left join temp.whole_stage as w on b.position_id = w.position_id
+left join temp.plain_position as o on b.position_id = o.position_id

@@ -165,8 +165,8 @@ def whole_process(folder: Path) -> float:
     return time.perf_counter() - start
 
 
-def cegpy_rows(folder: Path, variables: int, rows: int) -> list[dict[str, float]]:
-    """Return seconds of cegpy and of ours from a data frame to a CEG, stages learnt."""
+def cegpy_rows(folder: Path, variables: int, rows: int) -> dict[str, float]:
+    """Return seconds of cegpy and of ours from a data frame to the same CEG, stages learnt."""
     import cegpy
     import pandas as pd
 
@@ -183,12 +183,14 @@ def cegpy_rows(folder: Path, variables: int, rows: int) -> list[dict[str, float]
     with cegdb.open() as db:
         start = time.perf_counter()
         tree = db.ingest(frame, name="it").event_tree()
-        ceg = tree.learn_stages().to_ceg()
+        ceg = tree.learn_stages(hyperstages="labels").to_ceg()
         ours = time.perf_counter() - start
         if len(staged.nodes) != len(tree.rows("vertices")[1]):
             raise SystemExit("cegpy has another event tree")
         positions = len(ceg.positions)
-    return [{"cegpy": seconds, "ours": ours, "theirs": len(theirs.nodes), "made": positions}]
+    if positions != len(theirs.nodes):
+        raise SystemExit(f"cegpy has {len(theirs.nodes)} positions, we {positions}")
+    return {"cegpy": seconds, "ours": ours, "positions": positions}
 
 
 def median(
@@ -233,8 +235,10 @@ def growth(results: Mapping[Case, list[dict[str, float]]]) -> list[str]:
     ]
     for step in STEPS:
         seconds = [median(results[case], lambda r, s=step: r[s]) for case in cases]
-        n = sorted({int(results[case][0][f"statements of {step}"]) for case in cases})
-        lines.append(f"| {step} | {slope(rows, seconds):.2f} | {' to '.join(map(str, n))} |")
+        n = {int(results[case][0][f"statements of {step}"]) for case in cases}
+        few, many = min(n), max(n)
+        counts = f"{few}" if few == many else f"{few} to {many}"
+        lines.append(f"| {step} | {slope(rows, seconds):.2f} | {counts} |")
     return lines
 
 
@@ -273,10 +277,10 @@ def peers(folder: Path, *, is_quick: bool) -> list[str]:
         "| --- | ---: | ---: | ---: | ---: |",
     ]
     for variables in (4, 5) if is_quick else (4, 5, 6):
-        (run,) = cegpy_rows(folder, variables, 1_000)
+        run = cegpy_rows(folder, variables, 1_000)
         lines.append(
             f"| {variables} | {run['cegpy']:.2f} s | {run['ours']:.2f} s "
-            f"| {run['cegpy'] / run['ours']:.0f} | {run['theirs']:.0f}, {run['made']:.0f} |"
+            f"| {run['cegpy'] / run['ours']:.1f} | {run['positions']:.0f} |"
         )
     return lines
 
