@@ -12,6 +12,7 @@ import pytest
 
 import cegdb
 from cegdb.errors import TreeError
+from cegdb.sqlfiles import Steps
 from cegdb.store.progress import Progress
 
 if TYPE_CHECKING:
@@ -78,6 +79,36 @@ def test_work_that_fails_is_not_shown_as_done(db: Database) -> None:
     assert db.progress.fraction != 1
     survey.event_tree()
     assert db.progress.fraction == 1
+
+
+@pytest.mark.parametrize("column", ["a", "b"])
+def test_duckdb_is_asked_how_far_a_file_is_while_it_is_read(
+    db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, column: str
+) -> None:
+    file = tmp_path / "rows.parquet"
+    db.sql(f"copy ({ROWS}) to '{file}'")
+    estimates: list[float] = []
+    execute = Steps._execute
+
+    def asked(steps: Steps, *arguments: Any) -> Any:
+        if db.progress.estimate is not None:
+            estimates.append(db.progress.estimate())
+        return execute(steps, *arguments)
+
+    monkeypatch.setattr(Steps, "_execute", asked)
+    if column == "a":
+        db.ingest(file)
+    else:
+        with pytest.raises(cegdb.CegdbError, match="lists a label twice"):
+            db.ingest(file, levels={"b": ["0", "0"]})
+        with pytest.raises(cegdb.CegdbError, match="answers that levels does not list"):
+            db.ingest(file, levels={"b": ["0"]})
+    assert estimates
+    assert all(-1 <= estimate <= 100 for estimate in estimates)
+    assert db.progress.estimate is None
+    with db._store.reading() as con:
+        setting = con.execute("select current_setting('enable_progress_bar')").fetchall()
+    assert setting == [(False,)]
 
 
 @pytest.mark.parametrize(

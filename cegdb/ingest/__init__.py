@@ -21,7 +21,7 @@ from cegdb.ingest.gates import apply_gates, ordered_gates
 from cegdb.ingest.levelrows import count_rows, insert_levels
 from cegdb.ingest.levels import sort_levels
 from cegdb.ingest.patterns import missing_patterns
-from cegdb.ingest.places import read_lines
+from cegdb.ingest.places import read_lines, watched
 from cegdb.ingest.receipt import fingerprint_of, receipt_of, twins_of
 from cegdb.ingest.settings import Labels, Request, Settings, settled
 from cegdb.ingest.sources import Source, load_chunks, opened
@@ -277,6 +277,7 @@ def _ingest(
     with (
         store.reading() as con,
         opened(con, source, reading, rewrite=rewrite, source_column=source_column) as given,
+        watched(con, given),
         store.writing() as (_, catalog),
     ):
         store.progress = given.progress

@@ -6,15 +6,16 @@ where texts take 16 and more. A column of very many texts stays text.
 
 from __future__ import annotations
 
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
+
+import duckdb
 
 from cegdb.errors import SqlStepError
 from cegdb.ingest.sources import unreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    import duckdb
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from cegdb.ingest.relation import Relation
     from cegdb.ingest.settings import Settings
@@ -143,6 +144,23 @@ def read_lines(
         steps.drop(["source_text"])
         return False
     return True
+
+
+@contextmanager
+def watched(con: duckdb.DuckDBPyConnection, relation: Relation) -> Iterator[None]:
+    """Let whoever shows the progress ask DuckDB how far it is; not of little text."""
+    if _is_small(relation):
+        yield
+        return
+    con.execute("set enable_progress_bar = true")
+    con.execute("set enable_progress_bar_print = false")
+    relation.progress.estimate = con.query_progress
+    try:
+        yield
+    finally:
+        relation.progress.estimate = None
+        with suppress(duckdb.Error):  # a database that failed says so itself
+            con.execute("set enable_progress_bar = false")
 
 
 def _is_small(relation: Relation) -> bool:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from cegdb.errors import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @dataclass
@@ -14,13 +18,15 @@ class Progress:
     """Rows, heights, steps or runs done so far, of all, where they can be known.
 
     DuckDB does not say how many rows a running statement has read: of a file that it reads
-    itself, the rows are known after the first of two passes.
+    itself, the rows are known after the first of two passes. ``estimate`` gives the percent
+    of the statement that runs, as DuckDB sees it, below 0 where it cannot tell.
     """
 
     total: int | None = None
     rows: int = 0
     started: float = field(default_factory=time.perf_counter)
     unit: str = "row"
+    estimate: Callable[[], float] | None = None
 
     def read(self, rows: int = 1) -> None:
         """Say that some more rows were read, or heights, steps or runs done."""
@@ -49,16 +55,25 @@ class Progress:
         '1,000 of 4,000 rows, 25 %, 2,000 rows/s'
         >>> Progress(rows=1_000).after(0.5)
         '1,000 rows, 2,000 rows/s'
+        >>> Progress(rows=1_000, estimate=lambda: 42.5).after(0.5)
+        '1,000 rows, 2,000 rows/s, about 42 % of this pass'
         >>> Progress(total=12, rows=3, unit="height").after(0.5)
         '3 of 12 heights, 25 %'
         """
+        running = self._of_pass()
         if not self.rows:
-            return ""
+            return running
         text = counted(self.rows, self.unit)
         if self.total:
             part = math.floor(100 * self.rows / self.total)
             text = f"{self.rows:,} of {counted(self.total, self.unit)}, {part} %"
-        return f"{text}, {speed(self.rows, seconds)}" if self.unit == "row" else text
+        if self.unit == "row":
+            text = f"{text}, {speed(self.rows, seconds)}"
+        return f"{text}, {running}" if running else text
+
+    def _of_pass(self) -> str:
+        percent = -1.0 if self.total or self.estimate is None else self.estimate()
+        return f"about {math.floor(percent)} % of this pass" if percent >= 0 else ""
 
     def __str__(self) -> str:
         """Return how far it is by now."""
