@@ -116,13 +116,8 @@ def _build(
         steps.run("position_floret")
         sizes = _sizes(ceg_id, tree["n_vertices"], layers, dict(steps.fetch("merged_edge")))
         _priors(steps, tree, staging)
-        n_edges = steps.run(
-            "graph_edge",
-            ceg_id=ceg_id,
-            survey_id=tree["survey_id"],
-            tree_id=tree_id,
-            staging_id=staging_id,
-        )
+        _raw_labels(steps, tree, staging_id)
+        n_edges = steps.run("graph_edge", ceg_id=ceg_id, staging_id=staging_id)
     insert_rows(catalog, schema.merge_step, sizes)
     write(
         catalog,
@@ -145,6 +140,20 @@ def _build(
         again=again is not None,
     )
     return ceg_id
+
+
+def _raw_labels(steps: Steps, tree: Mapping[str, Any], staging_id: int) -> None:
+    """Make ``raw_label``, empty where each label is the tree's own."""
+    tree_id, survey_id = tree["tree_id"], tree["survey_id"]
+    ((is_various,),) = steps.fetch("spelling", survey_id=survey_id, staging_id=staging_id)
+    if is_various:
+        steps.run("raw_label", tree_id=tree_id, staging_id=staging_id)
+    else:
+        steps.create(
+            "raw_label",
+            "select cast(0 as bigint) as position_id, cast(0 as integer) as label_id, "
+            "cast([] as varchar[]) as labels where false",
+        )
 
 
 def _priors(steps: Steps, tree: Mapping[str, Any], staging: Mapping[str, Any]) -> None:

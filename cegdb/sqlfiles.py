@@ -218,7 +218,7 @@ def load(name: str) -> Step:
     Examples
     --------
     >>> load("layer_block").mode
-    'create'
+    'append'
     """
     item = _paths().get(name)
     if item is None:

@@ -2,9 +2,10 @@
 -- mode:    create
 -- purpose: The edges of the situations of each position, put together by label (so parallel
 --          edges stay apart). All with one label lead to one position: that of any child.
+--          level_id is that of one of them.
 -- reads:   edge, level, relabelled_edge, position_of, block, plain_position,
 --          stage_edge
--- writes:  position_edge(source_id, target_id, label_id, n, weight)
+-- writes:  position_edge(source_id, target_id, label_id, level_id, n, weight)
 -- params:  tree_id INTEGER, the tree
 --          staging_id INTEGER, its stages
 -- source:  Shenvi & Smith (2020), section 3
@@ -21,6 +22,7 @@ answer as (
     select
         p.position_id as source_id,
         coalesce(r.label_id, l.label_id) as label_id,
+        min(e.level_id) as level_id,
         cast(sum(e.n) as bigint) as n,
         sum(e.weight) as weight,
         min(e.child_id) as child_id
@@ -35,6 +37,7 @@ answer as (
     select
         o.position_id as source_id,
         coalesce(r.label_id, l.label_id) as label_id,
+        e.level_id,
         coalesce(g.n, e.n) as n,
         coalesce(g.weight, e.weight) as weight,
         e.child_id
@@ -55,6 +58,7 @@ select
     a.source_id,
     coalesce(t.position_id, s.position_id) as target_id,
     a.label_id,
+    a.level_id,
     a.n,
     a.weight
 from answer as a

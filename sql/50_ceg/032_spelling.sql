@@ -1,0 +1,19 @@
+-- step:    spelling
+-- mode:    fetch
+-- purpose: Whether some label can stand for several of the tree: the staging relabels edges,
+--          or the survey's codebook declares labels the same.
+-- reads:   relabelled_edge, level, variable
+-- writes:  spelling(is_various)
+-- params:  survey_id INTEGER, the survey
+--          staging_id INTEGER, the staging
+-- source:  SPEC 5
+select
+    exists (select 1 from cegdb.relabelled_edge as r where r.staging_id = $staging_id)
+    or exists (
+        select l.label_id
+        from cegdb.level as l
+        inner join cegdb.variable as v on l.variable_id = v.variable_id
+        where v.survey_id = $survey_id
+        group by l.label_id
+        having min(l.label) <> max(l.label)
+    ) as is_various
