@@ -267,7 +267,7 @@ class Store:
                 return
             self._is_spoilt = False
             try:
-                with self._engine.connect() as self._transaction:
+                with self._connection() as self._transaction:
                     yield from self._whole(con, self._transaction)
             except BaseException:
                 with held_interrupts():
@@ -275,6 +275,19 @@ class Store:
                 raise
             finally:
                 self._transaction = None
+
+    @contextmanager
+    def _connection(self) -> Iterator[sa.Connection]:
+        """Give SQLAlchemy's connection.
+
+        An interrupt waits until it is closed: SQLAlchemy would print it.
+        """
+        connection = self._engine.connect()
+        try:
+            yield connection
+        finally:
+            with held_interrupts():
+                connection.close()
 
     def _whole(
         self, con: duckdb.DuckDBPyConnection, connection: sa.Connection
@@ -308,7 +321,7 @@ class Store:
             if self._transaction is not None:
                 yield self._transaction
                 return
-            with self._engine.connect() as connection:
+            with self._connection() as connection:
                 yield connection
 
     @contextmanager
