@@ -21,6 +21,7 @@ from cegdb.cli.output import (
     print_table,
     print_view,
     say,
+    say_made,
     working,
 )
 from cegdb.errors import CegdbError, agreeing, counted
@@ -137,7 +138,7 @@ def export(db: Path, name: str, kind: str, output: Path, min_n: int | None) -> N
     """
     with opened(str(db), read_only=True) as database:
         found = collections(database)[kind][name]
-        say(f"written: {found.export(output, min_n=min_n)}")
+        say_made("written", found.export(output, min_n=min_n))
         _tell_stale(found)
 
 
@@ -173,7 +174,7 @@ def draw(
     """
     with opened(str(db), read_only=True) as database, working("drawing", database):
         found = collections(database)[kind][name]
-        say(f"picture: {found.draw(output, edge_info=edge_info, min_n=min_n)}")
+        say_made("picture", found.draw(output, edge_info=edge_info, min_n=min_n))
         _tell_stale(found)
 
 

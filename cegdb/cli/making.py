@@ -35,6 +35,7 @@ from cegdb.cli.output import (
     print_query,
     print_view,
     say,
+    say_made,
     working,
 )
 from cegdb.cli.rows import ingest_file
@@ -260,7 +261,7 @@ def stages(
     if template is not None:
         refuse_beside("--template writes a file and stops", but=("template",))
         with opened(str(db), read_only=True) as database:
-            say(f"template: {database.trees[tree].staging_template(template)}")
+            say_made("template", database.trees[tree].staging_template(template))
         return
     rules = read_rules(depends)
     if stages is not None or rules:
@@ -332,7 +333,7 @@ def edit(db: Path, staging: str, **given: Any) -> None:
     if given["template"] is not None:
         refuse_beside("--template writes a file and stops", but=("template",))
         with opened(str(db), read_only=True) as database:
-            say(f"template: {database.stagings[staging].template(given['template'])}")
+            say_made("template", database.stagings[staging].template(given["template"]))
         return
     made_as = {key: given[key] for key in ("name", "replace")}
     names = read_names(given["rename"])

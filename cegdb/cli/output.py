@@ -107,6 +107,12 @@ def working(what: str, database: Database) -> Iterator[None]:
         progress.stop()
 
 
+def say_made(what: str, file: Path) -> None:
+    """Say that a file was written; an interrupt from now on does not deny it."""
+    click.get_current_context().meta[IS_CHANGED] = file
+    say(f"{what}: {file}")
+
+
 def say(*texts: str) -> None:
     """Print to standard error, which is for people."""
     for text in texts:

@@ -26,7 +26,7 @@ from cegdb.cli.options import (
     read_levels,
     source_of,
 )
-from cegdb.cli.output import opened, print_table, say, working
+from cegdb.cli.output import opened, print_table, say, say_made, working
 from cegdb.errors import SurveyError
 
 if TYPE_CHECKING:
@@ -224,4 +224,4 @@ def codebook(file: str, output: Path | None, *, replace: bool, **given: Any) -> 
         raise SurveyError(f"{output} cannot be written: {error.strerror}") from None
     finally:
         part.unlink(missing_ok=True)
-    say(f"written: {output}")
+    say_made("written", output)
