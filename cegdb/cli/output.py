@@ -60,13 +60,11 @@ def opened(
         with held_interrupts() if is_new else nullcontext():
             db = api.open(path, read_only=read_only, **limits)
         yield db
-    except BaseException:
-        if db is not None and db.is_changed and path is not None:
-            click.get_current_context().meta[IS_CHANGED] = path
-        raise
     finally:
         if db is not None:
             with held_interrupts():
+                if db.is_changed and path is not None:
+                    click.get_current_context().meta[IS_CHANGED] = path
                 db.close()
                 if is_new and path is not None and not db.is_changed:
                     Path(path).unlink(missing_ok=True)
