@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import re
 import time
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -23,7 +24,7 @@ from cegdb.errors import SqlStepError, StoreError, listed
 from cegdb.interrupts import raise_lost_interrupt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from importlib.resources.abc import Traversable
     from types import TracebackType
 
@@ -236,7 +237,13 @@ def raise_interrupt(error: Exception) -> None:
     --------
     >>> raise_interrupt(ValueError("another"))
     """
-    if isinstance(error, duckdb.InterruptException) or str(error) == "Query interrupted":
+    text = str(error)
+    # The last is one in Python that DuckDB calls, such as an import of it.
+    if (
+        isinstance(error, duckdb.InterruptException)
+        or text == "Query interrupted"
+        or text.startswith("KeyboardInterrupt")
+    ):
         raise KeyboardInterrupt from None
 
 
@@ -281,6 +288,27 @@ def damage(text: str, file: Path | None = None) -> StoreError | None:
         return None
     name = file or (named[1] if named else "the database file")
     return StoreError(f"{name} {found}", hint="restore a copy of it")
+
+
+@contextmanager
+def registered(con: duckdb.DuckDBPyConnection, name: str, rows: object) -> Iterator[None]:
+    """Let a query read a frame or arrays by name; after an error the rollback forgets them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> con = duckdb.connect()
+    >>> with registered(con, "numbers", {"x": np.arange(3)}):
+    ...     con.execute("select sum(x) from numbers").fetchall()
+    [(3,)]
+    """
+    con.register(name, rows)
+    try:
+        yield
+    finally:
+        # In an aborted transaction it would hide the error that aborted it.
+        with suppress(duckdb.TransactionException):
+            con.unregister(name)
 
 
 class Steps:
@@ -357,11 +385,8 @@ class Steps:
 
     def create_from(self, table: str, columns: Mapping[str, NDArray[Any]]) -> int:
         """Keep arrays of equal length as the columns of a temp table."""
-        self._con.register(_ARRAYS, dict(columns))
-        try:
+        with registered(self._con, _ARRAYS, dict(columns)):
             return self.create(table, f"select * from {_ARRAYS}")  # noqa: S608
-        finally:
-            self._con.unregister(_ARRAYS)
 
     def arrays(self, sql: str) -> dict[str, NDArray[Any]]:
         """Return the columns of one generated query as arrays."""

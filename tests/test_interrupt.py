@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import pytest
 from click.testing import CliRunner
 
@@ -315,6 +316,20 @@ def test_an_interrupt_while_a_new_file_is_connected_leaves_none(
     with pytest.raises(KeyboardInterrupt):
         cegdb.open(tmp_path / "s.duckdb")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        duckdb.InterruptException("INTERRUPT Error: Interrupted!"),
+        RuntimeError("Query interrupted"),
+        duckdb.Error("KeyboardInterrupt: \n\nAt:\n  numpy.py(1): <module>\n"),
+    ],
+)
+def test_an_interrupt_is_known_in_each_of_its_forms(db: Database, error: Exception) -> None:
+    with pytest.raises(KeyboardInterrupt), db._store.reading():
+        raise error
+    assert db.surveys.names() == []
 
 
 def test_a_database_can_be_used_after_interrupts_at_any_moment(db: Database) -> None:

@@ -235,10 +235,10 @@ def test_what_another_handle_of_this_process_spills_stays(tmp_path: Path) -> Non
     file, spilled = tmp_path / "s.duckdb", tmp_path / "s.duckdb.tmp"
     with cegdb.open(file, memory_limit="40MB", threads=1) as db:
         db.sql("create temp table t as select hash(i) as a, i as b from range(2500000) as r(i)")
-        found = sorted(spilled.iterdir())
+        found = set(spilled.iterdir())
         assert found
         with cegdb.open(file) as other:
             assert other.surveys.names() == []
-            assert sorted(spilled.iterdir()) == found
+            assert found <= set(spilled.iterdir())  # DuckDB may spill more meanwhile
         assert db.sql("select sum(b) as n from t")["n"].item() == 2_500_000 * 2_499_999 // 2
     assert not spilled.exists()

@@ -6,13 +6,14 @@ import re
 from typing import TYPE_CHECKING
 
 import duckdb
+import numpy as np
 import pytest
 
 import cegdb
 from cegdb import sqlfiles
 from cegdb.errors import SqlStepError
 from cegdb.small_cells import views
-from cegdb.sqlfiles import Step, Steps, load, names, parse
+from cegdb.sqlfiles import Step, Steps, load, names, parse, registered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -150,6 +151,20 @@ def test_a_failing_step_is_reported_with_name_sql_and_message() -> None:
         pytest.raises(SqlStepError, match=r"(?s)'layer_member' failed.*block.*unnest"),
     ):
         steps.run("layer_member", height=1)
+
+
+def test_an_error_over_arrays_is_the_one_that_broke_the_transaction() -> None:
+    con = duckdb.connect()
+    con.execute("begin")
+    with (
+        pytest.raises(duckdb.InvalidInputException, match="first of all"),
+        registered(con, "numbers", {"x": np.arange(3)}),
+    ):
+        con.execute("select error('first of all') from numbers")
+    con.execute("rollback")
+    assert con.execute("select count(*) from duckdb_views() where not internal").fetchall() == [
+        (0,)
+    ]
 
 
 def test_a_step_is_run_by_its_mode_only() -> None:

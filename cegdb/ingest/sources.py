@@ -19,6 +19,7 @@ from cegdb.errors import SurveyError
 from cegdb.ingest import csvfile, files
 from cegdb.ingest.labels import label_of, shown
 from cegdb.ingest.relation import Relation, first_line, typed
+from cegdb.sqlfiles import registered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -123,11 +124,9 @@ def load_chunks(
     kinds = ", ".join(f"{place} varchar" for place in places.values())
     con.execute(f"create or replace temp table {files.LOADED} ({kinds})")
     for frame in relation.chunks(names):
-        con.register(_CHUNK, frame.astype("string").set_axis(list(places.values()), axis=1))
-        try:
+        chunk = frame.astype("string").set_axis(list(places.values()), axis=1)
+        with registered(con, _CHUNK, chunk):
             con.execute(f"insert into temp.{files.LOADED} from {_CHUNK}")
-        finally:
-            con.unregister(_CHUNK)
         relation.progress.read(len(frame))
 
 
