@@ -5,20 +5,37 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cegdb import ceg as ceg_room
+from cegdb.api.asked import Askable
 from cegdb.api.named import Drawn
+from cegdb.evidence import All
+from cegdb.query.asking import condition
+from cegdb.query.compiled import compile_ceg
 
 if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
     from cegdb.api.staging import StagedTree
+    from cegdb.query.asking import Conditioned
+    from cegdb.store import Store
     from cegdb.store.objects import Kind
 
 
-class ChainEventGraph(Drawn):
+class ChainEventGraph(Drawn, Askable):
     """A Chain Event Graph: positions, edges, and the steps that led to it."""
 
     kind: Kind = "ceg"
+
+    def __init__(self, store: Store, object_id: int) -> None:
+        super().__init__(store, object_id)
+        self._compiled: tuple[object, Conditioned] | None = None
+
+    def _conditioned(self) -> Conditioned:
+        made = self._row()["created_at"]
+        if self._compiled is None or self._compiled[0] != made:
+            found = condition(compile_ceg(self._store, self.id), All(()))
+            self._compiled = (made, found)
+        return self._compiled[1]
 
     @property
     def staging(self) -> StagedTree:

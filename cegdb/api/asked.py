@@ -1,0 +1,297 @@
+"""Questions to a CEG, as the user asks them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cegdb.evidence import All, answers, evidence_of
+from cegdb.query import asking
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+
+    from cegdb.evidence import Asked, Evidence
+    from cegdb.query.asking import Conditioned
+
+
+class Askable:
+    """What a CEG, and a CEG given evidence, can be asked."""
+
+    def _conditioned(self) -> Conditioned:
+        raise NotImplementedError
+
+    def given(self, *evidence: Asked, **labels: object) -> Given:
+        """Return the CEG given that something is known of a person.
+
+        Parameters
+        ----------
+        *evidence
+            Mappings of variables to labels (or lists of labels), and what `cegdb.evidence`
+            makes: positions passed, soft evidence, counts of events, their order.
+        **labels
+            Variable -> label, for names that are identifiers.
+
+        Returns
+        -------
+        Given
+            To be asked like the CEG.
+
+        Raises
+        ------
+        QueryError
+            The evidence has probability 0, or names what the CEG does not have.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     given = ceg.given(y=True)
+        ...     round(given.probability_of_evidence, 4), round(given.probability(x=0), 4)
+        (0.378, 0.6613)
+        """
+        return Given(asking.condition(self._conditioned().ceg, self._joined(evidence, labels)))
+
+    def _joined(self, evidence: Sequence[Asked], labels: Mapping[str, object]) -> Evidence:
+        parts = [evidence_of(part) for part in evidence]
+        if labels:
+            parts.append(answers(labels))
+        before = self._conditioned().evidence
+        return All((before, *parts)) if before != All(()) else All(tuple(parts))
+
+    def probability(self, event: Asked | None = None, /, **labels: object) -> float:
+        """Return the probability of an event.
+
+        Parameters
+        ----------
+        event, labels
+            As for `given`; all of it must hold.
+
+        Returns
+        -------
+        float
+            Posterior mean, exact; 0 of what cannot happen.
+
+        Raises
+        ------
+        QueryError
+            A variable, label or position is none of the CEG.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     round(ceg.probability({"y": True}), 4), round(ceg.probability(x=0, y=True), 4)
+        (0.378, 0.25)
+        """
+        parts = () if event is None else (evidence_of(event),)
+        asked = All((*parts, answers(labels))) if labels else All(parts)
+        return asking.probability_of(self._conditioned(), asked)
+
+    def marginals(self, variables: str | Sequence[str] | None = None) -> pd.DataFrame:
+        """Return the probability of each label of variables.
+
+        Parameters
+        ----------
+        variables
+            Names; left out, all of the CEG.
+
+        Returns
+        -------
+        DataFrame
+            One row a label that some path has: ``variable``, ``label`` (``not applicable``
+            where the variable does not occur), ``probability``.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     ceg.marginals("y").round(4)
+          variable  label  probability
+        0        y  False        0.622
+        1        y   True        0.378
+        """
+        import pandas as pd
+
+        given = self._conditioned()
+        rows: list[tuple[str, str, float]] = []
+        for name in asking.names_of(given, variables):
+            (labels,), probability = asking.distribution(given, [name])
+            rows += zip([name] * len(labels), labels, probability.tolist(), strict=True)
+        return pd.DataFrame(rows, columns=["variable", "label", "probability"])
+
+    def distribution(
+        self, variables: str | Sequence[str], given: str | Sequence[str] = ()
+    ) -> pd.DataFrame:
+        """Return the joint distribution of variables, alone or for each label of others.
+
+        Parameters
+        ----------
+        variables
+            Names.
+        given
+            Names of other variables: the probabilities are then conditional on each
+            combination of their labels.
+
+        Returns
+        -------
+        DataFrame
+            One row a combination that some path has: a column for each variable, those of
+            ``given`` first, then ``probability``. A variable called ``probability`` is
+            refused: use `marginals`.
+
+        Raises
+        ------
+        QueryError
+            A name is unknown, or named twice.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     ceg.distribution("y", given="x").round(4)
+           x      y  probability
+        0  0  False       0.5000
+        1  0   True       0.5000
+        2  1  False       0.7439
+        3  1   True       0.2561
+        """
+        import pandas as pd
+
+        conditioned = self._conditioned()
+        before = asking.names_of(conditioned, given)
+        names, columns, probability = asking.conditional(
+            conditioned, before, asking.names_of(conditioned, variables)
+        )
+        frame = pd.DataFrame(dict(zip(names, columns, strict=True)))
+        frame["probability"] = probability
+        return frame
+
+    def most_probable_paths(self, k: int = 1) -> pd.DataFrame:
+        """Return the most probable paths.
+
+        Parameters
+        ----------
+        k
+            How many.
+
+        Returns
+        -------
+        DataFrame
+            The most probable first; equal ones in level order: ``rank`` from 1 on, ``path``
+            in words, ``probability``, ``variables`` and ``labels`` as lists.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     ceg.most_probable_paths(2)[["rank", "path", "probability"]].round(4)
+           rank              path  probability
+        0     1  x = 1, y = False        0.372
+        1     2  x = 0, y = False        0.250
+        """
+        import pandas as pd
+
+        given = self._conditioned()
+        rows = []
+        for rank, (edges, probability) in enumerate(asking.most_probable(given, k), start=1):
+            variables, labels = asking.words(given, edges)
+            path = ", ".join(f"{v} = {x}" for v, x in zip(variables, labels, strict=True))
+            rows.append((rank, path, probability, variables, labels))
+        return pd.DataFrame(
+            rows, columns=["rank", "path", "probability", "variables", "labels"]
+        )
+
+    def expected_cost(self, costs: Mapping[str, Mapping[object, float]]) -> float:
+        """Return the expected sum of what the edges of a path cost.
+
+        Parameters
+        ----------
+        costs
+            Variable -> label -> cost, or position (``"w3"``) -> label -> cost where no
+            variable has that name. What is not named costs nothing.
+
+        Raises
+        ------
+        QueryError
+            A name or label is unknown, or a cost is no number.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     round(ceg.expected_cost({"y": {True: 100}}), 2)
+        37.8
+        """
+        return asking.expected_cost(self._conditioned(), costs)
+
+    @property
+    def n_paths(self) -> int:
+        """Number of root-to-sink paths."""
+        return asking.n_paths(self._conditioned())
+
+
+class Given(Askable):
+    """A CEG given evidence: made by `ChainEventGraph.given`, asked like it."""
+
+    def __init__(self, conditioned: Conditioned) -> None:
+        self._found = conditioned
+
+    def _conditioned(self) -> Conditioned:
+        return self._found
+
+    @property
+    def evidence(self) -> str:
+        """What is known, in words."""
+        return str(self._found.evidence)
+
+    @property
+    def probability_of_evidence(self) -> float:
+        """Probability of the evidence; of soft evidence, its expected likelihood."""
+        return self._found.probability_of_evidence
+
+    @property
+    def positions(self) -> pd.DataFrame:
+        """How probable it is to pass each position.
+
+        Columns: ``position``; ``variable``; ``prior``, without the evidence; ``probability``
+        given all of it (smoothed); ``position_id``.
+        """
+        import pandas as pd
+
+        names = ["position", "variable", "prior", "probability", "position_id"]
+        return pd.DataFrame(asking.passed(self._found), columns=names)
+
+    @property
+    def progress(self) -> pd.DataFrame:
+        """Where a person may be after so many edges.
+
+        Columns: ``depth``; ``position``; ``filtered``, its probability given the evidence on
+        the edges up to there; ``smoothed``, given all of it. Both sum to 1 for each depth;
+        who has ended is in the sink.
+        """
+        import pandas as pd
+
+        names = self._found.ceg.names
+        rows = [
+            (depth, names[node], *pair) for depth, node, *pair in asking.by_depth(self._found)
+        ]
+        return pd.DataFrame(rows, columns=["depth", "position", "filtered", "smoothed"])
+
+    def __repr__(self) -> str:
+        """Return the CEG, the evidence, and its probability."""
+        found = self.probability_of_evidence
+        return f"CEG {self._found.ceg.name!r} given {self.evidence} (probability {found:.4g})"

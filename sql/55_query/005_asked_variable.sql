@@ -1,0 +1,24 @@
+-- step:    asked_variable
+-- mode:    create
+-- purpose: The variable that each position asks, from its situations, where stages join
+--          several variables; null where its situations ask several too.
+-- reads:   position_member, vertex, hyperstage
+-- writes:  asked_variable(position_id, variable_id)
+-- params:  ceg_id INTEGER, the CEG
+--          tree_id INTEGER, its tree
+--          staging_id INTEGER, its stages
+-- source:  SPEC 8
+select
+    m.position_id,
+    if(min(v.variable_id) = max(v.variable_id), min(v.variable_id), null) as variable_id
+from cegdb.position_member as m
+inner join cegdb.vertex as v on v.tree_id = $tree_id and m.vertex_id = v.vertex_id
+where
+    m.ceg_id = $ceg_id
+    and v.variable_id is not null
+    and exists (
+        select 1
+        from cegdb.hyperstage as h
+        where h.staging_id = $staging_id and h.variable_id is null
+    )
+group by m.position_id
