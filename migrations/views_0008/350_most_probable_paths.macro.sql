@@ -1,0 +1,126 @@
+-- The k most probable root-to-sink paths of one CEG: select * from
+-- cegdb.most_probable_paths('falls', 3). labels and variables go along the path; a variable
+-- is null where situations of several share a position. Paths whose probabilities differ by
+-- less than 1e-12 of these are equals, in the order of their levels. Each step of the
+-- recursion keeps the k best to each position, so paths are never listed.
+create macro cegdb.most_probable_paths(ceg_name, k) as table
+with recursive edge as materialized (
+    select
+        source_id,
+        target_id,
+        variable,
+        label,
+        level_id,
+        probability
+    from cegdb.ceg_answers(ceg_name)
+    where is_own
+),
+
+ends as (
+    select
+        max_by(p.position_id, p.height) as root_id,
+        min_by(p.position_id, p.height) as sink_id
+    from cegdb.ceg as c
+    inner join cegdb.position as p on c.ceg_id = p.ceg_id
+    where c.name = ceg_name
+),
+
+walk as (
+    select
+        root_id as position_id,
+        cast(1 as double) as probability,
+        cast([] as bigint[]) as level_ids,
+        cast([] as varchar[]) as labels,
+        cast([] as varchar[]) as variables
+    from ends
+    where if(k >= 1, true, cast(error('k is 1 or more, not ' || cast(k as varchar)) as boolean))
+    union all
+    select
+        x.position_id,
+        x.probability,
+        x.level_ids,
+        x.labels,
+        x.variables
+    from (
+        select
+            t.*,
+            row_number() over (
+                partition by t.position_id
+                order by t.tie, t.level_ids
+            ) as place
+        from (
+            select
+                s.*,
+                sum(s.is_less) over (
+                    partition by s.position_id
+                    order by s.probability desc, s.level_ids
+                    rows between unbounded preceding and current row
+                ) as tie
+            from (
+                select
+                    n.*,
+                    if(
+                        n.probability < (1 - 1e-12) * lag(n.probability) over (
+                            partition by n.position_id
+                            order by n.probability desc, n.level_ids
+                        ),
+                        1,
+                        0
+                    ) as is_less
+                from (
+                    select
+                        e.target_id as position_id,
+                        w.probability * e.probability as probability,
+                        list_append(w.level_ids, e.level_id) as level_ids,
+                        list_append(w.labels, e.label) as labels,
+                        list_append(w.variables, e.variable) as variables
+                    from walk as w
+                    inner join edge as e on w.position_id = e.source_id
+                ) as n
+            ) as s
+        ) as t
+    ) as x
+    where x.place <= k
+),
+
+ended as (
+    select
+        w.*,
+        if(
+            w.probability < (1 - 1e-12) * lag(w.probability) over (
+                order by w.probability desc, w.level_ids
+            ),
+            1,
+            0
+        ) as is_less
+    from walk as w
+    inner join ends as e on w.position_id = e.sink_id
+),
+
+tied as (
+    select
+        *,
+        sum(is_less) over (
+            order by probability desc, level_ids
+            rows between unbounded preceding and current row
+        ) as tie
+    from ended
+),
+
+ranked as (
+    select
+        *,
+        row_number() over (
+            order by tie, level_ids
+        ) as place
+    from tied
+)
+
+select
+    place as rank,
+    array_to_string(labels, ' -> ') as path,
+    labels,
+    variables,
+    probability
+from ranked
+where place <= k;
