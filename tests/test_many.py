@@ -40,6 +40,9 @@ OTHERS = {
     "stages": "staging",
     "stage_edges": "staging",
     "staged_situations": "staging",
+    "position_probability": "ceg",
+    "marginals": "ceg",
+    "most_probable_paths": "ceg",
 }
 # DuckDB 1 reads all edges before it walks the paths of one tree, and keeps the deleted rows of
 # tables that have keys.
@@ -51,6 +54,9 @@ WALKED = {
     "stage_pairs",
     "stage_stability",
     "bootstrap_intervals",
+    "position_probability",
+    "marginals",
+    "most_probable_paths",
 }
 # The later the answer, the fewer are asked: leaves at every depth.
 GATED = """

@@ -2,7 +2,8 @@
 -- cegdb.most_probable_paths('falls', 3). labels and variables go along the path; a variable
 -- is null where situations of several share a position. Paths whose probabilities differ by
 -- less than 1e-12 of these are equals, in the order of their levels. Each step of the
--- recursion keeps the k best to each position, so paths are never listed.
+-- recursion keeps the k best to each position, so paths are never listed. A path is a list of
+-- edges: where two of them part, the edges are of one position and in level order.
 create macro cegdb.most_probable_paths(ceg_name, k) as table
 with recursive edge as materialized (
     select
@@ -10,8 +11,10 @@ with recursive edge as materialized (
         target_id,
         variable,
         label,
-        level_id,
-        probability
+        probability,
+        row_number() over (
+            order by source_id, level_id, label
+        ) as edge_id
     from cegdb.ceg_answers(ceg_name)
     where is_own
 ),
@@ -29,31 +32,27 @@ walk as (
     select
         root_id as position_id,
         cast(1 as double) as probability,
-        cast([] as bigint[]) as level_ids,
-        cast([] as varchar[]) as labels,
-        cast([] as varchar[]) as variables
+        cast([] as bigint[]) as edge_ids
     from ends
     where if(k >= 1, true, cast(error('k is 1 or more, not ' || cast(k as varchar)) as boolean))
     union all
     select
         x.position_id,
         x.probability,
-        x.level_ids,
-        x.labels,
-        x.variables
+        x.edge_ids
     from (
         select
             t.*,
             row_number() over (
                 partition by t.position_id
-                order by t.tie, t.level_ids
+                order by t.tie, t.edge_ids
             ) as place
         from (
             select
                 s.*,
                 sum(s.is_less) over (
                     partition by s.position_id
-                    order by s.probability desc, s.level_ids
+                    order by s.probability desc, s.edge_ids
                     rows between unbounded preceding and current row
                 ) as tie
             from (
@@ -62,7 +61,7 @@ walk as (
                     if(
                         n.probability < (1 - 1e-12) * lag(n.probability) over (
                             partition by n.position_id
-                            order by n.probability desc, n.level_ids
+                            order by n.probability desc, n.edge_ids
                         ),
                         1,
                         0
@@ -71,9 +70,7 @@ walk as (
                     select
                         e.target_id as position_id,
                         w.probability * e.probability as probability,
-                        list_append(w.level_ids, e.level_id) as level_ids,
-                        list_append(w.labels, e.label) as labels,
-                        list_append(w.variables, e.variable) as variables
+                        list_append(w.edge_ids, e.edge_id) as edge_ids
                     from walk as w
                     inner join edge as e on w.position_id = e.source_id
                 ) as n
@@ -85,10 +82,11 @@ walk as (
 
 ended as (
     select
-        w.*,
+        w.probability,
+        w.edge_ids,
         if(
             w.probability < (1 - 1e-12) * lag(w.probability) over (
-                order by w.probability desc, w.level_ids
+                order by w.probability desc, w.edge_ids
             ),
             1,
             0
@@ -99,9 +97,10 @@ ended as (
 
 tied as (
     select
-        *,
+        probability,
+        edge_ids,
         sum(is_less) over (
-            order by probability desc, level_ids
+            order by probability desc, edge_ids
             rows between unbounded preceding and current row
         ) as tie
     from ended
@@ -109,18 +108,38 @@ tied as (
 
 ranked as (
     select
-        *,
+        probability,
+        edge_ids,
         row_number() over (
-            order by tie, level_ids
+            order by tie, edge_ids
         ) as place
     from tied
+),
+
+taken as (
+    select
+        p.place,
+        p.probability,
+        list_sort(
+            list(struct_pack(nth := p.nth, label := e.label, variable := e.variable))
+        ) as edges
+    from (
+        select
+            place,
+            probability,
+            unnest(edge_ids) as edge_id,
+            generate_subscripts(edge_ids, 1) as nth
+        from ranked
+        where place <= k
+    ) as p
+    inner join edge as e on p.edge_id = e.edge_id
+    group by p.place, p.probability
 )
 
 select
     place as rank,
-    array_to_string(labels, ' -> ') as path,
-    labels,
-    variables,
+    array_to_string([one.label for one in edges], ' -> ') as path,
+    [one.label for one in edges] as labels,
+    [one.variable for one in edges] as variables,
     probability
-from ranked
-where place <= k;
+from taken;
