@@ -266,7 +266,7 @@ def test_events_and_conditionals_are_sums_over_paths(
         return
     told = values(
         database,
-        f"select probability, evidence_probability from {call} "
+        f"select probability, evidence_probability from {call} "  # noqa: S608
         "order by cast(person_id as integer)",
     )
     assert told == [
@@ -548,7 +548,7 @@ def test_hostile_names_of_variables_labels_and_cegs_work(db: Database) -> None:
     )[1]
     evidence = {name: name for name in names[4:]}
     assert conditional == pytest.approx(mass(found, event) / mass(found, evidence))
-    ((total,),) = db.rows(f"select sum(probability) from cegdb.marginals('{quoted}')")[1]
+    ((total,),) = db.rows(f"select sum(probability) from cegdb.marginals('{quoted}')")[1]  # noqa: S608
     assert total == pytest.approx(len(names))
     best = values(db, f"from cegdb.most_probable_paths('{quoted}', 1)")
     assert best[0][3] == names
@@ -585,11 +585,12 @@ def test_a_conditioned_ceg_answers_by_the_tree_of_its_parent(chds: Database) -> 
     conditional = "cegdb.conditional_probability('chds', 'patients', ['Admission'])"
     high = "cegdb.event_probability('high', 'patients')"
     asked(chds, ("High", "Yes"), ("High", "No"), columns="Social Admission")
-    no, yes = values(chds, f"select probability from {conditional} order by event")
-    found = values(chds, f"select probability from {high} order by event")
+    share = "select probability from {} order by event"
+    no, yes = values(chds, share.format(conditional))
+    found = values(chds, share.format(high))
     assert found == [pytest.approx(no), pytest.approx(yes)]
     asked(chds, ("Low", "Yes"), columns="Social Admission")
-    assert values(chds, f"select probability from {high}") == [0]
+    assert values(chds, share.format(high)) == [0]
     rows = values(
         chds, "from cegdb.marginals('high') where variable in ('Social', 'Admission')"
     )
@@ -657,7 +658,7 @@ def long_chain(db: Database) -> Database:
     db.ingest(f"select {variables} from range(2) as r(i)", name="chain").event_tree()  # noqa: S608
     db.trees["chain"].set_stages({}).to_ceg()
     for table in ("position", "position_member", "ceg_edge"):
-        db.sql(f"delete from cegdb.{table}")
+        db.sql(f"delete from cegdb.{table}")  # noqa: S608
     db.sql("""
         insert into cegdb.position
         select 1, greatest(2 * d - 1, 0), if(d < 100, greatest(2 * d - 1, 0), null), 100 - d,

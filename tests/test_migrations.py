@@ -65,7 +65,6 @@ MACROS = {
     "paths": "",
     "nearest.macro": "",
     "ceg_answers.macro": "ceg_answers('none')",
-    "position_masses.macro": "position_masses('none')",
     "position_probability.macro": "position_probability('none')",
     "marginals.macro": "marginals('none')",
     "most_probable_paths.macro": "most_probable_paths('none', 1)",

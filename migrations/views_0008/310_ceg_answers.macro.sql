@@ -24,15 +24,22 @@ with found as (
     cross join (select list(n.name) as names from cegdb.ceg as n) as k
 ),
 
+-- As one list, so that DuckDB expects few rows here and looks for theirs in large tables.
 owner as (
     select
-        l.ancestor_id as ceg_id,
-        l.generation = 0 as is_own,
-        l.staging_id,
-        l.tree_id,
-        l.survey_id
-    from found as f
-    inner join cegdb.ceg_lines as l on f.ceg_id = l.ceg_id
+        x.line.ancestor_id as ceg_id,
+        x.line.generation = 0 as is_own,
+        x.line.staging_id as staging_id,
+        x.line.tree_id as tree_id,
+        x.line.survey_id as survey_id
+    from (
+        select unnest(y.lines) as line
+        from (
+            select list(l) as lines
+            from found as f
+            inner join cegdb.ceg_lines as l on f.ceg_id = l.ceg_id
+        ) as y
+    ) as x
 ),
 
 place as (
@@ -50,15 +57,27 @@ place as (
 ),
 
 -- Hyperstages of several variables do not tell which one is asked, the tree does.
+spanning as (
+    select x.pair.ceg_id as ceg_id, x.pair.tree_id as tree_id
+    from (
+        select unnest(y.pairs) as pair
+        from (
+            select list(distinct struct_pack(ceg_id := ceg_id, tree_id := tree_id)) as pairs
+            from place
+            where variable_id is null
+        ) as y
+    ) as x
+),
+
 asking as (
     select
         p.ceg_id,
         p.position_id,
         v.variable_id
-    from place as p
-    inner join cegdb.position_member as m
-        on p.ceg_id = m.ceg_id and p.position_id = m.position_id
-    inner join cegdb.vertex as v on p.tree_id = v.tree_id and m.vertex_id = v.vertex_id
+    from spanning as s
+    inner join cegdb.position_member as m on s.ceg_id = m.ceg_id
+    inner join cegdb.vertex as v on s.tree_id = v.tree_id and m.vertex_id = v.vertex_id
+    inner join place as p on m.ceg_id = p.ceg_id and m.position_id = p.position_id
     where p.variable_id is null
     group by p.ceg_id, p.position_id, v.variable_id
     union all

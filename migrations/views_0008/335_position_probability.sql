@@ -2,26 +2,20 @@
 -- name is for one CEG.
 create view cegdb.position_probability as
 select
-    p.ceg,
+    each_ceg.name as ceg,
     p.position,
     p.stage,
-    m.variable,
-    m.probability,
+    p.variable,
+    p.probability,
     p.position_id
-from cegdb.positions as p
-inner join (
-    select
-        each_ceg.name as ceg,
-        w.position_id,
-        w.variable,
-        w.probability
-    from cegdb.ceg as each_ceg
-    cross join
-        lateral (
-            select
-                position_id,
-                variable,
-                probability
-            from cegdb.position_masses(each_ceg.name)
-        ) as w
-) as m on p.ceg = m.ceg and p.position_id = m.position_id;
+from cegdb.ceg as each_ceg
+cross join
+    lateral (
+        select
+            position,
+            stage,
+            variable,
+            probability,
+            position_id
+        from cegdb.position_probability(each_ceg.name)
+    ) as p;
