@@ -319,6 +319,29 @@ def test_marginals_and_positions_are_sums_over_paths(
     ) == values(database, "from cegdb.position_probability('it') order by all")
 
 
+def test_an_edge_not_applicable_is_as_no_edge(db: Database) -> None:
+    """Y does not apply to some of those with X = a, and to none of those with X = b."""
+    rows = {("a", "y"): 5, ("a", "n"): 6, ("a", "-"): 7, ("b", "-"): 8, ("c", "n"): 9}
+    frame = pd.DataFrame(list(rows), columns=["X", "Y"]).assign(Z=["p", "q"] * 2 + ["p"])
+    tree = db.ingest(
+        frame.assign(n=rows.values()), "s", count="n", structural=["-"]
+    ).event_tree()
+    ceg = tree.set_stages({}).to_ceg()
+    found = leaves(db, ceg)
+    assert sorted(leaf.answers.get("Y", "none") for leaf in found if leaf.answers["X"] != "c") == [
+        "n", "none", NA, "y"
+    ]  # fmt: skip
+    asked(db, ("a", NA), (None, NA), ("b", NA), ("c", NA), ("a", "y"), columns="X Y")
+    told = values(db, "select X, Y, probability from cegdb.event_probability('s', 'patients')")
+    for x, y, probability in told:
+        event = {"Y": y} if x is None else {"X": x, "Y": y}
+        assert probability == pytest.approx(mass(found, event))
+    shares = dict(
+        values(db, "select label, probability from cegdb.marginals where variable = 'Y'")
+    )
+    assert shares == {x: pytest.approx(mass(found, {"Y": x})) for x in ("y", "n", NA)}
+
+
 def ranked(found: list[Leaf]) -> list[Leaf]:
     """Sort by probability, equal ones (within 1e-12) by levels."""
     groups: list[list[Leaf]] = []
@@ -463,6 +486,22 @@ def test_tables_are_found_by_any_name(chds: Database) -> None:
     assert values(chds, f"with mine as (from passing) {call.format('mine')}") == [
         pytest.approx(share)
     ]
+
+
+def test_arguments_may_be_parameters_or_names_in_a_column(chds: Database) -> None:
+    asked(chds, ("High",), columns="Social")
+    given_ones = {"ceg": "chds", "table": "patients", "question": ["Social"]}
+    call = "cegdb.conditional_probability($ceg, $table, $question)"
+    ((high, everybody),) = chds.rows(
+        f"select probability, evidence_probability from {call}",  # noqa: S608
+        given_ones,
+    )[1]
+    assert everybody == 1
+    each = (
+        "select c.name, m.probability from cegdb.ceg as c, cegdb.marginals(c.name) as m "
+        "where m.variable = 'Social' and m.label = 'High'"
+    )
+    assert values(chds, each) == [("chds", pytest.approx(high))]
 
 
 def test_values_are_read_as_ingest_reads_them(db: Database) -> None:

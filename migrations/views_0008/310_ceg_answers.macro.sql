@@ -17,9 +17,9 @@ with found as (
     from (
         select
             ceg_name as name,
-            max(c.ceg_id) as ceg_id
-        from cegdb.ceg as c
-        where c.name = ceg_name
+            max(this_ceg.ceg_id) as ceg_id
+        from cegdb.ceg as this_ceg
+        where this_ceg.name = ceg_name
     ) as f
     cross join (select list(n.name) as names from cegdb.ceg as n) as k
 ),

@@ -21,9 +21,9 @@ owned as (
             struct_pack(position_id := p.position_id, stage_id := p.stage_id, height := p.height)
         ) as places,
         max_by(p.position_id, p.height) as root_id
-    from cegdb.ceg as c
-    inner join cegdb.position as p on c.ceg_id = p.ceg_id
-    where c.name = ceg_name
+    from cegdb.ceg as this_ceg
+    inner join cegdb.position as p on this_ceg.ceg_id = p.ceg_id
+    where this_ceg.name = ceg_name
 ),
 
 place as (
@@ -54,9 +54,9 @@ staged as (
         select unnest(n.stage_ids) as stage_id
         from (
             select list(s.stage_id) as stage_ids
-            from cegdb.ceg as c
-            inner join cegdb.stage as s on c.staging_id = s.staging_id
-            where c.name = ceg_name
+            from cegdb.ceg as this_ceg
+            inner join cegdb.stage as s on this_ceg.staging_id = s.staging_id
+            where this_ceg.name = ceg_name
         ) as n
     ) as l
 ),

@@ -32,9 +32,9 @@ cegdb_ends as (
     select
         max_by(p.position_id, p.height) as root_id,
         min_by(p.position_id, p.height) as sink_id
-    from cegdb.ceg as c
-    inner join cegdb.position as p on c.ceg_id = p.ceg_id
-    where c.name = ceg_name
+    from cegdb.ceg as this_ceg
+    inner join cegdb.position as p on this_ceg.ceg_id = p.ceg_id
+    where this_ceg.name = ceg_name
 ),
 
 cegdb_known_variable as (
