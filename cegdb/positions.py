@@ -33,13 +33,14 @@ def merge_positions(
     staging_id: int,
     stop: Stop,
     progress: Progress,
-) -> tuple[int, list[Layer]]:
+) -> tuple[int, list[Layer], bool]:
     """Merge situations with isomorphic coloured subtrees into positions [1]_.
 
     Parameters
     ----------
     steps
-        Runs the SQL, in the transaction of the CEG; ``block`` and ``position_of`` stay.
+        Runs the SQL, in the transaction of the CEG; ``block``, ``label_digit`` and
+        ``position_of`` stay.
     ceg_id
         Whose ``position`` and ``position_member`` to write.
     tree
@@ -54,9 +55,10 @@ def merge_positions(
 
     Returns
     -------
-    n_positions, layers
+    n_positions, layers, is_full
         How many positions there are, the sink included, and what each step did: G_0 was
-        made, the leaves merged, then the situations of height 1, 2, ...
+        made, the leaves merged, then the situations of height 1, 2, ...; and whether no floret
+        lacks a label of its stage.
 
     Notes
     -----
@@ -118,4 +120,4 @@ def merge_positions(
     steps.drop(["staged_edge", "staged_situation"])
     steps.run("ceg_member", ceg_id=ceg_id, tree_id=tree_id)
     steps.run("ceg_position", ceg_id=ceg_id)
-    return n_before, layers
+    return n_before, layers, is_full
