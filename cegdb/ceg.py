@@ -113,9 +113,8 @@ def _build(
         n_vertices, layers, is_full = merge_positions(
             steps, ceg_id, tree, staging_id, stop, progress
         )
-        steps.run("plain_position", staging_id=staging_id)
+        steps.run("position_floret", tree_id=tree_id, staging_id=staging_id, is_full=is_full)
         steps.run("position_edge", tree_id=tree_id, staging_id=staging_id)
-        steps.run("position_floret", staging_id=staging_id, is_full=is_full)
         sizes = _sizes(ceg_id, tree["n_vertices"], layers, dict(steps.fetch("merged_edge")))
         _priors(steps, tree, staging)
         _raw_labels(steps, tree, staging_id)

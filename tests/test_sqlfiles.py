@@ -143,7 +143,9 @@ def test_unknown_step_lists_the_known_ones() -> None:
 def test_wrong_parameters_name_those_of_the_header() -> None:
     with (
         Steps(duckdb.connect()) as steps,
-        pytest.raises(SqlStepError, match=r"takes \['first_row', 'height'\], got \[\]\nhint: see the"),
+        pytest.raises(
+            SqlStepError, match=r"takes \['first_row', 'height'\], got \[\]\nhint: see the"
+        ),
     ):
         steps.run("layer_member")
 
