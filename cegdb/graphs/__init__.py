@@ -420,8 +420,8 @@ def draw(
     target = path_of(path)
     suffix = check_picture(target)
     if suffix == ".dot":
-        return _write(target, to_dot(graph, edge_info=edge_info).encode())
-    return _write(target, _rendered(graph, suffix[1:], edge_info))
+        return write_whole(target, to_dot(graph, edge_info=edge_info).encode())
+    return write_whole(target, _rendered(graph, suffix[1:], edge_info))
 
 
 def _graphviz() -> Any:
@@ -537,11 +537,11 @@ def write_graph(graph: Graph, path: str | os.PathLike[str]) -> Path:
     target = path_of(path)
     suffix = _suffix(target, GRAPH_FILES, "a graph")
     if suffix == ".dot":
-        return _write(target, to_dot(graph).encode())
+        return write_whole(target, to_dot(graph).encode())
     if suffix == ".json":
         content = nx.node_link_data(graph, edges="edges")
         text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=2)
-        return _write(target, f"{text}\n".encode())
+        return write_whole(target, f"{text}\n".encode())
     _check_xml(graph)
     numbered: Graph = nx.MultiDiGraph(**graph.graph)
     numbered.add_nodes_from(graph.nodes(data=True))
@@ -551,7 +551,7 @@ def write_graph(graph: Graph, path: str | os.PathLike[str]) -> Path:
     # Not write_graphml: its bytes depend on whether lxml is installed.
     nx.write_graphml_xml(numbered, stream)
     # ElementTree leaves a carriage return as it is, and a reader would drop it.
-    return _write(target, stream.getvalue().replace(b"\r", b"&#13;") + b"\n")
+    return write_whole(target, stream.getvalue().replace(b"\r", b"&#13;") + b"\n")
 
 
 def _check_xml(graph: Graph) -> None:
@@ -595,8 +595,22 @@ def _choice(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
-def _write(path: Path, content: bytes) -> Path:
-    """Write the file whole or not at all."""
+def write_whole(path: Path, content: bytes) -> Path:
+    """Write a file whole or not at all, and return its path.
+
+    Raises
+    ------
+    GraphError
+        There is no such folder, or it cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_whole(Path(folder, "one.txt"), b"one").read_bytes()
+    b'one'
+    """
     _check_folder(path)
     beside = path.with_name(f".cegdb-{secrets.token_hex(8)}.tmp")
     try:
