@@ -125,7 +125,9 @@ def statements(families: Sequence[Family]) -> list[Statement]:
     """
     place = {family.variable: i for i, family in enumerate(families)}
     found = [one for family in families for one in _of_family(family)]
-    found.sort(key=lambda one: (-one.n, -one.share, len(one.context), place[one.variable]))
+    found.sort(
+        key=lambda one: (-one.n, -round(one.share, 12), len(one.context), place[one.variable])
+    )
     return found
 
 

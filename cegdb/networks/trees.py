@@ -128,9 +128,10 @@ def staged_tree(
     ...         con.execute("select label, probability from cegdb.stage_edges").fetchall()
     [('a', 0.25), ('b', 0.75)]
     """
-    network = checked(network_of(source))
     check_alpha(alpha)
-    asked = network.order(order)
+    found = network_of(source)
+    asked = found.order(order)
+    network = checked(found)
     levels = {variable: network.levels[variable] for variable in asked}
     root = asked[0]
     possible = network.levels[root][
