@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -12,6 +13,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import BLANK
@@ -19,6 +21,7 @@ from strategies import StagedSample, staged_trees
 from surveys import NASTY
 
 import cegdb
+from cegdb.cli import main
 from cegdb.errors import NetworkError, StagingError
 from cegdb.networks import (
     Network,
@@ -791,3 +794,38 @@ def test_a_file_that_cannot_be_read_or_written_is_refused(db: Database, tmp_path
         staged.write_bif(tmp_path / "x.txt")
     with pytest.raises(cegdb.CegdbError, match="there is no folder"):
         staged.write_bif(tmp_path / "none" / "x.bif")
+
+
+# -----------------------------------------------------------------------------
+# Command line
+# -----------------------------------------------------------------------------
+
+
+def test_the_command_prints_and_writes_a_network_that_stages_takes(tmp_path: Path) -> None:
+    file, bif = str(tmp_path / "x.duckdb"), str(tmp_path / "x.bif")
+    with cegdb.open(file) as db:
+        stages = {("0", "*"): "a", ("1", "0"): "b0", ("1", "1"): "b1"}
+        staged_on(db, binary("X1", "X2", "Y"), stages)
+
+    def call(*args: str) -> Any:
+        result = CliRunner().invoke(main, args)
+        assert result.exit_code == 0, result.output
+        return result
+
+    printed = call("network", file, "rows", "-o", bif)
+    assert "Y,X2,context,True,Y depends on X2 in some contexts only" in printed.stdout
+    assert "X1,,,True,X1 depends on nothing before it" in printed.stdout
+    assert "not unique" not in printed.stderr
+    printed = call("network", file, "rows", "--contexts", "--format", "json")
+    assert json.loads(printed.stdout)[-1]["context"] == ["X1 = 0"]
+    call("stages", file, "rows", "--given", bif, "--name", "again")
+    assert "total" in call("network", file, "again").stdout
+
+
+def test_the_command_tells_that_parents_are_not_unique(tmp_path: Path) -> None:
+    file = str(tmp_path / "x.duckdb")
+    with cegdb.open(file) as db:
+        rows = pd.DataFrame([(a, a, y) for a in "01" for y in "01"], columns=["X1", "X2", "Y"])
+        db.ingest(rows, "rows").event_tree().set_stages({})
+    said = CliRunner().invoke(main, ["network", file, "rows"]).stderr
+    assert "note: of 1 variable the parents are not unique" in said

@@ -109,6 +109,7 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
             tree.set_stages({("u",): "s", ("u", "x"): "s"})
         tree.staging_template(tmp_path / "stages.csv")
         by_hand = tree.set_stages(tmp_path / "stages.csv", depends={"c": ["a"]})
+        db.staged_tree(by_hand.to_bayesian_network(), "network")
         by_hand.join("u1", "u2").split("u1")
         survey.append("select 'v' as a, 'x' as b, 'r' as c, 2 as w")
         db.rebuild()
