@@ -347,7 +347,14 @@ def test_a_network_comes_back_from_its_staged_tree(
         assert all(is_unique for _, is_unique in graph.nodes(data="is_unique"))
         again = db.staged_tree(graph, "again")
         assert again.stages["n_situations"].tolist() == staged.stages["n_situations"].tolist()
-        reached = paths_of(staged.to_ceg())
+        ceg = staged.to_ceg()
+        marginals = ceg.marginals().set_index(["variable", "label"])["probability"]
+        for name, labels in network.levels.items():
+            for label in labels:
+                everyone = assignments(network.levels)
+                expected = sum(joint(network, one) for one in everyone if one[name] == label)
+                assert marginals[name, label] == pytest.approx(expected, abs=1e-12)
+        reached = paths_of(ceg)
         assert len(reached) == math.prod(map(len, network.levels.values()))
         for labels, p in reached.items():
             answers = dict(zip(order, labels, strict=True))

@@ -119,7 +119,7 @@ class Networked(Resampled):
         >>> graph.edges(data="kind")
         OutEdgeDataView([('x', 'y', 'total')])
         """
-        from cegdb.graphs.networks import network_graph
+        from cegdb.graphs import network_graph
 
         return network_graph(*networks.smallest_network(self._store, self.id))
 
@@ -136,6 +136,6 @@ class Networked(Resampled):
         NetworkError
             A table has more than a million rows.
         """
-        from cegdb.graphs.networks import write_bif
+        from cegdb.graphs import write_bif
 
         return write_bif(networks.smallest_network(self._store, self.id)[0], path)

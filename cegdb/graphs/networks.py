@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cegdb.errors import GraphError, path_of
-from cegdb.graphs import write_whole
+from cegdb.graphs.files import write_whole
 from cegdb.networks import bif_text, is_bif
 
 if TYPE_CHECKING:

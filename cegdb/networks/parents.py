@@ -150,7 +150,9 @@ class _Histories:
         steps.run("network_edge", **of_tree)
         steps.run("configuration", is_empty=tree["n"] == 0, **of_tree)
         self.levels: dict[int, dict[int, str]] = {i: {} for i in range(1, len(self.order) + 1)}
-        for place, label_id, label in steps.fetch("network_level", variable_ids=variable_ids):
+        for place, label_id, label in steps.fetch(
+            "network_level", survey_id=tree["survey_id"], variable_ids=variable_ids
+        ):
             self.levels[place][label_id] = label
         for (place,) in steps.rows(
             "select distinct place from temp.configuration where stage_key = -1 union "

@@ -2,10 +2,9 @@
 -- mode:    create
 -- purpose: The edges of a staged tree as answers of a network: the place of their variable
 --          in the order of the tree, the label that the staging gives (-1: not applicable),
---          its probability, and how many edges the floret has.
+--          and its probability.
 -- reads:   edge, level, stage_member, stage_edge, relabelled_edge
--- writes:  network_edge(vertex_id, child_id, place, label_id, label, level_id, probability,
---          n_edges)
+-- writes:  network_edge(vertex_id, child_id, place, label_id, level_id, probability)
 -- params:  tree_id INTEGER, the tree
 --          staging_id INTEGER, its staging
 --          variable_ids INTEGER[], the variables in the order of the tree
@@ -15,10 +14,8 @@ select
     e.child_id,
     list_position(cast($variable_ids as integer[]), l.variable_id) as place,
     if(l.kind = 'structural', -1, coalesce(r.label_id, l.label_id)) as label_id,
-    coalesce(r.label, l.label) as label,
     e.level_id,
-    a.probability,
-    count(*) over (partition by e.parent_id) as n_edges
+    a.probability
 from cegdb.edge as e
 inner join cegdb.level as l on e.level_id = l.level_id
 inner join cegdb.stage_member as m

@@ -3,15 +3,15 @@
 -- purpose: The labels that each variable of a network can take, in level order: those on
 --          edges of the tree, and values declared that no edge has; not applicable is left
 --          out.
--- reads:   network_edge, level
+-- reads:   network_edge, level, labels
 -- writes:  network_level(place, label_id, label)
--- params:  variable_ids INTEGER[], the variables in the order of the tree
+-- params:  survey_id INTEGER, whose labels are shown
+--          variable_ids INTEGER[], the variables in the order of the tree
 -- source:  SPEC 10
 with labelled as (
     select
         e.place,
         e.label_id,
-        e.label,
         e.level_id
     from temp.network_edge as e
     where e.label_id >= 0
@@ -19,7 +19,6 @@ with labelled as (
     select
         list_position(cast($variable_ids as integer[]), l.variable_id) as place,
         l.label_id,
-        l.label,
         l.level_id
     from cegdb.level as l
     where
@@ -29,9 +28,10 @@ with labelled as (
 )
 
 select
-    place,
-    label_id,
-    min(label) as label
-from labelled
-group by place, label_id
-order by place, min(level_id), label_id
+    a.place,
+    a.label_id,
+    min(c.label) as label
+from labelled as a
+inner join cegdb.labels as c on c.survey_id = $survey_id and a.label_id = c.label_id
+group by a.place, a.label_id
+order by a.place, min(a.level_id), a.label_id
