@@ -587,7 +587,40 @@ def test_parents_kinds_and_contexts_are_those_of_brute_force(
 
 
 @few
-@given(staged_trees(max_depth=4, jumps=True))
+@given(st.data())
+def test_on_an_incomplete_domain_parents_tell_stages_apart_and_none_is_needless(
+    database: Database, data: Any
+) -> None:
+    levels = {f"X{i}": ["0", "1", "2"][:size] for i, size in enumerate((2, 3, 2))}
+    every = list(itertools.product(*levels.values()))
+    histories = data.draw(st.lists(st.sampled_from(every), min_size=1, unique=True))
+    stage = {path: data.draw(st.integers(0, 1)) for path in histories}
+    rows = [(*path, y) for path in histories for y in "ny"]
+    with emptied_at_end(database) as db:
+        frame = pd.DataFrame(rows, columns=[*levels, "Y"])
+        staged = db.ingest(frame, "rows").event_tree().set_stages(stage)
+
+        def tells(kept: Sequence[int]) -> bool:
+            met: dict[tuple[str, ...], set[int]] = {}
+            for path, found in stage.items():
+                met.setdefault(tuple(path[i] for i in kept), set()).add(found)
+            return all(len(stages) == 1 for stages in met.values())
+
+        kept = [0, 1, 2]
+        for i in range(3):
+            if tells([j for j in kept if j != i]):
+                kept.remove(i)
+        sets = [s for size in range(4) for s in itertools.combinations(range(3), size)]
+        least = [
+            s for s in sets if tells(s) and not any(tells([j for j in s if j != i]) for i in s)
+        ]
+        found = staged.parents[staged.parents["variable"] == "Y"]
+        assert found["parent"].dropna().tolist() == [f"X{i}" for i in kept]
+        assert set(found["is_unique"]) == {len(least) == 1}
+
+
+@few
+@given(staged_trees(jumps=True) | staged_trees(cross_variables=True))
 def test_the_network_gives_each_path_the_probability_that_the_tree_gives(
     database: Database,
     sample: StagedSample,
@@ -606,7 +639,7 @@ def test_the_network_gives_each_path_the_probability_that_the_tree_gives(
         wanted = {
             tuple(label for _, label in path): name for path, name in sample.stage.items()
         }
-        staged = tree.set_stages(wanted)
+        staged = tree.set_stages(wanted, hyperstages="labels")
         graph = staged.to_bayesian_network()
         network = network_of(graph)
         tables = {
@@ -716,6 +749,22 @@ def test_a_file_with_odd_labels_goes_through_a_database(db: Database, tmp_path: 
     assert edges_of(tree.set_stages(file)) != {}
     again = db.staged_tree(str(file), "again")
     same(network, read_network(again))
+
+
+def test_any_label_goes_through_a_database_and_a_file(db: Database, tmp_path: Path) -> None:
+    labels = [label for label in NASTY.elements if label]
+    names = ["x", "X", " x", 'x"', "select", "é", "a,b"]
+    row = np.random.default_rng(2).dirichlet([1.0] * len(labels)).tolist()
+    tables: dict[str, dict[tuple[str, ...], list[float]]] = {names[0]: {(): row}}
+    parents: dict[str, list[str]] = {names[0]: []}
+    levels = {names[0]: labels}
+    for name in names[1:]:
+        parents[name], levels[name] = [names[0]], ["one"]
+        tables[name] = {(label,): [1.0] for label in labels}
+    staged = db.staged_tree(Network("any", parents, levels, tables))
+    found = read_bif(staged.write_bif(tmp_path / "any.bif"))
+    assert found.levels == levels
+    assert found.tables["x"][()] == pytest.approx(row, abs=1e-12)
 
 
 def test_bif_as_others_write_it() -> None:

@@ -98,7 +98,7 @@ def staged_tree(
         How many rows the tables are worth should rows be added later; left out, the largest
         number of labels of a variable.
     replace
-        Drop a survey of that name first, with everything built on it.
+        Drop a survey, tree and staging of that name first, with everything built on them.
 
     Returns
     -------
