@@ -432,6 +432,8 @@ def test_many_labels_keep_their_probabilities(db: Database) -> None:
     network = Network("chain", parents, levels, tables)
     staged = db.staged_tree(network)
     same(network, read_network(staged))
+    assert staged.settings["prior"]["source"] == "network chain"
+    assert "note:" not in staged.summary
     probabilities = staged.stage_edges.groupby("stage")["probability"].sum()
     assert probabilities.tolist() == pytest.approx([1.0] * len(probabilities), abs=1e-12)
 

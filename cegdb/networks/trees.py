@@ -11,6 +11,7 @@ from cegdb.networks.reading import network_of
 from cegdb.sqlfiles import Steps
 from cegdb.stages import check_alpha, set_stages
 from cegdb.stages.making import settled_alpha
+from cegdb.stages.priors import PriorRows
 from cegdb.store.objects import row
 from cegdb.tree import event_tree
 
@@ -170,7 +171,7 @@ def staged_tree(
             name=called if name is not None else None,
             depends={variable: list(network.parents[variable]) for variable in asked},
             alpha=alpha,
-            prior=_PRIORS,
+            prior=PriorRows(_PRIORS, f"network {network.name}"),
             replace=replace,
         )
 
