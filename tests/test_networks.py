@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     Assignment = dict[str, str]
 
 NA = "not applicable"
-few = settings(max_examples=8, deadline=None)
+few = settings(max_examples=5, deadline=None)
 
 
 # -----------------------------------------------------------------------------
