@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cegdb import ceg as ceg_room
-from cegdb.api.asked import Askable
+from cegdb.api.independent import Independent
 from cegdb.api.named import Drawn
 from cegdb.evidence import All
 from cegdb.query.asking import condition
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cegdb.store.objects import Kind
 
 
-class ChainEventGraph(Drawn, Askable):
+class ChainEventGraph(Drawn, Independent):
     """A Chain Event Graph: positions, edges, and the steps that led to it."""
 
     kind: Kind = "ceg"
@@ -36,6 +36,14 @@ class ChainEventGraph(Drawn, Askable):
             found = condition(compile_ceg(self._store, self.id), All(()))
             self._compiled = (made, found)
         return self._compiled[1]
+
+    def _stage_names(self) -> dict[int, str]:
+        rows = self._rows("positions", "ceg", "position_id", None)
+        return {
+            int(str(row["stage_id"])): str(row["stage"])
+            for row in rows
+            if row["stage_id"] is not None
+        }
 
     @property
     def staging(self) -> StagedTree:

@@ -315,7 +315,7 @@ def _below(graph: Graph, node: int) -> NDArray[np.bool_]:
     return found
 
 
-def _changes(ceg: Compiled, part: Evidence) -> tuple[int, Ints]:
+def change_of(ceg: Compiled, part: Evidence) -> tuple[int, Ints]:
     """Return whether an event holds before the first edge, and what each edge changes."""
     if isinstance(part, Answer):
         variable, places, may_lack = _places(ceg, part)
@@ -339,7 +339,7 @@ def _count(ceg: Compiled, part: Count) -> Automaton:
     n_edges, n_events = len(ceg.probability), len(part.of)
     start, change = 0, np.zeros(n_edges, np.int64)
     for event in part.of:
-        holds, changes = _changes(ceg, event)
+        holds, changes = change_of(ceg, event)
         start += holds
         change += changes
     states = np.arange(n_events + 1)
@@ -353,7 +353,7 @@ def _order(ceg: Compiled, part: Order) -> Automaton:
     changes = []
     starts = []
     for event in (part.first, part.second):
-        holds, change = _changes(ceg, event)
+        holds, change = change_of(ceg, event)
         if (change < 0).any() or (holds and not (isinstance(event, Visit) and event.is_passed)):
             raise QueryError(
                 f"{event} happens at no moment of a path",

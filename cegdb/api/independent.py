@@ -1,0 +1,128 @@
+"""What the graph of a CEG says of independence, as the user asks for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cegdb.api.asked import Askable
+from cegdb.query import cuts, independence
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+    from cegdb.evidence import Asked
+    from cegdb.query.independence import Independence, Parts
+
+
+class Independent(Askable):
+    """What a CEG says of independence."""
+
+    def _stage_names(self) -> dict[int, str]:
+        raise NotImplementedError
+
+    def cuts(self) -> pd.DataFrame:
+        """Return where the past no longer matters.
+
+        Returns
+        -------
+        DataFrame
+            One row a set of positions of which each path passes exactly one (a fine cut):
+            ``kind`` and ``of`` (single ``position``, all of a ``variable``, all of a
+            ``depth`` or ``height`` in edges); ``variable`` asked at all of them;
+            ``positions``, ``stages`` as lists; ``is_cut``: these are all positions of
+            the stages; ``statement`` in words. Sets that say nothing are left out.
+
+        Notes
+        -----
+        O(edges) for positions, depths and heights, and for each variable [1]_.
+
+        References
+        ----------
+        .. [1] Smith & Anderson (2008), Artificial Intelligence 172:42-68.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(80) t(i)")
+        ...     print(survey.event_tree().learn_stages().to_ceg().cuts().statement[0])
+        everybody passes w1: what comes after does not depend on what came before
+        """
+        import pandas as pd
+
+        found = cuts.useful_cuts(self._conditioned().ceg, self._stage_names())
+        return pd.DataFrame(found, columns=list(cuts.Cut._fields))
+
+    def is_fine_cut(self, positions: Sequence[str | int]) -> bool:
+        """Return whether each path passes exactly one of some positions.
+
+        Then what comes after does not depend on what came before, given which is passed.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     ceg.is_fine_cut(["w1", "w2"]), ceg.is_fine_cut(["w1"])
+        (True, False)
+        """
+        return cuts.is_fine_cut(self._conditioned().ceg, positions)
+
+    def is_cut(self, stages: Sequence[str | int]) -> bool:
+        """Return whether each path passes exactly one position of some stages.
+
+        Then the next answer does not depend on what came before, given which stage it is.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     ceg.is_cut(["u1", "u2"]), ceg.is_cut(["u1"])
+        (True, False)
+        """
+        return cuts.is_cut(self._conditioned().ceg, stages, self._stage_names())
+
+    def independence(
+        self, x: Parts, y: Parts, *, given: Parts = (), context: Asked | None = None
+    ) -> Independence:
+        """Return whether X is independent of Y given Z, for all values of the probabilities.
+
+        Parameters
+        ----------
+        x, y, given
+            Variables by name, one or several, or events: ``{"smoker": ["Never", "Former"]}``,
+            `cegdb.evidence.visits`, `cegdb.evidence.takes`. A variable that a path lacks
+            has the answer ``not applicable`` there.
+        context
+            Something known (as for `given` of a CEG): there X and Y are compared.
+
+        Returns
+        -------
+        Independence
+            ``holds`` for all values; ``false_positive_bound``, the probability that it is
+            wrong; ``fitted``, the conditional mutual information in nats at the fitted
+            probabilities; ``strata``, the same for each combination of answers of Z, those
+            that differ most first; ``statement``; ``str()`` is all of it in words.
+
+        Raises
+        ------
+        QueryError
+            A name is unknown or used twice, or the context is impossible or soft evidence.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(80) t(i)")
+        ...     print(survey.event_tree().learn_stages().to_ceg().independence("x", "y"))
+        x independent of y: yes, whatever the probabilities of the stages (wrong with \
+probability below 1e-35)
+        """
+        return independence.independence(
+            self._conditioned().ceg, x, y, given=given, context=context
+        )
