@@ -37,6 +37,9 @@ class ChainEventGraph(Drawn, Independent):
             self._compiled = (made, found)
         return self._compiled[1]
 
+    def _survey_id(self) -> int:
+        return int(self.staging.tree._row()["survey_id"])
+
     def _stage_names(self) -> dict[int, str]:
         rows = self._rows("positions", "ceg", "position_id", None)
         return {

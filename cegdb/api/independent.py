@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cegdb.api.asked import Askable
+from cegdb.api.named import Named
 from cegdb.query import cuts, independence
+from cegdb.query.association import independence_test
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,13 +15,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cegdb.evidence import Asked
+    from cegdb.query.association import GivenRows, IndependenceTest
     from cegdb.query.independence import Independence, Parts
 
 
-class Independent(Askable):
+class Independent(Named, Askable):
     """What a CEG says of independence."""
 
     def _stage_names(self) -> dict[int, str]:
+        raise NotImplementedError
+
+    def _survey_id(self) -> int:
         raise NotImplementedError
 
     def cuts(self) -> pd.DataFrame:
@@ -107,7 +113,8 @@ class Independent(Askable):
             ``holds`` for all values; ``false_positive_bound``, the probability that it is
             wrong; ``fitted``, the conditional mutual information in nats at the fitted
             probabilities; ``strata``, the same for each combination of answers of Z, those
-            that differ most first; ``statement``; ``str()`` is all of it in words.
+            that differ most first (``frame`` as a DataFrame); ``statement``; ``str()`` is
+            the answer in words.
 
         Raises
         ------
@@ -126,3 +133,21 @@ probability below 1e-35)
         return independence.independence(
             self._conditioned().ceg, x, y, given=given, context=context
         )
+
+    def test_independence(
+        self, x: str, y: str, *, given: GivenRows = (), alpha: float | None = None
+    ) -> IndependenceTest:
+        """Return whether the rows of its survey speak for X independent of Y.
+
+        Names and labels are those of the survey; see `Survey.test_independence`.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     round(ceg.test_independence("y", "x").posterior_dependence, 3)
+        0.636
+        """
+        return independence_test(self._store, self._survey_id(), x, y, given=given, alpha=alpha)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, TypeAlias
 
+    import pandas as pd
     from numpy.typing import NDArray
 
     from cegdb.query.automata import Product
@@ -74,6 +75,20 @@ class Independence:
     false_positive_bound: float
     fitted: float
     strata: tuple[Stratum, ...]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The strata as rows, those that differ most first.
+
+        Columns: ``stratum``, an answer to each variable of Z in words; its
+        ``probability``; whether independence ``holds`` there for all parameters; at the
+        fitted ones ``mutual_information`` in it (nats), ``contribution`` of it to that of
+        all, and the largest ``difference`` between probabilities of an answer of X for two
+        answers of Y.
+        """
+        import pandas as pd
+
+        return pd.DataFrame(self.strata, columns=list(Stratum._fields))
 
     def __str__(self) -> str:
         """Return it in words."""
