@@ -10,6 +10,7 @@ from cegdb.api.named import Drawn
 from cegdb.evidence import All
 from cegdb.query.asking import condition
 from cegdb.query.compiled import compile_ceg
+from cegdb.query.explaining import count_people, names_of_stages
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from cegdb.api.staging import StagedTree
     from cegdb.query.asking import Conditioned
+    from cegdb.query.explaining import Counts
     from cegdb.store import Store
     from cegdb.store.objects import Kind
 
@@ -40,13 +42,20 @@ class ChainEventGraph(Drawn, Independent):
     def _survey_id(self) -> int:
         return int(self.staging.tree._row()["survey_id"])
 
+    def _counts(self) -> Counts:
+        staging = self.staging
+        tree = staging.tree
+        told, order = tree._row()["summary"], tree.settings["order"]
+        return count_people(
+            self._conditioned().ceg,
+            self._rows("positions", "ceg", "position_id", None),
+            self._rows("ceg_edges", "ceg", "source_id", None),
+            n_left_out=int(told.get("rows_left_out", 0)),
+            order=[str(name) for name in order] if isinstance(order, list) else [],
+        )
+
     def _stage_names(self) -> dict[int, str]:
-        rows = self._rows("positions", "ceg", "position_id", None)
-        return {
-            int(str(row["stage_id"])): str(row["stage"])
-            for row in rows
-            if row["stage_id"] is not None
-        }
+        return names_of_stages(self._rows("positions", "ceg", "position_id", None))
 
     @property
     def staging(self) -> StagedTree:

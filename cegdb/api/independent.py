@@ -8,6 +8,7 @@ from cegdb.api.asked import Askable
 from cegdb.api.named import Named
 from cegdb.query import cuts, independence
 from cegdb.query.association import independence_test
+from cegdb.query.explaining import explain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from cegdb.evidence import Asked
     from cegdb.query.association import GivenRows, IndependenceTest
+    from cegdb.query.explaining import Counts, Explanation
     from cegdb.query.independence import Independence, Parts
 
 
@@ -26,6 +28,9 @@ class Independent(Named, Askable):
         raise NotImplementedError
 
     def _survey_id(self) -> int:
+        raise NotImplementedError
+
+    def _counts(self) -> Counts:
         raise NotImplementedError
 
     def cuts(self) -> pd.DataFrame:
@@ -151,3 +156,32 @@ probability below 1e-35)
         0.636
         """
         return independence_test(self._store, self._survey_id(), x, y, given=given, alpha=alpha)
+
+    def explain(self) -> Explanation:
+        """Return what it says in sentences, the most consequential first.
+
+        Returns
+        -------
+        Explanation
+            Shows itself as text; ``frame`` has one row a sentence. Its people; at which
+            positions the last answer is most and least probable; what goes with it; cuts;
+            what is independent for all probabilities. A few sentences of each, the others
+            counted.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     survey.event_tree().learn_stages().to_ceg().explain()
+        People:
+          - 80 rows are in CEG 'survey', which has 3 positions in 3 stages
+        Who answers y:
+          - y is asked of 80 rows at 2 positions; probabilities: False 0.622, True 0.378
+          - y = False is most probable at w2 (n = 40; mostly x = 1): 0.744; least at w1 \
+(n = 40; mostly x = 0): 0.500
+        What goes with y:
+          - x: y = False has probability 0.744 where it is 1 (n = 40), 0.500 where it is 0 \
+(n = 40)
+        """
+        return explain(self._conditioned().ceg, self._counts())
