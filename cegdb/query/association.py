@@ -90,6 +90,16 @@ class IndependenceTest:
     low: float
     high: float
 
+    def row(self) -> tuple[list[str], list[object]]:
+        """Return the names of columns and the values of one row, groups spread out."""
+        found: dict[str, object] = {}
+        for name, value in vars(self).items():
+            if isinstance(value, Group):
+                found |= {f"{name}_{part}": one for part, one in value._asdict().items()}
+            else:
+                found[name] = value
+        return list(found), list(found.values())
+
     def __str__(self) -> str:
         """Return it in words."""
         left_out = (

@@ -153,7 +153,7 @@ def _shortened(said: Sequence[str], left_out: int = 0) -> tuple[str, ...]:
     """Return the first sentences, and how many more there are."""
     more = len(said) - MOST + left_out if len(said) > MOST else left_out
     told = tuple(said[:MOST])
-    return (*told, f"({counted(more, 'statement')} more left out)") if more > 0 else told
+    return (*told, f"({more:,} more left out)") if more > 0 else told
 
 
 def _ordered(ceg: Compiled, counts: Counts) -> list[str]:

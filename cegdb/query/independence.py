@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import ceil, log10
+from math import ceil, fsum, log10
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -196,7 +196,7 @@ def independence(
         _statement(parts, evidence),
         is_so,
         bound if is_so else 0.0,
-        max(0.0, float(sum(stratum.contribution for stratum in strata))),
+        fsum(stratum.contribution for stratum in strata),
         tuple(sorted(strata, key=lambda one: -round(one.contribution, 15))),
     )
 
@@ -330,6 +330,7 @@ def _strata(cells: _Cells, mass: Floats, holds: NDArray[np.bool_]) -> list[Strat
     is_lacking = np.bincount(zx, minlength=len(of_zx)) < n_groups[z_of_zx]
     difference = np.zeros(n)
     np.maximum.at(difference, z_of_zx, most - np.where(is_lacking, 0.0, least))
+    contribution, difference = (np.where(holds, 0.0, of) for of in (contribution, difference))
     within = np.divide(contribution, of_z, out=np.zeros(n), where=of_z > 0)
     columns = (of_z, holds, within, contribution, difference)
     return [
