@@ -52,7 +52,16 @@ class ChainEventGraph(Drawn, Independent):
             self._rows("ceg_edges", "ceg", "source_id", None),
             n_left_out=int(told.get("rows_left_out", 0)),
             order=[str(name) for name in order] if isinstance(order, list) else [],
+            parents=self._sentences("parents"),
+            statements=self._sentences("independences"),
         )
+
+    def _sentences(self, what: str) -> list[str]:
+        """Return what the stages say, if the staging tells it and holds without evidence."""
+        if self._row()["staging_id"] is None:
+            return []
+        frame = getattr(self.staging, what, None)
+        return [] if frame is None else [str(said) for said in frame["sentence"]]
 
     def _stage_names(self) -> dict[int, str]:
         return names_of_stages(self._rows("positions", "ceg", "position_id", None))

@@ -45,8 +45,9 @@ class Counts(NamedTuple):
         Stage -> its name.
     order
         The variables from the root on.
-    parents
-        What each answer depends on, in words: statements of the staging (SPEC 9.2).
+    parents, statements
+        What each answer depends on, and what it is independent of and where, in words:
+        read off the stages (SPEC 9.2), most people first.
     """
 
     n: Ints
@@ -55,6 +56,7 @@ class Counts(NamedTuple):
     stage_names: Mapping[int, str]
     order: Sequence[str]
     parents: Sequence[str] = ()
+    statements: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,8 @@ def count_people(
     *,
     n_left_out: int,
     order: Sequence[str],
+    parents: Sequence[str],
+    statements: Sequence[str],
 ) -> Counts:
     """Return the respondents of a CEG, from rows of its views."""
     n = {row["position_id"]: row["n"] for row in positions}
@@ -109,6 +113,8 @@ def count_people(
         n_left_out,
         names_of_stages(positions),
         order,
+        parents,
+        statements,
     )
 
 
@@ -143,7 +149,8 @@ def explain(ceg: Compiled, counts: Counts) -> Explanation:
     cuts = _by_people(ceg, counts)
     sections += [
         ("Where the past no longer matters", _shortened(cuts)),
-        ("What each answer depends on", _shortened([*counts.parents])),
+        ("What each answer depends on", _shortened(counts.parents)),
+        ("Independent by the stages", _shortened(counts.statements)),
         ("Independent, whatever the probabilities", _independent(ceg, counts, variables)),
     ]
     return Explanation(tuple((title, said) for title, said in sections if said))
@@ -296,7 +303,7 @@ def _independent(ceg: Compiled, counts: Counts, variables: Sequence[str]) -> tup
         n = int(counts.n[at].sum())
         for earlier in range(later):
             x = variables[earlier]
-            others = [name for name in variables[:later] if name != x]
+            others = [name for name in variables[:later] if name != x and not counts.statements]
             n_states = float(np.prod([_n_answers(ceg, name) for name in (x, y)]))
             questions = (
                 [([], n_states), (others, ways[at].sum())] if others else [([], n_states)]
