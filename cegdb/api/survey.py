@@ -210,8 +210,8 @@ class Survey(Named):
             combination of their answers. A list may hold both:
             ``["region", {"smoker": "Current"}]``.
         alpha
-            Prior mass, shared equally among strata, groups and answers; left out, the
-            largest number of levels of a variable named.
+            Prior mass of each stratum, shared equally among groups and answers; left out,
+            the largest number of levels of a variable named.
 
         Returns
         -------

@@ -125,7 +125,11 @@ def independence(
 @click.argument("y")
 @STRATA
 @CONTEXT
-@click.option("--alpha", type=float, help="Prior mass; left out, the most levels of one.")
+@click.option(
+    "--alpha",
+    type=float,
+    help="Prior mass of a stratum; left out, the most levels of a variable.",
+)
 @FORMAT
 def test_independence(
     db: Path,

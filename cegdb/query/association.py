@@ -56,7 +56,7 @@ class IndependenceTest:
         Natural log of P(rows | independent) / P(rows | dependent): above 0 they speak for
         independence.
     alpha
-        Prior mass, shared equally among strata, groups and answers.
+        Prior mass of each stratum, shared equally among groups and answers.
     posterior_dependence
         Probability of dependence if both were equally probable before.
     g, df, p_value
@@ -157,7 +157,8 @@ def independence_test(
         context); names of variables stratify: X and Y are compared within each
         combination of their answers. A list may hold both.
     alpha
-        Prior mass; left out, the largest number of levels of a variable named.
+        Prior mass of each stratum; left out, the largest number of levels of a variable
+        named.
 
     Returns
     -------
@@ -172,8 +173,8 @@ def independence_test(
 
     Notes
     -----
-    A stratum z with r answers to X and c to Y has prior mass a = alpha / (strata r c) in
-    each cell. Dependent: each group y has its own probabilities of X,
+    A stratum z with r answers to X and c to Y has prior mass a = alpha / (r c) in each
+    cell. Dependent: each group y has its own probabilities of X,
     P(rows) = prod_y DM(n_zxy; a). Independent: one for all groups, DM(sum_y n_zxy; c a), as
     if groups of one stage were merged. DM is the Dirichlet-multinomial
     Gamma(A) / Gamma(A + N) prod_x Gamma(a_x + n_x) / Gamma(a_x). G = 2 sum n log(n / e)

@@ -93,7 +93,7 @@ def log_bayes_factor(cells: Cells, alpha: float) -> float:
     cells
         One or more.
     alpha
-        Prior mass, shared equally among strata, then among the cells of each.
+        Prior mass of each stratum, shared equally among its cells.
 
     Examples
     --------
@@ -107,16 +107,15 @@ def log_bayes_factor(cells: Cells, alpha: float) -> float:
     z, zx, zy = cells.z, cells.zx, cells.zy
     z_of_zx, z_of_zy = _of(z, zx), _of(z, zy)
     n_x, n_y = np.bincount(z_of_zx), np.bincount(z_of_zy)
-    of_stratum = alpha / len(n_x)
 
     def gained(prior: Floats, size: Floats) -> Floats:
         found: Floats = gammaln(prior + size) - gammaln(prior)
         return found
 
-    own = gained((of_stratum / (n_x * n_y))[z], cells.size)
-    of_groups = gained((of_stratum / n_y)[z_of_zy], _sums(cells.size, zy))
-    pooled = gained((of_stratum / n_x)[z_of_zx], _sums(cells.size, zx))
-    of_strata = gained(np.full(len(n_x), of_stratum), _sums(cells.size, z))
+    own = gained((alpha / (n_x * n_y))[z], cells.size)
+    of_groups = gained((alpha / n_y)[z_of_zy], _sums(cells.size, zy))
+    pooled = gained((alpha / n_x)[z_of_zx], _sums(cells.size, zx))
+    of_strata = gained(np.full(len(n_x), alpha), _sums(cells.size, z))
     return fsum([*pooled, *-of_strata, *of_groups, *-own])
 
 

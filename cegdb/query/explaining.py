@@ -140,11 +140,12 @@ def explain(ceg: Compiled, counts: Counts) -> Explanation:
         said.append("some positions ask several variables, so answers are not told apart")
         return Explanation((sections[0], ("Cuts", _shortened(said))))
     variables = _ordered(ceg, counts)
+    given = condition(ceg, All(()))
     if variables:
         last = variables[-1]
         sections += [
-            (f"Who answers {last}", _outcome(ceg, counts, last)),
-            (f"What goes with {last}", _effects(ceg, counts, variables)),
+            (f"Who answers {last}", _outcome(given, counts, last)),
+            (f"What goes with {last}", _effects(given, counts, variables)),
         ]
     cuts = _by_people(ceg, counts)
     sections += [
@@ -180,15 +181,17 @@ def _people(ceg: Compiled, counts: Counts) -> tuple[str, ...]:
     ended = n - int(counts.n[-1])
     if not ended:
         return (words,)
-    return words, f"{counted(ended, 'row')} {agreeing(ended, 'lack')} an answer on the way"
+    do = agreeing(ended, "do")
+    return words, f"{counted(ended, 'row')} {do} not reach its end, for want of an answer"
 
 
-def _outcome(ceg: Compiled, counts: Counts, last: str) -> tuple[str, ...]:
+def _outcome(given: Conditioned, counts: Counts, last: str) -> tuple[str, ...]:
     """Say how probable the answers to the last question are, and at which positions."""
+    ceg = given.ceg
     place = ceg.place(last)
     nodes = np.flatnonzero(ceg.variable == place)
     n = int(counts.n[nodes].sum())
-    (labels,), probability = distribution(_plain(ceg), [last])
+    (labels,), probability = distribution(given, [last])
     each = [f"{x} {p:.3f}" for x, p in zip(labels, probability.tolist(), strict=True)]
     of_all = (
         f"{last} is asked of {counted(n, 'row')} at {counted(len(nodes), 'position')}; "
@@ -235,15 +238,11 @@ def _history(ceg: Compiled, node: int) -> str:
     return listed(words, most=MOST)
 
 
-def _plain(ceg: Compiled) -> Conditioned:
-    return condition(ceg, All(()))
-
-
-def _effects(ceg: Compiled, counts: Counts, variables: Sequence[str]) -> tuple[str, ...]:
+def _effects(given: Conditioned, counts: Counts, variables: Sequence[str]) -> tuple[str, ...]:
     """Say how the last answer goes with each earlier one, the largest difference first."""
-    last, found = variables[-1], []
+    ceg, last, found = given.ceg, variables[-1], []
     for number, name in enumerate(variables[:-1]):
-        (first, second), joint = distribution(_plain(ceg), [name, last])
+        (first, second), joint = distribution(given, [name, last])
         rows, columns = list(dict.fromkeys(first)), sorted(set(second))
         columns = [label for label in columns if label != NOT_APPLICABLE] or columns
         table = np.zeros((len(rows), len(columns)))
@@ -319,7 +318,7 @@ def _independent(ceg: Compiled, counts: Counts, variables: Sequence[str]) -> tup
     said = _shortened([words for _, _, words in sorted(found)])
     if not n_skipped:
         return said
-    return *said, f"({counted(n_skipped, 'pair')} not asked about: too many answers before)"
+    return *said, f"({counted(n_skipped, 'pair')} not asked about: the graph is large)"
 
 
 def _n_answers(ceg: Compiled, name: str) -> int:
