@@ -126,6 +126,7 @@ def test_three_binary_variables_of_the_specification(db: Database) -> None:
     assert not holds("X1", "X2", given=["X3"])
     assert ceg.independence("X1", "X2").false_positive_bound == (6 / PRIME) ** 2
     assert ceg.independence("X1", "X2").fitted == 0
+    assert not ceg.independence("X1", "X2").is_trivial
     assert found.fitted == pytest.approx(found.frame["contribution"].sum())
 
 
@@ -362,6 +363,20 @@ def test_what_cannot_be_asked_is_told(
 ) -> None:
     with pytest.raises(CegdbError, match=message):
         chds.independence(**asked)
+
+
+def test_what_holds_for_want_of_answers_is_called_trivial(db: Database) -> None:
+    rows = [("old", "ill", "no"), ("old", "well", "no"), ("young", "well", "no")] * 6
+    rows += [(age, ill, "yes") for age, ill, _ in rows]
+    survey = db.ingest(pd.DataFrame(rows, columns=["age", "ill", "died"]), "gate")
+    ceg = survey.event_tree().set_stages({}).to_ceg()
+    found = ceg.independence("died", "age", context={"ill": "ill"})
+    assert (found.holds, found.is_trivial, found.false_positive_bound) == (True, True, 0)
+    assert str(found) == (
+        "died independent of age, where ill = ill: yes, since one of them has one possible "
+        "answer only"
+    )
+    assert not ceg.independence("died", "age", given="ill").is_trivial
 
 
 def test_an_answer_can_be_asked_of_as_an_event(chds: ChainEventGraph) -> None:
@@ -616,6 +631,10 @@ def test_numbers_are_those_of_scipy_on_larger_tables(db: Database) -> None:
         ({"x": "ill", "y": "sex", "given": ["sex"]}, "'sex' is named twice"),
         ({"x": "ill", "y": "sex", "given": {"region": "c"}}, "'region' has no label 'c'"),
         ({"x": "ill", "y": "sex", "given": [5]}, "given has 5"),
+        (
+            {"x": "ill", "y": "sex", "given": [{"region": r} for r in "ab"]},
+            "region = b is given",
+        ),
         ({"x": "ill", "y": "sex", "given": 5}, "given is 5"),
         ({"x": "ill", "y": "sex", "alpha": 0}, "alpha is 0"),
         ({"x": "ill", "y": "sex", "given": {"ill": "no"}}, "'ill' is named twice"),

@@ -115,8 +115,9 @@ class Independent(Named, Askable):
         Returns
         -------
         Independence
-            ``holds`` for all values; ``false_positive_bound``, the probability that it is
-            wrong; ``fitted``, the conditional mutual information in nats at the fitted
+            ``holds`` for all values; ``is_trivial``, where each stratum leaves X or Y one
+            answer only; ``false_positive_bound``, the probability that it is wrong;
+            ``fitted``, the conditional mutual information in nats at the fitted
             probabilities; ``strata``, the same for each combination of answers of Z, those
             that differ most first (``frame`` as a DataFrame); ``statement``; ``str()`` is
             the answer in words.

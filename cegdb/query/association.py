@@ -246,7 +246,8 @@ def _asked(
     for part in parts:
         if isinstance(part, Mapping):
             for answer in items(answers(part)):
-                assert isinstance(answer, Answer)  # noqa: S101
+                if not isinstance(answer, Answer) or answer.variable in where:
+                    raise QueryError(f"{answer} is given beside another answer", hint=_HINT)
                 where[answer.variable] = answer.labels
         elif isinstance(part, str):
             names.append(part)

@@ -157,10 +157,9 @@ def explain(ceg: Compiled, counts: Counts) -> Explanation:
     return Explanation(tuple((title, said) for title, said in sections if said))
 
 
-def _shortened(said: Sequence[str], left_out: int = 0) -> tuple[str, ...]:
+def _shortened(said: Sequence[str]) -> tuple[str, ...]:
     """Return the first sentences, and how many more there are."""
-    more = len(said) - MOST + left_out if len(said) > MOST else left_out
-    told = tuple(said[:MOST])
+    told, more = tuple(said[:MOST]), len(said) - MOST
     return (*told, f"({more:,} more left out)") if more > 0 else told
 
 
@@ -241,10 +240,11 @@ def _history(ceg: Compiled, node: int) -> str:
 def _effects(given: Conditioned, counts: Counts, variables: Sequence[str]) -> tuple[str, ...]:
     """Say how the last answer goes with each earlier one, the largest difference first."""
     ceg, last, found = given.ceg, variables[-1], []
+    labels = ceg.variables[ceg.place(last)].labels
     for number, name in enumerate(variables[:-1]):
         (first, second), joint = distribution(given, [name, last])
-        rows, columns = list(dict.fromkeys(first)), sorted(set(second))
-        columns = [label for label in columns if label != NOT_APPLICABLE] or columns
+        rows, found_labels = list(dict.fromkeys(first)), set(second) - {NOT_APPLICABLE}
+        columns = [label for label in labels if label in found_labels]
         table = np.zeros((len(rows), len(columns)))
         total = np.zeros(len(rows))
         for one, other, mass in zip(first, second, joint.tolist(), strict=True):
@@ -257,25 +257,28 @@ def _effects(given: Conditioned, counts: Counts, variables: Sequence[str]) -> tu
         high, low = int(np.argmax(share[:, column])), int(np.argmin(share[:, column]))
         if spread[column] < _SMALLEST:
             continue
-        n = [_taken(ceg, counts, name, rows[i]) for i in (high, low)]
+        where = [_where(ceg, counts, name, rows[i]) for i in (high, low)]
         words = (
             f"{name}: {last} = {columns[column]} has probability {share[high, column]:.3f} "
-            f"where it is {rows[high]} (n = {n[0]:,}), {share[low, column]:.3f} where it is "
-            f"{rows[low]} (n = {n[1]:,})"
+            f"{where[0]}, {share[low, column]:.3f} {where[1]}"
         )
         found.append((-float(round(spread[column], 12)), number, words))
     return _shortened([words for _, _, words in sorted(found)])
 
 
-def _taken(ceg: Compiled, counts: Counts, name: str, label: str) -> int:
-    """Return the respondents with an answer."""
+def _where(ceg: Compiled, counts: Counts, name: str, label: str) -> str:
+    """Return an answer with its respondents, where the counts of edges tell them."""
     place = ceg.place(name)
     labels = ceg.variables[place].labels
-    is_it = ceg.edge_variable == place
+    n = 0
     if label in labels:
-        return int(counts.n_taken[is_it & (ceg.label == labels.index(label))].sum())
-    asked = np.flatnonzero(ceg.variable == place)
-    return int(counts.n[0] - counts.n[asked].sum())
+        is_it = (ceg.edge_variable == place) & (ceg.label == labels.index(label))
+        n += int(counts.n_taken[is_it].sum())
+    if label == NOT_APPLICABLE:
+        if counts.n[0] != counts.n[-1]:
+            return f"where it is {label}"
+        n += int(counts.n[0] - counts.n[ceg.variable == place].sum())
+    return f"where it is {label} (n = {n:,})"
 
 
 def _by_people(ceg: Compiled, counts: Counts) -> list[str]:
@@ -313,7 +316,8 @@ def _independent(ceg: Compiled, counts: Counts, variables: Sequence[str]) -> tup
                     n_skipped += 1
                     continue
                 spent += cost
-                if independence(ceg, y, x, given=given).holds:
+                answer = independence(ceg, y, x, given=given)
+                if answer.holds and not answer.is_trivial:
                     found.append((-n, len(found), _independent_words(x, y, given, n)))
     said = _shortened([words for _, _, words in sorted(found)])
     if not n_skipped:

@@ -61,8 +61,10 @@ class Independence:
         What was asked, in words.
     holds
         Whether it is so for all values of the stages' probabilities.
+    is_trivial
+        Whether it holds since each stratum leaves X or Y one possible answer only.
     false_positive_bound
-        The probability that ``holds`` is wrong: 0 where it is False.
+        The probability that ``holds`` is wrong at most: 0 where it is False or trivial.
     fitted
         Conditional mutual information in nats at the fitted probabilities (posterior
         means); 0 if and only if independent there.
@@ -72,6 +74,7 @@ class Independence:
 
     statement: str
     holds: bool
+    is_trivial: bool
     false_positive_bound: float
     fitted: float
     strata: tuple[Stratum, ...]
@@ -92,6 +95,8 @@ class Independence:
 
     def __str__(self) -> str:
         """Return it in words."""
+        if self.is_trivial:
+            return f"{self.statement}: yes, since one of them has one possible answer only"
         if self.holds:
             least = ceil(log10(self.false_positive_bound))
             return (
@@ -190,12 +195,13 @@ def independence(
     fitted = _grouped(REAL, mass / mass.sum(), first)
     holds = _holds(cells, exact)
     strata = _strata(cells, fitted, holds)
-    is_so = bool(holds.all())
+    is_so, is_trivial = bool(holds.all()), bool((_n_answers(cells) == 1).any(axis=0).all())
     bound = (2 * int(product.graph.height[0]) / PRIME) ** N_DRAWS
     return Independence(
         _statement(parts, evidence),
         is_so,
-        bound if is_so else 0.0,
+        is_trivial,
+        bound if is_so and not is_trivial else 0.0,
         fsum(stratum.contribution for stratum in strata),
         tuple(sorted(strata, key=lambda one: -round(one.contribution, 15))),
     )
@@ -303,11 +309,15 @@ def _z_of(cells: _Cells, group: Ints) -> Ints:
     return found
 
 
+def _n_answers(cells: _Cells) -> NDArray[np.int64]:
+    """Return the number of possible answers of X, and of Y, in each stratum."""
+    return np.array([np.bincount(_z_of(cells, group)) for group in (cells.zx, cells.zy)])
+
+
 def _holds(cells: _Cells, exact: NDArray[Any]) -> NDArray[np.bool_]:
     """Return, of each stratum, whether X and Y are independent for all parameters."""
-    n_x, n_y = (np.bincount(_z_of(cells, group)) for group in (cells.zx, cells.zy))
     # Where a combination of possible answers is impossible they depend on each other.
-    found: NDArray[np.bool_] = np.bincount(cells.z) == n_x * n_y
+    found: NDArray[np.bool_] = np.bincount(cells.z) == _n_answers(cells).prod(axis=0)
     sums = [_grouped(MODULAR, exact, group)[group] for group in (cells.z, cells.zx, cells.zy)]
     is_equal = (multiply(exact, sums[0]) == multiply(sums[1], sums[2])).all(axis=1)
     found[cells.z[~is_equal]] = False
