@@ -362,7 +362,10 @@ def _order(ceg: Compiled, part: Order) -> Automaton:
         starts.append(holds)
         changes.append(change > 0)
     first, second = changes
-    begun = np.where(second, -1, np.where(first, 1, 0))
+    # An edge is taken before the position that it leads to is passed.
+    ends_both = isinstance(part.second, Visit) and not isinstance(part.first, Visit)
+    both = 2 if ends_both else -1
+    begun = np.where(second, np.where(first, both, -1), np.where(first, 1, 0))
     moves = np.column_stack([begun, np.where(second, 2, 1), np.full(len(first), 2)])
     if starts[1]:
         moves[:] = -1
