@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from cegdb import ceg as ceg_room
 from cegdb.api.independent import Independent
 from cegdb.api.named import Drawn
+from cegdb.errors import NetworkError
 from cegdb.evidence import All
 from cegdb.query.asking import condition
 from cegdb.query.compiled import compile_ceg
@@ -45,6 +46,7 @@ class ChainEventGraph(Drawn, Independent):
     def _counts(self) -> Counts:
         staging = self.staging
         tree = staging.tree
+        parents, statements = self._by_stages()
         told, order = tree._row()["summary"], tree.settings["order"]
         return count_people(
             self._conditioned().ceg,
@@ -52,16 +54,24 @@ class ChainEventGraph(Drawn, Independent):
             self._rows("ceg_edges", "ceg", "source_id", None),
             n_left_out=int(told.get("rows_left_out", 0)),
             order=[str(name) for name in order] if isinstance(order, list) else [],
-            parents=self._sentences("parents"),
-            statements=self._sentences("independences"),
+            parents=parents,
+            statements=statements,
         )
 
-    def _sentences(self, what: str) -> list[str]:
-        """Return what the stages say, if the staging tells it and holds without evidence."""
+    def _by_stages(self) -> tuple[list[str], list[str]]:
+        """Return what the stages say of parents and of independence: not given evidence."""
         if self._row()["staging_id"] is None:
-            return []
-        frame = getattr(self.staging, what, None)
-        return [] if frame is None else [str(said) for said in frame["sentence"]]
+            return [], []
+        staging = self.staging
+        parents = staging.parents
+        place = {name: i for i, name in enumerate(dict.fromkeys(parents["variable"]))}
+        later = parents[parents["variable"].map(place) > 0]
+        latest_first = later.iloc[(-later["variable"].map(place)).argsort(kind="stable")]
+        try:
+            statements = list(staging.independences["sentence"])
+        except NetworkError:
+            statements = []
+        return list(latest_first["sentence"]), statements
 
     def _stage_names(self) -> dict[int, str]:
         return names_of_stages(self._rows("positions", "ceg", "position_id", None))

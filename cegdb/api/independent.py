@@ -166,8 +166,9 @@ probability below 1e-35)
         Explanation
             Shows itself as text; ``frame`` has one row a sentence. Its people; at which
             positions the last answer is most and least probable; what goes with it; cuts;
-            what is independent for all probabilities. A few sentences of each, the others
-            counted.
+            what each answer depends on, the last one first; what is independent by the
+            stages, and what else is for all their probabilities. A few sentences of each,
+            the others counted.
 
         Examples
         --------
@@ -184,5 +185,7 @@ probability below 1e-35)
         What goes with y:
           - x: y = False has probability 0.744 where it is 1 (n = 40), 0.500 where it is 0 \
 (n = 40)
+        What each answer depends on:
+          - y depends on x in every context, for any two of its answers
         """
         return explain(self._conditioned().ceg, self._counts())
