@@ -81,6 +81,7 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
         staged = tree.learn_stages(initial=[[("u", "x"), ("v", "x")]], relabel={"x": "z"})
         ceg = staged.to_ceg()
         ceg.recover()
+        ceg.cuts()
         survey.test_independence("c", "b", given=["a"])
         for found in (survey, tree, staged, ceg):
             for view in views(found.kind):
