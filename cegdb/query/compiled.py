@@ -13,7 +13,7 @@ from cegdb.errors import QueryError, listed
 from cegdb.evidence import text_of
 from cegdb.query.propagation import Graph
 from cegdb.sqlfiles import Row, Steps
-from cegdb.store.objects import row
+from cegdb.store.objects import row, staging_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,6 +79,8 @@ class Compiled:
         Of each edge: the posterior mean.
     variables
         Those the CEG asks, in the order of the survey.
+    label_id
+        Of each edge, in the tables.
     """
 
     name: str
@@ -91,6 +93,7 @@ class Compiled:
     texts: tuple[str, ...]
     probability: Floats
     variables: tuple[Variable, ...]
+    label_id: Ints
 
     def place(self, variable: object) -> int:
         """Return the number of a variable.
@@ -173,11 +176,15 @@ def compile_ceg(store: Store, ceg_id: int) -> Compiled:
     """
     with store.reading() as con, store.catalog() as catalog, Steps(con) as steps:
         ceg = row(catalog, "ceg", ceg_id)
-        staging = row(catalog, "staging", ceg["staging_id"])
+        staging = row(catalog, "staging", staging_of(ceg))
         tree = row(catalog, "tree", staging["tree_id"])
-        owner = {"ceg_id": ceg_id, "staging_id": staging["staging_id"]}
-        steps.run("asked_variable", tree_id=tree["tree_id"], **owner)
-        steps.run("question_position", **owner)
+        steps.run(
+            "asked_variable",
+            ceg_id=ceg_id,
+            tree_id=tree["tree_id"],
+            staging_id=staging["staging_id"],
+        )
+        steps.run("question_position", ceg_id=ceg_id, staging_id=ceg["staging_id"])
         steps.run("question_edge", ceg_id=ceg_id)
         nodes = steps.arrays(
             "select position_id, coalesce(stage_id, -1) as stage_id, height, "
@@ -228,6 +235,7 @@ def compile_ceg(store: Store, ceg_id: int) -> Compiled:
         tuple(texts[label] for label in edges["label_id"].tolist()),
         edges["probability"],
         variables,
+        edges["label_id"].astype(np.int64),
     )
 
 
