@@ -178,6 +178,21 @@ def test_a_ceg_given_evidence_does_what_a_ceg_does(
     sound(db)
 
 
+def test_views_of_one_ceg_are_its_part_of_the_whole(db: Database) -> None:
+    death(db, "other")
+    ceg = death(db)
+    ceg.given(X2="live").save("alive").given(X1="t").save("t")
+    for view in ("positions", "ceg_edges", "situation_positions"):
+        whole = db.rows(f"from cegdb.{view}")[1]
+        parts = [
+            row
+            for name in db.cegs.names()
+            for row in db.rows(f"from cegdb.{view} where ceg = $ceg", {"ceg": name})[1]
+        ]
+        assert sorted(map(repr, parts)) == sorted(map(repr, whole))
+        assert {row[0] for row in whole} == {"other", "death", "alive", "t"}
+
+
 def test_progress_is_that_of_the_parent(db: Database) -> None:
     parent = death(db)
     assert parent.evidence == "nothing"
