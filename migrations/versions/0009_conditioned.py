@@ -66,7 +66,7 @@ def downgrade() -> None:
     )
     if given:
         raise RuntimeError(
-            "revision 0008 knows no CEGs given evidence: drop "
+            "earlier revisions know no CEGs given evidence: drop "
             + ", ".join(repr(name) for (name,) in given)
         )
     for view in (*FORMER_VIEWS, NEW_VIEW):
