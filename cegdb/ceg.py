@@ -11,7 +11,16 @@ from cegdb.positions import Layer, Stop, merge_positions
 from cegdb.sqlfiles import Row, Steps
 from cegdb.stages.priors import edge_priors, has_priors, rule_of
 from cegdb.store import schema
-from cegdb.store.objects import claim_name, clear, insert_rows, new_id, refuse_stale, row, write
+from cegdb.store.objects import (
+    claim_name,
+    clear,
+    insert_rows,
+    new_id,
+    refuse_stale,
+    row,
+    staging_of,
+    write,
+)
 from cegdb.version import made_by
 
 if TYPE_CHECKING:
@@ -236,7 +245,7 @@ def recover(store: Store, ceg_id: int, *, limit: int = MOST_VERTICES) -> list[Ro
         raise CegError(f"limit is {limit!r}", hint="give a number of vertices")
     with store.reading() as con, store.catalog() as catalog, Steps(con) as steps:
         ceg = row(catalog, "ceg", ceg_id)
-        staging = row(catalog, "staging", ceg["staging_id"])
+        staging = row(catalog, "staging", staging_of(ceg))
         tree = row(catalog, "tree", staging["tree_id"])
         top = tree["height"]
         steps.create(
@@ -257,7 +266,7 @@ def recover(store: Store, ceg_id: int, *, limit: int = MOST_VERTICES) -> list[Ro
             "edge_rank",
             ceg_id=ceg_id,
             tree_id=tree["tree_id"],
-            staging_id=ceg["staging_id"],
+            staging_id=staging["staging_id"],
         )
         steps.create(
             "copied_vertex",

@@ -12,6 +12,7 @@ import pytest
 import cegdb
 from cegdb import sqlfiles
 from cegdb.errors import SqlStepError
+from cegdb.evidence import visits
 from cegdb.small_cells import views
 from cegdb.sqlfiles import Step, Steps, load, names, parse, registered
 
@@ -83,6 +84,7 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
         ceg.recover()
         ceg.cuts()
         survey.test_independence("c", "b", given=["a"])
+        ceg.given(b="z").save("given").given(visits("w1")).save("given both")
         for found in (survey, tree, staged, ceg):
             for view in views(found.kind):
                 assert found.rows(view, min_n=5)[0] == found.rows(view)[0]

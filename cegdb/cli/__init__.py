@@ -2,7 +2,26 @@
 
 from __future__ import annotations
 
-from cegdb.cli import asking, certainty, explaining, making, network, orders, rows
+from cegdb.cli import (
+    asking,
+    certainty,
+    conditioning,
+    explaining,
+    making,
+    network,
+    orders,
+    rows,
+)
 from cegdb.cli.group import main
 
-__all__ = ["asking", "certainty", "explaining", "main", "making", "network", "orders", "rows"]
+__all__ = [
+    "asking",
+    "certainty",
+    "conditioning",
+    "explaining",
+    "main",
+    "making",
+    "network",
+    "orders",
+    "rows",
+]
