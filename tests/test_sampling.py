@@ -31,10 +31,15 @@ if TYPE_CHECKING:
 HOSTILE = ["", " lead", "NA", "NULL", '"q",x', "new\nline", "it's", "1e5", "01", "é 😀", "a=b"]
 
 
-def chds(db: Database) -> ChainEventGraph:
+def make_chds(db: Database) -> ChainEventGraph:
     order = ["Social", "Economic", "Events", "Admission"]
     survey = db.ingest(DEMOS["chds"].select(), name="chds", count="people")
     return survey.event_tree(order=order).learn_stages(alpha=3).to_ceg()
+
+
+@pytest.fixture(scope="module")
+def chds(database: Database) -> ChainEventGraph:
+    return make_chds(database)
 
 
 @settings(max_examples=40, deadline=None)
@@ -56,8 +61,10 @@ def test_shares_of_all_paths_lie_within_errors_of_their_probabilities(
     assert not found  # no other answers than those of a path
 
 
-def test_stages_of_a_large_sample_have_the_probabilities_of_the_ceg(db: Database) -> None:
-    ceg = chds(db)
+def test_stages_of_a_large_sample_have_the_probabilities_of_the_ceg(
+    db: Database, chds: ChainEventGraph
+) -> None:
+    ceg = chds
     again = db.ingest(ceg.sample(1_000_000, seed=1), name="again").event_tree()
     positions = ceg.situation_positions[["path", "position"]]
     edges = again.edges.merge(
@@ -70,8 +77,10 @@ def test_stages_of_a_large_sample_have_the_probabilities_of_the_ceg(db: Database
     assert ((n / total - expected).abs() < 4 * error).all()
 
 
-def test_the_same_seed_gives_the_same_rows_and_another_one_others(db: Database) -> None:
-    ceg = chds(db)
+def test_the_same_seed_gives_the_same_rows_and_another_one_others(
+    chds: ChainEventGraph,
+) -> None:
+    ceg = chds
     first = ceg.sample(500, seed=3)
     pd.testing.assert_frame_equal(first, ceg.sample(500, seed=3))
     assert not first.equals(ceg.sample(500, seed=4))
@@ -79,8 +88,8 @@ def test_the_same_seed_gives_the_same_rows_and_another_one_others(db: Database) 
     assert ceg.sample(500, seed=drawn.attrs["seed"]).equals(drawn)
 
 
-def test_rows_given_evidence_agree_with_it(db: Database) -> None:
-    given = chds(db).given({"Admission": "Yes"})
+def test_rows_given_evidence_agree_with_it(chds: ChainEventGraph) -> None:
+    given = chds.given({"Admission": "Yes"})
     rows = given.sample(50_000, seed=1)
     assert set(rows["Admission"]) == {"Yes"}
     expected = given.marginals("Social").set_index("label")["probability"]
@@ -128,8 +137,8 @@ def test_a_cell_is_blank_where_its_variable_does_not_occur(db: Database) -> None
     assert again.learn_stages().to_ceg().probability(a_day="not applicable") > 0.25
 
 
-def test_what_cannot_be_drawn_is_refused(db: Database) -> None:
-    ceg = chds(db)
+def test_what_cannot_be_drawn_is_refused(chds: ChainEventGraph) -> None:
+    ceg = chds
     for n in (0, -1, 2.5, "10", True):
         with pytest.raises(QueryError, match="n is"):
             ceg.sample(n)  # type: ignore[arg-type]
@@ -154,7 +163,7 @@ def test_a_position_that_asks_several_variables_is_refused(db: Database) -> None
 def test_the_command_writes_rows(tmp_path: Path) -> None:
     path, out = tmp_path / "s.duckdb", tmp_path / "rows.parquet"
     with cegdb.open(path) as db:
-        expected = chds(db).given(Social="High").sample(200, seed=1)
+        expected = make_chds(db).given(Social="High").sample(200, seed=1)
 
     def call(*more: str) -> Any:
         return CliRunner().invoke(main, ["sample", str(path), "chds", *more])

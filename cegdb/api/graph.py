@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cegdb import ceg as ceg_room
-from cegdb.api.asked import Askable
+from cegdb.api.causal import Causal
 from cegdb.api.named import Drawn
 from cegdb.evidence import All
 from cegdb.query.asking import condition
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cegdb.store.objects import Kind
 
 
-class ChainEventGraph(Drawn, Askable):
+class ChainEventGraph(Drawn, Causal):
     """A Chain Event Graph: positions, edges, and the steps that led to it."""
 
     kind: Kind = "ceg"
