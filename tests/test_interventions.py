@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import io
+import json
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_cegs import RandomCeg
 from strategies import StagedSample, staged_trees
 
+import cegdb
 from cegdb import evidence
+from cegdb.cli import main
 from cegdb.errors import QueryError
 from cegdb.evidence import All, answers
 from cegdb.query.asking import condition, probability_of
 from cegdb.query.interventions import intervene, untouched
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from cegdb.api import ChainEventGraph, Database
 
 NA = "not applicable"
@@ -28,8 +35,7 @@ X1 = {0: 1 / 4, 1: 3 / 4}
 Y1 = {(0, 0): 0.1, (0, 1): 0.3, (1, 0): 0.4, (1, 1): 0.8}
 
 
-@pytest.fixture(scope="module")
-def confounded(database: Database) -> ChainEventGraph:
+def make_confounded(database: Database) -> ChainEventGraph:
     """Return the CEG of W11.1; the prior has the shares of the counts, so means are exact."""
     rows = []
     prior: dict[Any, Any] = {(): {"0": 1, "1": 1}}
@@ -42,6 +48,11 @@ def confounded(database: Database) -> ChainEventGraph:
     frame = pd.DataFrame(rows, columns=["Z", "X", "Y", "n"])
     tree = database.ingest(frame, name="w11", count="n").event_tree()
     return tree.set_stages({}, prior=prior).to_ceg()
+
+
+@pytest.fixture(scope="module")
+def confounded(database: Database) -> ChainEventGraph:
+    return make_confounded(database)
 
 
 def test_w11_1_seen_is_not_set(confounded: ChainEventGraph) -> None:
@@ -270,6 +281,49 @@ def test_intervals_are_those_of_the_posterior(db: Database) -> None:
         assert row.probability == pytest.approx(mass[1] / sum(mass))
     again = ceg.effect("x", {"y": True}, draws=20_000, level=0.9)
     pd.testing.assert_frame_equal(again.differences, effect.differences)
-    for bad in ({"level": 1}, {"draws": -1}, {"seed": -1}, {"least": 2}, {"between": [0]}):
+    for bad in ({"level": 1}, {"draws": -1}, {"seed": -1}, {"least": 2}, {"between": [0, 0]}):
         with pytest.raises(QueryError):
             ceg.effect("x", {"y": True}, **bad)  # type: ignore[arg-type]
+
+
+def test_a_conditioned_ceg_is_not_intervened_on(db: Database) -> None:
+    ceg = make_confounded(db)
+    db.sql("update cegdb.ceg set staging_id = null, parent_ceg_id = 1")
+    with pytest.raises(QueryError, match="conditioned on evidence"):
+        ceg.do(X=1)
+
+
+def test_the_command_prints_effects_and_what_they_rest_on(tmp_path: Path) -> None:
+    path = tmp_path / "w11.duckdb"
+    with cegdb.open(path) as db:
+        make_confounded(db)
+
+    def call(*more: str, fails: int = 0) -> Any:
+        result = CliRunner().invoke(main, ["do", str(path), "w11", *more])
+        assert result.exit_code == fails, result.output
+        return result
+
+    found = call("X=0", "--outcome", "Y=1", "--by", "Z", "--least", "0.3", "--draws", "50")
+    rows = pd.read_csv(io.StringIO(found.stdout))
+    assert rows["label"].tolist() == [0, 1]
+    assert rows["probability"].tolist() == pytest.approx([1 / 4, 11 / 20])
+    assert rows["observed"][1] == pytest.approx(27 / 40)
+    assert rows["effect"][1] == pytest.approx(3 / 10)
+    assert rows["effect_low"][1] < 3 / 10 < rows["effect_high"][1]
+    assert "positivity: X = 1 has probability 0.25 at w1 (Z = 0; 80 rows)" in found.stderr
+    assert "adjusting for Z gives the effect of X on Y: yes" in found.stderr
+    assert "assumed, not tested: the order of CEG 'w11' is causal" in found.stderr
+    table = call(
+        "X=1", "--outcome", "Y=1", "--given", "Z=1", "--format", "json", "--draws", "0"
+    )
+    assert [row["label"] for row in json.loads(table.stdout)] == ["1", "0"]
+    assert json.loads(table.stdout)[1]["effect"] == pytest.approx(-0.4)
+    assert "adjusting" not in table.stderr
+    assert "('Z',)" not in call("X", "--outcome", "Y=1", "--adjust").stderr
+    for arguments, said in (
+        (("X=2", "--outcome", "Y=1"), "no label '2'"),
+        (("W", "--outcome", "Y=1"), "no variable 'W'"),
+        (("X", "--outcome", "Y"), "is not VARIABLE=LABEL"),
+        (("X", "--outcome", "Y=1", "--given", "Y=1"), "may come after 'X'"),
+    ):
+        assert said in call(*arguments, fails=3).stderr

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cegdb.api.asked import Askable
+from cegdb.api.effects import Adjustment, Effect
 from cegdb.api.intervened import Intervened, actions_of
 from cegdb.api.named import Named
 from cegdb.errors import QueryError, is_number, items_of
 from cegdb.evidence import All, answers, evidence_of
+from cegdb.query import adjustment as adjusting
 from cegdb.query import asking
 from cegdb.query import effects as effects_room
 from cegdb.query import interventions as room
@@ -25,91 +26,6 @@ if TYPE_CHECKING:
 
     from cegdb.evidence import Asked
     from cegdb.query.interventions import Absent, Intervention
-
-
-@dataclass(frozen=True, repr=False)
-class Effect:
-    """What setting a treatment does to an outcome: made by `ChainEventGraph.effect`.
-
-    Parameters
-    ----------
-    treatment, outcome, group
-        In words.
-    probabilities
-        One row a label of the treatment: ``label``; ``probability`` of the outcome when it
-        is set, P(outcome || treatment = label); ``low``, ``high``; ``observed``,
-        P(outcome | treatment = label), which confounding may bend.
-    differences
-        One row a label but the first: ``label``; ``against``; ``effect``, the difference of
-        their probabilities; ``low``, ``high``; ``observed``, the difference of what is
-        observed.
-    positivity
-        As `ChainEventGraph.positivity` returns it.
-    share
-        The probability that the treatment occurs on a path (of the group); on other paths
-        nothing is set.
-    intervals
-        What the intervals are, in words.
-    assumption
-        What must be true for these to be effects.
-    """
-
-    treatment: str
-    outcome: str
-    group: str
-    probabilities: pd.DataFrame
-    differences: pd.DataFrame
-    positivity: pd.DataFrame
-    share: float
-    intervals: str
-    assumption: str
-
-    def __str__(self) -> str:
-        """Return all of it in words."""
-        group = "" if self.group == "nothing" else f", given {self.group}"
-        lines = [f"effect of {self.treatment} on {self.outcome}{group}"]
-        lines += [
-            f"  P({self.outcome} || {self.treatment} = {label}) = {probability:.4f}"
-            f"{_interval(low, high)}, observed {seen:.4f}"
-            for label, probability, low, high, seen in _rows(self.probabilities)
-        ]
-        lines += [
-            f"  {label} against {against}: {effect:+.4f}{_interval(low, high)}, "
-            f"observed {seen:+.4f}"
-            for label, against, effect, low, high, seen in _rows(self.differences)
-        ]
-        return "\n".join([*lines, *self.notes])
-
-    @property
-    def notes(self) -> list[str]:
-        """What must be known to read it: intervals, positivity, the assumption."""
-        notes = [self.intervals] if self.intervals else []
-        if self.share < 1 - 1e-12:
-            notes.append(
-                f"{self.treatment} occurs with probability {self.share:.4g}; on other paths "
-                "nothing is set"
-            )
-        notes += [
-            f"positivity: {self.treatment} = {label} has "
-            f"{f'probability {probability:.4g}' if is_possible else 'no edge'} at "
-            f"{position} ({history}; {n:,} rows)"
-            for position, history, label, probability, is_possible, _, n in _rows(
-                self.positivity
-            )
-        ]
-        return [*notes, self.assumption]
-
-    def __repr__(self) -> str:
-        """Return all of it in words."""
-        return str(self)
-
-
-def _rows(frame: pd.DataFrame) -> list[list[Any]]:
-    return frame.astype(object).to_numpy().tolist()
-
-
-def _interval(low: float, high: float) -> str:
-    return "" if np.isnan(low) else f" ({low:.4f} to {high:.4f})"
 
 
 class Causal(Named, Askable):
@@ -270,7 +186,8 @@ class Causal(Named, Askable):
         outcome
             An event: ``{"Fall": "Fall"}``.
         between
-            Labels of the treatment to compare, each with the first; all if left out.
+            Labels of the treatment to compare, each with the first; of a single one, all
+            others with it; all if left out.
         given
             Evidence on what comes before the treatment: the effect in that group.
         absent
@@ -358,6 +275,115 @@ class Causal(Named, Askable):
             positivity,
             1 - lacks,
             told if draws else "",
+            room.assumption(ceg, [treatment]),
+        )
+
+    def adjustment(
+        self,
+        treatment: str,
+        outcome: str,
+        by: str | Sequence[str] | None = None,
+        *,
+        between: Sequence[object] | None = None,
+        given: Asked | None = None,
+        absent: Absent = "error",
+        seed: int = 1,
+    ) -> Adjustment:
+        """Return whether adjusting for variables gives the effect of a treatment.
+
+        Parameters
+        ----------
+        treatment, outcome
+            Variables.
+        by
+            Variables to adjust for, ``[]`` for none. Left out, the smallest sets of what
+            comes before the treatment that work are searched for: sets of up to 3
+            variables, 500 at most, then all of them.
+        between
+            Labels of the treatment; all if left out.
+        given
+            Events before the treatment: the question in that group. What needs adjusting
+            for in general may need none there.
+        absent
+            As in `do`. A position that is left counts as it is under each label.
+        seed
+            Of the random parameters.
+
+        Returns
+        -------
+        Adjustment
+            The verdict with its reason, and the estimate beside the truth.
+
+        Raises
+        ------
+        QueryError
+            A name or label is unknown; variables have too many combinations of labels.
+
+        Notes
+        -----
+        The back-door criterion of CEGs [1]_: for each combination z of labels (``not
+        applicable`` is one), P(z || x) = P(z) and P(y || x, z) = P(y | x, z). It is decided
+        for all probabilities that the stages may have, not only the fitted ones: both sides
+        are polynomials in these, and compared at random points modulo 2^61 - 1 (two draws:
+        a set that fails is called working with a probability below 10^-30; the reverse
+        cannot happen). All that comes before the treatment always works, unless some of it
+        comes after the treatment on other paths.
+
+        References
+        ----------
+        .. [1] P. Thwaites (2013), Causal identifiability via chain event graphs. Artificial
+           Intelligence 195, 291-315.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     rows = "select i % 2 as z, i % 6 < 2 + i % 2 as x, i % 9 < 4 as y"
+        ...     tree = db.ingest(f"{rows} from range(900) t(i)").event_tree()
+        ...     ceg = tree.set_stages({}).to_ceg()
+        ...     print(ceg.adjustment("x", "y", by=[]).verdict)
+        ...     print(ceg.adjustment("x", "y").sets)
+        no: y differs between those set to x = False and those seen with it
+        [('z',)]
+        """
+        import pandas as pd
+
+        ceg, group = self._untouched().ceg, _group(given)
+        room.refuse_soft(group)
+        names = [] if by is None else asking.names_of(self._conditioned(), by)
+        place, target, *places = adjusting.checked(ceg, treatment, outcome, names)
+        room.refuse_later(ceg, place, group)
+        labels = room.levels_of(ceg, place, _listed(between))
+        effects_room.interventions(ceg, treatment, labels, group, absent)
+        question = adjusting.Question(
+            ceg, place, target, tuple(labels), group, checked_seed(seed)
+        )
+        known = [variable.name for variable in ceg.variables]
+        sets, tries_all = ([tuple(places)], True) if by is not None else question.smallest()
+        chosen = sets[0] if sets else tuple(question.predecessors())
+        failure = question.failure(chosen)
+        found = question.estimates(chosen)
+        shape = (len(labels), len(found.answers))
+        estimates = pd.DataFrame(
+            {
+                "label": np.repeat(labels, shape[1]).tolist(),
+                "outcome": found.answers * shape[0],
+                "adjusted": found.adjusted.ravel(),
+                "truth": found.truth.ravel(),
+                "observed": found.seen.ravel(),
+            }
+        )
+        working = [] if failure else [tuple(known[i] for i in one) for one in sets]
+        return Adjustment(
+            treatment,
+            outcome,
+            tuple(known[i] for i in chosen),
+            str(group),
+            failure is None,
+            failure or "",
+            working,
+            tries_all,
+            estimates,
             room.assumption(ceg, [treatment]),
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -13,13 +13,15 @@ from cegdb.errors import QueryError, is_number, is_whole, items_of
 from cegdb.evidence import All, Evidence
 from cegdb.query.automata import Product, run_automata
 from cegdb.query.compiled import NOT_APPLICABLE
-from cegdb.query.propagation import NUMBER
+from cegdb.query.propagation import NUMBER, SUM
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from cegdb.query.compiled import Compiled
-    from cegdb.query.propagation import Floats, Graph, Ints
+    from cegdb.query.propagation import Floats, Graph, Ints, Semiring
 
 _MOST_STATES: Final = 2**62
 
@@ -177,7 +179,13 @@ def _named(
     return columns, total
 
 
-def carried(graph: Graph, value: Floats, added: Ints, n_states: int) -> tuple[Ints, Floats]:
+def carried(
+    graph: Graph,
+    value: NDArray[Any],
+    added: Ints,
+    n_states: int,
+    semiring: Semiring = SUM,
+) -> tuple[Ints, NDArray[Any]]:
     """Return the sums over paths of the product of values, by the sum of what edges add.
 
     Parameters
@@ -190,6 +198,8 @@ def carried(graph: Graph, value: Floats, added: Ints, n_states: int) -> tuple[In
         What each edge adds to the state, which is 0 at the root.
     n_states
         States are below it.
+    semiring
+        How values are joined.
 
     Returns
     -------
@@ -206,15 +216,16 @@ def carried(graph: Graph, value: Floats, added: Ints, n_states: int) -> tuple[In
     """
     sink = graph.n_nodes - 1
     if sink == 0:
-        return np.zeros(1, np.int64), np.ones(1)
+        return np.zeros(1, np.int64), np.full(1, semiring.one, value.dtype)
     first = np.searchsorted(graph.source, np.arange(graph.n_nodes + 1))
-    waiting: dict[int, list[tuple[Ints, Floats]]] = {
-        int(graph.height[0]): [(np.zeros(1, np.int64), np.ones(1))]
+    start = np.full(1, semiring.one, value.dtype)
+    waiting: dict[int, list[tuple[Ints, NDArray[Any]]]] = {
+        int(graph.height[0]): [(np.zeros(1, np.int64), start)]
     }
     for height in range(int(graph.height[0]), 0, -1):
         if height not in waiting:
             continue
-        key, mass = _summed(waiting.pop(height))
+        key, mass = _summed(waiting.pop(height), semiring)
         node, state = key // n_states, key % n_states
         n_out = first[node + 1] - first[node]
         row = np.repeat(np.arange(len(key)), n_out)
@@ -222,21 +233,23 @@ def carried(graph: Graph, value: Floats, added: Ints, n_states: int) -> tuple[In
         edge = first[node][row] + within
         target = graph.target[edge]
         after = target * n_states + state[row] + added[edge]
-        passed = mass[row] * value[edge]
+        passed = semiring.multiply(mass[row], value[edge])
         for lower in np.unique(graph.height[target]).tolist():
             is_there = graph.height[target] == lower
             waiting.setdefault(lower, []).append((after[is_there], passed[is_there]))
-    key, mass = _summed(waiting[0])
+    key, mass = _summed(waiting[0], semiring)
     return key % n_states, mass
 
 
-def _summed(parts: list[tuple[Ints, Floats]]) -> tuple[Ints, Floats]:
+def _summed(
+    parts: list[tuple[Ints, NDArray[Any]]], semiring: Semiring
+) -> tuple[Ints, NDArray[Any]]:
     key = np.concatenate([part[0] for part in parts])
     mass = np.concatenate([part[1] for part in parts])
     order = np.argsort(key, kind="stable")
     key, mass = key[order], mass[order]
     starts = np.flatnonzero(np.diff(key, prepend=-1))
-    return key[starts], np.add.reduceat(mass, starts)
+    return key[starts], semiring.add.reduceat(mass, starts)
 
 
 def most_probable(given: Conditioned, k: int) -> list[tuple[Ints, float]]:

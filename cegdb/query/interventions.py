@@ -270,17 +270,19 @@ def refuse_soft(evidence: Evidence) -> None:
 def levels_of(ceg: Compiled, treatment: int, named: Sequence[object] | None) -> list[str]:
     """Return the labels of a treatment to compare: those named, else all it can have.
 
+    A single one is followed by all others.
+
     Raises
     ------
     QueryError
         There are fewer than two, or one is unknown or named twice.
     """
     known = ceg.variables[treatment]
-    if named is None:
-        met = np.unique(ceg.label[ceg.edge_variable == treatment]).tolist()
-        found = [known.labels[i] for i in met if known.labels[i] != NOT_APPLICABLE]
-    else:
-        found = [known.labels[known.place(label)] for label in named]
+    met = np.unique(ceg.label[ceg.edge_variable == treatment]).tolist()
+    every = [known.labels[i] for i in met if known.labels[i] != NOT_APPLICABLE]
+    found = [known.labels[known.place(label)] for label in named or every]
+    if len(found) == 1:
+        found += [label for label in every if label != found[0]]
     if len(found) < 2 or len(set(found)) < len(found):
         raise QueryError(
             f"labels of {known.name!r} to compare: {listed(map(repr, found))}",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -17,11 +17,18 @@ Ints: TypeAlias = "NDArray[np.int64]"
 Floats: TypeAlias = "NDArray[np.float64]"
 
 
+class Adding(Protocol):
+    """What adds up values where paths meet, as numpy's functions do."""
+
+    def reduceat(self, array: Any, /, indices: Any, axis: int = ...) -> Any:
+        """Return the sums of the parts that start at some indices."""
+
+
 class Semiring(NamedTuple):
     """How values join where paths meet, and along a path; ``one`` is an empty path's."""
 
-    add: np.ufunc
-    multiply: np.ufunc
+    add: Adding
+    multiply: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
     zero: Any
     one: Any
 
