@@ -298,7 +298,7 @@ class Causal(Named, Askable):
         by
             Variables to adjust for, ``[]`` for none. Left out, the smallest sets of what
             comes before the treatment that work are searched for: sets of up to 3
-            variables, 500 at most, then all of them.
+            variables, 200 at most, then all of them.
         between
             Labels of the treatment; all if left out.
         given

@@ -20,19 +20,20 @@ from cegdb.query.polynomials import MODULAR, multiply, random_parameters
 from cegdb.query.propagation import NUMBER, SUM
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from cegdb.evidence import Evidence
     from cegdb.query.automata import Product
     from cegdb.query.compiled import Compiled
+    from cegdb.query.polynomials import Residues
     from cegdb.query.propagation import Floats, Ints, Semiring
 
 _DRAWS: Final = 2
 _MOST_STATES: Final = 2_000_000
 _LARGEST_CODE: Final = 2**62
-_MOST_SETS: Final = 500
+_MOST_SETS: Final = 200
 _LARGEST: Final = 3
 
 
@@ -45,16 +46,13 @@ class Cells(NamedTuple):
         The codes of the cells.
     total
         P(z), by cell alone.
-    under
-        P(z, y || x) for each label x of the treatment.
-    seen
-        P(z, y, x) for each label x.
+    by_label
+        Gives, for each label x of the treatment, x, P(z, y || x) and P(z, y, x).
     """
 
     cells: Ints
     total: NDArray[Any]
-    under: list[NDArray[Any]]
-    seen: list[NDArray[Any]]
+    by_label: Iterator[tuple[str, NDArray[Any], NDArray[Any]]]
 
 
 class Estimates(NamedTuple):
@@ -103,8 +101,9 @@ class Question:
     group: Evidence
     seed: int
 
+    @cached_property
     def product(self) -> Product:
-        """Return the paths of the group, those of fitted probability 0 too."""
+        """The paths of the group, those of fitted probability 0 too."""
         ones = np.ones(len(self.ceg.probability))
         found = run_automata(replace(self.ceg, probability=ones), self.group)
         if found is None:
@@ -121,11 +120,9 @@ class Question:
         that works is never refused; one that does not passes with a probability of about
         (degree / 2^61)^2.
         """
-        product = self.product()
-        for draw in range(_DRAWS):
-            theta = random_parameters(self.ceg, self.seed * _DRAWS + draw)
-            found = self._cells(product, by, theta, MODULAR)
-            for label, under, seen in zip(self.labels, found.under, found.seen, strict=True):
+        for theta in self._points:
+            found = self._cells(by, theta, MODULAR)
+            for label, under, seen in found.by_label:
                 of_under, of_seen = _sums(under, MODULAR), _sums(seen, MODULAR)
                 moved = np.flatnonzero(of_under != found.total)
                 if len(moved):
@@ -162,10 +159,10 @@ class Question:
 
     def estimates(self, by: Sequence[int]) -> Estimates:
         """Return the effect by adjusting, the true one, and what is seen, as fitted."""
-        found = self._cells(self.product(), by, self.ceg.probability, SUM)
+        found = self._cells(by, self.ceg.probability, SUM)
         known = (NOT_APPLICABLE, *self.ceg.variables[self.outcome].labels)
         adjusted, truth, observed = [], [], []
-        for label, under, seen in zip(self.labels, found.under, found.seen, strict=True):
+        for label, under, seen in found.by_label:
             has = found.total > 0
             of_seen = seen.sum(axis=1)[has]
             with np.errstate(invalid="ignore"):
@@ -195,40 +192,36 @@ class Question:
             found[known.index(answer)] += value
         return found
 
-    def _cells(
-        self, product: Product, by: Sequence[int], theta: NDArray[Any], semiring: Semiring
-    ) -> Cells:
+    @cached_property
+    def _points(self) -> list[Residues]:
+        seeds = range(self.seed * _DRAWS, (self.seed + 1) * _DRAWS)
+        return [random_parameters(self.ceg, seed) for seed in seeds]
+
+    def _cells(self, by: Sequence[int], theta: NDArray[Any], semiring: Semiring) -> Cells:
         """Return probabilities by cell and answer, of the group, with parameters ``theta``.
 
         A path on which the treatment does not occur, or whose position lacks the label,
         counts as it is under each label: nothing is set on it.
         """
-        ceg, graph = self.ceg, self.ceg.graph
+        ceg, graph, product = self.ceg, self.ceg.graph, self.product
         added, n_cells, n_answers = self._states(by)
 
         def passed(value: NDArray[Any]) -> tuple[Ints, NDArray[Any]]:
-            return carried(
-                product.graph,
-                value[product.edge],
-                added[product.edge],
-                n_cells * n_answers,
-                semiring,
-            )
+            edge, n_states = product.edge, n_cells * n_answers
+            return carried(product.graph, value[edge], added[edge], n_states, semiring)
 
-        every, total = passed(theta)
-        cells = np.unique(every // n_answers)
-        is_it = ceg.edge_variable == self.treatment
-        under, seen = [], []
-        for label in self.labels:
-            has = is_it & (ceg.label == ceg.variables[self.treatment].place(label))
-            can = np.isin(graph.source, graph.source[has])
-            follows = np.where(~is_it | has | ~can, theta, semiring.zero)
-            under.append(
-                _tabled(passed(np.where(has, semiring.one, follows)), cells, n_answers)
-            )
-            seen.append(_tabled(passed(follows), cells, n_answers))
-        whole = _sums(_tabled((every, total), cells, n_answers), semiring)
-        return Cells(cells, whole, under, seen)
+        def by_label() -> Iterator[tuple[str, NDArray[Any], NDArray[Any]]]:
+            is_it = ceg.edge_variable == self.treatment
+            for label in self.labels:
+                has = is_it & (ceg.label == ceg.variables[self.treatment].place(label))
+                can = np.isin(graph.source, graph.source[has])
+                follows = np.where(~is_it | has | ~can, theta, semiring.zero)
+                under = _tabled(passed(np.where(has, semiring.one, follows)), cells, n_answers)
+                yield label, under, _tabled(passed(follows), cells, n_answers)
+
+        every = passed(theta)
+        cells = np.unique(every[0] // n_answers)
+        return Cells(cells, _sums(_tabled(every, cells, n_answers), semiring), by_label())
 
     def is_small(self, by: Sequence[int]) -> bool:
         """Return whether the combinations of labels of variables can be tabled."""
@@ -277,7 +270,7 @@ class Question:
     def smallest(self) -> tuple[list[tuple[int, ...]], bool]:
         """Return the smallest sets of predecessors that work, and whether all were tried.
 
-        All up to their size, that is. Sets of up to 3 variables are tried, 500 at most, then
+        All up to their size, that is. Sets of up to 3 variables are tried, 200 at most, then
         all predecessors at once.
         """
         known = self.predecessors()

@@ -79,15 +79,17 @@ def sample(given: Conditioned, n: int, seed: int) -> list[tuple[str, NDArray[Any
         np.full(n, -1, np.min_scalar_type(-1 - len(variable.labels)))
         for variable in ceg.variables
     ]
+    edge = given.product.edge
+    variable, labels = ceg.edge_variable[edge], ceg.label[edge]
     for rows, edges in _walks(given.graph, given.probability, int(n), random):
-        edge = given.product.edge[edges]
-        asked, label = ceg.edge_variable[edge], ceg.label[edge]
-        for place in np.unique(asked).tolist():
-            is_it = asked == place
+        asked, label = variable[edges], labels[edges]
+        met = np.bincount(asked, minlength=len(codes))
+        for place in np.flatnonzero(met).tolist():
+            is_it = slice(None) if met[place] == len(rows) else asked == place
             codes[place][rows[is_it]] = label[is_it]
     return [
-        (variable.name, *_blanked(code, list(variable.labels)))
-        for variable, code in zip(ceg.variables, codes, strict=True)
+        (one.name, *_blanked(code, list(one.labels)))
+        for one, code in zip(ceg.variables, codes, strict=True)
     ]
 
 
