@@ -81,6 +81,7 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
         staged = tree.learn_stages(initial=[[("u", "x"), ("v", "x")]], relabel={"x": "z"})
         ceg = staged.to_ceg()
         ceg.recover()
+        ceg.effect("a", {"c": "p"}, draws=2)
         for found in (survey, tree, staged, ceg):
             for view in views(found.kind):
                 assert found.rows(view, min_n=5)[0] == found.rows(view)[0]

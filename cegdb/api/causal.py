@@ -85,7 +85,7 @@ class Causal(Named, Askable):
         (0.2561, 'x = 1')
         """
         made = room.intervene(self._untouched(), actions_of(actions, labels), absent)
-        return Intervened(self._conditioned(), made, asking.condition(made.ceg, All(())))
+        return Intervened(self, made, asking.condition(made.ceg, All(())))
 
     def _untouched(self) -> Intervention:
         """Return the CEG with nothing set; refuse one that is conditioned."""
@@ -262,9 +262,9 @@ class Causal(Named, Askable):
         under = asking.condition(ceg, group)
         lacks = asking.probability_of(under, answers({treatment: NOT_APPLICABLE}))
         told = (
-            f"{level:.4g} intervals: {draws:,} draws from the Dirichlet posterior of each "
-            f"stage (seed {seed}), given the staging, so too narrow where it was learnt from "
-            "the same rows"
+            f"{100 * level:.4g} % intervals: {draws:,} draws from the Dirichlet posterior of "
+            f"each stage (seed {seed}), given the staging, so too narrow where it was learnt "
+            "from the same rows"
         )
         return Effect(
             treatment,

@@ -14,8 +14,13 @@ from cegdb.query import asking
 from cegdb.query import interventions as room
 
 if TYPE_CHECKING:
+    import os
+    from pathlib import Path
+
+    import networkx as nx
     import pandas as pd
 
+    from cegdb.api.causal import Causal
     from cegdb.evidence import Asked
     from cegdb.query.asking import Conditioned
     from cegdb.query.interventions import Absent, Intervention
@@ -27,9 +32,10 @@ class Intervened(Given):
     ``given`` observes after the intervention, and its evidence is that.
     """
 
-    def __init__(self, before: Conditioned, made: Intervention, found: Conditioned) -> None:
+    def __init__(self, ceg: Causal, made: Intervention, found: Conditioned) -> None:
         super().__init__(found)
-        self._before = before
+        self._ceg = ceg
+        self._before = ceg._conditioned()
         self._made = made
 
     def given(self, *evidence: Asked, **labels: object) -> Intervened:
@@ -45,7 +51,7 @@ class Intervened(Given):
         0.9462
         """
         found = asking.condition(self._made.ceg, self._joined(evidence, labels))
-        return Intervened(self._before, self._made, found)
+        return Intervened(self._ceg, self._made, found)
 
     def do(
         self,
@@ -68,7 +74,7 @@ class Intervened(Given):
                 hint="intervene first, then observe: ceg.do(...).given(...)",
             )
         made = room.intervene(self._made, actions_of(actions, labels), absent)
-        return Intervened(self._before, made, asking.condition(made.ceg, All(())))
+        return Intervened(self._ceg, made, asking.condition(made.ceg, All(())))
 
     @property
     def assumption(self) -> str:
@@ -107,6 +113,43 @@ class Intervened(Given):
                 "passed": np.bincount(product.edge, taken, len(ceg.texts)),
             }
         )
+
+    def to_networkx(self) -> nx.MultiDiGraph[str]:
+        """Return what can be reached as a networkx graph, with the probabilities now.
+
+        As `ChainEventGraph.to_networkx`, without counts: they are not those of an
+        intervention.
+        """
+        from cegdb import graphs
+
+        edges = self.edges.set_index(["source", "label"])["passed"].to_dict()
+        passed = self.positions.set_index("position")["probability"].to_dict()
+        order = "source_id, label_id, target_id"
+        kept = ("position", "stage", "variable", "height", "colour", "position_id")
+        positions = [
+            {name: row[name] for name in kept}
+            for row in self._ceg._rows(
+                "positions", "ceg", "stage_id is null, position_id", None
+            )
+            if passed[row["position"]] > 0
+        ]
+        rows = [
+            {
+                **{name: row[name] for name in ("source", "target", "label", "variable")},
+                "probability": edges[row["source"], row["label"]] / passed[row["source"]],
+            }
+            for row in self._ceg._rows("ceg_edges", "ceg", order, None)
+            if edges[row["source"], row["label"]] > 0
+        ]
+        return graphs.ceg_graph(
+            f"{self._ceg.name} after do({self.intervention})", positions, rows
+        )
+
+    def draw(self, path: str | os.PathLike[str]) -> Path:
+        """Draw what can be reached, as `ChainEventGraph.draw` does."""
+        from cegdb import graphs
+
+        return graphs.draw(self.to_networkx(), path)
 
     def __repr__(self) -> str:
         """Return the CEG, the intervention, what was observed, and the assumption."""

@@ -123,7 +123,7 @@ def _given_staging(
     store: Store, staging_id: int, method: IntervalMethod, level: float
 ) -> pd.DataFrame:
     with store.reading() as con, Steps(con) as steps:
-        name = _estimate(store, steps, staging_id)
+        name, _ = _estimate(store, steps, staging_id)
         estimates = steps.arrays("select * from temp.stage_estimate order by place")
         low, high = _limits(estimates, method, level)
         place = estimates["place"]
@@ -154,20 +154,13 @@ def posterior_masses(store: Store, staging_id: int) -> dict[tuple[int, str], flo
     {(0, 'False'): 31.0, (0, 'True'): 11.0}
     """
     with store.reading() as con, Steps(con) as steps:
-        _estimate(store, steps, staging_id)
-        rows = steps.rows(
-            "select e.stage_id, l.label, e.prior + e.size "
-            "from temp.stage_estimate as e inner join cegdb.labels as l "
-            "on e.label_id = l.label_id inner join cegdb.event_tree as t "
-            "on l.survey_id = t.survey_id inner join cegdb.staging as s "
-            "on t.tree_id = s.tree_id where s.staging_id = $staging_id order by e.place",
-            {"staging_id": staging_id},
-        )
+        _, survey_id = _estimate(store, steps, staging_id)
+        rows = steps.fetch("posterior_mass", survey_id=survey_id)
     return {(stage, label): mass for stage, label, mass in rows}
 
 
-def _estimate(store: Store, steps: Steps, staging_id: int) -> str:
-    """Make the table ``stage_estimate`` of a staging; return its name."""
+def _estimate(store: Store, steps: Steps, staging_id: int) -> tuple[str, int]:
+    """Make the table ``stage_estimate`` of a staging; return its name and its survey."""
     with store.catalog() as catalog:
         staging = row(catalog, "staging", staging_id)
         tree = row(catalog, "tree", staging["tree_id"])
@@ -187,7 +180,7 @@ def _estimate(store: Store, steps: Steps, staging_id: int) -> str:
     )
     steps.run("stage_answer")
     steps.run("stage_estimate")
-    return str(staging["name"])
+    return str(staging["name"]), int(tree["survey_id"])
 
 
 def _limits(
