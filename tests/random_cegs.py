@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from oracle import BLANK, Path
 
-from cegdb.query.compiled import Compiled, Variable
+from cegdb.query.compiled import NOT_APPLICABLE, Compiled, Variable
 from cegdb.query.propagation import Graph
 
 if TYPE_CHECKING:
@@ -19,21 +19,27 @@ Answers = dict[str, str]
 
 
 class RandomCeg:
-    """A staged tree whose stages have random probabilities; only its leaves are merged."""
+    """A staged tree whose stages have random probabilities; only its leaves are merged.
 
-    def __init__(self, sample: StagedSample, seed: int) -> None:
+    The label ``absent`` becomes the explicit one of what does not apply.
+    """
+
+    def __init__(self, sample: StagedSample, seed: int, absent: str | None = None) -> None:
         random = np.random.default_rng(seed)
         self.order = sample.order
         self.children: dict[Path, dict[str, Path]] = {}
+        self.stage: dict[Path, str] = {}
         for row, _ in sample.rows:
             path: Path = ()
+            known: Path = ()
             for name in sample.order:
                 label = row[name]
                 if label is not BLANK:
-                    longer = (*path, (name, str(label)))
-                    self.children.setdefault(path, {})[str(label)] = longer
-                    path = longer
-        self.stage = {path: sample.stage[path] for path in self.children}
+                    shown = NOT_APPLICABLE if label == absent else str(label)
+                    longer = (*path, (name, shown))
+                    self.children.setdefault(path, {})[shown] = longer
+                    self.stage[path] = sample.stage[known]
+                    path, known = longer, (*known, (name, str(label)))
         self.theta: dict[str, dict[str, float]] = {}
         for path, below in self.children.items():
             if self.stage[path] not in self.theta:

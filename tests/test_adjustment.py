@@ -83,7 +83,8 @@ def _products(tree: RandomCeg, number: Any, of: Any) -> list[tuple[dict[str, str
 def question(tree: RandomCeg, treatment: str, outcome: str) -> Question:
     ceg = tree.compiled
     at, to = tree.order.index(treatment), tree.order.index(outcome)
-    return Question(ceg, at, to, ceg.variables[at].labels, All(()), 1)
+    labels = tuple(label for label in ceg.variables[at].labels if label != NA)
+    return Question(ceg, at, to, labels, All(()), 1)
 
 
 def by_enumeration(tree: RandomCeg, treatment: str, outcome: str, by: list[str]) -> bool:
@@ -93,17 +94,22 @@ def by_enumeration(tree: RandomCeg, treatment: str, outcome: str, by: list[str])
         for path, children in tree.children.items()
         if tree.asks(path) == treatment
         for label in children
+        if label != NA
     }
     for label in labels:
 
-        def set_to(path: Any, other: str, label: str = label) -> float:
-            if tree.asks(path) == treatment and label in tree.children[path]:
-                return float(other == label)
-            return tree.fitted(path, other)
+        def is_other(path: Any, other: str, label: str = label) -> bool:
+            is_set = tree.asks(path) == treatment and label in tree.children[path]
+            return is_set and other not in (label, NA)
 
-        def seen(path: Any, other: str, label: str = label) -> float:
-            is_other = tree.asks(path) == treatment and label in tree.children[path]
-            return 0.0 if is_other and other != label else tree.fitted(path, other)
+        def seen(path: Any, other: str) -> float:
+            return 0.0 if is_other(path, other) else tree.fitted(path, other)
+
+        def set_to(path: Any, other: str, label: str = label) -> float:
+            if tree.asks(path) == treatment and other == label:
+                kept = tree.fitted(path, NA) if NA in tree.children[path] else 0.0
+                return 1 - kept
+            return seen(path, other)
 
         tables = []
         for theta in (tree.fitted, set_to, seen):
@@ -126,14 +132,21 @@ def by_enumeration(tree: RandomCeg, treatment: str, outcome: str, by: list[str])
 
 
 @settings(max_examples=60, deadline=None)
-@given(data=st.data(), sample=staged_trees(jumps=True), seed=st.integers(0, 99))
+@given(
+    data=st.data(),
+    sample=staged_trees(jumps=True),
+    seed=st.integers(0, 99),
+    absent=st.sampled_from([None, "n"]),
+)
 def test_the_verdict_is_that_of_enumeration(
-    data: st.DataObject, sample: StagedSample, seed: int
+    data: st.DataObject, sample: StagedSample, seed: int, absent: str | None
 ) -> None:
-    tree = RandomCeg(sample, seed)
+    tree = RandomCeg(sample, seed, absent)
     if len(tree.order) < 2:
         return
     treatment, outcome, *others = data.draw(st.permutations(tree.order))
+    if not question(tree, treatment, outcome).labels:
+        return
     by = others[: data.draw(st.integers(0, len(others)))]
     asked = question(tree, treatment, outcome)
     places = [tree.order.index(name) for name in by]

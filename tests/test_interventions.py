@@ -78,14 +78,21 @@ def test_randomised_and_then_seen_equals_set(confounded: ChainEventGraph) -> Non
 
 
 @settings(max_examples=60, deadline=None)
-@given(data=st.data(), sample=staged_trees(jumps=True), seed=st.integers(0, 9))
+@given(
+    data=st.data(),
+    sample=staged_trees(jumps=True),
+    seed=st.integers(0, 9),
+    absent=st.sampled_from([None, "n"]),
+)
 def test_every_question_after_an_intervention_agrees_with_enumeration(
-    data: st.DataObject, sample: StagedSample, seed: int
+    data: st.DataObject, sample: StagedSample, seed: int, absent: str | None
 ) -> None:
-    tree = RandomCeg(sample, seed)
+    tree = RandomCeg(sample, seed, absent)
     ceg = tree.compiled
     name = data.draw(st.sampled_from(tree.order))
-    labels = ceg.variables[tree.order.index(name)].labels
+    labels = [one for one in ceg.variables[tree.order.index(name)].labels if one != NA]
+    if not labels:
+        return
     shares = dict(
         zip(labels, np.random.default_rng(seed).dirichlet(np.ones(len(labels))), strict=True)
     )
@@ -94,6 +101,7 @@ def test_every_question_after_an_intervention_agrees_with_enumeration(
         path
         for path, children in tree.children.items()
         if tree.asks(path) == name
+        and set(children) != {NA}
         and not {label for label, share in stated.items() if share} <= set(children)
     ]
     if lacks:
@@ -111,14 +119,15 @@ def test_every_question_after_an_intervention_agrees_with_enumeration(
             )
 
     def theta(path: Any, label: str) -> float:
-        if tree.asks(path) == name and path not in lacks:
-            return float(stated.get(label, 0.0))
+        if tree.asks(path) == name and path not in lacks and label != NA:
+            kept = tree.fitted(path, NA) if NA in tree.children[path] else 0.0
+            return float(stated.get(label, 0.0)) * (1 - kept)
         return tree.fitted(path, label)
 
     paths = list(tree.paths(theta))
     under = condition(made.ceg, All(()))
     for asked in tree.order:
-        for label in [*ceg.variables[tree.order.index(asked)].labels, NA]:
+        for label in {*ceg.variables[tree.order.index(asked)].labels, NA}:
             expected = sum(p for path, p in paths if path.get(asked, NA) == label)
             found = probability_of(under, answers({asked: label}))
             assert found == pytest.approx(expected, abs=1e-12)
@@ -357,3 +366,25 @@ def test_labels_that_a_staging_joins_have_intervals(db: Database) -> None:
     effect = ceg.effect("x", {"y": "a"})
     low, high = effect.probabilities["low"], effect.probabilities["high"]
     assert ((low < 1 / 3) & (high > 1 / 3)).all()
+
+
+def test_whom_a_question_does_not_apply_to_stays_so(db: Database) -> None:
+    rows = "select i % 2 as x, ['-', 'a', 'b'][1 + i % 3] as y, i % 5 < 2 as z"
+    survey = db.ingest(f"{rows} from range(600) t(i)", structural=["-"])
+    ceg = survey.event_tree().set_stages({}).to_ceg()
+    skips = ceg.probability(y=NA)
+    assert skips == pytest.approx(1 / 3, abs=0.01)
+    made = ceg.do(y="a")
+    assert made.marginals("y").set_index("label")["probability"].to_dict() == pytest.approx(
+        {"a": 1 - skips, NA: skips}
+    )
+    assert made.edges.query(f"label == '{NA}'")["is_set"].tolist() == [False, False]
+    assert ceg.do(y=NA).probability(y=NA) == 1
+    effect = ceg.effect("y", {"z": True}, draws=50)
+    assert effect.share == pytest.approx(1 - skips)
+    assert effect.probabilities["label"].tolist() == ["a", "b"]
+    rare = ceg.positivity("y", least=0.9)
+    assert rare["probability"].tolist() == pytest.approx([0.5] * 4, abs=0.01)
+    drawn = ceg.sample(30_000, seed=1)
+    assert drawn["y"].isna().mean() == pytest.approx(skips, abs=0.01)
+    assert drawn["y"].cat.categories.tolist() == ["a", "b"]

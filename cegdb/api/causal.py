@@ -67,7 +67,7 @@ class Causal(Named, Askable):
         Notes
         -----
         The edges of the variable get the probabilities stated, all others keep theirs [1]_.
-        Where the variable does not occur, nothing is set.
+        Where the variable does not occur or apply, nothing is set.
 
         References
         ----------
@@ -124,9 +124,9 @@ class Causal(Named, Askable):
         -------
         DataFrame
             One row a position and label: ``position``; ``history``, the most probable way
-            to it; ``label``; ``probability``, 0 without an edge; ``is_possible``, whether
-            there is an edge; ``passed``, the probability to pass the position; ``n`` rows
-            that reach it.
+            to it; ``label``; ``probability`` where the treatment applies, 0 without an
+            edge; ``is_possible``, whether there is an edge; ``passed``, the probability to
+            pass the position; ``n`` rows that reach it.
 
         Examples
         --------

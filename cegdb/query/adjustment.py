@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from cegdb.query.automata import Product
     from cegdb.query.compiled import Compiled
     from cegdb.query.polynomials import Residues
-    from cegdb.query.propagation import Floats, Ints, Semiring
+    from cegdb.query.propagation import Floats, Graph, Ints, Semiring
 
 _DRAWS: Final = 2
 _MOST_STATES: Final = 2_000_000
@@ -200,23 +200,25 @@ class Question:
     def _cells(self, by: Sequence[int], theta: NDArray[Any], semiring: Semiring) -> Cells:
         """Return probabilities by cell and answer, of the group, with parameters ``theta``.
 
-        A path on which the treatment does not occur, or whose position lacks the label,
-        counts as it is under each label: nothing is set on it.
+        A path on which the treatment does not occur or apply, or whose position lacks the
+        label, counts as it is under each label: nothing is set on it.
         """
         ceg, graph, product = self.ceg, self.ceg.graph, self.product
         added, n_cells, n_answers = self._states(by)
+        applies = np.array(ceg.texts) != NOT_APPLICABLE
 
         def passed(value: NDArray[Any]) -> tuple[Ints, NDArray[Any]]:
             edge, n_states = product.edge, n_cells * n_answers
             return carried(product.graph, value[edge], added[edge], n_states, semiring)
 
         def by_label() -> Iterator[tuple[str, NDArray[Any], NDArray[Any]]]:
-            is_it = ceg.edge_variable == self.treatment
+            is_it = (ceg.edge_variable == self.treatment) & applies
+            whole = _per_source(graph, np.where(is_it, theta, semiring.zero), semiring)
             for label in self.labels:
                 has = is_it & (ceg.label == ceg.variables[self.treatment].place(label))
                 can = np.isin(graph.source, graph.source[has])
                 follows = np.where(~is_it | has | ~can, theta, semiring.zero)
-                under = _tabled(passed(np.where(has, semiring.one, follows)), cells, n_answers)
+                under = _tabled(passed(np.where(has, whole, follows)), cells, n_answers)
                 yield label, under, _tabled(passed(follows), cells, n_answers)
 
         every = passed(theta)
@@ -300,6 +302,16 @@ def _tabled(found: tuple[Ints, NDArray[Any]], cells: Ints, n_answers: int) -> ND
     table = np.zeros((len(cells), n_answers), value.dtype)
     table[np.searchsorted(cells, state // n_answers), state % n_answers] = value
     return table
+
+
+def _per_source(graph: Graph, value: NDArray[Any], semiring: Semiring) -> NDArray[Any]:
+    """Return, for each edge, the sum over the edges of its source."""
+    if not len(value):
+        return value
+    starts = np.flatnonzero(np.diff(graph.source, prepend=-1))
+    sums = semiring.add.reduceat(value, starts)
+    found: NDArray[Any] = sums[np.searchsorted(graph.source[starts], graph.source)]
+    return found
 
 
 def _sums(table: NDArray[Any], semiring: Semiring) -> NDArray[Any]:

@@ -125,7 +125,7 @@ def drawn_outcomes(
     for theta in _thetas(made[0].ceg, masses, draws, seed):
         columns = []
         for one in made:
-            then = np.where(one.is_set[:, None], one.ceg.probability[:, None], theta)
+            then = one.applied(theta)
             both = _total(one.ceg, All((group, outcome)), then)
             columns.append(both / _total(one.ceg, group, then))
         parts.append(np.column_stack(columns))
@@ -134,6 +134,8 @@ def drawn_outcomes(
 
 def _total(ceg: Compiled, evidence: Evidence, theta: Floats) -> Floats:
     """Return the probability of evidence, for each column of probabilities of the edges."""
+    if evidence == All(()):
+        return np.ones(theta.shape[1])
     product = run_automata(ceg, evidence)
     if product is None:
         return np.zeros(theta.shape[1])

@@ -48,17 +48,36 @@ class Intervention:
         How, one text each.
     is_set
         Of each edge, whether its probability was set.
+    share
+        Of each edge that was set, its probability where the variable applies.
     """
 
     ceg: Compiled
     names: tuple[str, ...]
     words: tuple[str, ...]
     is_set: Flags
+    share: Floats
+
+    def applied(self, probability: Floats) -> Floats:
+        """Return probabilities of the edges after it; further axes are others of their own.
+
+        What does not apply at a position that also has labels stays so.
+        """
+        source = self.ceg.graph.source
+        if not len(source):
+            return probability
+        starts = np.flatnonzero(np.diff(source, prepend=-1))
+        shape = (-1,) + (1,) * (probability.ndim - 1)
+        is_set = self.is_set.reshape(shape)
+        kept = np.add.reduceat(np.where(is_set, 0.0, probability), starts, axis=0)
+        rest = (1.0 - kept)[np.searchsorted(source[starts], source)]
+        return np.where(is_set, self.share.reshape(shape) * rest, probability)
 
 
 def untouched(ceg: Compiled) -> Intervention:
     """Return the intervention that sets nothing."""
-    return Intervention(ceg, (), (), np.zeros(len(ceg.probability), bool))
+    n_edges = len(ceg.probability)
+    return Intervention(ceg, (), (), np.zeros(n_edges, bool), np.zeros(n_edges))
 
 
 def intervene(
@@ -90,35 +109,42 @@ def intervene(
 
     Notes
     -----
-    SPEC 11a. Paths on which a variable does not occur stay as they are.
+    SPEC 11a. Paths on which a variable does not occur stay as they are, and so does the
+    share of a position for which it is explicitly not applicable, unless that is stated.
     """
     if not is_one_of(absent, get_args(Absent)):
         raise QueryError(f"absent is {absent!r}", hint="choose 'error' or 'leave'")
     if not actions:
         raise QueryError("nothing is set", hint=MAPPING)
     ceg = before.ceg
-    probability, is_set = ceg.probability.copy(), before.is_set.copy()
+    source, n_nodes = ceg.graph.source, ceg.graph.n_nodes
+    applies = np.array(ceg.texts) != NOT_APPLICABLE
+    is_set, set_to = before.is_set.copy(), before.share.copy()
     words, lacking = list(before.words), []
     for name, stated in actions.items():
         shares = _stated(name, stated)
         nodes, share = _shares(ceg, name, shares)
-        edges = np.isin(ceg.graph.source, nodes)
+        edges = np.isin(source, nodes)
         if is_set[edges].any():
             raise QueryError(f"{name!r} is set twice", hint="set a variable once")
-        total = np.bincount(ceg.graph.source, np.where(edges, share, 0.0), ceg.graph.n_nodes)
-        lacks = nodes[total[nodes] < 1 - _ROUNDING]
-        edges &= ~np.isin(ceg.graph.source, lacks)
-        probability[edges] = share[edges]
+        if NOT_APPLICABLE not in shares:
+            edges &= applies
+        total = np.bincount(source, np.where(edges, share, 0.0), n_nodes)
+        has_edges = np.bincount(source, edges, n_nodes) > 0
+        lacks = nodes[(total[nodes] < 1 - _ROUNDING) & has_edges[nodes]]
+        edges &= ~np.isin(source, lacks)
+        set_to[edges] = share[edges]
         is_set |= edges
         lacking.append((name, shares, lacks))
         words.append(_in_words(name, shares))
-    after = replace(ceg, probability=probability)
-    if absent == "error" and any(len(lacks) for *_, lacks in lacking):
-        reached = np.unique(condition(after, group).product.node)
-        for name, shares, lacks in lacking:
-            _refuse_lacking(after, name, shares, lacks[np.isin(lacks, reached)])
     names = (*before.names, *map(str, actions))
-    return Intervention(after, names, tuple(words), is_set)
+    made = Intervention(ceg, names, tuple(words), is_set, set_to)
+    made = replace(made, ceg=replace(ceg, probability=made.applied(ceg.probability)))
+    if absent == "error" and any(len(lacks) for *_, lacks in lacking):
+        reached = np.unique(condition(made.ceg, group).product.node)
+        for name, shares, lacks in lacking:
+            _refuse_lacking(made.ceg, name, shares, lacks[np.isin(lacks, reached)])
+    return made
 
 
 def _stated(name: object, stated: object) -> dict[str, float]:
@@ -308,19 +334,21 @@ def rare(
     Returns
     -------
     list of tuple
-        Node, label, probability, whether there is such an edge.
+        Node, label, probability where the treatment applies, whether there is such an edge.
     """
-    known = ceg.variables[treatment]
     found = []
     nodes = np.flatnonzero((ceg.variable == treatment) & (passed > 0))
     first = np.searchsorted(ceg.graph.source, [nodes, nodes + 1])
     for node, start, end in zip(nodes.tolist(), *first.tolist(), strict=True):
-        of = dict(zip(ceg.label[start:end].tolist(), ceg.probability[start:end], strict=True))
+        texts, shares = ceg.texts[start:end], ceg.probability[start:end].tolist()
+        of = dict(zip(texts, shares, strict=True))
+        applies = 1.0 - of.pop(NOT_APPLICABLE, 0.0)
+        if not of or applies <= 0:
+            continue
         for label in labels:
-            at = known.place(label)
-            probability = float(of.get(at, 0.0))
+            probability = of.get(label, 0.0) / applies
             if probability < least:
-                found.append((node, label, probability, at in of))
+                found.append((node, label, probability, label in of))
     return found
 
 
