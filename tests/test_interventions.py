@@ -23,7 +23,8 @@ from cegdb.errors import QueryError
 from cegdb.evidence import All, answers
 from cegdb.query.asking import condition, distribution, probability_of
 from cegdb.query.automata import always
-from cegdb.query.interventions import intervene, untouched
+from cegdb.query.effects import drawn_outcomes, interventions, outcomes
+from cegdb.query.interventions import intervene, refuse_later, untouched
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -388,3 +389,33 @@ def test_whom_a_question_does_not_apply_to_stays_so(db: Database) -> None:
     drawn = ceg.sample(30_000, seed=1)
     assert drawn["y"].isna().mean() == pytest.approx(skips, abs=0.01)
     assert drawn["y"].cat.categories.tolist() == ["a", "b"]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    data=st.data(),
+    sample=staged_trees(jumps=True),
+    seed=st.integers(0, 9),
+    absent=st.sampled_from([None, "n"]),
+)
+def test_draws_from_a_sharp_posterior_are_the_probabilities(
+    data: st.DataObject, sample: StagedSample, seed: int, absent: str | None
+) -> None:
+    ceg = RandomCeg(sample, seed, absent).compiled
+    treatment = data.draw(st.sampled_from(ceg.variables))
+    labels = [label for label in treatment.labels if label != NA]
+    outcome, before = (data.draw(st.sampled_from(ceg.variables)) for _ in range(2))
+    event = answers({outcome.name: data.draw(st.sampled_from([*outcome.labels, NA]))})
+    group = answers({before.name: data.draw(st.sampled_from(before.labels))})
+    try:
+        refuse_later(ceg, ceg.place(treatment.name), group)
+    except QueryError:
+        group = All(())
+    if not labels:
+        return
+    made = interventions(ceg, treatment.name, labels, group, "leave")
+    expected = outcomes(ceg, treatment.name, made, event, group).under
+    edges = zip(ceg.graph.source.tolist(), ceg.texts, ceg.probability.tolist(), strict=True)
+    masses = {(int(ceg.stage_id[node]), text): 1e12 * p for node, text, p in edges}
+    found = drawn_outcomes(list(made.values()), event, group, masses, 3, seed)
+    assert found == pytest.approx(np.tile(expected, (3, 1)), abs=1e-4)

@@ -10,6 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
+_MOST_NOTES = 5
+
 
 @dataclass(frozen=True, repr=False)
 class Effect:
@@ -84,14 +86,15 @@ class Effect:
                 f"{self.treatment} occurs with probability {self.share:.4g}; on other paths "
                 "nothing is set"
             )
+        rare = _rows(self.positivity)
         notes += [
             f"positivity: {self.treatment} = {label} has "
             f"{f'probability {probability:.4g}' if is_possible else 'no edge'} at "
             f"{position} ({history}; {n:,} rows)"
-            for position, history, label, probability, is_possible, _, n in _rows(
-                self.positivity
-            )
+            for position, history, label, probability, is_possible, _, n in rare[:_MOST_NOTES]
         ]
+        if len(rare) > _MOST_NOTES:
+            notes.append(f"positivity: {len(rare) - _MOST_NOTES:,} more like these")
         return [*notes, self.assumption]
 
     def __repr__(self) -> str:

@@ -11,6 +11,7 @@ from cegdb.evidence import All, Answer
 from cegdb.query.asking import condition, probability_of
 from cegdb.query.automata import run_automata
 from cegdb.query.interventions import intervene, untouched
+from cegdb.query.propagation import Graph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -18,9 +19,10 @@ if TYPE_CHECKING:
     from cegdb.evidence import Evidence
     from cegdb.query.compiled import Compiled
     from cegdb.query.interventions import Absent, Intervention
-    from cegdb.query.propagation import Floats
+    from cegdb.query.propagation import Floats, Ints
 
 _CELLS: Final = 4_000_000
+_ROUNDING: Final = 1e-12
 _MOST_DRAWS: Final = 1_000_000
 
 
@@ -121,47 +123,103 @@ def drawn_outcomes(
     ndarray
         One row a draw, the same for all interventions, and one column an intervention.
     """
-    parts = []
-    for theta in _thetas(made[0].ceg, masses, draws, seed):
+    ceg = made[0].ceg
+    passes = [
+        (one, _pass(one.ceg, All((group, outcome))), _pass(one.ceg, group)) for one in made
+    ]
+    used = np.zeros(len(ceg.probability), bool)
+    for _, *both in passes:
+        for one_pass in both:
+            used[one_pass.edge] = True
+    edges = np.flatnonzero(np.isin(ceg.graph.source, ceg.graph.source[used]))
+    place = np.full(len(used), -1)
+    place[edges] = np.arange(len(edges))
+    parts = [np.empty((0, len(made)))]
+    for theta in _thetas(ceg, edges, masses, draws, seed):
         columns = []
-        for one in made:
-            then = one.applied(theta)
-            both = _total(one.ceg, All((group, outcome)), then)
-            columns.append(both / _total(one.ceg, group, then))
+        for one, event, every in passes:
+            then = one.applied(theta, edges)
+            columns.append(event.total(then, place) / every.total(then, place))
         parts.append(np.column_stack(columns))
     return np.concatenate(parts)
 
 
-def _total(ceg: Compiled, evidence: Evidence, theta: Floats) -> Floats:
-    """Return the probability of evidence, for each column of probabilities of the edges."""
-    if evidence == All(()):
-        return np.ones(theta.shape[1])
+class _Pass(NamedTuple):
+    """What decides the probability of an event: no more edges than that.
+
+    Attributes
+    ----------
+    graph
+        The paths, up to where the event is certain.
+    edge, factor
+        The edge of the CEG of each edge here, and the factor of the evidence on it.
+    """
+
+    graph: Graph | None
+    edge: Ints
+    factor: Floats
+
+    def total(self, theta: Floats, place: Ints) -> Floats:
+        """Return the probability of the event, for each column of probabilities."""
+        if self.graph is None:
+            return np.full(theta.shape[1], float(self.factor[0]))
+        value = self.factor[:, None] * theta[place[self.edge]]
+        found: Floats = self.graph.backward(value)[0]
+        return found
+
+
+def _pass(ceg: Compiled, evidence: Evidence) -> _Pass:
+    """Return what decides an event; a graph of None is one that is certain or impossible."""
+    none = np.empty(0, np.int64)
     product = run_automata(ceg, evidence)
     if product is None:
-        return np.zeros(theta.shape[1])
+        return _Pass(None, none, np.zeros(1))
+    graph = product.graph
     factor = product.value / ceg.probability[product.edge]
-    found: Floats = product.graph.backward(factor[:, None] * theta[product.edge])[0]
-    return found
+    onward = graph.backward(product.value)
+    # Of evidence that is an event, nothing is lost below where it is certain.
+    is_open = (onward < 1 - _ROUNDING) | bool((factor != 1).any())
+    if not is_open[0]:
+        return _Pass(None, none, np.ones(1))
+    is_open[-1] = False
+    number = np.where(is_open, np.cumsum(is_open) - 1, is_open.sum())
+    kept = is_open[graph.source]
+    return _Pass(
+        Graph(
+            np.append(graph.height[is_open], 0),
+            number[graph.source[kept]],
+            number[graph.target[kept]],
+        ),
+        product.edge[kept],
+        factor[kept],
+    )
 
 
 def _thetas(
-    ceg: Compiled, masses: Mapping[tuple[int, str], float], draws: int, seed: int
+    ceg: Compiled,
+    edges: Ints,
+    masses: Mapping[tuple[int, str], float],
+    draws: int,
+    seed: int,
 ) -> Iterator[Floats]:
-    """Give probabilities of the edges drawn from the posterior, one column a draw."""
-    keys = list(zip(ceg.stage_id[ceg.graph.source].tolist(), ceg.texts, strict=True))
-    place = {key: i for i, key in enumerate(dict.fromkeys(keys))}
-    mass = np.array([masses[key] for key in place])
-    _, stage = np.unique([key[0] for key in place], return_inverse=True)
+    """Give probabilities of edges drawn from the posterior, one column a draw."""
+    if not len(edges):
+        yield np.empty((0, draws))
+        return
+    stages = ceg.stage_id[ceg.graph.source[edges]].tolist()
+    keys = list(zip(stages, [ceg.texts[edge] for edge in edges.tolist()], strict=True))
+    known = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+    mass = np.array([masses[key] for key in known])
+    _, stage = np.unique([key[0] for key in known], return_inverse=True)
     order = np.argsort(stage, kind="stable")
     starts = np.flatnonzero(np.diff(stage[order], prepend=-1))
     mean = mass / np.bincount(stage, mass)[stage]
-    edge = np.array([place[key] for key in keys], np.int64)
+    which = np.array([known[key] for key in keys], np.int64)
     random = np.random.Generator(np.random.PCG64(seed))
-    at_once = max(1, _CELLS // len(edge))
+    at_once = max(1, _CELLS // len(edges))
     for first in range(0, draws, at_once):
         share = random.standard_gamma(mass, (min(at_once, draws - first), len(mass)))
         total = np.add.reduceat(share[:, order], starts, axis=1)[:, stage]
-        share = np.divide(
-            share, total, out=np.broadcast_to(mean, share.shape).copy(), where=total > 0
-        )
-        yield share.T[edge]
+        plain = np.broadcast_to(mean, share.shape).copy()
+        share = np.divide(share, total, out=plain, where=total > 0)
+        yield share.T[which]

@@ -31,6 +31,7 @@ Absent: TypeAlias = Literal["error", "leave"]
 MAPPING: Final = 'give a mapping: {"Treatment": "Treated"}'
 _HINT: Final = 'give a label, or a distribution: {"Treated": 0.3, "Not treated": 0.7}'
 _ROUNDING: Final = 1e-9
+_ALL: Final = slice(None)
 _NOTHING: Final = All(())
 
 
@@ -58,20 +59,21 @@ class Intervention:
     is_set: Flags
     share: Floats
 
-    def applied(self, probability: Floats) -> Floats:
-        """Return probabilities of the edges after it; further axes are others of their own.
+    def applied(self, probability: Floats, edges: Ints | slice = _ALL) -> Floats:
+        """Return probabilities of edges after it; further axes are others of their own.
 
-        What does not apply at a position that also has labels stays so.
+        What does not apply at a position that also has labels stays so. ``edges`` are all
+        edges of some positions.
         """
-        source = self.ceg.graph.source
+        source = self.ceg.graph.source[edges]
         if not len(source):
             return probability
         starts = np.flatnonzero(np.diff(source, prepend=-1))
         shape = (-1,) + (1,) * (probability.ndim - 1)
-        is_set = self.is_set.reshape(shape)
+        is_set = self.is_set[edges].reshape(shape)
         kept = np.add.reduceat(np.where(is_set, 0.0, probability), starts, axis=0)
         rest = (1.0 - kept)[np.searchsorted(source[starts], source)]
-        return np.where(is_set, self.share.reshape(shape) * rest, probability)
+        return np.where(is_set, self.share[edges].reshape(shape) * rest, probability)
 
 
 def untouched(ceg: Compiled) -> Intervention:
