@@ -110,10 +110,11 @@ def _build(
     tree = row(catalog, "tree", tree_id)
     with store.counting(tree["height"], "height") as progress, Steps(con) as steps:
         ceg_id = new_id(catalog, "ceg") if again is None else again
-        n_vertices, layers = merge_positions(steps, ceg_id, tree, staging_id, stop, progress)
-        steps.run("plain_position", staging_id=staging_id)
+        n_vertices, layers, is_full = merge_positions(
+            steps, ceg_id, tree, staging_id, stop, progress
+        )
+        steps.run("position_floret", tree_id=tree_id, staging_id=staging_id, is_full=is_full)
         steps.run("position_edge", tree_id=tree_id, staging_id=staging_id)
-        steps.run("position_floret")
         sizes = _sizes(ceg_id, tree["n_vertices"], layers, dict(steps.fetch("merged_edge")))
         _priors(steps, tree, staging)
         _raw_labels(steps, tree, staging_id)

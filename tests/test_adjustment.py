@@ -115,7 +115,9 @@ def by_enumeration(tree: RandomCeg, treatment: str, outcome: str, by: list[str])
         for theta in (tree.fitted, set_to, seen):
             table: dict[Any, dict[str, float]] = {}
             for path, probability in tree.paths(theta):
-                cell = table.setdefault(tuple(path.get(name, NA) for name in by), {})
+                applies = path.get(treatment, NA) != NA
+                labelled = tuple(path.get(name, NA) for name in by)
+                cell = table.setdefault((labelled, applies), {})
                 answer = path.get(outcome, NA)
                 cell[answer] = cell.get(answer, 0.0) + probability
             tables.append(table)

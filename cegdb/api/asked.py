@@ -124,7 +124,7 @@ class Askable:
         given = self._conditioned()
         rows: list[tuple[str, str, float]] = []
         for name in asking.names_of(given, variables):
-            (labels,), probability = asking.distribution(given, [name])
+            labels, probability = asking.marginal(given, name)
             rows += zip([name] * len(labels), labels, probability.tolist(), strict=True)
         return pd.DataFrame(rows, columns=["variable", "label", "probability"])
 

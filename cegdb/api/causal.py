@@ -321,13 +321,13 @@ class Causal(Named, Askable):
 
         Notes
         -----
-        The back-door criterion of CEGs [1]_: for each combination z of labels (``not
-        applicable`` is one), P(z || x) = P(z) and P(y || x, z) = P(y | x, z). It is decided
-        for all probabilities that the stages may have, not only the fitted ones: both sides
-        are polynomials in these, and compared at random points modulo 2^61 - 1 (two draws:
-        a set that fails is called working with a probability below 10^-30; the reverse
-        cannot happen). All that comes before the treatment always works, unless some of it
-        comes after the treatment on other paths.
+        The back-door criterion of CEGs [1]_: for each combination z of labels, P(z || x) =
+        P(z) and P(y || x, z) = P(y | x, z). ``not applicable`` is a label, and z tells also
+        whether the treatment applies. It is decided for all probabilities that the stages
+        may have, not only the fitted ones: both sides are polynomials in these, and compared
+        at random points modulo 2^61 - 1 (two draws: a set that fails is called working with
+        a probability below 10^-30; the reverse cannot happen). All that comes before the
+        treatment always works, unless some of it comes after the treatment on other paths.
 
         References
         ----------

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from cegdb.cli import asking, causal, certainty, making, orders, rows, sampling
+from cegdb.cli import asking, causal, certainty, making, network, orders, rows, sampling
 from cegdb.cli.group import main
 
-__all__ = ["asking", "causal", "certainty", "main", "making", "orders", "rows", "sampling"]
+__all__ = [
+    "asking",
+    "causal",
+    "certainty",
+    "main",
+    "making",
+    "network",
+    "orders",
+    "rows",
+    "sampling",
+]

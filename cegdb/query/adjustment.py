@@ -116,7 +116,8 @@ class Question:
         Notes
         -----
         SPEC 11b: P(z || x) = P(z) and P(y || x, z) = P(y | x, z), as polynomials in the
-        parameters of the stages, which are compared at random points modulo 2^61 - 1. A set
+        parameters of the stages, which are compared at random points modulo 2^61 - 1; z tells
+        also whether the treatment applies. A set
         that works is never refused; one that does not passes with a probability of about
         (degree / 2^61)^2.
         """
@@ -228,7 +229,7 @@ class Question:
     def is_small(self, by: Sequence[int]) -> bool:
         """Return whether the combinations of labels of variables can be tabled."""
         sizes = [len(self.ceg.variables[place].labels) + 1 for place in (self.outcome, *by)]
-        n_states = math.prod(sizes)
+        n_states = 2 * math.prod(sizes)
         fits = n_states * self.ceg.graph.n_nodes < _LARGEST_CODE
         return fits and min(n_states, self._n_paths) <= _MOST_STATES
 
@@ -238,7 +239,10 @@ class Question:
         return int(self.ceg.graph.backward(ones, NUMBER)[0])
 
     def _states(self, by: Sequence[int]) -> tuple[Ints, int, int]:
-        """Return what edges add to the state, the number of cells, and that of answers."""
+        """Return what edges add to the state, the number of cells, and that of answers.
+
+        A cell is a combination of labels, and whether the treatment applies.
+        """
         ceg = self.ceg
         if not self.is_small(by):
             names = ", ".join(ceg.variables[place].name for place in by)
@@ -257,7 +261,11 @@ class Question:
             added += np.where(is_answer, (ceg.label + 1) * step, 0)
             sizes.append(len(labels) + 1)
             step *= sizes[-1]
-        return added, math.prod(sizes[1:]), sizes[0]
+        applies = (ceg.edge_variable == self.treatment) & (
+            np.array(ceg.texts) != NOT_APPLICABLE
+        )
+        added += np.where(applies, step, 0)
+        return added, 2 * math.prod(sizes[1:]), sizes[0]
 
     def predecessors(self) -> list[int]:
         """Return the variables met before the treatment on some path, and after it on none."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from cegdb.errors import QueryError, is_number, is_whole, items_of
 from cegdb.evidence import All, Evidence
-from cegdb.query.automata import Product, run_automata
+from cegdb.query.automata import Product, fewest, run_automata
 from cegdb.query.compiled import NOT_APPLICABLE
 from cegdb.query.propagation import NUMBER, SUM
 
@@ -155,6 +155,25 @@ def distribution(
     code, mass = carried(graph, given.probability, added, n_states)
     digits = [code // step % size - 1 for step, size in zip(stride, sizes, strict=True)]
     return _named(ceg, places, digits, mass)
+
+
+def marginal(given: Conditioned, variable: object) -> tuple[list[str], Floats]:
+    """Return the labels of a variable that some path has, and their probability.
+
+    As `distribution` of one variable; where it occurs on every path, from what passes its
+    edges.
+    """
+    ceg, edge = given.ceg, given.product.edge
+    place = ceg.place(variable)
+    is_it = ceg.edge_variable[edge] == place
+    if fewest(given.graph, np.where(is_it, 1.0, 0.0)) < 1:
+        (labels,), probability = distribution(given, [variable])
+        return labels, probability
+    label = ceg.label[edge][is_it]
+    passed = (given.smoothed[given.graph.source] * given.probability)[is_it]
+    met = np.unique(label)
+    total = np.bincount(label, weights=passed)
+    return [ceg.variables[place].labels[i] for i in met.tolist()], total[met]
 
 
 def _named(

@@ -187,8 +187,12 @@ def _left(
 def always(ceg: Compiled, variable: int) -> bool:
     """Return whether a variable, by number, occurs on every path of positive probability."""
     met = np.where(ceg.edge_variable == variable, 1.0, 0.0)
-    met = np.where(ceg.probability > 0, met, np.inf)
-    return bool(ceg.graph.backward(met, _FEWEST)[0] >= 1)
+    return fewest(ceg.graph, np.where(ceg.probability > 0, met, np.inf)) >= 1
+
+
+def fewest(graph: Graph, met: Floats) -> float:
+    """Return the smallest sum of what edges hold, over the paths of a graph."""
+    return float(graph.backward(met, _FEWEST)[0])
 
 
 def _automaton(ceg: Compiled, part: Evidence) -> Automaton:
