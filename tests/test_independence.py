@@ -306,6 +306,7 @@ def simple_ceg(generator: np.random.Generator) -> Compiled:
         tuple(f"e{i}" for i in place),
         probability,
         (),
+        np.array(place),
     )
 
 
@@ -509,6 +510,7 @@ def test_a_ceg_of_more_paths_than_a_double_holds_is_asked_too() -> None:
         ("a", "b") * n,
         np.full(2 * n, 0.5),
         (),
+        np.tile([0, 1], n),
     )
     from cegdb.query.cuts import useful_cuts
 

@@ -85,6 +85,7 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
         ceg.cuts()
         survey.test_independence("c", "b", given=["a"])
         ceg.given(b="z").save("given").given(visits("w1")).save("given both")
+        ceg.effect("a", {"c": "p"}, draws=2)
         for found in (survey, tree, staged, ceg):
             for view in views(found.kind):
                 assert found.rows(view, min_n=5)[0] == found.rows(view)[0]

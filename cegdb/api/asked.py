@@ -8,6 +8,7 @@ from cegdb.errors import StaleError
 from cegdb.evidence import All, answers, evidence_of
 from cegdb.query import asking
 from cegdb.query.conditioning import save_conditioned
+from cegdb.query.sampling import checked_seed, sample
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -244,6 +245,53 @@ class Askable:
         37.8
         """
         return asking.expected_cost(self._conditioned(), costs)
+
+    def sample(self, n: int, *, seed: int | None = None) -> pd.DataFrame:
+        """Draw synthetic rows.
+
+        Parameters
+        ----------
+        n
+            How many.
+        seed
+            Of the random numbers: the same seed gives the same rows. Left out, one is drawn;
+            ``frame.attrs["seed"]`` tells it.
+
+        Returns
+        -------
+        DataFrame
+            One column a variable, categorical in level order, blank (missing) where the
+            variable does not occur.
+
+        Raises
+        ------
+        QueryError
+            ``n`` or ``seed`` is no whole number, or a position asks different variables.
+
+        Notes
+        -----
+        Each stage's probabilities are its posterior means, so a sample varies less than new
+        respondents would: how sure these probabilities are is no part of it.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     ceg.given(y=True).sample(1000, seed=1)["x"].value_counts().to_dict()
+        {'0': 657, '1': 343}
+        """
+        import pandas as pd
+
+        seed = checked_seed(seed)
+        columns = {
+            name: pd.Categorical.from_codes(code, pd.Index(labels))
+            for name, code, labels in sample(self._conditioned(), n, seed)
+        }
+        frame = pd.DataFrame(columns, index=pd.RangeIndex(n))
+        frame.attrs["seed"] = seed
+        return frame
 
     @property
     def n_paths(self) -> int:

@@ -6,7 +6,7 @@ import html
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
-from cegdb import compare, networks, query, report
+from cegdb import compare, export, networks, query, report
 from cegdb import ingest as ingest_room
 from cegdb.api.graph import ChainEventGraph
 from cegdb.api.named import Named
@@ -17,6 +17,7 @@ from cegdb.errors import StagingError, counted
 from cegdb.store.objects import KINDS, all_ids, all_names, all_rows, drop, find
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
@@ -299,6 +300,18 @@ class Database:
         """Run your own SQL and return column names and rows, without pandas."""
         result = query.run_sql(self._store, sql, params)
         return [column[0] for column in result.description or []], result.fetchall()
+
+    def write(self, frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
+        r"""Write the rows of a DataFrame to a file, whole or not at all: .csv, .parquet, .json.
+
+        Examples
+        --------
+        >>> import cegdb, pandas, tempfile
+        >>> with cegdb.open() as db, tempfile.TemporaryDirectory() as folder:
+        ...     db.write(pandas.DataFrame({"x": ["a"]}), f"{folder}/rows.csv").read_text()
+        'x\na\n'
+        """
+        return export.write_frame(self._store, frame, path)
 
     def drop(self, kind: Kind, name: str) -> None:
         """Drop a survey, tree, staging or ceg, with everything built on it.

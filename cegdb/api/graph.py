@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cegdb import ceg as ceg_room
+from cegdb.api.causal import Causal
 from cegdb.api.independent import Independent
 from cegdb.api.named import Drawn
 from cegdb.errors import GraphError, NetworkError
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from cegdb.store.objects import Kind
 
 
-class ChainEventGraph(Drawn, Independent):
+class ChainEventGraph(Drawn, Independent, Causal):
     """A Chain Event Graph: positions, edges, and the steps that led to it."""
 
     kind: Kind = "ceg"

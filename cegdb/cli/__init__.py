@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cegdb.cli import (
     asking,
+    causal,
     certainty,
     conditioning,
     explaining,
@@ -11,11 +12,13 @@ from cegdb.cli import (
     network,
     orders,
     rows,
+    sampling,
 )
 from cegdb.cli.group import main
 
 __all__ = [
     "asking",
+    "causal",
     "certainty",
     "conditioning",
     "explaining",
@@ -24,4 +27,5 @@ __all__ = [
     "network",
     "orders",
     "rows",
+    "sampling",
 ]

@@ -47,6 +47,8 @@ LEARNT_BY = (
 _PART = r'"(?:[^"]|"")+"|[^:="]+'
 _RELABEL = re.compile(rf"(?:(?P<variable>{_PART}):)?(?P<label>{_PART})=(?P<new>.+)", re.DOTALL)
 
+_ANSWER = re.compile(r'(?:"((?:[^"]|"")+)"|([^=]+))=(.+)', re.DOTALL)
+
 
 def split_names(_: object, __: object, value: str | None) -> list[str] | None:
     """Read a comma-separated list, with quotes around names that hold commas."""
@@ -107,6 +109,21 @@ def read_levels(values: Sequence[str]) -> dict[str, list[str]]:
         if not equals:
             raise SurveyError(f"--levels {value!r} is not VARIABLE=LABEL,LABEL,...")
         found[name] = split_names(None, None, labels) or []
+    return found
+
+
+def read_answers(values: Sequence[str]) -> dict[str, list[str]]:
+    """Read labels given as ``VARIABLE=LABEL``, the name in quotes if it has an equals sign.
+
+    Of a variable given several times, one of the labels holds.
+    """
+    found: dict[str, list[str]] = {}
+    for value in values:
+        match = _ANSWER.fullmatch(value)
+        if match is None:
+            raise QueryError(f"{value!r} is not VARIABLE=LABEL")
+        name = match[2] if match[1] is None else match[1].replace('""', '"')
+        found.setdefault(name, []).append(match[3])
     return found
 
 

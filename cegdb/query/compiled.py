@@ -111,6 +111,11 @@ class Compiled:
                 f"CEG {self.name!r} has no variable {variable!r}",
                 hint=f"it has {listed(map(repr, near))}",
             )
+        self.refuse_mixed()
+        return names.index(str(variable))
+
+    def refuse_mixed(self) -> None:
+        """Refuse a CEG with a position that asks several variables."""
         if (self.variable == MIXED).any():
             mixed = self.names[int(np.flatnonzero(self.variable == MIXED)[0])]
             raise QueryError(
@@ -118,7 +123,6 @@ class Compiled:
                 "edges do not tell which was answered",
                 hint="learn the stages with hyperstages='variable', and make its CEG",
             )
-        return names.index(str(variable))
 
     def node(self, position: object) -> int:
         """Return the node of a position, given by name (``"w3"``) or id.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["IntervalMethod", "goodman", "intervals", "wilson"]
+__all__ = ["IntervalMethod", "goodman", "intervals", "posterior_masses", "wilson"]
 
 IntervalMethod: TypeAlias = Literal["credible", "wilson", "goodman", "bootstrap"]
 
@@ -123,33 +123,64 @@ def _given_staging(
     store: Store, staging_id: int, method: IntervalMethod, level: float
 ) -> pd.DataFrame:
     with store.reading() as con, Steps(con) as steps:
-        with store.catalog() as catalog:
-            staging = row(catalog, "staging", staging_id)
-            tree = row(catalog, "tree", staging["tree_id"])
-            said = staging["settings"]
-            weighting = recorded_weighting(said).settled(catalog, tree)
-        if weighting.uses_weights:
-            refuse_stale("staging", staging)
-        tree_id = tree["tree_id"]
-        labels_of(steps, staging_id)
-        steps.run("situation_edge", tree_id=tree_id)
-        edge_priors(steps, tree_id, staging_id, rule_of(said), staging["alpha"])
-        weighting.measure(steps, tree_id)
-        steps.create(
-            "situation_stage",
-            "select vertex_id, stage_id from cegdb.stage_member where staging_id = $staging_id",
-            {"staging_id": staging_id},
-        )
-        steps.run("stage_answer")
-        steps.run("stage_estimate")
+        name, _ = _estimate(store, steps, staging_id)
         estimates = steps.arrays("select * from temp.stage_estimate order by place")
         low, high = _limits(estimates, method, level)
         place = estimates["place"]
         steps.create_from("stage_interval", {"place": place, "low": low, "high": high})
-        steps.run("told_interval", staging=staging["name"], method=method, level=level)
+        steps.run("told_interval", staging=name, method=method, level=level)
         return con.execute(
             "select * exclude (place) from temp.told_interval order by place"
         ).df()
+
+
+def posterior_masses(store: Store, staging_id: int) -> dict[tuple[int, str], float]:
+    """Return the posterior of a staging: the Dirichlet mass of each stage and label.
+
+    Raises
+    ------
+    StaleError
+        Rows count by weights that the survey no longer has.
+
+    Examples
+    --------
+    >>> from cegdb.ingest import ingest
+    >>> from cegdb.stages import learn_stages
+    >>> from cegdb.store import Store
+    >>> from cegdb.tree import event_tree
+    >>> with Store.open() as store:
+    ...     survey = ingest(store, "select i % 4 < 1 as x from range(40) t(i)")
+    ...     posterior_masses(store, learn_stages(store, event_tree(store, survey), alpha=2))
+    {(0, 'False'): 31.0, (0, 'True'): 11.0}
+    """
+    with store.reading() as con, Steps(con) as steps:
+        _, survey_id = _estimate(store, steps, staging_id)
+        rows = steps.fetch("posterior_mass", survey_id=survey_id)
+    return {(stage, label): mass for stage, label, mass in rows}
+
+
+def _estimate(store: Store, steps: Steps, staging_id: int) -> tuple[str, int]:
+    """Make the table ``stage_estimate`` of a staging; return its name and its survey."""
+    with store.catalog() as catalog:
+        staging = row(catalog, "staging", staging_id)
+        tree = row(catalog, "tree", staging["tree_id"])
+        said = staging["settings"]
+        weighting = recorded_weighting(said).settled(catalog, tree)
+    if weighting.uses_weights:
+        refuse_stale("staging", staging)
+    tree_id = tree["tree_id"]
+    labels_of(steps, staging_id)
+    steps.run("situation_edge", tree_id=tree_id)
+    edge_priors(steps, tree_id, staging_id, rule_of(said), staging["alpha"])
+    weighting.measure(steps, tree_id)
+    steps.create(
+        "situation_stage",
+        "select vertex_id, stage_id from cegdb.stage_member where staging_id = $staging_id",
+        {"staging_id": staging_id},
+    )
+    steps.run("stage_answer")
+    steps.run("stage_estimate")
+    return str(staging["name"]), int(tree["survey_id"])
 
 
 def _limits(

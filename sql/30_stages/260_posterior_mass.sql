@@ -1,0 +1,14 @@
+-- step:    posterior_mass
+-- mode:    fetch
+-- purpose: The Dirichlet posterior of a staging: what each label of each stage weighs.
+-- reads:   stage_estimate, labels
+-- writes:  posterior_mass(stage_id, label, mass)
+-- params:  survey_id INTEGER, whose labels they are
+-- source:  SPEC 6
+select
+    e.stage_id,
+    l.label,
+    e.prior + e.size as mass
+from temp.stage_estimate as e
+inner join cegdb.labels as l on l.survey_id = $survey_id and e.label_id = l.label_id
+order by e.place
