@@ -562,12 +562,15 @@ def events(walked: list[Walk], *, asks: bool) -> st.SearchStrategy[Evidence]:
 
 
 @st.composite
-def evidences(draw: Callable[..., Any], walked: list[Walk], *, asks: bool) -> Evidence:
-    """Draw one kind of evidence, or two together."""
+def evidences(
+    draw: Callable[..., Any], walked: list[Walk], *, asks: bool, known: list[Walk]
+) -> Evidence:
+    """Draw one kind of evidence, or two together; likelihoods are of all labels known."""
     one = events(walked, asks=asks)
     kind = draw(st.sampled_from(["answer", "soft", "visit", "count", "order", "not", "both"]))
     if kind == "both":
-        both: Evidence = draw(evidences(walked, asks=asks)) & draw(evidences(walked, asks=asks))
+        parts = evidences(walked, asks=asks, known=known)
+        both: Evidence = draw(parts) & draw(parts)
         return both
     if kind == "count":
         some = draw(st.lists(one, min_size=1, max_size=3))
@@ -586,6 +589,7 @@ def evidences(draw: Callable[..., Any], walked: list[Walk], *, asks: bool) -> Ev
     if kind == "answer":
         some = draw(st.lists(st.sampled_from([*labels, ABSENT]), min_size=1, unique=True))
         return answers({variable: some})
+    labels += sorted({s.label for w in known for s in w.steps if s.variable == variable})
     weights = st.sampled_from([0.0, 0.3, 0.3, 1.0, 2.5])
     return likelihood(
         variable, {label: draw(weights) for label in labels} | {ABSENT: 0.7, labels[0]: 0.4}
@@ -666,7 +670,7 @@ def test_a_saved_ceg_is_the_paths_that_evidence_leaves(
     sample = data.draw(staged_trees(cross_variables=cross, jumps=jumps))
     ceg = staged(base, sample, cross=cross).to_ceg("it", replace=True)
     walked = walks(base, ceg)
-    evidence = data.draw(evidences(walked, asks=not cross))
+    evidence = data.draw(evidences(walked, asks=not cross, known=walked))
     note(str(evidence))
     if not sum(walk.probability * weight(evidence, walk) for walk in walked):
         with pytest.raises(QueryError, match="the evidence has probability 0"):
@@ -682,7 +686,7 @@ def test_a_saved_ceg_is_the_paths_that_evidence_leaves(
     assert len(saved.recover()) == saved.positions["n_situations"].sum()
     # Conditioning twice is conditioning on both.
     left = within(base, saved, walked, evidence)
-    again = data.draw(evidences(left, asks=not cross))
+    again = data.draw(evidences(left, asks=not cross, known=walked))
     note(f"then {again}")
     if not any(weight(again, walk) for walk in left):
         return
