@@ -701,3 +701,28 @@ def test_a_saved_ceg_is_the_paths_that_evidence_leaves(
     assert twice.edges["probability"].tolist() == pytest.approx(
         both.edges["probability"].tolist(), rel=1e-10
     )
+
+
+def test_the_macros_ask_a_ceg_given_evidence(db: Database) -> None:
+    rows = "select i % 2 as x, i // 2 % 3 as y, i * 7 % 5 < 2 as z from range(60) as t(i)"
+    ceg = db.ingest(rows, name="asked", replace=True).event_tree().learn_stages().to_ceg()
+    known = exactly(1, [{"x": 1}, {"y": 2}])
+    saved = ceg.given(known).save("asked given")
+    with saved._store.reading() as con:
+        con.execute("create or replace temp table asked as select '1' as x, 'True' as z")
+        (found,) = con.execute(
+            "select probability from cegdb.event_probability('asked given', 'asked')"
+        ).fetchone() or (None,)
+    assert found == pytest.approx(ceg.given(known).probability(x=1, z=True), rel=1e-12)
+    columns, marginals = db.rows("from cegdb.marginals('asked given') order by all")
+    assert [row[-1] for row in marginals] == pytest.approx(
+        saved.marginals().sort_values(["variable", "label"])["probability"].tolist()
+    )
+    assert columns == ["variable", "label", "probability"]
+    named = "select position, stage from {} order by position_id"
+    macro = db.rows(named.format("cegdb.position_probability('asked given')"))[1]
+    view = db.rows(named.format("cegdb.positions where ceg = 'asked given'"))[1]
+    assert macro == view
+    best = db.rows("from cegdb.most_probable_paths('asked given', 3)")[1]
+    names = saved.most_probable_paths(3)
+    assert [row[2] for row in best] == names["labels"].tolist()

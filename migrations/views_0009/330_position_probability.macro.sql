@@ -57,6 +57,11 @@ staged as (
             from cegdb.ceg as this_ceg
             inner join cegdb.stage as s on this_ceg.staging_id = s.staging_id
             where this_ceg.name = ceg_name
+            union all
+            select list(s.stage_id) as stage_ids
+            from cegdb.ceg as this_ceg
+            inner join cegdb.ceg_stage as s on this_ceg.ceg_id = s.ceg_id
+            where this_ceg.name = ceg_name
         ) as n
     ) as l
 ),

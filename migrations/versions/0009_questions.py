@@ -9,13 +9,13 @@ from pathlib import Path
 
 from alembic import op
 
-revision = "0008"
-down_revision = "0007"
+revision = "0009"
+down_revision = "0008"
 branch_labels = None
 depends_on = None
 
 SCHEMA = "cegdb"
-VIEWS = Path(__file__).resolve().parents[1] / "views_0008"
+VIEWS = Path(__file__).resolve().parents[1] / "views_0009"
 SCALAR = ["nearest"]
 
 

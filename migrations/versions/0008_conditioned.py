@@ -7,8 +7,8 @@ from pathlib import Path
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0009"
-down_revision = "0008"
+revision = "0008"
+down_revision = "0007"
 branch_labels = None
 depends_on = None
 
@@ -53,7 +53,7 @@ def upgrade() -> None:
     for view in FORMER_VIEWS:
         drop(view)
     for view in (*FORMER_VIEWS, NEW_VIEW):
-        run_file("views_0009", view)
+        run_file("views_0008", view)
 
 
 def downgrade() -> None:
