@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cegdb.api.rows import Answering
+from cegdb.errors import QueryError
 from cegdb.evidence import All, answers, evidence_of
 from cegdb.query import asking
 
@@ -12,14 +14,19 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from cegdb.api.rows import Assigned
     from cegdb.evidence import Asked, Evidence
     from cegdb.query.asking import Conditioned
+    from cegdb.store import Store
 
 
 class Askable:
     """What a CEG, and a CEG given evidence, can be asked."""
 
     def _conditioned(self) -> Conditioned:
+        raise NotImplementedError
+
+    def _home(self) -> tuple[Store, int]:
         raise NotImplementedError
 
     def given(self, *evidence: Asked, **labels: object) -> Given:
@@ -53,7 +60,8 @@ class Askable:
         ...     round(given.probability_of_evidence, 4), round(given.probability(x=0), 4)
         (0.378, 0.6613)
         """
-        return Given(asking.condition(self._conditioned().ceg, self._joined(evidence, labels)))
+        found = asking.condition(self._conditioned().ceg, self._joined(evidence, labels))
+        return Given(found, self._home())
 
     def _joined(self, evidence: Sequence[Asked], labels: Mapping[str, object]) -> Evidence:
         parts = [evidence_of(part) for part in evidence]
@@ -244,11 +252,23 @@ class Askable:
         return asking.n_paths(self._conditioned())
 
 
-class Given(Askable):
+class Given(Askable, Answering):
     """A CEG given evidence: made by `ChainEventGraph.given`, asked like it."""
 
-    def __init__(self, conditioned: Conditioned) -> None:
+    def __init__(self, conditioned: Conditioned, home: tuple[Store, int]) -> None:
         self._found = conditioned
+        self._of = home
+
+    def _home(self) -> tuple[Store, int]:
+        return self._of
+
+    def assign(self, *_: object, **__: object) -> Assigned:
+        """Refuse: the situations and stages are those of the CEG without evidence."""
+        raise QueryError(
+            "evidence changes the probabilities of a CEG, so that its situations have other "
+            "stages",
+            hint="assign rows by the CEG itself; complete and score work given evidence",
+        )
 
     def _conditioned(self) -> Conditioned:
         return self._found

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from cegdb import ceg as ceg_room
 from cegdb.api.asked import Askable
 from cegdb.api.named import Drawn
+from cegdb.api.rows import Answering
 from cegdb.evidence import All
 from cegdb.query.asking import condition
 from cegdb.query.compiled import compile_ceg
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from cegdb.store.objects import Kind
 
 
-class ChainEventGraph(Drawn, Askable):
+class ChainEventGraph(Drawn, Askable, Answering):
     """A Chain Event Graph: positions, edges, and the steps that led to it."""
 
     kind: Kind = "ceg"
@@ -36,6 +37,9 @@ class ChainEventGraph(Drawn, Askable):
             found = condition(compile_ceg(self._store, self.id), All(()))
             self._compiled = (made, found)
         return self._compiled[1]
+
+    def _home(self) -> tuple[Store, int]:
+        return self._store, self.id
 
     @property
     def staging(self) -> StagedTree:

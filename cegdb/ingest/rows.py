@@ -9,19 +9,16 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from cegdb.errors import SqlStepError, SurveyError, listed
-from cegdb.ingest.bins import number_of
 from cegdb.ingest.counts import WHOLE
-from cegdb.ingest.gates import apply_gates, ordered_gates
 from cegdb.ingest.labels import label_of, shown
-from cegdb.ingest.levels import decide_cells
 from cegdb.ingest.places import counting, sets_in_memory
 from cegdb.ingest.relation import find_columns
+from cegdb.ingest.rowcodes import ABSENT, close_gates, meanings
 from cegdb.ingest.settings import settled
 from cegdb.ingest.sources import load_chunks, opened, unreadable
-from cegdb.ingest.variables import Variable
 from cegdb.ingest.waves import fitting, request_again
 from cegdb.ingest.weights import WEIGHT
 
@@ -38,13 +35,12 @@ if TYPE_CHECKING:
     from cegdb.ingest.waves import Before
     from cegdb.sqlfiles import Steps
 
-ABSENT: Final = 0
-"""The code of a cell whose column the source lacks, or of an unknown reason for no answer."""
 _KEPT: Final = "cegdb_kept"
 _MOST_TEXTS: Final = 255
 
 
-class Wanted(NamedTuple):
+@dataclass(frozen=True)
+class Wanted:
     """What is wanted of a source, beside its answers.
 
     Parameters
@@ -211,18 +207,19 @@ def read_rows(
     settings = settled(renamed, request)
     load_chunks(con, relation, [*found.values(), *keep, *others.values()])
     try:
-        _read_texts(steps, relation, [found[name] for name in columns], keep, others)
+        answers = [found[name] for name in columns]
+        _read_texts(steps, relation, answers, keep, others, settings.decimal)
     except SqlStepError as error:
         raise unreadable(con, relation, error) from None
     texts = _texts(steps, len(columns))
     read = [
-        _meanings(settings.variables[name], before.variables[name], texts.get(i, []))
+        meanings(settings.variables[name], before.variables[name], texts.get(i, []))
         for i, name in enumerate(columns, 1)
     ]
     _refuse_counts(steps, wanted)
     n = _code_rows(steps, columns, read, before, wanted, len(keep))
     if rules := before.settings.get("gates"):
-        _close_gates(steps, con, rules, columns, before, relation)
+        close_gates(steps, con, rules, columns, before, relation)
     _in_order(steps, columns, wanted.variables)
     unknown = {
         name: {code: text for text, code in codes.items() if code > n_levels}
@@ -246,10 +243,7 @@ def _matched(
     names = [name for name in relation.columns if not name.startswith(f"{_KEPT}.")]
     others = (wanted.count, wanted.weight)
     source = replace(relation, columns=[name for name in names if name not in others])
-    found: dict[str, str] = {}
-    for name in before.variables:
-        if name in source.columns:
-            found[name] = name
+    found = {name: name for name in before.variables if name in source.columns}
     for name in before.variables:
         fits = None if name in found else fitting(name, source, taken=found)
         if fits is not None:
@@ -279,13 +273,18 @@ def _read_texts(
     answers: Sequence[str],
     keep: Sequence[str],
     others: Mapping[str, str],
+    decimal: str,
 ) -> None:
     """Make ``source_text``: the rows in their order, cells as texts."""
     cell = dict(zip(relation.columns, relation.cells, strict=True))
     as_is = dict(zip(relation.columns, relation.typed or relation.cells, strict=True))
     taken = [f"{cell[name]} as t{i}" for i, name in enumerate(answers, 1)]
     taken += [f"{as_is[name]} as k{i}" for i, name in enumerate(keep, 1)]
-    taken += [f"nullif(trim({cell[name]}), '') as {what}" for what, name in others.items()]
+    for what, name in others.items():
+        text = f"trim({cell[name]})"
+        if decimal != ".":
+            text = f"replace({text}, '{decimal}', '.')"
+        taken.append(f"nullif({text}, '') as {what}")
     query = (
         "select row_number() over () as row_number, "  # noqa: S608
         f"{', '.join(taken)} from {relation.from_clause}"
@@ -302,63 +301,6 @@ def _texts(steps: Steps, n_columns: int) -> dict[int, list[str]]:
         if text is not None:
             found.setdefault(place, []).append(text)
     return found
-
-
-def _meanings(
-    variable: Variable, former: Former, texts: Sequence[str]
-) -> tuple[dict[str, int], int]:
-    """Return the code of each text of a variable, and how many codes its levels have."""
-    codes_of: dict[str, set[int]] = {}
-    of_label: dict[str, int] = {}
-    of_kind: dict[str, int] = {}
-    for code, (kind, label, stood_for, _) in enumerate(former.levels, 1):
-        of_kind[kind] = code
-        if kind in ("value", "missing"):
-            of_label.setdefault(label, code)
-        for text in stood_for:
-            codes_of.setdefault(text, set()).add(code)
-    n_levels = len(former.levels)
-    codes: dict[str, int] = {}
-    told = variable.known.values if variable.known else {}
-    n_unknown = 0
-    for text in texts:
-        known = codes_of.get(text, set())
-        code: int | None = None
-        if text not in told:
-            code = next(iter(known)) if len(known) == 1 else of_label.get(text)
-        if code is None:
-            code = _decided(variable, text, of_label, of_kind)
-        if code is None and len(known) == 1:
-            code = next(iter(known))
-        if code is None:
-            n_unknown += 1
-            code = n_levels + n_unknown
-        codes[text] = code
-    return codes, n_levels
-
-
-def _decided(
-    variable: Variable, text: str, of_label: Mapping[str, int], of_kind: Mapping[str, int]
-) -> int | None:
-    """Return the code of a text that no row of the survey had, by what was said of it."""
-    entry = variable.entry
-    one = replace(variable, counts={text: 1}, cells={}, hints=[])
-    if entry.bins is not None:
-        said = {*entry.structural, *entry.missing, *entry.values, *entry.recode}
-        if text not in said and number_of(text, variable.decimal) is None:
-            return None
-    try:
-        decide_cells(one)
-    except SurveyError:
-        return None
-    if text not in one.cells:
-        return None
-    kind, label = one.cells[text]
-    if kind == "structural":
-        return of_kind["structural"]
-    if kind == "missing":
-        return of_label.get(label, ABSENT)
-    return of_label.get(label)
 
 
 def _refuse_counts(steps: Steps, wanted: Wanted) -> None:
@@ -435,50 +377,6 @@ def _code_rows(
 
 def _code_of_kind(former: Former, of_kind: str) -> int:
     return next(i for i, (kind, *_) in enumerate(former.levels, 1) if kind == of_kind)
-
-
-@dataclass
-class _Coded(Variable):
-    """A variable whose codes may be larger than those of its levels."""
-
-    @property
-    def code_type(self) -> str:
-        return "integer"
-
-
-def _close_gates(
-    steps: Steps,
-    con: duckdb.DuckDBPyConnection,
-    rules: Mapping[str, str],
-    columns: Sequence[str],
-    before: Before,
-    relation: Relation,
-) -> None:
-    """Close and open the cells behind the survey's gates, as at ingest."""
-    names = list(before.variables)
-    variables: list[Variable] = []
-    cells = []
-    for i, (name, former) in enumerate(before.variables.items(), 1):
-        values, missing = former.labels("value"), former.labels("missing")
-        variables.append(_Coded(name, values=values, missing=missing))
-        at = f"codes[{columns.index(name) + 1}]" if name in columns else str(ABSENT)
-        cells.append(f"{at} as v{i}")
-    gates = ordered_gates(con, rules, names, relation.shown)
-    gates = [gate for gate in gates if gate.variable in columns]
-    if not gates:
-        return
-    lines, _ = apply_gates(
-        steps,
-        gates,
-        variables,
-        f"select combination_id, {', '.join(cells)}, cast(1 as bigint) as n "  # noqa: S608
-        "from temp.given_combination",
-    )
-    codes = ", ".join(f"v{names.index(name) + 1}" for name in columns)
-    steps.create(
-        "given_combination",
-        f"select combination_id, cast([{codes}] as integer[]) as codes from ({lines})",  # noqa: S608
-    )
 
 
 def _in_order(steps: Steps, columns: Sequence[str], variables: Sequence[str]) -> None:

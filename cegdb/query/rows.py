@@ -12,7 +12,8 @@ from cegdb.errors import QueryError, counted, is_one_of, items_of, listed
 from cegdb.ingest.csvfile import MisreadError
 from cegdb.ingest.places import watched
 from cegdb.ingest.rows import Wanted, read_rows, source_of_rows
-from cegdb.query.rowpasses import Behind, behind, load, run_passes
+from cegdb.query.rowmodel import Behind, behind, load
+from cegdb.query.rowpasses import run_passes
 from cegdb.sqlfiles import Steps
 from cegdb.store import quoted
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from cegdb.ingest.rows import Answered
     from cegdb.ingest.sources import Source
     from cegdb.query.asking import Conditioned
-    from cegdb.query.rowpasses import Passes
+    from cegdb.query.rowmodel import Passes
     from cegdb.store import Store
 
 _ROWS = (
@@ -75,13 +76,16 @@ class RowTables:
     con
         Runs them.
     tables
-        Name -> SELECT, its rows in order.
+        Name -> SELECT, its rows in no order.
+    order
+        Name -> columns that put them in order.
     summary
         How many rows there are, and what looks wrong.
     """
 
     con: duckdb.DuckDBPyConnection
     tables: dict[str, str]
+    order: dict[str, str]
     summary: str
 
 
@@ -193,9 +197,10 @@ def assigned(
         yield RowTables(
             rows.con,
             {
-                "rows": _per_row(rows.found, "combination_answer", _ROWS, ()),
-                "places": _per_row(rows.found, "combination_place", _PLACES, ("depth",)),
+                "rows": _per_row(rows.found, "combination_answer", _ROWS),
+                "places": _per_row(rows.found, "combination_place", _PLACES),
             },
+            {"rows": "row_number", "places": "row_number, depth"},
             _summary(rows),
         )
 
@@ -228,11 +233,10 @@ def completed(
         yield RowTables(
             rows.con,
             {
-                "rows": _per_row(rows.found, "combination_answer", without, ()),
-                "labels": _per_row(
-                    rows.found, "combination_label", _LABELS, ("rank", "place")
-                ),
+                "rows": _per_row(rows.found, "combination_answer", without),
+                "labels": _per_row(rows.found, "combination_label", _LABELS),
             },
+            {"rows": "row_number", "labels": "row_number, c.rank, c.place"},
             _summary(rows),
         )
 
@@ -275,26 +279,21 @@ def _answer(steps: Steps) -> None:
     steps.run("combination_answer")
 
 
-def _per_row(
-    found: Answered, table: str, columns: Sequence[str], order: Sequence[str]
-) -> str:
+def _per_row(found: Answered, table: str, columns: Sequence[str]) -> str:
     """Return the SELECT of what each row has of its combination."""
     kept = [f"r.k{i} as {quoted(name)}" for i, name in enumerate(found.kept, 1)]
     taken = ", ".join(["r.row_number", *kept, *(f"c.{name}" for name in columns)])
-    by = ", ".join(["r.row_number", *(f"c.{name}" for name in order)])
     return (
         f"select {taken} from temp.given_row as r inner join temp.{table} as c "  # noqa: S608
-        f"on r.combination_id = c.combination_id order by {by}"
+        "on r.combination_id = c.combination_id"
     )
 
 
 def _summary(rows: OpenRows) -> str:
     ((n_rows, n, _, n_impossible, _, _),) = rows.steps.fetch("answered_total")
     of = "" if n == n_rows else f" of {counted(int(n), 'respondent')}"
-    lines = [
-        f"{counted(int(n_rows), 'row')}{of}, "
-        f"{counted(rows.n_combinations, 'distinct combination')} of answers"
-    ]
+    found = counted(rows.n_combinations, "distinct combination")
+    lines = [f"{counted(int(n_rows), 'row')}{of}, {found} of answers"]
     if rows.found.lacking:
         lines.append(f"not in the source, so not known: {listed(rows.found.lacking, most=10)}")
     unseen = rows.steps.fetch("unseen_total")

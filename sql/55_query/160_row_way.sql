@@ -13,18 +13,27 @@ with here as (
         target as node
     from temp.row_way
     where target_height = $height
+),
+
+asked as materialized (
+    select
+        h.combination_id,
+        h.node,
+        c.answer,
+        c.next_rank
+    from here as h
+    inner join temp.query_node as n on h.node = n.node
+    inner join temp.given_cell as c on h.combination_id = c.combination_id and n.rank = c.rank
 )
 
 select
     $height as height,
-    h.combination_id,
+    a.combination_id,
     e.edge,
-    h.node as source,
+    a.node as source,
     e.target,
     e.target_height,
     e.log_probability
-from here as h
-inner join temp.query_node as n on h.node = n.node
-inner join temp.given_cell as c on h.combination_id = c.combination_id and n.rank = c.rank
-inner join temp.query_edge as e on h.node = e.source and c.answer = e.code
-where c.next_rank >= e.target_rank
+from asked as a
+inner join temp.query_edge as e on a.node = e.source and a.answer = e.code
+where a.next_rank >= e.target_rank

@@ -21,4 +21,4 @@ from cell as c
 inner join temp.unseen_code as u on c.rank = u.rank and c.code = u.code
 inner join temp.given_row as r on c.combination_id = r.combination_id
 group by u.rank, u.word
-order by u.rank, n desc, u.word
+order by u.rank asc, n desc, u.word asc
