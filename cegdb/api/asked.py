@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from cegdb.api.rows import Assigned
+    from cegdb.api.delivered import Assigned
     from cegdb.evidence import Asked, Evidence
     from cegdb.query.asking import Conditioned
     from cegdb.store import Store

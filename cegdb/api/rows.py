@@ -123,7 +123,7 @@ class Answering:
         ...     print(new.rows.completion[0], round(new.rows.completion_probability[0], 4))
            person  depth variable label situation position
         0       7      0        x     1        s0       w0
-        1       7      1        y  None        s2       w2
+        1       7      1        y   NaN        s2       w2
         y = False 0.7439
         """
         asked = query_rows.Asked(source, keep, blank=blank, reading=_reading(read_as))
@@ -213,7 +213,7 @@ class Answering:
         ...     ceg = survey.event_tree().learn_stages().to_ceg()
         ...     score = ceg.score("select 1 as x, false as y, 10 as n", count="n")
         ...     score.n, round(score.mean, 4)
-        (10, -0.9889)
+        (10, -0.989)
         """
         asked = query_rows.Asked(source, (), count, weight, blank, _reading(read_as))
         store, ceg_id = self._home()
@@ -261,7 +261,7 @@ class Answering:
         ...     ceg = survey.event_tree().learn_stages().to_ceg()
         ...     judged = ceg.classify("from (values (1, false), (0, true)) as t(x, y)", "y")
         ...     judged.metrics.accuracy, round(judged.metrics.log_loss, 4)
-        (0.5, 0.4944)
+        (0.5, 0.4945)
         """
         import pandas as pd
 
@@ -319,7 +319,7 @@ class Answering:
         ...     ceg = db.ingest(rows).event_tree().learn_stages().to_ceg()
         ...     found = ceg.calibration(rows, "y", bins=4).round(3)
         ...     found[found.label == "True"][["low", "high", "n", "predicted", "observed"]]
-           low  high   n  predicted  observed
+            low  high   n  predicted  observed
         2  0.25   0.5  80      0.378     0.375
         """
         import pandas as pd

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cegdb.cli import asking, certainty, making, orders, rows
+from cegdb.cli import answering, asking, certainty, making, orders, rows
 from cegdb.cli.group import main
 
-__all__ = ["asking", "certainty", "main", "making", "orders", "rows"]
+__all__ = ["answering", "asking", "certainty", "main", "making", "orders", "rows"]
