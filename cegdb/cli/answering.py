@@ -66,9 +66,7 @@ def assign(db: Path, ceg: str, file: str, **given: Any) -> None:
 @click.argument("file")
 @click.option("--variables", callback=split_names, help="Whose labels to tell: A,B,C.")
 @ROWS
-def complete(
-    db: Path, ceg: str, file: str, variables: list[str] | None, **given: Any
-) -> None:
+def complete(db: Path, ceg: str, file: str, variables: list[str] | None, **given: Any) -> None:
     """Give each row of FILE the distribution of what it leaves open, by a CEG of DB.
 
     Prints a row a row of FILE, variable and label. With -o people.parquet these are written

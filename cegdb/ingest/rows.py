@@ -129,7 +129,7 @@ def _kept_columns(
     for i, name in enumerate(keep):
         series = frame.iloc[:, names.index(name)]
         if getattr(series.dtype, "kind", "O") in "biufM":
-            columns[f"g{i}"] = series.to_numpy()
+            columns[f"g{i}"] = series.array
         else:
             texts = [label_of(value) for value in series]
             columns[f"g{i}"] = pd.array(texts, dtype="string")

@@ -60,7 +60,11 @@ def run_passes(
         if passes.has_jumps:
             steps.run("given_cell")
         else:
-            steps.view("given_cell", f"select *, {LAST} as next_rank from temp.coded_cell")  # noqa: S608
+            steps.view(
+                "given_cell",
+                f"select *, {LAST} as next_rank, {LAST} as next_open "  # noqa: S608
+                "from temp.coded_cell",
+            )
         _go(steps, passes)
         steps.run("row_score")
         if best:
@@ -74,7 +78,12 @@ def run_passes(
                 {"first": first, "last": first + _BLOCK - 1},
             )
             for depth in range(passes.n_variables + 1):
-                found = steps.run("row_place", tree_id=model.tree_id, depth=depth)
+                found = steps.run(
+                    "row_place",
+                    tree_id=model.tree_id,
+                    depth=depth,
+                    is_prefix=model.missing_policy != "category",
+                )
                 if not found:
                     break
             steps.execute("delete from temp.row_place where depth = -1")

@@ -188,6 +188,11 @@ def assigned(
     """
     with open_rows(store, given, ceg_id, asked) as rows:
         steps, model = rows.steps, rows.model
+        if model.ceg_id != ceg_id:
+            raise QueryError(
+                f"CEG {given.ceg.name!r} is one given evidence, whose situations have no stages",
+                hint="assign rows by the CEG it comes from; complete and score work on it",
+            )
         run_passes(steps, rows.passes, model, rows.n_combinations, best=True, places=True)
         tree, staging = model.tree_id, model.staging_id
         steps.run("place_name", tree_id=tree, staging_id=staging, ceg_id=model.ceg_id)

@@ -1,11 +1,14 @@
 -- step:    row_place
 -- mode:    append temp.row_place
 -- purpose: The vertex of the tree at one depth that each combination reaches by its answers,
---          and where its next answer leads (-1: nowhere, or not known).
+--          and where its next answer leads (-1: nowhere, or not known). Rows of the survey
+--          that stopped at a missing answer may have ended in a leaf, whatever they answer
+--          later.
 -- reads:   row_place, vertex, edge, level, variable_rank, given_cell
 -- writes:  row_place(depth, combination_id, vertex_id, child_id)
 -- params:  tree_id INTEGER, the tree
 --          depth INTEGER, of the vertices
+--          is_prefix BOOLEAN, whether rows stop at a missing answer
 -- source:  SPEC 1
 with here as (
     select
@@ -32,7 +35,8 @@ asked as (
         h.combination_id,
         h.vertex_id,
         c.level_id,
-        c.next_rank
+        c.next_rank,
+        $is_prefix and c.next_open < c.next_rank as is_stopped
     from here as h
     inner join cegdb.vertex as v
         on v.tree_id = $tree_id and v.depth = $depth and h.vertex_id = v.vertex_id
@@ -50,4 +54,4 @@ left join following as f
     on
         a.vertex_id = f.parent_id
         and a.level_id = f.level_id
-        and a.next_rank >= f.child_rank
+        and (a.next_rank >= f.child_rank or (a.is_stopped and f.child_rank = 2147483647))
