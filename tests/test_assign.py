@@ -188,6 +188,7 @@ def test_rows_are_answered_as_by_all_paths(
         if not left:
             assert got.log_likelihood == -math.inf
             assert none(got.completion) is None
+            assert none(got.completion_probability) is None
             assert of_row.empty
             continue
         assert math.exp(got.log_likelihood) == pytest.approx(total, **CLOSE)
@@ -241,6 +242,25 @@ def test_given_evidence_rows_are_answered_by_what_is_left(
     score = ceg.given({step.variable: step.label}).score(frame)
     both = mass([path for path in left if agrees(path, row)])
     assert math.exp(score.total) == pytest.approx(both / mass(left), **CLOSE)
+
+
+def test_combinations_asked_in_parts_are_answered_alike(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = "select i % 5 as a, i * i % 7 as b, i % 3 as c from range(300) t(i)"
+    ceg = db.ingest(rows, "parts").event_tree().learn_stages().to_ceg()
+    partly = (
+        "select if(i % 4 = 0, null, i % 5) as a, if(i % 3 = 0, null, i * i % 7) as b, "
+        "if(i % 2 = 0, null, i % 3) as c from range(120) t(i)"
+    )
+    whole = ceg.assign(partly), ceg.complete(partly)
+    monkeypatch.setattr("cegdb.query.rowpasses._FIRST_BLOCK", 1)
+    monkeypatch.setattr("cegdb.query.rowpasses._LARGEST_BLOCK", 7)
+    parts = ceg.assign(partly), ceg.complete(partly)
+    pd.testing.assert_frame_equal(parts[0].rows, whole[0].rows)
+    pd.testing.assert_frame_equal(parts[0].places, whole[0].places)
+    pd.testing.assert_frame_equal(parts[1].labels, whole[1].labels)
+    assert not whole[0].places.duplicated(["row_number", "depth"]).any()
 
 
 # =============================================================================
@@ -386,6 +406,53 @@ def test_every_kind_of_source_gives_the_same(small: ChainEventGraph, tmp_path: P
         else:
             assert rows.id.astype(int).tolist() == [5, 6, 7]
         pd.testing.assert_frame_equal(rows.drop(columns="id"), wanted)
+
+
+def test_labelled_files_workbooks_and_odd_files_are_read(db: Database, tmp_path: Path) -> None:
+    pyreadstat = pytest.importorskip("pyreadstat")
+    frame = pd.DataFrame({"id": range(40), "sex": [1.0, 2.0] * 20, "vote": [1.0, 1, 2, 9] * 10})
+    file = tmp_path / "s.sav"
+    meaning = {"sex": {1: "male", 2: "female"}, "vote": {1: "yes", 2: "no"}}
+    pyreadstat.write_sav(frame, str(file), variable_value_labels=meaning)
+    survey = db.ingest(file, "labelled", columns=["sex", "vote"], missing={"vote": ["9"]})
+    ceg = survey.event_tree().learn_stages().to_ceg()
+    places = ceg.assign(file, keep=["id"]).places
+    situations = ceg.situation_positions.set_index("situation").n
+    assert places.groupby("situation").size().to_dict() == situations.to_dict()
+    wanted = ceg.assign(pd.DataFrame({"sex": ["male", "2"], "vote": ["1", "no"]})).rows
+    assert np.isfinite(wanted.log_likelihood).all()
+    # Another file may give other codes to the labels.
+    swapped = {"sex": {2: "male", 1: "female"}, "vote": {1: "no", 2: "yes"}}
+    other = pd.DataFrame({"sex": [2.0, 1.0], "vote": [2.0, 1.0]})
+    pyreadstat.write_sav(other, str(file), variable_value_labels=swapped)
+    pd.testing.assert_frame_equal(ceg.assign(file).rows, wanted)
+    odd = tmp_path / "odd.txt"
+    odd.write_text("sex||vote\nmale||1\n2||no\n")
+    pd.testing.assert_frame_equal(ceg.assign(odd, delimiter="||").rows, wanted)
+    with pytest.raises(QueryError, match="there is no setting 'delimeter'"):
+        ceg.assign(odd, delimeter="||")  # type: ignore[call-arg]
+
+
+def test_a_position_of_several_variables_is_refused(db: Database) -> None:
+    rows = "select * from (values ('u', 'y', null), ('v', null, 'y'), ('v', null, 'n'), "
+    rows += "('u', 'n', null)) as t(a, b, c) cross join range(5)"
+    tree = db.ingest(rows, "mixed", columns=["a", "b", "c"]).event_tree()
+    same = {("u",): "s", ("v",): "s"}
+    ceg = tree.set_stages(same, hyperstages="labels").to_ceg()
+    with pytest.raises(QueryError, match="asks different variables"):
+        ceg.assign("select 'u' as a")
+
+
+def test_a_database_open_to_be_read_answers_rows(tmp_path: Path) -> None:
+    file = tmp_path / "s.duckdb"
+    with cegdb.open(file) as db:
+        db.ingest(
+            "select i % 2 as x from range(9) t(i)", "s"
+        ).event_tree().learn_stages().to_ceg()
+    with cegdb.open(file, read_only=True) as db:
+        assert len(db.cegs["s"].assign("select 1 as x").rows) == 1
+        with pytest.raises(CegdbError, match="is open read-only"):
+            db.cegs["s"].assign("select 1 as x", into="people")
 
 
 def test_numbers_and_times_are_kept_as_they_are(small: ChainEventGraph) -> None:

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
 from cegdb import export
-from cegdb.errors import NameTakenError, QueryError, path_of
+from cegdb.errors import NameTakenError, QueryError, StoreError, path_of
 from cegdb.store import quoted
 
 if TYPE_CHECKING:
@@ -148,6 +148,8 @@ def _files(file: str | os.PathLike[str], other: str, *, replace: bool) -> dict[s
 
 def _tables(store: Store, into: str, other: str, *, replace: bool) -> dict[str, str]:
     """Return the tables to write, as SQL names, if they may be written."""
+    if store.read_only:
+        raise StoreError(f"{store.path} is open read-only", hint="open it without read_only")
     schema, dot, table = str(into).rpartition(".")
     schema = schema if dot else "main"
     if not table or not schema:

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from cegdb.query.rowmodel import Behind, Passes
     from cegdb.sqlfiles import Steps
 
-_BLOCK: Final = 50_000
+_FIRST_BLOCK: Final = 1_000
+_LARGEST_BLOCK: Final = 50_000
+_WAYS: Final = 5_000_000
+"""How many edges the combinations asked at a time may take together, about."""
 _EMPTY: Final[Mapping[str, str]] = {
     "row_way": "cast(0 as integer) as height, cast(0 as bigint) as combination_id, "
     "cast(0 as integer) as edge, cast(0 as integer) as source, cast(0 as integer) as target, "
@@ -55,8 +58,10 @@ def run_passes(
     """
     for table in ("row_score", "row_completion", "row_label", "row_place"):
         _clear(steps, table)
-    for first in range(0, n_combinations, _BLOCK):
-        steps.run("coded_cell", first=first, last=first + _BLOCK - 1)
+    first, size = 0, _FIRST_BLOCK
+    while first < n_combinations:
+        last = first + size - 1
+        steps.run("coded_cell", first=first, last=last)
         if passes.has_jumps:
             steps.run("given_cell")
         else:
@@ -65,46 +70,54 @@ def run_passes(
                 f"select *, {LAST} as next_rank, {LAST} as next_open "  # noqa: S608
                 "from temp.coded_cell",
             )
-        _go(steps, passes)
+        n_ways = _go(steps, passes)
         steps.run("row_score")
         if best:
             _complete(steps, passes)
         if labels:
             _flow(steps, passes)
         if places:
-            steps.execute(
-                "insert into temp.row_place select -1, combination_id, -1, 0 "
-                "from temp.given_combination where combination_id between $first and $last",
-                {"first": first, "last": first + _BLOCK - 1},
-            )
-            for depth in range(passes.n_variables + 1):
-                found = steps.run(
-                    "row_place",
-                    tree_id=model.tree_id,
-                    depth=depth,
-                    is_prefix=model.missing_policy != "category",
-                )
-                if not found:
-                    break
-            steps.execute("delete from temp.row_place where depth = -1")
+            _place(steps, passes, model, first, last)
         steps.drop(["given_cell"])
+        first += size
+        size = max(1, min(_LARGEST_BLOCK, 8 * size, _WAYS * size // max(n_ways, 1)))
+
+
+def _place(steps: Steps, passes: Passes, model: Behind, first: int, last: int) -> None:
+    """Walk down the tree with each combination, as far as its answers lead."""
+    steps.execute(
+        "insert into temp.row_place select -1, combination_id, -1, 0 "
+        "from temp.given_combination where combination_id between $first and $last",
+        {"first": first, "last": last},
+    )
+    for depth in range(passes.n_variables + 1):
+        found = steps.run(
+            "row_place",
+            tree_id=model.tree_id,
+            depth=depth,
+            first=first,
+            is_prefix=model.missing_policy != "category",
+        )
+        if not found:
+            break
+    steps.execute("delete from temp.row_place where depth = -1")
 
 
 def _clear(steps: Steps, table: str) -> None:
     steps.create(table, f"select {_EMPTY[table]} where false")
 
 
-def _go(steps: Steps, passes: Passes) -> None:
-    """Go down from the root with each combination, and up again."""
+def _go(steps: Steps, passes: Passes) -> int:
+    """Go down from the root with each combination, and up; return how many edges it took."""
     root_height = passes.heights[0][0]
     steps.run("row_start", root_rank=passes.root_rank, root_height=root_height)
     _clear(steps, "row_way")
     _clear(steps, "row_onward")
     steps.execute("insert into temp.row_way from temp.row_start")
-    for height, _ in passes.heights:
-        steps.run("row_way", height=height)
+    n_ways = sum(steps.run("row_way", height=height) for height, _ in passes.heights)
     for height, lowest in reversed(passes.heights):
         steps.run("row_onward", height=height, lowest=lowest)
+    return n_ways
 
 
 def _complete(steps: Steps, passes: Passes) -> None:

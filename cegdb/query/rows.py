@@ -190,8 +190,8 @@ def assigned(
         steps, model = rows.steps, rows.model
         if model.ceg_id != ceg_id:
             raise QueryError(
-                f"CEG {given.ceg.name!r} is one given evidence, whose situations have no stages",
-                hint="assign rows by the CEG it comes from; complete and score work on it",
+                f"CEG {given.ceg.name!r} is given evidence: its situations have no stages",
+                hint="assign rows by the CEG it comes from; complete and score work here",
             )
         run_passes(steps, rows.passes, model, rows.n_combinations, best=True, places=True)
         tree, staging = model.tree_id, model.staging_id

@@ -8,6 +8,7 @@
 -- writes:  row_place(depth, combination_id, vertex_id, child_id)
 -- params:  tree_id INTEGER, the tree
 --          depth INTEGER, of the vertices
+--          first BIGINT, the first combination that walks
 --          is_prefix BOOLEAN, whether rows stop at a missing answer
 -- source:  SPEC 1
 with here as (
@@ -15,7 +16,7 @@ with here as (
         combination_id,
         child_id as vertex_id
     from temp.row_place
-    where depth = $depth - 1 and child_id >= 0
+    where depth = $depth - 1 and child_id >= 0 and combination_id >= $first
 ),
 
 following as (

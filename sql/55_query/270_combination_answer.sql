@@ -13,7 +13,8 @@ select
     l.last_situation,
     l.last_position,
     c.completion,
-    least(exp(s.log_best - s.log_likelihood), 1) as completion_probability,
+    case when s.log_best is not null then least(exp(s.log_best - s.log_likelihood), 1) end
+        as completion_probability,
     u.unseen
 from temp.row_score as s
 left join temp.combination_last as l on s.combination_id = l.combination_id
