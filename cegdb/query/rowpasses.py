@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from cegdb.query.rowmodel import Behind, Passes
     from cegdb.sqlfiles import Steps
+    from cegdb.store.progress import Progress
 
 _FIRST_BLOCK: Final = 1_000
 _LARGEST_BLOCK: Final = 50_000
@@ -46,6 +47,7 @@ def run_passes(
     passes: Passes,
     model: Behind,
     n_combinations: int,
+    progress: Progress,
     *,
     best: bool = False,
     labels: bool = False,
@@ -79,6 +81,7 @@ def run_passes(
         if places:
             _place(steps, passes, model, first, last)
         steps.drop(["given_cell"])
+        progress.read(min(size, n_combinations - first))
         first += size
         size = max(1, min(_LARGEST_BLOCK, 8 * size, _WAYS * size // max(n_ways, 1)))
 

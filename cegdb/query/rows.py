@@ -93,12 +93,29 @@ class RowTables:
 class OpenRows:
     """The rows of a source, read and coded, ready for passes."""
 
+    store: Store
     steps: Steps
     con: duckdb.DuckDBPyConnection
     model: Behind
     found: Answered
     passes: Passes
     n_combinations: int
+
+    def run(
+        self, n: int, *, best: bool = False, labels: bool = False, places: bool = False
+    ) -> None:
+        """Answer the first n combinations: see `cegdb.query.rowpasses.run_passes`."""
+        with self.store.counting(n, "combination") as progress:
+            run_passes(
+                self.steps,
+                self.passes,
+                self.model,
+                n,
+                progress,
+                best=best,
+                labels=labels,
+                places=places,
+            )
 
 
 @contextmanager
@@ -135,7 +152,7 @@ def open_rows(
                 found = _read(store, con, steps, model, asked, wanted, rewrite=True)
             passes = load(steps, given, model, found.unknown, blank=asked.blank)
             ((n,),) = steps.rows("select count(*) from temp.given_combination")
-            yield OpenRows(steps, con, model, found, passes, int(n))
+            yield OpenRows(store, steps, con, model, found, passes, int(n))
         except BaseException:
             steps.drop_all()
             raise
@@ -193,7 +210,7 @@ def assigned(
                 f"CEG {given.ceg.name!r} is given evidence: its situations have no stages",
                 hint="assign rows by the CEG it comes from; complete and score work here",
             )
-        run_passes(steps, rows.passes, model, rows.n_combinations, best=True, places=True)
+        rows.run(rows.n_combinations, best=True, places=True)
         tree, staging = model.tree_id, model.staging_id
         steps.run("place_name", tree_id=tree, staging_id=staging, ceg_id=model.ceg_id)
         steps.run("combination_place", tree_id=tree, staging_id=staging)
@@ -226,7 +243,7 @@ def completed(
     with open_rows(store, given, ceg_id, asked) as rows:
         steps, model = rows.steps, rows.model
         ask_ranks(steps, [model.order.index(name) for name in _named(model, variables)])
-        run_passes(steps, rows.passes, model, rows.n_combinations, best=True, labels=True)
+        rows.run(rows.n_combinations, best=True, labels=True)
         steps.create(
             "combination_last",
             "select combination_id, cast(null as varchar) as last_situation, "

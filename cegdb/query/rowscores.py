@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from cegdb.errors import QueryError, is_whole, items_of
-from cegdb.query.rowpasses import run_passes
+from cegdb.query.compiled import NOT_APPLICABLE
 from cegdb.query.rows import Asked, ask_ranks, open_rows, place_of
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class LogScore(NamedTuple):
 def log_score(store: Store, given: Conditioned, ceg_id: int, asked: Asked) -> LogScore:
     """Return the log score of the rows of a source; as `cegdb.query.rows.assigned`."""
     with open_rows(store, given, ceg_id, asked) as rows:
-        run_passes(rows.steps, rows.passes, rows.model, rows.n_combinations)
+        rows.run(rows.n_combinations)
         ((_, n, weight, n_impossible, lost, score),) = rows.steps.fetch("answered_total")
     total = -math.inf if lost > 0 else float(score)
     left = float(weight) - float(lost)
@@ -127,7 +127,7 @@ def predictions(
         steps = rows.steps
         ((n_combinations,),) = steps.rows("select count(*) from temp.given_combination")
         ask_ranks(steps, [rank])
-        run_passes(steps, rows.passes, rows.model, int(n_combinations), labels=True)
+        rows.run(int(n_combinations), labels=True)
         labels = [
             str(label)
             for (label,) in steps.rows(
@@ -192,7 +192,7 @@ def _set_apart(rows: OpenRows, rank: int, used: Sequence[int]) -> None:
         "coded_row",
         f"select min(r.row_number) as row_number, cast([{cells}] as integer[]) as cells, "  # noqa: S608
         f"c.codes[{rank + 1}] as actual, sum(r.n) as n, "
-        "sum(r.n * coalesce(r.weight, 1)) / nullif(sum(r.n), 0) as weight "
+        "fsum(r.n * cast(coalesce(r.weight, 1) as double)) / nullif(sum(r.n), 0) as weight "
         "from temp.given_row as r "
         "inner join temp.given_combination as c on r.combination_id = c.combination_id "
         "group by all",
@@ -200,18 +200,18 @@ def _set_apart(rows: OpenRows, rank: int, used: Sequence[int]) -> None:
     steps.run("given_combination")
     steps.run("given_row")
     steps.drop(["coded_row"])
-    # A label of the variable may stand on edges under several codes, each under one.
+    levels = rows.model.survey.variables[rows.model.order[rank]].levels
+    structural = [kind for kind, *_ in levels].index("structural") + 1
     steps.create(
         "actual_place",
-        "select e.code, min(w.place) as place from temp.query_edge as e "  # noqa: S608
-        f"inner join temp.query_word as w on e.edge = w.edge and w.rank = {rank} "
-        "where e.code > 0 group by e.code "
-        "union all select m.answer, q.place from temp.code_meaning as m "
-        "inner join temp.query_label as q on m.rank = q.rank "
-        f"where m.rank = {rank} and q.label = 'not applicable' and m.code = m.answer "
-        "and m.level_id >= 0 and not m.is_given and m.answer not in "
-        "(select n.code from temp.query_edge as n inner join temp.query_word as x "
-        f"on n.edge = x.edge and x.rank = {rank})",
+        "with taken as (select e.code, min(w.place) as place from temp.query_edge as e "  # noqa: S608
+        "inner join temp.query_word as w on e.edge = w.edge "
+        f"where w.rank = {rank} and e.code > 0 group by e.code) "
+        "select m.code, coalesce(t.place, q.place) as place from temp.code_meaning as m "
+        "left join taken as t on m.answer = t.code "
+        "left join temp.query_label as q on m.rank = q.rank "
+        f"and q.label = '{NOT_APPLICABLE}' and m.answer = {structural} "
+        f"where m.rank = {rank} and coalesce(t.place, q.place) is not null",
     )
 
 
