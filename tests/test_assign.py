@@ -527,6 +527,12 @@ def test_what_cannot_be_answered_is_refused(db: Database, small: ChainEventGraph
         small.assign("select 1 as x, 2 as position", keep=["position"])
     with pytest.raises(QueryError, match="keep is one text"):
         small.assign("select 1 as x", keep="x")
+    with pytest.raises(QueryError, match="into and file are given"):
+        small.assign("select 1 as x", into="people", file="people.csv")
+    with pytest.raises(QueryError, match="nothing to write"):
+        small.assign("select 1 as x", replace=True)
+    with pytest.raises(QueryError, match="bins is 0"):
+        small.calibration("select 1 as x, true as y", "y", bins=0)
     with pytest.raises(QueryError, match="blank is 'no'"):
         small.assign("select 1 as x", blank="no")  # type: ignore[arg-type]
     with pytest.raises(SurveyError, match="'n' holds -1 in row 1: a count"):

@@ -112,6 +112,8 @@ def delivered(
     """Open the rows; return the summary, and what they say as frames, or where it is now."""
     if into is not None and file is not None:
         raise QueryError("into and file are given", hint="give one of them")
+    if replace and into is None and file is None:
+        raise QueryError("replace is given, and nothing to write", hint="give into or file")
     with ExitStack() as stack:
         if into is not None:
             targets = _tables(store, into, other, replace=replace)

@@ -10,18 +10,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+import sqlalchemy as sa
 
 from cegdb.errors import QueryError
 from cegdb.ingest.rowcodes import ABSENT
 from cegdb.ingest.variables import MISSING
 from cegdb.ingest.waves import survey_before
 from cegdb.query.compiled import MIXED, NOT_APPLICABLE
+from cegdb.store import schema
 from cegdb.store.objects import row
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    import sqlalchemy as sa
 
     from cegdb.ingest.waves import Before
     from cegdb.query.asking import Conditioned
@@ -71,10 +71,6 @@ class Behind:
 
 def behind(catalog: sa.Connection, ceg_id: int) -> Behind:
     """Return what a CEG was made of; of a conditioned one, its parent's."""
-    from sqlalchemy import func, select
-
-    from cegdb.store import schema
-
     ceg = row(catalog, "ceg", ceg_id)
     while ceg["staging_id"] is None:
         ceg = row(catalog, "ceg", ceg["parent_ceg_id"])
@@ -82,7 +78,7 @@ def behind(catalog: sa.Connection, ceg_id: int) -> Behind:
     tree = row(catalog, "tree", staging["tree_id"])
     variable, level = schema.variable.c, schema.level.c
     query = (
-        select(variable.name, variable.variable_id, func.min(level.level_id))
+        sa.select(variable.name, variable.variable_id, sa.func.min(level.level_id))
         .join(schema.level, level.variable_id == variable.variable_id)
         .where(variable.survey_id == tree["survey_id"])
         .group_by(variable.name, variable.variable_id)
@@ -103,13 +99,25 @@ def behind(catalog: sa.Connection, ceg_id: int) -> Behind:
 
 @dataclass(frozen=True)
 class Passes:
-    """A CEG as tables for passes over rows: see `load`."""
+    """A CEG as tables for passes over rows: see `load`.
+
+    Parameters
+    ----------
+    heights
+        Heights from which edges lead, the highest first, each with the smallest one above 0
+        to which they do.
+    root_rank
+        Place of the root's variable in the order of the tree.
+    has_jumps
+        Whether an edge jumps over a variable.
+    n_variables
+        Of the tree.
+    """
 
     heights: list[tuple[int, int]]
     root_rank: int
     has_jumps: bool
     n_variables: int
-    depth: int
 
 
 def load(
@@ -173,7 +181,6 @@ def load(
         int(node_rank[0]),
         has_jumps,
         len(model.order),
-        int(ceg.graph.height[0]),
     )
 
 
@@ -314,10 +321,8 @@ def _codes_of_edges(steps: Steps, given: Conditioned, model: Behind) -> list[lis
     codes: dict[str, dict[str, list[int]]] = {}
     for name in model.order:
         of_label = codes.setdefault(name, {})
-        for code, (kind, label, *_) in enumerate(model.survey.variables[name].levels, 1):
-            is_same = kind == "value" or label in (MISSING, NOT_APPLICABLE) or kind == "missing"
-            if is_same:
-                of_label.setdefault(label, []).append(code)
+        for code, (_, label, *_) in enumerate(model.survey.variables[name].levels, 1):
+            of_label.setdefault(label, []).append(code)
     found = []
     sources = ceg.position_id[ceg.graph.source].tolist()
     for source, place, text in zip(sources, ceg.edge_variable.tolist(), ceg.texts, strict=True):
