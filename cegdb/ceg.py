@@ -11,7 +11,16 @@ from cegdb.positions import Layer, Stop, merge_positions
 from cegdb.sqlfiles import Row, Steps
 from cegdb.stages.priors import edge_priors, has_priors, rule_of
 from cegdb.store import schema
-from cegdb.store.objects import claim_name, clear, insert_rows, new_id, refuse_stale, row, write
+from cegdb.store.objects import (
+    claim_name,
+    clear,
+    insert_rows,
+    new_id,
+    refuse_stale,
+    row,
+    staging_of,
+    write,
+)
 from cegdb.version import made_by
 
 if TYPE_CHECKING:
@@ -110,10 +119,11 @@ def _build(
     tree = row(catalog, "tree", tree_id)
     with store.counting(tree["height"], "height") as progress, Steps(con) as steps:
         ceg_id = new_id(catalog, "ceg") if again is None else again
-        n_vertices, layers = merge_positions(steps, ceg_id, tree, staging_id, stop, progress)
-        steps.run("plain_position", staging_id=staging_id)
+        n_vertices, layers, is_full = merge_positions(
+            steps, ceg_id, tree, staging_id, stop, progress
+        )
+        steps.run("position_floret", tree_id=tree_id, staging_id=staging_id, is_full=is_full)
         steps.run("position_edge", tree_id=tree_id, staging_id=staging_id)
-        steps.run("position_floret")
         sizes = _sizes(ceg_id, tree["n_vertices"], layers, dict(steps.fetch("merged_edge")))
         _priors(steps, tree, staging)
         _raw_labels(steps, tree, staging_id)
@@ -235,7 +245,7 @@ def recover(store: Store, ceg_id: int, *, limit: int = MOST_VERTICES) -> list[Ro
         raise CegError(f"limit is {limit!r}", hint="give a number of vertices")
     with store.reading() as con, store.catalog() as catalog, Steps(con) as steps:
         ceg = row(catalog, "ceg", ceg_id)
-        staging = row(catalog, "staging", ceg["staging_id"])
+        staging = row(catalog, "staging", staging_of(ceg))
         tree = row(catalog, "tree", staging["tree_id"])
         top = tree["height"]
         steps.create(
@@ -256,7 +266,7 @@ def recover(store: Store, ceg_id: int, *, limit: int = MOST_VERTICES) -> list[Ro
             "edge_rank",
             ceg_id=ceg_id,
             tree_id=tree["tree_id"],
-            staging_id=ceg["staging_id"],
+            staging_id=staging["staging_id"],
         )
         steps.create(
             "copied_vertex",

@@ -71,6 +71,12 @@ class GraphError(CegdbError, ValueError):
     exit_code = 3
 
 
+class NetworkError(CegdbError, ValueError):
+    """A Bayesian network cannot be read, written, or laid out as a staged tree."""
+
+    exit_code = 3
+
+
 class QueryError(CegdbError, ValueError):
     """A user's own SQL failed."""
 

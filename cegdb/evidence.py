@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 from cegdb.errors import QueryError, is_number, is_whole, listed
@@ -258,8 +258,10 @@ def takes(position: str | int, label: object, *, is_taken: bool = True) -> Evide
 
 
 def _position(position: object) -> str | int:
-    if isinstance(position, str) or is_whole(position):
+    if isinstance(position, str):
         return position
+    if is_whole(position):
+        return int(position)
     raise QueryError(f"a position is {position!r}", hint='give its name, such as "w3"')
 
 
@@ -342,7 +344,7 @@ def _counted(least: int, most: int | None, of: Iterable[Asked]) -> Count:
             raise QueryError(
                 f"{n!r} of {len(parts)} events", hint=f"give a number from 0 to {len(parts)}"
             )
-    return Count(least, len(parts) if most is None else most, parts)
+    return Count(int(least), len(parts) if most is None else int(most), parts)
 
 
 def before(first: Asked, second: Asked) -> Evidence:
@@ -437,6 +439,43 @@ def from_json(value: object) -> Evidence:
     if kind is Likelihood:
         found["weights"] = tuple((str(label), float(w)) for label, w in found["weights"])
     return kind(**found)
+
+
+def positions_of(evidence: Evidence) -> set[str | int]:
+    """Return the positions that evidence names.
+
+    Examples
+    --------
+    >>> sorted(positions_of(visits("w3") & takes("w1", "High")))
+    ['w1', 'w3']
+    """
+    if isinstance(evidence, (Visit, Take)):
+        return {evidence.position}
+    return {name for part in _within(evidence) for name in positions_of(part)}
+
+
+def with_positions(evidence: Evidence, names: Mapping[str | int, str | int]) -> Evidence:
+    """Return evidence with other names of positions.
+
+    Examples
+    --------
+    >>> print(with_positions(exactly(1, [visits("w3"), {"Fall": "Fall"}]), {"w3": "w4"}))
+    exactly 1 of (visits w4; Fall = Fall)
+    """
+    if isinstance(evidence, (Visit, Take)):
+        return replace(evidence, position=names.get(evidence.position, evidence.position))
+    if isinstance(evidence, Order):
+        first, second = (with_positions(part, names) for part in _within(evidence))
+        return Order(first, second)
+    if isinstance(evidence, (All, Count)):
+        return replace(evidence, of=tuple(with_positions(part, names) for part in evidence.of))
+    return evidence
+
+
+def _within(evidence: Evidence) -> tuple[Evidence, ...]:
+    if isinstance(evidence, Order):
+        return (evidence.first, evidence.second)
+    return evidence.of if isinstance(evidence, (All, Count)) else ()
 
 
 def _parts(value: object) -> Sequence[object]:

@@ -33,13 +33,14 @@ def merge_positions(
     staging_id: int,
     stop: Stop,
     progress: Progress,
-) -> tuple[int, list[Layer]]:
+) -> tuple[int, list[Layer], bool]:
     """Merge situations with isomorphic coloured subtrees into positions [1]_.
 
     Parameters
     ----------
     steps
-        Runs the SQL, in the transaction of the CEG; ``block`` and ``position_of`` stay.
+        Runs the SQL, in the transaction of the CEG; ``block``, ``label_digit`` and
+        ``position_of`` stay.
     ceg_id
         Whose ``position`` and ``position_member`` to write.
     tree
@@ -54,9 +55,10 @@ def merge_positions(
 
     Returns
     -------
-    n_positions, layers
+    n_positions, layers, is_full
         How many positions there are, the sink included, and what each step did: G_0 was
-        made, the leaves merged, then the situations of height 1, 2, ...
+        made, the leaves merged, then the situations of height 1, 2, ...; and whether no floret
+        lacks a label of its stage.
 
     Notes
     -----
@@ -64,7 +66,7 @@ def merge_positions(
     position implies same height, and all children are merged before their parents. The
     paper's shortest path misses merges on trees whose leaves lie at different depths.
     Each edge is read once; signatures are exact integers or lists, not hashes. Where no
-    floret lacks a label of its hyperstage, height 1 needs no edges: its positions are
+    floret lacks a label of its stage, height 1 needs no edges: its positions are
     its stages.
 
     References
@@ -88,6 +90,7 @@ def merge_positions(
     layers = [Layer(0, 0, 0, time.perf_counter() - started)]
     started = time.perf_counter()
     steps.run("block", tree_id=tree_id)
+    ((first_row,),) = steps.rows("select min(rowid) from temp.block")
     n_before, height = 1, 1
     if top > 0:
         n_leaves = tree["n_leaves"]
@@ -98,16 +101,14 @@ def merge_positions(
             n_situations, n_digits, _ = sizes[height]
             if height < lowest:
                 n_positions = steps.run("stage_block")
+                steps.run("stage_situation", first_row=first_row)
             else:
                 n_bits = n_before.bit_length()
-                n_positions = steps.run(
-                    "layer_block",
-                    height=height,
-                    n_before=n_before,
-                    n_bits=n_bits if n_bits * n_digits <= _BITS else None,
-                    n_digits=n_digits,
-                )
-            steps.run("layer_member", height=height)
+                if n_bits * n_digits <= _BITS:
+                    n_positions = steps.run("layer_block", height=height, n_bits=n_bits)
+                else:
+                    n_positions = steps.run("wide_block", height=height, n_digits=n_digits)
+                steps.run("layer_member", height=height, first_row=first_row)
             seconds = time.perf_counter() - started
             layers.append(Layer(height, n_situations, n_positions, seconds))
             merged = n_positions < n_situations
@@ -115,8 +116,8 @@ def merge_positions(
             height += 1
             progress.read()
         n_before += steps.run("single_block", height=height)
-        steps.run("layer_member", height=height)
+        steps.run("layer_member", height=height, first_row=first_row)
     steps.drop(["staged_edge", "staged_situation"])
     steps.run("ceg_member", ceg_id=ceg_id, tree_id=tree_id)
     steps.run("ceg_position", ceg_id=ceg_id)
-    return n_before, layers
+    return n_before, layers, is_full

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 import sqlalchemy as sa
 
 from cegdb.ceg import remake_ceg
-from cegdb.errors import StagingError, StaleError, SurveyError, TreeError, is_one_of
+from cegdb.errors import (
+    QueryError,
+    StagingError,
+    StaleError,
+    SurveyError,
+    TreeError,
+    is_one_of,
+)
+from cegdb.evidence import from_json, positions_of, with_positions
+from cegdb.query.conditioning import remake_conditioned
 from cegdb.sqlfiles import Steps
 from cegdb.stages import remake_stages
 from cegdb.store import schema
@@ -18,6 +27,7 @@ from cegdb.tree import remake_tree
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from cegdb.evidence import Evidence
     from cegdb.store import Store
 
 __all__ = ["Rebuilt", "Stages", "rebuild"]
@@ -54,7 +64,8 @@ def rebuild(
     Returns
     -------
     list of Rebuilt
-        What was made again, trees before their stagings before their CEGs. The view
+        What was made again, trees before their stagings before their CEGs, and these
+        before those given evidence: the same evidence of the CEG as it is now. The view
         ``cegdb.drift`` tells for each stage what became of its probabilities.
 
     Raises
@@ -68,7 +79,8 @@ def rebuild(
     -----
     Ids of situations, stages and positions are ranks, so they stay where nothing came
     before them; ``was`` in ``cegdb.drift`` has the former name of a stage. A situation is
-    the same if the same answers to the same variables lead to it and it asks the same.
+    the same if the same answers to the same variables lead to it and it asks the same. A
+    position that evidence names is the one that its former situations are in now.
 
     Examples
     --------
@@ -148,15 +160,64 @@ def _remade(
         yield staging
         of_staging = schema.ceg.c.staging_id == staging_id
         for ceg in _built("ceg", schema.ceg, schema.ceg.c.ceg_id, of_staging, catalog):
-            remake_ceg(store, ceg.object_id)
-            yield ceg
+            yield from _remade_cegs(store, steps, catalog, ceg, None)
+
+
+def _remade_cegs(
+    store: Store,
+    steps: Steps,
+    catalog: sa.Connection,
+    ceg: Rebuilt,
+    evidence: Evidence | None,
+) -> Iterator[Rebuilt]:
+    """Make a CEG again, by its evidence if given, and those conditioned from it."""
+    of_parent = schema.ceg.c.parent_ceg_id == ceg.object_id
+    given = _built("ceg", schema.ceg, schema.ceg.c.ceg_id, of_parent, catalog)
+    known = [from_json(row(catalog, "ceg", one.object_id)["evidence"]) for one in given]
+    if any(positions_of(one) for one in known):
+        steps.run("former_position", ceg_id=ceg.object_id)
+    if evidence is None:
+        remake_ceg(store, ceg.object_id)
+    else:
+        with _told(ceg):
+            remake_conditioned(store, ceg.object_id, evidence)
+    yield ceg
+    renamed = []
+    for one, evidence in zip(given, known, strict=True):
+        with _told(one):
+            renamed.append(_named_anew(steps, ceg, evidence))
+    for one, evidence in zip(given, renamed, strict=True):
+        yield from _remade_cegs(store, steps, catalog, one, evidence)
+
+
+def _named_anew(steps: Steps, ceg: Rebuilt, evidence: Evidence) -> Evidence:
+    """Return evidence with the positions it names as they are called now.
+
+    A position is now the one that its former situations are in.
+    """
+    if not positions_of(evidence):
+        return evidence
+    names: dict[str | int, str | int] = {}
+    for former, former_id, least, least_id, most_id in steps.fetch(
+        "moved_position", ceg_id=ceg.object_id
+    ):
+        if least_id is not None and least_id == most_id:
+            names |= {former: least, former_id: least_id}
+    for position in positions_of(evidence) - set(names):
+        raise QueryError(
+            f"its evidence names position {position} of CEG {ceg.name!r}, whose situations are "
+            "in no single position any more",
+            hint="condition anew",
+        )
+    return with_positions(evidence, names)
 
 
 def _n_built(catalog: sa.Connection, stale: Sequence[tuple[Rebuilt, int]]) -> int:
     """Return how many objects there are to be made again, trees included."""
     trees = [tree.object_id for tree, _ in stale]
     staged = sa.select(schema.staging.c.staging_id).where(schema.staging.c.tree_id.in_(trees))
-    on_them = sa.select(schema.ceg.c.ceg_id).where(schema.ceg.c.staging_id.in_(staged))
+    shown = sa.func.coalesce(schema.ceg.c.staging_id, schema.ceg.c.root_staging_id)
+    on_them = sa.select(schema.ceg.c.ceg_id).where(shown.in_(staged))
     return sum(len(catalog.execute(query).all()) for query in (staged, on_them)) + len(trees)
 
 
@@ -204,7 +265,7 @@ def _told(one: Rebuilt) -> Iterator[None]:
     """Name the object that cannot be made again."""
     try:
         yield
-    except (TreeError, StagingError, SurveyError) as error:
+    except (TreeError, StagingError, SurveyError, QueryError) as error:
         raise StaleError(
             f"{one.kind} {one.name!r} cannot be made again: {error.args[0]}",
             hint=f"{error.hint + '; or ' if error.hint else ''}drop it (cegdb drop DB "

@@ -280,13 +280,16 @@ def _drift(drift: Mapping[str, Any]) -> list[str]:
 
 
 def _ceg(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
-    early = ", stopped early" if details.get("stopped_early") else ""
     head = (
         f"CEG {row['name']!r}: {counted(row['n_vertices'], 'vertex')} (the sink included), "
-        f"{counted(row['n_edges'], 'edge')}; {counted(details.get('steps', 0), 'step')} "
-        f"for height {details.get('height')}{early}"
+        f"{counted(row['n_edges'], 'edge')}; "
     )
-    return [head]
+    if row.get("parent_ceg_id") is not None:
+        known = f"given {details.get('evidence')} (probability {row['probability']:.4g})"
+        return [head + known]
+    early = ", stopped early" if details.get("stopped_early") else ""
+    steps = counted(details.get("steps", 0), "step")
+    return [f"{head}{steps} for height {details.get('height')}{early}"]
 
 
 def check(store: Store) -> list[dict[str, object]]:

@@ -19,6 +19,7 @@ from cegdb.store.objects import find, row
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    import sqlalchemy as sa
     from numpy.typing import ArrayLike, NDArray
 
     from cegdb.store import Store
@@ -165,8 +166,29 @@ def shown(
             f"select c.kind, c.owner_id, c.label_id from temp.{cells} as c "  # noqa: S608
             "where c.cell in (from temp.hidden_number) group by all",
         )
+        if kind == "ceg":
+            _spoil(steps, catalog, object_id, min_n)
         steps.run(f"shown_{view}", object_name=name)
         yield f"temp.shown_{view}"
+
+
+def _spoil(steps: Steps, catalog: sa.Connection, ceg_id: int, min_n: int) -> None:
+    """Add to ``hidden_cell`` that all probabilities are hidden, if they would tell.
+
+    Given evidence, each depends on the counts of the CEG without it, wherever they are: one
+    that is hidden there hides them all.
+    """
+    root = ceg = row(catalog, "ceg", ceg_id)
+    while root["parent_ceg_id"] is not None:
+        root = row(catalog, "ceg", root["parent_ceg_id"])
+    if root is ceg:
+        return
+    steps.run("position_cell", ceg_id=root["ceg_id"])
+    steps.execute(
+        "insert into temp.hidden_cell select distinct 'given' as kind, 0 as owner_id, "
+        "null as label_id from temp.position_cell where n between 1 and $min_n - 1",
+        {"min_n": min_n},
+    )
 
 
 _OWNERS: Final = {

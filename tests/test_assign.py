@@ -449,6 +449,24 @@ def test_a_position_of_several_variables_is_refused(db: Database) -> None:
         ceg.assign("select 'u' as a")
 
 
+def test_a_saved_ceg_given_evidence_answers_as_before_it_was_saved(db: Database) -> None:
+    rows = "select i % 2 as x, i % 8 < 3 as y, i % 3 as z from range(96) t(i)"
+    tree = db.ingest(rows, "saved").event_tree()
+    ceg = tree.learn_stages(relabel={"2": "two"}).to_ceg()
+    given = ceg.given(y=True)
+    saved = given.save("saved given")
+    new = "select * from (values (1, null, 2), (null, true, null), (0, false, 1)) as t(x, y, z)"
+    wanted, found = given.complete(new), saved.complete(new)
+    pd.testing.assert_frame_equal(found.labels, wanted.labels, rtol=1e-12)
+    pd.testing.assert_frame_equal(found.rows, wanted.rows, rtol=1e-12)
+    assert np.isfinite(found.rows.log_likelihood).tolist() == [True, True, False]
+    assert saved.given(x=1).score("select 2 as z").mean == pytest.approx(
+        given.given(x=1).score("select 2 as z").mean
+    )
+    with pytest.raises(QueryError, match="given evidence: its situations have no stages"):
+        saved.assign(new)
+
+
 def test_a_database_open_to_be_read_answers_rows(tmp_path: Path) -> None:
     file = tmp_path / "s.duckdb"
     with cegdb.open(file) as db:

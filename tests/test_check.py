@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 import cegdb
+from cegdb.evidence import avoids
 from cegdb.sqlfiles import Steps, load, names
 
 if TYPE_CHECKING:
@@ -77,7 +78,9 @@ def fill(db: Database) -> None:
     )
     falls = survey.event_tree("falls")
     learnt = falls.learn_stages("learnt")
-    learnt.to_ceg("graph")
+    graph = learnt.to_ceg("graph")
+    fallers = graph.given(fall="fall").save("fallers")
+    fallers.given(avoids("w2")).save("fallers elsewhere")
     learnt.stability(runs=3)
     learnt.intervals("bootstrap", runs=3)
     given = falls.set_stages({("community", "high"): "a", ("hospital", "high"): "a"}, "given")
@@ -1132,6 +1135,84 @@ OWNER_FAULTS = [
     ),
 ]
 
+#: A CEG given evidence.
+GIVEN = "(select ceg_id from cegdb.ceg where name = 'fallers')"
+
+GIVEN_FAULTS = [
+    Fault(
+        "check_owner",
+        "rows belong to an object",
+        None,
+        "insert into cegdb.ceg_stage values (1000, 0, 1, 1, 1, '#ffffff')",
+    ),
+    *(
+        Fault(step, invariant, "fallers", sql)
+        for step, invariant, sql in (
+            (
+                "check_position_member",
+                "a vertex has at most one position",
+                f"insert into cegdb.position_member values ({GIVEN}, 1, 0)",
+            ),
+            (
+                "check_parent",
+                "a CEG given evidence shows the tree of its parent",
+                "update cegdb.ceg set root_staging_id = 2 where name = 'fallers'",
+            ),
+            (
+                "check_reference",
+                "variables, levels and labels are those of the survey",
+                f"update cegdb.ceg_stage set variable_id = 1000 where ceg_id = {GIVEN}",
+            ),
+            *(
+                ("check_ceg_stage", "the sizes of a stage are those of its positions", sql)
+                for sql in (
+                    f"update cegdb.ceg_stage set n = n + 1 where ceg_id = {GIVEN}",
+                    f"update cegdb.ceg_stage set n_situations = 9 where ceg_id = {GIVEN}",
+                    f"delete from cegdb.ceg_stage where ceg_id = {GIVEN}",
+                    f"insert into cegdb.ceg_stage values ({GIVEN}, 1000, 1, 1, 1, '#ffffff')",
+                )
+            ),
+            *(
+                ("check_ceg_stage", "a stage asks the variable of its situations", sql)
+                for sql in (
+                    f"update cegdb.ceg_stage set variable_id = null where ceg_id = {GIVEN}",
+                    f"update cegdb.ceg_stage set variable_id = 2 where ceg_id = {GIVEN}",
+                )
+            ),
+            (
+                "check_ceg_stage",
+                "a stage has one vector of probabilities",
+                f"update cegdb.position set stage_id = 0 where height > 0 and ceg_id = {GIVEN}",
+            ),
+            (
+                "check_given",
+                "what can be reached is reached from the root",
+                f"delete from cegdb.position_member where ceg_id = {GIVEN} and vertex_id = 1",
+            ),
+            *(
+                ("check_given", "leaves, and these alone, are in the sink", sql)
+                for sql in (
+                    f"update cegdb.position_member set position_id = 0 where ceg_id = {GIVEN}",
+                    f"update cegdb.position set stage_id = null where ceg_id = {GIVEN}",
+                )
+            ),
+            (
+                "check_given",
+                "the height of a position is its longest path",
+                f"update cegdb.position set height = 9 where ceg_id = {GIVEN} and height = 2",
+            ),
+            *(
+                (
+                    "check_given",
+                    "a CEG has evidence if and only if it has a parent",
+                    f"update cegdb.ceg set {change} where name = 'fallers'",
+                )
+                for change in ("evidence = null", "probability = null", "probability = 0")
+            ),
+        )
+    ),
+]
+
 SURVEY_FAULTS = [
     Fault(
         "check_level",
@@ -1237,7 +1318,14 @@ SURVEY_FAULTS = [
     ),
 ]
 
-FAULTS = [*SURVEY_FAULTS, *TREE_FAULTS, *STAGING_FAULTS, *CEG_FAULTS, *OWNER_FAULTS]
+FAULTS = [
+    *SURVEY_FAULTS,
+    *TREE_FAULTS,
+    *STAGING_FAULTS,
+    *CEG_FAULTS,
+    *GIVEN_FAULTS,
+    *OWNER_FAULTS,
+]
 # The whole check is run on the first fault of each invariant, and on all of surveys.
 WHOLE = {*{fault.invariant: fault for fault in reversed(FAULTS)}.values(), *SURVEY_FAULTS}
 

@@ -368,7 +368,7 @@ def test_graph_with_many_nodes_is_drawn_without_a_word(capfd):
 
 
 def test_too_large_a_picture_is_refused_with_a_way_out(monkeypatch, tmp_path):
-    monkeypatch.setattr(graphs, "MAX_DRAWN_EDGES", 2)
+    monkeypatch.setattr("cegdb.graphs.pictures.MAX_DRAWN_EDGES", 2)
     match = r"has 3 edges, and a picture holds at most 2\nhint: write a \.dot or \.graphml"
     with pytest.raises(GraphError, match=match):
         draw(fan(["a", "b", "c"]), tmp_path / "a.svg")

@@ -60,6 +60,19 @@ def downgrade():
     op.execute("drop table cegdb.more")
 """.replace("HEAD", schema.HEAD)
 
+# Files of macros, and a call of each that asks a CEG.
+MACROS = {
+    "paths": "",
+    "nearest.macro": "",
+    "ceg_answers.macro": "ceg_answers('none')",
+    "position_probability.macro": "position_probability('none')",
+    "marginals.macro": "marginals('none')",
+    "most_probable_paths.macro": "most_probable_paths('none', 1)",
+    "row_masses.macro": "row_masses('none', 'duckdb_tables', null)",
+    "event_probability.macro": "event_probability('none', 'duckdb_tables')",
+    "conditional_probability.macro": "conditional_probability('none', 'duckdb_tables', [])",
+}
+
 
 def shape(con: duckdb.DuckDBPyConnection) -> list[list[Any]]:
     """Return the columns, constraints, views, macros and sequences of a database."""
@@ -322,22 +335,28 @@ def rows_of(con: duckdb.DuckDBPyConnection, query: str) -> list[Any]:
     return con.execute(query).fetchall()
 
 
-def test_each_view_and_macro_has_its_file_and_runs(con: duckdb.DuckDBPyConnection) -> None:
-    del con
-    root = resource_root("migrations")
-    files = sorted(
+def test_each_view_and_macro_has_its_file_and_runs() -> None:
+    files = {
         item.name.split("_", 1)[1].removesuffix(".sql")
-        for folder in root.iterdir()
+        for folder in resource_root("migrations").iterdir()
         if folder.name.startswith("views_")
         for item in folder.iterdir()
         if item.name.endswith(".sql")
-    )
+    }
+    expected = {
+        (name.removesuffix(".macro"), "macro" if name in MACROS else "view") for name in files
+    }
     with Store.open() as store, store.reading() as made:
-        found = {row[2]: row[0] for row in shape(made)[2] if row[0] in ("view", "macro")}
-        assert sorted(found) == sorted(set(files))
-        for name, kind in found.items():
-            call = f"cegdb.{name}" + ("('none')" if kind == "macro" else "")
-            assert made.execute(f"from {call}").fetchall() == []
+        found = {(row[2], row[0]) for row in shape(made)[2] if row[0] in ("view", "macro")}
+        assert found == expected
+        for name, kind in found:
+            if kind == "view":
+                assert made.execute(f"from cegdb.{name}").fetchall() == []
+        assert made.execute("from cegdb.paths('none')").fetchall() == []
+        for call in MACROS.values():
+            if call:
+                with pytest.raises(duckdb.Error, match="there is no CEG 'none'; there are: no"):
+                    made.execute(f"from cegdb.{call}").fetchall()
 
 
 def test_a_folder_of_any_name_may_hold_the_package(

@@ -12,6 +12,7 @@ import pytest
 import cegdb
 from cegdb import sqlfiles
 from cegdb.errors import SqlStepError
+from cegdb.evidence import visits
 from cegdb.small_cells import views
 from cegdb.sqlfiles import Step, Steps, load, names, parse, registered
 
@@ -81,10 +82,16 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
         staged = tree.learn_stages(initial=[[("u", "x"), ("v", "x")]], relabel={"x": "z"})
         ceg = staged.to_ceg()
         ceg.recover()
+        ceg.cuts()
+        survey.test_independence("c", "b", given=["a"])
+        ceg.given(b="z").save("given").given(visits("w1")).save("given both")
         for found in (survey, tree, staged, ceg):
             for view in views(found.kind):
                 assert found.rows(view, min_n=5)[0] == found.rows(view)[0]
         staged.to_ceg(stop="baseline")
+        with monkeypatch.context() as narrow:
+            narrow.setattr("cegdb.positions._BITS", 1)
+            staged.to_ceg()
         tree.learn_stages(method="csbhc", prior="path", hyperstages="paper")
         tree.set_stages({}, prior={("u",): 1.5}).to_ceg()
         other = tree.set_stages({("u",): "s", ("v",): "s"}, hyperstages="labels")
@@ -108,6 +115,7 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
             tree.set_stages({("u",): "s", ("u", "x"): "s"})
         tree.staging_template(tmp_path / "stages.csv")
         by_hand = tree.set_stages(tmp_path / "stages.csv", depends={"c": ["a"]})
+        db.staged_tree(by_hand.to_bayesian_network(), "network")
         by_hand.join("u1", "u2").split("u1")
         survey.append("select 'v' as a, 'x' as b, 'r' as c, 2 as w")
         db.rebuild()
@@ -142,7 +150,9 @@ def test_unknown_step_lists_the_known_ones() -> None:
 def test_wrong_parameters_name_those_of_the_header() -> None:
     with (
         Steps(duckdb.connect()) as steps,
-        pytest.raises(SqlStepError, match=r"takes \['height'\], got \[\]\nhint: see the"),
+        pytest.raises(
+            SqlStepError, match=r"takes \['first_row', 'height'\], got \[\]\nhint: see the"
+        ),
     ):
         steps.run("layer_member")
 
@@ -152,7 +162,7 @@ def test_a_failing_step_is_reported_with_name_sql_and_message() -> None:
         Steps(duckdb.connect()) as steps,
         pytest.raises(SqlStepError, match=r"(?s)'layer_member' failed.*block.*unnest"),
     ):
-        steps.run("layer_member", height=1)
+        steps.run("layer_member", height=1, first_row=0)
 
 
 def test_an_error_over_arrays_is_the_one_that_broke_the_transaction() -> None:

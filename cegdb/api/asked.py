@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cegdb.api.rows import Answering
-from cegdb.errors import QueryError
+from cegdb.errors import QueryError, StaleError
 from cegdb.evidence import All, answers, evidence_of
 from cegdb.query import asking
+from cegdb.query.conditioning import save_conditioned
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,9 +16,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cegdb.api.delivered import Assigned
+    from cegdb.api.graph import ChainEventGraph
     from cegdb.evidence import Asked, Evidence
     from cegdb.query.asking import Conditioned
-    from cegdb.store import Store
 
 
 class Askable:
@@ -26,7 +27,7 @@ class Askable:
     def _conditioned(self) -> Conditioned:
         raise NotImplementedError
 
-    def _home(self) -> tuple[Store, int]:
+    def _graph(self) -> ChainEventGraph:
         raise NotImplementedError
 
     def given(self, *evidence: Asked, **labels: object) -> Given:
@@ -61,7 +62,7 @@ class Askable:
         (0.378, 0.6613)
         """
         found = asking.condition(self._conditioned().ceg, self._joined(evidence, labels))
-        return Given(found, self._home())
+        return Given(found, self._graph())
 
     def _joined(self, evidence: Sequence[Asked], labels: Mapping[str, object]) -> Evidence:
         parts = [evidence_of(part) for part in evidence]
@@ -131,7 +132,7 @@ class Askable:
         given = self._conditioned()
         rows: list[tuple[str, str, float]] = []
         for name in asking.names_of(given, variables):
-            (labels,), probability = asking.distribution(given, [name])
+            labels, probability = asking.marginal(given, name)
             rows += zip([name] * len(labels), labels, probability.tolist(), strict=True)
         return pd.DataFrame(rows, columns=["variable", "label", "probability"])
 
@@ -255,11 +256,11 @@ class Askable:
 class Given(Askable, Answering):
     """A CEG given evidence: made by `ChainEventGraph.given`, asked like it."""
 
-    def __init__(self, conditioned: Conditioned, home: tuple[Store, int]) -> None:
+    def __init__(self, conditioned: Conditioned, graph: ChainEventGraph) -> None:
         self._found = conditioned
-        self._of = home
+        self._of = graph
 
-    def _home(self) -> tuple[Store, int]:
+    def _graph(self) -> ChainEventGraph:
         return self._of
 
     def assign(self, *_: object, **__: object) -> Assigned:
@@ -310,6 +311,60 @@ class Given(Askable, Answering):
             (depth, names[node], *pair) for depth, node, *pair in asking.by_depth(self._found)
         ]
         return pd.DataFrame(rows, columns=["depth", "position", "filtered", "smoothed"])
+
+    def save(self, name: str | None = None, *, replace: bool = False) -> ChainEventGraph:
+        """Save it as a CEG: to be drawn, exported, listed and asked in SQL like any other.
+
+        Parameters
+        ----------
+        name
+            Left out, that of the CEG with ``-given``.
+        replace
+            Drop a CEG of that name first.
+
+        Returns
+        -------
+        ChainEventGraph
+            Its positions are those that can be reached, as few as tell the future apart;
+            stages are new: what asks the same with the same probabilities. Counts are the
+            rows of the survey that reach it.
+
+        Raises
+        ------
+        StaleError
+            The CEG was made again since, or shows rows that were added to since.
+        CegError
+            It would replace the CEG it is made from.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     saved = ceg.given(y=True).save("faller")
+        ...     saved.edges[["source", "label", "target", "n", "probability"]].round(4)
+          source label target   n  probability
+        0     w0     0     w1  40       0.6613
+        1     w0     1     w1  40       0.3387
+        2     w1  True  w_inf  30       1.0000
+        """
+        from cegdb.api.graph import ChainEventGraph
+
+        of = self._of
+        if of._conditioned().ceg is not self._found.ceg:
+            raise StaleError(
+                f"CEG {of.name!r} was made again since it was given {self.evidence}",
+                hint="ask it again: ceg.given(...)",
+            )
+        found = save_conditioned(
+            of._store,
+            of.id,
+            self._found.evidence,
+            name=name,
+            replace=replace,
+        )
+        return ChainEventGraph(of._store, found)
 
     def __repr__(self) -> str:
         """Return the CEG, the evidence, and its probability."""

@@ -6,7 +6,7 @@ import html
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
-from cegdb import compare, query, report
+from cegdb import compare, networks, query, report
 from cegdb import ingest as ingest_room
 from cegdb.api.graph import ChainEventGraph
 from cegdb.api.named import Named
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from cegdb.ingest import CodebookSource, Labels, Source
     from cegdb.ingest.draft import Form
+    from cegdb.networks import NetworkSource
     from cegdb.rebuild import Stages
     from cegdb.store import Store
     from cegdb.store.objects import Kind
@@ -241,6 +242,37 @@ class Database:
 
         reading = Reading(encoding, delimiter, quote, escape, bad_rows, sheet, source_column)
         return draft_codebook(self._store, source, columns=columns, reading=reading, form=form)
+
+    def staged_tree(
+        self,
+        network: NetworkSource,
+        name: str | None = None,
+        *,
+        order: Sequence[str] | None = None,
+        alpha: float | None = None,
+        replace: bool = False,
+    ) -> StagedTree:
+        """Make the staged tree of a Bayesian network; see `cegdb.networks.staged_tree`.
+
+        ``network`` is a pgmpy model, a path to a ``.bif`` file, or a networkx.DiGraph as
+        `StagedTree.to_bayesian_network` returns it. A survey without rows is made with it.
+
+        Examples
+        --------
+        >>> import cegdb, networkx as nx
+        >>> coin = nx.DiGraph()
+        >>> rows = [{"given": {}, "probability": {"heads": 0.25, "tails": 0.75}}]
+        >>> coin.add_node("toss", levels=["heads", "tails"], probability=rows)
+        >>> with cegdb.open() as db:
+        ...     db.staged_tree(coin, "coin").stage_edges[["label", "probability"]]
+           label  probability
+        0  heads         0.25
+        1  tails         0.75
+        """
+        staging_id = networks.staged_tree(
+            self._store, network, name=name, order=order, alpha=alpha, replace=replace
+        )
+        return StagedTree(self._store, staging_id)
 
     def sql(
         self, sql: str, params: Mapping[str, object] | Sequence[object] | None = None

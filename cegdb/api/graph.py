@@ -5,24 +5,33 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cegdb import ceg as ceg_room
-from cegdb.api.asked import Askable
+from cegdb.api.independent import Independent
 from cegdb.api.named import Drawn
 from cegdb.api.rows import Answering
-from cegdb.evidence import All
+from cegdb.errors import GraphError, NetworkError
+from cegdb.evidence import All, from_json
 from cegdb.query.asking import condition
 from cegdb.query.compiled import compile_ceg
+from cegdb.query.explaining import count_people, names_of_stages
+from cegdb.store.objects import staging_of
 
 if TYPE_CHECKING:
+    import os
+    from pathlib import Path
+
     import networkx as nx
     import pandas as pd
 
+    from cegdb.api.asked import Given
     from cegdb.api.staging import StagedTree
+    from cegdb.graphs import EdgeInfo
     from cegdb.query.asking import Conditioned
+    from cegdb.query.explaining import Counts
     from cegdb.store import Store
     from cegdb.store.objects import Kind
 
 
-class ChainEventGraph(Drawn, Askable, Answering):
+class ChainEventGraph(Drawn, Independent, Answering):
     """A Chain Event Graph: positions, edges, and the steps that led to it."""
 
     kind: Kind = "ceg"
@@ -31,6 +40,9 @@ class ChainEventGraph(Drawn, Askable, Answering):
         super().__init__(store, object_id)
         self._compiled: tuple[object, Conditioned] | None = None
 
+    def _graph(self) -> ChainEventGraph:
+        return self
+
     def _conditioned(self) -> Conditioned:
         made = self._row()["created_at"]
         if self._compiled is None or self._compiled[0] != made:
@@ -38,15 +50,48 @@ class ChainEventGraph(Drawn, Askable, Answering):
             self._compiled = (made, found)
         return self._compiled[1]
 
-    def _home(self) -> tuple[Store, int]:
-        return self._store, self.id
+    def _survey_id(self) -> int:
+        return int(self.staging.tree._row()["survey_id"])
+
+    def _counts(self) -> Counts:
+        staging = self.staging
+        tree = staging.tree
+        parents, statements = self._by_stages()
+        told, order = tree._row()["summary"], tree.settings["order"]
+        return count_people(
+            self._conditioned().ceg,
+            self._rows("positions", "ceg", "position_id", None),
+            self._rows("ceg_edges", "ceg", "source_id", None),
+            n_left_out=int(told.get("rows_left_out", 0)),
+            order=[str(name) for name in order] if isinstance(order, list) else [],
+            parents=parents,
+            statements=statements,
+        )
+
+    def _by_stages(self) -> tuple[list[str], list[str]]:
+        """Return what the stages say of parents and of independence: not given evidence."""
+        if self._row()["staging_id"] is None:
+            return [], []
+        staging = self.staging
+        parents = staging.parents
+        place = {name: i for i, name in enumerate(dict.fromkeys(parents["variable"]))}
+        later = parents[parents["variable"].map(place) > 0]
+        latest_first = later.iloc[(-later["variable"].map(place)).argsort(kind="stable")]
+        try:
+            statements = list(staging.independences["sentence"])
+        except NetworkError:
+            statements = []
+        return list(latest_first["sentence"]), statements
+
+    def _stage_names(self) -> dict[int, str]:
+        return names_of_stages(self._rows("positions", "ceg", "position_id", None))
 
     @property
     def staging(self) -> StagedTree:
-        """The staged tree it was made from."""
+        """The staged tree it was made from; given evidence, that of the CEG it comes from."""
         from cegdb.api.staging import StagedTree
 
-        return StagedTree(self._store, self._row()["staging_id"])
+        return StagedTree(self._store, staging_of(self._row()))
 
     @property
     def positions(self) -> pd.DataFrame:
@@ -54,7 +99,8 @@ class ChainEventGraph(Drawn, Askable, Answering):
 
         Columns: ``ceg``; ``position`` (w0, w1, ..., w_inf); ``stage``; ``variable``;
         ``height`` in edges to the sink; ``n`` rows that reach it; ``n_situations`` merged
-        in it (leaves in the sink); ``colour``; ``position_id``, ``stage_id``.
+        in it (leaves in the sink); ``colour``; ``position_id``, ``stage_id``. Stages of a
+        CEG given evidence are its own.
         """
         return self._frame("positions", "ceg", "stage_id is null, position_id")
 
@@ -67,13 +113,14 @@ class ChainEventGraph(Drawn, Askable, Answering):
         situations; ``share`` = n / total of the source's stage (weighted if there are
         weights), its ``probability`` (posterior mean) and 95 % credible interval ``low`` to
         ``high``, given the staging; ``raw_labels`` of the tree;
-        ``source_id``, ``target_id``, ``label_id``.
+        ``source_id``, ``target_id``, ``label_id``. In a CEG given evidence ``probability``
+        is given all of it; ``prior``, ``share``, ``low`` and ``high`` are missing.
         """
         return self._frame("ceg_edges", "ceg", "source_id, label_id, target_id")
 
     @property
     def situation_positions(self) -> pd.DataFrame:
-        """The situations of the tree with where they went.
+        """The situations of the tree, those that can be reached, with where they went.
 
         Columns: ``ceg``; ``situation``; ``variable``; ``path`` in words; ``stage``;
         ``position``; ``n`` rows that reached it; ``labels`` as a list; ``vertex_id``,
@@ -83,12 +130,46 @@ class ChainEventGraph(Drawn, Askable, Answering):
 
     @property
     def steps(self) -> pd.DataFrame:
-        """The steps of the recursion, G_0 (the tree) first.
+        """The steps of the recursion, G_0 (the tree) first; none given evidence.
 
         Columns: ``ceg``; ``step`` i of G_i; ``height`` merged by it; ``n_situations`` and
         ``n_positions`` of that height; ``n_vertices`` and ``n_edges`` of G_i; ``seconds``.
         """
         return self._frame("merge_steps", "ceg", "step")
+
+    @property
+    def parent(self) -> ChainEventGraph | None:
+        """The CEG it is, given evidence; None if it was made from a staged tree."""
+        parent_id = self._row()["parent_ceg_id"]
+        return None if parent_id is None else ChainEventGraph(self._store, parent_id)
+
+    @property
+    def evidence(self) -> str:
+        """What is known beside what is known in its parent, in words."""
+        return str(All(()) if self.parent is None else from_json(self._row()["evidence"]))
+
+    @property
+    def probability_of_evidence(self) -> float:
+        """Probability of the evidence in its parent; of soft evidence, expected likelihood."""
+        found = self._row()["probability"]
+        return 1.0 if found is None else float(found)
+
+    @property
+    def progress(self) -> pd.DataFrame:
+        """Where a person may be after so many edges.
+
+        Columns: ``depth``; ``position``, of the parent where there is one; ``filtered``, its
+        probability given the evidence on the edges up to there; ``smoothed``, given all of
+        it. Both sum to 1 for each depth; who has ended is in the sink.
+        """
+        return self._progressing().progress
+
+    def _progressing(self) -> Given:
+        """Return it as what its evidence leaves of its parent, or as all of itself."""
+        parent = self.parent
+        if parent is None:
+            return self.given()
+        return parent.given(from_json(self._row()["evidence"]))
 
     def recover(self, *, limit: int = ceg_room.MOST_VERTICES) -> pd.DataFrame:
         """Return the staged tree the CEG stands for (Theorem 3).
@@ -147,3 +228,25 @@ class ChainEventGraph(Drawn, Askable, Answering):
             self._rows("ceg_edges", "ceg", "source_id, label_id, target_id", min_n),
             min_n=min_n,
         )
+
+    def draw(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        edge_info: EdgeInfo = "probability",
+        min_n: int | None = None,
+    ) -> Path:
+        """Draw it as `Drawn.draw` does.
+
+        Raises
+        ------
+        GraphError
+            Priors are asked for, and it is given evidence: then there are none.
+        """
+        if edge_info in ("prior", "posterior") and self.parent is not None:
+            raise GraphError(
+                f"CEG {self.name!r} is given evidence, so that its edges have no {edge_info} "
+                "counts",
+                hint="choose probability, count or none; or draw its parent",
+            )
+        return super().draw(path, edge_info=edge_info, min_n=min_n)

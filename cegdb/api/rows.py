@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from cegdb.api.graph import ChainEventGraph
     from cegdb.ingest import Source
     from cegdb.ingest.csvfile import Reading
     from cegdb.query.asking import Conditioned
     from cegdb.query.rowscores import LogScore
-    from cegdb.store import Store
 
     Blank = Literal["tree", "unknown"]
 
@@ -39,8 +39,8 @@ class ReadAs(TypedDict, total=False):
 class Answering:
     """What a CEG, and a CEG given evidence, tells of rows."""
 
-    def _home(self) -> tuple[Store, int]:
-        """Return the store, and the CEG it is or comes from."""
+    def _graph(self) -> ChainEventGraph:
+        """Return the CEG that it is or comes from."""
         raise NotImplementedError
 
     def _conditioned(self) -> Conditioned:
@@ -127,7 +127,7 @@ class Answering:
         y = False 0.7439
         """
         asked = query_rows.Asked(source, keep, blank=blank, reading=_reading(read_as))
-        store, ceg_id = self._home()
+        store, ceg_id = self._graph()._store, self._graph().id
         found = query_rows.assigned(store, self._conditioned(), ceg_id, asked)
         return Assigned(*delivered(store, found, "places", into, file, replace=replace))
 
@@ -177,7 +177,7 @@ class Answering:
         1           1        x     1       0.3387
         """
         asked = query_rows.Asked(source, keep, blank=blank, reading=_reading(read_as))
-        store, ceg_id = self._home()
+        store, ceg_id = self._graph()._store, self._graph().id
         found = query_rows.completed(store, self._conditioned(), ceg_id, asked, variables)
         return Completed(*delivered(store, found, "labels", into, file, replace=replace))
 
@@ -216,7 +216,7 @@ class Answering:
         (10, -0.989)
         """
         asked = query_rows.Asked(source, (), count, weight, blank, _reading(read_as))
-        store, ceg_id = self._home()
+        store, ceg_id = self._graph()._store, self._graph().id
         return rowscores.log_score(store, self._conditioned(), ceg_id, asked)
 
     def classify(
@@ -339,7 +339,7 @@ class Answering:
         read_as: ReadAs,
     ) -> rowscores.Predicted:
         asked = query_rows.Asked(source, (), count, weight, blank, _reading(read_as))
-        store, ceg_id = self._home()
+        store, ceg_id = self._graph()._store, self._graph().id
         return rowscores.predictions(store, self._conditioned(), ceg_id, asked, variable, given)
 
 

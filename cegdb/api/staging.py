@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cegdb import ceg as ceg_room
 from cegdb import compare
 from cegdb.api.graph import ChainEventGraph
-from cegdb.api.resampled import Resampled
+from cegdb.api.networked import Networked
 from cegdb.errors import StagingError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cegdb.store.objects import Kind
 
 
-class StagedTree(Resampled):
+class StagedTree(Networked):
     """A staging of an event tree: stages with one probability vector each, and scores."""
 
     kind: Kind = "staging"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from cegdb.ahc import Method, ScoreName
     from cegdb.api.orders import OrderSearch
     from cegdb.ingest import Source
+    from cegdb.query.association import GivenRows, IndependenceTest
     from cegdb.stages import Deff, WeightChoice
     from cegdb.stages.orders import Search
     from cegdb.store.objects import Kind
@@ -192,3 +193,58 @@ class Survey(Named):
             deff=deff,
         )
         return OrderSearch(self._store, self.id, found)
+
+    def test_independence(
+        self, x: str, y: str, *, given: GivenRows = (), alpha: float | None = None
+    ) -> IndependenceTest:
+        """Return whether the rows speak for X independent of Y, in a context.
+
+        Parameters
+        ----------
+        x, y
+            Variables: shares of the answers to X are compared between the groups that Y
+            makes.
+        given
+            A mapping of variables to a label or labels keeps the rows that have them (the
+            context); names of variables stratify: X and Y are compared within each
+            combination of their answers. A list may hold both:
+            ``["region", {"smoker": "Current"}]``.
+        alpha
+            Prior mass of each stratum, shared equally among groups and answers; left out,
+            the largest number of levels of a variable named.
+
+        Returns
+        -------
+        IndependenceTest
+            ``log_bayes_factor`` (natural; above 0 speaks for independence),
+            ``posterior_dependence`` at even prior odds; ``g``, ``df``, ``p_value``; the
+            largest ``difference`` of shares between two groups, ``low`` to ``high``
+            (95 %, Newcombe), of which ``answer``, ``stratum`` and groups (``larger``,
+            ``smaller``); ``n``, ``n_left_out`` for want of an answer, ``n_effective``.
+
+        Raises
+        ------
+        QueryError
+            A label is unknown, or there are no two groups and two answers to compare.
+
+        Notes
+        -----
+        The formulas are those of `cegdb.query.association.independence_test`.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     cells = "i % 2 as sex, i % 8 < 3 as ill, i < 60 as young"
+        ...     survey = db.ingest(f"select {cells} from range(80) t(i)")
+        ...     print(survey.test_independence("ill", "sex", given={"young": True}))
+        ill and sex, where young = True: 60 rows
+          log Bayes factor of independence -0.2385; probability of dependence 0.559 at even \
+prior odds (alpha = 2)
+          G = 4.511, 1 df, p = 0.0337
+          largest difference: 'False' 0.733 of '1' (n = 30), 0.467 of '0' (n = 30): 0.267, \
+95 % Newcombe interval 0.019 to 0.473
+        """
+        from cegdb.query.association import independence_test
+
+        return independence_test(self._store, self.id, x, y, given=given, alpha=alpha)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, cast, overload
 
 from cegdb import stages as stages_room
 from cegdb.api.named import Drawn
 from cegdb.api.staging import StagedTree
 from cegdb.errors import StagingError
+from cegdb.networks import is_network, rules_of
 
 if TYPE_CHECKING:
     import os
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from cegdb.ahc import Method, ScoreName, StructurePrior
     from cegdb.graphs import EdgeInfo
+    from cegdb.networks import NetworkSource
     from cegdb.stages import (
         Deff,
         Depends,
@@ -88,7 +90,7 @@ class EventTree(Drawn):
 
     def set_stages(
         self,
-        stages: Grouping | None = None,
+        stages: Grouping | NetworkSource | None = None,
         name: str | None = None,
         *,
         depends: Depends | None = None,
@@ -104,6 +106,11 @@ class EventTree(Drawn):
     ) -> StagedTree:
         """Give the stages by hand; see `cegdb.stages.set_stages` for the settings.
 
+        ``stages`` may also be a Bayesian network of the tree's variables: a networkx.DiGraph
+        of their names, a pgmpy model, or a path to a ``.bif`` file. Situations of a variable
+        then share a stage iff the answers to its parents (and the labels they have) are the
+        same; tables of the network are not used.
+
         Examples
         --------
         >>> import cegdb
@@ -113,10 +120,17 @@ class EventTree(Drawn):
         ...     len(staged.stages)
         2
         """
+        if is_network(stages):
+            if depends is not None:
+                raise StagingError(
+                    "a network and rules (depends) are given", hint="give one of them"
+                )
+            depends = rules_of(self._store, self.id, cast("NetworkSource", stages))
+            stages = None
         staging_id = stages_room.set_stages(
             self._store,
             self.id,
-            stages,
+            cast("Grouping | None", stages),
             depends=depends,
             name=name,
             alpha=alpha,

@@ -2,7 +2,28 @@
 
 from __future__ import annotations
 
-from cegdb.cli import answering, asking, certainty, making, orders, rows
+from cegdb.cli import (
+    answering,
+    asking,
+    certainty,
+    conditioning,
+    explaining,
+    making,
+    network,
+    orders,
+    rows,
+)
 from cegdb.cli.group import main
 
-__all__ = ["answering", "asking", "certainty", "main", "making", "orders", "rows"]
+__all__ = [
+    "answering",
+    "asking",
+    "certainty",
+    "conditioning",
+    "explaining",
+    "main",
+    "making",
+    "network",
+    "orders",
+    "rows",
+]

@@ -212,7 +212,7 @@ def tree(db: Path, survey: str, **given: Any) -> None:
     "stages",
     type=click.Path(path_type=Path),
     help="Take the stages from this file instead of learning: a template that was filled in, "
-    "or a table of vertex_id and stage.",
+    "a table of vertex_id and stage, or a Bayesian network (.bif).",
 )
 @click.option(
     "--depends",
@@ -256,6 +256,7 @@ def stages(
       cegdb stages falls.duckdb falls --alpha path
       cegdb stages falls.duckdb falls --template falls.xlsx
       cegdb stages falls.duckdb falls --given falls.xlsx --name by_hand
+      cegdb stages falls.duckdb falls --given falls.bif --name network
       cegdb stages falls.duckdb falls --depends "Fall: Risk, Treatment" --depends "Risk:"
     """
     if template is not None:

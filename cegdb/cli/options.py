@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from cegdb.errors import StagingError, SurveyError, TreeError
+from cegdb.errors import QueryError, StagingError, SurveyError, TreeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from cegdb.evidence import Evidence
 
 KINDS = ("survey", "tree", "staging", "ceg")
 METHODS = ("ahc", "auto", "bhc", "fbhc", "csbhc", "bj", "hc", "exact", "hclust", "kmeans")
@@ -161,6 +163,37 @@ def read_paths(values: Sequence[str]) -> list[dict[str, str]]:
     return found
 
 
+def read_evidence(texts: Sequence[str], json_text: str | None) -> Evidence:
+    """Read what is known, given as ``VARIABLE=LABEL`` each, and as JSON.
+
+    The first equals sign parts them; a variable given several times has any of the labels.
+    """
+    from cegdb.evidence import All, answers, from_json
+
+    labels: dict[str, list[str]] = {}
+    for text in texts:
+        name, equals, label = text.partition("=")
+        if not equals:
+            raise QueryError(
+                f"{text!r} is not VARIABLE=LABEL",
+                hint='quote it if it has spaces: "Risk level=High"',
+            )
+        labels.setdefault(name, []).append(label)
+    parts = [answers(labels)] if labels else []
+    if json_text is not None:
+        import json
+
+        try:
+            found = json.loads(json_text)
+        except ValueError as error:
+            raise QueryError(
+                f"--evidence is no JSON: {error}",
+                hint="""write {"Fall": "Fall"}, or what evidence.to_json() gives""",
+            ) from None
+        parts.append(from_json(found))
+    return parts[0] if len(parts) == 1 else All(tuple(parts))
+
+
 def read_chains(values: Sequence[str]) -> list[tuple[str, str]]:
     """Read what comes before what, given as ``A<B`` or ``A<B<C``, as pairs."""
     pairs: list[tuple[str, str]] = []
@@ -213,6 +246,11 @@ def options_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 NAME = click.option("--name", help="Name to store it under.")
 REPLACE = click.option(
     "--replace", is_flag=True, help="Replace one of that name, with all built on it."
+)
+EVIDENCE = click.option(
+    "--evidence",
+    metavar="JSON",
+    help="What else is known: positions passed, soft evidence, counts of events, their order.",
 )
 FORMAT = click.option(
     "--format",

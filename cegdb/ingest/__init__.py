@@ -37,6 +37,7 @@ from cegdb.ingest.waves import (
 )
 from cegdb.ingest.weights import check_weights
 from cegdb.sqlfiles import Steps
+from cegdb.store import quoted
 from cegdb.store.objects import claim_name, new_id, response_table, row, write
 from cegdb.version import made_by
 
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     from cegdb.ingest.variables import Variable
     from cegdb.store import Store
 
-__all__ = ["CodebookSource", "Labels", "Source", "append", "ingest", "refresh"]
+__all__ = ["CodebookSource", "Labels", "Source", "append", "declare", "ingest", "refresh"]
 
 _JOINS: Final = 40
 _KEPT: Final = ("n", "weight", "weight_sq")
@@ -144,6 +145,48 @@ def ingest(
         return make(rewrite=False)
     except MisreadError:
         return make(rewrite=True)
+
+
+def declare(
+    store: Store,
+    levels: Mapping[str, Sequence[object]],
+    *,
+    source: str,
+    default: str,
+    name: str | None = None,
+    replace: bool = False,
+) -> int:
+    """Make a survey of variables and their labels, without rows; `append` can add these.
+
+    Parameters
+    ----------
+    store
+        Where to.
+    levels
+        Variable -> all its labels in order.
+    source
+        What declares them: where the survey tells that it is from.
+    default
+        The name if ``name`` is left out.
+    name, replace
+        As for `ingest`.
+
+    Returns
+    -------
+    int
+        ``survey_id``.
+
+    Examples
+    --------
+    >>> from cegdb.store import Store
+    >>> with Store.open() as store:
+    ...     declare(store, {"x": ["no", "yes"]}, source="a questionnaire", default="one")
+    1
+    """
+    columns = ", ".join(f"cast(null as varchar) as {quoted(column)}" for column in levels)
+    request = Request(levels=levels)
+    asked = _New(name, request, replace=replace, declared_by=source, default=default)
+    return _ingest(store, f"select {columns} where false", None, asked, rewrite=False)
 
 
 def append(
@@ -248,11 +291,13 @@ def _later(store: Store, source: Source, reading: Reading | None, asked: _Later)
 
 @dataclass(frozen=True)
 class _New:
-    """A survey to be made."""
+    """A survey to be made; one whose levels are declared by something needs no rows."""
 
     name: str | None
     request: Request
     replace: bool
+    declared_by: str | None = None
+    default: str | None = None
 
 
 @dataclass(frozen=True)
@@ -283,6 +328,7 @@ def _ingest(
         store.progress = given.progress
         before = former = None
         relation = given
+        declared_by = asked.declared_by if isinstance(asked, _New) else None
         if isinstance(asked, _New):
             settings = settled(relation, asked.request)
         else:
@@ -293,7 +339,13 @@ def _ingest(
             )
         gates = ordered_gates(con, settings.gates, list(settings.variables), relation.shown)
         name = (
-            claim_name(catalog, "survey", asked.name, relation.name, replace=asked.replace)
+            claim_name(
+                catalog,
+                "survey",
+                asked.name,
+                asked.default or relation.name,
+                replace=asked.replace,
+            )
             if isinstance(asked, _New)
             else str(row(catalog, "survey", asked.survey_id)["name"])
         )
@@ -304,7 +356,7 @@ def _ingest(
             variables = sort_levels(steps, relation, settings.variables)
             if before is not None:
                 settings.hints.extend(new_labels(before, variables))
-            if not n_read and former is None:
+            if not n_read and former is None and declared_by is None:
                 raise SurveyError(f"{relation.shown} has a header but no rows")
             survey_id = new_id(catalog, "survey") if before is None else before.survey_id
             table = response_table(survey_id)
@@ -331,7 +383,7 @@ def _ingest(
             insert_levels(catalog, survey_id, variables)
             patterns = missing_patterns(steps, table, variables)
             n = int(str(steps.rows(f"select coalesce(sum(n), 0) from {table}")[0][0]))  # noqa: S608
-            if not n:
+            if not n and declared_by is None:
                 raise SurveyError(f"{relation.shown}: every {settings.count!r} is 0")
         fingerprint = fingerprint_of(relation.files)
         fingerprints = [fingerprint] if fingerprint else []
@@ -357,7 +409,7 @@ def _ingest(
             patterns=patterns,
             twins=twins_of(catalog, fingerprint, name),
         )
-        described, made_with = relation.described, settings.as_json()
+        described, made_with = declared_by or relation.described, settings.as_json()
         if before is not None:
             made_with = settings_with(before, made_with)
         if former is not None:

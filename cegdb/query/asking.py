@@ -5,23 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from cegdb.errors import QueryError, is_number, is_whole, items_of
 from cegdb.evidence import All, Evidence
-from cegdb.query.automata import Product, run_automata
+from cegdb.query.automata import Product, fewest, run_automata
 from cegdb.query.compiled import NOT_APPLICABLE
-from cegdb.query.propagation import NUMBER
+from cegdb.query.propagation import NUMBER, REAL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from cegdb.query.compiled import Compiled
-    from cegdb.query.propagation import Floats, Graph, Ints
+    from cegdb.query.propagation import Floats, Graph, Ints, Ring
 
 _MOST_STATES: Final = 2**62
+_MOST_ROWS: Final = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -155,6 +158,25 @@ def distribution(
     return _named(ceg, places, digits, mass)
 
 
+def marginal(given: Conditioned, variable: object) -> tuple[list[str], Floats]:
+    """Return the labels of a variable that some path has, and their probability.
+
+    As `distribution` of one variable; where it occurs on every path, from what passes its
+    edges.
+    """
+    ceg, edge = given.ceg, given.product.edge
+    place = ceg.place(variable)
+    is_it = ceg.edge_variable[edge] == place
+    if fewest(given.graph, np.where(is_it, 1.0, 0.0)) < 1:
+        (labels,), probability = distribution(given, [variable])
+        return labels, probability
+    label = ceg.label[edge][is_it]
+    passed = (given.smoothed[given.graph.source] * given.probability)[is_it]
+    met = np.unique(label)
+    total = np.bincount(label, weights=passed)
+    return [ceg.variables[place].labels[i] for i in met.tolist()], total[met]
+
+
 def _named(
     ceg: Compiled, places: list[int], digits: list[Ints], mass: Floats
 ) -> tuple[list[list[str]], Floats]:
@@ -177,7 +199,9 @@ def _named(
     return columns, total
 
 
-def carried(graph: Graph, value: Floats, added: Ints, n_states: int) -> tuple[Ints, Floats]:
+def carried(
+    graph: Graph, value: NDArray[Any], added: Ints, n_states: int, ring: Ring = REAL
+) -> tuple[Ints, NDArray[Any]]:
     """Return the sums over paths of the product of values, by the sum of what edges add.
 
     Parameters
@@ -185,16 +209,23 @@ def carried(graph: Graph, value: Floats, added: Ints, n_states: int) -> tuple[In
     graph
         Where.
     value
-        Factor of each edge.
+        Factor of each edge; further axes are passes of their own.
     added
         What each edge adds to the state, which is 0 at the root.
     n_states
         States are below it.
+    ring
+        How values are multiplied and added.
 
     Returns
     -------
     state, mass
         The states in which paths end, in order.
+
+    Raises
+    ------
+    QueryError
+        The nodes of one height have too many states.
 
     Examples
     --------
@@ -205,38 +236,41 @@ def carried(graph: Graph, value: Floats, added: Ints, n_states: int) -> tuple[In
     (array([0, 1, 2]), array([0.125, 0.5  , 0.375]))
     """
     sink = graph.n_nodes - 1
+    one = np.full((1, *value.shape[1:]), ring.one)
     if sink == 0:
-        return np.zeros(1, np.int64), np.ones(1)
+        return np.zeros(1, np.int64), one
     first = np.searchsorted(graph.source, np.arange(graph.n_nodes + 1))
-    waiting: dict[int, list[tuple[Ints, Floats]]] = {
-        int(graph.height[0]): [(np.zeros(1, np.int64), np.ones(1))]
+    waiting: dict[int, list[tuple[Ints, NDArray[Any]]]] = {
+        int(graph.height[0]): [(np.zeros(1, np.int64), one)]
     }
     for height in range(int(graph.height[0]), 0, -1):
         if height not in waiting:
             continue
-        key, mass = _summed(waiting.pop(height))
+        key, mass = _summed(waiting.pop(height), ring)
         node, state = key // n_states, key % n_states
         n_out = first[node + 1] - first[node]
+        if n_out.sum() > _MOST_ROWS:
+            raise QueryError("these variables have too many combinations", hint="name fewer")
         row = np.repeat(np.arange(len(key)), n_out)
         within = np.arange(len(row)) - np.repeat(np.cumsum(n_out) - n_out, n_out)
         edge = first[node][row] + within
         target = graph.target[edge]
         after = target * n_states + state[row] + added[edge]
-        passed = mass[row] * value[edge]
+        passed = ring.multiply(mass[row], value[edge])
         for lower in np.unique(graph.height[target]).tolist():
             is_there = graph.height[target] == lower
             waiting.setdefault(lower, []).append((after[is_there], passed[is_there]))
-    key, mass = _summed(waiting[0])
+    key, mass = _summed(waiting[0], ring)
     return key % n_states, mass
 
 
-def _summed(parts: list[tuple[Ints, Floats]]) -> tuple[Ints, Floats]:
+def _summed(parts: list[tuple[Ints, NDArray[Any]]], ring: Ring) -> tuple[Ints, NDArray[Any]]:
     key = np.concatenate([part[0] for part in parts])
     mass = np.concatenate([part[1] for part in parts])
     order = np.argsort(key, kind="stable")
     key, mass = key[order], mass[order]
     starts = np.flatnonzero(np.diff(key, prepend=-1))
-    return key[starts], np.add.reduceat(mass, starts)
+    return key[starts], ring.total(mass, starts)
 
 
 def most_probable(given: Conditioned, k: int) -> list[tuple[Ints, float]]:

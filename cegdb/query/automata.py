@@ -187,8 +187,12 @@ def _left(
 def always(ceg: Compiled, variable: int) -> bool:
     """Return whether a variable, by number, occurs on every path of positive probability."""
     met = np.where(ceg.edge_variable == variable, 1.0, 0.0)
-    met = np.where(ceg.probability > 0, met, np.inf)
-    return bool(ceg.graph.backward(met, _FEWEST)[0] >= 1)
+    return fewest(ceg.graph, np.where(ceg.probability > 0, met, np.inf)) >= 1
+
+
+def fewest(graph: Graph, met: Floats) -> float:
+    """Return the smallest sum of what edges hold, over the paths of a graph."""
+    return float(graph.backward(met, _FEWEST)[0])
 
 
 def _automaton(ceg: Compiled, part: Evidence) -> Automaton:
@@ -311,7 +315,7 @@ def _below(graph: Graph, node: int) -> NDArray[np.bool_]:
     return found
 
 
-def _changes(ceg: Compiled, part: Evidence) -> tuple[int, Ints]:
+def change_of(ceg: Compiled, part: Evidence) -> tuple[int, Ints]:
     """Return whether an event holds before the first edge, and what each edge changes."""
     if isinstance(part, Answer):
         variable, places, may_lack = _places(ceg, part)
@@ -335,7 +339,7 @@ def _count(ceg: Compiled, part: Count) -> Automaton:
     n_edges, n_events = len(ceg.probability), len(part.of)
     start, change = 0, np.zeros(n_edges, np.int64)
     for event in part.of:
-        holds, changes = _changes(ceg, event)
+        holds, changes = change_of(ceg, event)
         start += holds
         change += changes
     states = np.arange(n_events + 1)
@@ -349,7 +353,7 @@ def _order(ceg: Compiled, part: Order) -> Automaton:
     changes = []
     starts = []
     for event in (part.first, part.second):
-        holds, change = _changes(ceg, event)
+        holds, change = change_of(ceg, event)
         if (change < 0).any() or (holds and not (isinstance(event, Visit) and event.is_passed)):
             raise QueryError(
                 f"{event} happens at no moment of a path",
@@ -358,7 +362,10 @@ def _order(ceg: Compiled, part: Order) -> Automaton:
         starts.append(holds)
         changes.append(change > 0)
     first, second = changes
-    begun = np.where(second, -1, np.where(first, 1, 0))
+    # An edge is taken before the position that it leads to is passed.
+    ends_both = isinstance(part.second, Visit) and not isinstance(part.first, Visit)
+    both = 2 if ends_both else -1
+    begun = np.where(second, np.where(first, both, -1), np.where(first, 1, 0))
     moves = np.column_stack([begun, np.where(second, 2, 1), np.full(len(first), 2)])
     if starts[1]:
         moves[:] = -1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from cegdb.errors import QueryError, listed
 from cegdb.evidence import text_of
 from cegdb.query.propagation import Graph
 from cegdb.sqlfiles import Row, Steps
-from cegdb.store.objects import row
+from cegdb.store.objects import row, staging_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,7 +78,10 @@ class Compiled:
     probability
         Of each edge: the posterior mean.
     variables
-        Those the CEG asks, in the order of the survey.
+        Those the CEG asks, in the order of the survey; given evidence, those that it asks
+        without it.
+    label_id
+        Of each edge, in the tables.
     """
 
     name: str
@@ -91,6 +94,7 @@ class Compiled:
     texts: tuple[str, ...]
     probability: Floats
     variables: tuple[Variable, ...]
+    label_id: Ints
 
     def place(self, variable: object) -> int:
         """Return the number of a variable.
@@ -173,12 +177,19 @@ def compile_ceg(store: Store, ceg_id: int) -> Compiled:
     """
     with store.reading() as con, store.catalog() as catalog, Steps(con) as steps:
         ceg = row(catalog, "ceg", ceg_id)
-        staging = row(catalog, "staging", ceg["staging_id"])
+        staging = row(catalog, "staging", staging_of(ceg))
         tree = row(catalog, "tree", staging["tree_id"])
-        owner = {"ceg_id": ceg_id, "staging_id": staging["staging_id"]}
-        steps.run("asked_variable", tree_id=tree["tree_id"], **owner)
-        steps.run("question_position", **owner)
-        steps.run("question_edge", ceg_id=ceg_id)
+        root = ceg
+        while root["parent_ceg_id"] is not None:
+            root = row(catalog, "ceg", root["parent_ceg_id"])
+        _ask(steps, root, staging)
+        known = steps.arrays(
+            "select distinct p.variable_id, e.label_id from temp.question_edge as e "
+            "inner join temp.question_position as p on e.source_id = p.position_id "
+            "where p.variable_id is not null order by all"
+        )
+        if root is not ceg:
+            _ask(steps, ceg, staging)
         nodes = steps.arrays(
             "select position_id, coalesce(stage_id, -1) as stage_id, height, "
             "coalesce(variable_id, if(stage_id is null, -1, -2)) as variable_id "
@@ -211,7 +222,12 @@ def compile_ceg(store: Store, ceg_id: int) -> Compiled:
         nodes["height"].astype(np.int64), node_of.astype(np.int64), target.astype(np.int64)
     )
     asked = nodes["variable_id"][node_of]
-    variables, ids, places = _variables(levels, texts, asked, edges["label_id"])
+    variables, ids, places = _variables(
+        levels,
+        texts,
+        np.concatenate([asked, known["variable_id"]]),
+        np.concatenate([edges["label_id"], known["label_id"]]),
+    )
     index = {variable_id: i for i, variable_id in enumerate(ids)} | {SINK: SINK, MIXED: MIXED}
     pairs = zip(asked.tolist(), edges["label_id"].tolist(), strict=True)
     rank = np.empty(len(order), np.int64)
@@ -228,7 +244,20 @@ def compile_ceg(store: Store, ceg_id: int) -> Compiled:
         tuple(texts[label] for label in edges["label_id"].tolist()),
         edges["probability"],
         variables,
+        edges["label_id"].astype(np.int64),
     )
+
+
+def _ask(steps: Steps, ceg: Mapping[str, Any], staging: Mapping[str, Any]) -> None:
+    """Make ``question_position`` and ``question_edge`` of a CEG."""
+    steps.run(
+        "asked_variable",
+        ceg_id=ceg["ceg_id"],
+        tree_id=staging["tree_id"],
+        staging_id=staging["staging_id"],
+    )
+    steps.run("question_position", ceg_id=ceg["ceg_id"], staging_id=ceg["staging_id"])
+    steps.run("question_edge", ceg_id=ceg["ceg_id"])
 
 
 def _variables(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -32,6 +32,33 @@ MOST = Semiring(np.maximum, np.multiply, 0.0, 1.0)
 """The most probable path."""
 NUMBER = Semiring(np.add, np.multiply, 0, 1)
 """How many paths; of Python integers (dtype object), which do not overflow."""
+
+
+class Ring(NamedTuple):
+    """How values that are carried along paths are calculated with.
+
+    Parameters
+    ----------
+    one
+        An empty path's.
+    multiply
+        Of two arrays.
+    total
+        Of an array and the starts of its runs: the sum of each run.
+    """
+
+    one: Any
+    multiply: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
+    total: Callable[[NDArray[Any], Ints], NDArray[Any]]
+
+
+def _total(value: NDArray[Any], starts: Ints) -> NDArray[Any]:
+    found: NDArray[Any] = np.add.reduceat(value, starts, axis=0)
+    return found
+
+
+REAL: Final = Ring(1.0, np.multiply, _total)
+"""Doubles."""
 
 
 @dataclass(frozen=True)

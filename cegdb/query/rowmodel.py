@@ -18,7 +18,7 @@ from cegdb.ingest.variables import MISSING
 from cegdb.ingest.waves import survey_before
 from cegdb.query.compiled import MIXED, NOT_APPLICABLE
 from cegdb.store import schema
-from cegdb.store.objects import row
+from cegdb.store.objects import row, staging_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,7 +47,11 @@ class Behind:
 
     Parameters
     ----------
-    ceg_id, staging_id, tree_id
+    ceg_id
+        The CEG.
+    is_conditioned
+        Whether it is one given evidence.
+    staging_id, tree_id
         Of the CEG, or of that from which it comes by evidence.
     survey
         The survey.
@@ -60,6 +64,7 @@ class Behind:
     """
 
     ceg_id: int
+    is_conditioned: bool
     staging_id: int
     tree_id: int
     survey: Before
@@ -70,11 +75,9 @@ class Behind:
 
 
 def behind(catalog: sa.Connection, ceg_id: int) -> Behind:
-    """Return what a CEG was made of; of a conditioned one, its parent's."""
+    """Return what a CEG was made of; of one given evidence, what its first parent was."""
     ceg = row(catalog, "ceg", ceg_id)
-    while ceg["staging_id"] is None:
-        ceg = row(catalog, "ceg", ceg["parent_ceg_id"])
-    staging = row(catalog, "staging", ceg["staging_id"])
+    staging = row(catalog, "staging", staging_of(ceg))
     tree = row(catalog, "tree", staging["tree_id"])
     variable, level = schema.variable.c, schema.level.c
     query = (
@@ -87,6 +90,7 @@ def behind(catalog: sa.Connection, ceg_id: int) -> Behind:
     said = dict(tree["settings"])
     return Behind(
         int(ceg["ceg_id"]),
+        ceg["parent_ceg_id"] is not None,
         int(staging["staging_id"]),
         int(tree["tree_id"]),
         survey_before(catalog, tree["survey_id"]),

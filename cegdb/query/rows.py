@@ -205,7 +205,7 @@ def assigned(
     """
     with open_rows(store, given, ceg_id, asked) as rows:
         steps, model = rows.steps, rows.model
-        if model.ceg_id != ceg_id:
+        if model.is_conditioned:
             raise QueryError(
                 f"CEG {given.ceg.name!r} is given evidence: its situations have no stages",
                 hint="assign rows by the CEG it comes from; complete and score work here",

@@ -156,7 +156,9 @@ def make(store: Store, tree_id: int, request: Request) -> int:
         is_filled = tree["settings"]["sampling_zeros"] != "none"
         hints = [] if is_filled else _hints(steps, staging_id)
         least, warning = small_prior(steps)
-        hints += [warning] if warning else []
+        told = settings["prior"]
+        is_shared = not (isinstance(told, dict) and "source" in told)
+        hints += [warning] if warning and is_shared else []
         write(
             catalog,
             "staging",

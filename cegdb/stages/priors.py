@@ -7,6 +7,7 @@ import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeGuard, cast
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 PriorRule: TypeAlias = Literal["mass", "floret", "path"]
 PriorEntries: TypeAlias = "float | Sequence[float] | Mapping[object, float]"
-Prior: TypeAlias = "PriorRule | Mapping[SituationPath, PriorEntries] | Source"
+Prior: TypeAlias = "PriorRule | Mapping[SituationPath, PriorEntries] | Source | PriorRows"
 
 RULES: Final = ("mass", "floret", "path")
 SMALL: Final = 0.01
@@ -41,6 +42,17 @@ _FORMS: Final = (
     "prior (one number for every label, a list in level order, or label -> number); or a "
     "frame, file or SELECT with the columns vertex_id, label and prior"
 )
+
+
+@dataclass(frozen=True)
+class PriorRows:
+    """Priors that a query finds: rows of ``vertex_id``, ``label`` and ``prior``.
+
+    ``source`` is recorded in the settings.
+    """
+
+    query: str
+    source: str
 
 
 def make_priors(
@@ -172,6 +184,8 @@ def _given(
         named = {path: _as_json(path, entries) for path, entries in prior.items()}
         told = resolve(steps, con, tree_id, named, "prior", passed_over)
         _spread(steps, tree_id, is_strict=passed_over is None)
+    elif isinstance(prior, PriorRows):
+        told = {**_from_source(steps, con, prior.query), "source": prior.source}
     elif isinstance(prior, (Real, bytes, list, tuple)):
         raise StagingError(f"prior is {prior!r}", hint=_FORMS)
     else:

@@ -56,7 +56,13 @@ _PLACES: Final[Mapping[Kind, _Place]] = {
         schema.ceg,
         "ceg_id",
         "staging",
-        (schema.position, schema.position_member, schema.ceg_edge, schema.merge_step),
+        (
+            schema.position,
+            schema.position_member,
+            schema.ceg_edge,
+            schema.ceg_stage,
+            schema.merge_step,
+        ),
     ),
 }
 
@@ -153,7 +159,22 @@ def _is_stale(kind: Kind) -> sa.ColumnElement[bool]:
         else _is_stale(place.parent or "survey")
     )
     stale = sa.select(parent.table.c[parent.key]).where(is_stale)
-    return sa.func.coalesce(place.table.c[parent.key].in_(stale), sa.false())
+    stands_on: sa.ColumnElement[int] = place.table.c[parent.key]
+    if kind == "ceg":
+        stands_on = sa.func.coalesce(stands_on, schema.ceg.c.root_staging_id)
+    return sa.func.coalesce(stands_on.in_(stale), sa.false())
+
+
+def staging_of(ceg: Mapping[str, Any]) -> int:
+    """Return the staging that a CEG, or the one it was conditioned from, was made from.
+
+    Examples
+    --------
+    >>> staging_of({"staging_id": None, "root_staging_id": 3})
+    3
+    """
+    own = ceg["staging_id"]
+    return int(ceg["root_staging_id"] if own is None else own)
 
 
 def refuse_stale(kind: Kind, found: Mapping[str, Any]) -> None:

@@ -13,7 +13,7 @@ from typing import Final
 import sqlalchemy as sa
 
 SCHEMA: Final = "cegdb"
-HEAD: Final = "0007"
+HEAD: Final = "0009"
 
 metadata: Final = sa.MetaData(schema=SCHEMA)
 
@@ -145,6 +145,8 @@ ceg = sa.Table(
     _count("n_vertices"),
     _count("n_edges"),
     *_made(),
+    _id("root_staging_id", nullable=True),
+    sa.Column("probability", sa.Double),
 )
 
 vertex = sa.Table(
@@ -334,6 +336,16 @@ ceg_edge = sa.Table(
     sa.Column("weight", _WEIGHT),
     sa.Column("prior", sa.Double, nullable=False),
     sa.Column("probability", sa.Double, nullable=False),
+)
+ceg_stage = sa.Table(
+    "ceg_stage",
+    metadata,
+    _id("ceg_id"),
+    _id("stage_id", wide=True),
+    _id("variable_id", nullable=True),
+    _count("n_situations"),
+    _count("n"),
+    sa.Column("colour", sa.String, nullable=False),
 )
 merge_step = sa.Table(
     "merge_step",

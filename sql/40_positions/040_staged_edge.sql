@@ -21,5 +21,5 @@ inner join cegdb.level as l on e.level_id = l.level_id
 left join cegdb.relabelled_edge as r
     on r.staging_id = $staging_id and e.child_id = r.child_id
 inner join temp.label_digit as d
-    on s.hyperstage_id = d.hyperstage_id and coalesce(r.label_id, l.label_id) = d.label_id
+    on s.stage_id = d.stage_id and coalesce(r.label_id, l.label_id) = d.label_id
 where e.tree_id = $tree_id and s.height >= $height

@@ -3,7 +3,7 @@
 -- purpose: Step 1 of the recursion: all leaves melt into the sink, the first block, named by
 --          the smallest. Its members are not listed.
 -- reads:   vertex
--- writes:  block(position_id, stage_id, height, n, n_situations, place, members)
+-- writes:  block(position_id, stage_id, height, n, n_situations, members)
 -- params:  tree_id INTEGER, the tree
 -- source:  Shenvi & Smith (2020), section 3, step 1
 select
@@ -12,7 +12,6 @@ select
     0 as height,
     cast(sum(n) as bigint) as n,
     count(*) as n_situations,
-    cast(1 as bigint) as place,
     cast([] as bigint[]) as members
 from cegdb.vertex
 where tree_id = $tree_id and variable_id is null

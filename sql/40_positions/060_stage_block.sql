@@ -1,9 +1,10 @@
 -- step:    stage_block
 -- mode:    append temp.block
--- purpose: The positions of height 1 where no floret lacks a label of its hyperstage: all
---          edges lead to the sink, so that situations of one stage are one position.
+-- purpose: The positions of height 1 where no floret lacks a label of its stage: all edges
+--          lead to the sink, so that situations of one stage are one position. Their members
+--          are not listed.
 -- reads:   staged_situation
--- writes:  block(position_id, stage_id, height, n, n_situations, place, members)
+-- writes:  block(position_id, stage_id, height, n, n_situations)
 -- params:  none
 -- source:  Shenvi & Smith (2020), section 3, step 2
 select
@@ -11,9 +12,7 @@ select
     stage_id,
     1 as height,
     sum(n) as n,
-    count(*) as n_situations,
-    1 + row_number() over (order by min(vertex_id)) as place,
-    list(vertex_id) as members
+    count(*) as n_situations
 from temp.staged_situation
 where height = 1
 group by stage_id

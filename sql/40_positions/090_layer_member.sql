@@ -4,10 +4,11 @@
 -- reads:   block
 -- writes:  position_of(vertex_id, position_id, place)
 -- params:  height INTEGER, of these blocks, or the lowest of them
+--          first_row BIGINT, rowid of the first block
 -- source:  Shenvi & Smith (2020), section 3, step i
 select
     unnest(members) as vertex_id,
     position_id,
-    place
+    rowid - $first_row + 1 as place
 from temp.block
 where height >= $height

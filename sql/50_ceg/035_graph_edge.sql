@@ -1,9 +1,9 @@
 -- step:    graph_edge
 -- mode:    append cegdb.ceg_edge
 -- purpose: The edges of the CEG, with the prior of their situations, the probability of the
---          stage, and the labels that the tree has for the staging's.
--- reads:   position_edge, position_floret, position_share, position_prior, stage_edge, level,
---          raw_label
+--          stage, and the labels that the tree has for the staging's. A position that is a
+--          whole stage takes rows, weight and prior from it.
+-- reads:   position_edge, position_share, position_prior, stage_edge, level, raw_label
 -- writes:  ceg_edge(ceg_id, source_id, target_id, label_id, raw_labels, n, weight, prior,
 --          probability)
 -- params:  ceg_id INTEGER, the CEG
@@ -15,17 +15,16 @@ select
     e.target_id,
     e.label_id,
     coalesce(r.labels, [l.label]) as raw_labels,
-    e.n,
-    e.weight,
-    if(f.is_whole, g.prior, coalesce(a.prior, s.share)) as prior,
+    if(e.is_whole, g.n, e.n) as n,
+    if(e.is_whole, g.weight, e.weight) as weight,
+    if(e.is_whole, g.prior, coalesce(a.prior, s.share)) as prior,
     g.probability
 from temp.position_edge as e
 inner join cegdb.level as l on e.level_id = l.level_id
-inner join temp.position_floret as f on e.source_id = f.position_id
 inner join cegdb.stage_edge as g
-    on g.staging_id = $staging_id and f.stage_id = g.stage_id and e.label_id = g.label_id
+    on g.staging_id = $staging_id and e.stage_id = g.stage_id and e.label_id = g.label_id
 left join temp.position_share as s on e.source_id = s.position_id
 left join temp.position_prior as a
     on e.source_id = a.position_id and e.label_id = a.label_id
 left join temp.raw_label as r on e.source_id = r.position_id and e.label_id = r.label_id
-order by e.source_id, e.label_id, e.target_id
+order by e.source_id, e.label_id

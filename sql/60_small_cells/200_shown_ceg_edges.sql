@@ -2,7 +2,8 @@
 -- mode:     create
 -- purpose:  The view ceg_edges of one CEG without hidden counts, nor probabilities calculated
 --           from one: from the positions of the stage, their edges of that label and those
---           who stopped there. The only edge of a floret has probability 1 anyway.
+--           who stopped there. The only edge of a floret has probability 1 anyway. Given
+--           evidence all of them can be calculated from some count that is hidden without it.
 -- reads:    ceg_edges, positions, hidden_cell
 -- writes:   shown_ceg_edges(ceg, source, label, target, variable, n, weight, prior,
 --           share, probability, low, high, raw_labels, source_id, target_id, label_id)
@@ -20,7 +21,12 @@ with judged as (
                 from temp.hidden_cell as c
                 where c.kind in ('position', 'stopped')
             )
-        ) over (partition by p.stage_id) as is_spoilt
+        ) over (partition by p.stage_id)
+        or exists (
+            select 1
+            from temp.hidden_cell as c
+            where c.kind = 'given'
+        ) as is_spoilt
     from cegdb.ceg_edges as e
     inner join cegdb.positions as p on e.ceg = p.ceg and e.source_id = p.position_id
     left join temp.hidden_cell as h

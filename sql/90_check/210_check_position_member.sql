@@ -1,7 +1,7 @@
 -- step:    check_position_member
 -- mode:    fetch
--- purpose: Vertices without a position or with several, and members of positions that are
---          no vertices of the tree.
+-- purpose: Vertices without a position (given evidence, that is none) or with several, and
+--          members of positions that are no vertices of the tree.
 -- reads:   staging, ceg, vertex, position_member
 -- writes:  check_position_member(invariant, kind, name, row_id, detail)
 -- params:  none
@@ -38,7 +38,17 @@ select
     ) as detail
 from cegdb.position_member as m
 inner join cegdb.ceg as c on m.ceg_id = c.ceg_id
-inner join cegdb.staging as g on c.staging_id = g.staging_id
+inner join cegdb.staging as g on coalesce(c.staging_id, c.root_staging_id) = g.staging_id
 left join cegdb.vertex as v on g.tree_id = v.tree_id and m.vertex_id = v.vertex_id
 where v.vertex_id is null
+union all
+select
+    'a vertex has at most one position' as invariant,
+    'ceg' as kind,
+    c.name,
+    n.vertex_id as row_id,
+    concat('vertex ', n.vertex_id, ' has ', n.n_positions, ' positions') as detail
+from counted as n
+inner join cegdb.ceg as c on n.ceg_id = c.ceg_id
+where c.staging_id is null and n.n_positions > 1
 order by invariant, name, row_id, detail

@@ -1,7 +1,8 @@
 -- step:    check_position
 -- mode:    fetch
 -- purpose: Positions that are not named by their smallest vertex, whose sizes are not those
---          of their members, or whose members differ in stage or height.
+--          of their members, or whose members differ in stage or height (given evidence,
+--          these are others than in the tree: see check_given).
 -- reads:   staging, ceg, vertex, stage_member, position, position_member
 -- writes:  check_position(invariant, kind, name, row_id, detail)
 -- params:  none
@@ -13,16 +14,17 @@ with members as (
         min(m.vertex_id) as smallest_id,
         count(*) as n_situations,
         sum(v.n) as n,
-        min(v.height) as least_height,
-        max(v.height) as most_height,
-        min(coalesce(s.stage_id, -1)) as least_stage_id,
-        max(coalesce(s.stage_id, -1)) as most_stage_id
+        min(if(c.staging_id is null, null, v.height)) as least_height,
+        max(if(c.staging_id is null, null, v.height)) as most_height,
+        min(if(c.staging_id is null, null, coalesce(s.stage_id, -1))) as least_stage_id,
+        max(if(c.staging_id is null, null, coalesce(s.stage_id, -1))) as most_stage_id
     from cegdb.position_member as m
     inner join cegdb.ceg as c on m.ceg_id = c.ceg_id
-    inner join cegdb.staging as g on c.staging_id = g.staging_id
+    inner join cegdb.staging as g
+        on coalesce(c.staging_id, c.root_staging_id) = g.staging_id
     inner join cegdb.vertex as v on g.tree_id = v.tree_id and m.vertex_id = v.vertex_id
     left join cegdb.stage_member as s
-        on g.staging_id = s.staging_id and m.vertex_id = s.vertex_id
+        on c.staging_id = s.staging_id and m.vertex_id = s.vertex_id
     group by m.ceg_id, m.position_id
 ),
 
@@ -51,7 +53,6 @@ wrong as (
         c.name
     from joined as j
     inner join cegdb.ceg as c on j.ceg_id = c.ceg_id
-    inner join cegdb.staging as g on c.staging_id = g.staging_id
     where
         j.smallest_id is distinct from j.position_id
         or j.said_situations is distinct from j.n_situations

@@ -16,7 +16,8 @@ with answers as (
         sum(e.weight) as weight,
         count(*) as n_situations
     from cegdb.ceg as c
-    inner join cegdb.staging as g on c.staging_id = g.staging_id
+    inner join cegdb.staging as g
+        on coalesce(c.staging_id, c.root_staging_id) = g.staging_id
     inner join cegdb.edge as e on g.tree_id = e.tree_id
     inner join cegdb.level as l on e.level_id = l.level_id
     left join cegdb.relabelled_edge as r
@@ -56,7 +57,6 @@ wrong as (
         p.n_situations as n_members
     from joined as j
     inner join cegdb.ceg as c on j.ceg_id = c.ceg_id
-    inner join cegdb.staging as g on c.staging_id = g.staging_id
     left join cegdb.position as p on j.ceg_id = p.ceg_id and j.source_id = p.position_id
     where
         j.said_n is distinct from j.n

@@ -19,7 +19,8 @@ with members as (
         count(*) as n_vertices
     from cegdb.position_member as m
     inner join cegdb.ceg as c on m.ceg_id = c.ceg_id
-    inner join cegdb.staging as g on c.staging_id = g.staging_id
+    inner join cegdb.staging as g
+        on coalesce(c.staging_id, c.root_staging_id) = g.staging_id
     inner join cegdb.vertex as v on g.tree_id = v.tree_id and m.vertex_id = v.vertex_id
     group by m.ceg_id, m.position_id, v.depth
 ),
@@ -40,7 +41,6 @@ paths as (
         0 as depth,
         1 as n_paths
     from cegdb.ceg
-    where staging_id is not null
 )
 
 select

@@ -119,6 +119,12 @@ with owned as (
         'merge_step' as rows_of,
         ceg_id as owner_id
     from cegdb.merge_step
+    union all
+    select
+        'ceg' as kind,
+        'ceg_stage' as rows_of,
+        ceg_id as owner_id
+    from cegdb.ceg_stage
 ),
 
 counted as (

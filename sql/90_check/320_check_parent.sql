@@ -53,6 +53,19 @@ where
     or (c.staging_id is null and c.parent_ceg_id is null)
 union all
 select
+    'a CEG given evidence shows the tree of its parent' as invariant,
+    'ceg' as kind,
+    c.name,
+    cast(null as bigint) as row_id,
+    concat(
+        'staging ', coalesce(cast(c.root_staging_id as varchar), 'none'), ', its parent ',
+        coalesce(cast(coalesce(p.staging_id, p.root_staging_id) as varchar), 'none')
+    ) as detail
+from cegdb.ceg as c
+inner join cegdb.ceg as p on c.parent_ceg_id = p.ceg_id
+where c.root_staging_id is distinct from coalesce(p.staging_id, p.root_staging_id)
+union all
+select
     'a level belongs to a variable' as invariant,
     'survey' as kind,
     cast(null as varchar) as name,

@@ -3,7 +3,7 @@
 -- purpose: Variables, levels and labels in trees, stagings and CEGs that are not those of
 --          the survey they were made from.
 -- reads:   variable, level, labels, event_tree, staging, ceg, vertex, edge, hyperstage,
---          stage_edge, ceg_edge
+--          stage_edge, ceg_edge, ceg_stage
 -- writes:  check_reference(invariant, kind, name, row_id, detail)
 -- params:  none
 -- source:  DESIGN 4 (references proved, not declared)
@@ -56,8 +56,22 @@ with used as (
         x.label_id as id
     from cegdb.ceg_edge as x
     inner join cegdb.ceg as c on x.ceg_id = c.ceg_id
-    inner join cegdb.staging as g on c.staging_id = g.staging_id
+    inner join cegdb.staging as g
+        on coalesce(c.staging_id, c.root_staging_id) = g.staging_id
     inner join cegdb.event_tree as t on g.tree_id = t.tree_id
+    union all
+    select
+        c.name,
+        t.survey_id,
+        'ceg' as kind,
+        'variable' as what,
+        s.variable_id as id
+    from cegdb.ceg_stage as s
+    inner join cegdb.ceg as c on s.ceg_id = c.ceg_id
+    inner join cegdb.staging as g
+        on coalesce(c.staging_id, c.root_staging_id) = g.staging_id
+    inner join cegdb.event_tree as t on g.tree_id = t.tree_id
+    where s.variable_id is not null
 ),
 
 counted as (

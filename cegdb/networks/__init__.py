@@ -1,0 +1,30 @@
+"""Bayesian networks: staged trees of them, and the smallest one that holds a staged tree."""
+
+from __future__ import annotations
+
+from cegdb.networks.bif import bif_text, is_bif, parse_bif, read_bif
+from cegdb.networks.contexts import Statement, dependence, statements
+from cegdb.networks.model import Network
+from cegdb.networks.parents import EdgeKind, Family, find_families, smallest_network
+from cegdb.networks.reading import NetworkSource, is_network, network_of
+from cegdb.networks.trees import rules_of, staged_tree
+
+__all__ = [
+    "EdgeKind",
+    "Family",
+    "Network",
+    "NetworkSource",
+    "Statement",
+    "bif_text",
+    "dependence",
+    "find_families",
+    "is_bif",
+    "is_network",
+    "network_of",
+    "parse_bif",
+    "read_bif",
+    "rules_of",
+    "smallest_network",
+    "staged_tree",
+    "statements",
+]

@@ -1,0 +1,433 @@
+r"""Bayesian networks as text in the Interchange Format (BIF 0.15).
+
+Words are quoted where they hold more than letters, digits and underscores. The format has
+no way to write a quote: here it is ``\"``, and a backslash before a quote or backslash is
+doubled; other backslashes stand for themselves.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from cegdb.errors import NetworkError, counted, listed
+from cegdb.networks.model import MOST_ROWS, Network, row_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SUFFIX: Final = ".bif"
+
+_TOKEN: Final = re.compile(
+    r"""(?P<blank>\s+|//[^\n]*|/\*.*?\*/)|"(?P<quoted>(?:\\["\\]|[^"])*)"
+    |(?P<mark>[{}()\[\]|,;])|(?P<word>[^\s{}()\[\]|,;"]+)""",
+    re.DOTALL | re.VERBOSE,
+)
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_]+")
+_RESERVED: Final = {"network", "variable", "probability", "property", "type", "discrete",
+                    "table", "default"}  # fmt: skip
+
+
+def is_bif(source: object) -> bool:
+    """Return whether a source is a path that ends in ``.bif``.
+
+    Examples
+    --------
+    >>> is_bif("asia.bif"), is_bif("asia.csv"), is_bif(5)
+    (True, False, False)
+    """
+    return isinstance(source, (str, os.PathLike)) and os.fspath(source).lower().endswith(SUFFIX)
+
+
+def read_bif(path: str | os.PathLike[str]) -> Network:
+    """Read a network from a file.
+
+    Raises
+    ------
+    NetworkError
+        The file cannot be read, or is not what the format allows: the message names the
+        line.
+    """
+    file = Path(path)
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise NetworkError(f"cannot read {str(file)!r}: {error.strerror}") from error
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise NetworkError(
+            f"{file.name}, line {line}: not UTF-8 text", hint="save the file as UTF-8"
+        ) from error
+    return parse_bif(text, file.name)
+
+
+def parse_bif(text: str, where: str = "BIF") -> Network:
+    """Read a network from text.
+
+    Parameters
+    ----------
+    text
+        One ``network``, then each ``variable`` (discrete) and its ``probability``, in any
+        order. A ``table`` of a variable with parents lists the first label of the variable
+        for all combinations of the parents' labels, the last parent's changing fastest,
+        then the second label. ``default`` fills rows that are not given.
+    where
+        What messages call it.
+
+    Raises
+    ------
+    NetworkError
+        It is not what the format allows: the message names the line.
+
+    Examples
+    --------
+    >>> found = parse_bif('''network coin { }
+    ... variable x { type discrete [ 2 ] { heads, "no heads" }; }
+    ... probability ( x ) { table 0.25, 0.75; }''')
+    >>> found.levels, found.tables
+    ({'x': ['heads', 'no heads']}, {'x': {(): [0.25, 0.75]}})
+    """
+    return _Reader(text, where).network()
+
+
+def bif_text(network: Network) -> str:
+    r"""Return a network as text, its numbers with all digits.
+
+    Rows that the network leaves out, since their parents never have these labels at once,
+    are written with equal probabilities.
+
+    Raises
+    ------
+    NetworkError
+        A table has more than a million rows.
+
+    Examples
+    --------
+    >>> coin = Network("coin", {"x": []}, {"x": ["a", 'b "c"']}, {"x": {(): [0.5, 0.5]}})
+    >>> print(bif_text(coin), end="")
+    network coin {
+    }
+    variable x {
+      type discrete [ 2 ] { a, "b \"c\"" };
+    }
+    probability ( x ) {
+      table 0.5, 0.5;
+    }
+    """
+    lines = [f"network {_written(network.name)} {{", "}"]
+    for name, labels in network.levels.items():
+        shown = ", ".join(map(_written, labels))
+        lines += [
+            f"variable {_written(name)} {{",
+            f"  type discrete [ {len(labels)} ] {{ {shown} }};",
+            "}",
+        ]
+    for name, parents in network.parents.items():
+        if network.n_rows(name) > MOST_ROWS:
+            raise NetworkError(
+                f"the table of {name!r} given {counted(len(parents), 'parent')} has "
+                f"{network.n_rows(name):,} rows, and {MOST_ROWS:,} are the most to write",
+                hint="a staging with fewer stages has fewer parents",
+            )
+        given_by = f" | {', '.join(map(_written, parents))}" if parents else ""
+        lines.append(f"probability ( {_written(name)}{given_by} ) {{")
+        for given, row in network.rows(name):
+            size = len(network.levels[name])
+            head = f"({', '.join(map(_written, given))})" if parents else "table"
+            numbers = ", ".join(repr(float(p)) for p in row or [1 / size] * size)
+            lines.append(f"  {head} {numbers};")
+        lines.append("}")
+    return "\n".join([*lines, ""])
+
+
+def _written(word: str) -> str:
+    """Return a word, quoted unless it is plain."""
+    if _PLAIN.fullmatch(word) and word not in _RESERVED:
+        return word
+    escaped = re.sub(r'(\\)(?=["\\]|\Z)|(")', lambda found: "\\" + found[0], word)
+    return f'"{escaped}"'
+
+
+class _Token(NamedTuple):
+    text: str
+    line: int
+    is_mark: bool = False
+
+
+class _Table(NamedTuple):
+    """A ``probability`` block: what it is of, and its entries, each with its line."""
+
+    line: int
+    parents: list[_Token]
+    rows: list[tuple[int, list[_Token] | None, list[float]]]
+    default: list[float] | None
+
+
+class _Reader:
+    """Reads one text, a token after another."""
+
+    def __init__(self, text: str, where: str) -> None:
+        self._where = where
+        self._tokens = list(self._split(text))
+        self._place = 0
+
+    def network(self) -> Network:
+        name = Path(self._where).stem
+        levels: dict[str, list[str]] = {}
+        tables: dict[str, _Table] = {}
+        while self._peek() is not None:
+            token = self._word("network, variable or probability")
+            if token.text == "network":
+                head = self._peek()
+                if head is not None and not head.is_mark:
+                    name = self._word("a name").text
+                self._mark("{")
+                self._properties()
+            elif token.text == "variable":
+                of = self._word("the name of a variable")
+                if of.text in levels:
+                    raise self._error(of.line, f"variable {of.text!r} is declared twice")
+                levels[of.text] = self._levels(of)
+            elif token.text == "probability":
+                of, table = self._table(token.line)
+                if of.text in tables:
+                    raise self._error(of.line, f"{of.text!r} has two probability blocks")
+                tables[of.text] = table
+            else:
+                raise self._error(
+                    token.line,
+                    f"{token.text!r} where network, variable or probability is expected",
+                )
+        if not levels:
+            raise NetworkError(f"{self._where}: no variable is declared")
+        unknown = [name for name in tables if name not in levels]
+        if unknown:
+            line = tables[unknown[0]].line
+            raise self._error(line, f"{unknown[0]!r} is no variable that is declared")
+        parents = {name: self._parents(name, tables, levels) for name in levels}
+        rows = {
+            name: self._rows(name, tables[name], levels) for name in levels if name in tables
+        }
+        return Network(name, parents, levels, rows)
+
+    def _split(self, text: str) -> Iterator[_Token]:
+        place, line = 0, 1
+        while place < len(text):
+            found = _TOKEN.match(text, place)
+            if found is None or (found["word"] or "").startswith("/*"):
+                what = "quote" if text[place] == '"' else "comment"
+                raise self._error(line, f"a {what} is opened and not closed")
+            if found["quoted"] is not None:
+                yield _Token(re.sub(r'\\(["\\])', r"\1", found["quoted"]), line)
+            elif not found["blank"]:
+                yield _Token(found[0], line, is_mark=found["mark"] is not None)
+            line += found[0].count("\n")
+            place = found.end()
+
+    def _levels(self, of: _Token) -> list[str]:
+        self._mark("{")
+        found: list[str] | None = None
+        while not self._takes("}"):
+            token = self._word("type or property")
+            if token.text == "property":
+                self._skip()
+                continue
+            kind = self._word("discrete") if token.text == "type" else token
+            if kind.text != "discrete":
+                raise self._error(
+                    kind.line, f"variable {of.text!r}: {kind.text!r} is not discrete"
+                )
+            self._mark("[")
+            size = self._word("a number of labels")
+            self._mark("]")
+            self._mark("{")
+            labels = self._words("}")
+            self._mark(";")
+            if not size.text.isdecimal() or int(size.text) != len(labels):
+                raise self._error(
+                    size.line,
+                    f"variable {of.text!r} has {counted(len(labels), 'label')}, and says "
+                    f"{size.text}",
+                )
+            found = [label.text for label in labels]
+            twice = [label for label in found if found.count(label) > 1]
+            if twice:
+                raise self._error(
+                    of.line, f"variable {of.text!r} has label {twice[0]!r} more than once"
+                )
+        if not found:
+            raise self._error(of.line, f"variable {of.text!r} has no labels")
+        return found
+
+    def _table(self, line: int) -> tuple[_Token, _Table]:
+        self._mark("(")
+        of = self._word("the name of a variable")
+        parents: list[_Token] = []
+        self._takes("|")
+        parents = self._words(")")
+        self._mark("{")
+        table = _Table(line, parents, [], None)
+        while not self._takes("}"):
+            entry = self._next("table, default, property or (")
+            if entry.is_mark and entry.text == "(":
+                table.rows.append((entry.line, self._words(")"), self._numbers()))
+            elif entry.text == "table":
+                table.rows.append((entry.line, None, self._numbers()))
+            elif entry.text == "default":
+                table = table._replace(default=self._numbers())
+            elif entry.text == "property":
+                self._skip()
+            else:
+                raise self._error(entry.line, f"{entry.text!r} where an entry is expected")
+        return of, table
+
+    def _parents(
+        self, name: str, tables: dict[str, _Table], levels: dict[str, list[str]]
+    ) -> list[str]:
+        if name not in tables:
+            return []
+        found = [token.text for token in tables[name].parents]
+        for token in tables[name].parents:
+            if token.text not in levels:
+                raise self._error(token.line, f"{token.text!r} is no variable that is declared")
+            if token.text == name or found.count(token.text) > 1:
+                raise self._error(
+                    token.line, f"{token.text!r} cannot be a parent of {name!r} again"
+                )
+        return found
+
+    def _rows(
+        self, name: str, table: _Table, levels: dict[str, list[str]]
+    ) -> dict[tuple[str, ...], list[float]]:
+        parents = [token.text for token in table.parents]
+        sizes = [len(levels[parent]) for parent in parents]
+        size, rows = len(levels[name]), dict[tuple[str, ...], list[float]]()
+        for line, labels, numbers in table.rows:
+            if labels is None:
+                whole = list(product(*(levels[parent] for parent in parents)))
+                if len(numbers) != size * len(whole):
+                    raise self._error(
+                        line,
+                        f"the table of {name!r} has {counted(len(numbers), 'number')}, not "
+                        f"{' x '.join(map(str, [size, *sizes]))}",
+                    )
+                found = {given: numbers[i :: len(whole)] for i, given in enumerate(whole)}
+            else:
+                found = {self._given(name, line, parents, labels, levels): numbers}
+            for given, row in found.items():
+                if given in rows:
+                    raise self._error(line, f"{name!r} given {given!r} has two rows")
+                if len(row) != size:
+                    raise self._error(
+                        line,
+                        f"{counted(len(row), 'number')} for the {counted(size, 'label')} of "
+                        f"{name!r}",
+                    )
+                try:
+                    rows[given] = row_of(row, repr(name))
+                except NetworkError as error:
+                    raise self._error(line, str(error.args[0]), hint=error.hint) from None
+        lacking = [
+            given
+            for given in product(*(levels[parent] for parent in parents))
+            if given not in rows
+        ]
+        if lacking and table.default is None:
+            raise self._error(
+                table.line, f"{name!r} has no row for {listed(map(str, lacking), most=2)}"
+            )
+        if lacking and table.default is not None:
+            if len(table.default) != size:
+                raise self._error(table.line, f"the default of {name!r} has not {size} numbers")
+            rows |= dict.fromkeys(lacking, row_of(table.default, repr(name)))
+        return rows
+
+    def _given(
+        self,
+        name: str,
+        line: int,
+        parents: list[str],
+        labels: list[_Token],
+        levels: dict[str, list[str]],
+    ) -> tuple[str, ...]:
+        if len(labels) != len(parents):
+            raise self._error(
+                line,
+                f"a row of {name!r} has {counted(len(labels), 'label')} for its "
+                f"{counted(len(parents), 'parent')}",
+            )
+        for parent, label in zip(parents, labels, strict=True):
+            if label.text not in levels[parent]:
+                raise self._error(
+                    label.line,
+                    f"{label.text!r} is no label of {parent!r}",
+                    hint=f"its labels are {listed(map(repr, levels[parent]))}",
+                )
+        return tuple(label.text for label in labels)
+
+    def _numbers(self) -> list[float]:
+        found = []
+        for token in self._words(";"):
+            try:
+                found.append(float(token.text))
+            except ValueError:
+                raise self._error(token.line, f"{token.text!r} is no number") from None
+        return found
+
+    def _words(self, end: str) -> list[_Token]:
+        """Return the words up to a mark, with commas between them or none."""
+        found: list[_Token] = []
+        while not self._takes(end):
+            if found:
+                self._takes(",")
+            found.append(self._word(f"a word or {end}"))
+        return found
+
+    def _properties(self) -> None:
+        while not self._takes("}"):
+            token = self._word("property or }")
+            if token.text != "property":
+                raise self._error(token.line, f"{token.text!r} where property is expected")
+            self._skip()
+
+    def _skip(self) -> None:
+        """Pass over a property, which is any text up to a semicolon."""
+        while not self._takes(";"):
+            self._next(";")
+
+    def _peek(self) -> _Token | None:
+        return self._tokens[self._place] if self._place < len(self._tokens) else None
+
+    def _next(self, expected: str) -> _Token:
+        token = self._peek()
+        if token is None:
+            last = self._tokens[-1].line if self._tokens else 1
+            raise self._error(last, f"the text ends where {expected} is expected")
+        self._place += 1
+        return token
+
+    def _word(self, expected: str) -> _Token:
+        token = self._next(expected)
+        if token.is_mark:
+            raise self._error(token.line, f"{token.text!r} where {expected} is expected")
+        return token
+
+    def _mark(self, mark: str) -> None:
+        token = self._next(repr(mark))
+        if not (token.is_mark and token.text == mark):
+            raise self._error(token.line, f"{token.text!r} where {mark!r} is expected")
+
+    def _takes(self, mark: str) -> bool:
+        """Pass over a mark if it comes next; return whether it did."""
+        token = self._peek()
+        is_next = token is not None and token.is_mark and token.text == mark
+        self._place += is_next
+        return is_next
+
+    def _error(self, line: int, message: str, *, hint: str | None = None) -> NetworkError:
+        return NetworkError(f"{self._where}, line {line}: {message}", hint=hint)

@@ -1,0 +1,204 @@
+"""Context-specific independence: where a variable does not depend on one of its parents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from cegdb.errors import NetworkError, counted, listed
+from cegdb.networks.parents import by_others
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from cegdb.networks.parents import EdgeKind, Family
+
+_MOST_CELLS: Final = 50_000_000
+_KINDS: Final[Mapping[str, str]] = {
+    "total": "in every context, for any two of its answers",
+    "local": "in every context, for any two of its answers; some stages recur",
+    "context": "in some contexts only",
+    "partial": "but some of its answers are alike in some contexts",
+    "context/partial": "in some contexts only, and some of its answers are alike in others",
+}
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A variable is independent of others given the rest, wherever a context holds.
+
+    Attributes
+    ----------
+    variable, independent_of, given
+        Names.
+    context
+        Variable -> label; empty: everywhere.
+    n
+        Rows that are asked the variable in this context.
+    share
+        The probability of the context among those who are asked the variable.
+    """
+
+    variable: str
+    independent_of: list[str]
+    given: list[str]
+    context: dict[str, str]
+    n: int
+    share: float
+
+    @property
+    def sentence(self) -> str:
+        """The statement in words.
+
+        Examples
+        --------
+        >>> Statement("Fall", ["Age"], ["Risk"], {"Home": "own"}, 0, 0.25).sentence
+        "Fall is independent of Age given Risk, when Home = 'own' (25 %)"
+        >>> Statement("Fall", ["Age", "Sex"], [], {}, 1200, 1.0).sentence
+        'Fall is independent of Age, Sex (1,200 people)'
+        """
+        given = f" given {', '.join(self.given)}" if self.given else ""
+        said = ", ".join(f"{name} = {label!r}" for name, label in self.context.items())
+        when = f", when {said}" if said else ""
+        people = "1 person" if self.n == 1 else f"{self.n:,} people"
+        covered = people if self.n else f"{self.share:.0%}".replace("%", " %")
+        return (
+            f"{self.variable} is independent of {', '.join(self.independent_of)}{given}{when} "
+            f"({covered})"
+        )
+
+
+def dependence(variable: str, parent: str, kind: EdgeKind) -> str:
+    """Return in words how a variable depends on a parent.
+
+    Examples
+    --------
+    >>> dependence("Fall", "Risk", "context")
+    'Fall depends on Risk in some contexts only'
+    """
+    return f"{variable} depends on {parent} {_KINDS[kind]}"
+
+
+def statements(families: Sequence[Family]) -> list[Statement]:
+    """Return what a staged tree says of independence, what covers most people first.
+
+    Parameters
+    ----------
+    families
+        From `find_families`.
+
+    Returns
+    -------
+    list of Statement
+        For each variable: that it is independent of the earlier ones that are no parents,
+        given its parents; and the contexts (labels of other parents) in which it is
+        independent of one parent given the rest, those alone that no statement of fewer
+        conditions implies.
+
+    Raises
+    ------
+    NetworkError
+        A variable has too many parents for all contexts to be looked at.
+
+    Notes
+    -----
+    A context fixes some of the other parents and leaves the rest free. All are decided at
+    once, in an array with one place more for each parent, "free": the product of the numbers
+    of labels plus one.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> from cegdb.networks import find_families
+    >>> rows = "select i % 2 as x, i // 2 % 2 as y, i % 5 = 0 as z from range(40) t(i)"
+    >>> stages = {("0", "*"): "a", ("1", "0"): "b", ("1", "1"): "c"}
+    >>> with cegdb.open() as db:
+    ...     staged = db.ingest(rows).event_tree().set_stages(stages, depends={"y": []})
+    ...     found = statements(find_families(db._store, staged.id))
+    >>> for statement in found:
+    ...     print(statement.sentence)
+    y is independent of x (40 people)
+    z is independent of y, when x = '0' (20 people)
+    """
+    place = {family.variable: i for i, family in enumerate(families)}
+    found = [one for family in families for one in _of_family(family)]
+    found.sort(
+        key=lambda one: (-one.n, -round(one.share, 12), len(one.context), place[one.variable])
+    )
+    return found
+
+
+def _of_family(family: Family) -> Iterator[Statement]:
+    asked, total = int(family.n.sum()), float(family.mass.sum())
+    others = [name for name in family.before if name not in family.parents]
+    if others and total > 0:
+        yield Statement(family.variable, others, list(family.parents), {}, asked, 1.0)
+    for column in range(len(family.parents)):
+        rest = [name for i, name in enumerate(family.parents) if i != column]
+        labels = [of for i, of in enumerate(family.levels) if i != column]
+        for context in _contexts(family, column):
+            is_met = _met(family, column, context)
+            n, mass = int(family.n[is_met].sum()), float(family.mass[is_met].sum())
+            if mass <= 0:
+                continue  # the variable is not asked there
+            said = {
+                name: of[answer]
+                for name, of, answer in zip(rest, labels, context, strict=True)
+                if answer >= 0
+            }
+            yield Statement(
+                family.variable,
+                [family.parents[column]],
+                [name for name in rest if name not in said],
+                said,
+                n,
+                mass / total,
+            )
+
+
+def _met(family: Family, column: int, context: Sequence[int]) -> NDArray[np.bool_]:
+    import numpy as np
+
+    others = np.delete(family.answers, column, axis=1)
+    wanted = np.array(context, dtype=np.int64)
+    found: NDArray[np.bool_] = ((others == wanted) | (wanted < 0)).all(axis=1)
+    return found
+
+
+def _contexts(family: Family, column: int) -> list[list[int]]:
+    """Return the largest contexts in which one parent makes no difference.
+
+    Each has a label's place for each of the other parents, -1: free.
+    """
+    import numpy as np
+
+    sizes = [len(of) for i, of in enumerate(family.levels) if i != column]
+    if np.prod([float(size + 1) for size in sizes]) > _MOST_CELLS:
+        raise NetworkError(
+            f"{family.variable!r} has {counted(len(family.parents), 'parent')} "
+            f"({listed(family.parents)}): too many contexts to look at",
+            hint="a staging with fewer stages has fewer parents",
+        )
+    others, n_answers, n_stages = by_others(family.answers, family.stage, column)
+    is_alike = np.ones(sizes, dtype=bool)
+    is_told = np.zeros(sizes, dtype=bool)
+    places = tuple(others.T)
+    is_alike[places] = n_stages <= 1
+    is_told[places] = n_answers > 1
+    for axis in range(len(sizes)):
+        whole = is_alike.all(axis=axis, keepdims=True)
+        is_alike = np.concatenate([whole, is_alike], axis=axis)
+        some = is_told.any(axis=axis, keepdims=True)
+        is_told = np.concatenate([some, is_told], axis=axis)
+    is_largest = is_alike & is_told
+    for axis in range(len(sizes)):
+        freed = np.take(is_alike, [0], axis=axis)
+        is_fixed = np.arange(sizes[axis] + 1) > 0
+        shape = [1] * len(sizes)
+        shape[axis] = -1
+        is_largest &= ~(freed & is_fixed.reshape(shape))
+    found: list[list[int]] = (np.argwhere(is_largest) - 1).tolist()
+    return found

@@ -1,0 +1,21 @@
+-- step:    stage_conflict
+-- mode:    fetch
+-- purpose: Whether some histories with the same answers to the variables kept have different
+--          stages of a variable, so that a variable left out matters.
+-- reads:   configuration
+-- writes:  stage_conflict(is_found)
+-- params:  place INTEGER, of the variable
+--          kept INTEGER[], places of the variables kept
+-- source:  SPEC 10 (essential variables)
+with grouped as (
+    select
+        min(stage_key) as lowest,
+        max(stage_key) as highest
+    from temp.configuration
+    where place = $place and is_counted
+    group by [answers[i] for i in cast($kept as integer[])]
+)
+
+select count(*) > 0 as is_found
+from grouped
+where lowest < highest

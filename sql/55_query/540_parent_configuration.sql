@@ -1,0 +1,18 @@
+-- step:    parent_configuration
+-- mode:    fetch
+-- purpose: The stage of a variable for each combination of answers to its parents, none
+--          where no history counts, with the rows that are asked there and the probability.
+-- reads:   configuration
+-- writes:  parent_configuration(answers, stage_key, n, asked_mass)
+-- params:  place INTEGER, of the variable
+--          parents INTEGER[], places of its parents
+-- source:  SPEC 10
+select
+    [answers[i] for i in cast($parents as integer[])] as answers,
+    min(stage_key) filter (where is_counted) as stage_key,
+    cast(sum(n) as bigint) as n,
+    list_sum(list_sort(list(asked_mass))) as asked_mass
+from temp.configuration
+where place = $place
+group by [answers[i] for i in cast($parents as integer[])]
+order by answers

@@ -1,0 +1,28 @@
+-- step:    former_position
+-- mode:    create
+-- purpose: The positions of a CEG that is to be made again, as evidence may name them, with
+--          their situations; the sink without.
+-- reads:   position, position_member
+-- writes:  former_position(position, position_id, vertex_id)
+-- params:  ceg_id INTEGER, the CEG
+-- source:  DESIGN 4 (ids)
+with named as (
+    select
+        position_id,
+        stage_id,
+        if(
+            stage_id is null,
+            'w_inf',
+            'w' || (row_number() over (order by stage_id is null, position_id) - 1)
+        ) as position
+    from cegdb.position
+    where ceg_id = $ceg_id
+)
+
+select
+    p.position,
+    p.position_id,
+    m.vertex_id
+from named as p
+left join cegdb.position_member as m
+    on m.ceg_id = $ceg_id and p.position_id = m.position_id and p.stage_id is not null

@@ -1,0 +1,530 @@
+"""Questions to a CEG: against all its paths, one by one, and the numbers of SPEC 8."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections import defaultdict
+from dataclasses import replace
+from math import comb, prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from oracle import BLANK, NOT_APPLICABLE, labels
+from strategies import StagedSample, death_tree, staged_trees
+
+import cegdb
+from cegdb.errors import QueryError
+from cegdb.evidence import (
+    All,
+    Answer,
+    Count,
+    Evidence,
+    Likelihood,
+    Order,
+    Take,
+    Visit,
+    after,
+    answers,
+    at_least,
+    at_most,
+    avoids,
+    before,
+    exactly,
+    from_json,
+    likelihood,
+    takes,
+    visits,
+)
+from cegdb.query.asking import condition, most_probable, n_paths, probability_of
+from cegdb.query.compiled import Variable
+from cegdb.query.propagation import Graph
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from cegdb.api import ChainEventGraph, Database
+
+MORE = int(os.environ.get("MORE_EXAMPLES", "1"))
+CLOSE = {"rel": 1e-12, "abs": 1e-14}
+
+
+def run(n: int) -> Callable[[Any], Any]:
+    slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+    return settings(max_examples=n * MORE, deadline=None, suppress_health_check=slow)
+
+
+@pytest.fixture(scope="module")
+def db() -> Iterator[Database]:
+    with cegdb.open() as database:
+        yield database
+
+
+# =============================================================================
+# The oracle: every path, one by one
+# =============================================================================
+
+
+class Step(NamedTuple):
+    position: str
+    variable: str
+    label: str
+    probability: float
+
+
+def ceg_of(
+    db: Database, sample: StagedSample, *, hyperstages: str = "variable"
+) -> ChainEventGraph:
+    cells = {
+        v: [None if row[v] is BLANK else row[v] for row, _ in sample.rows] for v in sample.order
+    }
+    frame = pd.DataFrame(cells | {"people": [n for _, n in sample.rows]}, dtype=object)
+    tree = db.ingest(frame, name="it", count="people", replace=True).event_tree()
+    stages = {labels(path): name for path, name in sample.stage.items()}
+    return tree.set_stages(stages, hyperstages=hyperstages).to_ceg()
+
+
+def all_paths(db: Database) -> list[list[Step]]:
+    """Return the root-to-leaf paths of the tree, in level order."""
+    rows = db.rows(
+        """
+        select e.parent_id, e.child_id, p.position, v.name, l.label, c.probability
+        from cegdb.ceg as g
+        inner join cegdb.staging as s on g.staging_id = s.staging_id
+        inner join cegdb.edge as e on s.tree_id = e.tree_id
+        inner join cegdb.level as l on e.level_id = l.level_id
+        inner join cegdb.variable as v on l.variable_id = v.variable_id
+        inner join cegdb.position_member as m
+            on g.ceg_id = m.ceg_id and e.parent_id = m.vertex_id
+        inner join cegdb.positions as p on g.name = p.ceg and m.position_id = p.position_id
+        inner join cegdb.ceg_edge as c
+            on g.ceg_id = c.ceg_id and m.position_id = c.source_id and l.label_id = c.label_id
+        where g.name = 'it'
+        order by e.child_id
+        """
+    )[1]
+    children: dict[int, list[tuple[int, Step]]] = defaultdict(list)
+    for parent, child, *step in rows:
+        children[parent].append((child, Step(*step)))
+    found: list[list[Step]] = []
+
+    def walk(vertex: int, path: list[Step]) -> None:
+        if vertex not in children:
+            found.append(path)
+        for child, step in children[vertex]:
+            walk(child, [*path, step])
+
+    walk(0, [])
+    return found
+
+
+def mass(path: Sequence[Step]) -> float:
+    return prod(step.probability for step in path)
+
+
+def answer(path: Sequence[Step], variable: str) -> str:
+    return next((s.label for s in path if s.variable == variable), NOT_APPLICABLE)
+
+
+def moment(evidence: Evidence, path: Sequence[Step]) -> float | None:
+    """Return when an event happens on a path; positions are passed before their edges."""
+    for i, step in enumerate(path):
+        if isinstance(evidence, Visit) and step.position == evidence.position:
+            return i - 0.5
+        is_answer = isinstance(evidence, Answer) and (
+            step.variable == evidence.variable and step.label in evidence.labels
+        )
+        is_edge = isinstance(evidence, Take) and (
+            (step.position, step.label) == (evidence.position, evidence.label)
+        )
+        if is_answer or is_edge:
+            return i
+    if isinstance(evidence, Visit) and evidence.position == "w_inf":
+        return len(path) - 0.5
+    return None
+
+
+def weight(evidence: Evidence, path: Sequence[Step]) -> float:
+    """Return 1 or 0, or a likelihood: what evidence makes of a path."""
+    if isinstance(evidence, All):
+        return prod(weight(part, path) for part in evidence.of)
+    if isinstance(evidence, Answer):
+        return float(answer(path, evidence.variable) in evidence.labels)
+    if isinstance(evidence, Visit):
+        return float((moment(evidence, path) is not None) == evidence.is_passed)
+    if isinstance(evidence, Take):
+        return float((moment(evidence, path) is not None) == evidence.is_taken)
+    if isinstance(evidence, Likelihood):
+        return dict(evidence.weights)[answer(path, evidence.variable)]
+    if isinstance(evidence, Count):
+        return float(
+            evidence.least <= sum(weight(e, path) for e in evidence.of) <= evidence.most
+        )
+    assert isinstance(evidence, Order)
+    first, second = moment(evidence.first, path), moment(evidence.second, path)
+    return float(first is not None and second is not None and first < second)
+
+
+@st.composite
+def evidences(draw: Callable[..., Any], paths: list[list[Step]]) -> Evidence:
+    """Draw evidence of any kind about a CEG with these paths."""
+    steps = sorted({step for path in paths for step in path})
+    variables = sorted({step.variable for step in steps})
+    positions = [*sorted({step.position for step in steps}), "w_inf"]
+
+    def labels_of(variable: str) -> list[str]:
+        return [*sorted({s.label for s in steps if s.variable == variable}), NOT_APPLICABLE]
+
+    def event(*, occurs: bool = False) -> Evidence:
+        kind = draw(st.sampled_from(["answer", "visit", "take"]))
+        positive = occurs or draw(st.booleans())
+        if kind == "visit":
+            position = draw(st.sampled_from(positions))
+            return visits(position) if positive else avoids(position)
+        step = draw(st.sampled_from(steps))
+        if kind == "take":
+            return takes(step.position, step.label, is_taken=positive)
+        known = labels_of(step.variable)
+        known = known[:-1] if occurs else known
+        chosen = draw(st.lists(st.sampled_from(known), min_size=1, max_size=3, unique=True))
+        return answers({step.variable: chosen})
+
+    def one() -> Evidence:
+        kind = draw(st.sampled_from(["event"] * 3 + ["likelihood", "count", "order"]))
+        if kind == "event":
+            return event()
+        if kind == "likelihood":
+            variable = draw(st.sampled_from(variables))
+            known = labels_of(variable)
+            size = len(known)
+            weights = draw(
+                st.lists(st.sampled_from([0, 0.25, 1, 3]), min_size=size, max_size=size)
+            )
+            return likelihood(variable, dict(zip(known, [*weights[:-1], 2], strict=True)))
+        if kind == "order":
+            pair = event(occurs=True), event(occurs=True)
+            return draw(st.sampled_from([before, after]))(*pair)
+        of = [event() for _ in range(draw(st.integers(1, 3)))]
+        n = draw(st.integers(0, len(of)))
+        return draw(st.sampled_from([exactly, at_least, at_most]))(n, of)
+
+    parts = [one() for _ in range(draw(st.sampled_from([1, 1, 2, 3])))]
+    return All(tuple(parts))
+
+
+# =============================================================================
+# Against the oracle
+# =============================================================================
+
+
+@run(60)
+@given(staged_trees(jumps=True), st.data())
+def test_any_evidence_is_as_probable_as_its_paths(
+    db: Database, sample: StagedSample, data: st.DataObject
+) -> None:
+    ceg = ceg_of(db, sample)
+    paths = all_paths(db)
+    assert ceg.n_paths == sum(1 for _ in recovered_leaves(ceg))
+    known, event = data.draw(evidences(paths)), data.draw(evidences(paths))
+    of_known = sum(mass(path) * weight(known, path) for path in paths)
+    assert from_json(known.to_json()) == known
+    if of_known == 0:
+        with pytest.raises(QueryError, match="probability 0"):
+            ceg.given(known)
+        return
+    found = ceg.given(known)
+    assert found.probability_of_evidence == pytest.approx(of_known, **CLOSE)
+    of_both = sum(mass(p) * weight(known, p) * weight(event, p) for p in paths)
+    assert found.probability(event) == pytest.approx(of_both / of_known, **CLOSE)
+    assert found.n_paths == sum(weight(known, path) > 0 for path in paths)
+    check_positions(found, paths, known)
+    check_best(found, paths, known, data.draw(st.integers(1, 5)))
+    variables = sorted({step.variable for path in paths for step in path})
+    chosen = data.draw(st.lists(st.sampled_from(variables), min_size=1, unique=True))
+    check_distribution(found, paths, known, chosen)
+
+
+def recovered_leaves(ceg: ChainEventGraph) -> Iterator[int]:
+    tree = ceg.recover()
+    parents = set(tree["parent_id"].dropna())
+    return (vertex for vertex in tree["vertex_id"] if vertex not in parents)
+
+
+def check_positions(found: Any, paths: list[list[Step]], known: Evidence) -> None:
+    total = sum(mass(path) * weight(known, path) for path in paths)
+    passed: dict[str, float] = defaultdict(float)
+    for path in paths:
+        for position in {step.position for step in path} | {"w_inf"}:
+            passed[position] += mass(path) * weight(known, path) / total
+    frame = found.positions.set_index("position")
+    for position, probability in frame["probability"].items():
+        assert probability == pytest.approx(passed[position], **CLOSE)
+    sums = found.progress.groupby("depth")[["filtered", "smoothed"]].sum()
+    assert (abs(sums - 1) < 1e-12).all().all()
+    for depth, at in found.progress.groupby("depth"):
+        there: dict[str, float] = defaultdict(float)
+        for path in paths:
+            position = path[depth].position if depth < len(path) else "w_inf"
+            there[position] += mass(path) * weight(known, path) / total
+        for position, smoothed in zip(at["position"], at["smoothed"], strict=True):
+            assert smoothed == pytest.approx(there[position], **CLOSE)
+
+
+def check_best(found: Any, paths: list[list[Step]], known: Evidence, k: int) -> None:
+    total = sum(mass(path) * weight(known, path) for path in paths)
+    left = [(mass(path) * weight(known, path) / total, path) for path in paths]
+    best = sorted((p for p, _ in left if p > 0), reverse=True)[:k]
+    frame = found.most_probable_paths(k)
+    assert frame["probability"].tolist() == pytest.approx(best, **CLOSE)
+    for listed, probability in zip(frame["labels"], frame["probability"], strict=True):
+        own = [p for p, path in left if [step.label for step in path] == listed]
+        assert any(p == pytest.approx(probability, **CLOSE) for p in own)
+
+
+def check_distribution(
+    found: Any, paths: list[list[Step]], known: Evidence, variables: list[str]
+) -> None:
+    joint: dict[tuple[str, ...], float] = defaultdict(float)
+    for path in paths:
+        joint[tuple(answer(path, v) for v in variables)] += mass(path) * weight(known, path)
+    total = sum(joint.values())
+    frame = found.distribution(variables)
+    assert frame["probability"].sum() == pytest.approx(1, abs=1e-12)
+    rows = frame[variables].itertuples(index=False, name=None)
+    got = dict(zip(rows, frame["probability"], strict=True))
+    assert got == pytest.approx({k: p / total for k, p in joint.items() if p}, **CLOSE)
+    conditional = found.distribution(variables[-1], given=variables[:-1])
+    for *row, probability in conditional.itertuples(index=False, name=None):
+        of_given = sum(p for k, p in joint.items() if k[:-1] == tuple(row[:-1]))
+        assert probability == pytest.approx(joint[tuple(row)] / of_given, **CLOSE)
+    if len(variables) == 1:
+        single = found.marginals(variables)
+        assert single["label"].tolist() == frame[variables[0]].tolist()
+        assert single["probability"].tolist() == pytest.approx(frame["probability"].tolist())
+
+
+@run(25)
+@given(staged_trees(jumps=True, cross_variables=True), st.data())
+def test_positions_that_ask_different_variables_give_no_wrong_number(
+    db: Database, sample: StagedSample, data: st.DataObject
+) -> None:
+    ceg = ceg_of(db, sample, hyperstages="labels")
+    paths = all_paths(db)
+    asked: dict[str, set[str]] = defaultdict(set)
+    for step in itertools.chain.from_iterable(paths):
+        asked[step.position].add(step.variable)
+    step = data.draw(st.sampled_from(sorted({s for path in paths for s in path})))
+    right = sum(mass(p) for p in paths if answer(p, step.variable) == step.label)
+    if any(len(variables) > 1 for variables in asked.values()):
+        with pytest.raises(QueryError, match="asks different variables"):
+            ceg.probability({step.variable: step.label})
+    else:
+        assert ceg.probability({step.variable: step.label}) == pytest.approx(right, **CLOSE)
+    best = max(mass(path) for path in paths)
+    assert ceg.most_probable_paths()["probability"].item() == pytest.approx(best, **CLOSE)
+    assert ceg.given(visits(step.position)).probability(visits(step.position)) == 1
+
+
+# =============================================================================
+# The numbers of SPEC 8
+# =============================================================================
+
+
+def set_chances(
+    db: Database, ceg: ChainEventGraph, chances: Mapping[tuple[str, str], float]
+) -> ChainEventGraph:
+    """Give edges, by position and label, their probabilities; no prior gives them all."""
+    with db._store.writing() as (con, _):
+        for (position, label), probability in chances.items():
+            con.execute(
+                "update cegdb.ceg_edge set probability = $chance from cegdb.ceg_edges as e "
+                "where ceg_edge.ceg_id = $ceg_id and e.ceg = $ceg and e.source = $position "
+                "and e.label = $label and ceg_edge.source_id = e.source_id "
+                "and ceg_edge.label_id = e.label_id",
+                {
+                    "chance": probability,
+                    "ceg_id": ceg.id,
+                    "ceg": ceg.name,
+                    "position": position,
+                    "label": label,
+                },
+            )
+    return db.cegs[ceg.name]
+
+
+@pytest.fixture
+def death(db: Database) -> ChainEventGraph:
+    """Return the CEG of W8.1: w1 follows t, w2 follows u, both lead to w3."""
+    sample = death_tree()
+    apart = {path: name + str(path) for path, name in sample.stage.items() if len(path) < 2}
+    ceg = ceg_of(db, sample._replace(stage=sample.stage | apart))
+    chances = {("w0", "t"): 0.4, ("w0", "u"): 0.6, ("w1", "die"): 0.25, ("w1", "live"): 0.75}
+    chances |= {("w2", "die"): 0.5, ("w2", "live"): 0.5, ("w3", "p"): 0.8, ("w3", "q"): 0.2}
+    return set_chances(db, ceg, chances)
+
+
+def test_the_death_ceg_of_the_specification(death: ChainEventGraph) -> None:
+    def near(value: float) -> Any:
+        return pytest.approx(value, abs=1e-15)
+
+    assert death.given().positions.set_index("position")["prior"]["w3"] == near(3 / 5)
+    assert death.probability(X3="p") == near(12 / 25)
+    assert death.given(X3="p").probability(X1="t") == near(1 / 2)
+    not_q = death.given(X3=["p", NOT_APPLICABLE])
+    assert not_q.probability_of_evidence == near(22 / 25)
+    assert not_q.probability(X1="t") == near(17 / 44)
+    assert not_q.given(X1="t").probability(X2="die") == near(5 / 17)
+    assert not_q.given(X1="u").probability(X2="die") == near(5 / 9)
+    assert not_q.given(X2="live").probability(X3="p") == 1
+    best = death.most_probable_paths(3)
+    assert best["labels"].tolist() == [["u", "die"], ["t", "live", "p"], ["u", "live", "p"]]
+    assert best["probability"].tolist() == near([3 / 10, 6 / 25, 6 / 25])
+    # What cegpy gets wrong: each edge lies on some path that has exactly one of the two.
+    one = death.given(exactly(1, [{"X1": "t"}, {"X3": "p"}]))
+    assert one.probability_of_evidence == near(0.4 + 0.48 - 2 * 0.24)
+
+
+def test_exactly_one_of_two_edges_is_not_the_union_of_their_paths(db: Database) -> None:
+    rows = "select i // 2 as a, i % 2 as b from range(4) as t(i)"
+    tree = db.ingest(rows, name="w82", replace=True).event_tree()
+    ceg = tree.set_stages({("0",): "b", ("1",): "b"}).to_ceg()
+    chances = {("w0", "0"): 4 / 7, ("w0", "1"): 3 / 7, ("w1", "0"): 1 / 3, ("w1", "1"): 2 / 3}
+    ceg = set_chances(db, ceg, chances)
+    events = [{"a": "1"}, takes("w1", 0)]
+    assert ceg.probability(exactly(1, events)) == pytest.approx(10 / 21, abs=1e-15)
+
+
+def test_paths_are_never_listed(db: Database) -> None:
+    columns = ", ".join(f"hash(i * 100 + {k}) % 2 as v{k}" for k in range(100))
+    rows = f"select {columns} from range(3) as t(i)"  # noqa: S608
+    survey = db.ingest(rows, name="long", replace=True)
+    ceg = survey.event_tree().set_stages({}).to_ceg()
+    compiled = ceg._conditioned().ceg
+    nodes = np.arange(101)
+    graph = Graph(nodes[::-1].copy(), np.repeat(nodes[:-1], 2), np.repeat(nodes[1:], 2))
+    chain = replace(
+        compiled,
+        graph=graph,
+        position_id=nodes,
+        stage_id=nodes,
+        names=tuple(f"w{i}" for i in nodes),
+        variable=np.append(nodes[:-1], -1),
+        label=np.tile([0, 1], 100),
+        texts=("0", "1") * 100,
+        probability=np.tile([0.25, 0.75], 100),
+        variables=tuple(Variable(f"v{k}", ("0", "1"), {}) for k in range(100)),
+    )
+    everything = condition(chain, All(()))
+    assert n_paths(everything) == 2**100
+    events = exactly(3, [{f"v{k}": "0"} for k in range(100)])
+    right = comb(100, 3) * 0.25**3 * 0.75**97
+    assert probability_of(everything, events) == pytest.approx(right, rel=1e-12)
+    ((edges, best),) = most_probable(everything, 1)
+    assert set(edges % 2) == {1}
+    assert best == pytest.approx(0.75**100, rel=1e-12)
+
+
+# =============================================================================
+# What is asked, and what is refused
+# =============================================================================
+
+
+@pytest.fixture(scope="module")
+def falls(db: Database) -> ChainEventGraph:
+    """Return a CEG with hostile names, codes, and a question not put to all."""
+    rows = [("low", None, 1, 6), ("low", None, 2, 9), ("high", "a|b", 1, 8)]
+    rows += [("high", "a|b", 2, 5), ("high", "c = d", 1, 7), ("high", "c = d", 2, 12)]
+    frame = pd.DataFrame(rows, columns=['ri"sk =', "the treatment", "fall", "n"], dtype=object)
+    codes = {"variables": {"fall": {"values": {1: "yes", 2: "no"}}}}
+    return (
+        db.ingest(frame, name="hostile", count="n", codebook=codes, replace=True)
+        .event_tree()
+        .learn_stages()
+        .to_ceg()
+    )
+
+
+def test_events_are_asked_by_label_or_code_in_any_spelling(falls: ChainEventGraph) -> None:
+    by_label = falls.probability(fall="yes")
+    assert falls.probability({"fall": 1}) == by_label
+    assert falls.probability({"fall": 1.0}) == by_label
+    assert falls.probability({"fall": np.int64(1)}) == by_label
+    assert falls.probability({"fall": ["yes", "no"]}) == 1
+    assert falls.probability({"fall": pd.Series(["yes", "no"])}) == 1
+    assert falls.probability() == 1
+    assert falls.probability({"the treatment": "a|b"}, fall="yes") > 0
+    high = falls.probability({'ri"sk =': "high"})
+    assert falls.probability({"the treatment": NOT_APPLICABLE}) == pytest.approx(1 - high)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda c: c.probability(fal="yes"), "no variable 'fal'(?s:.)*'fall'"),
+        (lambda c: c.probability(fall="yess"), "'fall' has no label 'yess'(?s:.)*'yes'"),
+        (lambda c: c.probability(fall=None), "has the label None"),
+        (lambda c: c.probability(fall=[]), "empty list"),
+        (lambda c: c.probability({"fall": "yes"}, fall="no"), None),
+        (lambda c: c.given({'ri"sk =': "low", "the treatment": "a|b"}), 'ri"sk = = low and'),
+        (lambda c: c.given(fall="yes").given(fall="no"), "fall = yes and fall = no"),
+        (lambda c: c.given(visits("w99")), "no position 'w99'"),
+        (lambda c: c.given(visits(1.5)), "a position is 1.5"),
+        (lambda c: c.given(takes("w0", "medium")), "w0 of CEG 'hostile' has no edge 'medium'"),
+        (lambda c: c.given(avoids("w0")), "probability 0 in CEG 'hostile': avoids w0"),
+        (lambda c: c.given("fall"), "evidence is 'fall'"),
+        (lambda c: c.given(likelihood("fall", {"yes": 1})), "lacks 'no'"),
+        (lambda _: likelihood("fall", {"yes": -1}), "fall = yes is -1"),
+        (lambda _: likelihood("fall", {"yes": 0}), "0 for every label"),
+        (lambda _: exactly(3, [{"fall": "yes"}]), "3 of 1 events"),
+        (lambda _: before({"fall": "yes", "x": "y"}, visits("w1")), "cannot be counted"),
+        (lambda c: c.given(before(avoids("w1"), visits("w2"))), "at no moment"),
+        (lambda c: c.most_probable_paths(0), "k is 0"),
+        (lambda c: c.distribution(["fall", "fall"]), "named twice"),
+        (lambda c: c.expected_cost({"fall": {"yes": "much"}}), "fall = yes is 'much'"),
+        (lambda c: c.expected_cost({"fall": 5}), "the cost of 'fall' is 5"),
+    ],
+)
+def test_what_cannot_be_asked_is_said(
+    falls: ChainEventGraph, ask: Callable[[ChainEventGraph], object], message: str | None
+) -> None:
+    if message is None:
+        assert ask(falls) == 0
+        return
+    with pytest.raises(QueryError, match=message):
+        ask(falls)
+
+
+def test_costs_are_of_variables_or_of_edges(falls: ChainEventGraph) -> None:
+    costs = {"fall": {"yes": 100, "no": 1}, "w0": {"high": 10}}
+    fall, high = falls.probability(fall="yes"), falls.probability(takes("w0", "high"))
+    right = 100 * fall + (1 - fall) + 10 * high
+    assert falls.expected_cost(costs) == pytest.approx(right, rel=1e-12)
+    given_high = falls.given(takes("w0", "high")).expected_cost({"w0": {"high": 10}})
+    assert given_high == pytest.approx(10, rel=1e-12)
+
+
+def test_labels_that_a_staging_joins_are_asked_as_it_shows_them(db: Database) -> None:
+    rows = "select ['ill', 'ill*', 'well'][1 + i % 3] as x, i % 2 as y from range(60) as t(i)"
+    tree = db.ingest(rows, name="joined", replace=True).event_tree(order=["y", "x"])
+    plain = tree.learn_stages().to_ceg()
+    assert 0 < plain.probability(x="ill*") < plain.probability(x=["ill", "ill*"])
+    codes = {"variables": {"x": {"same": [["ill", "ill*"]]}}}
+    ill = "if(i % 2 = 0, 'ill', 'ill*')"
+    rows = f"select if(i // 2 % 2 = 0, {ill}, 'well') as x, i % 2 as y from range(60) as t(i)"  # noqa: S608
+    same = db.ingest(rows, name="same", codebook=codes, replace=True)
+    ceg = same.event_tree(order=["y", "x"]).learn_stages().to_ceg()
+    assert ceg.probability(x="ill*") == ceg.probability(x="ill") == pytest.approx(0.5)
+
+
+def test_a_ceg_made_again_is_asked_anew(db: Database) -> None:
+    rows = "select i % 4 < 1 as x from range(40) as t(i)"
+    survey = db.ingest(rows, name="more", replace=True)
+    ceg = survey.event_tree().learn_stages().to_ceg()
+    few = ceg.probability(x=True)
+    survey.append("select true as x from range(40)")
+    db.rebuild()
+    assert ceg.probability(x=True) > few
