@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import secrets
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 import duckdb
 
 from cegdb.errors import GraphError, path_of
 from cegdb.small_cells import shown
-from cegdb.sqlfiles import registered
+from cegdb.sqlfiles import raise_interrupt, raise_out_of_memory, registered
 from cegdb.store import quoted
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator
+    from collections.abc import Mapping
     from pathlib import Path
 
     import pandas as pd
@@ -73,16 +72,9 @@ def export_table(
     ...
     cegdb.errors.GraphError: falls.xls ends in none of .csv, .parquet, .json
     """
-    with (
-        _written_whole(path) as copies,
-        store.reading() as con,
-        shown(store, view, {column: name}, min_n) as relation,
-    ):
-        con.execute(
-            f"copy (select * from {relation} where {column} = $name order by all) {copies}",  # noqa: S608
-            {"name": name},
-        )
-    return path_of(path)
+    with store.reading() as con, shown(store, view, {column: name}, min_n) as relation:
+        query = f"select * from {relation} where {column} = $name order by all"  # noqa: S608
+        return export_query(con, query, path, {"name": name})
 
 
 def write_frame(store: Store, frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
@@ -118,31 +110,61 @@ def write_frame(store: Store, frame: pd.DataFrame, path: str | os.PathLike[str])
         f"{column} as {quoted(str(name))}"
         for column, name in zip(plain.columns, frame.columns, strict=True)
     )
-    with (
-        _written_whole(path) as copies,
-        store.reading() as con,
-        registered(con, "written_frame", plain),
-    ):
-        con.execute(f"copy (select {names} from written_frame) {copies}")  # noqa: S608
-    return path_of(path)
+    with store.reading() as con, registered(con, "written_frame", plain):
+        return export_query(con, f"select {names} from written_frame", path, {})  # noqa: S608
 
 
-@contextmanager
-def _written_whole(path: str | os.PathLike[str]) -> Iterator[str]:
-    """Give the end of a COPY to another file, which then takes the place of this one."""
+def table_file(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a table file that can be written.
+
+    Raises
+    ------
+    GraphError
+        Its suffix is none of ``TABLE_FILES``, or there is no such folder.
+    """
     file = path_of(path)
-    options = _FORMATS.get(file.suffix.lower())
-    if options is None:
+    if file.suffix.lower() not in _FORMATS:
         raise GraphError(f"{file} ends in none of {', '.join(_FORMATS)}")
     if not file.parent.is_dir():
         raise GraphError(f"there is no folder {str(file.parent)!r} to write to")
+    return file
+
+
+def export_query(
+    con: duckdb.DuckDBPyConnection,
+    query: str,
+    path: str | os.PathLike[str],
+    params: Mapping[str, object] | None = None,
+) -> Path:
+    r"""Write the rows of a query to a file, whole or not at all.
+
+    Parameters
+    ----------
+    con
+        Runs it.
+    query, params
+        One SELECT.
+    path
+        As for `export_table`.
+
+    Examples
+    --------
+    >>> import duckdb, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     export_query(duckdb.connect(), "select 1 as x", f"{folder}/one.csv").read_text()
+    'x\n1\n'
+    """
+    file = table_file(path)
     part = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
     target = str(part).replace("'", "''")
     try:
-        yield f"to '{target}' ({options})"
+        con.execute(f"copy ({query}) to '{target}' ({_FORMATS[file.suffix.lower()]})", params)
         part.replace(file)
     except (duckdb.Error, OSError) as error:
+        raise_interrupt(error)
+        raise_out_of_memory(error)
         reason = str(error).strip().splitlines()[0]
         raise GraphError(f"{file} cannot be written: {reason}") from None
     finally:
         part.unlink(missing_ok=True)
+    return file

@@ -342,6 +342,11 @@ class Steps:
     ) -> None:
         """Drop the temp tables; after an error the caller's rollback does it."""
         if kind is None:
+            self.drop_all()
+
+    def drop_all(self) -> None:
+        """Drop all temp tables and views made here; in an aborted transaction do nothing."""
+        with suppress(duckdb.TransactionException):
             self.drop(self._tables.copy())
 
     def drop(self, tables: Iterable[str]) -> None:

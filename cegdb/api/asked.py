@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cegdb.errors import StaleError
+from cegdb.api.rows import Answering
+from cegdb.errors import QueryError, StaleError
 from cegdb.evidence import All, answers, evidence_of
 from cegdb.query import asking
 from cegdb.query.conditioning import save_conditioned
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from cegdb.api.delivered import Assigned
     from cegdb.api.graph import ChainEventGraph
     from cegdb.evidence import Asked, Evidence
     from cegdb.query.asking import Conditioned
@@ -299,7 +301,7 @@ class Askable:
         return asking.n_paths(self._conditioned())
 
 
-class Given(Askable):
+class Given(Askable, Answering):
     """A CEG given evidence: made by `ChainEventGraph.given`, asked like it."""
 
     def __init__(self, conditioned: Conditioned, graph: ChainEventGraph) -> None:
@@ -308,6 +310,14 @@ class Given(Askable):
 
     def _graph(self) -> ChainEventGraph:
         return self._of
+
+    def assign(self, *_: object, **__: object) -> Assigned:
+        """Refuse: the situations and stages are those of the CEG without evidence."""
+        raise QueryError(
+            "evidence changes the probabilities of a CEG, so that its situations have other "
+            "stages",
+            hint="assign rows by the CEG itself; complete and score work given evidence",
+        )
 
     def _conditioned(self) -> Conditioned:
         return self._found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cegdb.cli import (
+    answering,
     asking,
     causal,
     certainty,
@@ -17,6 +18,7 @@ from cegdb.cli import (
 from cegdb.cli.group import main
 
 __all__ = [
+    "answering",
     "asking",
     "causal",
     "certainty",

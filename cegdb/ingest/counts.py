@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _MOST: Final = (1 << 63) - 1
 # A count as it may be written: 12, 12.0, and 1e+05 as R writes it; never rounded.
-_WHOLE: Final = (
+WHOLE: Final = (
     "(case when regexp_full_match(written, '[+-]?[0-9]+([.]0*)?') "
     "then try_cast(split_part(written, '.', 1) as hugeint) "
     "when regexp_full_match(written, '[+-]?[0-9]+([.][0-9]*)?[eE][+-]?[0-9]+') "
@@ -43,7 +43,7 @@ def looks_like(name: str) -> str | None:
 
 def check_counts(steps: Steps, relation: Relation, settings: Settings) -> int:
     """Refuse counts that are no whole numbers >= 0; return how many lines count 0."""
-    whole = "1" if settings.count is None else _WHOLE
+    whole = "1" if settings.count is None else WHOLE
     bad = steps.rows(
         f"select written, sum(n_lines) from temp.source_line "  # noqa: S608
         f"where {_refused(whole)} group by written order by written limit 6"
@@ -85,7 +85,7 @@ def _bad_rows(steps: Steps, relation: Relation, settings: Settings) -> str:
     query = (
         "select i from (select row_number() over () as i, "  # noqa: S608
         f"{settings.written} as written from {relation.from_clause}) "
-        f"where {_refused(_WHOLE)} order by i limit 6"
+        f"where {_refused(WHOLE)} order by i limit 6"
     )
     lines = [row[0] for row in steps.rows(query, relation.params_of(query))]
     word = "row" if len(lines) == 1 else "rows"

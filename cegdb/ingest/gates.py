@@ -280,7 +280,7 @@ def _report(
 
 def _word(variable: Variable, code: int) -> str:
     known = [*variable.values, *variable.missing, "(blank)", NOT_APPLICABLE]
-    return known[code - 1]
+    return known[code - 1] if code <= len(known) else "(unknown)"
 
 
 def gate_hints(report: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -30,7 +30,8 @@ class Relation:
 
     ``chunks`` gives the rows of a file that DuckDB cannot read, for the columns asked for;
     they are then in the table ``from_clause``. ``parts`` are the files read as one, and
-    ``source_column`` is the column, if any, that tells them apart.
+    ``source_column`` is the column, if any, that tells them apart. ``typed`` has the columns
+    as they are, where they have types.
     """
 
     described: str
@@ -50,6 +51,7 @@ class Relation:
     files: list[str] = field(default_factory=list)
     source_column: str | None = None
     progress: Progress = field(default_factory=Progress)
+    typed: list[str] = field(default_factory=list)
 
     @property
     def shown(self) -> str:
@@ -91,7 +93,8 @@ def typed(
     }
     places = ", ".join(f"f{i}" for i in range(len(kinds)))
     source = f"{relation} as x({places})"
-    return Relation(described, name, names, cells, source, level_order=order)
+    as_is = [f"f{i}" for i in range(len(kinds))]
+    return Relation(described, name, names, cells, source, level_order=order, typed=as_is)
 
 
 def _enum_labels(con: duckdb.DuckDBPyConnection, kind: str) -> list[str]:

@@ -109,7 +109,7 @@ def survey_before(catalog: sa.Connection, survey_id: int) -> Before:
     return Before(found, variables, used)
 
 
-def _request_again(before: Before, columns: Sequence[str], decimal: str | None) -> Request:
+def request_again(before: Before, columns: Sequence[str], decimal: str | None) -> Request:
     """Return the request that a survey was made with, for other columns."""
     said = before.settings
     gates = {name: rule for name, rule in said.get("gates", {}).items() if name in columns}
@@ -153,7 +153,7 @@ def settled_again(
             hint="refresh it with all its files at once, or ingest them as another survey",
         )
     renamed, columns, found_as, hints = _matched(relation, before, is_append=is_append)
-    settings = settled(renamed, _request_again(before, columns, decimal))
+    settings = settled(renamed, request_again(before, columns, decimal))
     for name, variable in settings.variables.items():
         variable.is_later = True
         variable.former = before.variables.get(name) if is_append else None
@@ -198,7 +198,7 @@ def _matched(
     wanted = [*others, *before.variables]
     found = {column: column for column in wanted if column in relation.columns}
     for column in wanted:
-        fits = None if column in found else _fits(column, relation, taken=found)
+        fits = None if column in found else fitting(column, relation, taken=found)
         if fits is not None:
             found[column] = fits
     lacking = [column for column in wanted if column not in found]
@@ -245,7 +245,7 @@ def _matched(
     return renamed, [*columns, *came], found_as, hints
 
 
-def _fits(column: str, relation: Relation, taken: Mapping[str, str]) -> str | None:
+def fitting(column: str, relation: Relation, taken: Mapping[str, str]) -> str | None:
     """Return the column of a file that a name means, None if there is none."""
     free = [name for name in relation.columns if name not in taken.values()]
     if not any(name.strip().casefold() == column.strip().casefold() for name in free):

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from cegdb.sqlfiles import Steps
 
 _WRITTEN: Final = r"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?"
-_WEIGHT: Final = (
+WEIGHT: Final = (
     f"(case when regexp_full_match(weighed, '{_WRITTEN}') "
     "then try_cast(weighed as decimal(38, 12)) end)"
 )
 _MOST: Final = 10**18
 _NAMES: Final = ("weight", "weight_sq")
-_REFUSED: Final = f"coalesce({_WEIGHT} not between 0 and {_MOST}, true)"
+_REFUSED: Final = f"coalesce({WEIGHT} not between 0 and {_MOST}, true)"
 
 
 def check_weights(
@@ -50,8 +50,8 @@ def check_weights(
             else "correct those rows, or leave them out of the file",
         )
     ((total, least, most, n_zero, n_long),) = steps.rows(
-        f"select coalesce(sum({_WEIGHT} * n_lines), 0), min({_WEIGHT}), max({_WEIGHT}), "  # noqa: S608
-        f"coalesce(sum(n_lines) filter (where {_WEIGHT} = 0), 0), "
+        f"select coalesce(sum({WEIGHT} * n_lines), 0), min({WEIGHT}), max({WEIGHT}), "  # noqa: S608
+        f"coalesce(sum(n_lines) filter (where {WEIGHT} = 0), 0), "
         "coalesce(sum(n_lines) filter ("
         "where regexp_matches(weighed, '[.][0-9]{12}[0-9]*[1-9]') or weighed ilike '%e-%'), 0) "
         "from temp.source_line"
@@ -72,9 +72,9 @@ def weight_columns(settings: Settings) -> str:
     """Return the SQL of a line's weight and squared weight, given ``n`` respondents."""
     if settings.weight is None:
         return ", ".join(f"cast(null as decimal(38, 12)) as {name}" for name in _NAMES)
-    square = f"cast(cast({_WEIGHT} as double) * cast({_WEIGHT} as double) as decimal(38, 12))"
+    square = f"cast(cast({WEIGHT} as double) * cast({WEIGHT} as double) as decimal(38, 12))"
     return (
-        f"cast({_WEIGHT} * n as decimal(38, 12)) as weight, "
+        f"cast({WEIGHT} * n as decimal(38, 12)) as weight, "
         f"cast({square} * n as decimal(38, 12)) as weight_sq"
     )
 

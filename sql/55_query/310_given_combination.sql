@@ -1,0 +1,20 @@
+-- step:    given_combination
+-- mode:    create
+-- purpose: The distinct combinations of answers of rows to be answered, in the order in which
+--          they first occur.
+-- reads:   coded_row
+-- writes:  given_combination(combination_id, codes)
+-- params:  none
+-- source:  DESIGN 2
+with combination as (
+    select
+        cells,
+        min(row_number) as first_row
+    from temp.coded_row
+    group by cells
+)
+
+select
+    row_number() over (order by first_row) - 1 as combination_id,
+    cells as codes
+from combination

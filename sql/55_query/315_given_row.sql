@@ -1,0 +1,13 @@
+-- step:    given_row
+-- mode:    create
+-- purpose: The rows to be answered with their combination of answers, and what is kept of them.
+-- reads:   coded_row, given_combination
+-- writes:  given_row(row_number, n, weight, combination_id)
+-- params:  none
+-- source:  DESIGN 2
+select
+    r.* exclude (cells),
+    c.combination_id
+from temp.coded_row as r
+inner join temp.given_combination as c on r.cells = c.codes
+order by r.row_number

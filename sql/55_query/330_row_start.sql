@@ -1,0 +1,20 @@
+-- step:    row_start
+-- mode:    create
+-- purpose: The way to the root: of every combination that answers no variable before it.
+-- reads:   given_cell
+-- writes:  row_start(height, combination_id, edge, source, target, target_height,
+--          log_probability)
+-- params:  root_rank INTEGER, place in the order of the variable of the root
+--          root_height INTEGER, its height
+-- source:  SPEC 8
+select
+    cast(-1 as integer) as height,
+    combination_id,
+    cast(-1 as integer) as edge,
+    cast(-1 as integer) as source,
+    cast(0 as integer) as target,
+    cast($root_height as integer) as target_height,
+    cast(0 as double) as log_probability
+from temp.given_cell
+group by combination_id
+having count(*) filter (where is_given and rank < $root_rank) = 0

@@ -1,0 +1,39 @@
+-- step:    row_way
+-- mode:    append temp.row_way
+-- purpose: The edges of one height of the CEG that agree with the answers of each combination
+--          which reaches their source; an edge that jumps over an answered variable does not.
+-- reads:   row_way, query_node, given_cell, query_edge
+-- writes:  row_way(height, combination_id, edge, source, target, target_height,
+--          log_probability)
+-- params:  height INTEGER, of the positions, the highest first
+-- source:  SPEC 8
+with here as (
+    select distinct
+        combination_id,
+        target as node
+    from temp.row_way
+    where target_height = $height
+),
+
+asked as materialized (
+    select
+        h.combination_id,
+        h.node,
+        c.answer,
+        c.next_rank
+    from here as h
+    inner join temp.query_node as n on h.node = n.node
+    inner join temp.given_cell as c on h.combination_id = c.combination_id and n.rank = c.rank
+)
+
+select
+    $height as height,
+    a.combination_id,
+    e.edge,
+    a.node as source,
+    e.target,
+    e.target_height,
+    e.log_probability
+from asked as a
+inner join temp.query_edge as e on a.node = e.source and a.answer = e.code
+where a.next_rank >= e.target_rank

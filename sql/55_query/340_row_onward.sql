@@ -1,0 +1,46 @@
+-- step:    row_onward
+-- mode:    append temp.row_onward
+-- purpose: From the positions of one height to the sink, for each combination of answers: the
+--          log of the probability of the answers to come, that of the most probable way, and
+--          its edge; of ways alike to 1e-12 the first in level order.
+-- reads:   row_way, row_onward
+-- writes:  row_onward(height, combination_id, node, edge, best, total)
+-- params:  height INTEGER, of the positions, the lowest first
+--          lowest INTEGER, the smallest height above 0 to which an edge leads from here
+-- source:  SPEC 8
+with item as (
+    select
+        w.combination_id,
+        w.source,
+        w.edge,
+        w.log_probability + coalesce(o.best, 0) as best,
+        w.log_probability + coalesce(o.total, 0) as total
+    from temp.row_way as w
+    left join temp.row_onward as o
+        on
+            w.combination_id = o.combination_id
+            and w.target = o.node
+            and o.height >= $lowest
+    where w.height = $height and (w.target_height = 0 or o.node is not null)
+),
+
+peak as (
+    select
+        combination_id,
+        source,
+        max(best) as best,
+        max(total) as total
+    from item
+    group by combination_id, source
+)
+
+select
+    $height as height,
+    p.combination_id,
+    p.source as node,
+    min(i.edge) filter (where i.best >= p.best - 1e-12) as edge,
+    p.best,
+    p.total + ln(fsum(exp(i.total - p.total))) as total
+from item as i
+inner join peak as p on i.combination_id = p.combination_id and i.source = p.source
+group by p.combination_id, p.source, p.best, p.total

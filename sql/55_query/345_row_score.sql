@@ -1,0 +1,26 @@
+-- step:    row_score
+-- mode:    append temp.row_score
+-- purpose: Of each combination: how many variables it answers and leaves open, the log of the
+--          probability of its answers, and that of its most probable path.
+-- reads:   given_cell, row_onward
+-- writes:  row_score(combination_id, n_answered, n_open, log_likelihood, log_best)
+-- params:  none
+-- source:  SPEC 8
+with cell as (
+    select
+        combination_id,
+        count(*) filter (where is_given) as n_answered,
+        count(*) filter (where answer < 0) as n_open
+    from temp.given_cell
+    group by combination_id
+)
+
+select
+    c.combination_id,
+    c.n_answered,
+    c.n_open,
+    least(coalesce(o.total, cast('-infinity' as double)), 0) as log_likelihood,
+    o.best as log_best
+from cell as c
+left join temp.row_onward as o on c.combination_id = o.combination_id and o.node = 0
+order by c.combination_id

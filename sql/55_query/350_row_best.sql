@@ -1,0 +1,26 @@
+-- step:    row_best
+-- mode:    append temp.row_best
+-- purpose: One edge further on the most probable path of each combination, with the answers
+--          that complete it so far, in words.
+-- reads:   row_best, row_onward, query_word, given_cell
+-- writes:  row_best(height, combination_id, node, completion)
+-- params:  height INTEGER, of the positions, the highest first
+-- source:  SPEC 8 (MAP)
+select
+    e.target_height as height,
+    b.combination_id,
+    e.target as node,
+    case
+        when c.answer >= 0 then b.completion
+        when b.completion is null then e.word
+        else b.completion || ', ' || e.word
+    end as completion
+from temp.row_best as b
+inner join temp.row_onward as o
+    on
+        b.combination_id = o.combination_id
+        and b.node = o.node
+        and o.height = $height
+inner join temp.query_word as e on o.edge = e.edge
+inner join temp.given_cell as c on b.combination_id = c.combination_id and e.rank = c.rank
+where b.height = $height

@@ -1,0 +1,58 @@
+-- step:    row_place
+-- mode:    append temp.row_place
+-- purpose: The vertex of the tree at one depth that each combination reaches by its answers,
+--          and where its next answer leads (-1: nowhere, or not known). Rows of the survey
+--          that stopped at a missing answer may have ended in a leaf, whatever they answer
+--          later.
+-- reads:   row_place, vertex, edge, level, variable_rank, given_cell
+-- writes:  row_place(depth, combination_id, vertex_id, child_id)
+-- params:  tree_id INTEGER, the tree
+--          depth INTEGER, of the vertices
+--          first BIGINT, the first combination that walks
+--          is_prefix BOOLEAN, whether rows stop at a missing answer
+-- source:  SPEC 1
+with here as (
+    select
+        combination_id,
+        child_id as vertex_id
+    from temp.row_place
+    where depth = $depth - 1 and child_id >= 0 and combination_id >= $first
+),
+
+following as (
+    select
+        e.parent_id,
+        e.child_id,
+        e.level_id,
+        coalesce(r.rank, 2147483647) as child_rank
+    from cegdb.vertex as k
+    inner join cegdb.edge as e on e.tree_id = $tree_id and k.vertex_id = e.child_id
+    left join temp.variable_rank as r on k.variable_id = r.variable_id
+    where k.tree_id = $tree_id and k.depth = $depth + 1
+),
+
+asked as (
+    select
+        h.combination_id,
+        h.vertex_id,
+        c.level_id,
+        c.next_rank,
+        $is_prefix and c.next_open < c.next_rank as is_stopped
+    from here as h
+    inner join cegdb.vertex as v
+        on v.tree_id = $tree_id and v.depth = $depth and h.vertex_id = v.vertex_id
+    left join temp.variable_rank as r on v.variable_id = r.variable_id
+    left join temp.given_cell as c on h.combination_id = c.combination_id and r.rank = c.rank
+)
+
+select
+    $depth as depth,
+    a.combination_id,
+    a.vertex_id,
+    coalesce(f.child_id, -1) as child_id
+from asked as a
+left join following as f
+    on
+        a.vertex_id = f.parent_id
+        and a.level_id = f.level_id
+        and (a.next_rank >= f.child_rank or (a.is_stopped and f.child_rank = 2147483647))

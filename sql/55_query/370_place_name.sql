@@ -1,0 +1,51 @@
+-- step:    place_name
+-- mode:    create
+-- purpose: The vertices that rows reach, with their stage and position, named as in the views.
+-- reads:   row_place, vertex, variable, stage_member, stage, position_member, position
+-- writes:  place_name(vertex_id, variable, situation, stage, position, stage_id, position_id)
+-- params:  tree_id INTEGER, the tree
+--          staging_id INTEGER, its stages
+--          ceg_id INTEGER, the CEG
+-- source:  DESIGN 4
+with situation as (
+    select
+        vertex_id,
+        variable_id,
+        row_number() over (order by vertex_id) - 1 as number
+    from cegdb.vertex
+    where tree_id = $tree_id and variable_id is not null
+),
+
+stage as (
+    select
+        stage_id,
+        row_number() over (order by stage_id) - 1 as number
+    from cegdb.stage
+    where staging_id = $staging_id
+),
+
+position as (
+    select
+        position_id,
+        stage_id,
+        row_number() over (order by stage_id is null, position_id) - 1 as number
+    from cegdb.position
+    where ceg_id = $ceg_id
+)
+
+select
+    r.vertex_id,
+    q.name as variable,
+    's' || s.number as situation,
+    'u' || u.number as stage,
+    if(p.stage_id is null, 'w_inf', 'w' || p.number) as position,
+    g.stage_id,
+    m.position_id
+from (select distinct vertex_id from temp.row_place where vertex_id >= 0) as r
+left join situation as s on r.vertex_id = s.vertex_id
+left join cegdb.variable as q on s.variable_id = q.variable_id
+left join cegdb.stage_member as g
+    on g.staging_id = $staging_id and r.vertex_id = g.vertex_id
+left join stage as u on g.stage_id = u.stage_id
+left join cegdb.position_member as m on m.ceg_id = $ceg_id and r.vertex_id = m.vertex_id
+left join position as p on m.position_id = p.position_id

@@ -1,0 +1,28 @@
+-- step:    combination_place
+-- mode:    create
+-- purpose: Where each combination is at each depth, with the answer that leads further; NULL
+--          where that is not known.
+-- reads:   row_place, place_name, edge, level, relabelled_edge
+-- writes:  combination_place(combination_id, depth, variable, label, situation, stage,
+--          position, vertex_id, stage_id, position_id)
+-- params:  tree_id INTEGER, the tree
+--          staging_id INTEGER, its stages
+-- source:  DESIGN 4
+select
+    w.combination_id,
+    w.depth,
+    n.variable,
+    coalesce(r.label, l.label) as label,
+    n.situation,
+    n.stage,
+    n.position,
+    w.vertex_id,
+    n.stage_id,
+    n.position_id
+from temp.row_place as w
+inner join temp.place_name as n on w.vertex_id = n.vertex_id
+left join cegdb.edge as e on e.tree_id = $tree_id and w.child_id = e.child_id
+left join cegdb.level as l on e.level_id = l.level_id
+left join cegdb.relabelled_edge as r
+    on r.staging_id = $staging_id and w.child_id = r.child_id
+order by w.combination_id, w.depth

@@ -1,0 +1,21 @@
+-- step:    combination_unseen
+-- mode:    create
+-- purpose: The first answer of each combination that the CEG does not know.
+-- reads:   given_combination, unseen_code
+-- writes:  combination_unseen(combination_id, unseen)
+-- params:  none
+-- source:  DESIGN 4
+with cell as (
+    select
+        combination_id,
+        unnest(codes) as code,
+        generate_subscripts(codes, 1) - 1 as rank
+    from temp.given_combination
+)
+
+select
+    c.combination_id,
+    min_by(u.word, c.rank) as unseen
+from cell as c
+inner join temp.unseen_code as u on c.rank = u.rank and c.code = u.code
+group by c.combination_id

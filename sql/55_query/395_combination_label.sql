@@ -1,0 +1,18 @@
+-- step:    combination_label
+-- mode:    create
+-- purpose: The distribution of the open variables of each combination, labels in words.
+-- reads:   row_label, query_label, variable_rank, variable
+-- writes:  combination_label(combination_id, rank, place, variable, label, probability)
+-- params:  none
+-- source:  SPEC 8
+select
+    d.combination_id,
+    d.rank,
+    d.place,
+    v.name as variable,
+    q.label,
+    d.probability
+from temp.row_label as d
+inner join temp.query_label as q on d.rank = q.rank and d.place = q.place
+inner join temp.variable_rank as r on d.rank = r.rank
+inner join cegdb.variable as v on r.variable_id = v.variable_id

@@ -1,0 +1,26 @@
+-- step:    answered_total
+-- mode:    fetch
+-- purpose: How many respondents the rows answered stand for, the weight they have, and the
+--          sum of the logs of the probability of their answers, where that is not 0.
+-- reads:   given_row, row_score
+-- writes:  answered_total(n_rows, n, weight, n_impossible, weight_impossible, log_score)
+-- params:  none
+-- source:  SPEC 8
+with answered as (
+    select
+        r.n,
+        r.n * cast(coalesce(r.weight, 1) as double) as weight,
+        s.log_likelihood,
+        isinf(s.log_likelihood) as is_impossible
+    from temp.given_row as r
+    inner join temp.row_score as s on r.combination_id = s.combination_id
+)
+
+select
+    count(*) as n_rows,
+    coalesce(sum(n), 0) as n,
+    coalesce(fsum(weight), 0) as weight,
+    coalesce(sum(n) filter (where is_impossible), 0) as n_impossible,
+    coalesce(fsum(weight) filter (where is_impossible), 0) as weight_impossible,
+    coalesce(fsum(weight * log_likelihood) filter (where not is_impossible), 0) as log_score
+from answered

@@ -1,0 +1,24 @@
+-- step:    unseen_total
+-- mode:    fetch
+-- purpose: How many respondents gave each answer that the CEG does not know.
+-- reads:   given_row, given_combination, unseen_code
+-- writes:  unseen_total(rank, word, n)
+-- params:  none
+-- source:  DESIGN 4
+with cell as (
+    select
+        combination_id,
+        unnest(codes) as code,
+        generate_subscripts(codes, 1) - 1 as rank
+    from temp.given_combination
+)
+
+select
+    u.rank,
+    u.word,
+    sum(r.n) as n
+from cell as c
+inner join temp.unseen_code as u on c.rank = u.rank and c.code = u.code
+inner join temp.given_row as r on c.combination_id = r.combination_id
+group by u.rank, u.word
+order by u.rank asc, n desc, u.word asc
