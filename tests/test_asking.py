@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 from collections import defaultdict
 from dataclasses import replace
@@ -12,12 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracle import BLANK, NOT_APPLICABLE, labels
 from strategies import StagedSample, death_tree, staged_trees
 
 import cegdb
+from cegdb.cli import main
 from cegdb.errors import QueryError
 from cegdb.evidence import (
     All,
@@ -528,3 +531,62 @@ def test_a_ceg_made_again_is_asked_anew(db: Database) -> None:
     survey.append("select true as x from range(40)")
     db.rebuild()
     assert ceg.probability(x=True) > few
+
+
+# =============================================================================
+# The command line
+# =============================================================================
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = str(tmp_path_factory.mktemp("ask") / "s.duckdb")
+    with cegdb.open(path) as db:
+        rows = 'select i % 2 as "a=b", i % 8 < 3 as y from range(80) as t(i)'
+        db.ingest(rows, name="s").event_tree().learn_stages().to_ceg()
+    return path
+
+
+def told(file: str, *words: str) -> tuple[str, str, int]:
+    result = CliRunner().invoke(main, ["ask", file, "s", *words], prog_name="cegdb")
+    return result.stdout, result.stderr, result.exit_code
+
+
+def test_the_command_asks_what_the_library_does(file: str) -> None:
+    with cegdb.open(file, read_only=True) as db:
+        ceg = db.cegs["s"]
+        right = ceg.given({"a=b": "0"}).probability(y="True")
+        best = ceg.most_probable_paths(1)["path"].item()
+    out, err, code = told(file, "y=True", "--given", '"a=b"=0', "--format", "json")
+    assert (json.loads(out)[0]["event"], code) == ("y = True", 0)
+    assert json.loads(out)[0]["probability"] == pytest.approx(right, rel=1e-14)
+    assert err.startswith("given a=b = 0: probability 0.5")
+    same = told(file, "y=True", "--evidence", '{"a=b": ["0"]}', "--format", "json")
+    assert same[0] == out
+    assert told(file)[0].startswith("variable,label,probability\na=b,0,0.5")
+    assert best in told(file, "--paths", "1")[0]
+    joint = told(file, "--variables", "y", "--by", "a=b")[0].splitlines()
+    assert joint[0] == "a=b,y,probability"
+    assert len(joint) == 5
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "code"),
+    [
+        (["y"], "'y' is not VARIABLE=LABEL", 3),
+        (["z=1"], "no variable 'z'", 3),
+        (["y=maybe"], "'y' has no label 'maybe'", 3),
+        (["y=True", "--paths", "1"], "one of them", 2),
+        (["--by", "y"], "--by needs --variables", 2),
+        (["--evidence", "{"], "--evidence is no JSON", 3),
+        (["--evidence", '{"kind": "visit"}'], "evidence of kind 'visit' has", 3),
+        (["--given", "y=True", "--evidence", '{"y": "False"}'], "probability 0", 3),
+        (["--paths", "0"], "k is 0", 3),
+    ],
+)
+def test_the_command_says_what_cannot_be_asked(
+    file: str, words: list[str], message: str, code: int
+) -> None:
+    out, err, found = told(file, *words)
+    assert (out, found) == ("", code)
+    assert message in err

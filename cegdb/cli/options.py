@@ -121,7 +121,10 @@ def read_answers(values: Sequence[str]) -> dict[str, list[str]]:
     for value in values:
         match = _ANSWER.fullmatch(value)
         if match is None:
-            raise QueryError(f"{value!r} is not VARIABLE=LABEL")
+            raise QueryError(
+                f"{value!r} is not VARIABLE=LABEL",
+                hint='quote it if it has spaces: "Risk level=High"',
+            )
         name = match[2] if match[1] is None else match[1].replace('""', '"')
         found.setdefault(name, []).append(match[3])
     return found
@@ -181,21 +184,10 @@ def read_paths(values: Sequence[str]) -> list[dict[str, str]]:
 
 
 def read_evidence(texts: Sequence[str], json_text: str | None) -> Evidence:
-    """Read what is known, given as ``VARIABLE=LABEL`` each, and as JSON.
-
-    The first equals sign parts them; a variable given several times has any of the labels.
-    """
+    """Read what is known, given as ``VARIABLE=LABEL`` each, and as JSON."""
     from cegdb.evidence import All, answers, from_json
 
-    labels: dict[str, list[str]] = {}
-    for text in texts:
-        name, equals, label = text.partition("=")
-        if not equals:
-            raise QueryError(
-                f"{text!r} is not VARIABLE=LABEL",
-                hint='quote it if it has spaces: "Risk level=High"',
-            )
-        labels.setdefault(name, []).append(label)
+    labels = read_answers(texts)
     parts = [answers(labels)] if labels else []
     if json_text is not None:
         import json
