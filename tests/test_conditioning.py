@@ -241,7 +241,7 @@ def test_dropping_leaves_no_rows(db: Database, sound: Sound) -> None:
 
 def test_an_older_revision_refuses_what_it_does_not_know(db: Database, sound: Sound) -> None:
     death(db).given(X1="t").save("of t")
-    older = migrate.known_revisions()[-2]
+    older = "0007"
     with pytest.raises(RuntimeError, match="know no CEGs given evidence: drop 'of t'"):
         migrate.upgrade(db._store._engine, older)
     db.drop("ceg", "of t")
