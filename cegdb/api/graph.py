@@ -67,6 +67,7 @@ class ChainEventGraph(Drawn, Independent, Causal, Answering):
             order=[str(name) for name in order] if isinstance(order, list) else [],
             parents=parents,
             statements=statements,
+            is_given=self._row()["staging_id"] is None,
         )
 
     def _by_stages(self) -> tuple[list[str], list[str]]:
