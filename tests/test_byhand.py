@@ -791,6 +791,8 @@ def test_the_examples_of_help_run(
     call("run", shared / "data" / "falls_cegpy.csv", "--db", "falls.duckdb", "--name", "falls")
     if command == "compare":
         call("stages", "falls.duckdb", "falls", "--depends", "Fall: Risk", "--name", "by_hand")
+    if command == "stages":
+        call("network", "falls.duckdb", "falls", "-o", "falls.bif")
     shown = main.commands[command].help or ""
     examples = [line.split("cegdb ", 1)[1] for line in shown.splitlines() if "  cegdb " in line]
     assert examples
