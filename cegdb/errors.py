@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Collection, Iterable, Set
 from numbers import Integral, Real
 from os import PathLike
@@ -234,6 +235,22 @@ def agreeing(n: int, verb: str) -> str:
     ('has', 'have', 'violates')
     """
     return _SINGULARS.get(verb, f"{verb}s") if n == 1 else verb
+
+
+def near_ones(text: str, known: Collection[str]) -> str:
+    """Return a hint for a name that is unknown: those like it, else those there are.
+
+    Examples
+    --------
+    >>> near_ones("Hihg", ["High", "Low"])
+    "did you mean 'High'?"
+    >>> near_ones("x", ["High", "Low"])
+    "it has 'High', 'Low'"
+    """
+    near = difflib.get_close_matches(text, known)
+    if near:
+        return f"did you mean {listed(map(repr, near))}?"
+    return f"it has {listed(map(repr, known))}"
 
 
 def listed(items: Iterable[object], *, most: int = 5) -> str:

@@ -143,7 +143,8 @@ def _files(file: str | os.PathLike[str], other: str, *, replace: bool) -> dict[s
         export.table_file(one)
         if one.exists() and not replace:
             raise NameTakenError(
-                f"there is a file {one} already", hint="give another name, or replace it"
+                f"there is a file {one} already",
+                hint="give another name, or replace it (replace=True, --replace)",
             )
     return files
 
@@ -175,7 +176,8 @@ def _check_tables(
     ).fetchall()
     if schema.casefold() not in {name.casefold() for (name,) in schemas}:
         raise QueryError(
-            f"there is no schema {schema!r}", hint=f"db.sql('create schema {schema}')"
+            f"there is no schema {schema!r}",
+            hint=f"make it in SQL first: create schema {quoted(schema)}",
         )
     found = con.execute(
         "select table_name, table_type from information_schema.tables "
@@ -189,5 +191,5 @@ def _check_tables(
             what = "table" if kind == "BASE TABLE" else kind.lower()
             raise NameTakenError(
                 f"there is a {what} {schema}.{name} already",
-                hint="choose another name, or replace=True for a table",
+                hint="choose another name, or replace a table (replace=True, --replace)",
             )

@@ -33,7 +33,14 @@ if TYPE_CHECKING:
 
 
 class ChainEventGraph(Drawn, Independent, Causal, Answering):
-    """A Chain Event Graph: positions, edges, and the steps that led to it."""
+    """A Chain Event Graph: positions, edges, and the steps that led to it.
+
+    Ask it for probabilities (`probability`, `marginals`, `distribution`,
+    `most_probable_paths`), also when something is known (`given`) or set from outside (`do`,
+    `effect`, `adjustment`); what depends on what (`explain`, `cuts`, `independence`,
+    `test_independence`); of rows (`assign`, `complete`, `score`, `classify`); for synthetic
+    rows (`sample`). Draw or export it (`draw`, `export`, `to_networkx`).
+    """
 
     kind: Kind = "ceg"
 
@@ -67,6 +74,7 @@ class ChainEventGraph(Drawn, Independent, Causal, Answering):
             order=[str(name) for name in order] if isinstance(order, list) else [],
             parents=parents,
             statements=statements,
+            is_given=self._row()["staging_id"] is None,
         )
 
     def _by_stages(self) -> tuple[list[str], list[str]]:

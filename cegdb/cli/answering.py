@@ -108,7 +108,7 @@ def _answer(
 @click.option("--target", metavar="VARIABLE", help="Judge how well it is predicted.")
 @click.option("--given", callback=split_names, help="From which others: A,B,C; else all.")
 @click.option("--calibration", is_flag=True, help="Print its calibration table.")
-@click.option("--bins", type=int, default=10, show_default=True, help="Of that table.")
+@click.option("--bins", type=int, help="Of that table; 10 if left out.")
 @click.option("--count", help="Column of how many respondents a row stands for.")
 @click.option("--weight", help="Column of their weights.")
 @BLANK
@@ -120,7 +120,7 @@ def score(
     file: str,
     target: str | None,
     given: list[str] | None,
-    bins: int,
+    bins: int | None,
     form: str | None,
     *,
     calibration: bool,
@@ -140,6 +140,8 @@ def score(
     """
     if target is None and (given is not None or calibration):
         raise click.UsageError("--given and --calibration need --target")
+    if bins is not None and not calibration:
+        raise click.UsageError("--bins needs --calibration")
     with opened(str(db), read_only=True) as database:
         found = database.cegs[ceg]
         source = source_of(file)
@@ -147,6 +149,7 @@ def score(
             if target is None:
                 told: Any = found.score(source, **read)
             elif calibration:
+                bins = 10 if bins is None else bins
                 frame = found.calibration(source, target, given, bins=bins, **read)
                 print_frame(frame, form)
                 return

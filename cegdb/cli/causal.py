@@ -69,9 +69,10 @@ def do(db: Path, ceg: str, treatment: str, form: str | None, **given: Any) -> No
 
     \b
     Examples:
-      cegdb do falls.duckdb falls Treatment --outcome Fall=Fall
-      cegdb do falls.duckdb falls Treatment=Treated --outcome Fall=Fall --given Risk=High
-      cegdb do falls.duckdb falls Treatment --outcome Fall=Fall --adjust
+      cegdb do falls.duckdb falls Risk --outcome Fall=Fall
+      cegdb do falls.duckdb falls "Risk=Low Risk" --outcome Fall=Fall --adjust
+      cegdb do falls.duckdb falls Treatment --outcome Fall=Fall --absent leave
+      cegdb do falls.duckdb falls Treatment --outcome Fall=Fall --given "Risk=High Risk"
     """
     name, label = _treatment(treatment)
     outcome = read_answers(given["outcome"])
@@ -87,12 +88,9 @@ def do(db: Path, ceg: str, treatment: str, form: str | None, **given: Any) -> No
                 given=group,
                 **{option: given[option] for option in _OF_EFFECT},
             )
-        print_frame(effect.frame, form)
-        say(*effect.notes)
-        if not (given["adjust"] or given["by"] is not None):
-            return
-        for target in outcome:
-            adjusted = found.adjustment(
+        is_adjusted = given["adjust"] or given["by"] is not None
+        adjusted = [
+            found.adjustment(
                 name,
                 target,
                 given["by"],
@@ -101,7 +99,12 @@ def do(db: Path, ceg: str, treatment: str, form: str | None, **given: Any) -> No
                 absent=given["absent"],
                 seed=given["seed"],
             )
-            say(*str(adjusted).splitlines()[:-1])
+            for target in (outcome if is_adjusted else ())
+        ]
+        print_frame(effect.frame, form)
+        say(*effect.notes)
+        for one in adjusted:
+            say(*str(one).splitlines()[:-1])
 
 
 def _treatment(text: str) -> tuple[str, str | None]:

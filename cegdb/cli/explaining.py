@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cegdb.cli.group import main
-from cegdb.cli.options import DB, FORMAT, split_names
+from cegdb.cli.options import DB, FORMAT, read_answers, split_names
 from cegdb.cli.output import collections, opened, print_frame, print_table, say, working
-from cegdb.errors import QueryError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
 STRATA = click.option(
@@ -21,21 +19,9 @@ STRATA = click.option(
 CONTEXT = click.option(
     "--where",
     multiple=True,
-    metavar="VARIABLE=LABEL,LABEL",
-    help="Only where the variable has one of these labels.",
+    metavar="VARIABLE=LABEL",
+    help="Only where this is so; the same variable again: any of these labels.",
 )
-
-
-def _context(values: Sequence[str]) -> dict[str, list[str]]:
-    """Read answers given as ``VARIABLE=LABEL,LABEL,...``."""
-    found: dict[str, list[str]] = {}
-    for value in values:
-        name, equals, labels = value.partition("=")
-        if not equals or name in found:
-            why = "is given twice" if equals else "is not VARIABLE=LABEL,LABEL,..."
-            raise QueryError(f"--where {value!r} {why}")
-        found[name] = split_names(None, None, labels) or []
-    return found
 
 
 @main.command()
@@ -74,8 +60,7 @@ def cuts(db: Path, ceg: str, form: str | None) -> None:
       cegdb cuts falls.duckdb falls --format csv
     """
     with opened(str(db), read_only=True) as database:
-        frame = collections(database)["ceg"][ceg].cuts()
-        print_table(list(frame.columns), frame.to_numpy().tolist(), form)
+        print_frame(collections(database)["ceg"][ceg].cuts(), form)
 
 
 @main.command()
@@ -106,7 +91,7 @@ def independence(
       cegdb independence falls.duckdb falls Fall Treatment --given Risk
       cegdb independence falls.duckdb falls Fall Treatment --where "Risk=Low Risk"
     """
-    context = _context(where)
+    context = read_answers(where)
     with opened(str(db), read_only=True) as database:
         found = collections(database)["ceg"][ceg].independence(
             split_names(None, None, x),
@@ -151,7 +136,7 @@ def test_independence(
       cegdb test-independence falls.duckdb falls Fall Treatment --where "Risk=Low Risk"
       cegdb test-independence falls.duckdb falls Fall Treatment --given Risk --format json
     """
-    context = _context(where)
+    context = read_answers(where)
     asked: list[Any] = [*(given or []), *([context] if context else [])]
     with opened(str(db), read_only=True) as database:
         found = collections(database)["survey"][survey].test_independence(

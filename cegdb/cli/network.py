@@ -64,6 +64,6 @@ def network(
                         "unique, since some combinations of answers do not occur: earlier "
                         "variables were left out first"
                     )
-        print_frame(frame, form)
         if output is not None:
             say_made("written", found.write_bif(output))
+        print_frame(frame, form)

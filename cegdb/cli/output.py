@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 from contextlib import contextmanager, nullcontext
@@ -125,7 +126,7 @@ def print_table(
     if form == "json":
         import json
 
-        records = [dict(zip(names, row, strict=True)) for row in rows]
+        records = [dict(zip(names, map(_finite, row), strict=True)) for row in rows]
         click.echo(json.dumps(records, default=str, ensure_ascii=False, indent=1))
     elif form == "csv":
         import csv
@@ -150,6 +151,11 @@ def print_table(
             table.add_row(*(Text(_shown(value)) for value in row))
         width = None if sys.stdout.isatty() else 200
         Console(width=width).print(table)
+
+
+def _finite(value: object) -> object:
+    """Return a value of a JSON file, which has no infinite numbers: null."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _written(value: object) -> object:

@@ -54,10 +54,10 @@ def ask(
     \b
     Examples:
       cegdb ask falls.duckdb falls Fall=Fall
-      cegdb ask falls.duckdb falls Fall=Fall --given Treatment=Treated
+      cegdb ask falls.duckdb falls Fall=Fall --given "Risk=High Risk"
       cegdb ask falls.duckdb falls --variables Fall --by Risk,Treatment --format csv
       cegdb ask falls.duckdb falls --paths 5 --given Fall=Fall
-      cegdb ask falls.duckdb falls Fall=Fall --evidence '{"Risk": ["High", "Low"]}'
+      cegdb ask falls.duckdb falls Fall=Fall --evidence '{"Risk": ["High Risk"]}'
     """
     if sum((bool(event), variables is not None, paths is not None)) > 1:
         raise click.UsageError("give an event, --variables or --paths, one of them")
@@ -106,10 +106,12 @@ def given(
 
     \b
     Examples:
-      cegdb given falls.duckdb falls Treatment=Treated --name treated
-      cegdb given falls.duckdb falls Fall=Fall "Risk=Very high" Risk=High --name fallers
-      cegdb given falls.duckdb falls --evidence '{"Fall": ["Fall", "Died"]}' --replace
+      cegdb given falls.duckdb falls "Risk=High Risk" --name frail
+      cegdb given falls.duckdb falls Fall=Fall "Risk=Low Risk" "Risk=High Risk" --name fallers
+      cegdb given falls.duckdb falls --evidence '{"Fall": ["Fall"]}' --replace
     """
+    if not known and evidence is None:
+        raise click.UsageError("give VARIABLE=LABEL, or --evidence")
     asked = read_evidence(known, evidence)
     with opened(str(db)) as database:
         found: ChainEventGraph = database.cegs[ceg]

@@ -41,7 +41,7 @@ def sample(
     \b
     Examples:
       cegdb sample falls.duckdb falls -n 1000000 --seed 1 -o rows.parquet
-      cegdb sample falls.duckdb falls Risk=High -n 100 > high.csv
+      cegdb sample falls.duckdb falls "Risk=High Risk" -n 100 > high.csv
     """
     with opened(str(db), read_only=True) as database:
         found = database.cegs[ceg]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from math import fsum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import sqlalchemy as sa
 
-from cegdb.errors import QueryError, agreeing, counted, is_number, items_of, listed
+from cegdb.errors import QueryError, agreeing, counted, is_number, items_of, listed, near_ones
 from cegdb.evidence import Answer, answers, items
 from cegdb.ingest.relation import find_columns
 from cegdb.query.contingency import Cells, g_test, largest_difference, log_bayes_factor
@@ -295,10 +294,9 @@ def _codes(variable: _Known, labels: Sequence[str]) -> list[int]:
     found: list[int] = []
     for label in labels:
         if label not in variable.codes:
-            near = get_close_matches(label, variable.codes) or variable.codes
             raise QueryError(
                 f"{variable.name!r} has no label {label!r}",
-                hint=f"it has {listed(map(repr, near))}",
+                hint=near_ones(label, variable.codes),
             )
         found += variable.codes[label]
     return sorted(set(found))

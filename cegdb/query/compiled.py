@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from cegdb.errors import QueryError, listed
+from cegdb.errors import QueryError, listed, near_ones
 from cegdb.evidence import text_of
 from cegdb.query.propagation import Graph
 from cegdb.sqlfiles import Row, Steps
@@ -47,9 +46,8 @@ class Variable(NamedTuple):
             return self.labels.index(text)
         if text in self.also:
             return self.also[text]
-        near = get_close_matches(text, self.labels) or self.labels
         raise QueryError(
-            f"{self.name!r} has no label {text!r}", hint=f"it has {listed(map(repr, near))}"
+            f"{self.name!r} has no label {text!r}", hint=near_ones(text, self.labels)
         )
 
 
@@ -106,10 +104,9 @@ class Compiled:
         """
         names = [known.name for known in self.variables]
         if variable not in names:
-            near = get_close_matches(str(variable), names) or names
             raise QueryError(
                 f"CEG {self.name!r} has no variable {variable!r}",
-                hint=f"it has {listed(map(repr, near))}",
+                hint=near_ones(str(variable), names),
             )
         self.refuse_mixed()
         return names.index(str(variable))

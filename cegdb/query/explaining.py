@@ -48,6 +48,8 @@ class Counts(NamedTuple):
     parents, statements
         What each answer depends on, and what it is independent of and where, in words:
         read off the stages (SPEC 9.2), most people first.
+    is_given
+        The CEG is given evidence.
     """
 
     n: Ints
@@ -57,6 +59,7 @@ class Counts(NamedTuple):
     order: Sequence[str]
     parents: Sequence[str] = ()
     statements: Sequence[str] = ()
+    is_given: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,6 +105,7 @@ def count_people(
     order: Sequence[str],
     parents: Sequence[str],
     statements: Sequence[str],
+    is_given: bool,
 ) -> Counts:
     """Return the respondents of a CEG, from rows of its views."""
     n = {row["position_id"]: row["n"] for row in positions}
@@ -115,6 +119,7 @@ def count_people(
         order,
         parents,
         statements,
+        is_given,
     )
 
 
@@ -181,7 +186,8 @@ def _people(ceg: Compiled, counts: Counts) -> tuple[str, ...]:
     if not ended:
         return (words,)
     do = agreeing(ended, "do")
-    return words, f"{counted(ended, 'row')} {do} not reach its end, for want of an answer"
+    why = ", or its evidence excludes theirs" if counts.is_given else ""
+    return words, f"{counted(ended, 'row')} {do} not reach its end, for want of an answer{why}"
 
 
 def _outcome(given: Conditioned, counts: Counts, last: str) -> tuple[str, ...]:
