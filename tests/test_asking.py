@@ -49,6 +49,7 @@ from cegdb.query.propagation import Graph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from cegdb.api import ChainEventGraph, Database
 
@@ -590,3 +591,14 @@ def test_the_command_says_what_cannot_be_asked(
     out, err, found = told(file, *words)
     assert (out, found) == ("", code)
     assert message in err
+
+
+def test_the_command_says_that_it_asks_former_rows(tmp_path: Path) -> None:
+    file = str(tmp_path / "s.duckdb")
+    with cegdb.open(file) as db:
+        survey = db.ingest("select i % 2 as y from range(8) as t(i)", name="s")
+        survey.event_tree().learn_stages().to_ceg()
+        survey.append("select 1 as y")
+    out, err, code = told(file, "y=1")
+    assert "note: ceg 's' is stale" in err
+    assert (code, out.splitlines()[0]) == (0, "event,probability")

@@ -9,7 +9,7 @@ import click
 
 from cegdb.cli.group import main
 from cegdb.cli.options import DB, FORMAT, READING, options_of, source_of, split_names
-from cegdb.cli.output import opened, print_frame, print_table, say, say_made, working
+from cegdb.cli.output import asked_ceg, opened, print_frame, print_table, say, say_made, working
 
 if TYPE_CHECKING:
     from cegdb.api.delivered import Found
@@ -88,7 +88,7 @@ def _answer(
     given["keep"] = given["keep"] or ()
     with opened(str(db), read_only=into is None) as database:
         with working(f"reading {file}", database):
-            found: Found = getattr(database.cegs[ceg], verb)(
+            found: Found = getattr(asked_ceg(database, ceg), verb)(
                 source_of(file), file=output, into=into, **more, **given
             )
         say(found.summary)
@@ -143,7 +143,7 @@ def score(
     if bins is not None and not calibration:
         raise click.UsageError("--bins needs --calibration")
     with opened(str(db), read_only=True) as database:
-        found = database.cegs[ceg]
+        found = asked_ceg(database, ceg)
         source = source_of(file)
         with working(f"reading {file}", database):
             if target is None:

@@ -22,6 +22,7 @@ from cegdb.cli.output import (
     print_view,
     say,
     say_made,
+    tell_stale,
     working,
 )
 from cegdb.errors import CegdbError, agreeing, counted
@@ -139,7 +140,7 @@ def export(db: Path, name: str, kind: str, output: Path, min_n: int | None) -> N
     with opened(str(db), read_only=True) as database:
         found = collections(database)[kind][name]
         say_made("written", found.export(output, min_n=min_n))
-        _tell_stale(found)
+        tell_stale(found)
 
 
 @main.command()
@@ -175,15 +176,7 @@ def draw(
     with opened(str(db), read_only=True) as database, working("drawing", database):
         found = collections(database)[kind][name]
         say_made("picture", found.draw(output, edge_info=edge_info, min_n=min_n))
-        _tell_stale(found)
-
-
-def _tell_stale(found: Any) -> None:
-    if found.is_stale:
-        say(
-            f"note: {found.kind} {found.name!r} is stale: its survey has other rows since; "
-            "cegdb rebuild makes it again"
-        )
+        tell_stale(found)
 
 
 @main.command()

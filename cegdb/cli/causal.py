@@ -8,7 +8,7 @@ import click
 
 from cegdb.cli.group import main
 from cegdb.cli.options import DB, FORMAT, read_answers, split_names
-from cegdb.cli.output import opened, print_frame, say, working
+from cegdb.cli.output import asked_ceg, opened, print_frame, say, working
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,7 +78,7 @@ def do(db: Path, ceg: str, treatment: str, form: str | None, **given: Any) -> No
     outcome = read_answers(given["outcome"])
     group = read_answers(given["given"]) or None
     with opened(str(db), read_only=True) as database:
-        found = database.cegs[ceg]
+        found = asked_ceg(database, ceg)
         between = None if label is None else [label]
         with working("intervening", database):
             effect = found.effect(

@@ -8,7 +8,15 @@ import click
 
 from cegdb.cli.group import main
 from cegdb.cli.options import DB, FORMAT, read_answers, split_names
-from cegdb.cli.output import collections, opened, print_frame, print_table, say, working
+from cegdb.cli.output import (
+    asked_ceg,
+    collections,
+    opened,
+    print_frame,
+    print_table,
+    say,
+    working,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +49,7 @@ def explain(db: Path, ceg: str, form: str | None) -> None:
     """
     with opened(str(db), read_only=True) as database:
         with working("explaining", database):
-            found = collections(database)["ceg"][ceg].explain()
+            found = asked_ceg(database, ceg).explain()
         if form is None:
             click.echo(str(found))
         else:
@@ -60,7 +68,7 @@ def cuts(db: Path, ceg: str, form: str | None) -> None:
       cegdb cuts falls.duckdb falls --format csv
     """
     with opened(str(db), read_only=True) as database:
-        print_frame(collections(database)["ceg"][ceg].cuts(), form)
+        print_frame(asked_ceg(database, ceg).cuts(), form)
 
 
 @main.command()
@@ -93,9 +101,9 @@ def independence(
     """
     context = read_answers(where)
     with opened(str(db), read_only=True) as database:
-        found = collections(database)["ceg"][ceg].independence(
-            split_names(None, None, x),
-            split_names(None, None, y),
+        found = asked_ceg(database, ceg).independence(
+            split_names(None, None, x) or [],
+            split_names(None, None, y) or [],
             given=given or [],
             context=context or None,
         )

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.progress import Task
 
-    from cegdb.api import Database
+    from cegdb.api import ChainEventGraph, Database
+    from cegdb.api.named import Named
 
 TABLES = {
     "survey": ("variables", "survey"),
@@ -69,6 +70,22 @@ def opened(
                 db.close()
                 if is_new and path is not None and not db.is_changed:
                     Path(path).unlink(missing_ok=True)
+
+
+def tell_stale(found: Named) -> None:
+    """Tell that an object shows rows of its survey that were added to or replaced since."""
+    if found.is_stale:
+        say(
+            f"note: {found.kind} {found.name!r} is stale: its survey has other rows since; "
+            "cegdb rebuild makes it again"
+        )
+
+
+def asked_ceg(database: Database, name: str) -> ChainEventGraph:
+    """Return the CEG of that name, telling if it is stale."""
+    found: ChainEventGraph = database.cegs[name]
+    tell_stale(found)
+    return found
 
 
 @contextmanager

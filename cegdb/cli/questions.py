@@ -8,7 +8,7 @@ import click
 
 from cegdb.cli.group import main
 from cegdb.cli.options import DB, EVIDENCE, FORMAT, NAME, REPLACE, read_evidence, split_names
-from cegdb.cli.output import opened, print_frame, print_table, say, working
+from cegdb.cli.output import asked_ceg, opened, print_frame, print_table, say, working
 from cegdb.evidence import All
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def ask(
     given_ = read_evidence(known, evidence)
     asked_ = read_evidence(event, None)
     with opened(str(db), read_only=True) as database:
-        found: Askable = database.cegs[ceg]
+        found: Askable = asked_ceg(database, ceg)
         if given_ != All(()):
             known_ceg = found.given(given_)
             say(f"given {given_}: probability {known_ceg.probability_of_evidence:.6g}")

@@ -10,7 +10,7 @@ import click
 
 from cegdb.cli.group import main
 from cegdb.cli.options import DB, read_answers
-from cegdb.cli.output import opened, say, say_made, working
+from cegdb.cli.output import asked_ceg, opened, say, say_made, working
 
 if TYPE_CHECKING:
     from cegdb.api.asked import Askable
@@ -44,7 +44,7 @@ def sample(
       cegdb sample falls.duckdb falls "Risk=High Risk" -n 100 > high.csv
     """
     with opened(str(db), read_only=True) as database:
-        found = database.cegs[ceg]
+        found = asked_ceg(database, ceg)
         with working("drawing rows", database):
             answers = read_answers(given)
             asked: Askable = found.given(answers) if answers else found
