@@ -523,6 +523,16 @@ def test_labels_that_a_staging_joins_are_asked_as_it_shows_them(db: Database) ->
     assert ceg.probability(x="ill*") == ceg.probability(x="ill") == pytest.approx(0.5)
 
 
+def test_a_variable_that_nobody_answers_is_asked(db: Database) -> None:
+    rows = pd.DataFrame({"x": ["a", "b"], "y": [None, None]})
+    survey = db.ingest(rows, name="nobody", replace=True)
+    ceg = survey.event_tree(missing_policy="category").learn_stages().to_ceg()
+    assert ceg.probability(y="missing") == 1
+    assert list(ceg.marginals()["label"]) == ["a", "b", "missing"]
+    with pytest.raises(QueryError, match="'y' has no label 'c'"):
+        ceg.probability(y="c")
+
+
 def test_a_ceg_made_again_is_asked_anew(db: Database) -> None:
     rows = "select i % 4 < 1 as x from range(40) as t(i)"
     survey = db.ingest(rows, name="more", replace=True)

@@ -213,9 +213,9 @@ def compile_ceg(store: Store, ceg_id: int) -> Compiled:
         )
         levels = steps.rows(
             "select v.variable_id, v.name, l.label_id, l.label, l.original_code "
-            "from cegdb.variable as v inner join cegdb.level as l "
-            "on v.variable_id = l.variable_id "
-            "where v.survey_id = $survey_id and l.kind = 'value' "
+            "from cegdb.variable as v left join cegdb.level as l "
+            "on v.variable_id = l.variable_id and l.kind = 'value' "
+            "where v.survey_id = $survey_id "
             "order by v.variable_id, l.level_id",
             {"survey_id": tree["survey_id"]},
         )
@@ -277,6 +277,8 @@ def _variables(
         if variable_id not in known:
             continue
         _, labels, others = of.setdefault(variable_id, (name, [], []))
+        if label is None:
+            continue
         if label not in labels:
             labels.append(label)
         others += [(other, label) for other in (text, code) if other is not None]
