@@ -41,6 +41,8 @@ class Counts(NamedTuple):
         Respondents of each edge.
     n_left_out
         Those of the survey that the tree leaves out.
+    is_conditioned
+        Whether the CEG is one given evidence, so that answers lead out of it.
     stage_names
         Stage -> its name.
     order
@@ -53,6 +55,7 @@ class Counts(NamedTuple):
     n: Ints
     n_taken: Ints
     n_left_out: int
+    is_conditioned: bool
     stage_names: Mapping[int, str]
     order: Sequence[str]
     parents: Sequence[str] = ()
@@ -99,6 +102,7 @@ def count_people(
     edges: Sequence[Mapping[str, object]],
     *,
     n_left_out: int,
+    is_conditioned: bool,
     order: Sequence[str],
     parents: Sequence[str],
     statements: Sequence[str],
@@ -111,6 +115,7 @@ def count_people(
         np.array([n[i] for i in ceg.position_id.tolist()], np.int64),
         np.array([taken[edge] for edge in zip(sources, ceg.texts, strict=True)], np.int64),
         n_left_out,
+        is_conditioned,
         names_of_stages(positions),
         order,
         parents,
@@ -164,7 +169,7 @@ def _shortened(said: Sequence[str]) -> tuple[str, ...]:
 
 
 def _ordered(ceg: Compiled, counts: Counts) -> list[str]:
-    asked = {variable.name for variable in ceg.variables}
+    asked = {ceg.variables[place].name for place in set(ceg.variable.tolist()) if place >= 0}
     return [name for name in counts.order if name in asked]
 
 
@@ -181,7 +186,10 @@ def _people(ceg: Compiled, counts: Counts) -> tuple[str, ...]:
     if not ended:
         return (words,)
     do = agreeing(ended, "do")
-    return words, f"{counted(ended, 'row')} {do} not reach its end, for want of an answer"
+    why = "for want of an answer"
+    if counts.is_conditioned:
+        why += " or by answers that the evidence rules out"
+    return words, f"{counted(ended, 'row')} {do} not reach its end, {why}"
 
 
 def _outcome(given: Conditioned, counts: Counts, last: str) -> tuple[str, ...]:
