@@ -712,6 +712,15 @@ def test_a_ceg_given_evidence_is_explained_as_far_as_it_asks(db: Database) -> No
     )
 
 
+def test_a_last_question_that_applies_to_nobody_is_explained(db: Database) -> None:
+    rows = [(x, y, z) for x in "ab" for y in "cd" for z in ("u", None)] * 5
+    survey = db.ingest(pd.DataFrame(rows, columns=["x", "y", "z"]), "absent", replace=True)
+    ceg = survey.event_tree(sampling_zeros="full", blank="structural").learn_stages().to_ceg()
+    saved = ceg.given(z="not applicable").save("absent given", replace=True)
+    assert saved.probability(z="not applicable") == 1
+    assert "Who answers" in str(saved.explain())
+
+
 def test_a_ceg_of_one_variable_is_explained(db: Database) -> None:
     survey = db.ingest(pd.DataFrame({"x": ["a", "b"]}), "one", replace=True)
     said = str(survey.event_tree().learn_stages().to_ceg().explain())

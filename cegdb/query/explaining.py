@@ -253,6 +253,8 @@ def _effects(given: Conditioned, counts: Counts, variables: Sequence[str]) -> tu
         (first, second), joint = distribution(given, [name, last])
         rows, found_labels = list(dict.fromkeys(first)), set(second) - {NOT_APPLICABLE}
         columns = [label for label in labels if label in found_labels]
+        if not columns:
+            return ()
         table = np.zeros((len(rows), len(columns)))
         total = np.zeros(len(rows))
         for one, other, mass in zip(first, second, joint.tolist(), strict=True):
