@@ -488,7 +488,10 @@ def test_events_are_asked_by_label_or_code_in_any_spelling(falls: ChainEventGrap
         (lambda c: c.given(before(avoids("w1"), visits("w2"))), "at no moment"),
         (lambda c: c.most_probable_paths(0), "k is 0"),
         (lambda c: c.distribution(["fall", "fall"]), "named twice"),
-        (lambda c: c.expected_cost({"fall": {"yes": "much"}}), "fall = yes is 'much'"),
+        (
+            lambda c: c.expected_cost({"fall": {"yes": "much"}}),
+            "fall = yes is 'much'\nhint: give a finite",
+        ),
         (lambda c: c.expected_cost({"fall": 5}), "the cost of 'fall' is 5"),
     ],
 )
@@ -522,6 +525,31 @@ def test_labels_that_a_staging_joins_are_asked_as_it_shows_them(db: Database) ->
     same = db.ingest(rows, name="same", codebook=codes, replace=True)
     ceg = same.event_tree(order=["y", "x"]).learn_stages().to_ceg()
     assert ceg.probability(x="ill*") == ceg.probability(x="ill") == pytest.approx(0.5)
+
+
+def test_a_label_that_a_staging_renames_means_the_one_it_shows(db: Database) -> None:
+    rows = (
+        "select i % 2 as y, ['good', 'bad', 'good2', 'bad2'][1 + (i % 2) * 2 + i // 2 % 2] as z"
+    )
+    survey = db.ingest(f"{rows} from range(60) as t(i)", name="renamed", replace=True)
+    tree = survey.event_tree(order=["y", "z"])
+    ceg = tree.set_stages({}, relabel={"good2": "good", "bad2": "bad"}).to_ceg(name="renamed")
+    assert ceg.probability(z="good2") == ceg.probability(z="good") == pytest.approx(0.5)
+    assert ceg._conditioned().ceg.variables[1].labels == ("bad", "good")
+    db.sql("create or replace table renamed as select 'good2' as z")
+    by_sql = db.sql("select probability from cegdb.event_probability('renamed', 'renamed')")
+    assert by_sql["probability"].item() == pytest.approx(0.5)
+    assert ceg.given(z="good2").save("renamed given").probability(z="good2") == 1
+
+
+def test_a_variable_that_nobody_answers_is_asked(db: Database) -> None:
+    rows = pd.DataFrame({"x": ["a", "b"], "y": [None, None]})
+    survey = db.ingest(rows, name="nobody", replace=True)
+    ceg = survey.event_tree(missing_policy="category").learn_stages().to_ceg()
+    assert ceg.probability(y="missing") == 1
+    assert list(ceg.marginals()["label"]) == ["a", "b", "missing"]
+    with pytest.raises(QueryError, match="'y' has no label 'c'"):
+        ceg.probability(y="c")
 
 
 def test_a_ceg_made_again_is_asked_anew(db: Database) -> None:

@@ -698,6 +698,35 @@ def test_an_explanation_is_bounded_and_tells_independence(db: Database) -> None:
     assert f"the answer to X2 does not depend on anything that came before (n = {n:,})" in text
 
 
+def test_a_ceg_given_evidence_is_explained_as_far_as_it_asks(db: Database) -> None:
+    rows = [("a", "c", None), ("a", "d", None), ("b", "c", "u"), ("b", "d", "v")] * 5
+    survey = db.ingest(pd.DataFrame(rows, columns=["x", "y", "z"]), "half", replace=True)
+    ceg = survey.event_tree().learn_stages().to_ceg()
+    said = dict(ceg.given(x="a").save("half given", replace=True).explain().sections)
+    assert said["People"][1] == (
+        "10 rows do not reach its end, for want of an answer or by answers that the evidence "
+        "rules out"
+    )
+    assert said["Who answers y"] == (
+        "y is asked of 10 rows at 1 position; probabilities: c 0.500, d 0.500",
+    )
+
+
+def test_a_last_question_that_applies_to_nobody_is_explained(db: Database) -> None:
+    rows = [(x, y, z) for x in "ab" for y in "cd" for z in ("u", None)] * 5
+    survey = db.ingest(pd.DataFrame(rows, columns=["x", "y", "z"]), "absent", replace=True)
+    ceg = survey.event_tree(sampling_zeros="full", blank="structural").learn_stages().to_ceg()
+    saved = ceg.given(z="not applicable").save("absent given", replace=True)
+    assert saved.probability(z="not applicable") == 1
+    assert "Who answers" in str(saved.explain())
+
+
+def test_a_ceg_of_one_variable_is_explained(db: Database) -> None:
+    survey = db.ingest(pd.DataFrame({"x": ["a", "b"]}), "one", replace=True)
+    said = str(survey.event_tree().learn_stages().to_ceg().explain())
+    assert "x is asked of 2 rows at 1 position; probabilities: a 0.500, b 0.500" in said
+
+
 def test_a_ceg_of_mixed_positions_is_explained_without_answers(db: Database) -> None:
     rows = [("a", "p", None), ("a", "q", None), ("b", None, "p"), ("b", None, "q")] * 9
     survey = db.ingest(pd.DataFrame(rows, columns=["x", "y", "z"]), "mixed")

@@ -302,6 +302,16 @@ def test_w9_1_an_independence_in_one_context(db: Database) -> None:
     ]
 
 
+def test_the_catalog_is_not_read_again_for_each_statement(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    staged = staged_on(db, binary("X1", "X2", "X3", "X4"), {("*", "*", "*"): "a"})
+    read, row = [], type(staged)._row
+    monkeypatch.setattr(type(staged), "_row", lambda self: read.append(1) or row(self))
+    assert len(staged.independences) > 2
+    assert len(read) == 1
+
+
 def test_statements_are_those_of_fewest_conditions_and_most_people_first(db: Database) -> None:
     stages = {
         path: "r" if path[0] == "0" else f"{path[1]}{path[2] if path[1] == '1' else ''}"

@@ -197,6 +197,7 @@ BAD: list[tuple[Any, str]] = [
     ({"death": "  "}, r"the new label of 'death' is '  '"),
     ({"death": None}, r"the new label of 'death' is None"),
     ({"death": ("a", "b")}, r"the new label of 'death' is \('a', 'b'\)"),
+    ({"y": {"u": "x"}}, r"the new label of 'y' is \{'u': 'x'\}\nhint: give label -> new"),
     ({"death": "\ud800"}, r"is not UTF-8 text"),
     ({None: "x"}, r"the label of None is None"),
     ({("Outcome", ""): "x"}, r"the label of \('Outcome', ''\) is ''"),

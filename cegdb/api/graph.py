@@ -71,10 +71,10 @@ class ChainEventGraph(Drawn, Independent, Causal, Answering):
             self._rows("positions", "ceg", "position_id", None),
             self._rows("ceg_edges", "ceg", "source_id", None),
             n_left_out=int(told.get("rows_left_out", 0)),
+            is_conditioned=self._row()["staging_id"] is None,
             order=[str(name) for name in order] if isinstance(order, list) else [],
             parents=parents,
             statements=statements,
-            is_given=self._row()["staging_id"] is None,
         )
 
     def _by_stages(self) -> tuple[list[str], list[str]]:
@@ -84,8 +84,10 @@ class ChainEventGraph(Drawn, Independent, Causal, Answering):
         staging = self.staging
         parents = staging.parents
         place = {name: i for i, name in enumerate(dict.fromkeys(parents["variable"]))}
-        later = parents[parents["variable"].map(place) > 0]
-        latest_first = later.iloc[(-later["variable"].map(place)).argsort(kind="stable")]
+        later = parents[parents["variable"].map(place).astype(int) > 0]
+        latest_first = later.iloc[
+            (-later["variable"].map(place).astype(int)).argsort(kind="stable")
+        ]
         try:
             statements = list(staging.independences["sentence"])
         except NetworkError:

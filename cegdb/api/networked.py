@@ -82,13 +82,14 @@ class Networked(Resampled):
         import pandas as pd
 
         found = networks.statements(networks.find_families(self._store, self.id))
+        staging = self.name
         names = [
             "staging", "variable", "independent_of", "given", "context", "n", "share",
             "sentence",
         ]  # fmt: skip
         rows = [
             (
-                self.name,
+                staging,
                 one.variable,
                 one.independent_of,
                 one.given,

@@ -366,7 +366,9 @@ def expected_cost(
             )
         for label, value in of_label.items():
             if not is_number(value):
-                raise QueryError(f"the cost of {name} = {label} is {value!r}")
+                raise QueryError(
+                    f"the cost of {name} = {label} is {value!r}", hint="give a finite number"
+                )
             cost[_edges_named(ceg, name, label, is_variable=name in names)] += float(value)
     visited = given.smoothed[given.graph.source] * given.probability
     return float(np.dot(visited, cost[given.product.edge]))

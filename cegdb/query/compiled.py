@@ -189,6 +189,13 @@ def compile_ceg(store: Store, ceg_id: int) -> Compiled:
             "inner join temp.question_position as p on e.source_id = p.position_id "
             "where p.variable_id is not null order by all"
         )
+        became = steps.rows(
+            "select distinct p.variable_id, unnest(e.raw_labels) as raw_label, e.label_id "
+            "from cegdb.ceg_edge as e inner join temp.question_position as p "
+            "on e.source_id = p.position_id "
+            "where e.ceg_id = $ceg_id and p.variable_id is not null",
+            {"ceg_id": root["ceg_id"]},
+        )
         if root is not ceg:
             _ask(steps, ceg, staging)
         nodes = steps.arrays(
@@ -210,9 +217,9 @@ def compile_ceg(store: Store, ceg_id: int) -> Compiled:
         )
         levels = steps.rows(
             "select v.variable_id, v.name, l.label_id, l.label, l.original_code "
-            "from cegdb.variable as v inner join cegdb.level as l "
-            "on v.variable_id = l.variable_id "
-            "where v.survey_id = $survey_id and l.kind = 'value' "
+            "from cegdb.variable as v left join cegdb.level as l "
+            "on v.variable_id = l.variable_id and l.kind = 'value' "
+            "where v.survey_id = $survey_id "
             "order by v.variable_id, l.level_id",
             {"survey_id": tree["survey_id"]},
         )
@@ -228,6 +235,7 @@ def compile_ceg(store: Store, ceg_id: int) -> Compiled:
         texts,
         np.concatenate([asked, known["variable_id"]]),
         np.concatenate([edges["label_id"], known["label_id"]]),
+        became,
     )
     index = {variable_id: i for i, variable_id in enumerate(ids)} | {SINK: SINK, MIXED: MIXED}
     pairs = zip(asked.tolist(), edges["label_id"].tolist(), strict=True)
@@ -266,18 +274,32 @@ def _variables(
     texts: Mapping[int, str],
     asked: Ints,
     label_id: Ints,
+    became: list[Row],
 ) -> tuple[tuple[Variable, ...], list[int], dict[tuple[int, int], int]]:
     """Return the variables asked, their ids, and the place of each (variable, label)."""
     of: dict[int, tuple[str, list[int], list[tuple[str, int]]]] = {}
     known = set(asked.tolist())
+    shown_at = set(zip(asked.tolist(), label_id.tolist(), strict=True))
+    relabelled: dict[tuple[int, str], set[int]] = {}
+    for variable_id, raw_label, label in became:
+        if raw_label != texts[label]:
+            relabelled.setdefault((variable_id, raw_label), set()).add(label)
     for variable_id, name, label, text, code in levels:
         if variable_id not in known:
             continue
         _, labels, others = of.setdefault(variable_id, (name, [], []))
+        if label is None:
+            continue
+        joined = relabelled.get((variable_id, text), set())
+        if joined and (variable_id, label) not in shown_at:
+            others += [
+                (other, to) for other in (text, code) if other is not None for to in joined
+            ]
+            continue
         if label not in labels:
             labels.append(label)
         others += [(other, label) for other in (text, code) if other is not None]
-    for variable_id, label in sorted(set(zip(asked.tolist(), label_id.tolist(), strict=True))):
+    for variable_id, label in sorted(shown_at):
         if variable_id in of and label not in of[variable_id][1]:
             of[variable_id][1].append(label)
     variables = []

@@ -41,6 +41,8 @@ class Counts(NamedTuple):
         Respondents of each edge.
     n_left_out
         Those of the survey that the tree leaves out.
+    is_conditioned
+        Whether the CEG is one given evidence, so that answers lead out of it.
     stage_names
         Stage -> its name.
     order
@@ -48,18 +50,16 @@ class Counts(NamedTuple):
     parents, statements
         What each answer depends on, and what it is independent of and where, in words:
         read off the stages (SPEC 9.2), most people first.
-    is_given
-        The CEG is given evidence.
     """
 
     n: Ints
     n_taken: Ints
     n_left_out: int
+    is_conditioned: bool
     stage_names: Mapping[int, str]
     order: Sequence[str]
     parents: Sequence[str] = ()
     statements: Sequence[str] = ()
-    is_given: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,10 +102,10 @@ def count_people(
     edges: Sequence[Mapping[str, object]],
     *,
     n_left_out: int,
+    is_conditioned: bool,
     order: Sequence[str],
     parents: Sequence[str],
     statements: Sequence[str],
-    is_given: bool,
 ) -> Counts:
     """Return the respondents of a CEG, from rows of its views."""
     n = {row["position_id"]: row["n"] for row in positions}
@@ -115,11 +115,11 @@ def count_people(
         np.array([n[i] for i in ceg.position_id.tolist()], np.int64),
         np.array([taken[edge] for edge in zip(sources, ceg.texts, strict=True)], np.int64),
         n_left_out,
+        is_conditioned,
         names_of_stages(positions),
         order,
         parents,
         statements,
-        is_given,
     )
 
 
@@ -169,7 +169,7 @@ def _shortened(said: Sequence[str]) -> tuple[str, ...]:
 
 
 def _ordered(ceg: Compiled, counts: Counts) -> list[str]:
-    asked = {variable.name for variable in ceg.variables}
+    asked = {ceg.variables[place].name for place in set(ceg.variable.tolist()) if place >= 0}
     return [name for name in counts.order if name in asked]
 
 
@@ -186,8 +186,10 @@ def _people(ceg: Compiled, counts: Counts) -> tuple[str, ...]:
     if not ended:
         return (words,)
     do = agreeing(ended, "do")
-    why = ", or its evidence excludes theirs" if counts.is_given else ""
-    return words, f"{counted(ended, 'row')} {do} not reach its end, for want of an answer{why}"
+    why = "for want of an answer"
+    if counts.is_conditioned:
+        why += " or by answers that the evidence rules out"
+    return words, f"{counted(ended, 'row')} {do} not reach its end, {why}"
 
 
 def _outcome(given: Conditioned, counts: Counts, last: str) -> tuple[str, ...]:
@@ -251,6 +253,8 @@ def _effects(given: Conditioned, counts: Counts, variables: Sequence[str]) -> tu
         (first, second), joint = distribution(given, [name, last])
         rows, found_labels = list(dict.fromkeys(first)), set(second) - {NOT_APPLICABLE}
         columns = [label for label in labels if label in found_labels]
+        if not columns:
+            return ()
         table = np.zeros((len(rows), len(columns)))
         total = np.zeros(len(rows))
         for one, other, mass in zip(first, second, joint.tolist(), strict=True):

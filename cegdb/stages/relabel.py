@@ -97,7 +97,7 @@ def _rule(key: object, label: object) -> Rule:
 
 
 def _text(label: object, what: str) -> str:
-    text = None if isinstance(label, tuple) else label_of(label)
+    text = None if isinstance(label, (tuple, list, Mapping)) else label_of(label)
     if text is None or not text.strip():
         raise StagingError(f"relabel: {what} is {label!r}", hint=_FORM)
     try:
