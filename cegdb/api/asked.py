@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING
 from cegdb.api.rows import Answering
 from cegdb.errors import QueryError, StaleError
 from cegdb.evidence import All, answers, evidence_of
-from cegdb.query import asking
-from cegdb.query.conditioning import save_conditioned
-from cegdb.query.sampling import checked_seed, sample
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,6 +59,8 @@ class Askable:
         ...     round(given.probability_of_evidence, 4), round(given.probability(x=0), 4)
         (0.378, 0.6613)
         """
+        from cegdb.query import asking
+
         found = asking.condition(self._conditioned().ceg, self._joined(evidence, labels))
         return Given(found, self._graph())
 
@@ -99,6 +98,8 @@ class Askable:
         ...     round(ceg.probability({"y": True}), 4), round(ceg.probability(x=0, y=True), 4)
         (0.378, 0.25)
         """
+        from cegdb.query import asking
+
         parts = () if event is None else (evidence_of(event),)
         asked = All((*parts, answers(labels))) if labels else All(parts)
         return asking.probability_of(self._conditioned(), asked)
@@ -129,6 +130,8 @@ class Askable:
         1        y   True        0.378
         """
         import pandas as pd
+
+        from cegdb.query import asking
 
         given = self._conditioned()
         rows: list[tuple[str, str, float]] = []
@@ -177,6 +180,8 @@ class Askable:
         """
         import pandas as pd
 
+        from cegdb.query import asking
+
         conditioned = self._conditioned()
         before = asking.names_of(conditioned, given)
         names, columns, probability = asking.conditional(
@@ -213,6 +218,8 @@ class Askable:
         """
         import pandas as pd
 
+        from cegdb.query import asking
+
         given = self._conditioned()
         rows = []
         for rank, (edges, probability) in enumerate(asking.most_probable(given, k), start=1):
@@ -246,6 +253,8 @@ class Askable:
         ...     round(ceg.expected_cost({"y": {True: 100}}), 2)
         37.8
         """
+        from cegdb.query import asking
+
         return asking.expected_cost(self._conditioned(), costs)
 
     def sample(self, n: int, *, seed: int | None = None) -> pd.DataFrame:
@@ -286,6 +295,8 @@ class Askable:
         """
         import pandas as pd
 
+        from cegdb.query.sampling import checked_seed, sample
+
         seed = checked_seed(seed)
         columns = {
             name: pd.Categorical.from_codes(code, pd.Index(labels))
@@ -298,6 +309,8 @@ class Askable:
     @property
     def n_paths(self) -> int:
         """Number of root-to-sink paths."""
+        from cegdb.query import asking
+
         return asking.n_paths(self._conditioned())
 
 
@@ -341,6 +354,8 @@ class Given(Askable, Answering):
         """
         import pandas as pd
 
+        from cegdb.query import asking
+
         names = ["position", "variable", "prior", "probability", "position_id"]
         return pd.DataFrame(asking.passed(self._found), columns=names)
 
@@ -353,6 +368,8 @@ class Given(Askable, Answering):
         who has ended is in the sink.
         """
         import pandas as pd
+
+        from cegdb.query import asking
 
         names = self._found.ceg.names
         rows = [
@@ -398,6 +415,7 @@ class Given(Askable, Answering):
         2     w1  True  w_inf  30       1.0000
         """
         from cegdb.api.graph import ChainEventGraph
+        from cegdb.query.conditioning import save_conditioned
 
         of = self._of
         if of._conditioned().ceg is not self._found.ceg:

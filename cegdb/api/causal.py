@@ -12,12 +12,6 @@ from cegdb.api.intervened import Intervened, actions_of
 from cegdb.api.named import Named
 from cegdb.errors import QueryError, is_number, items_of
 from cegdb.evidence import All, answers, evidence_of
-from cegdb.query import adjustment as adjusting
-from cegdb.query import asking
-from cegdb.query import effects as effects_room
-from cegdb.query import interventions as room
-from cegdb.query.compiled import NOT_APPLICABLE
-from cegdb.query.sampling import checked_seed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -84,11 +78,16 @@ class Causal(Named, Askable):
         ...     round(treated.probability(y=True), 4), treated.intervention
         (0.2561, 'x = 1')
         """
+        from cegdb.query import asking
+        from cegdb.query import interventions as room
+
         made = room.intervene(self._untouched(), actions_of(actions, labels), absent)
         return Intervened(self._graph(), made, asking.condition(made.ceg, All(())))
 
     def _untouched(self) -> Intervention:
         """Return the CEG with nothing set; refuse one that is conditioned."""
+        from cegdb.query import interventions as room
+
         if self._row()["staging_id"] is None:
             raise QueryError(
                 f"CEG {self.name!r} is conditioned on evidence, and intervening after "
@@ -139,6 +138,9 @@ class Causal(Named, Askable):
         0       w2  True        0.256         True     0.5  40
         """
         import pandas as pd
+
+        from cegdb.query import asking
+        from cegdb.query import interventions as room
 
         ceg = self._untouched().ceg
         place = ceg.place(treatment)
@@ -222,6 +224,12 @@ class Causal(Named, Askable):
         0     1       0  -0.244 -0.441 -0.043    -0.244
         """
         import pandas as pd
+
+        from cegdb.query import asking
+        from cegdb.query import effects as effects_room
+        from cegdb.query import interventions as room
+        from cegdb.query.compiled import NOT_APPLICABLE
+        from cegdb.query.sampling import checked_seed
 
         effects_room.checked_draws(level, draws)
         seed = checked_seed(seed)
@@ -347,6 +355,12 @@ class Causal(Named, Askable):
         [('z',)]
         """
         import pandas as pd
+
+        from cegdb.query import adjustment as adjusting
+        from cegdb.query import asking
+        from cegdb.query import effects as effects_room
+        from cegdb.query import interventions as room
+        from cegdb.query.sampling import checked_seed
 
         ceg, group = self._untouched().ceg, _group(given)
         room.refuse_soft(group)

@@ -11,9 +11,6 @@ from cegdb.api.named import Drawn
 from cegdb.api.rows import Answering
 from cegdb.errors import GraphError, NetworkError
 from cegdb.evidence import All, from_json
-from cegdb.query.asking import condition
-from cegdb.query.compiled import compile_ceg
-from cegdb.query.explaining import count_people, names_of_stages
 from cegdb.store.objects import staging_of
 
 if TYPE_CHECKING:
@@ -52,6 +49,9 @@ class ChainEventGraph(Drawn, Independent, Causal, Answering):
         return self
 
     def _conditioned(self) -> Conditioned:
+        from cegdb.query.asking import condition
+        from cegdb.query.compiled import compile_ceg
+
         made = self._row()["created_at"]
         if self._compiled is None or self._compiled[0] != made:
             found = condition(compile_ceg(self._store, self.id), All(()))
@@ -62,6 +62,8 @@ class ChainEventGraph(Drawn, Independent, Causal, Answering):
         return int(self.staging.tree._row()["survey_id"])
 
     def _counts(self) -> Counts:
+        from cegdb.query.explaining import count_people
+
         staging = self.staging
         tree = staging.tree
         parents, statements = self._by_stages()
@@ -95,6 +97,8 @@ class ChainEventGraph(Drawn, Independent, Causal, Answering):
         return list(latest_first["sentence"]), statements
 
     def _stage_names(self) -> dict[int, str]:
+        from cegdb.query.explaining import names_of_stages
+
         return names_of_stages(self._rows("positions", "ceg", "position_id", None))
 
     @property

@@ -6,9 +6,6 @@ from typing import TYPE_CHECKING
 
 from cegdb.api.asked import Askable
 from cegdb.api.named import Named
-from cegdb.query import cuts, independence
-from cegdb.query.association import independence_test
-from cegdb.query.explaining import explain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,6 +60,8 @@ class Independent(Named, Askable):
         """
         import pandas as pd
 
+        from cegdb.query import cuts
+
         found = cuts.useful_cuts(self._conditioned().ceg, self._stage_names())
         return pd.DataFrame(found, columns=list(cuts.Cut._fields))
 
@@ -80,6 +79,8 @@ class Independent(Named, Askable):
         ...     ceg.is_fine_cut(["w1", "w2"]), ceg.is_fine_cut(["w1"])
         (True, False)
         """
+        from cegdb.query import cuts
+
         return cuts.is_fine_cut(self._conditioned().ceg, positions)
 
     def is_cut(self, stages: Sequence[str | int]) -> bool:
@@ -96,6 +97,8 @@ class Independent(Named, Askable):
         ...     ceg.is_cut(["u1", "u2"]), ceg.is_cut(["u1"])
         (True, False)
         """
+        from cegdb.query import cuts
+
         return cuts.is_cut(self._conditioned().ceg, stages, self._stage_names())
 
     def independence(
@@ -136,6 +139,8 @@ class Independent(Named, Askable):
         x independent of y: yes, whatever the probabilities of the stages (wrong with \
 probability below 1e-35)
         """
+        from cegdb.query import independence
+
         return independence.independence(
             self._conditioned().ceg, x, y, given=given, context=context
         )
@@ -156,6 +161,8 @@ probability below 1e-35)
         ...     round(ceg.test_independence("y", "x").posterior_dependence, 3)
         0.636
         """
+        from cegdb.query.association import independence_test
+
         return independence_test(self._store, self._survey_id(), x, y, given=given, alpha=alpha)
 
     def explain(self) -> Explanation:
@@ -188,4 +195,6 @@ probability below 1e-35)
         What each answer depends on:
           - y depends on x in every context, for any two of its answers
         """
+        from cegdb.query.explaining import explain
+
         return explain(self._conditioned().ceg, self._counts())

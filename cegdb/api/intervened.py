@@ -10,8 +10,6 @@ import numpy as np
 from cegdb.api.asked import Given
 from cegdb.errors import QueryError
 from cegdb.evidence import All
-from cegdb.query import asking
-from cegdb.query import interventions as room
 
 if TYPE_CHECKING:
     import os
@@ -50,6 +48,8 @@ class Intervened(Given):
         ...     round(ceg.do(x={0: 0.9, 1: 0.1}).given(y=True).probability(x=0), 4)
         0.9462
         """
+        from cegdb.query import asking
+
         found = asking.condition(self._made.ceg, self._joined(evidence, labels))
         return Intervened(self._ceg, self._made, found)
 
@@ -68,6 +68,9 @@ class Intervened(Given):
         QueryError
             Something was observed before it, or is set twice.
         """
+        from cegdb.query import asking
+        from cegdb.query import interventions as room
+
         if self._found.evidence != All(()):
             raise QueryError(
                 f"this was observed before: {self._found.evidence}",
@@ -79,6 +82,8 @@ class Intervened(Given):
     @property
     def assumption(self) -> str:
         """What must be true for its probabilities to be those of an intervention."""
+        from cegdb.query import interventions as room
+
         return room.assumption(self._made.ceg, self._made.names)
 
     @property
@@ -178,6 +183,8 @@ def actions_of(
     actions: Mapping[str, object] | None, labels: Mapping[str, object]
 ) -> dict[str, object]:
     """Return what is to be set, refusing what is named twice."""
+    from cegdb.query import interventions as room
+
     given: object = actions
     if given is not None and not isinstance(given, Mapping):
         raise QueryError(f"an intervention is {given!r}", hint=room.MAPPING)

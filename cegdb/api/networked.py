@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cegdb import networks
 from cegdb.api.resampled import Resampled
 
 if TYPE_CHECKING:
@@ -39,6 +38,8 @@ class Networked(Resampled):
         1        y      x  total
         """
         import pandas as pd
+
+        from cegdb import networks
 
         families = networks.find_families(self._store, self.id)
         names = ["staging", "variable", "parent", "kind", "is_unique", "sentence"]
@@ -81,6 +82,8 @@ class Networked(Resampled):
         """
         import pandas as pd
 
+        from cegdb import networks
+
         found = networks.statements(networks.find_families(self._store, self.id))
         staging = self.name
         names = [
@@ -120,6 +123,7 @@ class Networked(Resampled):
         >>> graph.edges(data="kind")
         OutEdgeDataView([('x', 'y', 'total')])
         """
+        from cegdb import networks
         from cegdb.graphs import network_graph
 
         return network_graph(*networks.smallest_network(self._store, self.id))
@@ -137,6 +141,7 @@ class Networked(Resampled):
         NetworkError
             A table has more than a million rows.
         """
+        from cegdb import networks
         from cegdb.graphs import write_bif
 
         return write_bif(networks.smallest_network(self._store, self.id)[0], path)

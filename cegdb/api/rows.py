@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 from cegdb.api.delivered import Assigned, Classification, Completed, delivered
 from cegdb.errors import QueryError
-from cegdb.query import rows as query_rows
-from cegdb.query import rowscores
 
 if TYPE_CHECKING:
     import os
@@ -19,6 +17,7 @@ if TYPE_CHECKING:
     from cegdb.api.graph import ChainEventGraph
     from cegdb.ingest import Source
     from cegdb.ingest.csvfile import Reading
+    from cegdb.query import rowscores
     from cegdb.query.asking import Conditioned
     from cegdb.query.rowscores import LogScore
 
@@ -126,6 +125,8 @@ class Answering:
         1       7      1        y   NaN        s2       w2
         y = False 0.7439
         """
+        from cegdb.query import rows as query_rows
+
         asked = query_rows.Asked(source, keep, blank=blank, reading=_reading(read_as))
         store, ceg_id = self._graph()._store, self._graph().id
         found = query_rows.assigned(store, self._conditioned(), ceg_id, asked)
@@ -176,6 +177,8 @@ class Answering:
         0           1        x     0       0.6613
         1           1        x     1       0.3387
         """
+        from cegdb.query import rows as query_rows
+
         asked = query_rows.Asked(source, keep, blank=blank, reading=_reading(read_as))
         store, ceg_id = self._graph()._store, self._graph().id
         found = query_rows.completed(store, self._conditioned(), ceg_id, asked, variables)
@@ -215,6 +218,9 @@ class Answering:
         ...     score.n, round(score.mean, 4)
         (10, -0.989)
         """
+        from cegdb.query import rows as query_rows
+        from cegdb.query import rowscores
+
         asked = query_rows.Asked(source, (), count, weight, blank, _reading(read_as))
         store, ceg_id = self._graph()._store, self._graph().id
         return rowscores.log_score(store, self._conditioned(), ceg_id, asked)
@@ -264,6 +270,8 @@ class Answering:
         (0.5, 0.4945)
         """
         import pandas as pd
+
+        from cegdb.query import rowscores
 
         found = self._predicted(source, variable, given, count, weight, blank, read_as)
         metrics, table = rowscores.classified(found)
@@ -324,6 +332,8 @@ class Answering:
         """
         import pandas as pd
 
+        from cegdb.query import rowscores
+
         found = self._predicted(source, variable, given, count, weight, blank, read_as)
         names = ["label", "low", "high", "n", "weight", "predicted", "observed"]
         return pd.DataFrame(rowscores.calibrated(found, bins), columns=names)
@@ -338,6 +348,9 @@ class Answering:
         blank: Blank,
         read_as: ReadAs,
     ) -> rowscores.Predicted:
+        from cegdb.query import rows as query_rows
+        from cegdb.query import rowscores
+
         asked = query_rows.Asked(source, (), count, weight, blank, _reading(read_as))
         store, ceg_id = self._graph()._store, self._graph().id
         return rowscores.predictions(store, self._conditioned(), ceg_id, asked, variable, given)

@@ -91,6 +91,9 @@ def asked_ceg(database: Database, name: str) -> ChainEventGraph:
 @contextmanager
 def working(what: str, database: Database) -> Iterator[None]:
     """Show on a terminal what takes longer than a second, and how far it is."""
+    if not sys.stderr.isatty():
+        yield
+        return
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.text import Text
@@ -102,15 +105,13 @@ def working(what: str, database: Database) -> Iterator[None]:
             progress = database.progress
             return Text("" if progress is before else str(progress))
 
-    console = Console(stderr=True)
     progress = Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
         TimeElapsedColumn(),
         Done(""),
-        console=console,
+        console=Console(stderr=True),
         transient=True,
-        disable=not console.is_terminal,
     )
     progress.add_task(what)
     timer = threading.Timer(1.0, progress.start)
