@@ -217,6 +217,15 @@ def test_what_cannot_be_set_is_refused(confounded: ChainEventGraph) -> None:
         ceg.do(X=1).given(X=0)
 
 
+def test_a_treatment_of_one_label_has_nothing_to_be_compared_with(database: Database) -> None:
+    rows = "select 'a' as x, i % 2 as y from range(8) as t(i)"
+    ceg = database.ingest(rows, name="one label").event_tree().learn_stages().to_ceg()
+    with pytest.raises(QueryError, match="has only the label 'a' of 'x'"):
+        ceg.positivity("x")
+    with pytest.raises(QueryError, match="has only the label 'a' of 'x'"):
+        ceg.effect("x", {"y": "1"})
+
+
 @pytest.fixture(scope="module")
 def gated(database: Database) -> ChainEventGraph:
     """Return a CEG where mild cases are never operated, and the healthy not treated at all."""

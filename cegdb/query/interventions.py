@@ -308,6 +308,12 @@ def levels_of(ceg: Compiled, treatment: int, named: Sequence[object] | None) -> 
     known = ceg.variables[treatment]
     met = np.unique(ceg.label[ceg.edge_variable == treatment]).tolist()
     every = [known.labels[i] for i in met if known.labels[i] != NOT_APPLICABLE]
+    if len(every) < 2:
+        has = f"only the label {every[0]!r}" if every else "no label"
+        raise QueryError(
+            f"CEG {ceg.name!r} has {has} of {known.name!r}",
+            hint="there is no other to compare it with: choose another treatment",
+        )
     found = [known.labels[known.place(label)] for label in named or every]
     if len(found) == 1:
         found += [label for label in every if label != found[0]]
