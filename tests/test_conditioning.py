@@ -418,7 +418,9 @@ def test_the_command_saves_and_says_the_probability(tmp_path: Path) -> None:
 
 def test_evidence_is_read_from_texts() -> None:
     assert read_evidence([], None) == All(())
-    assert read_evidence(["a=b=c", "d="], None) == answers({"a": ["b=c"], "d": [""]})
+    assert read_evidence(["a=b=c", "d=e"], None) == answers({"a": ["b=c"], "d": ["e"]})
+    with pytest.raises(QueryError, match="'d=' is not VARIABLE=LABEL"):
+        read_evidence(["d="], None)
     assert read_evidence(["a=b"], '{"c": "d"}') == All((answers(a=["b"]), answers(c="d")))
 
 

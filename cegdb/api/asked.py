@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cegdb.api.rows import Answering
 from cegdb.errors import QueryError, StaleError
-from cegdb.evidence import All, answers, evidence_of
+from cegdb.evidence import All, answers, evidence_of, items
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -68,8 +68,8 @@ class Askable:
         parts = [evidence_of(part) for part in evidence]
         if labels:
             parts.append(answers(labels))
-        before = self._conditioned().evidence
-        return All((before, *parts)) if before != All(()) else All(tuple(parts))
+        known = (self._conditioned().evidence, *parts)
+        return All(tuple(item for part in known for item in items(part)))
 
     def probability(self, event: Asked | None = None, /, **labels: object) -> float:
         """Return the probability of an event.
