@@ -225,15 +225,24 @@ def test_the_command_line_tells_the_speed_of_a_long_reading(
 
 
 def test_a_terminal_shows_the_rows_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    out = io.StringIO()
+    out = Terminal()
     console = Console(file=out, force_terminal=True, width=120)
     monkeypatch.setattr("rich.console.Console", lambda **_: console)
+    monkeypatch.setattr("sys.stderr", out)
     monkeypatch.setattr("threading.Timer", lambda _, start: Now(start))
     with cegdb.open() as db, working("reading it", db):
         db._store.progress = Progress(total=4_000)
         db.progress.read(1_000)
     assert "reading it" in out.getvalue()
     assert "1,000 of 4,000 rows, 25 %, " in out.getvalue()
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        """Return true."""
+        return True
 
 
 class Now:
