@@ -225,7 +225,7 @@ def evidences(draw: Callable[..., Any], paths: list[list[Step]]) -> Evidence:
 # =============================================================================
 
 
-@run(60)
+@run(40)
 @given(staged_trees(jumps=True), st.data())
 def test_any_evidence_is_as_probable_as_its_paths(
     db: Database, sample: StagedSample, data: st.DataObject
@@ -311,7 +311,7 @@ def check_distribution(
         assert single["probability"].tolist() == pytest.approx(frame["probability"].tolist())
 
 
-@run(25)
+@run(15)
 @given(staged_trees(jumps=True, cross_variables=True), st.data())
 def test_positions_that_ask_different_variables_give_no_wrong_number(
     db: Database, sample: StagedSample, data: st.DataObject
