@@ -487,7 +487,7 @@ def test_events_are_asked_by_label_or_code_in_any_spelling(falls: ChainEventGrap
         (lambda _: before({"fall": "yes", "x": "y"}, visits("w1")), "cannot be counted"),
         (lambda c: c.given(before(avoids("w1"), visits("w2"))), "at no moment"),
         (lambda c: c.most_probable_paths(0), "k is 0"),
-        (lambda c: c.distribution(["fall", "fall"]), "named twice"),
+        (lambda c: c.distribution(["fall", "fall"]), "'fall' is named twice"),
         (
             lambda c: c.expected_cost({"fall": {"yes": "much"}}),
             "fall = yes is 'much'\nhint: give a finite",

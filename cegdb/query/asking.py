@@ -139,7 +139,8 @@ def distribution(
     ceg, graph = given.ceg, given.graph
     places = [ceg.place(variable) for variable in variables]
     if len(set(places)) < len(places):
-        raise QueryError("a variable is named twice")
+        twice = next(name for name in variables if list(variables).count(name) > 1)
+        raise QueryError(f"{twice!r} is named twice", hint="name each variable once")
     sizes = [len(ceg.variables[place].labels) + 1 for place in places]
     stride, n_states = [], 1
     for size in reversed(sizes):
