@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from cegdb.errors import GraphError, is_one_of
+from cegdb.graphs.texts import ink, shown_number, shown_probability, text_lines, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from cegdb.graphs.convert import Graph
 
 EdgeInfo: TypeAlias = Literal["probability", "count", "prior", "posterior", "none"]
 
-NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _HIDDEN = " … "
-_LINE_WIDTH = 28  # characters; a longer label continues on the next line
-_LINE_BREAK = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
-_FILLERS = "\u115f\u1160\u3164\uffa0"  # letters without width
 # ORDERING: a tree keeps its children in the order of the levels, which in a CEG would
 # cost crossings. nslimit: a fifth of the time, for edges slightly less straight.
 _HEAD = """\
@@ -77,7 +71,7 @@ def to_dot(graph: Graph, *, edge_info: EdgeInfo = "probability") -> str:
     is_ceg = graph.graph.get("kind") == "ceg"
     hides = _hidden_columns(graph)
     lines = [
-        f"digraph {_quoted(_visible(str(graph.graph.get('name', ''))))} {{",
+        f"digraph {_quoted(visible(str(graph.graph.get('name', ''))))} {{",
         _HEAD.replace("ORDERING", "" if is_ceg else "out"),
     ]
     shared = _shared_stages(graph)
@@ -86,16 +80,16 @@ def to_dot(graph: Graph, *, edge_info: EdgeInfo = "probability") -> str:
         look = ""
         if "colour" in data and data.get("stage") in shared:
             colour = str(data["colour"])
-            look = f", fillcolor={_quoted(colour)}, fontcolor={_quoted(_ink(colour))}"
+            look = f", fillcolor={_quoted(colour)}, fontcolor={_quoted(ink(colour))}"
         elif graph.out_degree(node) == 0:
             text = ["w∞" if node == "w_inf" else node]
             sink = ', shape="doublecircle", margin="0.02"'
             look = sink if is_ceg else ', color="gray"'
-        lines.append(f"  {_quoted(_visible(node))} [label={_label(text)}{look}];")
+        lines.append(f"  {_quoted(visible(node))} [label={_label(text)}{look}];")
     for source, target, key, data in graph.edges(keys=True, data=True):
         text = [str(data.get("label", key)), *_edge_number(data, hides, edge_info)]
         lines.append(
-            f"  {_quoted(_visible(source))} -> {_quoted(_visible(target))} "
+            f"  {_quoted(visible(source))} -> {_quoted(visible(target))} "
             f"[key={_quoted(str(key))}, label={_label(text)}];"
         )
     return "\n".join([*lines, "}", ""])
@@ -109,15 +103,6 @@ def _shared_stages(graph: Graph) -> set[str]:
             stage = data["stage"]
             situations[stage] = situations.get(stage, 0) + data.get("n_situations", 1)
     return {stage for stage, number in situations.items() if number > 1}
-
-
-def _ink(colour: str) -> str:
-    """Return black or white, whichever contrasts more with ``#rrggbb`` (WCAG 2)."""
-    if not re.fullmatch(r"#[0-9A-Fa-f]{6}", colour):
-        return "#000000"
-    red, green, blue = ((byte / 255) ** 2.2 for byte in bytes.fromhex(colour[1:]))
-    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-    return "#000000" if luminance > 0.18 else "#ffffff"
 
 
 def _hidden_columns(graph: Graph) -> set[str]:
@@ -137,26 +122,9 @@ def _edge_number(
     if edge_info == "posterior" and "n" in hides and "n" not in data:
         return [_HIDDEN]
     if edge_info == "probability":
-        return [f" {_probability(data[column])} "]
+        return [f" {shown_probability(data[column])} "]
     more = data.get("n", 0) if edge_info == "posterior" else 0
-    return [f" {_compact(data[column] + more)} "]
-
-
-def _probability(value: float) -> str:
-    """Return three decimals or four; 0 and 1 only for what is 0 or 1 itself."""
-    if value == 0 or abs(value - 1) < 1e-12:
-        return f"{value:.0f}"
-    for digits in (3, 4):
-        text = f"{value:.{digits}f}"
-        if float(text) not in (0, 1):
-            return text
-    return "<0.0001" if value < 0.5 else ">0.9999"
-
-
-def _compact(value: float) -> str:
-    """Return at most three decimals; more only where all three would be 0."""
-    text = f"{value:,.3f}".rstrip("0").rstrip(".")
-    return f"{value:.2g}" if value and text in ("0", "-0") else text
+    return [f" {shown_number(data[column] + more)} "]
 
 
 def _quoted(text: str) -> str:
@@ -167,45 +135,8 @@ def _quoted(text: str) -> str:
 
 def _label(texts: Sequence[str]) -> str:
     """Return a DOT label that Graphviz shows literally, each text on its own lines."""
-    lines = (_quoted(line.replace("&", "&amp;"))[1:-1] for line in _lines(texts))
+    lines = (_quoted(line.replace("&", "&amp;"))[1:-1] for line in text_lines(texts))
     return '"' + "\\n".join(lines) + '"'
-
-
-def _lines(texts: Sequence[str]) -> Iterator[str]:
-    """Yield the lines of a label; joined, they are the texts, save line breaks.
-
-    A line without width gets a space: Graphviz 14 crashes on one in a PNG or PDF.
-    """
-    for line in chain.from_iterable(map(_LINE_BREAK.split, texts)):
-        rest = _visible(line)
-        while len(rest) > _LINE_WIDTH:
-            end = rest.rfind(" ", 0, _LINE_WIDTH) + 1 or _LINE_WIDTH
-            while end < len(rest) and _joined(rest[end - 1], rest[end]):
-                end += 1
-            yield rest[:end] + _room(rest[:end])
-            rest = rest[end:]
-        yield rest + _room(rest)
-
-
-def _joined(left: str, right: str) -> bool:
-    """Return whether the two code points are (as a rule) one character."""
-    return "\u200d" in (left, right) or unicodedata.category(right)[0] == "M"
-
-
-def _room(line: str) -> str:
-    """Return a space if no character of the line has a width for sure."""
-    has_width = any(
-        unicodedata.category(character)[0] in "LNPS" and character not in _FILLERS
-        for character in line
-    )
-    return "" if has_width else " "
-
-
-def _visible(text: str) -> str:
-    """Return the text with a symbol for each character that XML forbids."""
-    return NOT_XML.sub(
-        lambda match: chr(0x2400 + ord(match[0])) if match[0] < " " else "\ufffd", text
-    )
 
 
 def choice(names: Sequence[str]) -> str:

@@ -9,7 +9,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from cegdb.errors import GraphError, path_of
-from cegdb.graphs.dot import NOT_XML, choice, to_dot
+from cegdb.graphs.dot import choice, to_dot
+from cegdb.graphs.texts import NOT_XML
 
 if TYPE_CHECKING:
     import os

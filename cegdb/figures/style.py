@@ -1,0 +1,267 @@
+"""What all figures share: fonts, sizes, literal texts, and files equal byte for byte."""
+
+from __future__ import annotations
+
+import io
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from cegdb.errors import GraphError, MissingExtraError, path_of
+from cegdb.graphs.files import check_folder, suffix_of, write_whole
+from cegdb.graphs.texts import text_lines
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from matplotlib.figure import Figure
+    from matplotlib.ft2font import FT2Font
+
+FIGURE_FILES: Final = (".svg", ".pdf", ".png")
+FONT: Final = "DejaVu Sans"  # matplotlib brings it
+LINE_SPACING: Final = 1.2
+MM_PER_INCH: Final = 25.4
+POINTS_PER_INCH: Final = 72
+_DOTS_PER_INCH: Final = 200
+_MOST_DOTS: Final = 30_000  # a side of a PNG
+_MOST_INCHES: Final = 200  # a side of a PDF that readers open
+_STYLE: Final[Any] = {
+    "axes.edgecolor": "#404040",
+    "axes.formatter.use_mathtext": False,
+    "axes.labelsize": 9,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 9,
+    "figure.facecolor": "white",
+    "font.family": [FONT],
+    "font.size": 9,
+    "hatch.linewidth": 0.6,
+    "legend.fontsize": 8,
+    "legend.frameon": False,
+    "path.simplify": False,
+    "pdf.fonttype": 42,
+    "savefig.facecolor": "white",
+    "svg.fonttype": "none",
+    "svg.hashsalt": "cegdb",
+    "text.parse_math": False,
+    "text.usetex": False,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+}
+
+
+def need_matplotlib() -> None:
+    """Refuse to make a figure where matplotlib is not installed.
+
+    Raises
+    ------
+    MissingExtraError
+        It is not.
+
+    Examples
+    --------
+    >>> need_matplotlib()
+    """
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError(
+            "a figure needs matplotlib, which is not installed",
+            hint='pip install "cegdb[draw]"',
+        ) from error
+
+
+@contextmanager
+def styled(texts: Iterable[str] = ()) -> Iterator[None]:
+    """Set fonts and lines of the figures made inside; nothing is changed outside.
+
+    Parameters
+    ----------
+    texts
+        Everything the figure will show. Fonts of the machine are added only for
+        characters that the font of the figures lacks.
+
+    Raises
+    ------
+    MissingExtraError
+        matplotlib is not installed.
+
+    Examples
+    --------
+    >>> with styled(["Risk = High"]):
+    ...     figure = new_figure(80, 40)
+    """
+    need_matplotlib()
+    import matplotlib as mpl
+
+    with mpl.rc_context(_STYLE):
+        mpl.rcParams["font.family"] = [FONT, *_more_fonts(frozenset("".join(texts)))]
+        yield
+
+
+def new_figure(width_mm: float, height_mm: float) -> Figure:
+    """Return an empty figure of that size in millimetres, tied to no window.
+
+    Examples
+    --------
+    >>> with styled():
+    ...     new_figure(127, 50.8).get_size_inches().tolist()
+    [5.0, 2.0]
+    """
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width_mm / MM_PER_INCH, height_mm / MM_PER_INCH))
+
+
+def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
+    """Write a figure into a file, whole or not at all, and return its path.
+
+    Parameters
+    ----------
+    figure
+        Made by this package, perhaps changed since.
+    path
+        Ends in ``.svg``, ``.pdf`` or ``.png`` (200 dots an inch). The same figure gives the
+        same bytes: no dates, no random ids.
+
+    Raises
+    ------
+    GraphError
+        Unknown suffix, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with styled(), tempfile.TemporaryDirectory() as folder:
+    ...     save(new_figure(50, 50), folder + "/empty.svg").name
+    'empty.svg'
+    """
+    target = path_of(path)
+    suffix = suffix_of(target, FIGURE_FILES, "a figure")
+    check_folder(target)
+    return write_whole(target, rendered(figure, suffix[1:]))
+
+
+def rendered(figure: Figure, picture: str) -> bytes:
+    """Return a figure as the bytes of an ``svg``, ``pdf`` or ``png`` file.
+
+    Examples
+    --------
+    >>> with styled():
+    ...     rendered(new_figure(50, 50), "pdf")[:5]
+    b'%PDF-'
+    """
+    import warnings
+
+    import matplotlib as mpl
+
+    inches = float(max(figure.get_size_inches()))
+    if picture == "pdf" and inches > _MOST_INCHES:
+        raise GraphError(
+            f"the figure is {inches * MM_PER_INCH:,.0f} mm long, and a PDF holds at most "
+            f"{_MOST_INCHES * MM_PER_INCH:,.0f}",
+            hint="write an .svg, or draw less of it",
+        )
+    dates: dict[str, dict[str, Any]] = {
+        "svg": {"Date": None, "Creator": None},
+        "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+        "png": {"Software": None},
+    }
+    stream = io.BytesIO()
+    # A font that lacks a glyph shows a box, and the SVG has the text itself.
+    with mpl.rc_context(_STYLE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        figure.savefig(
+            stream,
+            format=picture,
+            dpi=min(_DOTS_PER_INCH, int(_MOST_DOTS / inches)),
+            metadata=dates[picture],
+        )
+    return stream.getvalue()
+
+
+def svg_element(figure: Figure) -> str:
+    """Return a figure as an ``<svg>`` element, for a notebook or a web page.
+
+    Examples
+    --------
+    >>> with styled():
+    ...     svg_element(new_figure(50, 50))[:5]
+    '<svg '
+    """
+    document = rendered(figure, "svg").decode()
+    return document[document.index("<svg ") :]
+
+
+def literal(text: str, width: int = 28) -> str:
+    r"""Return a text as a figure shows it: control characters as symbols, long lines wrapped.
+
+    Pass it to matplotlib with ``parse_math=False``, so that ``$`` is a dollar.
+
+    Examples
+    --------
+    >>> literal("assessed and not treated at home", width=20)
+    'assessed and not \ntreated at home'
+    """
+    return "\n".join(text_lines([text.expandtabs(4)], width))
+
+
+def text_size(
+    lines: Sequence[str], font_size: float, *, bold: bool = False
+) -> tuple[float, float]:
+    """Return width and height in points of lines of text, one below the other.
+
+    Examples
+    --------
+    >>> width, height = text_size(["w12"], 10)
+    >>> 18 < width < 26, height
+    (True, 12.0)
+    """
+    widest = max((_width(line, bold=bold) for line in lines), default=0.0)
+    return widest * font_size, len(lines) * LINE_SPACING * font_size
+
+
+@cache
+def _width(line: str, *, bold: bool) -> float:
+    """Return the width of a line in units of the font size."""
+    font = _font(bold=bold)
+    if all(ord(character) in font.get_charmap() for character in line):
+        font.set_text(line)
+        return float(font.get_width_height()[0]) / 64 / 100
+    known = "".join(c if ord(c) in font.get_charmap() else "漢" for c in line)
+    return sum(1.0 if c == "漢" else _width(c, bold=bold) for c in known)
+
+
+@cache
+def _font(*, bold: bool) -> FT2Font:
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+
+    found = findfont(FontProperties(family=FONT, weight="bold" if bold else "normal"))
+    font = get_font(found)
+    font.set_size(100, 72)
+    return font
+
+
+@cache
+def _more_fonts(characters: frozenset[str]) -> tuple[str, ...]:
+    """Return the fonts of the machine that have what the font of the figures lacks."""
+    lacking = {ord(c) for c in characters if c.isprintable()} - set(
+        _font(bold=False).get_charmap()
+    )
+    if not lacking:
+        return ()
+    from matplotlib.font_manager import fontManager, get_font
+
+    chosen: list[str] = []
+    for entry in sorted(fontManager.ttflist, key=lambda e: (e.name, e.fname)):
+        if not lacking:
+            break
+        if entry.style != "normal" or entry.weight != 400 or entry.name in chosen:
+            continue
+        had = lacking & set(get_font(entry.fname).get_charmap())
+        if had:
+            chosen.append(entry.name)
+            lacking -= had
+    return tuple(chosen)
