@@ -8,7 +8,7 @@ from cegdb.errors import GraphError, is_one_of
 from cegdb.graphs.texts import ink, shown_number, shown_probability, text_lines, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from cegdb.graphs.convert import Graph
 
@@ -36,10 +36,11 @@ def to_dot(graph: Graph, *, edge_info: EdgeInfo = "probability") -> str:
         A graph made by `ceg_graph` or `tree_graph`.
     edge_info
         What an edge shows below its label: the ``probability`` (three decimals; more
-        next to 0 and 1), the ``count`` of answers, the ``prior`` or ``posterior``
-        (prior + count) of the Dirichlet distribution, or ``none``. An edge without
-        that number shows its label only, or ``…`` where a small cell is hidden (the
-        graph's attribute ``min_n`` says that some are).
+        next to 0 and 1; in an event tree, which has none, the count), the ``count`` of
+        answers, the ``prior`` or ``posterior`` (prior + count) of the Dirichlet
+        distribution, or ``none``. An edge without that number shows its label only, or
+        ``…`` where a small cell is hidden (the graph's attribute ``min_n`` says that some
+        are).
 
     Returns
     -------
@@ -66,19 +67,16 @@ def to_dot(graph: Graph, *, edge_info: EdgeInfo = "probability") -> str:
     >>> print(to_dot(graph, edge_info="count").splitlines()[-2].strip())
     "s0" -> "l0" [key="the \"head\"", label="the \"head\"\n 6,012 "];
     """
-    if not is_one_of(edge_info, get_args(EdgeInfo)):
-        raise GraphError(f"edge_info is {edge_info!r}, expected {choice(get_args(EdgeInfo))}")
+    texts = edge_lines(graph, edge_info)
     is_ceg = graph.graph.get("kind") == "ceg"
-    hides = _hidden_columns(graph)
     lines = [
         f"digraph {_quoted(visible(str(graph.graph.get('name', ''))))} {{",
         _HEAD.replace("ORDERING", "" if is_ceg else "out"),
     ]
-    shared = _shared_stages(graph)
     for node, data in graph.nodes(data=True):
         text = [node, *([data["variable"]] if "variable" in data else [])]
         look = ""
-        if "colour" in data and data.get("stage") in shared:
+        if is_shared(data):
             colour = str(data["colour"])
             look = f", fillcolor={_quoted(colour)}, fontcolor={_quoted(ink(colour))}"
         elif graph.out_degree(node) == 0:
@@ -86,23 +84,56 @@ def to_dot(graph: Graph, *, edge_info: EdgeInfo = "probability") -> str:
             sink = ', shape="doublecircle", margin="0.02"'
             look = sink if is_ceg else ', color="gray"'
         lines.append(f"  {_quoted(visible(node))} [label={_label(text)}{look}];")
-    for source, target, key, data in graph.edges(keys=True, data=True):
-        text = [str(data.get("label", key)), *_edge_number(data, hides, edge_info)]
+    for (source, target, key), shown in zip(graph.edges(keys=True), texts, strict=True):
         lines.append(
             f"  {_quoted(visible(source))} -> {_quoted(visible(target))} "
-            f"[key={_quoted(str(key))}, label={_label(text)}];"
+            f"[key={_quoted(str(key))}, label={_quoted_lines(shown)}];"
         )
     return "\n".join([*lines, "}", ""])
 
 
-def _shared_stages(graph: Graph) -> set[str]:
-    """Return the stages with two situations or more; the others stay white."""
-    situations: dict[str, int] = {}
-    for _, data in graph.nodes(data=True):
-        if "stage" in data:
-            stage = data["stage"]
-            situations[stage] = situations.get(stage, 0) + data.get("n_situations", 1)
-    return {stage for stage, number in situations.items() if number > 1}
+def edge_lines(graph: Graph, edge_info: EdgeInfo) -> list[tuple[str, ...]]:
+    """Return the lines of text of each edge: its label, then the number asked for.
+
+    Raises
+    ------
+    GraphError
+        ``edge_info`` is none of the choices.
+
+    Examples
+    --------
+    >>> from cegdb.graphs import tree_graph
+    >>> graph = tree_graph(
+    ...     "coin",
+    ...     [{"vertex": "s0", "variable": "Toss"}, {"vertex": "l0"}],
+    ...     [{"source": "s0", "target": "l0", "label": "heads", "n": 6012}],
+    ... )
+    >>> edge_lines(graph, "count")
+    [('heads', ' 6,012 ')]
+    """
+    if not is_one_of(edge_info, get_args(EdgeInfo)):
+        raise GraphError(f"edge_info is {edge_info!r}, expected {choice(get_args(EdgeInfo))}")
+    hides = _hidden_columns(graph)
+    if edge_info == "probability" and graph.graph.get("kind") == "event_tree":
+        edge_info = "count"
+    return [
+        (
+            *text_lines([str(data.get("label", key))]),
+            *_edge_number(data, hides, edge_info),
+        )
+        for _, _, key, data in graph.edges(keys=True, data=True)
+    ]
+
+
+def is_shared(node: Mapping[str, Any]) -> bool:
+    """Return whether a node's stage has two situations or more; others stay white.
+
+    Examples
+    --------
+    >>> is_shared({"stage": "u1", "colour": "#E69F00"}), is_shared({"colour": "#ffffff"})
+    (True, False)
+    """
+    return "stage" in node and node.get("colour", "#ffffff").lower() != "#ffffff"
 
 
 def _hidden_columns(graph: Graph) -> set[str]:
@@ -135,8 +166,12 @@ def _quoted(text: str) -> str:
 
 def _label(texts: Sequence[str]) -> str:
     """Return a DOT label that Graphviz shows literally, each text on its own lines."""
-    lines = (_quoted(line.replace("&", "&amp;"))[1:-1] for line in text_lines(texts))
-    return '"' + "\\n".join(lines) + '"'
+    return _quoted_lines(text_lines(texts))
+
+
+def _quoted_lines(lines: Iterable[str]) -> str:
+    shown = (_quoted(line.replace("&", "&amp;"))[1:-1] for line in lines)
+    return '"' + "\\n".join(shown) + '"'
 
 
 def choice(names: Sequence[str]) -> str:

@@ -1,0 +1,220 @@
+"""Graphs laid out by Graphviz as figures: boxes, curves, names of variables on top."""
+
+from __future__ import annotations
+
+from functools import partial
+from math import hypot
+from typing import TYPE_CHECKING, Final
+
+from cegdb.figures.style import (
+    FONT,
+    LINE_SPACING,
+    MM_PER_INCH,
+    POINTS_PER_INCH,
+    new_figure,
+    styled,
+    text_size,
+)
+from cegdb.graphs.layout import layout
+from cegdb.graphs.texts import ink
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from cegdb.graphs.convert import Graph
+    from cegdb.graphs.dot import EdgeInfo
+    from cegdb.graphs.layout import Box, Curve, Layout, Point
+
+FONT_SIZE: Final = 9.0
+_MARGIN: Final = 6.0  # points
+_LINE: Final = "#606060"
+_EDGE: Final = "#9a9a9a"
+_LABEL: Final = "#202020"
+
+
+def graph_figure(
+    graph: Graph,
+    *,
+    edge_info: EdgeInfo = "probability",
+    font_size: float = FONT_SIZE,
+    width_mm: float | None = None,
+) -> Figure:
+    """Return a graph as a figure: laid out by Graphviz, painted by matplotlib.
+
+    Parameters
+    ----------
+    graph
+        Made by `cegdb.graphs.ceg_graph` or `cegdb.graphs.tree_graph`.
+    edge_info
+        What an edge shows below its label: see `cegdb.graphs.to_dot`.
+    font_size
+        Of labels, in points.
+    width_mm
+        Width in millimetres. Columns stand further apart to reach it; a graph that
+        needs more is scaled down, its text too. Left out, what the graph needs.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        From left to right; the name of each variable over its column. A position or
+        situation shows its name, and in its stage's colour the stage's name if others share
+        it. An edge is as thick as it has people.
+
+    Raises
+    ------
+    GraphError
+        More edges than can be laid out, or an unknown choice.
+    MissingExtraError
+        The extra ``draw`` is not installed.
+
+    Examples
+    --------
+    >>> from cegdb.graphs import tree_graph
+    >>> graph = tree_graph("one", [{"vertex": "s0", "variable": "Risk"}], [])
+    >>> round(graph_figure(graph, width_mm=80).get_size_inches()[0] * 25.4)
+    80
+    """
+    wanted = None if width_mm is None else width_mm / MM_PER_INCH * POINTS_PER_INCH
+    with styled(_texts(graph)):
+        found = layout(
+            graph,
+            partial(text_size, font_size=font_size),
+            edge_info=edge_info,
+            width=None if wanted is None else wanted - 2 * _MARGIN,
+        )
+        return painted(found, font_size=font_size, width=wanted)
+
+
+def painted(found: Layout, *, font_size: float = FONT_SIZE, width: float | None) -> Figure:
+    """Return a layout as a figure of a width in points.
+
+    Examples
+    --------
+    >>> from cegdb.figures.style import styled
+    >>> from cegdb.graphs.layout import Layout
+    >>> with styled():
+    ...     painted(Layout("c", "ceg", 60, 60, (), (), ()), width=144).get_size_inches()[0]
+    2.0
+    """
+    natural_width, natural_height = found.width + 2 * _MARGIN, found.height + 2 * _MARGIN
+    shown_width = natural_width if width is None else width
+    scale = min(1.0, shown_width / natural_width)
+    figure = new_figure(
+        shown_width / POINTS_PER_INCH * MM_PER_INCH,
+        natural_height * scale / POINTS_PER_INCH * MM_PER_INCH,
+    )
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_axis_off()
+    spare = (shown_width / scale - natural_width) / 2
+    axes.set_xlim(-_MARGIN - spare, found.width + _MARGIN + spare)
+    axes.set_ylim(found.height + _MARGIN, -_MARGIN)
+    pen = _Pen(axes, font_size, scale)
+    for column in found.columns:
+        _, height = text_size(column.lines, font_size)
+        pen.text(column.x, height / 2, column.lines, colour="#000000", bold=True)
+    for curve in found.curves:
+        pen.curve(curve)
+    for curve in found.curves:
+        pen.text(curve.x, curve.y, curve.lines, colour=_LABEL, halo=True)
+    for box in found.boxes:
+        pen.box(box)
+    return figure
+
+
+class _Pen:
+    """Draws in points, scaled."""
+
+    def __init__(self, axes: Axes, font_size: float, scale: float) -> None:
+        self._axes = axes
+        self._size = font_size * scale
+        self._scale = scale
+
+    def text(
+        self,
+        x: float,
+        y: float,
+        lines: Sequence[str],
+        *,
+        colour: str,
+        bold: bool = False,
+        halo: bool = False,
+    ) -> None:
+        from matplotlib.patheffects import withStroke
+
+        step = self._size / self._scale * LINE_SPACING
+        for i, line in enumerate(lines):
+            if line.strip():
+                self._axes.text(
+                    x,
+                    y + (i - (len(lines) - 1) / 2) * step,
+                    line.strip(),
+                    ha="center",
+                    va="center_baseline",
+                    fontsize=self._size,
+                    color=colour,
+                    fontweight="bold" if bold else "normal",
+                    parse_math=False,
+                    path_effects=[withStroke(linewidth=1.5, foreground="white")]
+                    if halo
+                    else [],
+                )
+
+    def curve(self, curve: Curve) -> None:
+        from matplotlib.patches import PathPatch, Polygon
+        from matplotlib.path import Path
+
+        tip, arrow = _arrow(curve.points, curve.line_width)
+        points = [*curve.points[:-1], tip]
+        codes = [Path.MOVETO, *[Path.CURVE4] * (len(points) - 1)]
+        self._axes.add_patch(
+            PathPatch(
+                Path(points, codes),
+                fill=False,
+                edgecolor=_EDGE,
+                linewidth=curve.line_width * self._scale,
+                capstyle="butt",
+            )
+        )
+        self._axes.add_patch(Polygon(arrow, closed=True, facecolor=_LINE, edgecolor="none"))
+
+    def box(self, box: Box) -> None:
+        from matplotlib.patches import FancyBboxPatch
+
+        left, top = box.x - box.width / 2, box.y - box.height / 2
+        radius = min(box.width, box.height) / 2 if box.kind == "sink" else 4.0
+        is_leaf = box.kind == "leaf"
+        self._axes.add_patch(
+            FancyBboxPatch(
+                (left, top),
+                box.width,
+                box.height,
+                boxstyle=f"round,pad=0,rounding_size={radius}",
+                facecolor=box.colour,
+                edgecolor="#b0b0b0" if is_leaf else "#404040",
+                linestyle="--" if box.kind == "collapsed" else "-",
+                linewidth=(1.6 if box.kind == "sink" else 0.8) * self._scale,
+            )
+        )
+        self.text(box.x, box.y, box.lines, colour=ink(box.colour))
+
+
+def _arrow(points: Sequence[Point], line_width: float) -> tuple[Point, list[Point]]:
+    """Return where the line ends, and the triangle from there to the tip."""
+    (bx, by), (ax, ay) = points[-1], points[-2]
+    far = hypot(bx - ax, by - ay) or 1.0
+    dx, dy = (bx - ax) / far, (by - ay) / far
+    length, half = 4.0 + line_width, 1.8 + line_width * 0.7
+    base = (bx - dx * length, by - dy * length)
+    return base, [
+        (bx, by),
+        (base[0] - dy * half, base[1] + dx * half),
+        (base[0] + dy * half, base[1] - dx * half),
+    ]
+
+
+def _texts(graph: Graph) -> list[str]:
+    labels = [str(d.get("label", key)) for *_, key, d in graph.edges(keys=True, data=True)]
+    return [*labels, *(str(d.get("variable", "")) for _, d in graph.nodes(data=True)), FONT]

@@ -1,0 +1,468 @@
+"""Where the vertices, edges and labels of a graph go: one layout for every kind of file."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import threading
+from collections import defaultdict
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from cegdb.errors import GraphError, MissingExtraError
+from cegdb.graphs.dot import EdgeInfo, edge_lines, is_shared
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from cegdb.graphs.convert import Graph
+
+    #: Width and height in points of lines of text.
+    Measure: TypeAlias = Callable[[Sequence[str]], tuple[float, float]]
+
+#: The most edges that are laid out: seconds for a usual graph, half a minute at worst.
+MAX_DRAWN_EDGES = 2_000
+
+Point: TypeAlias = tuple[float, float]
+BoxKind: TypeAlias = Literal["situation", "leaf", "position", "sink", "collapsed"]
+
+_POINTS = 72
+_PADDING = 4.0  # between a box and its text, in points
+_THICKEST = 5.0
+_THINNEST = 0.6
+_graphviz_lock = threading.Lock()  # Graphviz keeps global state
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A vertex as it is drawn.
+
+    Attributes
+    ----------
+    name
+        Its shown name: ``s0``, ``l3``, ``w0``, ``w_inf``.
+    lines
+        Its text, line by line: the name, and the stage's if other situations share it.
+    x, y, width, height
+        Centre and size in points (1/72 inch); the origin is the top left corner.
+    kind
+        ``situation``, ``leaf``, ``position``, ``sink``, or ``collapsed`` for a subtree.
+    variable, stage
+        None where there is none.
+    colour
+        Of the stage as ``#rrggbb``, white where it is shared with no other situation.
+    is_shared
+        Whether it is.
+    """
+
+    name: str
+    lines: tuple[str, ...]
+    x: float
+    y: float
+    width: float
+    height: float
+    kind: BoxKind
+    variable: str | None
+    stage: str | None
+    colour: str
+    is_shared: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """An edge as it is drawn.
+
+    Attributes
+    ----------
+    source, target, key
+        Names of its ends, and its label.
+    points
+        A cubic Bézier spline, 1 + 3 k points, from the source to the arrow's tip.
+    lines
+        Its text: the label, then the number that was asked for.
+    x, y, width, height
+        Centre and size of that text in points.
+    line_width
+        In points, by the people who took the edge.
+    """
+
+    source: str
+    target: str
+    key: str
+    points: tuple[Point, ...]
+    lines: tuple[str, ...]
+    x: float
+    y: float
+    width: float
+    height: float
+    line_width: float
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The variables asked in one column, and the column's centre in points."""
+
+    lines: tuple[str, ...]
+    x: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A graph laid out from left to right.
+
+    Attributes
+    ----------
+    name, kind
+        Of the graph; ``event_tree``, ``staged_tree`` or ``ceg``.
+    width, height
+        Of everything, in points.
+    boxes, curves, columns
+        What is drawn; names of variables stand over the columns.
+    """
+
+    name: str
+    kind: str
+    width: float
+    height: float
+    boxes: tuple[Box, ...]
+    curves: tuple[Curve, ...]
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    lines: tuple[str, ...]
+    width: float
+    height: float
+    kind: BoxKind
+    column: int | None
+
+
+def layout(
+    graph: Graph,
+    measure: Measure,
+    *,
+    edge_info: EdgeInfo = "probability",
+    width: float | None = None,
+) -> Layout:
+    """Lay out a graph from left to right, by Graphviz' dot [1]_.
+
+    Parameters
+    ----------
+    graph
+        Made by `ceg_graph` or `tree_graph`.
+    measure
+        Gives width and height in points of lines of text.
+    edge_info
+        What an edge shows below its label: see `to_dot`.
+    width
+        Wanted width in points; columns stand further apart to reach it. A graph that
+        needs more keeps what it needs.
+
+    Returns
+    -------
+    Layout
+        The same for the same graph. Every variable has a column of its own where the
+        order in which paths ask them allows it; else a column has what is asked after
+        so many edges.
+
+    Raises
+    ------
+    GraphError
+        More edges than `MAX_DRAWN_EDGES`, or an unknown ``edge_info``.
+    MissingExtraError
+        pygraphviz is not installed.
+
+    References
+    ----------
+    .. [1] Gansner, Koutsofios, North & Vo (1993), A technique for drawing directed graphs.
+
+    Examples
+    --------
+    >>> from cegdb.graphs import tree_graph
+    >>> graph = tree_graph("one", [{"vertex": "s0", "variable": "Risk"}], [])
+    >>> found = layout(graph, lambda lines: (40, 12 * len(lines)))
+    >>> found.boxes[0].name, found.columns[0].lines
+    ('s0', ('Risk',))
+    """
+    if graph.number_of_edges() > MAX_DRAWN_EDGES:
+        raise GraphError(
+            f"the graph has {graph.number_of_edges():,} edges, and a picture holds at "
+            f"most {MAX_DRAWN_EDGES:,}",
+            hint="leave out small counts (collapse_below) or later variables "
+            "(top_variables), or write a .dot or .graphml file for a program made for "
+            "large graphs",
+        )
+    columns, headers = _columns(graph)
+    names = list(graph.nodes)
+    nodes = _nodes(graph, measure, columns, has_variable=any(len(h) > 1 for h in headers))
+    texts = edge_lines(graph, edge_info)
+    sizes = [measure(lines) for lines in texts]
+    header_sizes = [measure(lines) for lines in headers]
+    gap = 18.0
+    found = _placed(graph, nodes, sizes, header_sizes, gap)
+    if width is not None and len(headers) > 0:
+        ranks = len({round(o["x"], 2) for o in found.nodes.values()})
+        spare = width - found.width
+        if spare > 0 and ranks > 1:
+            found = _placed(graph, nodes, sizes, header_sizes, gap + spare / (ranks - 1) / 2)
+    top = max((size[1] for size in header_sizes), default=0.0)
+    top += _PADDING if top else 0.0
+    boxes = []
+    for number, name in enumerate(names):
+        node, data, place = nodes[name], graph.nodes[name], found.nodes[f"n{number}"]
+        shared = is_shared(data)
+        boxes.append(
+            Box(
+                name=name,
+                lines=node.lines,
+                x=place["x"],
+                y=found.height - place["y"] + top,
+                width=node.width,
+                height=node.height,
+                kind=node.kind,
+                variable=data.get("variable"),
+                stage=data.get("stage"),
+                colour=str(data["colour"]) if shared else "#ffffff",
+                is_shared=shared,
+            )
+        )
+    thickness = _thickness(graph)
+    curves = []
+    for number, (source, target, key) in enumerate(graph.edges(keys=True)):
+        points, label = found.edges[number]
+        curves.append(
+            Curve(
+                source=source,
+                target=target,
+                key=str(key),
+                points=tuple((x, found.height - y + top) for x, y in points),
+                lines=texts[number],
+                x=label[0],
+                y=found.height - label[1] + top,
+                width=sizes[number][0],
+                height=sizes[number][1],
+                line_width=thickness[number],
+            )
+        )
+    heads = tuple(
+        Column(lines, found.nodes[f"c{i}"]["x"], header_sizes[i][0])
+        for i, lines in enumerate(headers)
+    )
+    return Layout(
+        name=str(graph.graph.get("name", "")),
+        kind=str(graph.graph.get("kind", "")),
+        width=found.width,
+        height=found.height + top,
+        boxes=tuple(boxes),
+        curves=tuple(curves),
+        columns=heads,
+    )
+
+
+def _columns(graph: Graph) -> tuple[dict[str, int], list[tuple[str, ...]]]:
+    """Return each situation's column, and the variables of each column.
+
+    A variable has a column of its own if no path asks variables in an order that
+    another one contradicts; else columns are the most edges from the root.
+    """
+    asked = {node: str(d["variable"]) for node, d in graph.nodes(data=True) if "variable" in d}
+    later: dict[str, set[str]] = {variable: set() for variable in asked.values()}
+    for source, target in graph.edges():
+        if source in asked and target in asked:
+            later[asked[target]].add(asked[source])
+    try:
+        order = list(TopologicalSorter(later).static_order())
+    except CycleError:
+        return _depth_columns(graph, asked)
+    # Variables seen first come first among those that could be next.
+    place = {variable: i for i, variable in enumerate(later)}
+    order = _stable_order(later, place)
+    column = {variable: i for i, variable in enumerate(order)}
+    return {node: column[v] for node, v in asked.items()}, [(v,) for v in order]
+
+
+def _stable_order(earlier: Mapping[str, set[str]], place: Mapping[str, int]) -> list[str]:
+    sorter = TopologicalSorter(earlier)
+    sorter.prepare()
+    order: list[str] = []
+    ready: list[str] = []
+    while sorter.is_active():
+        ready = sorted([*ready, *sorter.get_ready()], key=place.__getitem__)
+        order.append(ready.pop(0))
+        sorter.done(order[-1])
+    return order
+
+
+def _depth_columns(
+    graph: Graph, asked: Mapping[str, str]
+) -> tuple[dict[str, int], list[tuple[str, ...]]]:
+    incoming = {node: set(graph.predecessors(node)) for node in graph.nodes}
+    depth: dict[str, int] = {}
+    for node in TopologicalSorter(incoming).static_order():
+        depth[node] = max((depth[before] + 1 for before in incoming[node]), default=0)
+    variables: dict[int, list[str]] = defaultdict(list)
+    for node, variable in asked.items():
+        if variable not in variables[depth[node]]:
+            variables[depth[node]].append(variable)
+    return (
+        {node: depth[node] for node in asked},
+        [tuple(variables[i]) for i in range(len(variables))],
+    )
+
+
+def _nodes(
+    graph: Graph, measure: Measure, columns: Mapping[str, int], *, has_variable: bool
+) -> dict[str, _Node]:
+    is_ceg = graph.graph.get("kind") == "ceg"
+    nodes = {}
+    for name, data in graph.nodes(data=True):
+        lines = [data.get("text") or ("w∞" if name == "w_inf" else name)]
+        if has_variable and "variable" in data:
+            lines.append(data["variable"])
+        kind: BoxKind = "position" if is_ceg else "situation"
+        if data.get("n_hidden"):
+            kind = "collapsed"
+        elif graph.out_degree(name) == 0 and "variable" not in data:
+            kind = "sink" if is_ceg else "leaf"
+        if is_shared(data):
+            lines.append(data["stage"])
+        shown = tuple(lines)
+        width, height = measure(shown)
+        nodes[name] = _Node(
+            shown,
+            max(width + 2 * _PADDING, 20.0),
+            height + _PADDING,
+            kind,
+            columns.get(name),
+        )
+    return nodes
+
+
+def _thickness(graph: Graph) -> list[float]:
+    """Return the width of each edge's line, in proportion to its people."""
+    people = [data.get("n") or 0 for *_, data in graph.edges(data=True)]
+    most = max(people, default=0)
+    return [max(_THINNEST, _THICKEST * n / most) if most else _THINNEST for n in people]
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    width: float
+    height: float
+    nodes: dict[str, dict[str, float]]
+    edges: list[tuple[list[Point], Point]]
+
+
+def _placed(
+    graph: Graph,
+    nodes: Mapping[str, _Node],
+    sizes: Sequence[tuple[float, float]],
+    headers: Sequence[tuple[float, float]],
+    gap: float,
+) -> _Placed:
+    """Return where Graphviz puts boxes and labels of these sizes.
+
+    Graphviz sees numbers only, no text: nothing in a label can be taken for a command.
+    """
+    is_ceg = graph.graph.get("kind") == "ceg"
+    number = {name: f"n{i}" for i, name in enumerate(nodes)}
+    lines = [
+        "digraph {",
+        f'graph [rankdir="LR", nslimit="4", nodesep="0.1", ranksep="{gap / _POINTS:.4f}"'
+        + ("];" if is_ceg else ', ordering="out"];'),
+        'node [shape="box", fixedsize="true", label="", margin="0"];',
+        'edge [arrowsize="0.5"];',
+    ]
+    members: dict[int, list[str]] = defaultdict(list)
+    for name, node in nodes.items():
+        if node.column is not None:
+            members[node.column].append(number[name])
+        lines.append(
+            f'{number[name]} [width="{node.width / _POINTS:.4f}", '
+            f'height="{node.height / _POINTS:.4f}"];'
+        )
+    for i, (width, _) in enumerate(headers):
+        lines.append(f'c{i} [width="{width / _POINTS + 0.1:.4f}", height="0.01"];')
+        if i:
+            lines.append(f'c{i - 1} -> c{i} [style="invis", weight="0"];')
+        lines.append(f'{{rank="same"; c{i}; {"; ".join(members[i])};}}')
+    for i, (source, target) in enumerate(graph.edges()):
+        width, height = sizes[i]
+        room = (
+            f', label=<<TABLE BORDER="0" CELLPADDING="0" CELLSPACING="0" FIXEDSIZE="TRUE" '
+            f'WIDTH="{width + 6:.0f}" HEIGHT="{height:.0f}"><TR><TD></TD></TR></TABLE>>'
+        )
+        lines.append(f'{number[source]} -> {number[target]} [id="{i}"{room}];')
+    lines.append("}")
+    return _read(json.loads(graphviz("\n".join(lines), "json")), graph.number_of_edges())
+
+
+def _read(told: Mapping[str, Any], n_edges: int) -> _Placed:
+    left, bottom, right, top = (float(number) for number in told["bb"].split(","))
+    nodes = {}
+    for node in told.get("objects", ()):
+        if "pos" in node:
+            x, y = node["pos"].split(",")
+            nodes[node["name"]] = {"x": float(x) - left, "y": float(y) - bottom}
+    edges: list[tuple[list[Point], Point]] = [([], (0.0, 0.0))] * n_edges
+    for edge in told.get("edges", ()):
+        if "id" in edge:
+            x, y = (float(number) for number in edge["lp"].split(","))
+            label = (x - left, y - bottom)
+            points = [(a - left, b - bottom) for a, b in _spline(edge["pos"])]
+            edges[int(edge["id"])] = (points, label)
+    return _Placed(right - left, top - bottom, nodes, edges)
+
+
+def _spline(text: str) -> Iterable[Point]:
+    """Return the points of ``e,x,y x,y x,y ...``: the tip is told first."""
+    *_, pieces = text.split(";")
+    tip: list[Point] = []
+    points: list[Point] = []
+    for piece in pieces.split():
+        mark, *numbers = piece.split(",")
+        if mark == "e":
+            tip = [(float(numbers[0]), float(numbers[1]))]
+        else:
+            points.append((float(mark), float(numbers[0])))
+    for end in tip:
+        (ax, ay), (bx, by) = points[-1], end
+        points += [
+            (ax + (bx - ax) / 3, ay + (by - ay) / 3),
+            (ax + (bx - ax) * 2 / 3, ay + (by - ay) * 2 / 3),
+            end,
+        ]
+    return points
+
+
+def graphviz(dot: str, form: str) -> bytes:
+    """Return what Graphviz' dot makes of a text in its language.
+
+    Raises
+    ------
+    MissingExtraError
+        pygraphviz is not installed.
+
+    Examples
+    --------
+    >>> b'"bb"' in graphviz("digraph { a -> b }", "json")
+    True
+    """
+    try:
+        import pygraphviz
+    except ImportError as error:
+        raise MissingExtraError(
+            "a picture needs pygraphviz, which is not installed",
+            hint='pip install "cegdb[draw]" (a .dot file needs nothing)',
+        ) from error
+    # AGraph(string=...) would take a label such as charset="..." for a setting.
+    drawn = pygraphviz.AGraph()
+    # pygraphviz writes a warning on stderr from 1,000 nodes on.
+    with _graphviz_lock, contextlib.redirect_stderr(io.StringIO()):
+        drawn.from_string(dot)
+        content: bytes = drawn.draw(format=form, prog="dot")
+    return content
