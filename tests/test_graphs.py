@@ -13,7 +13,8 @@ import pytest
 
 from cegdb import graphs
 from cegdb.errors import GraphError, MissingExtraError
-from cegdb.graphs import ceg_graph, draw, svg, to_dot, tree_graph, write_graph
+from cegdb.figures import draw, svg
+from cegdb.graphs import ceg_graph, to_dot, tree_graph, write_graph
 
 SVG = "{http://www.w3.org/2000/svg}"
 

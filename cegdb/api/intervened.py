@@ -152,9 +152,9 @@ class Intervened(Given):
 
     def draw(self, path: str | os.PathLike[str]) -> Path:
         """Draw what can be reached, as `ChainEventGraph.draw` does."""
-        from cegdb import graphs
+        from cegdb import figures
 
-        return graphs.draw(self.to_networkx(), path)
+        return figures.draw(self.to_networkx(), path)
 
     def save(self, name: str | None = None, *, replace: bool = False) -> NoReturn:
         """Refuse: what is stored are the probabilities of a staging, and evidence.

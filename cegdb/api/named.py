@@ -159,9 +159,9 @@ class Drawn(Named):
         QueryError
             ``min_n`` is no whole number from 1 on.
         """
-        from cegdb import graphs
+        from cegdb import figures
 
-        return graphs.draw(self.to_networkx(min_n=min_n), path, edge_info=edge_info)
+        return figures.draw(self.to_networkx(min_n=min_n), path, edge_info=edge_info)
 
     def export(self, path: str | os.PathLike[str], *, min_n: int | None = None) -> Path:
         """Write the graph (.dot, .graphml, .json) or its edges (.csv, .parquet).
@@ -190,9 +190,9 @@ class Drawn(Named):
         graph = self.to_networkx()
         if graph.number_of_edges() > _PICTURED_EDGES:
             return text
-        from cegdb import graphs
+        from cegdb import figures
 
         try:
-            return text + graphs.svg(graph)
+            return text + figures.svg(graph)
         except MissingExtraError:
             return text

@@ -6,6 +6,16 @@ and the plots, without any global state.
 
 from __future__ import annotations
 
-from cegdb.figures.style import FIGURE_FILES, save
+from cegdb.figures.painting import graph_figure
+from cegdb.figures.pictures import PICTURES, check_picture, draw, svg
+from cegdb.figures.style import FIGURE_FILES, Picture
 
-__all__ = ["FIGURE_FILES", "save"]
+__all__ = [
+    "FIGURE_FILES",
+    "PICTURES",
+    "Picture",
+    "check_picture",
+    "draw",
+    "graph_figure",
+    "svg",
+]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import html
 import io
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.errors import GraphError, MissingExtraError, path_of
 from cegdb.graphs.files import check_folder, suffix_of, write_whole
-from cegdb.graphs.texts import text_lines
+from cegdb.graphs.texts import text_lines, visible
 
 if TYPE_CHECKING:
     import os
@@ -115,36 +117,60 @@ def new_figure(width_mm: float, height_mm: float) -> Figure:
     return Figure(figsize=(width_mm / MM_PER_INCH, height_mm / MM_PER_INCH))
 
 
-def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
-    """Write a figure into a file, whole or not at all, and return its path.
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A figure and what it shows in words; it shows itself in a notebook.
 
-    Parameters
+    Attributes
     ----------
     figure
-        Made by this package, perhaps changed since.
-    path
-        Ends in ``.svg``, ``.pdf`` or ``.png`` (200 dots an inch). The same figure gives the
-        same bytes: no dates, no random ids.
-
-    Raises
-    ------
-    GraphError
-        Unknown suffix, or the file cannot be written.
+        A ``matplotlib.figure.Figure``: change what you like before you save it.
+    caption
+        What colours, names and numbers mean, and what was left out.
 
     Examples
     --------
     >>> import tempfile
-    >>> with styled(), tempfile.TemporaryDirectory() as folder:
-    ...     save(new_figure(50, 50), folder + "/empty.svg").name
-    'empty.svg'
+    >>> with styled():
+    ...     picture = Picture(new_figure(50, 50), "Nothing.")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     picture.save(folder + "/nothing.svg").name
+    'nothing.svg'
     """
-    target = path_of(path)
-    suffix = suffix_of(target, FIGURE_FILES, "a figure")
-    check_folder(target)
-    return write_whole(target, rendered(figure, suffix[1:]))
+
+    figure: Figure
+    caption: str
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write it into a file, whole or not at all, and return its path.
+
+        Parameters
+        ----------
+        path
+            Ends in ``.svg``, ``.pdf`` or ``.png`` (200 dots an inch). The same figure gives
+            the same bytes: no dates, no random ids. The caption is the file's description.
+
+        Raises
+        ------
+        GraphError
+            Unknown suffix, or the file cannot be written.
+        """
+        target = path_of(path)
+        suffix = suffix_of(target, FIGURE_FILES, "a figure")
+        check_folder(target)
+        return write_whole(target, rendered(self.figure, suffix[1:], self.caption))
+
+    def _repr_svg_(self) -> str:
+        return svg_element(self.figure)
+
+    def _repr_html_(self) -> str:
+        return (
+            f"<figure>{svg_element(self.figure)}"
+            f"<figcaption>{html.escape(self.caption)}</figcaption></figure>"
+        )
 
 
-def rendered(figure: Figure, picture: str) -> bytes:
+def rendered(figure: Figure, picture: str, caption: str = "") -> bytes:
     """Return a figure as the bytes of an ``svg``, ``pdf`` or ``png`` file.
 
     Examples
@@ -164,10 +190,11 @@ def rendered(figure: Figure, picture: str) -> bytes:
             f"{_MOST_INCHES * MM_PER_INCH:,.0f}",
             hint="write an .svg, or draw less of it",
         )
-    dates: dict[str, dict[str, Any]] = {
-        "svg": {"Date": None, "Creator": None},
-        "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
-        "png": {"Software": None},
+    about = visible(caption) or None
+    described: dict[str, dict[str, Any]] = {
+        "svg": {"Date": None, "Creator": None, "Description": about},
+        "pdf": {"CreationDate": None, "Creator": None, "Producer": None, "Subject": about},
+        "png": {"Software": None, **({"Description": about} if about else {})},
     }
     stream = io.BytesIO()
     # A font that lacks a glyph shows a box, and the SVG has the text itself.
@@ -177,7 +204,7 @@ def rendered(figure: Figure, picture: str) -> bytes:
             stream,
             format=picture,
             dpi=min(_DOTS_PER_INCH, int(_MOST_DOTS / inches)),
-            metadata=dates[picture],
+            metadata=described[picture],
         )
     return stream.getvalue()
 

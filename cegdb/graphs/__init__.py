@@ -1,4 +1,4 @@
-"""Graphs for other programs: networkx in and out, DOT text, pictures, graph files.
+"""Graphs for other programs: networkx in and out, DOT text, layouts, graph files.
 
 Rows of the views become a ``networkx.MultiDiGraph``; the DOT text is written here and
 laid out by the Graphviz that the wheel of pygraphviz carries (the extra ``draw``).
@@ -9,19 +9,16 @@ from __future__ import annotations
 from cegdb.graphs.convert import ceg_graph, tree_graph
 from cegdb.graphs.dot import EdgeInfo, to_dot
 from cegdb.graphs.files import GRAPH_FILES, write_graph
+from cegdb.graphs.layout import MAX_DRAWN_EDGES, layout
 from cegdb.graphs.networks import network_graph, write_bif
-from cegdb.graphs.pictures import MAX_DRAWN_EDGES, PICTURES, check_picture, draw, svg
 
 __all__ = [
     "GRAPH_FILES",
     "MAX_DRAWN_EDGES",
-    "PICTURES",
     "EdgeInfo",
     "ceg_graph",
-    "check_picture",
-    "draw",
+    "layout",
     "network_graph",
-    "svg",
     "to_dot",
     "tree_graph",
     "write_bif",

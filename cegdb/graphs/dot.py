@@ -8,13 +8,13 @@ from cegdb.errors import GraphError, is_one_of
 from cegdb.graphs.texts import ink, shown_number, shown_probability, text_lines, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from cegdb.graphs.convert import Graph
 
 EdgeInfo: TypeAlias = Literal["probability", "count", "prior", "posterior", "none"]
 
-_HIDDEN = " … "
+_HIDDEN = "…"
 # ORDERING: a tree keeps its children in the order of the levels, which in a CEG would
 # cost crossings. nslimit: a fifth of the time, for edges slightly less straight.
 _HEAD = """\
@@ -67,7 +67,7 @@ def to_dot(graph: Graph, *, edge_info: EdgeInfo = "probability") -> str:
     >>> print(to_dot(graph, edge_info="count").splitlines()[-2].strip())
     "s0" -> "l0" [key="the \"head\"", label="the \"head\"\n 6,012 "];
     """
-    texts = edge_lines(graph, edge_info)
+    texts = edge_texts(graph, edge_info)
     is_ceg = graph.graph.get("kind") == "ceg"
     lines = [
         f"digraph {_quoted(visible(str(graph.graph.get('name', ''))))} {{",
@@ -84,16 +84,20 @@ def to_dot(graph: Graph, *, edge_info: EdgeInfo = "probability") -> str:
             sink = ', shape="doublecircle", margin="0.02"'
             look = sink if is_ceg else ', color="gray"'
         lines.append(f"  {_quoted(visible(node))} [label={_label(text)}{look}];")
-    for (source, target, key), shown in zip(graph.edges(keys=True), texts, strict=True):
+    for (source, target, key), (label, number) in zip(
+        graph.edges(keys=True), texts, strict=True
+    ):
+        # The spaces keep curves off.
+        shown = _label([label, f" {number} "] if number else [label])
         lines.append(
             f"  {_quoted(visible(source))} -> {_quoted(visible(target))} "
-            f"[key={_quoted(str(key))}, label={_quoted_lines(shown)}];"
+            f"[key={_quoted(str(key))}, label={shown}];"
         )
     return "\n".join([*lines, "}", ""])
 
 
-def edge_lines(graph: Graph, edge_info: EdgeInfo) -> list[tuple[str, ...]]:
-    """Return the lines of text of each edge: its label, then the number asked for.
+def edge_texts(graph: Graph, edge_info: EdgeInfo) -> list[tuple[str, str]]:
+    """Return of each edge its label, and the number asked for if it has that.
 
     Raises
     ------
@@ -108,8 +112,8 @@ def edge_lines(graph: Graph, edge_info: EdgeInfo) -> list[tuple[str, ...]]:
     ...     [{"vertex": "s0", "variable": "Toss"}, {"vertex": "l0"}],
     ...     [{"source": "s0", "target": "l0", "label": "heads", "n": 6012}],
     ... )
-    >>> edge_lines(graph, "count")
-    [('heads', ' 6,012 ')]
+    >>> edge_texts(graph, "count")
+    [('heads', '6,012')]
     """
     if not is_one_of(edge_info, get_args(EdgeInfo)):
         raise GraphError(f"edge_info is {edge_info!r}, expected {choice(get_args(EdgeInfo))}")
@@ -117,10 +121,7 @@ def edge_lines(graph: Graph, edge_info: EdgeInfo) -> list[tuple[str, ...]]:
     if edge_info == "probability" and graph.graph.get("kind") == "event_tree":
         edge_info = "count"
     return [
-        (
-            *text_lines([str(data.get("label", key))]),
-            *_edge_number(data, hides, edge_info),
-        )
+        (str(data.get("label", key)), _edge_number(data, hides, edge_info))
         for _, _, key, data in graph.edges(keys=True, data=True)
     ]
 
@@ -143,19 +144,17 @@ def _hidden_columns(graph: Graph) -> set[str]:
     return {"n"} if graph.graph.get("kind") == "event_tree" else {"n", "probability"}
 
 
-def _edge_number(
-    data: Mapping[str, Any], hides: Collection[str], edge_info: EdgeInfo
-) -> list[str]:
-    """Return the line with the edge's number, if any; its spaces keep curves off."""
+def _edge_number(data: Mapping[str, Any], hides: Collection[str], edge_info: EdgeInfo) -> str:
+    """Return the edge's number as it is shown, if any."""
     column = {"count": "n", "posterior": "prior"}.get(edge_info, edge_info)
     if column not in data:
-        return [_HIDDEN] if column in hides else []
+        return _HIDDEN if column in hides else ""
     if edge_info == "posterior" and "n" in hides and "n" not in data:
-        return [_HIDDEN]
+        return _HIDDEN
     if edge_info == "probability":
-        return [f" {shown_probability(data[column])} "]
+        return shown_probability(data[column])
     more = data.get("n", 0) if edge_info == "posterior" else 0
-    return [f" {shown_number(data[column] + more)} "]
+    return shown_number(data[column] + more)
 
 
 def _quoted(text: str) -> str:
@@ -166,12 +165,8 @@ def _quoted(text: str) -> str:
 
 def _label(texts: Sequence[str]) -> str:
     """Return a DOT label that Graphviz shows literally, each text on its own lines."""
-    return _quoted_lines(text_lines(texts))
-
-
-def _quoted_lines(lines: Iterable[str]) -> str:
-    shown = (_quoted(line.replace("&", "&amp;"))[1:-1] for line in lines)
-    return '"' + "\\n".join(shown) + '"'
+    lines = (_quoted(line.replace("&", "&amp;"))[1:-1] for line in text_lines(texts))
+    return '"' + "\\n".join(lines) + '"'
 
 
 def choice(names: Sequence[str]) -> str:

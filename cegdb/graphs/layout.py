@@ -12,7 +12,8 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from cegdb.errors import GraphError, MissingExtraError
-from cegdb.graphs.dot import EdgeInfo, edge_lines, is_shared
+from cegdb.graphs.dot import EdgeInfo, edge_texts, is_shared
+from cegdb.graphs.texts import text_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -199,7 +200,10 @@ def layout(
     columns, headers = _columns(graph)
     names = list(graph.nodes)
     nodes = _nodes(graph, measure, columns, has_variable=any(len(h) > 1 for h in headers))
-    texts = edge_lines(graph, edge_info)
+    texts = [
+        (*text_lines([label]), number) if number else tuple(text_lines([label]))
+        for label, number in edge_texts(graph, edge_info)
+    ]
     sizes = [measure(lines) for lines in texts]
     header_sizes = [measure(lines) for lines in headers]
     gap = 18.0

@@ -1,0 +1,105 @@
+"""Graphs as picture files, and as elements of a page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from cegdb.errors import path_of
+from cegdb.figures.painting import FONT_SIZE, graph_figure
+from cegdb.figures.style import FIGURE_FILES, need_matplotlib, rendered, svg_element
+from cegdb.graphs.dot import to_dot
+from cegdb.graphs.files import check_folder, suffix_of, write_whole
+from cegdb.graphs.layout import graphviz
+
+if TYPE_CHECKING:
+    import os
+    from pathlib import Path
+
+    from cegdb.graphs.convert import Graph
+    from cegdb.graphs.dot import EdgeInfo
+
+PICTURES: Final = (*FIGURE_FILES, ".dot")
+
+
+def draw(
+    graph: Graph,
+    path: str | os.PathLike[str],
+    *,
+    edge_info: EdgeInfo = "probability",
+    font_size: float = FONT_SIZE,
+    width_mm: float | None = None,
+) -> Path:
+    """Draw the graph into a file and return its path.
+
+    Parameters
+    ----------
+    graph, edge_info, font_size, width_mm
+        As for `graph_figure`; ``.dot`` takes the first two.
+    path
+        Where to: ``.svg``, ``.pdf``, ``.png`` (200 dots an inch) or ``.dot``. A file there
+        is replaced, and stays as it was if anything fails.
+
+    Raises
+    ------
+    GraphError
+        Unknown suffix, more edges than can be laid out (not for ``.dot``), or the file
+        cannot be written.
+    MissingExtraError
+        The extra ``draw`` is not installed (not for ``.dot``).
+
+    Examples
+    --------
+    >>> from cegdb.graphs import tree_graph
+    >>> import tempfile
+    >>> graph = tree_graph("one", [{"vertex": "s0"}], [])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     draw(graph, folder + "/one.dot").name
+    'one.dot'
+    """
+    target = path_of(path)
+    suffix = check_picture(target)
+    if suffix == ".dot":
+        return write_whole(target, to_dot(graph, edge_info=edge_info).encode())
+    figure = graph_figure(graph, edge_info=edge_info, font_size=font_size, width_mm=width_mm)
+    return write_whole(target, rendered(figure, suffix[1:]))
+
+
+def check_picture(path: Path) -> str:
+    """Return the suffix of a picture that can be drawn to a path, before it is drawn.
+
+    Raises
+    ------
+    GraphError
+        The suffix is unknown, or there is no such folder.
+    MissingExtraError
+        The extra ``draw`` is not installed (not for ``.dot``).
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> check_picture(Path("falls.dot"))
+    '.dot'
+    """
+    suffix = suffix_of(path, PICTURES, "a picture")
+    check_folder(path)
+    if suffix != ".dot":
+        need_matplotlib()
+        graphviz("digraph {}", "dot")
+    return suffix
+
+
+def svg(graph: Graph, *, edge_info: EdgeInfo = "probability") -> str:
+    """Return the picture as an ``<svg>`` element, for a notebook or a web page.
+
+    Parameters
+    ----------
+    graph, edge_info
+        As for `graph_figure`; refusals as for `draw`.
+
+    Examples
+    --------
+    >>> from cegdb.graphs import tree_graph
+    >>> svg(tree_graph("one", [{"vertex": "s0"}], []))[:5]
+    '<svg '
+    """
+    return svg_element(graph_figure(graph, edge_info=edge_info))
