@@ -117,12 +117,14 @@ def dot_labels(text):
 def edge_texts(document):
     """Return the lines that each edge shows in an SVG."""
     root = ElementTree.fromstring(document)  # noqa: S314
-    edges = [group for group in root.iter(f"{SVG}g") if group.get("class") == "edge"]
-    # Graphviz writes the second of two spaces as a no-break space.
-    return [
-        [(line.text or "").replace("\xa0", " ") for line in group.findall(f"{SVG}text")]
-        for group in edges
-    ]
+    lines = {}
+    for group in root.iter(f"{SVG}g"):
+        what, *place = (group.get("id") or "").split("-")
+        if what == "edge":
+            text = group.find(f"{SVG}text").text or ""
+            # The second of two spaces is written as a no-break space.
+            lines.setdefault(int(place[0]), []).append(text.replace("\xa0", " "))
+    return [lines[number] for number in sorted(lines)]
 
 
 def bare(label):
@@ -295,26 +297,26 @@ def test_svg_shows_hostile_labels_literally(build):
     pytest.importorskip("pygraphviz")
     graph = build(HOSTILE)
     shown = edge_texts(svg(graph, edge_info="count"))
-    assert {lines.pop() for lines in shown} == {" 3 "}
+    assert {lines.pop() for lines in shown} == {"3"}
     labels = [bare("".join(lines)) for lines in shown]
     assert labels == [bare(key) for *_, key in graph.edges(keys=True)]
 
 
 def test_svg_shows_short_labels_exactly():
     pytest.importorskip("pygraphviz")
-    labels = COLONS + KEYWORDS + MARKUP + SCRIPTS + ["  two  spaces ", "tab\there"]
+    labels = COLONS + KEYWORDS + MARKUP + SCRIPTS + ["  two  spaces "]
     shown = edge_texts(svg(fan(labels), edge_info="none"))
     assert shown == [[label] for label in labels]
 
 
 def test_newline_in_a_label_is_a_new_line_of_the_picture():
     pytest.importorskip("pygraphviz")
-    assert edge_texts(svg(fan(["two\nlines"]))) == [["two", "lines", " 0.250 "]]
+    assert edge_texts(svg(fan(["two\nlines"]))) == [["two", "lines", "0.250"]]
 
 
 @pytest.mark.parametrize("label", LINES + WIDTHLESS)
 @pytest.mark.parametrize("suffix", ["png", "pdf"])
-def test_line_without_width_does_not_crash_graphviz(label, suffix, tmp_path):
+def test_line_without_width_is_drawn(label, suffix, tmp_path):
     pytest.importorskip("pygraphviz")
     assert draw(fan([label, "after"]), tmp_path / f"a.{suffix}").stat().st_size > 500
 
@@ -343,11 +345,11 @@ def test_picture_is_of_the_kind_named_and_the_same_twice(suffix, magic, tmp_path
     ]
 
 
-def test_svg_file_is_xml_without_the_version_of_graphviz(tmp_path):
+def test_svg_file_is_xml_without_versions(tmp_path):
     pytest.importorskip("pygraphviz")
     path = draw(fan(["a"]), tmp_path / "a.svg")
     assert ElementTree.parse(path).getroot().tag == f"{SVG}svg"  # noqa: S314
-    assert "graphviz version" not in path.read_text(encoding="utf-8")
+    assert "matplotlib v" not in path.read_text(encoding="utf-8").lower()
 
 
 def test_svg_for_a_notebook_is_one_element():
@@ -364,8 +366,8 @@ def test_graph_with_many_nodes_is_drawn_without_a_word(capfd):
 
 
 def test_too_large_a_picture_is_refused_with_a_way_out(monkeypatch, tmp_path):
-    monkeypatch.setattr("cegdb.graphs.pictures.MAX_DRAWN_EDGES", 2)
-    match = r"has 3 edges, and a picture holds at most 2\nhint: write a \.dot or \.graphml"
+    monkeypatch.setattr("cegdb.graphs.layout.MAX_DRAWN_EDGES", 2)
+    match = r"has 3 edges, and a picture holds at most 2\nhint: .*a \.dot or \.graphml"
     with pytest.raises(GraphError, match=match):
         draw(fan(["a", "b", "c"]), tmp_path / "a.svg")
     assert draw(fan(["a", "b", "c"]), tmp_path / "a.dot").exists()
@@ -384,7 +386,7 @@ def test_picture_without_pygraphviz_names_the_extra(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("path", ["a.gif", "a", ".svg"])
 def test_unknown_suffix_lists_the_known_ones(path):
-    with pytest.raises(GraphError, match=r"\.svg, \.png, \.pdf or \.dot"):
+    with pytest.raises(GraphError, match=r"\.svg, \.pdf, \.png or \.dot"):
         draw(fan(["a"]), path)
     with pytest.raises(GraphError, match=r"\.graphml, \.json or \.dot"):
         write_graph(fan(["a"]), path)

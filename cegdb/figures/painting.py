@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from math import hypot
 from typing import TYPE_CHECKING, Final
@@ -33,6 +34,7 @@ _MARGIN: Final = 6.0  # points
 _LINE: Final = "#606060"
 _EDGE: Final = "#9a9a9a"
 _LABEL: Final = "#202020"
+_HALO: Final = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.4}
 
 
 def graph_figure(
@@ -96,8 +98,9 @@ def painted(found: Layout, *, font_size: float = FONT_SIZE, width: float | None)
     >>> from cegdb.figures.style import styled
     >>> from cegdb.graphs.layout import Layout
     >>> with styled():
-    ...     painted(Layout("c", "ceg", 60, 60, (), (), ()), width=144).get_size_inches()[0]
-    2.0
+    ...     figure = painted(Layout("c", "ceg", 60, 60, (), (), ()), width=144)
+    >>> figure.get_size_inches().tolist()
+    [2.0, 1.0]
     """
     natural_width, natural_height = found.width + 2 * _MARGIN, found.height + 2 * _MARGIN
     shown_width = natural_width if width is None else width
@@ -114,11 +117,11 @@ def painted(found: Layout, *, font_size: float = FONT_SIZE, width: float | None)
     pen = _Pen(axes, font_size, scale)
     for column in found.columns:
         _, height = text_size(column.lines, font_size)
-        pen.text(column.x, height / 2, column.lines, colour="#000000", bold=True)
+        pen.text("column", column.x, height / 2, column.lines, colour="#000000", bold=True)
     for curve in found.curves:
         pen.curve(curve)
     for curve in found.curves:
-        pen.text(curve.x, curve.y, curve.lines, colour=_LABEL, halo=True)
+        pen.text("edge", curve.x, curve.y, curve.lines, colour=_LABEL, halo=True)
     for box in found.boxes:
         pen.box(box)
     return figure
@@ -131,9 +134,11 @@ class _Pen:
         self._axes = axes
         self._size = font_size * scale
         self._scale = scale
+        self._drawn: Counter[str] = Counter()
 
     def text(
         self,
+        what: str,
         x: float,
         y: float,
         lines: Sequence[str],
@@ -142,24 +147,23 @@ class _Pen:
         bold: bool = False,
         halo: bool = False,
     ) -> None:
-        from matplotlib.patheffects import withStroke
-
         step = self._size / self._scale * LINE_SPACING
+        number = self._drawn[what]
+        self._drawn[what] += 1
         for i, line in enumerate(lines):
-            if line.strip():
+            if line:
                 self._axes.text(
                     x,
                     y + (i - (len(lines) - 1) / 2) * step,
-                    line.strip(),
+                    _spaced(line),
+                    gid=f"{what}-{number}-{i}",
                     ha="center",
                     va="center_baseline",
                     fontsize=self._size,
                     color=colour,
                     fontweight="bold" if bold else "normal",
                     parse_math=False,
-                    path_effects=[withStroke(linewidth=1.5, foreground="white")]
-                    if halo
-                    else [],
+                    bbox=_HALO if halo else None,
                 )
 
     def curve(self, curve: Curve) -> None:
@@ -198,7 +202,12 @@ class _Pen:
                 linewidth=(1.6 if box.kind == "sink" else 0.8) * self._scale,
             )
         )
-        self.text(box.x, box.y, box.lines, colour=ink(box.colour))
+        self.text("vertex", box.x, box.y, box.lines, colour=ink(box.colour))
+
+
+def _spaced(line: str) -> str:
+    """Return a line whose second spaces show also in a web page."""
+    return line.expandtabs(4).replace("  ", "\xa0 ").replace("  ", "\xa0 ")
 
 
 def _arrow(points: Sequence[Point], line_width: float) -> tuple[Point, list[Point]]:

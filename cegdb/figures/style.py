@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import io
+import logging
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -37,7 +38,8 @@ _STYLE: Final[Any] = {
     "axes.spines.top": False,
     "axes.titlesize": 9,
     "figure.facecolor": "white",
-    "font.family": [FONT],
+    "font.family": ["sans-serif"],
+    "font.sans-serif": [FONT, "Verdana"],  # of the same widths, where an SVG is looked at
     "font.size": 9,
     "hatch.linewidth": 0.6,
     "legend.fontsize": 8,
@@ -98,8 +100,8 @@ def styled(texts: Iterable[str] = ()) -> Iterator[None]:
     need_matplotlib()
     import matplotlib as mpl
 
-    with mpl.rc_context(_STYLE):
-        mpl.rcParams["font.family"] = [FONT, *_more_fonts(frozenset("".join(texts)))]
+    with mpl.rc_context(_STYLE), _silent_fonts():
+        mpl.rcParams["font.family"] = ["sans-serif", *_more_fonts(frozenset("".join(texts)))]
         yield
 
 
@@ -198,7 +200,7 @@ def rendered(figure: Figure, picture: str, caption: str = "") -> bytes:
     }
     stream = io.BytesIO()
     # A font that lacks a glyph shows a box, and the SVG has the text itself.
-    with mpl.rc_context(_STYLE), warnings.catch_warnings():
+    with mpl.rc_context(_STYLE), warnings.catch_warnings(), _silent_fonts():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure.savefig(
             stream,
@@ -250,9 +252,22 @@ def text_size(
     return widest * font_size, len(lines) * LINE_SPACING * font_size
 
 
+@contextmanager
+def _silent_fonts() -> Iterator[None]:
+    """Keep matplotlib from telling the terminal which font stood in for which."""
+    logger = logging.getLogger("matplotlib.font_manager")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
 @cache
 def _width(line: str, *, bold: bool) -> float:
     """Return the width of a line in units of the font size."""
+    line = line.expandtabs(4)
     font = _font(bold=bold)
     if all(ord(character) in font.get_charmap() for character in line):
         font.set_text(line)
@@ -263,10 +278,11 @@ def _width(line: str, *, bold: bool) -> float:
 
 @cache
 def _font(*, bold: bool) -> FT2Font:
-    from matplotlib.font_manager import FontProperties, findfont, get_font
+    from matplotlib.font_manager import FontProperties, findfont
+    from matplotlib.ft2font import FT2Font
 
     found = findfont(FontProperties(family=FONT, weight="bold" if bold else "normal"))
-    font = get_font(found)
+    font = FT2Font(found)  # get_font would share it, and its size, with the painting
     font.set_size(100, 72)
     return font
 
@@ -285,7 +301,8 @@ def _more_fonts(characters: frozenset[str]) -> tuple[str, ...]:
     for entry in sorted(fontManager.ttflist, key=lambda e: (e.name, e.fname)):
         if not lacking:
             break
-        if entry.style != "normal" or entry.weight != 400 or entry.name in chosen:
+        is_plain = entry.style == "normal" and entry.weight == 400
+        if not is_plain or entry.name in chosen or entry.name.startswith("Last Resort"):
             continue
         had = lacking & set(get_font(entry.fname).get_charmap())
         if had:

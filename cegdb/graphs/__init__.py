@@ -9,7 +9,7 @@ from __future__ import annotations
 from cegdb.graphs.convert import ceg_graph, tree_graph
 from cegdb.graphs.dot import EdgeInfo, to_dot
 from cegdb.graphs.files import GRAPH_FILES, write_graph
-from cegdb.graphs.layout import MAX_DRAWN_EDGES, layout
+from cegdb.graphs.layout import MAX_DRAWN_EDGES
 from cegdb.graphs.networks import network_graph, write_bif
 
 __all__ = [
@@ -17,7 +17,6 @@ __all__ = [
     "MAX_DRAWN_EDGES",
     "EdgeInfo",
     "ceg_graph",
-    "layout",
     "network_graph",
     "to_dot",
     "tree_graph",

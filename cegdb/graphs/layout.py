@@ -31,7 +31,7 @@ BoxKind: TypeAlias = Literal["situation", "leaf", "position", "sink", "collapsed
 
 _POINTS = 72
 _PADDING = 4.0  # between a box and its text, in points
-_THICKEST = 5.0
+_THICKEST = 7.0
 _THINNEST = 0.6
 _graphviz_lock = threading.Lock()  # Graphviz keeps global state
 
@@ -347,10 +347,12 @@ def _nodes(
 
 
 def _thickness(graph: Graph) -> list[float]:
-    """Return the width of each edge's line, in proportion to its people."""
-    people = [data.get("n") or 0 for *_, data in graph.edges(data=True)]
-    most = max(people, default=0)
-    return [max(_THINNEST, _THICKEST * n / most) if most else _THINNEST for n in people]
+    """Return the width of each edge's line, as its people are to everybody."""
+    everybody = max((data.get("n") or 0 for _, data in graph.nodes(data=True)), default=0)
+    return [
+        max(_THINNEST, _THICKEST * (data.get("n") or 0) / everybody) if everybody else _THINNEST
+        for *_, data in graph.edges(data=True)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
