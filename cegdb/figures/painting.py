@@ -173,7 +173,7 @@ class _Pen:
         tip, arrow = _arrow(curve.points, curve.line_width)
         points = [*curve.points[:-1], tip]
         codes = [Path.MOVETO, *[Path.CURVE4] * (len(points) - 1)]
-        self._axes.add_patch(
+        self._axes.add_artist(
             PathPatch(
                 Path(points, codes),
                 fill=False,
@@ -182,7 +182,7 @@ class _Pen:
                 capstyle="butt",
             )
         )
-        self._axes.add_patch(Polygon(arrow, closed=True, facecolor=_LINE, edgecolor="none"))
+        self._axes.add_artist(Polygon(arrow, closed=True, facecolor=_LINE, edgecolor="none"))
 
     def box(self, box: Box) -> None:
         from matplotlib.patches import FancyBboxPatch
@@ -190,7 +190,7 @@ class _Pen:
         left, top = box.x - box.width / 2, box.y - box.height / 2
         radius = min(box.width, box.height) / 2 if box.kind == "sink" else 4.0
         is_leaf = box.kind == "leaf"
-        self._axes.add_patch(
+        self._axes.add_artist(
             FancyBboxPatch(
                 (left, top),
                 box.width,

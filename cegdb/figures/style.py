@@ -269,10 +269,10 @@ def _width(line: str, *, bold: bool) -> float:
     """Return the width of a line in units of the font size."""
     line = line.expandtabs(4)
     font = _font(bold=bold)
-    if all(ord(character) in font.get_charmap() for character in line):
+    if all(font.get_char_index(ord(character)) for character in line):
         font.set_text(line)
         return float(font.get_width_height()[0]) / 64 / 100
-    known = "".join(c if ord(c) in font.get_charmap() else "漢" for c in line)
+    known = "".join(c if font.get_char_index(ord(c)) else "漢" for c in line)
     return sum(1.0 if c == "漢" else _width(c, bold=bold) for c in known)
 
 
