@@ -7,11 +7,13 @@ from functools import partial
 from math import hypot
 from typing import TYPE_CHECKING, Final
 
+from cegdb.figures.captions import graph_caption
 from cegdb.figures.style import (
     FONT,
     LINE_SPACING,
     MM_PER_INCH,
     POINTS_PER_INCH,
+    Picture,
     new_figure,
     styled,
     text_size,
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 FONT_SIZE: Final = 9.0
 _MARGIN: Final = 6.0  # points
+_AS_ASKED: Final = 0.99  # a scale that nobody sees
 _LINE: Final = "#606060"
 _EDGE: Final = "#9a9a9a"
 _LABEL: Final = "#202020"
@@ -43,7 +46,7 @@ def graph_figure(
     edge_info: EdgeInfo = "probability",
     font_size: float = FONT_SIZE,
     width_mm: float | None = None,
-) -> Figure:
+) -> Picture:
     """Return a graph as a figure: laid out by Graphviz, painted by matplotlib.
 
     Parameters
@@ -60,7 +63,7 @@ def graph_figure(
 
     Returns
     -------
-    matplotlib.figure.Figure
+    Picture
         From left to right; the name of each variable over its column. A position or
         situation shows its name, and in its stage's colour the stage's name if others share
         it. An edge is as thick as it has people.
@@ -76,7 +79,7 @@ def graph_figure(
     --------
     >>> from cegdb.graphs import tree_graph
     >>> graph = tree_graph("one", [{"vertex": "s0", "variable": "Risk"}], [])
-    >>> round(graph_figure(graph, width_mm=80).get_size_inches()[0] * 25.4)
+    >>> round(graph_figure(graph, width_mm=80).figure.get_size_inches()[0] * 25.4)
     80
     """
     wanted = None if width_mm is None else width_mm / MM_PER_INCH * POINTS_PER_INCH
@@ -87,7 +90,10 @@ def graph_figure(
             edge_info=edge_info,
             width=None if wanted is None else wanted - 2 * _MARGIN,
         )
-        return painted(found, font_size=font_size, width=wanted)
+        figure = painted(found, font_size=font_size, width=wanted)
+    scale = 1.0 if wanted is None else min(1.0, wanted / (found.width + 2 * _MARGIN))
+    text_height = font_size * scale if scale < _AS_ASKED else None
+    return Picture(figure, graph_caption(graph, edge_info=edge_info, text_size=text_height))
 
 
 def painted(found: Layout, *, font_size: float = FONT_SIZE, width: float | None) -> Figure:

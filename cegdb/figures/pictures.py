@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import path_of
 from cegdb.figures.painting import FONT_SIZE, graph_figure
-from cegdb.figures.style import FIGURE_FILES, need_matplotlib, rendered, svg_element
+from cegdb.figures.style import FIGURE_FILES, need_matplotlib
 from cegdb.graphs.dot import to_dot
 from cegdb.graphs.files import check_folder, suffix_of, write_whole
 from cegdb.graphs.layout import graphviz
@@ -60,8 +60,8 @@ def draw(
     suffix = check_picture(target)
     if suffix == ".dot":
         return write_whole(target, to_dot(graph, edge_info=edge_info).encode())
-    figure = graph_figure(graph, edge_info=edge_info, font_size=font_size, width_mm=width_mm)
-    return write_whole(target, rendered(figure, suffix[1:]))
+    picture = graph_figure(graph, edge_info=edge_info, font_size=font_size, width_mm=width_mm)
+    return picture.save(target)
 
 
 def check_picture(path: Path) -> str:
@@ -102,4 +102,4 @@ def svg(graph: Graph, *, edge_info: EdgeInfo = "probability") -> str:
     >>> svg(tree_graph("one", [{"vertex": "s0"}], []))[:5]
     '<svg '
     """
-    return svg_element(graph_figure(graph, edge_info=edge_info))
+    return graph_figure(graph, edge_info=edge_info)._repr_svg_()
