@@ -387,7 +387,7 @@ def test_picture_without_pygraphviz_names_the_extra(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("path", ["a.gif", "a", ".svg"])
 def test_unknown_suffix_lists_the_known_ones(path):
-    with pytest.raises(GraphError, match=r"\.svg, \.pdf, \.png or \.dot"):
+    with pytest.raises(GraphError, match=r"\.svg, \.pdf, \.png, \.dot or \.tex"):
         draw(fan(["a"]), path)
     with pytest.raises(GraphError, match=r"\.graphml, \.json or \.dot"):
         write_graph(fan(["a"]), path)

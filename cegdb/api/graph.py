@@ -14,9 +14,6 @@ from cegdb.evidence import All, from_json
 from cegdb.store.objects import staging_of
 
 if TYPE_CHECKING:
-    import os
-    from pathlib import Path
-
     import networkx as nx
     import pandas as pd
 
@@ -244,24 +241,11 @@ class ChainEventGraph(Drawn, Independent, Causal, Answering):
             min_n=min_n,
         )
 
-    def draw(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        edge_info: EdgeInfo = "probability",
-        min_n: int | None = None,
-    ) -> Path:
-        """Draw it as `Drawn.draw` does.
-
-        Raises
-        ------
-        GraphError
-            Priors are asked for, and it is given evidence: then there are none.
-        """
+    def _drawn(self, edge_info: EdgeInfo, min_n: int | None) -> nx.MultiDiGraph[str]:
         if edge_info in ("prior", "posterior") and self.parent is not None:
             raise GraphError(
                 f"CEG {self.name!r} is given evidence, so that its edges have no {edge_info} "
                 "counts",
                 hint="choose probability, count or none; or draw its parent",
             )
-        return super().draw(path, edge_info=edge_info, min_n=min_n)
+        return super()._drawn(edge_info, min_n)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
+    from cegdb.figures import Picture
     from cegdb.graphs import EdgeInfo
     from cegdb.store import Store
     from cegdb.store.objects import Kind
@@ -130,38 +131,88 @@ class Drawn(Named):
         """Return it as a networkx graph: nodes by shown name, labels as edge keys."""
         raise AssertionError
 
+    def figure(
+        self,
+        *,
+        edge_info: EdgeInfo = "probability",
+        min_n: int | None = None,
+        font_size: float = 9,
+        width_mm: float | None = None,
+    ) -> Picture:
+        """Return it as a figure with a caption, from left to right, stages coloured.
+
+        Variables stand over the columns, edges are as wide as the people who took them, and
+        a stage that situations share shows its colour and its name.
+
+        Parameters
+        ----------
+        edge_info
+            What edges show beside their label: ``"probability"`` (of an event tree the
+            count), ``"count"``, ``"prior"``, ``"posterior"`` or ``"none"``.
+        min_n
+            Counts from 1 to ``min_n - 1`` show as ``…``, and so do those that would reveal
+            them by sums, and what was calculated from either.
+        font_size
+            Of labels, in points.
+        width_mm
+            The width in millimetres; left out, what the graph needs. A graph that needs
+            more is scaled down, and its caption says so.
+
+        Returns
+        -------
+        Picture
+            Shows itself in a notebook; ``.caption`` says what it shows, ``.save(path)``
+            writes it, ``.figure`` is matplotlib's.
+
+        Raises
+        ------
+        GraphError
+            The choice is unknown, or the graph is too large to lay out.
+        MissingExtraError
+            The extra ``draw`` is not installed.
+        QueryError
+            ``min_n`` is no whole number from 1 on.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select if(i < 7, 'u', 'v') as x from range(9) t(i)")
+        ...     picture = survey.event_tree().figure(width_mm=80)
+        >>> picture.caption[:12]
+        "Event tree '"
+        """
+        from cegdb.figures import graph_figure
+
+        graph = self._drawn(edge_info, min_n)
+        return graph_figure(graph, edge_info=edge_info, font_size=font_size, width_mm=width_mm)
+
     def draw(
         self,
         path: str | os.PathLike[str],
         *,
         edge_info: EdgeInfo = "probability",
         min_n: int | None = None,
+        font_size: float = 9,
+        width_mm: float | None = None,
     ) -> Path:
-        """Draw it, left to right, stages coloured.
+        """Draw it into a file and return the file's path.
 
         Parameters
         ----------
         path
-            Ends in ``.svg``, ``.png``, ``.pdf`` or ``.dot``.
-        edge_info
-            What edges show beside their label: ``"probability"``, ``"count"``,
-            ``"prior"``, ``"posterior"`` or ``"none"``.
-        min_n
-            Counts from 1 to ``min_n - 1`` show as ``…``, and so do those that would reveal
-            them by sums, and what was calculated from either.
-
-        Raises
-        ------
-        GraphError
-            The suffix or choice is unknown, or the graph is too large to lay out.
-        MissingExtraError
-            The extra ``draw`` is not installed.
-        QueryError
-            ``min_n`` is no whole number from 1 on.
+            Ends in ``.svg``, ``.pdf``, ``.png``, ``.dot`` (Graphviz) or ``.tex`` (TikZ).
+        edge_info, min_n, font_size, width_mm
+            As for `figure`, which raises the same errors.
         """
-        from cegdb import figures
+        from cegdb.figures import draw
 
-        return figures.draw(self.to_networkx(min_n=min_n), path, edge_info=edge_info)
+        graph = self._drawn(edge_info, min_n)
+        return draw(graph, path, edge_info=edge_info, font_size=font_size, width_mm=width_mm)
+
+    def _drawn(self, edge_info: EdgeInfo, min_n: int | None) -> nx.MultiDiGraph[str]:  # noqa: ARG002
+        """Return the graph that a figure shows."""
+        return self.to_networkx(min_n=min_n)
 
     def export(self, path: str | os.PathLike[str], *, min_n: int | None = None) -> Path:
         """Write the graph (.dot, .graphml, .json) or its edges (.csv, .parquet).

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cegdb.ahc import Method, ScoreName, StructurePrior
-    from cegdb.graphs import EdgeInfo
     from cegdb.networks import NetworkSource
     from cegdb.stages import (
         Deff,
@@ -250,16 +249,6 @@ class EventTree(Drawn):
             "on m.staging_id = s.staging_id and m.stage_id = s.stage_id "
             f"where m.staging_id = {given.id}"
         )
-
-    def draw(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        edge_info: EdgeInfo = "count",
-        min_n: int | None = None,
-    ) -> Path:
-        """Draw the tree; see `StagedTree.draw` (without stages there are counts only)."""
-        return super().draw(path, edge_info=edge_info, min_n=min_n)
 
     def to_networkx(self, *, min_n: int | None = None) -> nx.MultiDiGraph[str]:
         """Return it as a networkx graph: nodes s0, s1, ..., l0, ...; labels as edge keys.

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from cegdb.cli.group import main
-from cegdb.cli.options import DB, EDGE_INFO, FORMAT, KINDS, MIN_N
+from cegdb.cli.options import DB, EDGE_INFO, FORMAT, KINDS, MIN_N, SIZES
 from cegdb.cli.output import (
     ORDER,
     SHOWN,
@@ -158,24 +158,38 @@ def export(db: Path, name: str, kind: str, output: Path, min_n: int | None) -> N
     "--output",
     required=True,
     type=click.Path(path_type=Path),
-    help="Ends in .svg, .png, .pdf or .dot.",
+    help="Ends in .svg, .pdf, .png, .dot or .tex (TikZ).",
 )
 @EDGE_INFO
+@SIZES
 @MIN_N
 def draw(
-    db: Path, name: str, kind: str, output: Path, edge_info: Any, min_n: int | None
+    db: Path, name: str, kind: str, output: Path, width: float | None, **look: Any
 ) -> None:
-    """Draw a CEG (or tree, or staged tree) of DB.
+    """Draw a CEG (or tree, or staged tree) of DB, and print the caption.
+
+    Variables stand over the columns; edges are as wide as the people who took them;
+    what shares a stage has its colour and its name.
 
     \b
     Examples:
       cegdb draw falls.duckdb falls -o falls.svg
       cegdb draw falls.duckdb falls --kind staging -o tree.pdf --edge-info count
+      cegdb draw falls.duckdb falls -o column.pdf --width 85 --font-size 7
+      cegdb draw falls.duckdb falls -o falls.tex
       cegdb draw falls.duckdb falls -o public.svg --min-n 5
     """
+    from cegdb.figures import FIGURE_FILES, check_picture
+
+    suffix = check_picture(output)
     with opened(str(db), read_only=True) as database, working("drawing", database):
         found = collections(database)[kind][name]
-        say_made("picture", found.draw(output, edge_info=edge_info, min_n=min_n))
+        if suffix in FIGURE_FILES:
+            picture = found.figure(width_mm=width, **look)
+            say_made("picture", picture.save(output))
+            say(picture.caption)
+        else:
+            say_made("picture", found.draw(output, width_mm=width, **look))
         tell_stale(found)
 
 

@@ -274,6 +274,17 @@ EDGE_INFO = click.option(
     show_default=True,
     help="What edges of a picture show.",
 )
+SIZES = options_of(
+    click.option("--width", type=float, metavar="MM", help="Width of a figure in millimetres."),
+    click.option(
+        "--font-size",
+        type=float,
+        default=9,
+        show_default=True,
+        metavar="PT",
+        help="Size of labels in points.",
+    ),
+)
 MIN_N = click.option(
     "--min-n",
     type=int,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from cegdb.figures.painting import graph_figure
 from cegdb.figures.pictures import PICTURES, check_picture, draw, svg
 from cegdb.figures.style import FIGURE_FILES, Picture
+from cegdb.figures.tikz import to_tikz
 
 __all__ = [
     "FIGURE_FILES",
@@ -18,4 +19,5 @@ __all__ = [
     "draw",
     "graph_figure",
     "svg",
+    "to_tikz",
 ]

@@ -14,6 +14,7 @@ from cegdb.figures.style import (
     MM_PER_INCH,
     POINTS_PER_INCH,
     Picture,
+    check_sizes,
     new_figure,
     styled,
     text_size,
@@ -82,6 +83,7 @@ def graph_figure(
     >>> round(graph_figure(graph, width_mm=80).figure.get_size_inches()[0] * 25.4)
     80
     """
+    check_sizes(font_size, width_mm)
     wanted = None if width_mm is None else width_mm / MM_PER_INCH * POINTS_PER_INCH
     with styled(_texts(graph)):
         found = layout(

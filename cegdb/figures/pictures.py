@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from cegdb.errors import path_of
 from cegdb.figures.painting import FONT_SIZE, graph_figure
 from cegdb.figures.style import FIGURE_FILES, need_matplotlib
+from cegdb.figures.tikz import to_tikz
 from cegdb.graphs.dot import to_dot
 from cegdb.graphs.files import check_folder, suffix_of, write_whole
 from cegdb.graphs.layout import graphviz
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from cegdb.graphs.convert import Graph
     from cegdb.graphs.dot import EdgeInfo
 
-PICTURES: Final = (*FIGURE_FILES, ".dot")
+PICTURES: Final = (*FIGURE_FILES, ".dot", ".tex")
 
 
 def draw(
@@ -34,10 +35,11 @@ def draw(
     Parameters
     ----------
     graph, edge_info, font_size, width_mm
-        As for `graph_figure`; ``.dot`` takes the first two.
+        As for `graph_figure`. A ``.dot`` file has no sizes, a ``.tex`` file no width.
     path
-        Where to: ``.svg``, ``.pdf``, ``.png`` (200 dots an inch) or ``.dot``. A file there
-        is replaced, and stays as it was if anything fails.
+        Where to: ``.svg``, ``.pdf``, ``.png`` (200 dots an inch), ``.dot`` or ``.tex``
+        (TikZ, see `to_tikz`). A file there is replaced, and stays as it was if anything
+        fails.
 
     Raises
     ------
@@ -60,6 +62,9 @@ def draw(
     suffix = check_picture(target)
     if suffix == ".dot":
         return write_whole(target, to_dot(graph, edge_info=edge_info).encode())
+    if suffix == ".tex":
+        text = to_tikz(graph, edge_info=edge_info, font_size=font_size)
+        return write_whole(target, text.encode())
     picture = graph_figure(graph, edge_info=edge_info, font_size=font_size, width_mm=width_mm)
     return picture.save(target)
 

@@ -105,6 +105,27 @@ def styled(texts: Iterable[str] = ()) -> Iterator[None]:
         yield
 
 
+def check_sizes(font_size: float, width_mm: float | None) -> None:
+    """Refuse sizes that no figure has, before any work.
+
+    Raises
+    ------
+    GraphError
+        The font size is not from 1 to 100 points, or the width not from 10 mm to 5 m.
+
+    Examples
+    --------
+    >>> check_sizes(9, 170)
+    """
+    if not 1 <= font_size <= 100:
+        raise GraphError(f"font_size is {font_size!r}, expected 1 to 100 points")
+    if width_mm is not None and not 10 <= width_mm <= 5_000:
+        raise GraphError(
+            f"the width is {width_mm!r} mm, expected 10 to 5,000",
+            hint="a page of A4 has room for 170 mm, a column of two for 85",
+        )
+
+
 def new_figure(width_mm: float, height_mm: float) -> Figure:
     """Return an empty figure of that size in millimetres, tied to no window.
 
@@ -274,6 +295,17 @@ def _width(line: str, *, bold: bool) -> float:
         return float(font.get_width_height()[0]) / 64 / 100
     known = "".join(c if font.get_char_index(ord(c)) else "漢" for c in line)
     return sum(1.0 if c == "漢" else _width(c, bold=bold) for c in known)
+
+
+def has_glyph(character: str) -> bool:
+    """Return whether the font of the figures has a character.
+
+    Examples
+    --------
+    >>> has_glyph("é"), has_glyph("本")
+    (True, False)
+    """
+    return bool(_font(bold=False).get_char_index(ord(character)))
 
 
 @cache
