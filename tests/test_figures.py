@@ -19,7 +19,7 @@ pytest.importorskip("pygraphviz")
 pytest.importorskip("matplotlib")
 
 
-def size(lines):
+def size(lines, *, bold=False):
     return (6.0 * max(map(len, lines), default=0), 10.0 * len(lines))
 
 

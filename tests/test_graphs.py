@@ -362,7 +362,10 @@ def test_svg_for_a_notebook_is_one_element():
 
 def test_graph_with_many_nodes_is_drawn_without_a_word(capfd):
     pytest.importorskip("pygraphviz")
-    layout(tree([str(number) for number in range(400)]), lambda lines: (20, 10 * len(lines)))
+    layout(
+        tree([str(number) for number in range(400)]),
+        lambda lines, bold=False: (20, 10 * len(lines)),
+    )
     assert "Warning: graph has" not in "".join(capfd.readouterr())
 
 

@@ -10,7 +10,7 @@ from cegdb.figures.style import FIGURE_FILES, need_matplotlib
 from cegdb.figures.tikz import to_tikz
 from cegdb.graphs.dot import to_dot
 from cegdb.graphs.files import check_folder, suffix_of, write_whole
-from cegdb.graphs.layout import graphviz
+from cegdb.graphs.placing import graphviz
 
 if TYPE_CHECKING:
     import os

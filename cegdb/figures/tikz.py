@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from cegdb.graphs.convert import Graph
     from cegdb.graphs.dot import EdgeInfo
-    from cegdb.graphs.layout import Box, Curve, Layout, Point
+    from cegdb.graphs.layout import Box, Curve, Layout
+    from cegdb.graphs.placing import Point
 
 _SPECIAL: Final = {
     "\\": r"\textbackslash{}",

@@ -2,38 +2,37 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import json
-import threading
 from collections import defaultdict
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Protocol
 
-from cegdb.errors import GraphError, MissingExtraError
+from cegdb.errors import GraphError
 from cegdb.graphs.dot import EdgeInfo, edge_texts, is_shared
+from cegdb.graphs.placing import BoxKind, Node, Point, by_graphviz
 from cegdb.graphs.texts import text_lines
+from cegdb.graphs.trees import as_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from cegdb.graphs.convert import Graph
 
-    #: Width and height in points of lines of text.
-    Measure: TypeAlias = Callable[[Sequence[str]], tuple[float, float]]
+
+class Measure(Protocol):
+    """Tells the width and height in points of lines of text."""
+
+    def __call__(self, lines: Sequence[str], *, bold: bool = False) -> tuple[float, float]:
+        """Return them."""
+
 
 #: The most edges that are laid out: seconds for a usual graph, half a minute at worst.
 MAX_DRAWN_EDGES = 2_000
 
-Point: TypeAlias = tuple[float, float]
-BoxKind: TypeAlias = Literal["situation", "leaf", "position", "sink", "collapsed"]
-
-_POINTS = 72
+_GAP = 18.0  # between two ranks, in points
 _PADDING = 4.0  # between a box and its text, in points
 _THICKEST = 7.0
 _THINNEST = 0.6
-_graphviz_lock = threading.Lock()  # Graphviz keeps global state
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,15 +132,6 @@ class Layout:
     columns: tuple[Column, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Node:
-    lines: tuple[str, ...]
-    width: float
-    height: float
-    kind: BoxKind
-    column: int | None
-
-
 def layout(
     graph: Graph,
     measure: Measure,
@@ -149,7 +139,7 @@ def layout(
     edge_info: EdgeInfo = "probability",
     width: float | None = None,
 ) -> Layout:
-    """Lay out a graph from left to right, by Graphviz' dot [1]_.
+    """Lay out a graph from left to right: a tree by rows, another by Graphviz' dot [1]_.
 
     Parameters
     ----------
@@ -185,7 +175,7 @@ def layout(
     --------
     >>> from cegdb.graphs import tree_graph
     >>> graph = tree_graph("one", [{"vertex": "s0", "variable": "Risk"}], [])
-    >>> found = layout(graph, lambda lines: (40, 12 * len(lines)))
+    >>> found = layout(graph, lambda lines, bold=False: (40, 12 * len(lines)))
     >>> found.boxes[0].name, found.columns[0].lines
     ('s0', ('Risk',))
     """
@@ -198,33 +188,37 @@ def layout(
             "large graphs",
         )
     columns, headers = _columns(graph)
-    names = list(graph.nodes)
     nodes = _nodes(graph, measure, columns, has_variable=any(len(h) > 1 for h in headers))
     texts = [
         (*text_lines([label]), number) if number else tuple(text_lines([label]))
         for label, number in edge_texts(graph, edge_info)
     ]
     sizes = [measure(lines) for lines in texts]
-    header_sizes = [measure(lines) for lines in headers]
-    gap = 18.0
-    found = _placed(graph, nodes, sizes, header_sizes, gap)
-    if width is not None and len(headers) > 0:
-        ranks = len({round(o["x"], 2) for o in found.nodes.values()})
-        spare = width - found.width
+    header_sizes = [measure(lines, bold=True) for lines in headers]
+    thickness = _thickness(graph)
+    # A label keeps clear of the line below it.
+    rooms = [(w, h + line) for (w, h), line in zip(sizes, thickness, strict=True)]
+    if all(n_parents <= 1 for _, n_parents in graph.in_degree()):
+        found = as_tree(graph, nodes, rooms, header_sizes, width)
+    else:
+        found = by_graphviz(graph, nodes, rooms, header_sizes, _GAP)
+        ranks = len({round(x, 2) for x, _ in found.nodes.values()})
+        spare = 0.0 if width is None else width - found.width
         if spare > 0 and ranks > 1:
-            found = _placed(graph, nodes, sizes, header_sizes, gap + spare / (ranks - 1) / 2)
+            gap = _GAP + spare / (ranks - 1) / 2
+            found = by_graphviz(graph, nodes, rooms, header_sizes, gap)
     top = max((size[1] for size in header_sizes), default=0.0)
     top += _PADDING if top else 0.0
     boxes = []
-    for number, name in enumerate(names):
-        node, data, place = nodes[name], graph.nodes[name], found.nodes[f"n{number}"]
+    for name, data in graph.nodes(data=True):
+        node, (x, y) = nodes[name], found.nodes[name]
         shared = is_shared(data)
         boxes.append(
             Box(
                 name=name,
                 lines=node.lines,
-                x=place["x"],
-                y=found.height - place["y"] + top,
+                x=x,
+                y=y + top,
                 width=node.width,
                 height=node.height,
                 kind=node.kind,
@@ -234,7 +228,6 @@ def layout(
                 is_shared=shared,
             )
         )
-    thickness = _thickness(graph)
     curves = []
     for number, (source, target, key) in enumerate(graph.edges(keys=True)):
         points, label = found.edges[number]
@@ -243,18 +236,18 @@ def layout(
                 source=source,
                 target=target,
                 key=str(key),
-                points=tuple((x, found.height - y + top) for x, y in points),
+                points=tuple((x, y + top) for x, y in points),
                 lines=texts[number],
                 x=label[0],
-                y=found.height - label[1] + top,
+                y=label[1] + top,
                 width=sizes[number][0],
                 height=sizes[number][1],
                 line_width=thickness[number],
             )
         )
     heads = tuple(
-        Column(lines, found.nodes[f"c{i}"]["x"], header_sizes[i][0])
-        for i, lines in enumerate(headers)
+        Column(lines, x, size[0])
+        for lines, x, size in zip(headers, found.columns, header_sizes, strict=True)
     )
     return Layout(
         name=str(graph.graph.get("name", "")),
@@ -320,7 +313,7 @@ def _depth_columns(
 
 def _nodes(
     graph: Graph, measure: Measure, columns: Mapping[str, int], *, has_variable: bool
-) -> dict[str, _Node]:
+) -> dict[str, Node]:
     is_ceg = graph.graph.get("kind") == "ceg"
     nodes = {}
     for name, data in graph.nodes(data=True):
@@ -336,7 +329,7 @@ def _nodes(
             lines.append(data["stage"])
         shown = tuple(lines)
         width, height = measure(shown)
-        nodes[name] = _Node(
+        nodes[name] = Node(
             shown,
             max(width + 2 * _PADDING, 20.0),
             height + _PADDING,
@@ -353,122 +346,3 @@ def _thickness(graph: Graph) -> list[float]:
         max(_THINNEST, _THICKEST * (data.get("n") or 0) / everybody) if everybody else _THINNEST
         for *_, data in graph.edges(data=True)
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class _Placed:
-    width: float
-    height: float
-    nodes: dict[str, dict[str, float]]
-    edges: list[tuple[list[Point], Point]]
-
-
-def _placed(
-    graph: Graph,
-    nodes: Mapping[str, _Node],
-    sizes: Sequence[tuple[float, float]],
-    headers: Sequence[tuple[float, float]],
-    gap: float,
-) -> _Placed:
-    """Return where Graphviz puts boxes and labels of these sizes.
-
-    Graphviz sees numbers only, no text: nothing in a label can be taken for a command.
-    """
-    is_ceg = graph.graph.get("kind") == "ceg"
-    number = {name: f"n{i}" for i, name in enumerate(nodes)}
-    lines = [
-        "digraph {",
-        f'graph [rankdir="LR", nslimit="4", nodesep="0.1", ranksep="{gap / _POINTS:.4f}"'
-        + ("];" if is_ceg else ', ordering="out"];'),
-        'node [shape="box", fixedsize="true", label="", margin="0"];',
-        'edge [arrowsize="0.5"];',
-    ]
-    members: dict[int, list[str]] = defaultdict(list)
-    for name, node in nodes.items():
-        if node.column is not None:
-            members[node.column].append(number[name])
-        lines.append(
-            f'{number[name]} [width="{node.width / _POINTS:.4f}", '
-            f'height="{node.height / _POINTS:.4f}"];'
-        )
-    for i, (width, _) in enumerate(headers):
-        lines.append(f'c{i} [width="{width / _POINTS + 0.1:.4f}", height="0.01"];')
-        if i:
-            lines.append(f'c{i - 1} -> c{i} [style="invis", weight="0"];')
-        lines.append(f'{{rank="same"; c{i}; {"; ".join(members[i])};}}')
-    for i, (source, target) in enumerate(graph.edges()):
-        width, height = sizes[i]
-        room = (
-            f', label=<<TABLE BORDER="0" CELLPADDING="0" CELLSPACING="0" FIXEDSIZE="TRUE" '
-            f'WIDTH="{width + 6:.0f}" HEIGHT="{height:.0f}"><TR><TD></TD></TR></TABLE>>'
-        )
-        lines.append(f'{number[source]} -> {number[target]} [id="{i}"{room}];')
-    lines.append("}")
-    return _read(json.loads(graphviz("\n".join(lines), "json")), graph.number_of_edges())
-
-
-def _read(told: Mapping[str, Any], n_edges: int) -> _Placed:
-    left, bottom, right, top = (float(number) for number in told["bb"].split(","))
-    nodes = {}
-    for node in told.get("objects", ()):
-        if "pos" in node:
-            x, y = node["pos"].split(",")
-            nodes[node["name"]] = {"x": float(x) - left, "y": float(y) - bottom}
-    edges: list[tuple[list[Point], Point]] = [([], (0.0, 0.0))] * n_edges
-    for edge in told.get("edges", ()):
-        if "id" in edge:
-            x, y = (float(number) for number in edge["lp"].split(","))
-            label = (x - left, y - bottom)
-            points = [(a - left, b - bottom) for a, b in _spline(edge["pos"])]
-            edges[int(edge["id"])] = (points, label)
-    return _Placed(right - left, top - bottom, nodes, edges)
-
-
-def _spline(text: str) -> Iterable[Point]:
-    """Return the points of ``e,x,y x,y x,y ...``: the tip is told first."""
-    *_, pieces = text.split(";")
-    tip: list[Point] = []
-    points: list[Point] = []
-    for piece in pieces.split():
-        mark, *numbers = piece.split(",")
-        if mark == "e":
-            tip = [(float(numbers[0]), float(numbers[1]))]
-        else:
-            points.append((float(mark), float(numbers[0])))
-    for end in tip:
-        (ax, ay), (bx, by) = points[-1], end
-        points += [
-            (ax + (bx - ax) / 3, ay + (by - ay) / 3),
-            (ax + (bx - ax) * 2 / 3, ay + (by - ay) * 2 / 3),
-            end,
-        ]
-    return points
-
-
-def graphviz(dot: str, form: str) -> bytes:
-    """Return what Graphviz' dot makes of a text in its language.
-
-    Raises
-    ------
-    MissingExtraError
-        pygraphviz is not installed.
-
-    Examples
-    --------
-    >>> b'"bb"' in graphviz("digraph { a -> b }", "json")
-    True
-    """
-    try:
-        import pygraphviz
-    except ImportError as error:
-        raise MissingExtraError(
-            "a picture needs pygraphviz, which is not installed",
-            hint='pip install "cegdb[draw]" (a .dot file needs nothing)',
-        ) from error
-    # AGraph(string=...) would take a label such as charset="..." for a setting.
-    drawn = pygraphviz.AGraph()
-    # pygraphviz writes a warning on stderr from 1,000 nodes on.
-    with _graphviz_lock, contextlib.redirect_stderr(io.StringIO()):
-        drawn.from_string(dot)
-        content: bytes = drawn.draw(format=form, prog="dot")
-    return content
