@@ -20,7 +20,8 @@ pytest.importorskip("matplotlib")
 
 
 def size(lines, *, bold=False):
-    return (6.0 * max(map(len, lines), default=0), 10.0 * len(lines))
+    width = 7.0 if bold else 6.0
+    return (width * max(map(len, lines), default=0), 10.0 * len(lines))
 
 
 def chain(*variables, back=False):

@@ -15,7 +15,7 @@ from cegdb import graphs
 from cegdb.errors import GraphError, MissingExtraError
 from cegdb.figures import draw, svg
 from cegdb.graphs import ceg_graph, to_dot, tree_graph, write_graph
-from cegdb.graphs.layout import layout
+from cegdb.graphs.placing import graphviz
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -362,10 +362,7 @@ def test_svg_for_a_notebook_is_one_element():
 
 def test_graph_with_many_nodes_is_drawn_without_a_word(capfd):
     pytest.importorskip("pygraphviz")
-    layout(
-        tree([str(number) for number in range(400)]),
-        lambda lines, bold=False: (20, 10 * len(lines)),
-    )
+    graphviz("digraph {" + "; ".join(f"n{number}" for number in range(1_100)) + "}", "json")
     assert "Warning: graph has" not in "".join(capfd.readouterr())
 
 
