@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cegdb.api.rows import Answering
+from cegdb.api.shown import Shown
 from cegdb.errors import QueryError, StaleError
 from cegdb.evidence import All, answers, evidence_of, items
 
@@ -314,7 +315,7 @@ class Askable:
         return asking.n_paths(self._conditioned())
 
 
-class Given(Askable, Answering):
+class Given(Askable, Answering, Shown):
     """A CEG given evidence: made by `ChainEventGraph.given`, asked like it."""
 
     def __init__(self, conditioned: Conditioned, graph: ChainEventGraph) -> None:

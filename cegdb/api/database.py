@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
@@ -10,6 +9,7 @@ from cegdb import compare, export, networks, query, report
 from cegdb import ingest as ingest_room
 from cegdb.api.graph import ChainEventGraph
 from cegdb.api.named import Named
+from cegdb.api.shown import Shown
 from cegdb.api.staging import StagedTree
 from cegdb.api.survey import Survey
 from cegdb.api.tree import EventTree
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _Object = TypeVar("_Object", bound=Named)
 
 
-class Collection(Generic[_Object]):
+class Collection(Shown, Generic[_Object]):
     """The objects of one kind: ``db.cegs["falls"]``, ``for ceg in db.cegs``."""
 
     def __init__(self, store: Store, of: type[_Object]) -> None:
@@ -87,7 +87,7 @@ class Collection(Generic[_Object]):
         return f"{self._of.kind}s: {', '.join(map(repr, self.names())) or 'none'}"
 
 
-class Database:
+class Database(Shown):
     """An open database: surveys, trees, stagings and CEGs side by side.
 
     Use it in a ``with`` block, or call ``close``: the file is locked until then.
@@ -479,6 +479,3 @@ class Database:
             sizes = [counted(len(all_names(catalog, kind)), kind) for kind in KINDS]
         where = "in memory" if self.path is None else f"in {self.path}"
         return f"cegdb {where}: {', '.join(sizes)}"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(repr(self))}</pre>"

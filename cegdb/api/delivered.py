@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import html
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
 from cegdb import export
+from cegdb.api.shown import Shown
 from cegdb.errors import NameTakenError, QueryError, StoreError, path_of
 from cegdb.store import quoted
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 _OURS: Final = ("cegdb", "information_schema", "pg_catalog")
 
 
-class Found:
+class Found(Shown):
     """Tables found for the rows of a source: as DataFrames, or where they were written.
 
     Parameters
@@ -80,7 +82,7 @@ class Completed(Found):
         return self._frame("labels")
 
 
-class Classification:
+class Classification(Shown):
     """How well a CEG predicts a variable: see `Answering.classify`.
 
     Parameters
@@ -98,6 +100,9 @@ class Classification:
     def __repr__(self) -> str:
         """Return the numbers."""
         return repr(self.metrics)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(repr(self))}</pre>{self.confusion.to_html()}"
 
 
 def delivered(

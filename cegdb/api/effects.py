@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cegdb.api.shown import Shown
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -14,7 +16,7 @@ _MOST_NOTES = 5
 
 
 @dataclass(frozen=True, repr=False)
-class Effect:
+class Effect(Shown):
     """What setting a treatment does to an outcome: made by `ChainEventGraph.effect`.
 
     Parameters
@@ -111,7 +113,7 @@ def _interval(low: float, high: float) -> str:
 
 
 @dataclass(frozen=True, repr=False)
-class Adjustment:
+class Adjustment(Shown):
     """Whether adjusting for variables works: made by `ChainEventGraph.adjustment`.
 
     Parameters

@@ -1,0 +1,57 @@
+"""Objects show themselves in a notebook, labels literally."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import cegdb
+
+HOSTILE = "<script>alert(1)</script>"
+ROWS = (
+    f"select if(i % 2 = 0, '{HOSTILE}', 'b & c') as x, if(i % 3 = 0, 'y', 'n') as y, "
+    "'z' || i % 2 as z from range(60) t(i)"
+)
+
+
+@pytest.fixture(scope="module")
+def made():
+    with cegdb.open() as db:
+        survey = db.ingest(ROWS, name="odd")
+        tree = survey.event_tree()
+        staged = tree.learn_stages()
+        yield db, survey, tree, staged, staged.to_ceg()
+
+
+def test_every_object_shows_itself_and_no_label_as_html(made):
+    db, survey, tree, staged, ceg = made
+    given = ceg.given(x=HOSTILE)
+    objects = {
+        "database": db,
+        "collection": db.cegs,
+        "survey": survey,
+        "tree": tree,
+        "staging": staged,
+        "ceg": ceg,
+        "given": given,
+        "set": ceg.do(x=HOSTILE),
+        "effect": ceg.effect("x", {"y": "y"}, draws=0),
+        "adjustment": ceg.adjustment("x", "y", []),
+        "assigned": ceg.assign(ROWS),
+        "classified": ceg.classify(ROWS, "x"),
+        "orders": survey.search_orders(),
+    }
+    for name, one in objects.items():
+        shown = one._repr_html_()
+        assert re.match(r"<(pre|figure|svg)", shown), name
+        assert "<script" not in shown, name
+        if name in {"tree", "staging", "ceg", "given", "set", "effect", "classified"}:
+            assert "&lt;script&gt;" in shown, name
+
+
+def test_graphs_show_their_picture(made):
+    pytest.importorskip("pygraphviz")
+    _, _, tree, staged, ceg = made
+    for graph in (tree, staged, ceg):
+        assert "<svg " in graph._repr_html_()
