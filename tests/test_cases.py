@@ -27,7 +27,7 @@ from cegdb.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from cegdb import ChainEventGraph, Database, EventTree
 
@@ -356,6 +356,15 @@ def test_w2_zero_lines_make_branches_when_asked(db: Database, shared: Path) -> N
 SURVEY, TREE, STAGING = SurveyError, TreeError, StagingError
 
 
+@pytest.fixture(scope="module")
+def built() -> Iterator[Database]:
+    """Give a database of one CEG, for what is refused."""
+    with cegdb.open() as db:
+        survey = db.ingest("select unnest(['a', 'b']) as x, unnest(['c', 'd']) as y", "s")
+        survey.event_tree().learn_stages().to_ceg()
+        yield db
+
+
 @pytest.mark.parametrize(
     ("call", "settings", "kind", "message"),
     [
@@ -419,11 +428,10 @@ SURVEY, TREE, STAGING = SurveyError, TreeError, StagingError
     ids=str,
 )
 def test_a_setting_of_a_wrong_type_is_the_rooms_own_error(
-    db: Database, call: str, settings: dict[str, Any], kind: type[CegdbError], message: str
+    built: Database, call: str, settings: dict[str, Any], kind: type[CegdbError], message: str
 ) -> None:
-    survey = db.ingest("select unnest(['a', 'b']) as x, unnest(['c', 'd']) as y", "s")
-    tree = survey.event_tree()
-    ceg = tree.learn_stages().to_ceg()
+    db = built
+    survey, tree, ceg = db.surveys["s"], db.trees["s"], db.cegs["s"]
     calls: dict[str, Callable[..., object]] = {
         "ingest": lambda **given: db.ingest("select 'a' as x, 'b' as y", "other", **given),
         "tree": survey.event_tree,
