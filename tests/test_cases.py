@@ -168,7 +168,7 @@ def test_a06_names_are_numbered_in_natural_order(db: Database, shared: Path) -> 
 def test_a06_rows_threads_and_hash_seeds_change_no_byte(shared: Path, tmp_path: Path) -> None:
     lines = file_of(shared, "A06", "many_positions.csv").read_text().splitlines()
     results = set()
-    for seed, threads in (("0", 1), ("1", 2), ("2", 8)):
+    for seed, threads in (("0", 1), ("1", 8)):
         rows = pd.Series(lines[1:]).sample(frac=1, random_state=int(seed)).tolist()
         shuffled = tmp_path / "many_positions.csv"
         shuffled.write_text("\n".join([lines[0], *rows]) + "\n")
