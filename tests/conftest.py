@@ -6,13 +6,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from template import COPIED, MADE, clear
 
 import cegdb
+from cegdb.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from cegdb.api import Database
+
+
+def pytest_sessionstart() -> None:
+    """Give new databases the schema of a template, in doctests too."""
+    Store._connected = COPIED
+
+
+def pytest_sessionfinish() -> None:
+    """Remove the template."""
+    clear()
+
+
+@pytest.fixture
+def from_nothing() -> Iterator[None]:
+    """Let new databases be made as users' are, where that is what is tested."""
+    Store._connected = MADE
+    yield
+    Store._connected = COPIED
 
 
 @pytest.fixture

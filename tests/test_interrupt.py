@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from cegdb.api import Database
 
+pytestmark = pytest.mark.usefixtures("from_nothing")
+
 NEEDS_FORK = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 AS_BEFORE = "interrupted: the database is as it was before\n"
 DONE = "interrupted: the work was done and is kept in {}; not all of it was shown\n"

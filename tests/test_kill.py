@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
     from cegdb.api import Database
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system"),
+    pytest.mark.usefixtures("from_nothing"),
+]
 
 PHASES: dict[str, Callable[[Database, Path], object]] = {
     "ingest": lambda db, folder: db.ingest(folder / "s.csv", name="s"),

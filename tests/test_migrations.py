@@ -11,6 +11,7 @@ import pytest
 import sqlalchemy as sa
 from duckdb_sqlalchemy import ConnectionWrapper
 from sqlalchemy.pool import StaticPool
+from template import COPIED, template
 
 import cegdb
 from cegdb.errors import CegdbError, MigrationError
@@ -19,6 +20,8 @@ from cegdb.store import Store, migrate, schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+pytestmark = pytest.mark.usefixtures("from_nothing")
 
 COLUMNS = """
     select schema_name, table_name, column_index, column_name, data_type, is_nullable,
@@ -115,6 +118,20 @@ def test_up_down_up_gives_the_same_schema(
     assert shape(con) == empty
     migrate.upgrade(engine, schema.HEAD)
     assert shape(con) == first
+
+
+@pytest.mark.parametrize("name", [None, "copied.duckdb"])
+def test_the_tests_have_the_schema_that_users_have(tmp_path: Path, name: str | None) -> None:
+    file = name and tmp_path / name
+    template()
+    with Store.open() as store, store.reading() as con:
+        expected = shape(con)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Store, "_connected", COPIED)
+        patch.setattr(migrate, "make_head", None)
+        with Store.open(file) as store, store.reading() as con:
+            assert shape(con) == expected
+            assert migrate.stored_revision(con, None) == schema.HEAD
 
 
 def test_a_file_moved_down_to_base_is_made_anew_when_opened(tmp_path: Path) -> None:

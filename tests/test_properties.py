@@ -425,7 +425,7 @@ def crossed() -> Staged:
 
 @example(crossed(), "paths", None)
 @example(Staged(*death_tree(), "variable"), "frame", 2)
-@run(40)
+@run(25)
 @given(staged(), examples(["paths", "frame", "groups"]), examples([None, 1, 7.5, 1 / 3]))
 def test_the_ceg_of_a_staged_tree_is_the_oracles(
     db: Database, sound: Sound, sample: Staged, how: str, alpha: float | None
@@ -886,8 +886,8 @@ def test_the_seed_of_hashes_changes_nothing(capsys: pytest.CaptureFixture[str]) 
     print_digest()
     here = capsys.readouterr().out
     assert len(here) == 64
-    for seed in ("0", "4242"):
-        assert digest_of(sys.executable, seed) == here
+    other = "4242" if os.environ.get("PYTHONHASHSEED") == "0" else "0"
+    assert digest_of(sys.executable, other) == here
 
 
 @pytest.mark.skipif(OTHER not in os.environ, reason=f"needs {OTHER}, of another DuckDB")

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
     from cegdb.api import ChainEventGraph, Database
 
+pytestmark = pytest.mark.usefixtures("from_nothing")
+
 SURVEY = "select i % 2 as x, i % 4 < 2 as y from range(8) as t(i)"
 NEEDS_FORK = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 LIMIT = 60  # seconds a child may take

@@ -15,6 +15,8 @@ import cegdb
 from cegdb.cli import main
 from cegdb.errors import StoreError
 
+pytestmark = pytest.mark.usefixtures("from_nothing")
+
 OTHER = "CEGDB_OTHER_PYTHON"
 """Names a Python whose DuckDB is another one, with the dependencies of cegdb."""
 VERSION, MAKER = slice(12, 20), slice(52, 84)

@@ -124,7 +124,7 @@ SETTINGS = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=15 * MORE)
+@settings(deadline=None, max_examples=10 * MORE)
 @given(waves(), SETTINGS)
 def test_append_gives_what_one_ingest_of_all_parts_gives(
     parts: list[pd.DataFrame], asked: dict[str, Any]
@@ -155,7 +155,7 @@ def test_append_gives_what_one_ingest_of_all_parts_gives(
         assert db.rows("select count(*) from cegdb.survey")[1] == [(1,)]
 
 
-@settings(deadline=None, max_examples=8 * MORE)
+@settings(deadline=None, max_examples=5 * MORE)
 @given(waves(), SETTINGS)
 def test_refresh_gives_what_an_ingest_of_the_new_rows_gives(
     parts: list[pd.DataFrame], asked: dict[str, Any]
