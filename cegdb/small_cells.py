@@ -150,11 +150,13 @@ def shown(
         )
     kind, cells, _ = _VIEWS[view]
     name = str(where[kind])
-    with store.catalog() as catalog, store.reading() as con, Steps(con) as steps:
+    with store.catalog() as catalog:
         object_id = find(catalog, kind, name)
         owner_id = object_id
         if cells == "vertex_cell" and kind == "staging":
             owner_id = row(catalog, kind, object_id)["tree_id"]
+        origin_id = _origin(catalog, object_id) if kind == "ceg" else object_id
+    with store.reading() as con, Steps(con) as steps:
         steps.run(cells, **{_OWNERS[cells]: owner_id})
         found = steps.arrays(
             f"select cell, tail, head, n from temp.{cells} order by n, cell, tail, head"  # noqa: S608
@@ -166,24 +168,27 @@ def shown(
             f"select c.kind, c.owner_id, c.label_id from temp.{cells} as c "  # noqa: S608
             "where c.cell in (from temp.hidden_number) group by all",
         )
-        if kind == "ceg":
-            _spoil(steps, catalog, object_id, min_n)
+        if origin_id != object_id:
+            _spoil(steps, origin_id, min_n)
         steps.run(f"shown_{view}", object_name=name)
         yield f"temp.shown_{view}"
 
 
-def _spoil(steps: Steps, catalog: sa.Connection, ceg_id: int, min_n: int) -> None:
+def _origin(catalog: sa.Connection, ceg_id: int) -> int:
+    """Return the CEG that a CEG given evidence comes from; without evidence, itself."""
+    ceg = row(catalog, "ceg", ceg_id)
+    while ceg["parent_ceg_id"] is not None:
+        ceg = row(catalog, "ceg", ceg["parent_ceg_id"])
+    return int(ceg["ceg_id"])
+
+
+def _spoil(steps: Steps, origin_id: int, min_n: int) -> None:
     """Add to ``hidden_cell`` that all probabilities are hidden, if they would tell.
 
     Given evidence, each depends on the counts of the CEG without it, wherever they are: one
     that is hidden there hides them all.
     """
-    root = ceg = row(catalog, "ceg", ceg_id)
-    while root["parent_ceg_id"] is not None:
-        root = row(catalog, "ceg", root["parent_ceg_id"])
-    if root is ceg:
-        return
-    steps.run("position_cell", ceg_id=root["ceg_id"])
+    steps.run("position_cell", ceg_id=origin_id)
     steps.execute(
         "insert into temp.hidden_cell select distinct 'given' as kind, 0 as owner_id, "
         "null as label_id from temp.position_cell where n between 1 and $min_n - 1",

@@ -1,0 +1,247 @@
+"""A sheet of paper in millimetres, on which plots are placed."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from cegdb.errors import GraphError, is_number
+from cegdb.figures.style import (
+    MM_PER_INCH,
+    POINTS_PER_INCH,
+    literal,
+    new_figure,
+    rendered,
+    save,
+    svg_element,
+    text_size,
+)
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MARGIN: Final = 2.0
+INK: Final = "#202020"
+FAINT: Final = "#8a8a8a"
+BAND: Final = "#f3f3f3"
+WIDTH: Final = 170.0
+_MM: Final = MM_PER_INCH / POINTS_PER_INCH
+_NARROWEST: Final = 80
+_WIDEST: Final = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Plot:
+    """A figure with its caption; in a notebook it shows itself.
+
+    Attributes
+    ----------
+    figure
+        A figure of matplotlib, to be changed at will.
+    caption
+        What is shown, in sentences: colours, marks, numbers, and what was left out.
+
+    Examples
+    --------
+    >>> from cegdb.figures.style import styled
+    >>> with styled():
+    ...     Plot(new_figure(80, 40), "Nothing.")
+    Nothing.
+    """
+
+    figure: Figure
+    caption: str
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the figure as ``.svg``, ``.pdf`` or ``.png``; see `cegdb.figures.save`."""
+        return save(self.figure, path)
+
+    def __repr__(self) -> str:
+        """Return the caption."""
+        return self.caption
+
+    def _repr_svg_(self) -> str:
+        return svg_element(self.figure)
+
+    def _repr_png_(self) -> bytes:
+        return rendered(self.figure, "png")
+
+    def _repr_html_(self) -> str:
+        return (
+            f"<figure>{svg_element(self.figure)}"
+            f"<figcaption>{html.escape(self.caption)}</figcaption></figure>"
+        )
+
+
+class Sheet:
+    """An empty figure; places are millimetres from its upper left corner."""
+
+    def __init__(self, width: float, height: float) -> None:
+        self.width, self.height = width, height
+        self.figure = new_figure(width, height)
+
+    def axes(self, left: float, top: float, width: float, height: float) -> Axes:
+        """Return axes at a place, without a frame but for the line below."""
+        axes = self.figure.add_axes(
+            (
+                left / self.width,
+                1 - (top + height) / self.height,
+                width / self.width,
+                height / self.height,
+            )
+        )
+        axes.tick_params(length=2, width=0.6, color=FAINT)
+        return axes
+
+    def drawing(self, left: float, top: float, width: float, height: float) -> Axes:
+        """Return invisible axes whose units are millimetres, downwards."""
+        axes = self.axes(left, top, width, height)
+        axes.set_axis_off()
+        axes.set_xlim(0, width)
+        axes.set_ylim(height, 0)
+        return axes
+
+    def text(self, x: float, y: float, text: str, size: float = 9, **look: Any) -> None:
+        """Write a text; ``y`` is where its first line begins unless ``va`` says otherwise."""
+        place = {"va": "top", "color": INK, "linespacing": 1.2, **look}
+        self.figure.text(
+            x / self.width, 1 - y / self.height, text, fontsize=size, parse_math=False, **place
+        )
+
+
+def checked_width(width: object) -> float:
+    """Return a width in millimetres, refusing what no paper or screen has.
+
+    Examples
+    --------
+    >>> checked_width(10)
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.GraphError: width is 10, expected millimetres from 80 to 1000
+    """
+    if not is_number(width) or not _NARROWEST <= width <= _WIDEST:
+        raise GraphError(
+            f"width is {width!r}, expected millimetres from {_NARROWEST} to {_WIDEST}"
+        )
+    return float(width)
+
+
+def height_of(text: str, size: float = 9) -> float:
+    """Return the height in millimetres of lines of text.
+
+    Examples
+    --------
+    >>> round(height_of("one"), 2)
+    3.81
+    """
+    return text_size(text.split("\n"), size)[1] * _MM
+
+
+def width_of(text: str, size: float = 9) -> float:
+    """Return the width in millimetres of the widest line of a text.
+
+    Examples
+    --------
+    >>> width_of("a") < width_of("aa")
+    True
+    """
+    return text_size(text.split("\n"), size)[0] * _MM
+
+
+def fitted(text: str, width: float, size: float = 9, most: int | None = None) -> str:
+    """Return a text in lines that are no wider than ``width`` millimetres.
+
+    Parameters
+    ----------
+    text, width, size
+        What to write, where, and how large.
+    most
+        The most lines; a text cut short ends in ``…``.
+
+    Examples
+    --------
+    >>> fitted("assessed and not treated at home", 20, most=2)
+    'assessed \\nand not…'
+    """
+    characters = max(3, len(text))
+    lines = literal(text, characters).split("\n")
+    while characters > 3 and max(width_of(line, size) for line in lines) > width:
+        characters -= max(1, characters // 12)
+        lines = literal(text, max(3, characters)).split("\n")
+    if most is not None and len(lines) > most:
+        last = lines[most - 1].rstrip()
+        while len(last) > 1 and width_of(last + "…", size) > width:
+            last = last[:-1]
+        lines = [*lines[: most - 1], last + "…"]
+    return "\n".join(lines)
+
+
+def people(n: int | None) -> str:
+    """Return a count as it is shown; a hidden one is ``…``.
+
+    Examples
+    --------
+    >>> people(1234), people(None)
+    ('1,234', '…')
+    """
+    return "…" if n is None else f"{n:,}"
+
+
+def some(n: int, one: str, many: str | None = None) -> str:
+    """Return a number of things in words.
+
+    Examples
+    --------
+    >>> some(1, "stage"), some(1200, "stage"), some(2, "person", "people")
+    ('1 stage', '1,200 stages', '2 people')
+    """
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def sentences(parts: Iterable[str]) -> str:
+    """Return sentences as a paragraph, empty ones left out.
+
+    Examples
+    --------
+    >>> sentences(["One", "", "Two"])
+    'One. Two.'
+    """
+    return " ".join(f"{part}." for part in parts if part)
+
+
+def write_note(sheet: Sheet, note: str) -> None:
+    """Write what was left out at the foot of a sheet made with room for it."""
+    if note:
+        text = fitted(note, sheet.width - 2 * MARGIN, 7.5)
+        top = sheet.height - MARGIN - height_of(text, 7.5)
+        sheet.text(MARGIN, top, text, 7.5, color="#505050")
+
+
+def note_height(note: str, width: float) -> float:
+    """Return the room that a note takes at the foot of a sheet.
+
+    Examples
+    --------
+    >>> note_height("", 170)
+    0.0
+    """
+    if not note:
+        return 0.0
+    return height_of(fitted(note, width - 2 * MARGIN, 7.5), 7.5) + MARGIN
+
+
+def texts_of(parts: Sequence[object]) -> list[str]:
+    """Return all texts among some values, to choose fonts for.
+
+    Examples
+    --------
+    >>> texts_of(["a", None, 2])
+    ['a']
+    """
+    return [part for part in parts if isinstance(part, str)]

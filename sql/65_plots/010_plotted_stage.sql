@@ -1,0 +1,20 @@
+-- step:    plotted_stage
+-- mode:    create
+-- purpose: The stages of the vertices to plot, with the people who reach them; null if those
+--          of some situation are hidden.
+-- reads:   plotted_vertex, stages
+-- writes:  plotted_stage(stage_id, stage, name, kind, colour, n_situations, n)
+-- params:  staging VARCHAR, the name of the staging
+-- source:  none
+select
+    s.stage_id,
+    s.stage,
+    s.name,
+    s.kind,
+    s.colour,
+    s.n_situations,
+    if(count(v.n) = count(*), cast(sum(v.n) as bigint), null) as n
+from cegdb.stages as s
+inner join temp.plotted_vertex as v on s.stage_id = v.stage_id
+where s.staging = $staging
+group by s.stage_id, s.stage, s.name, s.kind, s.colour, s.n_situations
