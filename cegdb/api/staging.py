@@ -8,6 +8,7 @@ from cegdb import ceg as ceg_room
 from cegdb import compare
 from cegdb.api.graph import ChainEventGraph
 from cegdb.api.networked import Networked
+from cegdb.api.plotted import PlottedStages
 from cegdb.errors import StagingError
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from cegdb.store.objects import Kind
 
 
-class StagedTree(Networked):
+class StagedTree(PlottedStages, Networked):
     """A staging of an event tree: stages with one probability vector each, and scores."""
 
     kind: Kind = "staging"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from cegdb.compare.matching import match_stages
 from cegdb.errors import QueryError, is_whole, listed
 from cegdb.small_cells import shown
 from cegdb.sqlfiles import Steps
@@ -173,12 +174,63 @@ def check_variable(known: Sequence[str], variable: object) -> str:
     return str(variable)
 
 
+def matched_stages(overlaps: Sequence[Overlap]) -> set[tuple[int, int]]:
+    """Match the stages of two stagings one to one, so that they share most people.
+
+    Of two ways to share as many, the one that shares more situations.
+
+    Examples
+    --------
+    >>> rows = [Overlap("y", 1, 1, 5, 0, 1), Overlap("y", 1, 2, 9, 0, 1)]
+    >>> matched_stages(rows)
+    {(1, 2)}
+    """
+    shared: dict[tuple[int, int], list[int]] = {}
+    for one in overlaps:
+        both = shared.setdefault((one.stage_id, one.other_id), [0, 0])
+        both[0] += one.n
+        both[1] += one.n_situations
+    total = 1 + sum(one.n_situations for one in overlaps)
+    pairs = sorted(shared)
+    is_match = match_stages(
+        [stage for stage, _ in pairs],
+        [other for _, other in pairs],
+        [shared[pair][0] * total + shared[pair][1] for pair in pairs],
+    )
+    return {pair for pair, matches in zip(pairs, is_match.tolist(), strict=True) if matches}
+
+
+def keep_vertices(
+    store: Store, steps: Steps, staging: str, variable: str | None, min_n: int | None
+) -> None:
+    """Keep the vertices of a staging; those in stages of a variable if one is given."""
+    with shown(store, "staged_vertices", {"staging": staging}, min_n) as relation:
+        steps.create(
+            "plotted_vertex",
+            f"select * from {relation} where staging = $staging and ($variable is null or "  # noqa: S608
+            f"stage_id in (select stage_id from {relation} where staging = $staging "
+            "and variable = $variable))",
+            {"staging": staging, "variable": variable},
+        )
+
+
+def keep_edges(store: Store, steps: Steps, staging: str, min_n: int | None) -> None:
+    """Keep the edges of the vertices kept."""
+    with shown(store, "staged_edges", {"staging": staging}, min_n) as relation:
+        steps.create(
+            "plotted_edge",
+            f"select * from {relation} where staging = $staging and stage_id in "  # noqa: S608
+            "(select stage_id from temp.plotted_vertex)",
+            {"staging": staging},
+        )
+
+
 def read_stages(
     store: Store, staging: str, variable: str | None, min_n: int | None
 ) -> Stages:
     """Return the stages of a variable (None: all) and the answers given in them."""
     with store.reading() as con, Steps(con) as steps:
-        _vertices(store, steps, staging, variable, min_n)
+        keep_vertices(store, steps, staging, variable, min_n)
         return _stages(store, steps, staging, min_n)
 
 
@@ -193,7 +245,7 @@ def read_situations(
     """Return the situations of a variable with most people; those hidden are left out."""
     name, tree_id = str(staging["name"]), int(str(staging["tree_id"]))
     with store.reading() as con, Steps(con) as steps:
-        _vertices(store, steps, name, variable, min_n)
+        keep_vertices(store, steps, name, variable, min_n)
         stages = _stages(store, steps, name, min_n)
         steps.run("plotted_situation", variable=variable, most=most)
         steps.execute("delete from temp.plotted_situation where n is null")
@@ -258,8 +310,8 @@ def read_stage_flow(
 ) -> Flow:
     """Return the people through the stages of a staging."""
     with store.reading() as con, Steps(con) as steps:
-        _vertices(store, steps, staging, None, min_n)
-        _edges(store, steps, staging, min_n)
+        keep_vertices(store, steps, staging, None, min_n)
+        keep_edges(store, steps, staging, min_n)
         _places(steps, variables)
         steps.run("stage_flow", last=len(variables))
         steps.run("stage_node", last=len(variables))
@@ -308,37 +360,13 @@ def read_overlap(
 ) -> list[Overlap]:
     """Return what stages of two stagings of one tree have in common, by variable."""
     with store.reading() as con, Steps(con) as steps:
-        _vertices(store, steps, staging, None, min_n)
+        keep_vertices(store, steps, staging, None, min_n)
         found = steps.fetch("stage_overlap", other_staging_id=other_id)
     return [Overlap(*one) for one in found]
 
 
-def _vertices(
-    store: Store, steps: Steps, staging: str, variable: str | None, min_n: int | None
-) -> None:
-    """Keep the vertices of a staging; those in stages of a variable if one is given."""
-    with shown(store, "staged_vertices", {"staging": staging}, min_n) as relation:
-        steps.create(
-            "plotted_vertex",
-            f"select * from {relation} where staging = $staging and ($variable is null or "  # noqa: S608
-            f"stage_id in (select stage_id from {relation} where staging = $staging "
-            "and variable = $variable))",
-            {"staging": staging, "variable": variable},
-        )
-
-
-def _edges(store: Store, steps: Steps, staging: str, min_n: int | None) -> None:
-    with shown(store, "staged_edges", {"staging": staging}, min_n) as relation:
-        steps.create(
-            "plotted_edge",
-            f"select * from {relation} where staging = $staging and stage_id in "  # noqa: S608
-            "(select stage_id from temp.plotted_vertex)",
-            {"staging": staging},
-        )
-
-
 def _stages(store: Store, steps: Steps, staging: str, min_n: int | None) -> Stages:
-    _edges(store, steps, staging, min_n)
+    keep_edges(store, steps, staging, min_n)
     steps.run("plotted_stage", staging=staging)
     steps.run("plotted_answer")
     stages = steps.rows("from temp.plotted_stage order by stage_id")

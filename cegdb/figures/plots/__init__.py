@@ -1,0 +1,29 @@
+"""Plots of stagings and CEGs: rows in, a figure with its caption out."""
+
+from __future__ import annotations
+
+from cegdb.figures.plots.costaging import draw_costaging, shares_of_pairs, shares_of_stagings
+from cegdb.figures.plots.difference import Compared, draw_difference
+from cegdb.figures.plots.flow import draw_flow
+from cegdb.figures.plots.forest import cut_back, grow
+from cegdb.figures.plots.merges import beyond, draw_dendrogram, draw_trace
+from cegdb.figures.plots.probabilities import draw_probabilities
+from cegdb.figures.plots.sheet import checked_width
+from cegdb.figures.plots.situations import draw_situations
+
+__all__ = [
+    "Compared",
+    "beyond",
+    "checked_width",
+    "cut_back",
+    "draw_costaging",
+    "draw_dendrogram",
+    "draw_difference",
+    "draw_flow",
+    "draw_probabilities",
+    "draw_situations",
+    "draw_trace",
+    "grow",
+    "shares_of_pairs",
+    "shares_of_stagings",
+]

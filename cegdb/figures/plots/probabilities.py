@@ -9,7 +9,6 @@ from cegdb.figures.plots.sheet import (
     INK,
     MARGIN,
     WIDTH,
-    Plot,
     Sheet,
     fitted,
     height_of,
@@ -21,7 +20,7 @@ from cegdb.figures.plots.sheet import (
     write_note,
 )
 from cegdb.figures.plots.stagemarks import COLOURS, face, largest, left_out, title
-from cegdb.figures.style import styled
+from cegdb.figures.style import Picture, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,8 +34,8 @@ _MARKERS: Final = {"unobserved": "D", "single_edge": "s"}
 
 
 def draw_probabilities(
-    found: Stages, variable: str, *, width: float = WIDTH, most: int = 40
-) -> Plot:
+    found: Stages, variable: str, *, width_mm: float = WIDTH, most: int = 40
+) -> Picture:
     """Draw the probabilities of a variable's stages with their intervals and people.
 
     Parameters
@@ -45,7 +44,7 @@ def draw_probabilities(
         The stages and the answers given in them.
     variable
         What the stages ask, for the caption.
-    width
+    width_mm
         In millimetres.
     most
         The most stages; those with most people are drawn.
@@ -55,8 +54,8 @@ def draw_probabilities(
     >>> from cegdb.query.plotted import Answer, Stage, Stages
     >>> stages = [Stage(0, "u0", None, "learnt", "#ffffff", 1, 9)]
     >>> answers = [Answer(0, 1, "yes", 3, 0.3, 0.1, 0.6), Answer(0, 2, "no", 6, 0.7, 0.4, 0.9)]
-    >>> draw_probabilities(Stages(stages, answers), "Fall")
-    Probabilities of Fall ... 95 % credible interval given the staging...
+    >>> draw_probabilities(Stages(stages, answers), "Fall").caption[:35]
+    'Probabilities of Fall in its 1 stag'
     """
     stages, others = largest(found.stages, most, lambda stage: stage.n or 0)
     labels, rare = _labels(found, {stage.stage_id for stage in stages})
@@ -70,8 +69,8 @@ def draw_probabilities(
     )
     texts = [variable, *(label for _, label in labels), *map(title, stages)]
     with styled(texts):
-        figure = _draw(stages, found.answers, labels, note, width)
-    return Plot(figure.figure, _caption(found, variable, note))
+        figure = _draw(stages, found.answers, labels, note, width_mm)
+    return Picture(figure.figure, _caption(found, variable, note))
 
 
 def _labels(found: Stages, kept: set[int]) -> tuple[list[tuple[int, str]], int]:
@@ -115,9 +114,9 @@ def _draw(
         sheet.text(width - MARGIN, top - 1, "n", ha="right", va="bottom", style="italic")
         for name, stage, low, high in zip(names, stages, edges, edges[1:], strict=False):
             middle = top + (low + high) / 2
-            sheet.text(left - 2, middle, name, ha="right", va="center_baseline")
+            sheet.text(left - 2, middle, name, ha="right", va="center")
             shown = people(stage.n)
-            sheet.text(width - MARGIN, middle, shown, 8, ha="right", va="center_baseline")
+            sheet.text(width - MARGIN, middle, shown, 8, ha="right", va="center")
         for column, place in enumerate(line):
             start = left + column * (panel + _GAP)
             sheet.text(start, top - 1, heads[place], va="bottom")
@@ -128,6 +127,8 @@ def _draw(
             axes.spines["left"].set_visible(False)
             axes.set_xticks([0, limit / 2, limit])
             axes.set_xticklabels([f"{share:.3g}" for share in (0, limit / 2, limit)])
+            if column == 0:
+                axes.set_xlabel("probability", fontsize=8, labelpad=1)
             axes.grid(axis="x", color="#dddddd", linewidth=0.6)
             axes.set_axisbelow(True)
             for row, stage in enumerate(stages):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.errors import GraphError, is_number
@@ -12,19 +10,13 @@ from cegdb.figures.style import (
     POINTS_PER_INCH,
     literal,
     new_figure,
-    rendered,
-    save,
-    svg_element,
     text_size,
 )
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable
 
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MARGIN: Final = 2.0
 INK: Final = "#202020"
@@ -34,49 +26,6 @@ WIDTH: Final = 170.0
 _MM: Final = MM_PER_INCH / POINTS_PER_INCH
 _NARROWEST: Final = 80
 _WIDEST: Final = 1000
-
-
-@dataclass(frozen=True, eq=False)
-class Plot:
-    """A figure with its caption; in a notebook it shows itself.
-
-    Attributes
-    ----------
-    figure
-        A figure of matplotlib, to be changed at will.
-    caption
-        What is shown, in sentences: colours, marks, numbers, and what was left out.
-
-    Examples
-    --------
-    >>> from cegdb.figures.style import styled
-    >>> with styled():
-    ...     Plot(new_figure(80, 40), "Nothing.")
-    Nothing.
-    """
-
-    figure: Figure
-    caption: str
-
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the figure as ``.svg``, ``.pdf`` or ``.png``; see `cegdb.figures.save`."""
-        return save(self.figure, path)
-
-    def __repr__(self) -> str:
-        """Return the caption."""
-        return self.caption
-
-    def _repr_svg_(self) -> str:
-        return svg_element(self.figure)
-
-    def _repr_png_(self) -> bytes:
-        return rendered(self.figure, "png")
-
-    def _repr_html_(self) -> str:
-        return (
-            f"<figure>{svg_element(self.figure)}"
-            f"<figcaption>{html.escape(self.caption)}</figcaption></figure>"
-        )
 
 
 class Sheet:
@@ -234,14 +183,3 @@ def note_height(note: str, width: float) -> float:
     if not note:
         return 0.0
     return height_of(fitted(note, width - 2 * MARGIN, 7.5), 7.5) + MARGIN
-
-
-def texts_of(parts: Sequence[object]) -> list[str]:
-    """Return all texts among some values, to choose fonts for.
-
-    Examples
-    --------
-    >>> texts_of(["a", None, 2])
-    ['a']
-    """
-    return [part for part in parts if isinstance(part, str)]
