@@ -168,7 +168,7 @@ class PlottedStages(Named):
         variable: str | None = None,
         *,
         min_n: int | None = None,
-        most: int = 60,
+        most: int = 40,
         width_mm: float = 170,
     ) -> Picture:
         """Plot the tree of the merges of stages, cut at 0 into the stages there are.
@@ -195,31 +195,29 @@ class PlottedStages(Named):
         ...     print(survey.event_tree().learn_stages().plot_dendrogram("y").caption[:41])
         Situations and the stages they were merged
         """
-        from cegdb.figures.plots import beyond, cut_back, draw_dendrogram, grow
+        from cegdb.figures.plots import beyond, cut_back, draw_dendrogram, grow, some
         from cegdb.query.plottedmerges import read_tips
 
         _check(most, "ends", width_mm)
         found, more, why_not = self._merged(variable, min_n, width_mm)
         roots = grow(found.made, more, list(found.hyperstage))
-        n_trees = len(roots)
-        roots = sorted(
-            [root for root in roots if root.parts] or roots, key=lambda root: root.stage_id
-        )[: int(most)]
-        roots, n_folded = cut_back(roots, int(most))
-        said = [beyond(more, why_not)]
-        if n_folded:
-            said.append(
-                f"{n_folded:,} situations are folded into the ends of their first merges "
-                "(... and n more)"
-            )
-        if n_trees > len(roots):
-            said.append(
-                f"Not shown: {n_trees - len(roots):,} situations or stages that are merged with "
-                "none"
-            )
-        members = {end.stage_id: end.members for root in roots for end in root.ends()}
+        trees = [root for root in roots if root.parts]
+        kept, n_folded = cut_back(trees[: int(most)], int(most))
+        said = [
+            beyond(more, why_not),
+            f"{n_folded:,} further ends are folded into those that say \u201cand n more\u201d"
+            if n_folded
+            else "",
+            f"Not shown: {some(len(trees) - len(kept), 'further tree')}"
+            if len(trees) > len(kept)
+            else "",
+            f"Not shown: {some(len(roots) - len(trees), 'stage')} merged with none"
+            if len(roots) > len(trees)
+            else "",
+        ]
+        members = {end.stage_id: end.members for root in kept for end in root.ends()}
         tips = read_tips(self._store, self.name, int(self._row()["tree_id"]), members, min_n)
-        return draw_dendrogram(found, roots, tips, said, self._score(), width_mm=width_mm)
+        return draw_dendrogram(found, kept, tips, said, self._score(), width_mm=width_mm)
 
     def _score(self) -> str:
         return str(self.settings.get("score"))
@@ -293,7 +291,13 @@ class PlottedStages(Named):
                     hint="give stagings of one tree",
                 )
         found = read_situations(
-            self._store, self._row(), self.tree.name, name, min_n, int(most)
+            self._store,
+            self._row(),
+            self.tree.name,
+            name,
+            min_n,
+            int(most),
+            only_learnt=bool(boots),
         )
         ids = [one.vertex_id for one in found.situations]
         if boots:

@@ -70,13 +70,15 @@ class Stages(NamedTuple):
 class Situations(NamedTuple):
     """Situations with most people, their stages, and what was left out.
 
-    ``shares`` has the share of each answer, by situation and label.
+    ``shares`` has the share of each answer, by situation and label; ``n_unlearnt`` are the
+    situations left out since their stage was not learnt, where these alone are asked for.
     """
 
     situations: list[Situation]
     stages: Stages
     shares: dict[int, dict[int, float | None]]
     left: Left
+    n_unlearnt: int = 0
 
 
 class Block(NamedTuple):
@@ -241,11 +243,20 @@ def read_situations(
     variable: str | None,
     min_n: int | None,
     most: int,
+    *,
+    only_learnt: bool = False,
 ) -> Situations:
     """Return the situations of a variable with most people; those hidden are left out."""
     name, tree_id = str(staging["name"]), int(str(staging["tree_id"]))
     with store.reading() as con, Steps(con) as steps:
         keep_vertices(store, steps, name, variable, min_n)
+        n_unlearnt = 0
+        if only_learnt:
+            n_unlearnt = steps.execute(
+                "delete from temp.plotted_vertex where stage_id in (select stage_id "
+                "from cegdb.stages where staging = $staging and kind <> 'learnt')",
+                {"staging": name},
+            )
         stages = _stages(store, steps, name, min_n)
         steps.run("plotted_situation", variable=variable, most=most)
         steps.execute("delete from temp.plotted_situation where n is null")
@@ -276,7 +287,7 @@ def read_situations(
         )
         shown_people = sum(one.n or 0 for one in kept)
         left = Left(int(n_all) - len(kept), int(n_all), int(people) - shown_people)
-    return Situations(kept, stages, shares, left)
+    return Situations(kept, stages, shares, left, n_unlearnt)
 
 
 def read_pairs(

@@ -8,7 +8,7 @@ from cegdb.figures.plots.flow import draw_flow
 from cegdb.figures.plots.forest import cut_back, grow
 from cegdb.figures.plots.merges import beyond, draw_dendrogram, draw_trace
 from cegdb.figures.plots.probabilities import draw_probabilities
-from cegdb.figures.plots.sheet import checked_width
+from cegdb.figures.plots.sheet import checked_width, some
 from cegdb.figures.plots.situations import draw_situations
 
 __all__ = [
@@ -26,4 +26,5 @@ __all__ = [
     "grow",
     "shares_of_pairs",
     "shares_of_stagings",
+    "some",
 ]

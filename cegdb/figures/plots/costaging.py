@@ -20,11 +20,13 @@ from cegdb.figures.plots.sheet import (
 )
 from cegdb.figures.plots.stagemarks import COLOURS, face, title
 from cegdb.figures.style import Picture, styled
+from cegdb.graphs.texts import ink
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.patches import Rectangle
     from numpy.typing import NDArray
 
     from cegdb.query.plotted import Situations, Stage
@@ -85,7 +87,11 @@ def shares_of_stagings(
 
 
 def draw_costaging(
-    found: Situations, shares: Shares, variable: str, *, width_mm: float = WIDTH
+    found: Situations,
+    shares: Shares,
+    variable: str,
+    *,
+    width_mm: float = WIDTH,
 ) -> Picture:
     """Draw the situations of a variable against each other, by stage.
 
@@ -116,8 +122,14 @@ def draw_costaging(
     )
     left = found.left
     note = ""
-    if left.n_left:
+    if found.n_unlearnt:
         note = (
+            f"{some(found.n_unlearnt, 'situation')} left out whose stage is not learnt: a single "
+            "answer, no people, or given"
+        )
+    if left.n_left:
+        note = f"{note}. " if note else ""
+        note += (
             f"Shown: {len(order):,} of {some(left.n_all, 'situation')}, those with most people; "
             f"{some(left.people, 'person', 'people')} in the others, or hidden"
         )
@@ -157,7 +169,12 @@ def _draw(
     from matplotlib.colors import LinearSegmentedColormap
 
     situations = [found.situations[at] for at in order]
-    n = max(len(situations), 1)
+    n = len(situations)
+    if not n:
+        sheet = Sheet(width, 12 + note_height(note, width))
+        sheet.text(MARGIN, MARGIN + 1, "There are no situations to show.")
+        write_note(sheet, note)
+        return sheet
     names = [" \u203a ".join(one.path) or "the root" for one in situations]
     is_named = n <= _NAMED
     stages = {stage.stage_id: stage for stage in found.stages.stages}
@@ -196,10 +213,14 @@ def _draw(
         _stage_strip(place, stage, strip - 1, (end - first) * cell)
     if is_named:
         for at, name in enumerate(names):
-            size = min(7.5, cell * 2.5)
-            shown = fitted(name, labels - 2, size, most=1)
-            sheet.text(left + side + 1.5, top + (at + 0.5) * cell, shown, size, va="center")
-    bar = sheet.axes(width - MARGIN - scale + 4, top + 4, 4, 28)
+            for size in (7.5, 6.5, 5.8):
+                rows = max(1, int(cell / (size * 0.43)))
+                shown = fitted(name, labels - 2, min(size, cell * 2.5), most=rows)
+                if not shown.endswith("\u2026"):
+                    break
+            look = min(size, cell * 2.5)
+            sheet.text(left + side + 1.5, top + (at + 0.5) * cell, shown, look, va="center")
+    bar = sheet.axes(width - MARGIN - scale + 4, top + 6, 4, 28)
     bar.imshow(
         np.linspace(1, 0, 64)[:, None], cmap=shades, vmin=0, vmax=1, extent=(0, 1, 0, 1),
         aspect="auto", interpolation="none",
@@ -224,7 +245,7 @@ def _spans(stage_ids: Sequence[int]) -> list[tuple[int, int, int]]:
     return spans
 
 
-def _frame(first: int, end: int):  # type: ignore[no-untyped-def]  # noqa: ANN202
+def _frame(first: int, end: int) -> Rectangle:
     from matplotlib.patches import Rectangle
 
     size = end - first
@@ -235,8 +256,6 @@ def _frame(first: int, end: int):  # type: ignore[no-untyped-def]  # noqa: ANN20
 
 def _stage_strip(axes: Axes, stage: Stage, width: float, height: float) -> None:
     from matplotlib.patches import Rectangle
-
-    from cegdb.graphs.texts import ink
 
     colour = face(stage)
     axes.add_patch(

@@ -332,9 +332,8 @@ def _draw_panel(
                 axes, start, end, n * scale, "#f4f4f4", hatch="////", edgecolor="#505050",
                 linewidth=0.5, zorder=2,
             )  # fmt: skip
-        room = (width - 2 * _BAR - 8, n * scale)
-        if n * scale > 3.5 and abs(start[1] - end[1]) < n * scale:
-            write_in(
-                axes, width / 2, (start[1] + end[1] + n * scale) / 2, room, people(n), WHITE,
-                fontsize=7, bbox={"facecolor": "white", "alpha": 0.7, "pad": 0.4, "linewidth": 0},
+        if n * scale > 3.0:
+            axes.text(
+                _BAR + 2, start[1] + n * scale / 2, people(n), fontsize=7, va="center", zorder=7,
+                color=INK, bbox={"facecolor": "white", "alpha": 0.7, "pad": 0.4, "linewidth": 0},
             )  # fmt: skip

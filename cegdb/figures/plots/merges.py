@@ -12,6 +12,7 @@ from cegdb.figures.plots.sheet import (
     WIDTH,
     Sheet,
     fitted,
+    height_of,
     note_height,
     people,
     sentences,
@@ -90,13 +91,16 @@ def draw_trace(
         floor = max(min([0.0, total, *lows]), -max(total, 1.0))
         ceiling = max([total, 0.0, *sums])
         lower.set_ylim(floor - 0.06 * (ceiling - floor) - 1e-9, ceiling * 1.12 + 1e-9)
+        span = len(gains) + len(after) + 1
         if lows and lows[-1] < floor:
+            at = (len(gains) + 0.2) / span
+            where = (at, 0.05) if at > 0.4 else (0.995, 0.93)
             lower.text(
-                0.995, 0.04, f"down to {lows[-1]:,.1f} at step {len(gains) + len(after)}",
-                fontsize=8, ha="right", transform=lower.transAxes, color=INK,
+                *where, f"down to {_signed(lows[-1], 1)} at step {span - 1}", fontsize=8,
+                ha="right", transform=lower.transAxes, color=INK, zorder=5,
             )  # fmt: skip
         for axes in (upper, lower):
-            axes.set_xlim(0, len(gains) + len(after) + 1)
+            axes.set_xlim(0, span)
             axes.axvline(len(gains) + 0.5, color=INK, linewidth=0.9, linestyle="--", zorder=2)
             axes.xaxis.get_major_locator().set_params(integer=True)
         upper.tick_params(labelbottom=False)
@@ -106,9 +110,9 @@ def draw_trace(
         for axes in (upper, lower):
             axes.yaxis.set_label_coords(-15 / room, 0.5)
         last = len(gains) + 0.5
-        side = "right" if last > (len(gains) + len(after) + 1) / 2 else "left"
+        side = "right" if last > span / 2 else "left"
         dx = -1 if side == "right" else 1
-        x = left + room * last / (len(gains) + len(after) + 1) + dx
+        x = left + room * last / span + dx
         sheet.text(x, 2, "cut at 0: no pair gains", 8, ha=side)
         write_note(sheet, note)
     return Picture(
@@ -170,16 +174,23 @@ def _steps(
     axes.set_ylim(min(every) * 1.6 - 0.5, max(every) * 1.6 + 0.5)
     ticks = _ticks(min(every), max(every))
     axes.set_yticks(ticks)
-    axes.set_yticklabels([f"{tick:,.0f}".replace("-", "\u2212") for tick in ticks])
+    axes.set_yticklabels([_signed(tick) for tick in ticks])
     axes.minorticks_off()
 
 
+def _signed(value: float, digits: int = 0) -> str:
+    return f"{value:,.{digits}f}".replace("-", "\u2212")
+
+
 def _ticks(low: float, high: float) -> list[float]:
-    """Return 0 and powers of ten on both sides."""
+    """Return 0 and, on both sides, powers of ten, or 1, 2, 5 and 10 where these are few."""
     found = [0.0]
     for sign, reach in ((1, high), (-1, -low)):
+        if reach < 20:
+            found += [sign * tick for tick in (1.0, 2.0, 5.0, 10.0) if tick <= reach]
+            continue
         power, step = 0, 1 if reach < 10**4 else 2
-        while 10**power <= max(reach, 0):
+        while 10**power <= reach:
             found.append(sign * 10.0**power)
             power += step
     return sorted(found)
@@ -267,14 +278,14 @@ def _draw_trees(
         write_note(sheet, note)
         return sheet
     names = {end.stage_id: _end_name(tips[end.stage_id]) for end in ends}
-    label_room = min(
-        max([width_of(name, 8) for name in names.values()], default=0) + 1, width * 0.45
-    )
+    widest = max([width_of(name, 8) for name in names.values()], default=0.0)
+    label_room = min(widest + 1, width * 0.42)
+    names = {key: fitted(name, label_room, 8, most=3) for key, name in names.items()}
+    tall = {key: max(_ROW, height_of(name, 8) + 0.9) for key, name in names.items()}
     n_room = max([width_of(people(tips[e.stage_id].n), 8) for e in ends], default=0) + 3
     left = MARGIN + label_room + n_room
     room = width - left - MARGIN - 2
-    rows = sum(len(root.ends()) for root in roots)
-    high = rows * _ROW + len(by_variable) * 6.5
+    high = sum(tall[end.stage_id] for end in ends) + len(by_variable) * 6.5
     sheet = Sheet(width, high + 16 + note_height(note, width))
     axes = sheet.axes(left, 4, room, high)
     heights = [node.height for root in roots for node in _joins(root)]
@@ -284,7 +295,7 @@ def _draw_trees(
     axes.set_xlim(start, finish)
     ticks = _ticks(low, top)
     axes.set_xticks(ticks)
-    axes.set_xticklabels([f"{tick:,.0f}".replace("-", "\u2212") for tick in ticks])
+    axes.set_xticklabels([_signed(tick) for tick in ticks])
     axes.minorticks_off()
     axes.set_ylim(high, 0)
     axes.set_yticks([])
@@ -299,12 +310,12 @@ def _draw_trees(
         for root in trees:
             place = {}
             for end in root.ends():
-                place[id(end)] = y + _ROW / 2
-                shown = fitted(names[end.stage_id], label_room, 8, most=1)
-                sheet.text(MARGIN, 4 + y + _ROW / 2, shown, 8, va="center")
+                middle = y + tall[end.stage_id] / 2
+                place[id(end)] = middle
+                sheet.text(MARGIN, 4 + middle, names[end.stage_id], 8, va="center")
                 n = people(tips[end.stage_id].n)
-                sheet.text(left - 2, 4 + y + _ROW / 2, n, 8, va="center", ha="right")
-                y += _ROW
+                sheet.text(left - 2, 4 + middle, n, 8, va="center", ha="right")
+                y += tall[end.stage_id]
             _draw_tree(axes, root, place, found, stages, (start, finish))
     write_note(sheet, note)
     return sheet
@@ -393,8 +404,9 @@ def _continuation(more: Sequence[Joined], why_not: str) -> str:
     if not more:
         return "Beyond the cut nothing is left to merge"
     return (
-        f"Beyond it, the {some(len(more), 'merge')} that would follow if the pair that loses "
-        "least were merged on: calculated for this figure, not part of the staging"
+        f"Beyond the cut {'is' if len(more) == 1 else 'are'} the {some(len(more), 'merge')} "
+        "that would follow if the pair that loses least were merged on: calculated for this "
+        "figure, not part of the staging"
     )
 
 
