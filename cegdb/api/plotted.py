@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cegdb.api.named import Named
-from cegdb.errors import StagingError, is_one_of, listed
+from cegdb.errors import StagingError, is_one_of
 
 if TYPE_CHECKING:
     from cegdb.api.staging import StagedTree
@@ -58,8 +58,8 @@ class PlottedStages(Named):
         >>> import cegdb
         >>> with cegdb.open() as db:
         ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     print(survey.event_tree().learn_stages().plot_probabilities("y").caption[:36])
-        Probabilities of y in its 1 stage, o
+        ...     print(survey.event_tree().learn_stages().plot_probabilities("y").caption[:34])
+        Probabilities of y in its 2 stages
         """
         from cegdb.figures.plots import draw_probabilities
         from cegdb.query.plotted import read_stages
@@ -90,7 +90,7 @@ class PlottedStages(Named):
         >>> import cegdb
         >>> with cegdb.open() as db:
         ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     print(survey.event_tree().learn_stages().plot_situations("y").caption[:29])
+        ...     print(survey.event_tree().learn_stages().plot_situations("y").caption[:28])
         The 2 situations that ask y,
         """
         from cegdb.figures.plots import draw_situations
@@ -120,8 +120,8 @@ class PlottedStages(Named):
         >>> import cegdb
         >>> with cegdb.open() as db:
         ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     print(survey.event_tree().learn_stages().plot_flow().caption[:46])
-        People through stages: a column a variable, a
+        ...     print(survey.event_tree().learn_stages().plot_flow().caption[:43])
+        People through stages: a column a variable,
         """
         from cegdb.figures.plots import draw_flow
         from cegdb.query.plotted import read_stage_flow
@@ -192,7 +192,7 @@ class PlottedStages(Named):
         >>> import cegdb
         >>> with cegdb.open() as db:
         ...     survey = db.ingest("select i % 4 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     print(survey.event_tree().learn_stages().plot_dendrogram("y").caption[:41])
+        ...     print(survey.event_tree().learn_stages().plot_dendrogram("y").caption[:42])
         Situations and the stages they were merged
         """
         from cegdb.figures.plots import beyond, cut_back, draw_dendrogram, grow, some
@@ -275,7 +275,7 @@ class PlottedStages(Named):
         ...     print(staged.plot_costaging("y").caption[:38])
         ...     frame = staged.stability(runs=20)
         ...     print(staged.plot_costaging("y").caption[:37])
-        Whether two of the 4 situations that as
+        Whether two of the 4 situations that a
         In what share of 20 bootstrap replica
         """
         from cegdb.figures.plots import draw_costaging, shares_of_pairs, shares_of_stagings
@@ -302,7 +302,8 @@ class PlottedStages(Named):
         ids = [one.vertex_id for one in found.situations]
         if boots:
             which, n_runs = boots[0]
-            of = f"{n_runs:,} {'bootstrap' if which == 'nonparametric' else 'simulated'} replicates"
+            how = "bootstrap" if which == "nonparametric" else "simulated"
+            of = f"{n_runs:,} {how} replicates"
             shares = shares_of_pairs(ids, read_pairs(self._store, self.name, which, ids), of)
         else:
             stagings = [self.id, *(other.id for other in others)]
@@ -370,7 +371,7 @@ class PlottedStages(Named):
         ...     tree = survey.event_tree()
         ...     a = tree.set_stages({("0",): "p", ("1",): "p", ("2",): "p"}, name="a")
         ...     b = tree.set_stages({("0",): "p", ("1",): "p", ("2",): "q"}, name="b")
-        ...     print(a.plot_difference(b).caption[:34])
+        ...     print(a.plot_difference(b).caption[:33])
         Stages of a (left) and b (right),
         """
         from cegdb.compare.terms import of_one_tree
@@ -382,7 +383,10 @@ class PlottedStages(Named):
         other_id = self._beside(other)
         of_one_tree(self._store, self.id, other_id)
         stages, others = (
-            {stage.stage_id: stage for stage in read_stages(self._store, name, None, min_n).stages}
+            {
+                stage.stage_id: stage
+                for stage in read_stages(self._store, name, None, min_n).stages
+            }
             for name in (self.name, other.name)
         )
         overlaps = read_overlap(self._store, self.name, other_id, min_n)
@@ -423,8 +427,8 @@ class PlottedPositions(Named):
         >>> with cegdb.open() as db:
         ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
         ...     ceg = survey.event_tree().learn_stages().to_ceg()
-        ...     print(ceg.plot_flow().caption[:49])
-        People through positions: a column a variable, a
+        ...     print(ceg.plot_flow().caption[:46])
+        People through positions: a column a variable,
         """
         from cegdb.figures.plots import draw_flow
         from cegdb.query.plotted import read_position_flow

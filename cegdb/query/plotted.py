@@ -227,9 +227,7 @@ def keep_edges(store: Store, steps: Steps, staging: str, min_n: int | None) -> N
         )
 
 
-def read_stages(
-    store: Store, staging: str, variable: str | None, min_n: int | None
-) -> Stages:
+def read_stages(store: Store, staging: str, variable: str | None, min_n: int | None) -> Stages:
     """Return the stages of a variable (None: all) and the answers given in them."""
     with store.reading() as con, Steps(con) as steps:
         keep_vertices(store, steps, staging, variable, min_n)
@@ -274,8 +272,10 @@ def read_situations(
         for vertex_id, _, label in steps.fetch("plotted_path", tree_id=tree_id):
             paths.setdefault(int(vertex_id), []).append(str(label))
         kept = [
-            Situation(*found, tuple(paths.get(int(found[0]), ())))
-            for found in steps.rows(
+            Situation(
+                int(vertex_id), situation, stage_id, n, tuple(paths.get(int(vertex_id), ()))
+            )
+            for vertex_id, situation, stage_id, n in steps.rows(
                 "select vertex_id, situation, stage_id, n from temp.plotted_situation "
                 "order by vertex_id"
             )
@@ -301,9 +301,7 @@ def read_pairs(
     return [(int(a), int(b), int(n), int(k)) for a, b, n, k in found]
 
 
-def read_members(
-    store: Store, staging_id: int, vertex_ids: Sequence[int]
-) -> dict[int, int]:
+def read_members(store: Store, staging_id: int, vertex_ids: Sequence[int]) -> dict[int, int]:
     """Return the stage of each of some situations in a staging."""
     with store.reading() as con, Steps(con) as steps:
         ids = np.array(list(vertex_ids), dtype=np.int64)
@@ -361,14 +359,13 @@ def read_position_flow(
         steps.view("flow_node", "from temp.position_node")
         named = (
             "select position_id as node_id, position as name, if(n_situations > 1 "
-            "or count(*) over (partition by stage_id) > 1, colour, '#ffffff') as colour from cegdb.positions where ceg = $object"
+            "or count(*) over (partition by stage_id) > 1, colour, '#ffffff') as colour "
+            "from cegdb.positions where ceg = $object"
         )
         return _flow(steps, variables, named, name, most)
 
 
-def read_overlap(
-    store: Store, staging: str, other_id: int, min_n: int | None
-) -> list[Overlap]:
+def read_overlap(store: Store, staging: str, other_id: int, min_n: int | None) -> list[Overlap]:
     """Return what stages of two stagings of one tree have in common, by variable."""
     with store.reading() as con, Steps(con) as steps:
         keep_vertices(store, steps, staging, None, min_n)
@@ -388,25 +385,17 @@ def _stages(store: Store, steps: Steps, staging: str, min_n: int | None) -> Stag
 def _places(steps: Steps, variables: Sequence[str]) -> None:
     steps.create_from(
         "plotted_place",
-        {"variable": np.array(list(variables), dtype=object), "place": np.arange(len(variables))},
+        {
+            "variable": np.array(list(variables), dtype=object),
+            "place": np.arange(len(variables)),
+        },
     )
 
 
-def _flow(
-    steps: Steps, variables: Sequence[str], named: str, name: str, most: int
-) -> Flow:
+def _flow(steps: Steps, variables: Sequence[str], named: str, name: str, most: int) -> Flow:
     """Return the flow of ``flow_node`` and ``flow_link``, as blocks named by a query."""
     steps.run("flow_block", most=most)
     ribbons = [Ribbon(*one) for one in steps.fetch("flow_ribbon")]
     steps.create("flow_name", named, {"object": name})
-    blocks = [
-        Block(*one)
-        for one in steps.rows(
-            "select b.block_id, b.place, coalesce(min(t.name), ''), "
-            "coalesce(min(t.colour), '#ffffff'), cast(sum(b.n) as bigint), "
-            "cast(sum(b.n_hidden) as bigint), count(*) from temp.flow_block as b "
-            "left join temp.flow_name as t on b.block_id = t.node_id "
-            "group by b.block_id, b.place order by b.place, b.block_id"
-        )
-    ]
+    blocks = [Block(*one) for one in steps.fetch("shown_block")]
     return Flow(list(variables), blocks, ribbons)

@@ -55,36 +55,16 @@ class Tip(NamedTuple):
     n: int | None
 
 
-def read_merges(
-    store: Store, staging: str, variable: str | None, min_n: int | None
-) -> Merges:
+def read_merges(store: Store, staging: str, variable: str | None, min_n: int | None) -> Merges:
     """Return the merges of the hyperstages of a variable (None: of all)."""
     with store.reading() as con, Steps(con) as steps:
         keep_vertices(store, steps, staging, None, min_n)
         hidden: set[int] = set()
         if min_n is not None:
             keep_edges(store, steps, staging, min_n)
-            hidden = {
-                int(found)
-                for (found,) in steps.rows(
-                    "select distinct s.hyperstage_id from cegdb.stages as s "
-                    "where s.staging = $staging and s.stage_id in (select stage_id "
-                    "from temp.plotted_vertex where n is null union all select stage_id "
-                    "from temp.plotted_edge where n is null)",
-                    {"staging": staging},
-                )
-            }
-        rows = steps.rows(
-            "select s.stage_id, s.stage, s.name, s.kind, s.colour, s.n_situations, s.n, "
-            "s.hyperstage_id, h.variable from cegdb.stages as s inner join ("
-            "select g.hyperstage_id, if(count(distinct v.variable) = 1, min(v.variable), null) "
-            "as variable, bool_or(v.variable = $variable) as is_asked "
-            "from temp.plotted_vertex as v inner join cegdb.stages as g "
-            "on g.staging = $staging and v.stage_id = g.stage_id group by g.hyperstage_id) as h "
-            "on s.hyperstage_id = h.hyperstage_id where s.staging = $staging "
-            "and s.kind = 'learnt' and ($variable is null or h.is_asked) order by s.stage_id",
-            {"staging": staging, "variable": variable},
-        )
+            found = steps.fetch("hidden_hyperstage", staging=staging)
+            hidden = {int(hyperstage_id) for (hyperstage_id,) in found}
+        rows = steps.fetch("merged_stage", staging=staging, variable=variable)
         stages = [Stage(*one[:7]) for one in rows if one[7] not in hidden]
         hyperstage = {int(one[0]): int(one[7]) for one in rows if one[7] not in hidden}
         names = {int(one[7]): one[8] for one in rows}
@@ -139,11 +119,7 @@ def read_tips(
                 "vertex_id": np.array([one for _, one in pairs], dtype=np.int64),
             },
         )
-        sums = steps.rows(
-            "select t.tip_id, count(*), if(count(v.n) = count(*), cast(sum(v.n) as bigint), "
-            "null) from temp.plotted_tip as t inner join temp.plotted_vertex as v "
-            "on t.vertex_id = v.vertex_id group by t.tip_id order by t.tip_id"
-        )
+        sums = steps.fetch("tip_size")
         steps.create(
             "plotted_situation",
             "select v.vertex_id, v.vertex as situation, v.stage_id, v.n "
@@ -154,7 +130,11 @@ def read_tips(
         for vertex_id, _, label in steps.fetch("plotted_path", tree_id=tree_id):
             paths.setdefault(int(vertex_id), []).append(str(label))
         first = {
-            int(one[0]): Situation(*one, tuple(paths.get(int(one[0]), ())))
-            for one in steps.rows("from temp.plotted_situation order by vertex_id")
+            int(vertex_id): Situation(
+                int(vertex_id), situation, stage_id, n, tuple(paths.get(int(vertex_id), ()))
+            )
+            for vertex_id, situation, stage_id, n in steps.rows(
+                "from temp.plotted_situation order by vertex_id"
+            )
         }
     return {int(tip): Tip(first[int(tip)], int(count), n) for tip, count, n in sums}

@@ -124,14 +124,14 @@ def draw_costaging(
     note = ""
     if found.n_unlearnt:
         note = (
-            f"{some(found.n_unlearnt, 'situation')} left out whose stage is not learnt: a single "
-            "answer, no people, or given"
+            f"{some(found.n_unlearnt, 'situation')} left out whose stage is not learnt: a "
+            "single answer, no people, or given"
         )
     if left.n_left:
         note = f"{note}. " if note else ""
         note += (
-            f"Shown: {len(order):,} of {some(left.n_all, 'situation')}, those with most people; "
-            f"{some(left.people, 'person', 'people')} in the others, or hidden"
+            f"Shown: {len(order):,} of {some(left.n_all, 'situation')}, those with most "
+            f"people; {some(left.people, 'person', 'people')} in the others, or hidden"
         )
     texts = [label for one in found.situations for label in one.path]
     texts += [title(stage) for stage in found.stages.stages]
@@ -143,18 +143,16 @@ def draw_costaging(
     return Picture(
         sheet.figure,
         sentences(
-            [
-                f"Whether {asked} share a stage in this staging: dark if they do"
-                if is_one
-                else f"In what share of {shares.of} {asked} share a stage: the darker, the more",
-                "Situations are sorted by their stage here; black frames are its stages, whose "
-                "names are at the left",
-                COLOURS,
-                "Crossed out: no replicate has people in both, or they can never share a stage"
-                if unknown
-                else "",
-                note,
-            ]
+            f"Whether {asked} share a stage in this staging: dark if they do"
+            if is_one
+            else f"In what share of {shares.of} {asked} share a stage: the darker, the more",
+            "Situations are sorted by their stage here; black frames are its stages, whose "
+            "names are at the left",
+            COLOURS,
+            "Crossed out: no replicate has people in both, or they can never share a stage"
+            if unknown
+            else "",
+            note,
         ),
     )
 
@@ -181,7 +179,7 @@ def _draw(
     spans = _spans([one.stage_id for one in situations])
     strip = max([width_of(title(stages[s]), 7.5) for s, _, _ in spans], default=0) + 2
     strip = min(max(strip, 6.0), 28.0)
-    labels = min(max(map(lambda name: width_of(name, 7.5), names), default=0) + 2, width * 0.4)
+    labels = min(max(width_of(name, 7.5) for name in names) + 2, width * 0.4)
     labels = labels if is_named else 0.0
     scale = 16.0
     side = min(width - MARGIN * 2 - strip - labels - scale, 6.5 * n, 150.0)
@@ -289,4 +287,6 @@ def _value(axes: Axes, row: int, column: int, share: float) -> None:
         return
     text = f"{share:.2f}".rstrip("0").rstrip(".")
     colour = "white" if share > 0.55 else INK
-    axes.text(column + 0.5, row + 0.5, text, fontsize=6.5, ha="center", va="center", color=colour)
+    axes.text(
+        column + 0.5, row + 0.5, text, fontsize=6.5, ha="center", va="center", color=colour
+    )

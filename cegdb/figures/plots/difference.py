@@ -115,29 +115,26 @@ def draw_difference(
     texts += [title(one) for one in (*found.stages.values(), *found.others.values())]
     with styled(texts):
         sheet = _draw(found, panels, colours, note, width_mm)
-    apart = [
-        one for one in found.overlaps if (one.stage_id, one.other_id) not in found.matched
-    ]
+    apart = [one for one in found.overlaps if (one.stage_id, one.other_id) not in found.matched]
     n_apart = sum(one.n_situations for one in apart)
+    n_people = sum(one.n for one in apart)
     hidden = sum(one.n_hidden for one in found.overlaps)
     first, second = found.names
     return Picture(
         sheet.figure,
         sentences(
-            [
-                f"Stages of {first} (left) and {second} (right), by variable: a ribbon is as "
-                "wide as the people in both stages. Stages are matched one to one so that they "
-                "share as many people as can be; matched ones have one colour and are joined "
-                "in it, hatched ribbons are people whose stages do not match",
-                f"{some(n_apart, 'situation')} of {some(sum(o.n for o in apart), 'person', 'people')}"
-                f"{' (and hidden ones)' if any(o.n_hidden for o in apart) else ''} "
-                f"{'is' if n_apart == 1 else 'are'} staged differently",
-                "Stages of a single situation that match none are white",
-                f"{some(hidden, 'situation')} with hidden small counts have dotted lines"
-                if hidden
-                else "",
-                *said,
-            ]
+            f"Stages of {first} (left) and {second} (right), by variable: a ribbon is as "
+            "wide as the people in both stages. Stages are matched one to one so that they "
+            "share as many people as can be; matched ones have one colour and are joined "
+            "in it, hatched ribbons are people whose stages do not match",
+            f"{some(n_apart, 'situation')} of {some(n_people, 'person', 'people')}"
+            f"{' (and hidden ones)' if any(o.n_hidden for o in apart) else ''} "
+            f"{'is' if n_apart == 1 else 'are'} staged differently",
+            "Stages of a single situation that match none are white",
+            f"{some(hidden, 'situation')} with hidden small counts have dotted lines"
+            if hidden
+            else "",
+            *said,
         ),
     )
 
@@ -219,7 +216,9 @@ class _Panel:
 
     def _middle(self, key: int, rank: Mapping[int, int]) -> float:
         weights = [
-            (rank[source], n) for (source, target, _), (n, _) in self.ribbons.items() if target == key
+            (rank[source], n)
+            for (source, target, _), (n, _) in self.ribbons.items()
+            if target == key
         ]
         total = sum(n for _, n in weights)
         return sum(at * n for at, n in weights) / total if total else len(rank)
@@ -257,7 +256,13 @@ def _draw(
             names = [fitted(name, panel_width / 2 - 2, 8, most=1) for name in found.names]
             sheet.text(x, start - 1.5, names[0], 8, va="bottom", style="italic")
             sheet.text(
-                x + panel_width, start - 1.5, names[1], 8, va="bottom", ha="right", style="italic"
+                x + panel_width,
+                start - 1.5,
+                names[1],
+                8,
+                va="bottom",
+                ha="right",
+                style="italic",
             )
             _draw_panel(sheet, found, panels[at], colours, (x, start, panel_width, highs[at]))
     write_note(sheet, note)
@@ -276,7 +281,14 @@ def _draw_panel(
     scale = _HIGH / max(sum(panel.n_left.values()), 1)
     columns = (
         (panel.left, panel.n_left, found.stages, colours[0], 0.0, len(panel.rest)),
-        (panel.right, panel.n_right, found.others, colours[1], width - _BAR, len(panel.rest_right)),
+        (
+            panel.right,
+            panel.n_right,
+            found.others,
+            colours[1],
+            width - _BAR,
+            len(panel.rest_right),
+        ),
     )
     starts: list[dict[int, float]] = []
     for keys, sizes, stages, colour, left, n_rest in columns:
@@ -295,37 +307,39 @@ def _draw_panel(
             written = (
                 not is_rest
                 and height > 3.4
-                and write_in(axes, left + _BAR / 2, y + height / 2, room, name, face, fontsize=7)
+                and write_in(
+                    axes, left + _BAR / 2, y + height / 2, room, name, face, fontsize=7
+                )
             )
             if not written:
                 shown = fitted(name, width / 2 - 2, 7, most=1)
                 ha = "left" if left == 0 else "right"
                 axes.text(
-                    left if left == 0 else width, y - 0.2, shown, fontsize=7, va="bottom", ha=ha,
-                    parse_math=False, zorder=6, color=INK,
+                    left if left == 0 else width, y - 0.2, shown, fontsize=7, va="bottom",
+                    ha=ha, parse_math=False, zorder=6, color=INK,
                 )  # fmt: skip
             y += height + gap
         starts.append(tops)
     order = [{key: at for at, key in enumerate(keys)} for keys in (panel.left, panel.right)]
     reach = dict(starts[1])
     ends: dict[tuple[int, int, bool], float] = {}
-    for key in sorted(panel.ribbons, key=lambda k: (order[1][k[1]], order[0][k[0]], not k[2])):
-        ends[key] = reach[key[1]]
-        reach[key[1]] += panel.ribbons[key][0] * scale
+    for pair in sorted(panel.ribbons, key=lambda k: (order[1][k[1]], order[0][k[0]], not k[2])):
+        ends[pair] = reach[pair[1]]
+        reach[pair[1]] += panel.ribbons[pair][0] * scale
     down = dict(starts[0])
-    for key in sorted(panel.ribbons, key=lambda k: (order[0][k[0]], order[1][k[1]], not k[2])):
-        n, n_hidden = panel.ribbons[key]
-        start, end = (_BAR, down[key[0]]), (width - _BAR, ends[key])
-        down[key[0]] += n * scale
+    for pair in sorted(panel.ribbons, key=lambda k: (order[0][k[0]], order[1][k[1]], not k[2])):
+        n, n_hidden = panel.ribbons[pair]
+        start, end = (_BAR, down[pair[0]]), (width - _BAR, ends[pair])
+        down[pair[0]] += n * scale
         if n_hidden and not n:
             axes.plot(
                 [start[0], end[0]], [start[1], end[1]], color=INK, linewidth=0.5, linestyle=":",
                 zorder=2, clip_on=False,
             )  # fmt: skip
             continue
-        face = _PLAIN if key[0] == -2 else colours[0][key[0]]
+        face = _PLAIN if pair[0] == -2 else colours[0][pair[0]]
         face = _PLAIN if face == WHITE else face
-        if key[2]:
+        if pair[2]:
             draw_ribbon(axes, start, end, n * scale, lighter(face, 0.35))
         else:
             draw_ribbon(
@@ -334,6 +348,7 @@ def _draw_panel(
             )  # fmt: skip
         if n * scale > 3.0:
             axes.text(
-                _BAR + 2, start[1] + n * scale / 2, people(n), fontsize=7, va="center", zorder=7,
-                color=INK, bbox={"facecolor": "white", "alpha": 0.7, "pad": 0.4, "linewidth": 0},
+                _BAR + 2, start[1] + n * scale / 2, people(n), fontsize=7, va="center",
+                color=INK, zorder=7,
+                bbox={"facecolor": "white", "alpha": 0.7, "pad": 0.4, "linewidth": 0},
             )  # fmt: skip

@@ -24,8 +24,6 @@ from cegdb.figures.style import Picture, styled
 from cegdb.query.plotted import END, REST
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from cegdb.query.plotted import Block, Flow, Ribbon
 
 _PLAIN: Final = "#d0d0d0"
@@ -68,7 +66,9 @@ def draw_flow(found: Flow, what: str, *, width_mm: float = WIDTH) -> Picture:
     texts += [block.name for block in found.blocks]
     note = _note(found, what)
     with styled(texts):
-        figure = _Drawing(found, what, note, max(width_mm, 26.0 * len(found.columns) + 20)).sheet
+        figure = _Drawing(
+            found, what, note, max(width_mm, 26.0 * len(found.columns) + 20)
+        ).sheet
     return Picture(figure.figure, _caption(found, what, note))
 
 
@@ -92,7 +92,9 @@ class _Drawing:
             sum(self._height(key) for key in keys) + _GAP * (len(keys) + 1)
             for keys in self.columns
         )
-        heads = [fitted(name, (width - 2 * MARGIN) / (columns + 0.5) - 3) for name in found.columns]
+        heads = [
+            fitted(name, (width - 2 * MARGIN) / (columns + 0.5) - 3) for name in found.columns
+        ]
         top = MARGIN + max([height_of(head) for head in heads], default=0) + 2
         widest = max(width_of(f"{block.n:,}", 7) for block in found.blocks)
         self.block_width = max(9.0, widest + 1.5)
@@ -101,7 +103,9 @@ class _Drawing:
         self.axes = self.sheet.drawing(MARGIN, top, width - 2 * MARGIN, high)
         for place, head in enumerate(heads):
             self.sheet.text(MARGIN + place * self.step, top - 2, head, va="bottom")
-        self.sheet.text(MARGIN + columns * self.step, top - 2, "end", va="bottom", style="italic")
+        self.sheet.text(
+            MARGIN + columns * self.step, top - 2, "end", va="bottom", style="italic"
+        )
         self.top: dict[Key, float] = {}
         for keys in self.columns:
             free = high - sum(self._height(key) for key in keys)
@@ -271,13 +275,11 @@ def _caption(found: Flow, what: str, note: str) -> str:
         else "Positions of stages that several situations share"
     )
     return sentences(
-        [
-            f"People through {what}s: a column a variable, a block a {what} with its name and "
-            "the people who reach it, and a ribbon as wide as the people who gave the answer "
-            "written in it (a long answer ends in …, a narrow ribbon has no room for it)",
-            f"{colours} have colours, and so have the ribbons that leave them; others are white",
-            "Grey blocks without a frame: people who are not asked that variable" if passes else "",
-            f"{some(hidden, 'number')} hidden as small counts (dotted lines)" if hidden else "",
-            note,
-        ]
+        f"People through {what}s: a column a variable, a block a {what} with its name and "
+        "the people who reach it, and a ribbon as wide as the people who gave the answer "
+        "written in it (a long answer ends in …, a narrow ribbon has no room for it)",
+        f"{colours} have colours, and so have the ribbons that leave them; others are white",
+        "Grey blocks without a frame: people who are not asked that variable" if passes else "",
+        f"{some(hidden, 'number')} hidden as small counts (dotted lines)" if hidden else "",
+        note,
     )

@@ -100,7 +100,10 @@ def _draw(
     heads = [fitted(label, panel) for _, label in labels]
     heights = [max(4.8, height_of(name) + 1) for name in names]
     edges = [sum(heights[:place]) for place in range(len(heights) + 1)]
-    lines = [range(first, min(first + columns, len(labels))) for first in range(0, len(labels), columns)]
+    lines = [
+        range(first, min(first + columns, len(labels)))
+        for first in range(0, len(labels), columns)
+    ]
     tops, y = [], MARGIN
     for line in lines:
         y += max(height_of(heads[place]) for place in line) + 1.5
@@ -176,15 +179,15 @@ def _caption(found: Stages, variable: str, note: str) -> str:
     kinds = {stage.kind for stage in found.stages}
     hidden = sum(answer.probability is None for answer in found.answers)
     return sentences(
-        [
-            f"Probabilities of {variable} in its {some(len(found.stages), 'stage')}, one panel a "
-            "label: dots are posterior means, lines the 95 % credible interval given the "
-            "staging; n are the people who reach the stage",
-            COLOURS,
-            "Squares: the only answer there is, probability 1" if "single_edge" in kinds else "",
-            "Diamonds: no one reached the stage, the prior alone" if "unobserved" in kinds else "",
-            f"…: {some(hidden, 'number')} hidden, as small counts could be calculated from "
-            f"{'it' if hidden == 1 else 'them'}" if hidden else "",
-            note,
-        ]
+        f"Probabilities of {variable} in its {some(len(found.stages), 'stage')}, one panel a "
+        "label: dots are posterior means, lines the 95 % credible interval given the "
+        "staging; n are the people who reach the stage",
+        COLOURS,
+        "Squares: the only answer there is, probability 1" if "single_edge" in kinds else "",
+        "Diamonds: no one reached the stage, the prior alone" if "unobserved" in kinds else "",
+        f"…: {some(hidden, 'number')} hidden, as small counts could be calculated from "
+        f"{'it' if hidden == 1 else 'them'}"
+        if hidden
+        else "",
+        note,
     )

@@ -46,14 +46,26 @@ def draw_ribbon(
 
 
 def write_in(
-    axes: Axes, x: float, y: float, room: tuple[float, float], text: str, colour: str, **look: Any
+    axes: Axes,
+    x: float,
+    y: float,
+    room: tuple[float, float],
+    text: str,
+    colour: str,
+    **look: Any,
 ) -> bool:
     """Write a text in the middle of a room of that width and height, if it fits."""
     size = look.get("fontsize", 8)
     shown = fitted(text, room[0], size, most=max(1, int(room[1] / (size * 0.43))))
     if height_of(shown, size) > room[1] + 0.6 or width_of(shown, size) > room[0] + 0.1:
         return False
-    style = {"ha": "center", "va": "center", "color": ink(colour), "zorder": 4, "fontsize": size}
+    style = {
+        "ha": "center",
+        "va": "center",
+        "color": ink(colour),
+        "zorder": 4,
+        "fontsize": size,
+    }
     axes.text(x, y, shown, parse_math=False, linespacing=1.15, **{**style, **look})
     return True
 

@@ -14,8 +14,6 @@ from cegdb.figures.style import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from matplotlib.axes import Axes
 
 MARGIN: Final = 2.0
@@ -104,7 +102,7 @@ def width_of(text: str, size: float = 9) -> float:
 
 
 def fitted(text: str, width: float, size: float = 9, most: int | None = None) -> str:
-    """Return a text in lines that are no wider than ``width`` millimetres.
+    r"""Return a text in lines that are no wider than ``width`` millimetres.
 
     Parameters
     ----------
@@ -116,7 +114,7 @@ def fitted(text: str, width: float, size: float = 9, most: int | None = None) ->
     Examples
     --------
     >>> fitted("assessed and not treated at home", 20, most=2)
-    'assessed \\nand not…'
+    'assessed \nand not…'
     """
     characters = max(3, len(text))
     lines = literal(text, characters).split("\n")
@@ -153,12 +151,12 @@ def some(n: int, one: str, many: str | None = None) -> str:
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
-def sentences(parts: Iterable[str]) -> str:
+def sentences(*parts: str) -> str:
     """Return sentences as a paragraph, empty ones left out.
 
     Examples
     --------
-    >>> sentences(["One", "", "Two"])
+    >>> sentences("One", "", "Two")
     'One. Two.'
     """
     return " ".join(f"{part}." for part in parts if part)

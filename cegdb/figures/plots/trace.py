@@ -1,0 +1,174 @@
+"""What AHC gained by each merge, with the cut at 0."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final
+
+from cegdb.figures.plots.gains import GAINS, beyond, hidden_merges, signed, ticks_of
+from cegdb.figures.plots.sheet import (
+    FAINT,
+    INK,
+    MARGIN,
+    WIDTH,
+    Sheet,
+    fitted,
+    note_height,
+    sentences,
+    some,
+    write_note,
+)
+from cegdb.figures.plots.stagemarks import face, title
+from cegdb.figures.style import Picture, need_matplotlib, styled
+from cegdb.query.plottedmerges import final_stages
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+
+    from cegdb.query.plotted import Stage
+    from cegdb.query.plottedmerges import Joined, Merges
+
+_NAMED: Final = 40
+
+
+def draw_trace(
+    found: Merges, more: Sequence[Joined], why_not: str, score: str, *, width_mm: float = WIDTH
+) -> Picture:
+    """Draw what each merge gained, and what the merges that were not made would.
+
+    Parameters
+    ----------
+    found
+        The merges made.
+    more, why_not
+        Those that would follow, and why there are not all of them.
+    score
+        What gains are gains of.
+    width_mm
+        In millimetres.
+
+    Examples
+    --------
+    >>> from cegdb.query.plottedmerges import Joined, Merges
+    >>> made = Merges([Joined(1, 3, 2.0)], [], {}, {}, 0)
+    >>> draw_trace(made, [Joined(1, 2, -4.0)], "", "log_marginal_likelihood").caption[:40]
+    'The gain of each merge of stages, in the'
+    """
+    need_matplotlib()
+    from matplotlib.ticker import MaxNLocator
+
+    gain = GAINS[score]
+    made = found.made
+    stages = {stage.stage_id: stage for stage in found.stages}
+    note = hidden_merges(found)
+    with styled(map(title, found.stages)):
+        sheet = Sheet(width_mm, 112 + note_height(note, width_mm))
+        left = 20.0
+        room = width_mm - left - MARGIN - 2
+        upper = sheet.axes(left, 6, room, 44)
+        lower = sheet.axes(left, 57, room, 44)
+        gains = [one.gain for one in made]
+        after = [one.gain for one in more]
+        steps = range(1, len(gains) + 1)
+        later = range(len(gains) + 1, len(gains) + len(after) + 1)
+        _steps(upper, gains, after, made, stages)
+        sums = list(accumulate(gains))
+        lower.plot([0, *steps], [0, *sums], color=INK, linewidth=1.2, zorder=3)
+        total = sums[-1] if sums else 0.0
+        lows = [total + value for value in accumulate(after)]
+        lower.plot(
+            [len(gains), *later],
+            [total, *lows],
+            color=INK,
+            linewidth=1,
+            linestyle=":",
+            zorder=3,
+        )
+        floor = max(min([0.0, total, *lows]), -max(total, 1.0))
+        ceiling = max([total, 0.0, *sums])
+        lower.set_ylim(floor - 0.06 * (ceiling - floor) - 1e-9, ceiling * 1.12 + 1e-9)
+        span = len(gains) + len(after) + 1
+        if lows and lows[-1] < floor:
+            at = (len(gains) + 0.2) / span
+            where = (at, 0.05) if at > 0.4 else (0.995, 0.93)
+            lower.text(
+                *where, f"down to {signed(lows[-1], 1)} at step {span - 1}", fontsize=8,
+                ha="right", transform=lower.transAxes, color=INK, zorder=5,
+            )  # fmt: skip
+        for axes in (upper, lower):
+            axes.set_xlim(0, span)
+            axes.axvline(len(gains) + 0.5, color=INK, linewidth=0.9, linestyle="--", zorder=2)
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        upper.tick_params(labelbottom=False)
+        upper.set_ylabel(fitted(gain, 44, 8), fontsize=8)
+        lower.set_ylabel("sum since the start", fontsize=8)
+        lower.set_xlabel("step", fontsize=8, labelpad=1)
+        for axes in (upper, lower):
+            axes.yaxis.set_label_coords(-15 / room, 0.5)
+        last = len(gains) + 0.5
+        side = "right" if last > span / 2 else "left"
+        dx = -1 if side == "right" else 1
+        x = left + room * last / span + dx
+        sheet.text(x, 2, "cut at 0: no pair gains", 8, ha=side)
+        write_note(sheet, note)
+    return Picture(
+        sheet.figure,
+        sentences(
+            f"The gain of each merge of stages, in the order made ({gain}, natural "
+            "logarithm), and their sum: the dashed line is the cut, after "
+            f"{some(len(made), 'merge')}, where no pair of stages gains any more",
+            beyond(more, why_not),
+            "Dots have the colour of the stage that the merge is part of"
+            + (", which is named" if len(made) + len(more) <= _NAMED else "")
+            if made
+            else "",
+            "The upper scale is linear from -1 to 1 and logarithmic beyond",
+            note,
+        ),
+    )
+
+
+def _steps(
+    axes: Axes,
+    gains: Sequence[float],
+    after: Sequence[float],
+    made: Sequence[Joined],
+    stages: Mapping[int, Stage],
+) -> None:
+    """Draw the gain of each step."""
+    final = final_stages(made)
+    axes.axhline(0, color=INK, linewidth=0.7)
+    axes.set_yscale("symlog", linthresh=1, linscale=0.8)
+    many = len(gains) + len(after) > 150
+    size = 2.5 if many else 5
+    if not many:
+        axes.vlines(range(1, len(gains) + 1), 0, gains, color=FAINT, linewidth=0.7, zorder=1)
+        later = range(len(gains) + 1, len(gains) + len(after) + 1)
+        axes.vlines(later, 0, after, color=FAINT, linewidth=0.7, linestyle=":", zorder=1)
+    by_colour: dict[str, list[int]] = {}
+    for place, one in enumerate(made):
+        stage = stages.get(final[one.kept_id])
+        by_colour.setdefault("#ffffff" if stage is None else face(stage), []).append(place)
+        if stage is not None and len(gains) + len(after) <= _NAMED:
+            axes.annotate(
+                stage.stage, (place + 1, gains[place]), (0, 4), textcoords="offset points",
+                fontsize=6.5, ha="center", parse_math=False,
+            )  # fmt: skip
+    for colour, places in sorted(by_colour.items()):
+        axes.plot(
+            [place + 1 for place in places], [gains[place] for place in places], "o",
+            markersize=size, markerfacecolor=colour, markeredgecolor=INK,
+            markeredgewidth=0.3 if many else 0.7, zorder=3,
+        )  # fmt: skip
+    axes.plot(
+        range(len(gains) + 1, len(gains) + len(after) + 1), after, "D", markersize=size - 1,
+        markerfacecolor="white", markeredgecolor=INK, markeredgewidth=0.6, zorder=3,
+    )  # fmt: skip
+    every = [0.0, *gains, *after]
+    axes.set_ylim(min(every) * 1.6 - 0.5, max(every) * 1.6 + 0.5)
+    ticks = ticks_of(min(every), max(every))
+    axes.set_yticks(ticks)
+    axes.set_yticklabels([signed(tick) for tick in ticks])
+    axes.minorticks_off()

@@ -1,0 +1,37 @@
+-- step:    merged_stage
+-- mode:    fetch
+-- purpose: The learnt stages of the hyperstages that ask a variable, and what variable these
+--          ask, null if several.
+-- reads:   plotted_vertex, stages
+-- writes:  merged_stage(stage_id, stage, name, kind, colour, n_situations, n, hyperstage_id,
+--          variable)
+-- params:  staging VARCHAR, the name of the staging
+--          variable VARCHAR, null for all
+-- source:  none
+with asked as (
+    select
+        s.hyperstage_id,
+        if(count(distinct v.variable) = 1, min(v.variable), null) as variable,
+        bool_or(v.variable = $variable) as is_asked
+    from temp.plotted_vertex as v
+    inner join cegdb.stages as s on s.staging = $staging and v.stage_id = s.stage_id
+    group by s.hyperstage_id
+)
+
+select
+    s.stage_id,
+    s.stage,
+    s.name,
+    s.kind,
+    s.colour,
+    s.n_situations,
+    s.n,
+    s.hyperstage_id,
+    a.variable
+from cegdb.stages as s
+inner join asked as a on s.hyperstage_id = a.hyperstage_id
+where
+    s.staging = $staging
+    and s.kind = 'learnt'
+    and ($variable is null or a.is_asked)
+order by s.stage_id
