@@ -31,7 +31,7 @@ class Merges(NamedTuple):
     made
         In the order made; those of hidden hyperstages are left out.
     stages
-        The learnt stages that are shown.
+        The learnt stages that are shown, without their people.
     hyperstage
         Of each of these stages.
     variable
@@ -65,9 +65,9 @@ def read_merges(store: Store, staging: str, variable: str | None, min_n: int | N
             found = steps.fetch("hidden_hyperstage", staging=staging)
             hidden = {int(hyperstage_id) for (hyperstage_id,) in found}
         rows = steps.fetch("merged_stage", staging=staging, variable=variable)
-        stages = [Stage(*one[:7]) for one in rows if one[7] not in hidden]
-        hyperstage = {int(one[0]): int(one[7]) for one in rows if one[7] not in hidden}
-        names = {int(one[7]): one[8] for one in rows}
+        stages = [Stage(*one[:6], None) for one in rows if one[6] not in hidden]
+        hyperstage = {int(one[0]): int(one[6]) for one in rows if one[6] not in hidden}
+        names = {int(one[6]): one[7] for one in rows}
         merged = [
             Joined(int(kept), int(absorbed), float(gain))
             for kept, absorbed, gain in steps.rows(

@@ -3,7 +3,7 @@
 -- purpose: The learnt stages of the hyperstages that ask a variable, and what variable these
 --          ask, null if several.
 -- reads:   plotted_vertex, stages
--- writes:  merged_stage(stage_id, stage, name, kind, colour, n_situations, n, hyperstage_id,
+-- writes:  merged_stage(stage_id, stage, name, kind, colour, n_situations, hyperstage_id,
 --          variable)
 -- params:  staging VARCHAR, the name of the staging
 --          variable VARCHAR, null for all
@@ -25,7 +25,6 @@ select
     s.kind,
     s.colour,
     s.n_situations,
-    s.n,
     s.hyperstage_id,
     a.variable
 from cegdb.stages as s

@@ -140,7 +140,7 @@ def _draw_trees(
     axes.axvline(0, color=INK, linewidth=0.9, linestyle="--", zorder=1)
     y = 0.0
     for name, trees in by_variable.items():
-        head = fitted(name, width - 2 * MARGIN, 8.5, most=1)
+        head = fitted(name, width - 2 * MARGIN, 8.5, most=1, bold=True)
         sheet.text(MARGIN, 4 + y + 5.2, head, 8.5, va="bottom", weight="bold")
         y += 6.5
         for root in trees:

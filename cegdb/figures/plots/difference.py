@@ -234,7 +234,7 @@ def _draw(
     columns = min(max(len(panels), 1), max(1, int(width // 52)))
     step = (width - 2 * MARGIN + 6) / columns
     panel_width = min(step - 6, 80.0)
-    heads = [fitted(panel.name, panel_width, 9, most=3) for panel in panels]
+    heads = [fitted(panel.name, panel_width, 9, most=3, bold=True) for panel in panels]
     highs = [
         _HIGH + _GAP * (max(len(panel.left), len(panel.right), 1) - 1) + 4 for panel in panels
     ]

@@ -224,7 +224,7 @@ class _Drawing:
         if is_plain and height > 7 and width_of(text, 7) <= room[0]:
             write_in(self.axes, *middle, room, text, colour, fontsize=7)
             return
-        short = f"{name} {n}".strip()
+        short = fitted(f"{name} {n}".strip(), self.step - 2, 7, most=1)
         self.axes.text(
             x, y - 0.3, short, fontsize=7, va="bottom", parse_math=False, zorder=5, color=INK,
             bbox={"facecolor": "white", "alpha": 0.6, "pad": 0.2, "linewidth": 0},

@@ -33,7 +33,9 @@ def draw_parallel(points: Points, note: str, width: float) -> tuple[Sheet, str]:
     right = max([width_of(name, 8) for name in names.values()], default=0) + 8
     left = MARGIN + 9
     step = (width - left - right) / max(len(points.labels) - 1, 1)
-    heads = [fitted(points.names[label], min(0.8 * step, 40), 8) for label in points.labels]
+    heads = [
+        fitted(points.names[label], min(0.8 * step, 40), 8, most=12) for label in points.labels
+    ]
     below = max(height_of(head, 8) for head in heads)
     high = max(70.0, 3.4 * len(points.stages) + 4)
     top = MARGIN + 2

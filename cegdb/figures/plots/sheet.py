@@ -90,7 +90,7 @@ def height_of(text: str, size: float = 9) -> float:
     return text_size(text.split("\n"), size)[1] * _MM
 
 
-def width_of(text: str, size: float = 9) -> float:
+def width_of(text: str, size: float = 9, *, bold: bool = False) -> float:
     """Return the width in millimetres of the widest line of a text.
 
     Examples
@@ -98,34 +98,36 @@ def width_of(text: str, size: float = 9) -> float:
     >>> width_of("a") < width_of("aa")
     True
     """
-    return text_size(text.split("\n"), size)[0] * _MM
+    return text_size(text.split("\n"), size, bold=bold)[0] * _MM
 
 
-def fitted(text: str, width: float, size: float = 9, most: int | None = None) -> str:
+def fitted(
+    text: str, width: float, size: float = 9, most: int | None = None, *, bold: bool = False
+) -> str:
     r"""Return a text in lines that are no wider than ``width`` millimetres.
 
     Parameters
     ----------
-    text, width, size
-        What to write, where, and how large.
+    text, width, size, bold
+        What to write, where, and how.
     most
         The most lines; a text cut short ends in ``…``.
 
     Examples
     --------
     >>> fitted("assessed and not treated at home", 20, most=2)
-    'assessed \nand not…'
+    'assessed \nand not tr…'
     """
     characters = max(3, len(text))
     lines = literal(text, characters).split("\n")
-    while characters > 3 and max(width_of(line, size) for line in lines) > width:
+    while characters > 3 and max(width_of(one, size, bold=bold) for one in lines) > width:
         characters -= max(1, characters // 12)
         lines = literal(text, max(3, characters)).split("\n")
     if most is not None and len(lines) > most:
-        last = lines[most - 1].rstrip()
-        while len(last) > 1 and width_of(last + "…", size) > width:
+        last = "".join(lines[most - 1 :])[: 2 * characters + 4]
+        while len(last) > 1 and width_of(last.rstrip() + "…", size, bold=bold) > width:
             last = last[:-1]
-        lines = [*lines[: most - 1], last + "…"]
+        lines = [*lines[: most - 1], last.rstrip() + "…"]
     return "\n".join(lines)
 
 
