@@ -65,7 +65,11 @@ def read_merges(store: Store, staging: str, variable: str | None, min_n: int | N
             found = steps.fetch("hidden_hyperstage", staging=staging)
             hidden = {int(hyperstage_id) for (hyperstage_id,) in found}
         rows = steps.fetch("merged_stage", staging=staging, variable=variable)
-        stages = [Stage(*one[:6], None) for one in rows if one[6] not in hidden]
+        stages = [
+            Stage(stage_id, stage, name, kind, colour, n_situations, None)
+            for stage_id, stage, name, kind, colour, n_situations, hyperstage_id, _ in rows
+            if hyperstage_id not in hidden
+        ]
         hyperstage = {int(one[0]): int(one[6]) for one in rows if one[6] not in hidden}
         names = {int(one[6]): one[7] for one in rows}
         merged = [

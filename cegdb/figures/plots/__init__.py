@@ -9,13 +9,14 @@ from cegdb.figures.plots.flow import draw_flow
 from cegdb.figures.plots.forest import cut_back, grow
 from cegdb.figures.plots.gains import beyond
 from cegdb.figures.plots.probabilities import draw_probabilities
-from cegdb.figures.plots.sheet import checked_width, some
+from cegdb.figures.plots.sheet import check_figure, checked_width, some
 from cegdb.figures.plots.situations import draw_situations
 from cegdb.figures.plots.trace import draw_trace
 
 __all__ = [
     "Compared",
     "beyond",
+    "check_figure",
     "checked_width",
     "cut_back",
     "draw_costaging",

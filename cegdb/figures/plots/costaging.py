@@ -261,9 +261,10 @@ def _stage_strip(axes: Axes, stage: Stage, width: float, height: float) -> None:
     )
     size = min(7.5, height * 2.5)
     if size >= 4:
+        rows = max(1, int(height / (size * 0.43)))
         axes.text(
-            width / 2, height / 2, fitted(title(stage), width - 0.6, size, most=max(1, int(height / (size * 0.43)))),
-            fontsize=size, ha="center", va="center", color=ink(colour), parse_math=False,
+            width / 2, height / 2, fitted(title(stage), width - 0.6, size, most=rows), fontsize=size,
+            ha="center", va="center", color=ink(colour), parse_math=False,
         )  # fmt: skip
 
 

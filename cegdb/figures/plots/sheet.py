@@ -6,14 +6,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.errors import GraphError, is_number
 from cegdb.figures.style import (
+    FIGURE_FILES,
     MM_PER_INCH,
     POINTS_PER_INCH,
     literal,
+    need_matplotlib,
     new_figure,
     text_size,
 )
+from cegdb.graphs.files import check_folder, suffix_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from matplotlib.axes import Axes
 
 MARGIN: Final = 2.0
@@ -77,6 +82,26 @@ def checked_width(width: object) -> float:
             f"width is {width!r}, expected millimetres from {_NARROWEST} to {_WIDEST}"
         )
     return float(width)
+
+
+def check_figure(path: Path) -> None:
+    """Refuse a file that no plot can be written to, before it is made.
+
+    Raises
+    ------
+    GraphError
+        The suffix is unknown, or there is no such folder.
+    MissingExtraError
+        matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> check_figure(Path("fall.svg"))
+    """
+    suffix_of(path, FIGURE_FILES, "a figure")
+    check_folder(path)
+    need_matplotlib()
 
 
 def height_of(text: str, size: float = 9) -> float:
