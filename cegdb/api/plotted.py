@@ -161,7 +161,9 @@ class PlottedStages(Named):
         from cegdb.figures.plots import draw_trace
 
         found, more, why_not = self._merged(variable, min_n, width_mm)
-        return draw_trace(found, more, why_not, self._score(), width_mm=width_mm)
+        return draw_trace(
+            found, more, why_not, self._score(), is_flat=self._is_flat(), width_mm=width_mm
+        )
 
     def plot_dendrogram(
         self,
@@ -204,7 +206,7 @@ class PlottedStages(Named):
         trees = [root for root in roots if root.parts]
         kept, n_folded = cut_back(trees[: int(most)], int(most))
         said = [
-            beyond(more, why_not),
+            beyond(more, why_not, found.n_hidden),
             f"{n_folded:,} further ends are folded into those that say \u201cand n more\u201d"
             if n_folded
             else "",
@@ -217,10 +219,15 @@ class PlottedStages(Named):
         ]
         members = {end.stage_id: end.members for root in kept for end in root.ends()}
         tips = read_tips(self._store, self.name, int(self._row()["tree_id"]), members, min_n)
-        return draw_dendrogram(found, kept, tips, said, self._score(), width_mm=width_mm)
+        return draw_dendrogram(
+            found, kept, tips, said, self._score(), is_flat=self._is_flat(), width_mm=width_mm
+        )
 
     def _score(self) -> str:
         return str(self.settings.get("score"))
+
+    def _is_flat(self) -> bool:
+        return self.settings.get("structure_prior", "flat") == "flat"
 
     def _merged(self, variable: str | None, min_n: int | None, width_mm: float) -> Any:
         from cegdb.query.plottedmerges import Joined, final_stages, read_merges

@@ -11,6 +11,7 @@ from cegdb.figures.plots.sheet import (
     MARGIN,
     WIDTH,
     Sheet,
+    empty_sheet,
     fitted,
     note_height,
     sentences,
@@ -169,10 +170,7 @@ def _draw(
     situations = [found.situations[at] for at in order]
     n = len(situations)
     if not n:
-        sheet = Sheet(width, 12 + note_height(note, width))
-        sheet.text(MARGIN, MARGIN + 1, "There are no situations to show.")
-        write_note(sheet, note)
-        return sheet
+        return empty_sheet("There are no situations to show.", note, width)
     names = [" \u203a ".join(one.path) or "the root" for one in situations]
     is_named = n <= _NAMED
     stages = {stage.stage_id: stage for stage in found.stages.stages}
@@ -263,8 +261,8 @@ def _stage_strip(axes: Axes, stage: Stage, width: float, height: float) -> None:
     if size >= 4:
         rows = max(1, int(height / (size * 0.43)))
         axes.text(
-            width / 2, height / 2, fitted(title(stage), width - 0.6, size, most=rows), fontsize=size,
-            ha="center", va="center", color=ink(colour), parse_math=False,
+            width / 2, height / 2, fitted(title(stage), width - 0.6, size, most=rows),
+            fontsize=size, ha="center", va="center", color=ink(colour), parse_math=False,
         )  # fmt: skip
 
 

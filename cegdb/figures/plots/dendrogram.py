@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from cegdb.figures.plots.gains import GAINS, hidden_merges, signed, ticks_of
+from cegdb.figures.plots.gains import BEST, GAINS, hidden_merges, signed, ticks_of
 from cegdb.figures.plots.sheet import (
     INK,
     MARGIN,
     WIDTH,
     Sheet,
+    empty_sheet,
     fitted,
     height_of,
     note_height,
@@ -41,6 +42,7 @@ def draw_dendrogram(
     said: Sequence[str],
     score: str,
     *,
+    is_flat: bool = True,
     width_mm: float = WIDTH,
 ) -> Picture:
     """Draw the tree of merges of each hyperstage, cut at 0 into stages.
@@ -57,6 +59,8 @@ def draw_dendrogram(
         Further sentences of the caption: what would follow, what was left out.
     score
         What gains are gains of.
+    is_flat
+        Whether no number of stages was likelier than another before the data.
     width_mm
         In millimetres.
 
@@ -78,14 +82,18 @@ def draw_dendrogram(
     texts += [name for name in found.variable.values() if name]
     with styled(texts):
         sheet = _draw_trees(found, roots, tips, stages, gain, note, width_mm)
+    cut = (
+        "The dashed line is the cut at 0: merges to its left were made, and the branches that "
+        "cross it are the stages, named there"
+        if is_flat
+        else f"The dashed line is 0; merges were made up to the stages that are named, {BEST}"
+    )
     return Picture(
         sheet.figure,
         sentences(
             "Situations and the stages they were merged to, by variable: two branches meet "
             f"at the {gain} of their merge (natural logarithm; scale linear from -1 to 1), "
-            "and not before their own parts met. The dashed line is the cut at 0: merges "
-            "to its left were made, and the branches that cross it are the stages, "
-            "named there; n are people",
+            f"and not before their own parts met. {cut}; n are people",
             COLOURS,
             *said,
             hidden_merges(found),
@@ -109,10 +117,7 @@ def _draw_trees(
         by_variable.setdefault(name, []).append(root)
     ends = [end for root in roots for end in root.ends()]
     if not ends:
-        sheet = Sheet(width, 12 + note_height(note, width))
-        sheet.text(MARGIN, MARGIN + 1, "There are no merges to show.")
-        write_note(sheet, note)
-        return sheet
+        return empty_sheet("There are no merges to show.", note, width)
     names = {end.stage_id: _end_name(tips[end.stage_id]) for end in ends}
     widest = max([width_of(name, 8) for name in names.values()], default=0.0)
     label_room = min(widest + 1, width * 0.42)
@@ -232,19 +237,19 @@ def _draw_tree(
         for part, y in zip(node.parts, ys, strict=True):
             line([begin(part), node.height], [y, y], part)
             if part.is_made and not node.is_made:
-                _name_stage(axes, stages.get(stage_of[id(part)]), y)
+                _name_stage(axes, stages.get(stage_of[id(part)]), min(0.0, part.height), y)
         line([node.height] * 2, ys, node)
     y = place[id(root)]
     line([begin(root), finish], [y, y], root)
     if root.is_made:
-        _name_stage(axes, stages.get(stage_of[id(root)]), y)
+        _name_stage(axes, stages.get(stage_of[id(root)]), min(0.0, root.height), y)
 
 
-def _name_stage(axes: Axes, stage: Stage | None, y: float) -> None:
+def _name_stage(axes: Axes, stage: Stage | None, x: float, y: float) -> None:
     if stage is None:
         return
     axes.text(
-        0, y, fitted(title(stage), 30, 7.5, most=1), fontsize=7.5, ha="center", va="center",
+        x, y, fitted(title(stage), 30, 7.5, most=1), fontsize=7.5, ha="center", va="center",
         zorder=5, parse_math=False, weight="bold",
         bbox={"facecolor": "white", "edgecolor": INK, "linewidth": 0.5, "pad": 1.2},
     )  # fmt: skip

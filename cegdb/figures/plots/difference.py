@@ -14,7 +14,6 @@ from cegdb.figures.plots.sheet import (
     fitted,
     height_of,
     note_height,
-    people,
     sentences,
     some,
     write_note,
@@ -348,7 +347,12 @@ def _draw_panel(
             )  # fmt: skip
         if n * scale > 3.0:
             axes.text(
-                _BAR + 2, start[1] + n * scale / 2, people(n), fontsize=7, va="center",
-                color=INK, zorder=7,
+                _BAR + 2, start[1] + n * scale / 2, _shown(n, n_hidden), fontsize=7,
+                va="center", color=INK, zorder=7,
                 bbox={"facecolor": "white", "alpha": 0.7, "pad": 0.4, "linewidth": 0},
             )  # fmt: skip
+
+
+def _shown(n: int, n_hidden: int) -> str:
+    """Return the people of a ribbon; those of hidden situations come on top."""
+    return f"{n:,}+…" if n_hidden else f"{n:,}"

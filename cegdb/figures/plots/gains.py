@@ -18,6 +18,8 @@ GAINS: Final = {
     "log_likelihood": "log likelihood gained",
 }
 
+BEST: Final = "where the score is best, the prior of the number of stages included"
+
 
 def signed(value: float, digits: int = 0) -> str:
     """Return a number with a minus sign.
@@ -50,7 +52,7 @@ def ticks_of(low: float, high: float) -> list[float]:
     return sorted(found)
 
 
-def beyond(more: Sequence[Joined], why_not: str) -> str:
+def beyond(more: Sequence[Joined], why_not: str, n_hidden: int = 0) -> str:
     """Return the sentence that says what is drawn beyond the cut.
 
     Examples
@@ -61,7 +63,7 @@ def beyond(more: Sequence[Joined], why_not: str) -> str:
     if why_not:
         return f"What would follow beyond the cut is not all shown: {why_not}"
     if not more:
-        return "Beyond the cut nothing is left to merge"
+        return "" if n_hidden else "Beyond the cut nothing is left to merge"
     return (
         f"Beyond the cut {'is' if len(more) == 1 else 'are'} the {some(len(more), 'merge')} "
         "that would follow if the pair that loses least were merged on: calculated for this "

@@ -143,6 +143,8 @@ def fitted(
     >>> fitted("assessed and not treated at home", 20, most=2)
     'assessed \nand not tr…'
     """
+    if most is not None:
+        text = " ".join(text.splitlines())
     characters = max(3, len(text))
     lines = literal(text, characters).split("\n")
     while characters > 3 and max(width_of(one, size, bold=bold) for one in lines) > width:
@@ -208,3 +210,17 @@ def note_height(note: str, width: float) -> float:
     if not note:
         return 0.0
     return height_of(fitted(note, width - 2 * MARGIN, 7.5), 7.5) + MARGIN
+
+
+def empty_sheet(text: str, note: str, width: float) -> Sheet:
+    """Return a sheet that says that there is nothing to show, and what was left out.
+
+    Examples
+    --------
+    >>> empty_sheet("There are no merges to show.", "", 100).width
+    100
+    """
+    sheet = Sheet(width, 12 + note_height(note, width))
+    sheet.text(MARGIN, MARGIN + 1, text)
+    write_note(sheet, note)
+    return sheet

@@ -12,6 +12,7 @@ from cegdb.figures.plots.sheet import (
     MARGIN,
     WIDTH,
     Sheet,
+    empty_sheet,
     fitted,
     height_of,
     note_height,
@@ -61,7 +62,10 @@ def draw_situations(found: Situations, variable: str, *, width_mm: float = WIDTH
     note = _note(points)
     texts = [variable, *points.names.values(), *map(title, points.stages)]
     with styled(texts):
-        if len(points.labels) <= 2:
+        if not points.situations:
+            sheet = empty_sheet("There are no situations to show.", note, width_mm)
+            shown = "of which none can be shown"
+        elif len(points.labels) <= 2:
             sheet, shown = _line(points, note, width_mm)
         elif len(points.labels) == 3:
             sheet, shown = draw_triangle(points, note, width_mm)

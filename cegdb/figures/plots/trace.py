@@ -5,13 +5,14 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
-from cegdb.figures.plots.gains import GAINS, beyond, hidden_merges, signed, ticks_of
+from cegdb.figures.plots.gains import BEST, GAINS, beyond, hidden_merges, signed, ticks_of
 from cegdb.figures.plots.sheet import (
     FAINT,
     INK,
     MARGIN,
     WIDTH,
     Sheet,
+    empty_sheet,
     fitted,
     note_height,
     sentences,
@@ -19,7 +20,7 @@ from cegdb.figures.plots.sheet import (
     write_note,
 )
 from cegdb.figures.plots.stagemarks import face, title
-from cegdb.figures.style import Picture, need_matplotlib, styled
+from cegdb.figures.style import Picture, styled
 from cegdb.query.plottedmerges import final_stages
 
 if TYPE_CHECKING:
@@ -31,10 +32,17 @@ if TYPE_CHECKING:
     from cegdb.query.plottedmerges import Joined, Merges
 
 _NAMED: Final = 40
+_LEFT: Final = 20.0  # mm of names and ticks
 
 
 def draw_trace(
-    found: Merges, more: Sequence[Joined], why_not: str, score: str, *, width_mm: float = WIDTH
+    found: Merges,
+    more: Sequence[Joined],
+    why_not: str,
+    score: str,
+    *,
+    is_flat: bool = True,
+    width_mm: float = WIDTH,
 ) -> Picture:
     """Draw what each merge gained, and what the merges that were not made would.
 
@@ -46,6 +54,8 @@ def draw_trace(
         Those that would follow, and why there are not all of them.
     score
         What gains are gains of.
+    is_flat
+        Whether no number of stages was likelier than another before the data.
     width_mm
         In millimetres.
 
@@ -56,70 +66,21 @@ def draw_trace(
     >>> draw_trace(made, [Joined(1, 2, -4.0)], "", "log_marginal_likelihood").caption[:40]
     'The gain of each merge of stages, in the'
     """
-    need_matplotlib()
-    from matplotlib.ticker import MaxNLocator
-
-    gain = GAINS[score]
-    made = found.made
-    stages = {stage.stage_id: stage for stage in found.stages}
+    made, gain = found.made, GAINS[score]
     note = hidden_merges(found)
     with styled(map(title, found.stages)):
-        sheet = Sheet(width_mm, 112 + note_height(note, width_mm))
-        left = 20.0
-        room = width_mm - left - MARGIN - 2
-        upper = sheet.axes(left, 6, room, 44)
-        lower = sheet.axes(left, 57, room, 44)
-        gains = [one.gain for one in made]
-        after = [one.gain for one in more]
-        steps = range(1, len(gains) + 1)
-        later = range(len(gains) + 1, len(gains) + len(after) + 1)
-        _steps(upper, gains, after, made, stages)
-        sums = list(accumulate(gains))
-        lower.plot([0, *steps], [0, *sums], color=INK, linewidth=1.2, zorder=3)
-        total = sums[-1] if sums else 0.0
-        lows = [total + value for value in accumulate(after)]
-        lower.plot(
-            [len(gains), *later],
-            [total, *lows],
-            color=INK,
-            linewidth=1,
-            linestyle=":",
-            zorder=3,
-        )
-        floor = max(min([0.0, total, *lows]), -max(total, 1.0))
-        ceiling = max([total, 0.0, *sums])
-        lower.set_ylim(floor - 0.06 * (ceiling - floor) - 1e-9, ceiling * 1.12 + 1e-9)
-        span = len(gains) + len(after) + 1
-        if lows and lows[-1] < floor:
-            at = (len(gains) + 0.2) / span
-            where = (at, 0.05) if at > 0.4 else (0.995, 0.93)
-            lower.text(
-                *where, f"down to {signed(lows[-1], 1)} at step {span - 1}", fontsize=8,
-                ha="right", transform=lower.transAxes, color=INK, zorder=5,
-            )  # fmt: skip
-        for axes in (upper, lower):
-            axes.set_xlim(0, span)
-            axes.axvline(len(gains) + 0.5, color=INK, linewidth=0.9, linestyle="--", zorder=2)
-            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        upper.tick_params(labelbottom=False)
-        upper.set_ylabel(fitted(gain, 44, 8), fontsize=8)
-        lower.set_ylabel("sum since the start", fontsize=8)
-        lower.set_xlabel("step", fontsize=8, labelpad=1)
-        for axes in (upper, lower):
-            axes.yaxis.set_label_coords(-15 / room, 0.5)
-        last = len(gains) + 0.5
-        side = "right" if last > span / 2 else "left"
-        dx = -1 if side == "right" else 1
-        x = left + room * last / span + dx
-        sheet.text(x, 2, "cut at 0: no pair gains", 8, ha=side)
-        write_note(sheet, note)
+        if made or more:
+            sheet = _draw(found, more, gain, note, width_mm, is_flat=is_flat)
+        else:
+            sheet = empty_sheet("There are no merges to show.", note, width_mm)
+    where = "where no pair of stages gains any more" if is_flat else BEST
     return Picture(
         sheet.figure,
         sentences(
             f"The gain of each merge of stages, in the order made ({gain}, natural "
             "logarithm), and their sum: the dashed line is the cut, after "
-            f"{some(len(made), 'merge')}, where no pair of stages gains any more",
-            beyond(more, why_not),
+            f"{some(len(made), 'merge')}, {where}",
+            beyond(more, why_not, found.n_hidden),
             "Dots have the colour of the stage that the merge is part of"
             + (", which is named" if len(made) + len(more) <= _NAMED else "")
             if made
@@ -128,6 +89,66 @@ def draw_trace(
             note,
         ),
     )
+
+
+def _draw(
+    found: Merges,
+    more: Sequence[Joined],
+    gain: str,
+    note: str,
+    width: float,
+    *,
+    is_flat: bool,
+) -> Sheet:
+    """Draw the gains above their sums, with the cut between what was made and the rest."""
+    from matplotlib.ticker import MaxNLocator
+
+    sheet = Sheet(width, 112 + note_height(note, width))
+    room = width - _LEFT - MARGIN - 2
+    upper = sheet.axes(_LEFT, 6, room, 44)
+    lower = sheet.axes(_LEFT, 57, room, 44)
+    gains = [one.gain for one in found.made]
+    after = [one.gain for one in more]
+    span = len(gains) + len(after) + 1
+    _steps(upper, gains, after, found.made, {stage.stage_id: stage for stage in found.stages})
+    _sums(lower, gains, after)
+    for axes in (upper, lower):
+        axes.set_xlim(0, span)
+        axes.axvline(len(gains) + 0.5, color=INK, linewidth=0.9, linestyle="--", zorder=2)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.yaxis.set_label_coords(-15 / room, 0.5)
+    upper.tick_params(labelbottom=False)
+    upper.set_ylabel(fitted(gain, 44, 8), fontsize=8)
+    lower.set_ylabel("sum since the start", fontsize=8)
+    lower.set_xlabel("step", fontsize=8, labelpad=1)
+    last = len(gains) + 0.5
+    side, away = ("right", -1) if last > span / 2 else ("left", 1)
+    text = "cut at 0: no pair gains" if is_flat else "cut: the best score"
+    sheet.text(_LEFT + room * last / span + away, 2, text, 8, ha=side)
+    write_note(sheet, note)
+    return sheet
+
+
+def _sums(axes: Axes, gains: Sequence[float], after: Sequence[float]) -> None:
+    """Draw the sum of the gains; what falls far below the start leaves the axes."""
+    sums = [0.0, *accumulate(gains)]
+    total = sums[-1]
+    lows = [total + value for value in accumulate(after, initial=0.0)]
+    span = len(gains) + len(after)
+    axes.plot(range(len(sums)), sums, color=INK, linewidth=1.2, zorder=3)
+    axes.plot(
+        range(len(gains), span + 1), lows, color=INK, linewidth=1, linestyle=":", zorder=3
+    )
+    floor = max(min(*sums, *lows), -max(total, 1.0))
+    ceiling = max(sums)
+    axes.set_ylim(floor - 0.06 * (ceiling - floor) - 1e-9, ceiling * 1.12 + 1e-9)
+    if lows[-1] < floor:
+        at = (len(gains) + 0.2) / (span + 1)
+        where = (at, 0.05) if at > 0.4 else (0.995, 0.93)
+        axes.text(
+            *where, f"down to {signed(lows[-1], 1)} at step {span}", fontsize=8,
+            ha="right", transform=axes.transAxes, color=INK, zorder=5,
+        )  # fmt: skip
 
 
 def _steps(

@@ -1,0 +1,279 @@
+"""Plots show the numbers of the tables, hide small ones, and hold any label."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from math import lgamma
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cegdb
+from cegdb.demo import DEMOS
+from cegdb.errors import GraphError, QueryError, StagingError
+from cegdb.figures.plots import cut_back, grow
+from cegdb.query.plotted import Overlap, matched_stages, read_position_flow, read_stage_flow
+from cegdb.query.plottedmerges import Joined
+from cegdb.stages.continuing import continue_merging
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from cegdb.api import Database, StagedTree
+    from cegdb.figures import Picture
+
+pytest.importorskip("matplotlib", reason="plots need the extra draw")
+
+ORDER = ["Social", "Economic", "Events", "Admission"]
+HOSTILE = [
+    "<b onclick=alert(1)>x</b>", "</script><script>alert(1)</script>", "q\"uo'te", "$x_1$",
+    r"\input{/etc/passwd} \frac{a}{b}", "&amp;&lt;", "שלום עולם", "line\nbreak", "nul\x01",
+    "😀", "y" * 300,
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def chds() -> Iterator[StagedTree]:
+    with cegdb.open() as db:
+        survey = db.ingest(DEMOS["chds"].select(), name="chds", count="people")
+        yield survey.event_tree(order=ORDER).learn_stages(alpha=3)
+
+
+def words(picture: Picture) -> str:
+    return "\n".join(ET.fromstring(picture._repr_svg_()).itertext())  # noqa: S314
+
+
+def every_plot(staged: StagedTree, other: StagedTree, min_n: int | None) -> list[Picture]:
+    last = staged._variables()[-1]
+    return [
+        staged.plot_probabilities(last, min_n=min_n),
+        staged.plot_situations(last, min_n=min_n),
+        staged.plot_situations(staged._variables()[-2], min_n=min_n),
+        staged.plot_flow(min_n=min_n),
+        staged.to_ceg(replace=True).plot_flow(min_n=min_n),
+        staged.plot_merges(min_n=min_n),
+        staged.plot_dendrogram(min_n=min_n),
+        staged.plot_costaging(last, other, min_n=min_n),
+        staged.plot_difference(other, min_n=min_n),
+    ]
+
+
+def test_dots_and_intervals_are_those_of_the_table(chds: StagedTree) -> None:
+    edges = chds.stage_edges
+    edges = edges[edges["variable"] == "Admission"]
+    figure = chds.plot_probabilities("Admission").figure
+    assert len(figure.axes) == 2
+    for axes, label in zip(figure.axes, edges["label"].unique(), strict=True):
+        of_label = edges[edges["label"] == label]
+        lines = [np.asarray(line.get_xdata(), dtype=float) for line in axes.lines]
+        assert [one.tolist() for one in lines[::2]] == of_label[
+            ["low", "high"]
+        ].to_numpy().tolist()
+        assert [one.item() for one in lines[1::2]] == of_label["probability"].tolist()
+    shown = words(chds.plot_probabilities("Admission"))
+    for n in chds.stages.query("variable == 'Admission'")["n"]:
+        assert f"\n{n:,}\n" in f"\n{shown}\n"
+
+
+def test_flows_have_the_people_of_the_tree_and_join_what_has_no_room(chds: StagedTree) -> None:
+    store, ceg = chds._store, chds.to_ceg(replace=True)
+    for most in (2, 3, 50):
+        flows = [
+            read_stage_flow(store, chds.name, ORDER, None, most),
+            read_position_flow(store, ceg._row(), chds.tree.id, ORDER, None, most),
+        ]
+        for flow in flows:
+            for place in range(5):
+                blocks = [one for one in flow.blocks if one.place == place]
+                assert sum(one.n for one in blocks) == 890
+                assert len(blocks) <= most
+                leaving = sum(one.n for one in flow.ribbons if one.source_place == place)
+                assert leaving == (890 if place < 4 else 0)
+    caption = ceg.plot_flow(most=2).caption
+    assert "2 positions with 383 people" in caption or "positions with" in caption
+
+
+def log_marginal(prior: list[float], n: list[float]) -> float:
+    mass, total = sum(prior), sum(n)
+    each = sum(lgamma(a + k) - lgamma(a) for a, k in zip(prior, n, strict=True))
+    return lgamma(mass) - lgamma(mass + total) + each
+
+
+def test_what_would_follow_is_the_bayes_factor_of_joining(chds: StagedTree) -> None:
+    """The slow way: of all pairs of a hyperstage, the one that loses least, again."""
+    edges = chds.stage_edges
+    hyperstage = dict(zip(chds.stages["stage_id"], chds.stages["hyperstage_id"], strict=True))
+    contents = {
+        stage_id: (rows["prior"].tolist(), rows["n"].tolist())
+        for stage_id, rows in edges.groupby("stage_id")
+    }
+    expected = []
+    while True:
+        gains = []
+        for one in contents:
+            for other in contents:
+                if one < other and hyperstage[one] == hyperstage[other]:
+                    prior, n = (
+                        [a + b for a, b in zip(x, y, strict=True)]
+                        for x, y in zip(contents[one], contents[other], strict=True)
+                    )
+                    gain = log_marginal(prior, n)
+                    gain -= log_marginal(*contents[one]) + log_marginal(*contents[other])
+                    gains.append((gain, one, other, prior, n))
+        if not gains:
+            break
+        gain, one, other, prior, n = max(gains, key=lambda found: found[:1])
+        contents[one] = (prior, n)
+        del contents[other]
+        expected.append((one, other, gain))
+    found = continue_merging(chds._store, chds.id)
+    assert [one[:2] for one in found.merges] == [one[:2] for one in expected]
+    assert [one[2] for one in found.merges] == pytest.approx([one[2] for one in expected])
+    assert max(one.log_bayes_factor for one in found.merges) <= 1e-9
+    made = len(chds.merges)
+    caption = chds.plot_merges().caption
+    assert f"after {made} merges" in caption
+    assert f"the {len(expected)} merges that would follow" in caption
+
+
+def test_only_stages_merged_pair_by_pair_have_merges(chds: StagedTree) -> None:
+    climbed = chds.tree.learn_stages("climbed", method="hc", score="bic", replace=True)
+    with pytest.raises(StagingError, match="not merged pair by pair"):
+        climbed.plot_dendrogram()
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.floats(-9, 9), min_size=1, max_size=8), st.randoms(), st.integers(2, 9))
+def test_no_join_of_a_tree_is_before_its_parts(
+    gains: list[float], random: object, most: int
+) -> None:
+    alive = list(range(len(gains) + 1))
+    merges = []
+    for gain in gains:
+        one, other = sorted(random.sample(alive, 2))  # type: ignore[attr-defined]
+        alive.remove(other)
+        merges.append(Joined(one, other, gain))
+    roots = grow(merges, [], alive)
+    (root,) = roots
+    assert sorted(end.stage_id for end in root.ends()) == list(range(len(gains) + 1))
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        assert all(part.height >= node.height for part in node.parts)
+        stack.extend(node.parts)
+    (root,), n_folded = cut_back(roots, most)
+    ends = root.ends()
+    assert len(ends) == min(most, len(gains) + 1)
+    assert n_folded == len(gains) + 1 - len(ends)
+    assert sorted(one for end in ends for one in end.members) == list(range(len(gains) + 1))
+
+
+def test_stages_are_matched_by_people_first() -> None:
+    rows = [
+        Overlap("y", 1, 1, 5, 0, 9), Overlap("y", 1, 2, 6, 0, 1), Overlap("y", 2, 1, 6, 0, 1),
+        Overlap("z", 3, 3, 0, 1, 1), Overlap("z", 3, 4, 0, 2, 2),
+    ]  # fmt: skip
+    assert matched_stages(rows) == {(1, 2), (2, 1), (3, 4)}
+
+
+def test_a_difference_says_what_is_staged_differently(chds: StagedTree) -> None:
+    apart = chds.split("u5", name="apart", replace=True)
+    caption = chds.plot_difference(apart).caption
+    assert "No difference: Social, Economic, Events" in caption
+    assert "4 situations" in caption
+    same = chds.plot_difference(chds)
+    assert "The stagings are equal" in words(same)
+    assert "0 situations of 0 people are staged differently" in same.caption
+
+
+def test_small_counts_are_hidden_in_every_plot() -> None:
+    with cegdb.open() as db:
+        rows = (
+            "select if(i < 700, 'a', 'b') as x, if(i % 100 = 7, 'rare', 'often') as y, "
+            "case when i % 700 = 7 then 'p' when i % 3 = 0 then 'q' else 'r' end as z "
+            "from range(1347) t(i)"
+        )
+        staged = db.ingest(rows, "rows").event_tree().learn_stages()
+        other = staged.tree.set_stages({}, "own")
+        names, table = staged.rows("staged_vertices", min_n=10)
+        place = names.index("n")
+        secret = (
+            {
+                before[place]
+                for before, after in zip(staged.rows("staged_vertices")[1], table, strict=True)
+                if after[place] is None
+            }
+            - {row[place] for row in table}
+            - {1, 2, 5}
+        )  # these are ticks of axes
+        assert secret & set(range(1, 10))
+        for open_, hidden in zip(
+            every_plot(staged, other, None), every_plot(staged, other, 10), strict=True
+        ):
+            told = {int(n) for n in re.findall(r"^[\d]+$", words(hidden), re.MULTILINE)}
+            assert not told & secret, hidden.caption
+            assert open_._repr_svg_() != hidden._repr_svg_() or "Whether" in open_.caption
+        assert "hidden" in staged.plot_probabilities("z", min_n=10).caption
+
+
+def test_hostile_labels_are_texts_and_files_are_the_same_each_time(tmp_path: Path) -> None:
+    def made(db: Database) -> list[Picture]:
+        import pandas as pd
+
+        some = np.random.default_rng(5)
+        frame = pd.DataFrame(
+            {
+                "a <i>$b_1$</i>": [HOSTILE[i % len(HOSTILE)] for i in range(330)],
+                "שאלה": some.choice(["</svg>", "no"], 330),
+                r"\textbf{" + "z" * 120: some.choice(HOSTILE[:4], 330),
+            }
+        )
+        tree = db.ingest(frame, "<script>$n$</script>").event_tree()
+        staged = tree.learn_stages(name="& </svg> $x_1$")
+        plots = every_plot(staged, tree.set_stages({}, name="B" * 90), None)
+        return [*plots, staged.plot_situations("a <i>$b_1$</i>")]
+
+    with cegdb.open() as db, cegdb.open() as again:
+        found = made(db)
+        for one, other in zip(found, made(again), strict=True):
+            assert one.caption == other.caption
+            drawn = one._repr_svg_()
+            if one in found[::4]:
+                assert drawn == other._repr_svg_()
+            for element in ET.fromstring(drawn).iter():  # noqa: S314
+                assert element.tag.rpartition("}")[2] not in ("script", "b", "i")
+    shown = words(found[-1])
+    for label in ("<b", "$x_1$", "&amp;", "nul\u2401", "\u05e9\u05dc\u05d5\u05dd"):
+        assert label in shown
+    for suffix in (".pdf", ".png", ".svg"):
+        assert found[0].save(tmp_path / f"plot{suffix}").stat().st_size > 1000
+    assert "\\frac{a}{b}" in shown.replace("\n", "") or "\\frac" in shown
+
+
+def test_what_there_is_no_room_for_is_counted(chds: StagedTree) -> None:
+    assert (
+        "Shown: the 2 stages with most people of 3; 234 people in the others"
+        in chds.plot_probabilities("Admission", most=2).caption
+    )
+    few = chds.plot_situations("Admission", most=5)
+    assert "Shown: 5 of 12 situations" in few.caption
+    assert "Shown: 5 of 12 situations" in words(few).replace("\n", " ")
+    assert "and 1 more" in words(chds.plot_dendrogram(most=8))
+
+
+def test_settings_that_cannot_be_are_refused(chds: StagedTree) -> None:
+    with pytest.raises(QueryError, match="no situation asks 'Adm'"):
+        chds.plot_probabilities("Adm")
+    with pytest.raises(QueryError, match="most is 0"):
+        chds.plot_flow(most=0)
+    with pytest.raises(GraphError, match="width is 5"):
+        chds.plot_flow(width_mm=5)
+    with pytest.raises(QueryError, match="min_n is 0"):
+        chds.plot_flow(min_n=0)
+    with pytest.raises(StagingError, match="no parametric bootstrap"):
+        chds.plot_costaging("Admission", kind="parametric")
