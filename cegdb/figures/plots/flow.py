@@ -266,6 +266,18 @@ def _note(found: Flow, what: str) -> str:
     return f"Drawn as one block of others: {'; '.join(said[:4])}{more}"
 
 
+def _stops(found: Flow) -> bool:
+    """Return whether fewer people leave some block than reach it."""
+    leaving: dict[Key, int] = defaultdict(int)
+    for ribbon in found.ribbons:
+        leaving[(ribbon.source_id, ribbon.source_place)] += ribbon.n
+    return any(
+        block.n > leaving[(block.block_id, block.place)]
+        for block in found.blocks
+        if block.block_id != END
+    )
+
+
 def _caption(found: Flow, what: str, note: str) -> str:
     passes = any(ribbon.target_place > ribbon.source_place + 1 for ribbon in found.ribbons)
     hidden = sum(ribbon.n_hidden for ribbon in found.ribbons)
@@ -281,5 +293,9 @@ def _caption(found: Flow, what: str, note: str) -> str:
         f"{colours} have colours, and so have the ribbons that leave them; others are white",
         "Grey blocks without a frame: people who are not asked that variable" if passes else "",
         f"{some(hidden, 'number')} hidden as small counts (dotted lines)" if hidden else "",
+        "Where fewer people leave a block than reach it, the others stopped there, or gave an "
+        "answer that is not part of the graph"
+        if not hidden and _stops(found)
+        else "",
         note,
     )

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from cegdb.query.plotted import Answer, Stage, Stages
 
 MOST_LABELS: Final = 12
-_NARROWEST: Final = 34.0  # a panel, in mm
+_NARROWEST: Final = 30.0  # a panel, in mm
 _GAP: Final = 4.0
 _MARKERS: Final = {"unobserved": "D", "single_edge": "s"}
 
