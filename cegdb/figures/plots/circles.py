@@ -10,7 +10,7 @@ from cegdb.figures.plots.sheet import (
     Sheet,
     width_of,
 )
-from cegdb.figures.plots.stagemarks import face, largest
+from cegdb.figures.plots.stagemarks import face, largest, left_out
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,6 +47,14 @@ class Points:
             (answer.stage_id, answer.label_id): answer for answer in found.stages.answers
         }
         self.most = max((one.n or 0 for one in self.situations), default=1)
+
+    def keep(self, most: int) -> str:
+        """Leave out stages there is no room for, and say so."""
+        self.stages, others = largest(self.stages, most, lambda stage: stage.n or 0)
+        self.stage = {one.stage_id: one for one in self.stages}
+        self.situations = [one for one in self.situations if one.stage_id in self.stage]
+        people = sum(stage.n or 0 for stage in others)
+        return left_out(len(self.stages), len(others), people, "stage")
 
     def share(self, one: Situation, label: int) -> float:
         """Return the share of a label in a situation."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cegdb.figures.plots.circles import Points
 
 
+_LINE: Final = 3.4  # mm
 _DASHES: Final = ("-", "--", "-.", ":")
 
 
@@ -37,7 +38,7 @@ def draw_parallel(points: Points, note: str, width: float) -> tuple[Sheet, str]:
         fitted(points.names[label], min(0.8 * step, 40), 8, most=12) for label in points.labels
     ]
     below = max(height_of(head, 8) for head in heads)
-    high = max(70.0, 3.4 * len(points.stages) + 4)
+    high = max(70.0, _LINE * len(points.stages) + 4)
     top = MARGIN + 2
     sheet = Sheet(width, top + high + below + 5 + note_height(note, width))
     axes = sheet.axes(left, top, step * (len(points.labels) - 1), high)
@@ -100,14 +101,15 @@ def _name_ends(
 ) -> None:
     """Write names at the ends of lines, one below the other, joined to them."""
     drawing = sheet.drawing(x, top, 6, high)
-    y = -3.4
-    placed = []
-    for share, name in sorted(ends, key=lambda end: (-end[0], end[1])):
-        y = max(high * (1 - share), y + 3.4)
-        placed.append((share, name, y))
-    over = max(0.0, y - high)
-    for share, name, at in placed:
-        spot = at - over
+    sorted_ends = sorted(ends, key=lambda end: (-end[0], end[1]))
+    places: list[float] = []
+    for share, _ in sorted_ends:
+        above = places[-1] + _LINE if places else 0.0
+        places.append(max(high * (1 - share), above))
+    below = high + _LINE
+    for at in range(len(places) - 1, -1, -1):
+        below = places[at] = min(places[at], below - _LINE)
+    for (share, name), spot in zip(sorted_ends, places, strict=True):
         drawing.plot(
             [1, 4.5], [high * (1 - share), spot], color=FAINT, linewidth=0.5, clip_on=False
         )

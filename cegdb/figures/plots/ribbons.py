@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.figures.plots.sheet import INK, fitted, height_of, width_of
 from cegdb.graphs.texts import ink
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+_THIN: Final = 0.8  # mm; an outline would cover the colour
 
 
 def draw_block(
@@ -41,7 +43,9 @@ def draw_ribbon(
         (x, y),
     ]  # fmt: skip
     kinds = [Path.MOVETO, *[Path.CURVE4] * 3, Path.LINETO, *[Path.CURVE4] * 3, Path.CLOSEPOLY]
-    style = {"linewidth": 0.3, "edgecolor": "#707070", "zorder": 1, **look}
+    is_thin = height < _THIN
+    outline = {"linewidth": 0.15, "edgecolor": colour} if is_thin else {"linewidth": 0.3}
+    style = {"edgecolor": "#707070", "zorder": 0.9 if is_thin else 1, **outline, **look}
     axes.add_patch(PathPatch(Path(points, kinds), facecolor=colour, clip_on=False, **style))
 
 

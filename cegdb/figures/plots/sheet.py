@@ -141,21 +141,27 @@ def fitted(
     Examples
     --------
     >>> fitted("assessed and not treated at home", 20, most=2)
-    'assessed \nand not tr…'
+    'assessed\nand not tr…'
     """
-    if most is not None:
-        text = " ".join(text.splitlines())
-    characters = max(3, len(text))
-    lines = literal(text, characters).split("\n")
-    while characters > 3 and max(width_of(one, size, bold=bold) for one in lines) > width:
-        characters -= max(1, characters // 12)
-        lines = literal(text, max(3, characters)).split("\n")
+    lines, characters = _lines(text, width, size, bold=bold)
+    if most is not None and len(lines) > most:
+        lines, characters = _lines(" ".join(text.splitlines()), width, size, bold=bold)
     if most is not None and len(lines) > most:
         last = "".join(lines[most - 1 :])[: 2 * characters + 4]
         while len(last) > 1 and width_of(last.rstrip() + "…", size, bold=bold) > width:
             last = last[:-1]
         lines = [*lines[: most - 1], last.rstrip() + "…"]
-    return "\n".join(lines)
+    return "\n".join(line.rstrip(" ") for line in lines)
+
+
+def _lines(text: str, width: float, size: float, *, bold: bool) -> tuple[list[str], int]:
+    """Return lines that are not too wide, and how many characters they may have."""
+    characters = max(3, len(text))
+    lines = literal(text, characters).split("\n")
+    while characters > 3 and max(width_of(one, size, bold=bold) for one in lines) > width:
+        characters -= max(1, characters // 12)
+        lines = literal(text, max(3, characters)).split("\n")
+    return lines, characters
 
 
 def people(n: int | None) -> str:

@@ -22,7 +22,7 @@ from cegdb.figures.plots.sheet import (
     width_of,
     write_note,
 )
-from cegdb.figures.plots.stagemarks import COLOURS, largest, left_out, title
+from cegdb.figures.plots.stagemarks import COLOURS, title
 from cegdb.figures.plots.triangle import draw_triangle
 from cegdb.figures.style import Picture, styled
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from cegdb.query.plotted import Situations
 
 _ROWS: Final = 40
+_MANY: Final = 12  # stages on parallel axes
 
 
 def draw_situations(found: Situations, variable: str, *, width_mm: float = WIDTH) -> Picture:
@@ -60,6 +61,8 @@ def draw_situations(found: Situations, variable: str, *, width_mm: float = WIDTH
     """
     points = Points(found)
     note = _note(points)
+    more = points.keep(_MANY if len(points.labels) > 3 else _ROWS)
+    note = "; ".join(part for part in (note, more) if part)
     texts = [variable, *points.names.values(), *map(title, points.stages)]
     with styled(texts):
         if not points.situations:
@@ -99,9 +102,7 @@ def _note(points: Points) -> str:
 
 def _line(points: Points, note: str, width: float) -> tuple[Sheet, str]:
     """Draw a row a stage: two labels, or one, need one dimension only."""
-    stages, others = largest(points.stages, _ROWS, lambda stage: stage.n or 0)
-    more = left_out(len(stages), len(others), sum(stage.n or 0 for stage in others), "stage")
-    note = "; ".join(part for part in (note, more) if part)
+    stages = points.stages
     label = points.labels[-1] if points.labels else 0
     rows = [[one for one in points.situations if one.stage_id == s.stage_id] for s in stages]
     names = [fitted(title(stage), 32, most=2) for stage in stages]
