@@ -197,20 +197,31 @@ class PlottedStages(Named):
         ...     print(survey.event_tree().learn_stages().plot_dendrogram("y").caption[:42])
         Situations and the stages they were merged
         """
-        from cegdb.figures.plots import beyond, cut_back, draw_dendrogram, grow, some
+        from cegdb.figures.plots import (
+            beyond,
+            choose_trees,
+            cut_back,
+            draw_dendrogram,
+            grow,
+            some,
+        )
         from cegdb.query.plottedmerges import read_tips
 
         _check(most, "ends", width_mm)
         found, more, why_not = self._merged(variable, min_n, width_mm)
         roots = grow(found.made, more, list(found.hyperstage))
         trees = [root for root in roots if root.parts]
-        kept, n_folded = cut_back(trees[: int(most)], int(most))
+        kept, n_folded = cut_back(choose_trees(trees, int(most)), int(most))
+        several = ""
+        if any(end.start < 0 for root in kept for end in root.ends()):
+            several = "; one that begins beyond the cut is several stages"
         said = [
             beyond(more, why_not, found.n_hidden),
             f"{n_folded:,} further ends are folded into those that say \u201cand n more\u201d"
+            f"{several}"
             if n_folded
             else "",
-            f"Not shown: {some(len(trees) - len(kept), 'further tree')}"
+            f"Not shown: {some(len(trees) - len(kept), 'tree')} with fewer ends"
             if len(trees) > len(kept)
             else "",
             f"Not shown: {some(len(roots) - len(trees), 'stage')} merged with none"

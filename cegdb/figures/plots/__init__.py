@@ -6,7 +6,7 @@ from cegdb.figures.plots.costaging import draw_costaging, shares_of_pairs, share
 from cegdb.figures.plots.dendrogram import draw_dendrogram
 from cegdb.figures.plots.difference import Compared, draw_difference
 from cegdb.figures.plots.flow import draw_flow
-from cegdb.figures.plots.forest import cut_back, grow
+from cegdb.figures.plots.forest import choose_trees, cut_back, grow
 from cegdb.figures.plots.gains import beyond
 from cegdb.figures.plots.probabilities import draw_probabilities
 from cegdb.figures.plots.sheet import check_figure, checked_width, some
@@ -18,6 +18,7 @@ __all__ = [
     "beyond",
     "check_figure",
     "checked_width",
+    "choose_trees",
     "cut_back",
     "draw_costaging",
     "draw_dendrogram",

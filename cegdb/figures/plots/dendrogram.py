@@ -200,7 +200,7 @@ def _draw_tree(
     stage_of: dict[int, int] = {}
 
     def begin(node: Node) -> float:
-        return node.height if node.parts else start
+        return node.height if node.parts else min(node.start, start)
 
     def line(xs: Sequence[float], ys: Sequence[float], node: Node) -> None:
         stage = stages.get(stage_of.get(id(node), -1))

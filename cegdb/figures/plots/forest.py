@@ -27,6 +27,11 @@ class Node:
         The gain at which it is drawn: the smallest of the joins up to it.
     parts
         The two joined.
+    members
+        The starting stages of an end.
+    start
+        The gain at which an end begins: that of the last join folded into it, if that was
+        not made.
     """
 
     stage_id: int
@@ -35,6 +40,7 @@ class Node:
     height: float = float("inf")
     parts: tuple[Node, ...] = ()
     members: list[int] = field(default_factory=list)
+    start: float = float("inf")
 
     def ends(self) -> list[Node]:
         """Return the ends from the top to the bottom of the picture.
@@ -92,6 +98,38 @@ def grow(
     return [alive[one] for one in sorted(alive)]
 
 
+def choose_trees(roots: Sequence[Node], most: int) -> list[Node]:
+    """Return the trees of most ends whose stages there is room for, at least one.
+
+    Examples
+    --------
+    >>> from cegdb.query.plottedmerges import Joined
+    >>> more = [Joined(1, 2, -4.0), Joined(5, 6, -1.0)]
+    >>> roots = grow([Joined(1, 3, 2.0)], more, [1, 2, 5, 6])
+    >>> [root.stage_id for root in choose_trees(roots, 3)]
+    [1]
+    """
+    ordered = sorted(roots, key=lambda root: (-len(root.ends()), root.stage_id))
+    chosen, room = ordered[:1], most - _n_stages(ordered[0]) if ordered else 0
+    for root in ordered[1:]:
+        if (needed := _n_stages(root)) <= room:
+            chosen.append(root)
+            room -= needed
+    return sorted(chosen, key=lambda root: root.stage_id)
+
+
+def _n_stages(root: Node) -> int:
+    """Return into how many stages the cut parts a tree."""
+    found, stack = 0, [root]
+    while stack:
+        node = stack.pop()
+        if node.is_made:
+            found += 1
+        else:
+            stack.extend(node.parts)
+    return found
+
+
 def cut_back(roots: Sequence[Node], most: int) -> tuple[list[Node], int]:
     """Fold the earliest joins of trees until their ends are few.
 
@@ -128,6 +166,7 @@ def cut_back(roots: Sequence[Node], most: int) -> tuple[list[Node], int]:
         frontier.extend(node.parts)
     for node in frontier:
         if node.parts:
+            node.start = float("inf") if node.is_made else node.height
             node.members = sorted(end.members[0] for end in node.ends())
             node.parts, node.gain, node.height = (), None, float("inf")
     return list(roots), n_ends - len(frontier)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from cegdb.query.plottedmerges import Joined, Merges
 
 _NAMED: Final = 40
+_MOST: Final = 4_000  # merges
 _LEFT: Final = 20.0  # mm of names and ticks
 
 
@@ -86,6 +87,7 @@ def draw_trace(
             if made
             else "",
             "The upper scale is linear from -1 to 1 and logarithmic beyond",
+            f"Of the merges made, one of {_every(made):,} is drawn" if _every(made) > 1 else "",
             note,
         ),
     )
@@ -116,6 +118,7 @@ def _draw(
         axes.set_xlim(0, span)
         axes.axvline(len(gains) + 0.5, color=INK, linewidth=0.9, linestyle="--", zorder=2)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
         axes.yaxis.set_label_coords(-15 / room, 0.5)
     upper.tick_params(labelbottom=False)
     upper.set_ylabel(fitted(gain, 44, 8), fontsize=8)
@@ -129,13 +132,20 @@ def _draw(
     return sheet
 
 
+def _every(gains: Sequence[object]) -> int:
+    """Return of how many merges one is drawn."""
+    return -(-len(gains) // _MOST) or 1
+
+
 def _sums(axes: Axes, gains: Sequence[float], after: Sequence[float]) -> None:
     """Draw the sum of the gains; what falls far below the start leaves the axes."""
     sums = [0.0, *accumulate(gains)]
     total = sums[-1]
     lows = [total + value for value in accumulate(after, initial=0.0)]
     span = len(gains) + len(after)
-    axes.plot(range(len(sums)), sums, color=INK, linewidth=1.2, zorder=3)
+    shown = sorted({*range(0, len(sums), _every(gains)), len(sums) - 1})
+    axes.plot(shown, [sums[at] for at in shown], color=INK, linewidth=1.2, zorder=3)
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.9g}".replace("-", "\u2212"))
     axes.plot(
         range(len(gains), span + 1), lows, color=INK, linewidth=1, linestyle=":", zorder=3
     )
@@ -162,6 +172,7 @@ def _steps(
     final = final_stages(made)
     axes.axhline(0, color=INK, linewidth=0.7)
     axes.set_yscale("symlog", linthresh=1, linscale=0.8)
+    every = _every(gains)
     many = len(gains) + len(after) > 150
     size = 2.5 if many else 5
     if not many:
@@ -170,6 +181,8 @@ def _steps(
         axes.vlines(later, 0, after, color=FAINT, linewidth=0.7, linestyle=":", zorder=1)
     by_colour: dict[str, list[int]] = {}
     for place, one in enumerate(made):
+        if place % every and place < len(made) - 1:
+            continue
         stage = stages.get(final[one.kept_id])
         by_colour.setdefault("#ffffff" if stage is None else face(stage), []).append(place)
         if stage is not None and len(gains) + len(after) <= _NAMED:
@@ -181,15 +194,15 @@ def _steps(
         axes.plot(
             [place + 1 for place in places], [gains[place] for place in places], "o",
             markersize=size, markerfacecolor=colour, markeredgecolor=INK,
-            markeredgewidth=0.3 if many else 0.7, zorder=3,
+            markeredgewidth=0 if len(gains) > 600 else 0.3 if many else 0.7, zorder=3,
         )  # fmt: skip
     axes.plot(
         range(len(gains) + 1, len(gains) + len(after) + 1), after, "D", markersize=size - 1,
         markerfacecolor="white", markeredgecolor=INK, markeredgewidth=0.6, zorder=3,
     )  # fmt: skip
-    every = [0.0, *gains, *after]
-    axes.set_ylim(min(every) * 1.6 - 0.5, max(every) * 1.6 + 0.5)
-    ticks = ticks_of(min(every), max(every))
+    reach = [0.0, *gains, *after]
+    axes.set_ylim(min(reach) * 1.6 - 0.5, max(reach) * 1.6 + 0.5)
+    ticks = ticks_of(min(reach), max(reach))
     axes.set_yticks(ticks)
     axes.set_yticklabels([signed(tick) for tick in ticks])
     axes.minorticks_off()
