@@ -221,7 +221,8 @@ class PlottedStages(Named):
             f"{several}"
             if n_folded
             else "",
-            f"Not shown: {some(len(trees) - len(kept), 'tree')} with fewer ends"
+            f"Not shown: {some(len(trees) - len(kept), 'further tree')}, for which the plot of "
+            "one variable has more room"
             if len(trees) > len(kept)
             else "",
             f"Not shown: {some(len(roots) - len(trees), 'stage')} merged with none"
