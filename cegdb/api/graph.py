@@ -34,7 +34,7 @@ class ChainEventGraph(PlottedPositions, Drawn, Independent, Causal, Answering):
     `most_probable_paths`), also when something is known (`given`) or set from outside (`do`,
     `effect`, `adjustment`); what depends on what (`explain`, `cuts`, `independence`,
     `test_independence`); of rows (`assign`, `complete`, `score`, `classify`); for synthetic
-    rows (`sample`). Draw or export it (`draw`, `export`, `to_networkx`).
+    rows (`sample`). Draw, plot or export it (`draw`, `plot_flow`, `export`, `to_networkx`).
     """
 
     kind: Kind = "ceg"

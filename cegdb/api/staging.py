@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 
 class StagedTree(PlottedStages, Networked):
-    """A staging of an event tree: stages with one probability vector each, and scores."""
+    """A staging of an event tree: stages with one probability vector each, and scores.
+
+    Plot its probabilities, situations, merges and more: see the methods ``plot_...``.
+    """
 
     kind: Kind = "staging"
 

@@ -10,7 +10,7 @@ from cegdb.figures.plots.sheet import (
     Sheet,
     width_of,
 )
-from cegdb.figures.plots.stagemarks import face, largest, left_out
+from cegdb.figures.plots.stagemarks import face, largest
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,6 +32,7 @@ class Points:
             if one.n and None not in found.shares.get(one.vertex_id, {}).values()
         ]
         self.found = found
+        self.n_unknown = len(found.situations) - len(self.situations)
         kept = {one.stage_id for one in self.situations}
         self.stages = [one for one in found.stages.stages if one.stage_id in kept]
         self.stage = {one.stage_id: one for one in self.stages}
@@ -53,8 +54,10 @@ class Points:
         self.stages, others = largest(self.stages, most, lambda stage: stage.n or 0)
         self.stage = {one.stage_id: one for one in self.stages}
         self.situations = [one for one in self.situations if one.stage_id in self.stage]
-        people = sum(stage.n or 0 for stage in others)
-        return left_out(len(self.stages), len(others), people, "stage")
+        if not others:
+            return ""
+        n_stages = len(self.stages) + len(others)
+        return f"of {n_stages:,} stages the {len(self.stages)} with most people"
 
     def share(self, one: Situation, label: int) -> float:
         """Return the share of a label in a situation."""

@@ -148,7 +148,7 @@ def draw_costaging(
             if is_one
             else f"In what share of {shares.of} {asked} share a stage: the darker, the more",
             "Situations are sorted by their stage here; black frames are its stages, whose "
-            "names are at the left",
+            "names are at the left where there is room",
             COLOURS,
             "Crossed out: no replicate has people in both, or they can never share a stage"
             if unknown

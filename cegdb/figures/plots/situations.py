@@ -60,9 +60,8 @@ def draw_situations(found: Situations, variable: str, *, width_mm: float = WIDTH
     'The situation that asks Fall'
     """
     points = Points(found)
-    note = _note(points)
     more = points.keep(_MANY if len(points.labels) > 3 else _ROWS)
-    note = "; ".join(part for part in (note, more) if part)
+    note = "; ".join(part for part in (_note(points), more) if part)
     texts = [variable, *points.names.values(), *map(title, points.stages)]
     with styled(texts):
         if not points.situations:
@@ -81,13 +80,16 @@ def draw_situations(found: Situations, variable: str, *, width_mm: float = WIDTH
 
 
 def _note(points: Points) -> str:
-    left = points.found.left
-    n_unknown = len(points.found.situations) - len(points.situations)
+    left, found = points.found.left, points.found.situations
+    n_unknown = points.n_unknown
+    n_shown = len(points.situations)
+    people = left.people + sum(one.n or 0 for one in found)
+    people -= sum(one.n or 0 for one in points.situations)
     said = []
-    if left.n_left or n_unknown:
+    if n_shown < left.n_all:
         said.append(
-            f"Shown: {len(points.situations):,} of {some(left.n_all, 'situation')}, those with "
-            f"most people; {some(left.people, 'person', 'people')} in the others"
+            f"Shown: {n_shown:,} of {some(left.n_all, 'situation')}, those with most people; "
+            f"{some(people, 'person', 'people')} in the others"
         )
     if n_unknown:
         said.append(
