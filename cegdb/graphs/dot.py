@@ -148,7 +148,8 @@ def _edge_number(data: Mapping[str, Any], hides: Collection[str], edge_info: Edg
     """Return the edge's number as it is shown, if any."""
     column = {"count": "n", "posterior": "prior"}.get(edge_info, edge_info)
     if column not in data:
-        return _HIDDEN if column in hides else ""
+        is_small = column in hides and (column == "n" or "n_labels" not in data)
+        return _HIDDEN if is_small else ""
     if edge_info == "posterior" and "n" in hides and "n" not in data:
         return _HIDDEN
     if edge_info == "probability":

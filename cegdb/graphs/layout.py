@@ -321,7 +321,7 @@ def _nodes(
         if has_variable and "variable" in data:
             lines.append(data["variable"])
         kind: BoxKind = "position" if is_ceg else "situation"
-        if data.get("n_hidden"):
+        if "n_hidden" in data:
             kind = "collapsed"
         elif graph.out_degree(name) == 0 and "variable" not in data:
             kind = "sink" if is_ceg else "leaf"
