@@ -20,7 +20,7 @@ class Overviewed(Drawn):
         top_variables: int | None = None,
         min_n: int | None = None,
     ) -> nx.MultiDiGraph[str]:
-        """Return the part of it that is drawn as a networkx graph, the rest collapsed.
+        r"""Return the part of it that is drawn as a networkx graph, the rest collapsed.
 
         Parameters
         ----------
@@ -42,8 +42,9 @@ class Overviewed(Drawn):
             situations are drawn. A collapsed node has ``n_hidden``, how many situations or
             positions it hides (0 if leaves only), ``n`` people and a ``text``. An edge
             that stands for several has ``n_labels``, and no probability. Attributes of the
-            graph: ``n_drawn`` and ``n_all`` situations or positions (without the sink),
-            ``collapse_below``, ``top_variables``, and ``is_chosen`` if nobody asked.
+            graph: ``n_drawn``, ``n_hidden`` and ``n_all`` situations or positions (without
+            the sink), ``collapse_below``, ``top_variables``, and ``is_chosen`` if nobody
+            asked for it.
 
         Raises
         ------
@@ -59,7 +60,7 @@ class Overviewed(Drawn):
         ...     survey = db.ingest("select i < 7 as x, i % 2 as y from range(9) t(i)")
         ...     found = survey.event_tree().overview(collapse_below=3)
         >>> [data["text"] for _, data in found.nodes(data=True) if "n_hidden" in data]
-        ['1 situation, 2 people']
+        ['1 situation\n2 people']
         """
         from cegdb import graphs
         from cegdb.query import overview as rooms

@@ -76,7 +76,9 @@ def to_dot(graph: Graph, *, edge_info: EdgeInfo = "probability") -> str:
     for node, data in graph.nodes(data=True):
         text = [node, *([data["variable"]] if "variable" in data else [])]
         look = ""
-        if is_shared(data):
+        if "n_hidden" in data:
+            text, look = [data["text"]], ', style="rounded,dashed"'
+        elif is_shared(data):
             colour = str(data["colour"])
             look = f", fillcolor={_quoted(colour)}, fontcolor={_quoted(ink(colour))}"
         elif graph.out_degree(node) == 0:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.errors import GraphError, counted, is_whole
-from cegdb.small_cells import check_min_n, shown
+from cegdb.small_cells import check_min_n, shown_views
 from cegdb.sqlfiles import Steps
 from cegdb.stages.weighting import variable_ids
 from cegdb.store.objects import row, staging_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import duckdb
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 #: About how many edges are drawn where nothing is asked: the least, and the most.
-FEW_EDGES: Final = (60, 200)
+FEW_EDGES: Final = (30, 100)
 _CANDIDATES: Final = 500
 _ALL: Final = 1 << 30
 
@@ -42,8 +41,9 @@ class Overview:
         Rows of the view of edges; one that stands for several has no probability, and
         ``n_labels`` tells how many labels it has.
     told
-        ``n_drawn`` and ``n_all`` situations or positions, ``collapse_below`` and
-        ``top_variables`` where there is such a bound, ``is_chosen`` if nobody asked.
+        ``n_drawn``, ``n_hidden`` and ``n_all`` situations or positions (without the sink),
+        ``collapse_below`` and ``top_variables`` where there is such a bound, ``is_chosen``
+        if nobody asked for it.
     """
 
     nodes: list[Row]
@@ -51,19 +51,15 @@ class Overview:
     told: dict[str, int | bool]
 
 
-class _Shown(NamedTuple):
-    """The views to read, and their columns."""
-
-    nodes: str
-    edges: str
-    key: str
-
-
-_VIEWS: Final[Mapping[str, _Shown]] = {
-    "tree": _Shown("vertices", "tree_edges", "vertex"),
-    "staging": _Shown("staged_vertices", "staged_edges", "vertex"),
-    "ceg": _Shown("positions", "ceg_edges", "position"),
+_VIEWS: Final = {
+    "tree": ("vertices", "tree_edges"),
+    "staging": ("staged_vertices", "staged_edges"),
+    "ceg": ("positions", "ceg_edges"),
 }
+_NO_CELL: Final = (
+    "select '' as kind, cast(0 as bigint) as owner_id, cast(0 as bigint) as label_id "
+    "where false"
+)
 
 
 def overview(
@@ -76,7 +72,7 @@ def overview(
     min_n: int | None = None,
     most: int,
 ) -> Overview:
-    """Return what is drawn of a tree, staging or CEG, and what is collapsed.
+    r"""Return what is drawn of a tree, staging or CEG, and what is collapsed.
 
     Parameters
     ----------
@@ -103,9 +99,9 @@ def overview(
     -----
     In a tree the children of a drawn situation that have few people are one collapsed
     node; one that asks a later variable is one of its own. In a CEG the positions of a
-    column are one collapsed node, and all of later columns another: edges lead to later
-    columns only, so there is no cycle. The work is done in SQL; only what is drawn is
-    read.
+    column are one collapsed node (one alone is drawn), and all of the columns after the
+    last that has a drawn one another: edges lead to later columns only, so there is no
+    cycle. The work is done in SQL; only what is drawn is read.
 
     Examples
     --------
@@ -117,9 +113,9 @@ def overview(
     ...     tree = event_tree(store, survey)
     ...     found = overview(store, "tree", tree, collapse_below=3, most=100)
     >>> found.told
-    {'n_drawn': 2, 'n_all': 3, 'collapse_below': 3}
+    {'n_drawn': 2, 'n_hidden': 1, 'n_all': 3, 'collapse_below': 3}
     >>> [node["text"] for node in found.nodes if "text" in node]
-    ['1 situation, 2 people']
+    ['1 situation\n2 people']
     """
     for name, value in (("collapse_below", collapse_below), ("top_variables", top_variables)):
         _check_bound(name, value)
@@ -134,10 +130,17 @@ def overview(
     n_all, n_edges = tree["n_situations"], tree["n_vertices"] - 1
     if kind == "ceg":
         n_all, n_edges = found["n_vertices"] - 1, found["n_edges"]
-    with store.reading() as con, Steps(con) as steps:
+    where: dict[str, object] = {kind: found["name"]}
+    with (
+        store.reading() as con,
+        shown_views(store, _VIEWS[kind], where, min_n) as relations,
+        Steps(con) as steps,
+    ):
+        if min_n is None:
+            steps.create("hidden_cell", _NO_CELL)
         asked = steps.fetch("asked_question", tree_id=tree["tree_id"])
         variables = {number: name for number, name in order.items() if (number,) in asked}
-        of = _Object(store, con, steps, kind, found, tree, variables, min_n)
+        of = _Object(con, steps, kind, found, tree, variables, *relations)
         source: _Tree | _Ceg = _Ceg(of) if kind == "ceg" else _Tree(of)
         is_chosen = collapse_below is None and top_variables is None and n_edges > most
         if is_chosen:
@@ -151,7 +154,11 @@ def overview(
             )
         nodes, edges = source.rows()
     n_drawn = n_all - sum(node.get("n_hidden", 0) for node in nodes)
-    told: dict[str, int | bool] = {"n_drawn": n_drawn, "n_all": n_all}
+    told: dict[str, int | bool] = {
+        "n_drawn": n_drawn,
+        "n_hidden": n_all - n_drawn,
+        "n_all": n_all,
+    }
     for name, value in (("collapse_below", collapse_below), ("top_variables", top_variables)):
         if value is not None:
             told[name] = int(value)
@@ -197,26 +204,23 @@ def _round_number(low: int, high: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Object:
-    """Whose overview is made; ``variables`` are those asked, in order, with their names."""
+    """Whose overview is made, and the relations to read instead of its views.
 
-    store: Store
+    ``variables`` are those asked, in order, with their names.
+    """
+
     con: duckdb.DuckDBPyConnection
     steps: Steps
     kind: Kind
     row: Mapping[str, Any]
     tree: Mapping[str, Any]
     variables: Mapping[int, str]
-    min_n: int | None
+    nodes: str
+    edges: str
 
     @property
     def tree_id(self) -> int:
         return int(self.tree["tree_id"])
-
-    @contextmanager
-    def shown(self, view: str) -> Iterator[str]:
-        """Give the relation to read instead of a view of it, while the block lasts."""
-        with shown(self.store, view, {self.kind: self.row["name"]}, self.min_n) as relation:
-            yield relation
 
     def read(self, relation: str, condition: str, order: str) -> list[Row]:
         """Return the rows of a relation that meet a condition."""
@@ -226,10 +230,6 @@ class _Object:
             {"name": self.row["name"]},
         )
         return _dicts(result)
-
-    def hidden(self, step: str, **params: int) -> set[tuple[int, ...]]:
-        """Return what has a hidden count, by a step; inside `shown`."""
-        return set() if self.min_n is None else set(self.steps.fetch(step, **params))
 
 
 def _dicts(result: duckdb.DuckDBPyConnection) -> list[Row]:
@@ -269,19 +269,13 @@ class _Tree:
             level += 1
             n_found = of.steps.run("hidden_level", tree_id=of.tree_id, step=level)
         of.steps.run("collapsed_subtree", tree_id=of.tree_id)
-        views = _VIEWS[of.kind]
-        with of.shown(views.nodes) as relation:
-            nodes = of.read(relation, _DRAWN_VERTEX, "vertex_id")
-        with of.shown(views.edges) as relation:
-            edges = of.read(relation, _DRAWN_EDGE, "child_id")
-            hidden = of.hidden("hidden_subtree")
+        nodes = of.read(of.nodes, _DRAWN_VERTEX, "vertex_id")
+        edges = of.read(of.edges, _DRAWN_EDGE, "child_id")
         parents = {node["vertex_id"]: node for node in nodes}
         has_others = {edge["parent_id"] for edge in edges}
         by_child = {edge["child_id"]: edge for edge in edges}
         for found in _dicts(of.con.execute("from temp.collapsed_subtree order by node_id")):
             parent = parents[found["parent_id"]]
-            is_hidden = (found["node_id"],) in hidden
-            n = None if is_hidden else found["n"]
             if found["n_labels"] == 1:
                 name = f"{by_child[found['node_id']]['target']} and below"
                 by_child[found["node_id"]]["target"] = name
@@ -293,8 +287,8 @@ class _Tree:
                         "target": name,
                         "label": _labels(found["n_labels"], found["parent_id"] in has_others),
                         "variable": parent["variable"],
-                        "n": n,
-                        "weight": None if is_hidden else found["weight"],
+                        "n": found["n"],
+                        "weight": found["weight"],
                         "n_labels": found["n_labels"],
                         "parent_id": found["parent_id"],
                         "child_id": _ALL_IDS,
@@ -306,9 +300,9 @@ class _Tree:
             nodes.append(
                 {
                     "vertex": name,
-                    "text": _text(*hides, n),
+                    "text": _text(*hides, found["n"]),
                     "n_hidden": found["n_hidden"],
-                    "n": n,
+                    "n": found["n"],
                 }
             )
         edges.sort(key=lambda edge: (edge["parent_id"], edge["child_id"]))
@@ -336,39 +330,35 @@ class _Ceg:
 
     def cut(self, collapse_below: int, n_variables: int) -> int:
         """Decide what is drawn; return the number of edges."""
-        self._of.steps.run(
-            "position_node", collapse_below=collapse_below, top_variables=n_variables
-        )
-        self._n_variables = n_variables
-        return self._of.steps.run("node_edge", ceg_id=self._id)
+        steps, n_all = self._of.steps, len(self._of.variables)
+        ((last,),) = steps.fetch("last_place", collapse_below=collapse_below)
+        self._n_columns = n_variables
+        if last < min(n_variables, n_all - 1):
+            self._n_columns = max(last, 1)
+        steps.run("position_node", collapse_below=collapse_below, top_variables=self._n_columns)
+        return steps.run("node_edge", ceg_id=self._id)
 
     def rows(self) -> tuple[list[Row], list[Row]]:
         """Return the rows of nodes and edges."""
         of = self._of
         of.steps.run("collapsed_position")
-        views = _VIEWS[of.kind]
-        with of.shown(views.nodes) as relation:
-            nodes = of.read(relation, _DRAWN_POSITION, "stage_id is null, position_id")
-        with of.shown(views.edges) as relation:
-            edges = of.read(relation, _PLAIN_EDGE, "source_id, label_id, target_id")
-            hidden = of.hidden("hidden_node_edge", ceg_id=self._id)
+        nodes = of.read(of.nodes, _DRAWN_POSITION, "stage_id is null, position_id")
+        edges = of.read(of.edges, _PLAIN_EDGE, "source_id, label_id, target_id")
         names = {node["position_id"]: node["position"] for node in nodes}
         variables = {node["position_id"]: node["variable"] for node in nodes}
         columns = dict(enumerate(of.variables.values(), start=1))
-        hidden_ends = {target for _, target in hidden}
         for found in _dicts(of.con.execute("from temp.collapsed_position order by place")):
             number = found["node_id"]
-            is_later = -number > self._n_variables
+            is_later = -number > self._n_columns
             where = columns[-number - is_later]
             names[number] = f"hidden {'after' if is_later else 'in'} {where}"
             variables[number] = None if is_later else where
-            n = None if number in hidden_ends else found["n"]
             nodes.append(
                 {
                     "position": names[number],
-                    "text": _text(found["n_hidden"], "position", n),
+                    "text": _text(found["n_hidden"], "position", found["n"]),
                     "n_hidden": found["n_hidden"],
-                    "n": n,
+                    "n": found["n"],
                     "variable": variables[number],
                 }
             )
@@ -385,7 +375,6 @@ class _Ceg:
         for source, target, label, n_labels, n, weight in of.steps.fetch(
             "melted_edge", survey_id=of.tree["survey_id"]
         ):
-            is_hidden = (source, target) in hidden
             text = label if n_labels == 1 else _labels(n_labels, names[source] in has_others)
             edges.append(
                 {
@@ -393,8 +382,8 @@ class _Ceg:
                     "target": names[target],
                     "label": text if source >= 0 or n_labels == 1 else f"{n_labels:,} labels",
                     "variable": variables[source],
-                    "n": None if is_hidden else n,
-                    "weight": None if is_hidden else weight,
+                    "n": n,
+                    "weight": weight,
                     "n_labels": n_labels,
                 }
             )
@@ -407,7 +396,7 @@ def _labels(n: int, has_others: bool) -> str:  # noqa: FBT001
 
 def _text(n_hidden: int, what: str, n: int | None) -> str:
     hides = counted(n_hidden, what)
-    return hides if n is None else f"{hides}, {counted(n, 'person')}"
+    return hides if n is None else f"{hides}\n{counted(n, 'person')}"
 
 
 _ALL_IDS: Final = 1 << 62  # after every id

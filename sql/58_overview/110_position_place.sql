@@ -2,9 +2,10 @@
 -- mode:     create
 -- purpose:  The column of each position of a CEG: the place of the variable that its
 --           situations ask, the last of several, so that edges lead to later columns. The
---           sink has none; n orders it and the root before all others.
--- reads:    position, position_member, vertex
--- writes:   position_place(position_id, place, n)
+--           sink has none; n orders it and the root before all others. is_hidden tells that
+--           its count is hidden.
+-- reads:    position, position_member, vertex, hidden_cell
+-- writes:   position_place(position_id, place, n, is_hidden)
 -- params:   ceg_id INTEGER, the CEG
 --           tree_id INTEGER, its tree
 --           variables INTEGER[], all variables asked, in order
@@ -25,7 +26,9 @@ with asked as (
 select
     p.position_id,
     a.place,
-    if(p.stage_id is null or p.position_id = 0, 4611686018427387904, p.n) as n
+    if(p.stage_id is null or p.position_id = 0, 4611686018427387904, p.n) as n,
+    h.owner_id is not null as is_hidden
 from cegdb.position as p
 left join asked as a on p.position_id = a.position_id
+left join temp.hidden_cell as h on h.kind = 'position' and p.position_id = h.owner_id
 where p.ceg_id = $ceg_id

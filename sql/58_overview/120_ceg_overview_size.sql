@@ -59,13 +59,21 @@ more as (
         -1 as n_edges
     from drawn as d
     where d.low < d.high
+),
+
+total as (
+    select
+        coalesce(lead(m.n) over (order by m.n desc), 0) as low,
+        m.n as high,
+        cast(sum(sum(m.n_edges)) over (order by m.n desc) as bigint) as n_edges
+    from more as m
+    group by m.n
 )
 
 select
-    coalesce(lead(m.n) over (order by m.n desc), 0) as low,
-    m.n as high,
-    cast(sum(sum(m.n_edges)) over (order by m.n desc) as bigint) as n_edges
-from more as m
-group by m.n
-qualify m.n > 0 and n_edges <= $most
-order by high desc
+    t.low,
+    t.high,
+    t.n_edges
+from total as t
+where t.high > 0 and t.n_edges <= $most
+order by t.high desc

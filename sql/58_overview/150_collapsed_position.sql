@@ -1,7 +1,7 @@
 -- step:     collapsed_position
 -- mode:     create
 -- purpose:  The nodes of an overview of a CEG that stand for several positions: how many, and
---           the people who come there from elsewhere.
+--           the people who come there from elsewhere (none if some count is hidden).
 -- reads:    position_node, node_edge
 -- writes:   collapsed_position(node_id, place, n_hidden, n)
 -- params:   none
@@ -20,7 +20,7 @@ select
     h.node_id,
     h.place,
     h.n_hidden,
-    cast(sum(e.n) as bigint) as n
+    if(count(*) > count(e.n), null, cast(sum(e.n) as bigint)) as n
 from hidden as h
 inner join temp.node_edge as e on h.node_id = e.target_node
 group by h.node_id, h.place, h.n_hidden
