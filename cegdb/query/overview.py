@@ -346,6 +346,12 @@ class _Ceg:
         edges = of.read(of.edges, _PLAIN_EDGE, "source_id, label_id, target_id")
         names = {node["position_id"]: node["position"] for node in nodes}
         variables = {node["position_id"]: node["variable"] for node in nodes}
+        places = {
+            names[number]: place
+            for number, place in of.steps.rows(
+                "select position_id, place from temp.position_node where node_id >= 0"
+            )
+        }
         columns = dict(enumerate(of.variables.values(), start=1))
         for found in _dicts(of.con.execute("from temp.collapsed_position order by place")):
             number = found["node_id"]
@@ -362,6 +368,10 @@ class _Ceg:
                     "variable": variables[number],
                 }
             )
+        if len(places) < len(nodes):
+            # Every node after those that lead to it.
+            places |= {names[number]: -number for number in names if number < 0}
+            nodes.sort(key=lambda node: places[node["position"]] or _ALL)
         targets = {
             (source, label): names[target]
             for source, label, target in of.steps.rows(
