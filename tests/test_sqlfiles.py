@@ -89,8 +89,8 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
         for found in (survey, tree, staged, ceg):
             for view in views(found.kind):
                 assert found.rows(view, min_n=5)[0] == found.rows(view)[0]
-        for found in (tree, ceg):
-            found.overview(top_variables=1, min_n=2)
+        for found in (tree, staged, ceg):
+            found.overview(top_variables=1)
             with monkeypatch.context() as narrow:
                 narrow.setattr("cegdb.graphs.MAX_DRAWN_EDGES", 0)
                 with pytest.raises(cegdb.CegdbError, match="a picture holds at most 0"):

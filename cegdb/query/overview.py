@@ -133,14 +133,15 @@ def overview(
     where: dict[str, object] = {kind: found["name"]}
     with (
         store.reading() as con,
-        shown_views(store, _VIEWS[kind], where, min_n) as relations,
+        shown_views(store, _VIEWS[kind], where, min_n) as (vertices, between),
         Steps(con) as steps,
     ):
         if min_n is None:
             steps.create("hidden_cell", _NO_CELL)
         asked = steps.fetch("asked_question", tree_id=tree["tree_id"])
         variables = {number: name for number, name in order.items() if (number,) in asked}
-        of = _Object(con, steps, kind, found, tree, variables, *relations)
+        hides = min_n is not None
+        of = _Object(con, steps, kind, found, tree, variables, vertices, between, hides)
         source: _Tree | _Ceg = _Ceg(of) if kind == "ceg" else _Tree(of)
         is_chosen = collapse_below is None and top_variables is None and n_edges > most
         if is_chosen:
@@ -217,6 +218,7 @@ class _Object:
     variables: Mapping[int, str]
     nodes: str
     edges: str
+    hides: bool
 
     @property
     def tree_id(self) -> int:
@@ -269,8 +271,7 @@ class _Tree:
             level += 1
             n_found = of.steps.run("hidden_level", tree_id=of.tree_id, step=level)
         of.steps.run("collapsed_subtree", tree_id=of.tree_id)
-        nodes = of.read(of.nodes, _DRAWN_VERTEX, "vertex_id")
-        edges = of.read(of.edges, _DRAWN_EDGE, "child_id")
+        nodes, edges = self._hidden() if of.hides else self._plain()
         parents = {node["vertex_id"]: node for node in nodes}
         has_others = {edge["parent_id"] for edge in edges}
         by_child = {edge["child_id"]: edge for edge in edges}
@@ -307,6 +308,23 @@ class _Tree:
             )
         edges.sort(key=lambda edge: (edge["parent_id"], edge["child_id"]))
         return nodes, edges
+
+    def _hidden(self) -> tuple[list[Row], list[Row]]:
+        """Return the rows of the views without small cells, of all vertices made anew."""
+        of = self._of
+        nodes = of.read(of.nodes, _DRAWN_VERTEX, "vertex_id")
+        return nodes, of.read(of.edges, _DRAWN_EDGE, "child_id")
+
+    def _plain(self) -> tuple[list[Row], list[Row]]:
+        """Return the rows that the views have, without naming all vertices."""
+        steps, con, tree_id = self._of.steps, self._of.con, self._of.tree_id
+        is_staged = self._of.kind == "staging"
+        staging_id = int(self._of.row["staging_id"]) if is_staged else 0
+        name = str(self._of.row["name"]) if is_staged else ""
+        steps.run("overview_vertex", tree_id=tree_id, staging_id=staging_id, staging=name)
+        steps.run("overview_edge", tree_id=tree_id, staging_id=staging_id)
+        nodes = con.execute("from temp.overview_vertex where is_drawn order by vertex_id")
+        return _dicts(nodes), _dicts(con.execute("from temp.overview_edge order by child_id"))
 
 
 class _Ceg:
