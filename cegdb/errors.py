@@ -211,7 +211,7 @@ def path_of(path: object) -> Path:
     return Path(path)
 
 
-_PLURALS = {"vertex": "vertices", "leaf": "leaves"}
+_PLURALS = {"vertex": "vertices", "leaf": "leaves", "person": "people"}
 _SINGULARS = {"have": "has", "are": "is", "do": "does"}
 
 

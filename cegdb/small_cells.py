@@ -139,16 +139,38 @@ def shown(
     ...         con.execute(f"select label, n from {rows} where kind = 'value'").fetchall()
     [('False', None), ('True', None)]
     """
+    with shown_views(store, (view,), where, min_n) as (relation,):
+        yield relation
+
+
+@contextmanager
+def shown_views(
+    store: Store, views: Sequence[str], where: Mapping[str, object], min_n: int | None
+) -> Iterator[tuple[str, ...]]:
+    """Give the relations to read instead of several views of one object, as `shown` does.
+
+    Inside, ``temp.hidden_cell`` (``kind``, ``owner_id``, ``label_id``) holds what is hidden,
+    unless ``min_n`` is None.
+
+    Examples
+    --------
+    >>> from cegdb.store import Store
+    >>> views, where = ["vertices", "tree_edges"], {"tree": "nine"}
+    >>> with Store.open() as store, shown_views(store, views, where, None) as found:
+    ...     found
+    ('cegdb.vertices', 'cegdb.tree_edges')
+    """
     check_min_n(min_n)
     if min_n is None:
-        yield f"cegdb.{view}"
+        yield tuple(f"cegdb.{view}" for view in views)
         return
-    if view not in _VIEWS:
-        raise QueryError(
-            f"cegdb.{view} cannot be shown without small cells",
-            hint=f"views that can are {listed(_VIEWS, most=len(_VIEWS))}",
-        )
-    kind, cells, _ = _VIEWS[view]
+    for view in views:
+        if view not in _VIEWS:
+            raise QueryError(
+                f"cegdb.{view} cannot be shown without small cells",
+                hint=f"views that can are {listed(_VIEWS, most=len(_VIEWS))}",
+            )
+    kind, cells, _ = _VIEWS[views[0]]
     name = str(where[kind])
     with store.catalog() as catalog:
         object_id = find(catalog, kind, name)
@@ -170,8 +192,9 @@ def shown(
         )
         if origin_id != object_id:
             _spoil(steps, origin_id, min_n)
-        steps.run(f"shown_{view}", object_name=name)
-        yield f"temp.shown_{view}"
+        for view in views:
+            steps.run(f"shown_{view}", object_name=name)
+        yield tuple(f"temp.shown_{view}" for view in views)
 
 
 def _origin(catalog: sa.Connection, ceg_id: int) -> int:

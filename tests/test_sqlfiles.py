@@ -89,6 +89,12 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
         for found in (survey, tree, staged, ceg):
             for view in views(found.kind):
                 assert found.rows(view, min_n=5)[0] == found.rows(view)[0]
+        for found in (tree, staged, ceg):
+            found.overview(top_variables=1)
+            with monkeypatch.context() as narrow:
+                narrow.setattr("cegdb.graphs.MAX_DRAWN_EDGES", 0)
+                with pytest.raises(cegdb.CegdbError, match="a picture holds at most 0"):
+                    found.overview(collapse_below=2)
         staged.to_ceg(stop="baseline")
         with monkeypatch.context() as narrow:
             narrow.setattr("cegdb.positions._BITS", 1)

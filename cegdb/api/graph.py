@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cegdb import ceg as ceg_room
 from cegdb.api.causal import Causal
 from cegdb.api.independent import Independent
-from cegdb.api.named import Drawn
+from cegdb.api.overviewed import Overviewed
 from cegdb.api.plotted import PlottedPositions
 from cegdb.api.rows import Answering
 from cegdb.errors import GraphError, NetworkError
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cegdb.store.objects import Kind
 
 
-class ChainEventGraph(PlottedPositions, Drawn, Independent, Causal, Answering):
+class ChainEventGraph(PlottedPositions, Overviewed, Independent, Causal, Answering):
     """A Chain Event Graph: positions, edges, and the steps that led to it.
 
     Ask it for probabilities (`probability`, `marginals`, `distribution`,

@@ -82,7 +82,8 @@ def _vertices(graph: Graph) -> str:
             f"{told}, from left to right: {first} is a position, where everybody has the same "
             "future, with the variable it asks on top; w∞ is the end."
         )
-    leaf = next((n for n, d in graph.nodes(data=True) if "variable" not in d), None)
+    ends = (n for n, d in graph.nodes(data=True) if not {"variable", "n_hidden"} & set(d))
+    leaf = next(ends, None)
     end = f"; {leaf} a leaf" if leaf is not None and leaf != first else ""
     return (
         f"{told}, from left to right: {first} is a situation, with the variable it asks on "

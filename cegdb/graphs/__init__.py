@@ -6,7 +6,7 @@ laid out by the Graphviz that the wheel of pygraphviz carries (the extra ``draw`
 
 from __future__ import annotations
 
-from cegdb.graphs.convert import ceg_graph, tree_graph
+from cegdb.graphs.convert import ceg_graph, overview_graph, tree_graph
 from cegdb.graphs.dot import EdgeInfo, to_dot
 from cegdb.graphs.files import GRAPH_FILES, write_graph
 from cegdb.graphs.layout import MAX_DRAWN_EDGES
@@ -18,6 +18,7 @@ __all__ = [
     "EdgeInfo",
     "ceg_graph",
     "network_graph",
+    "overview_graph",
     "to_dot",
     "tree_graph",
     "write_bif",

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     Graph: TypeAlias = nx.MultiDiGraph[str]
 
 _COLUMNS: dict[str, Callable[[Any], int | float | str]] = {
-    **dict.fromkeys(("label", "variable", "stage", "colour"), str),
+    **dict.fromkeys(("label", "variable", "stage", "colour", "text"), str),
     **dict.fromkeys(("position_id", "vertex_id", "depth", "height"), int),
-    **dict.fromkeys(("n", "n_situations"), int),
+    **dict.fromkeys(("n", "n_situations", "n_hidden", "n_labels"), int),
     **dict.fromkeys(("weight", "prior", "probability"), float),
 }
 
@@ -118,6 +118,48 @@ def tree_graph(
     staged = any(row.get("stage") is not None for row in vertices)
     kind = "staged_tree" if staged else "event_tree"
     return _graph(name, kind, "vertex", vertices, edges, min_n)
+
+
+def overview_graph(
+    name: str,
+    nodes: Sequence[Mapping[str, object]],
+    edges: Sequence[Mapping[str, object]],
+    *,
+    told: Mapping[str, int | bool],
+    min_n: int | None = None,
+) -> Graph:
+    """Return the part of a tree or a CEG that is drawn as a networkx graph.
+
+    Parameters
+    ----------
+    name, nodes, edges, min_n
+        As for `ceg_graph` or `tree_graph`. Rows of collapsed nodes have a name
+        (``position`` or ``vertex``), the ``text`` to show instead of it, ``n_hidden``
+        situations or positions and ``n`` people; edges that stand for several have
+        ``n_labels``.
+    told
+        What was left out: attributes of the graph, as `cegdb.query.overview.Overview` has.
+
+    Returns
+    -------
+    networkx.MultiDiGraph
+        As for `ceg_graph` or `tree_graph`.
+
+    Examples
+    --------
+    >>> graph = overview_graph(
+    ...     "coin",
+    ...     [{"vertex": "s0", "n": 6}, {"vertex": "others below s0", "n_hidden": 2, "n": 6}],
+    ...     [{"source": "s0", "target": "others below s0", "label": "all 2 labels"}],
+    ...     told={"n_drawn": 1, "n_all": 3},
+    ... )
+    >>> graph.graph
+    {'name': 'coin', 'kind': 'event_tree', 'n_drawn': 1, 'n_all': 3}
+    """
+    make = ceg_graph if nodes and "position" in nodes[0] else tree_graph
+    graph = make(name, nodes, edges, min_n=min_n)
+    graph.graph.update(told)
+    return graph
 
 
 def _graph(

@@ -76,7 +76,9 @@ def to_dot(graph: Graph, *, edge_info: EdgeInfo = "probability") -> str:
     for node, data in graph.nodes(data=True):
         text = [node, *([data["variable"]] if "variable" in data else [])]
         look = ""
-        if is_shared(data):
+        if "n_hidden" in data:
+            text, look = [data["text"]], ', style="rounded,dashed"'
+        elif is_shared(data):
             colour = str(data["colour"])
             look = f", fillcolor={_quoted(colour)}, fontcolor={_quoted(ink(colour))}"
         elif graph.out_degree(node) == 0:
@@ -148,7 +150,8 @@ def _edge_number(data: Mapping[str, Any], hides: Collection[str], edge_info: Edg
     """Return the edge's number as it is shown, if any."""
     column = {"count": "n", "posterior": "prior"}.get(edge_info, edge_info)
     if column not in data:
-        return _HIDDEN if column in hides else ""
+        is_small = column in hides and (column == "n" or "n_labels" not in data)
+        return _HIDDEN if is_small else ""
     if edge_info == "posterior" and "n" in hides and "n" not in data:
         return _HIDDEN
     if edge_info == "probability":

@@ -317,11 +317,11 @@ def _nodes(
     is_ceg = graph.graph.get("kind") == "ceg"
     nodes = {}
     for name, data in graph.nodes(data=True):
-        lines = [data.get("text") or ("w∞" if name == "w_inf" else name)]
-        if has_variable and "variable" in data:
+        lines = str(data.get("text") or ("w∞" if name == "w_inf" else name)).split("\n")
+        if has_variable and "variable" in data and "n_hidden" not in data:
             lines.append(data["variable"])
         kind: BoxKind = "position" if is_ceg else "situation"
-        if data.get("n_hidden"):
+        if "n_hidden" in data:
             kind = "collapsed"
         elif graph.out_degree(name) == 0 and "variable" not in data:
             kind = "sink" if is_ceg else "leaf"

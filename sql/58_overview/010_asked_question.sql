@@ -1,0 +1,10 @@
+-- step:     asked_question
+-- mode:     fetch
+-- purpose:  The variables that some situation of a tree asks.
+-- reads:    vertex
+-- writes:   asked_question(variable_id)
+-- params:   tree_id INTEGER, the tree
+-- source:   none
+select distinct v.variable_id
+from cegdb.vertex as v
+where v.tree_id = $tree_id and v.variable_id is not null

@@ -1,0 +1,32 @@
+-- step:     overview_edge
+-- mode:     create
+-- purpose:  The edges that lead to vertices of an overview, as the views tree_edges and
+--           staged_edges have them.
+-- reads:    edge, level, relabelled_edge, stage_edge, overview_vertex
+-- writes:   overview_edge(source, label, target, variable, n, weight, probability, parent_id,
+--           child_id)
+-- params:   tree_id INTEGER, the tree
+--           staging_id INTEGER, the staging, 0 for none
+-- source:   none
+select
+    p.vertex as source,
+    l.label,
+    c.vertex as target,
+    p.variable,
+    e.n,
+    e.weight,
+    s.probability,
+    e.parent_id,
+    e.child_id
+from cegdb.edge as e
+inner join temp.overview_vertex as c on e.child_id = c.vertex_id
+inner join temp.overview_vertex as p on e.parent_id = p.vertex_id
+inner join cegdb.level as l on e.level_id = l.level_id
+left join cegdb.relabelled_edge as r
+    on r.staging_id = $staging_id and e.child_id = r.child_id
+left join cegdb.stage_edge as s
+    on
+        s.staging_id = $staging_id
+        and p.stage_id = s.stage_id
+        and s.label_id = coalesce(r.label_id, l.label_id)
+where e.tree_id = $tree_id

@@ -1,0 +1,79 @@
+-- step:     ceg_overview_size
+-- mode:     fetch
+-- purpose:  How many edges are drawn of a CEG if positions with fewer people than low + 1 to
+--           high are collapsed, those of a column in one node: all between drawn positions,
+--           and one for each pair of nodes of which one or both are collapsed.
+-- reads:    ceg_edge, position_place
+-- writes:   ceg_overview_size(low, high, n_edges)
+-- params:   ceg_id INTEGER, the CEG
+--           most BIGINT, number of edges at most
+-- source:   none
+with flow as (
+    select
+        e.source_id,
+        e.target_id,
+        s.place as source_place,
+        t.place as target_place,
+        s.n as source_n,
+        t.n as target_n
+    from cegdb.ceg_edge as e
+    inner join temp.position_place as s on e.source_id = s.position_id
+    inner join temp.position_place as t on e.target_id = t.position_id
+    where e.ceg_id = $ceg_id
+),
+
+drawn as (
+    select
+        0 as low,
+        least(f.source_n, f.target_n) as high
+    from flow as f
+    union all
+    select
+        min(f.target_n) as low,
+        f.source_n as high
+    from flow as f
+    group by f.source_id, f.source_n, f.target_place
+    union all
+    select
+        min(f.source_n) as low,
+        f.target_n as high
+    from flow as f
+    group by f.source_place, f.target_id, f.target_n
+    union all
+    select
+        min(greatest(f.source_n, f.target_n)) as low,
+        4611686018427387904 as high
+    from flow as f
+    group by f.source_place, f.target_place
+),
+
+more as (
+    select
+        d.high as n,
+        1 as n_edges
+    from drawn as d
+    where d.low < d.high
+    union all
+    select
+        d.low as n,
+        -1 as n_edges
+    from drawn as d
+    where d.low < d.high
+),
+
+total as (
+    select
+        coalesce(lead(m.n) over (order by m.n desc), 0) as low,
+        m.n as high,
+        cast(sum(sum(m.n_edges)) over (order by m.n desc) as bigint) as n_edges
+    from more as m
+    group by m.n
+)
+
+select
+    t.low,
+    t.high,
+    t.n_edges
+from total as t
+where t.high > 0 and t.n_edges <= $most
+order by t.high desc

@@ -1,0 +1,26 @@
+-- step:     collapsed_position
+-- mode:     create
+-- purpose:  The nodes of an overview of a CEG that stand for several positions: how many, and
+--           the people who come there from elsewhere (none if some count is hidden).
+-- reads:    position_node, node_edge
+-- writes:   collapsed_position(node_id, place, n_hidden, n)
+-- params:   none
+-- source:   none
+with hidden as (
+    select
+        p.node_id,
+        min(p.place) as place,
+        count(*) as n_hidden
+    from temp.position_node as p
+    where p.node_id < 0
+    group by p.node_id
+)
+
+select
+    h.node_id,
+    h.place,
+    h.n_hidden,
+    if(count(*) > count(e.n), null, cast(sum(e.n) as bigint)) as n
+from hidden as h
+inner join temp.node_edge as e on h.node_id = e.target_node
+group by h.node_id, h.place, h.n_hidden
