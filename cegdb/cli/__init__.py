@@ -12,6 +12,7 @@ from cegdb.cli import (
     network,
     orders,
     questions,
+    reporting,
     rows,
     sampling,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "network",
     "orders",
     "questions",
+    "reporting",
     "rows",
     "sampling",
 ]

@@ -1,0 +1,21 @@
+-- step:    page_stage_edge
+-- mode:    fetch
+-- purpose: The probabilities of each stage of a CEG, from the edges of its positions; n is
+--          missing where that of one of them is hidden.
+-- reads:   page_position, page_ceg_edge
+-- writes:  page_stage_edge(stage_id, label_id, label, n, share, probability, low, high)
+-- params:  none
+-- source:  none
+select
+    p.stage_id,
+    e.label_id,
+    min(e.label) as label,
+    cast(if(count(e.n) = count(*), sum(e.n), null) as bigint) as n,
+    min(e.share) as share,
+    min(e.probability) as probability,
+    min(e.low) as low,
+    min(e.high) as high
+from temp.page_ceg_edge as e
+inner join temp.page_position as p on e.source_id = p.position_id
+group by p.stage_id, e.label_id
+order by p.stage_id, e.label_id
