@@ -57,10 +57,10 @@ def page_model(store: Store, ceg_id: int, min_n: int | None, limits: Limits) -> 
         "about": told(chain, min_n),
         "stages": _stages(content),
         "ceg": _ceg(content, stage_at, edge_of, node_of, notices),
-        "tree": _tree(chain, content, stage_at, edge_of, node_of, notices),
+        "tree": _tree(chain, content, min_n, stage_at, edge_of, node_of, notices),
         "inference": why_not if compiled is None else _inference(compiled),
         "merges": merge_log(store, chain, content, min_n),
-        "tables": tables(store, chain, min_n, limits.rows),
+        "tables": tables(store, chain, content, min_n, limits.rows),
         "notices": notices + _warnings(chain, min_n),
     }
 
@@ -71,7 +71,7 @@ def _head(chain: Chain, content: Content, min_n: int | None) -> str:
         f"{people}{counted(content.n_positions, 'position')} and "
         f"{counted(content.n_edges, 'edge')} "
         f"of {counted(chain.tree['n_situations'], 'situation')}, "
-        f"{counted(len(content.stages), 'stage')}"
+        f"{counted(content.n_stages, 'stage')}"
     )
 
 
@@ -213,6 +213,7 @@ def _ceg(
 def _tree(
     chain: Chain,
     content: Content,
+    min_n: int | None,
     stage_at: dict[int, int],
     edge_of: dict[tuple[int, int], int],
     node_of: dict[int, int],
@@ -223,11 +224,12 @@ def _tree(
     position_at = {one["position_id"]: one["position"] for one in content.positions}
     stage_edge = {(one["stage_id"], one["label_id"]): one for one in content.stage_edges}
     if content.hidden:
+        which = "that most people reach" if min_n is None else "next to the root"
         kept = len({one["parent_id"] for one in content.tree_edges})
         notices.append(
             f"The staged tree is drawn in part: {kept:,} of "
-            f"{counted(chain.tree['n_situations'], 'situation')}, those that most people "
-            "reach. Vertices with \u2026 stand for the situations below them, and tell how "
+            f"{counted(chain.tree['n_situations'], 'situation')}, those {which}. "
+            "Vertices with \u2026 stand for the situations below them, and tell how "
             "many."
         )
     edges = []

@@ -219,8 +219,8 @@
     return {
       weights: inner.map(([x, y]) => ((x - x1) * ux + (y - y1) * uy) / length),
       distances: inner.map(([x, y]) => (y - y1) * ux - (x - x1) * uy),
-      start: `${x1 - from.x}px ${y1 - from.y}px`,
-      end: `${x2 - to.x}px ${y2 - to.y}px`,
+      start: `${(x1 - from.x).toFixed(1)}px ${(y1 - from.y).toFixed(1)}px`,
+      end: `${(x2 - to.x).toFixed(1)}px ${(y2 - to.y).toFixed(1)}px`,
       dx: curve.x - (left[0] + right[0]) / 2,
       dy: curve.y - (left[1] + right[1]) / 2,
     };
@@ -253,7 +253,7 @@
         ...bent(edge, drawing.nodes[edge.s], drawing.nodes[edge.t]) },
     }));
     const cy = cytoscape({
-      container: box, elements, style: STYLE, layout: { name: "preset" }, minZoom: 0.02, maxZoom: 5,
+      container: box, elements, style: STYLE, layout: { name: "preset", fit: false }, minZoom: 0.02, maxZoom: 5,
       boxSelectionEnabled: false, autoungrabify: true, autounselectify: true,
     });
     return { name, part, drawing, cy, box, cursor: -1, leaves: false };

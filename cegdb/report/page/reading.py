@@ -59,8 +59,8 @@ class Limits(NamedTuple):
         The most edges of a CEG that evidence is added to in the page.
     """
 
-    edges: int = 1_000
-    overview: int = 300
+    edges: int = 2_000
+    overview: int = 100
     situations: int = 20
     rows: int = 1_000
     evidence: int = 20_000
@@ -79,8 +79,10 @@ class Content:
         Ids of the positions drawn.
     n_positions, n_edges
         How many there are, the sink not counted.
+    n_stages
+        How many the CEG has.
     stages, stage_edges
-        All stages of the CEG with their probabilities.
+        Those of the positions drawn and the vertices named, with their probabilities.
     vertices
         Situations and leaves that are named.
     tree_edges
@@ -91,6 +93,8 @@ class Content:
         Position and situation, of some situations of each position drawn.
     is_whole
         Whether no number is hidden.
+    first
+        The first rows of the views ``positions`` and ``ceg_edges``, whole, by view.
     """
 
     positions: list[dict[str, Any]]
@@ -98,6 +102,7 @@ class Content:
     drawn: set[int]
     n_positions: int
     n_edges: int
+    n_stages: int
     stages: list[dict[str, Any]]
     stage_edges: list[dict[str, Any]]
     vertices: list[dict[str, Any]]
@@ -105,6 +110,7 @@ class Content:
     hidden: dict[int, int]
     members: list[tuple[int, int]]
     is_whole: bool
+    first: dict[str, list[dict[str, Any]]]
 
 
 def chain_of(store: Store, ceg_id: int) -> Chain:
@@ -162,6 +168,20 @@ def read(store: Store, chain: Chain, min_n: int | None, limits: Limits) -> Conte
             "select (select count(stage_id) from temp.page_position), count(*), "
             "count(*) - count(probability) + count(*) - count(n) from temp.page_ceg_edge"
         )
+        first = {
+            "positions": _named(
+                steps,
+                f"stage, {_POSITION}",
+                "temp.page_position order by stage_id is null, position_id "
+                f"limit {limits.rows}",
+            ),
+            "ceg_edges": _named(
+                steps,
+                f"source, target, variable, {_EDGE}",
+                "temp.page_ceg_edge order by source_id, label_id, target_id "
+                f"limit {limits.rows}",
+            ),
+        }
         ids = {"ceg_id": ceg_id, "tree_id": tree_id}
         n_tree_edges = chain.tree["n_vertices"] - 1
         most = limits.edges if n_tree_edges <= limits.edges else limits.overview
@@ -204,19 +224,22 @@ def read(store: Store, chain: Chain, min_n: int | None, limits: Limits) -> Conte
     if min_n is not None:
         for one in (*vertices, *tree_edges):
             one["n"] = None
+    told = {one["stage_id"] for one in (*positions, *vertices)}
     return Content(
         positions,
         edges,
         drawn,
         n_positions,
         n_edges,
-        stages,
-        stage_edges,
+        len(stages),
+        [one for one in stages if one["stage_id"] in told],
+        [one for one in stage_edges if one["stage_id"] in told],
         vertices,
         tree_edges,
         hidden,
         members,
         is_whole=n_hidden == 0,
+        first=first,
     )
 
 

@@ -8,12 +8,10 @@ import json
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from cegdb import query
 from cegdb.report.summary import summary
-from cegdb.small_cells import view_order
 
 if TYPE_CHECKING:
-    from cegdb.report.page.reading import Chain
+    from cegdb.report.page.reading import Chain, Content
     from cegdb.store import Store
 
 _WALKED: Final = 100_000
@@ -79,7 +77,6 @@ _TABLES: Final = (
         "ordinal, code",
     ),
 )
-_PUBLIC: Final = ("positions", "ceg_edges")
 _OF_STAGING: Final = ("stages", "stage_edges", "merges", "merge_steps")
 
 
@@ -112,11 +109,13 @@ def told(chain: Chain, min_n: int | None) -> list[dict[str, Any]]:
     return found
 
 
-def tables(store: Store, chain: Chain, min_n: int | None, most: int) -> list[dict[str, Any]]:
+def tables(
+    store: Store, chain: Chain, content: Content, min_n: int | None, most: int
+) -> list[dict[str, Any]]:
     """Return the tables that a page shows, each with the SQL that gives it.
 
-    With ``min_n`` those that can be shown without small cells beside each other, with the
-    command that prints them instead.
+    With ``min_n`` those that can be shown without small cells beside each other, without
+    SQL, which sees every count.
     """
     found = []
     is_long = chain.tree["n_situations"] > _WALKED
@@ -130,15 +129,10 @@ def tables(store: Store, chain: Chain, min_n: int | None, most: int) -> list[dic
                 f"where {kind} = {_literal(name)}\norder by {order}"
             )
             rows, n_rows = _asked(store, sql, most)
-        elif min_n is not None and view in _PUBLIC:
-            name = chain.ceg["name"]
-            names, all_rows = query.view_table(
-                store, view, {"ceg": name}, view_order(view), min_n=min_n
-            )
-            places = [names.index(column) for column in columns.split(", ")]
-            rows = [[one[at] for at in places] for one in all_rows[:most]]
-            n_rows = len(all_rows)
+        elif min_n is not None and view in content.first:
             sql = ""
+            rows = [[one[key] for key in columns.split(", ")] for one in content.first[view]]
+            n_rows = content.n_edges if view == "ceg_edges" else content.n_positions + 1
         else:
             continue
         if not n_rows:
