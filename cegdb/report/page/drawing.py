@@ -6,6 +6,7 @@ import unicodedata
 from typing import TYPE_CHECKING, Any, Final
 
 from cegdb import graphs
+from cegdb.graphs.layout import layout
 from cegdb.graphs.texts import text_lines
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def _plain(
     is_tall: bool,
 ) -> dict[str, Any]:
     texts = {tuple(text_lines([str(edge["label"])])) for edge in edges}
-    found: Layout = graphs.layout(graph, _measure(texts, is_tall=is_tall), edge_info="none")
+    found: Layout = layout(graph, _measure(texts, is_tall=is_tall), edge_info="none")
     boxes = {box.name: box for box in found.boxes}
     curves = {(one.source, one.target, one.key): one for one in found.curves}
     nodes = []

@@ -290,6 +290,7 @@
       pane.cy.on("tap", "edge", (event) => choose(pane, pane.drawing.edges[event.target.data("at")].s));
       pane.cy.on("tap", (event) => { if (event.target === pane.cy) unselect(); });
       pane.box.addEventListener("keydown", (event) => onKey(pane, event));
+      pane.box.addEventListener("mousedown", () => pane.box.focus({ preventScroll: true }));
       pane.box.addEventListener("blur", () => { pane.leaves = false; });
       const zoom = (by) => pane.cy.zoom({ level: pane.cy.zoom() * by,
         renderedPosition: { x: pane.box.clientWidth / 2, y: pane.box.clientHeight / 2 } });
@@ -1012,7 +1013,8 @@
     refreshEdges();
     showPanes();
     byId("search").addEventListener("input", search);
-    byId("tools").addEventListener("submit", (event) => { event.preventDefault(); goToFound(); });
+    byId("tools").addEventListener("submit", (event) => event.preventDefault());
+    byId("search").addEventListener("keydown", (event) => { if (event.key === "Enter") goToFound(); });
     byId("edge-info").addEventListener("change", refreshEdges);
     byId("collapse").addEventListener("input", collapse);
     byId("show").addEventListener("change", showPanes);

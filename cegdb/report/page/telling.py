@@ -96,7 +96,7 @@ def told(chain: Chain, min_n: int | None) -> list[dict[str, Any]]:
         lines = [] if min_n is not None else summary(kind, one).split("\n")  # type: ignore[arg-type]
         found.append(
             {
-                "title": f"{title} {one['name']!r}" if min_n is None else title,
+                "title": f"{title} {one['name']}",
                 "lines": [line for line in lines if not line.startswith("note: ")],
                 "notes": [line[6:] for line in lines if line.startswith("note: ")],
                 "settings": [
