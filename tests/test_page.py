@@ -240,7 +240,7 @@ PRESSED = """pane => name => {
   const { x, y } = node.renderedPosition();
   return [box.x + x, box.y + y];
 }"""
-LIT = """pane => document.getElementById(`graph-${pane}`)._cyreg.cy.nodes('.lit')
+LIT = """pane => document.getElementById(`graph-${pane}`)._cyreg.cy.nodes('.lit').not('.text')
   .map((n) => n.data('label').split('\\n')[0])"""
 
 
@@ -409,7 +409,7 @@ def test_search_collapse_edges_steps_and_tabs_do_what_they_say(
         f"hides {(n < 100).sum()} of 11 positions, "
         f"{(situations < 100).sum()} of {len(situations)} situations"
     ) in page.inner_text("#collapsed")
-    label = "document.getElementById('graph-ceg')._cyreg.cy.edges()[3].data('label')"
+    label = "document.getElementById('graph-ceg')._cyreg.cy.getElementById('t3').data('label')"
     for info, text in [
         ("n", "u\n103"),
         ("share", "u\n0.508"),

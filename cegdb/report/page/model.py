@@ -57,7 +57,7 @@ def page_model(store: Store, ceg_id: int, min_n: int | None, limits: Limits) -> 
         "about": told(chain, min_n),
         "stages": _stages(content),
         "ceg": _ceg(content, stage_at, edge_of, node_of, notices),
-        "tree": _tree(chain, content, min_n, stage_at, edge_of, node_of, notices),
+        "tree": _tree(content, min_n, stage_at, edge_of, node_of, notices),
         "inference": why_not if compiled is None else _inference(compiled),
         "merges": merge_log(store, chain, content, min_n),
         "tables": tables(store, chain, content, min_n, limits.rows),
@@ -70,7 +70,7 @@ def _head(chain: Chain, content: Content, min_n: int | None) -> str:
     return (
         f"{people}{counted(content.n_positions, 'position')} and "
         f"{counted(content.n_edges, 'edge')} "
-        f"of {counted(chain.tree['n_situations'], 'situation')}, "
+        f"of {counted(content.n_situations, 'situation')}, "
         f"{counted(content.n_stages, 'stage')}"
     )
 
@@ -211,7 +211,6 @@ def _ceg(
 
 
 def _tree(
-    chain: Chain,
     content: Content,
     min_n: int | None,
     stage_at: dict[int, int],
@@ -228,7 +227,7 @@ def _tree(
         kept = len({one["parent_id"] for one in content.tree_edges})
         notices.append(
             f"The staged tree is drawn in part: {kept:,} of "
-            f"{counted(chain.tree['n_situations'], 'situation')}, those {which}. "
+            f"{counted(content.n_situations, 'situation')}, those {which}. "
             "Vertices with \u2026 stand for the situations below them, and tell how "
             "many."
         )
@@ -264,7 +263,7 @@ def _tree(
             for one in content.vertices
         ],
         "edges": edges,
-        "total": chain.tree["n_situations"],
+        "total": content.n_situations,
         "drawing": _drawing(tree_drawing, content, "staged tree", notices),
     }
 

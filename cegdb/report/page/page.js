@@ -165,16 +165,16 @@
     { selector: "node.collapsed", style: { "border-style": "dashed", "background-color": "#f4f4f2" } },
     { selector: "node.column", style: {
       "background-opacity": 0, "border-width": 0, color: "#404040", "font-weight": "bold", events: "no" } },
+    // The text of an edge is a vertex of its own: no other edge strikes through it.
+    { selector: "node.text", style: {
+      "background-opacity": 0, "border-width": 0, "underlay-opacity": 0, color: "#1b1b1b", events: "no",
+      "text-background-color": "#ffffff", "text-background-opacity": 0.8 } },
     { selector: "edge", style: {
       "curve-style": "segments", "edge-distances": "endpoints",
       "segment-weights": (e) => e.data("weights"), "segment-distances": (e) => e.data("distances"),
       "source-endpoint": (e) => e.data("start"), "target-endpoint": (e) => e.data("end"),
       width: "data(width)", "line-color": "#7a7a7a", "target-arrow-color": "#7a7a7a",
-      "target-arrow-shape": "triangle", "arrow-scale": 0.55,
-      label: "data(label)", "font-size": 10, "font-family": "Arial, sans-serif", color: "#1b1b1b",
-      "text-wrap": "wrap", "text-max-width": 9999, "text-margin-x": "data(dx)", "text-margin-y": "data(dy)",
-      "text-background-color": "#ffffff", "text-background-opacity": 0.8, "text-background-padding": 0,
-      "min-zoomed-font-size": 4 } },
+      "target-arrow-shape": "triangle", "arrow-scale": 0.55 } },
     { selector: ".cut", style: { "border-style": "dashed", "border-width": 2 } },
     { selector: ".never", style: { opacity: 0.25 } },
     { selector: ".dim", style: { opacity: 0.3 } },
@@ -185,6 +185,8 @@
     { selector: "node.chosen", style: {
       "border-width": 4, "border-color": "#000000", "underlay-color": "#0b57a4",
       "underlay-opacity": 0.6, "underlay-padding": 6, opacity: 1 } },
+    { selector: "node.text.lit", style: {
+      "background-opacity": 0, "border-width": 0, "underlay-opacity": 0, "font-weight": "bold" } },
     { selector: ".gone", style: { display: "none" } },
   ];
 
@@ -206,7 +208,7 @@
     return found;
   }
 
-  // The curve and the place of its label, as Cytoscape.js takes them: relative to the ends.
+  // The curve as Cytoscape.js takes it: relative to its ends.
   function bent(curve, from, to) {
     const points = sampled(curve.points);
     const [x1, y1] = points[0];
@@ -214,15 +216,11 @@
     const length = Math.hypot(x2 - x1, y2 - y1) || 1;
     const [ux, uy] = [(x2 - x1) / length, (y2 - y1) / length];
     const inner = points.slice(1, -1);
-    const half = (inner.length - 1) / 2; // its place, or between two
-    const [left, right] = [inner[Math.floor(half)], inner[Math.ceil(half)]];
     return {
       weights: inner.map(([x, y]) => ((x - x1) * ux + (y - y1) * uy) / length),
       distances: inner.map(([x, y]) => (y - y1) * ux - (x - x1) * uy),
       start: `${(x1 - from.x).toFixed(1)}px ${(y1 - from.y).toFixed(1)}px`,
       end: `${(x2 - to.x).toFixed(1)}px ${(y2 - to.y).toFixed(1)}px`,
-      dx: curve.x - (left[0] + right[0]) / 2,
-      dy: curve.y - (left[1] + right[1]) / 2,
     };
   }
 
@@ -249,13 +247,17 @@
     });
     drawing.edges.forEach((edge, at) => elements.push({
       group: "edges",
-      data: { id: `e${at}`, at, source: `n${edge.s}`, target: `n${edge.t}`, label: "", width: edge.width,
+      data: { id: `e${at}`, at, source: `n${edge.s}`, target: `n${edge.t}`, width: edge.width,
         ...bent(edge, drawing.nodes[edge.s], drawing.nodes[edge.t]) },
+    }, {
+      group: "nodes", classes: "text", selectable: false, position: { x: edge.x, y: edge.y },
+      data: { id: `t${at}`, label: edge.lines.join("\n"), w: 1, h: 1, colour: "#ffffff", ink: "#1b1b1b" },
     }));
     const cy = cytoscape({
       container: box, elements, style: STYLE, layout: { name: "preset", fit: false }, minZoom: 0.02, maxZoom: 5,
       boxSelectionEnabled: false, autoungrabify: true, autounselectify: true,
     });
+    cy.on("viewport", () => byId(`pane-${name}`).classList.toggle("small", cy.zoom() < 0.55));
     return { name, part, drawing, cy, box, cursor: -1, leaves: false };
   }
 
@@ -304,12 +306,18 @@
     }
   }
 
+  // An edge with its text.
+  const edgeAt = (pane, at) => pane.cy.getElementById(`e${at}`).union(pane.cy.getElementById(`t${at}`));
+
   const both = () => Object.values(panes).filter((pane) => pane);
 
   // ---- what edges show -----------------------------------------------------------------------
 
-  function edgeNumber(one, given) {
+  let isLastStep = true; // of the merge log; before it the probabilities are not those of the tree
+
+  function edgeNumber(one, given, isCeg) {
     const info = byId("edge-info").value;
+    if (!isLastStep && !isCeg && info !== "n") return "";
     if (info === "none") return "";
     if (info === "n") return one.n === undefined ? "" : count(one.n);
     if (info === "interval") return interval(one);
@@ -332,7 +340,6 @@
       pane.cy.batch(() => {
         pane.drawing.edges.forEach((drawn, at) => {
           const one = edges[at];
-          const element = pane.cy.getElementById(`e${at}`);
           if (one === undefined) return; // leads from a collapsed node
           let given = null;
           let flow = 1;
@@ -340,10 +347,10 @@
             given = isCeg ? now.edge(one.edge) : tree.edge[at];
             flow = given * reaches(drawn.s);
           } else if (isGiven()) flow = 0;
-          const text = edgeNumber(one, given);
-          element.data("label", [...drawn.lines, ...(text ? [text] : [])].join("\n"));
-          element.data("width", isGiven() ? thickness(5 * flow) : thickness(drawn.width));
-          element.toggleClass("never", flow === 0);
+          const text = edgeNumber(one, given, isCeg);
+          pane.cy.getElementById(`t${at}`).data("label", [...drawn.lines, ...(text ? [text] : [])].join("\n"));
+          pane.cy.getElementById(`e${at}`).data("width", isGiven() ? thickness(5 * flow) : thickness(drawn.width));
+          edgeAt(pane, at).toggleClass("never", flow === 0);
         });
         pane.drawing.nodes.forEach((drawn, at) => {
           pane.cy.getElementById(`n${at}`).toggleClass("never", reaches(at) === 0);
@@ -382,7 +389,9 @@
           const isIt = selected.pane === pane.name && selected.at === at;
           if (isIt) {
             element.addClass("chosen");
-            element.outgoers("edge").addClass("lit");
+            pane.drawing.edges.forEach((edge, index) => {
+              if (edge.s === at) edgeAt(pane, index).addClass("lit");
+            });
             pane.cursor = at;
           }
         });
@@ -391,7 +400,7 @@
           pane.cy.edges().addClass("dim");
         }
         if (selected.kind === "found" && selected.edges) {
-          selected.edges[pane.name].forEach((at) => pane.cy.getElementById(`e${at}`).removeClass("dim").addClass("lit"));
+          selected.edges[pane.name].forEach((at) => edgeAt(pane, at).removeClass("dim").addClass("lit"));
         }
       });
     }
@@ -577,6 +586,7 @@
     const isLeaf = one.variable === null;
     box.append(el("h2", {}, `${isLeaf ? "Leaf" : "Situation"} ${one.name}`, isLeaf ? "" : ": ", words(one.variable || "")),
       el("p", {}, words(one.path || "everybody (the root)")));
+    if (!isLastStep) box.append(el("p", { class: "notice" }, "What follows is of the last merge, not of the step shown."));
     const line = el("p", {}, one.n === null ? "" : `${count(one.n)} people reach it. `);
     if (one.position) line.append("Position ", positionButton(one.position), " ");
     if (one.stage !== null) line.append(stageButton(one.stage));
@@ -771,7 +781,8 @@
           pane.cy.getElementById(`n${at}`).addClass("gone");
           if (isCeg || all[at].variable !== null) hidden += 1;
         });
-        pane.drawing.edges.forEach((edge) => {
+        pane.drawing.edges.forEach((edge, at) => {
+          pane.cy.getElementById(`t${at}`).toggleClass("gone", isGone(edge.s) || isGone(edge.t));
           if (isGone(edge.t)) pane.cy.getElementById(`n${edge.s}`).addClass("cut");
         });
       });
@@ -842,6 +853,8 @@
       const size = new Map();
       group.forEach((root) => size.set(root, (size.get(root) || 0) + 1));
       const isLast = step === last;
+      isLastStep = isLast;
+      refreshEdges();
       panes.tree.cy.batch(() => {
         panes.tree.drawing.nodes.forEach((node, at) => {
           const one = drawnVertices[at];
@@ -856,7 +869,6 @@
         });
         if (panes.ceg) panes.ceg.cy.elements().toggleClass("never", !isLast);
       });
-      if (isLast) refreshEdges();
       const left = `${counted(size.size, "stage")}`;
       if (step === 0) told.textContent = `Before the first merge: ${left}.`;
       else {
@@ -977,6 +989,17 @@
     return el("td", { class: "number", title: String(value), "data-value": String(value) },
       isProbability ? probability(value) : value.toLocaleString("en", { maximumFractionDigits: 4 }));
   }
+
+  // ---- on paper ------------------------------------------------------------------------------
+
+  // Paper gets a picture of the whole of each graph: the canvas has the size of the screen.
+  window.addEventListener("beforeprint", () => {
+    for (const pane of both()) {
+      const image = pane.cy.png({ full: true, bg: "#ffffff", maxWidth: 2400, maxHeight: 3400 });
+      pane.box.after(el("img", { class: "printed", alt: pane.box.getAttribute("aria-label"), src: image }));
+    }
+  });
+  window.addEventListener("afterprint", () => document.querySelectorAll(".printed").forEach((one) => one.remove()));
 
   // ---- tabs and start ------------------------------------------------------------------------
 

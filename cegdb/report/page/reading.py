@@ -77,8 +77,8 @@ class Content:
         where they lead, the sink last.
     drawn
         Ids of the positions drawn.
-    n_positions, n_edges
-        How many there are, the sink not counted.
+    n_positions, n_situations, n_edges
+        How many there are, the sink and the leaves not counted.
     n_stages
         How many the CEG has.
     stages, stage_edges
@@ -92,7 +92,7 @@ class Content:
     members
         Position and situation, of some situations of each position drawn.
     is_whole
-        Whether no number is hidden.
+        Whether no probability is hidden.
     first
         The first rows of the views ``positions`` and ``ceg_edges``, whole, by view.
     """
@@ -101,6 +101,7 @@ class Content:
     edges: list[dict[str, Any]]
     drawn: set[int]
     n_positions: int
+    n_situations: int
     n_edges: int
     n_stages: int
     stages: list[dict[str, Any]]
@@ -164,9 +165,12 @@ def read(store: Store, chain: Chain, min_n: int | None, limits: Limits) -> Conte
             "temp.page_ceg_edge where source_id in (from temp.page_shown) "
             "order by source_id, label_id, target_id",
         )
-        ((n_positions, n_edges, n_hidden),) = steps.rows(
-            "select (select count(stage_id) from temp.page_position), count(*), "
-            "count(*) - count(probability) + count(*) - count(n) from temp.page_ceg_edge"
+        ((n_positions, n_situations, n_edges, n_hidden),) = steps.rows(
+            "select any_value(p.n_positions), any_value(p.n_situations), count(*), "
+            "count(*) - count(probability) from temp.page_ceg_edge "
+            "cross join (select count(*) as n_positions, "
+            "cast(sum(n_situations) as bigint) as n_situations "
+            "from temp.page_position where stage_id is not null) as p"
         )
         first = {
             "positions": _named(
@@ -230,6 +234,7 @@ def read(store: Store, chain: Chain, min_n: int | None, limits: Limits) -> Conte
         edges,
         drawn,
         n_positions,
+        n_situations,
         n_edges,
         len(stages),
         [one for one in stages if one["stage_id"] in told],
