@@ -10,10 +10,10 @@ from cegdb.graphs.layout import layout
 from cegdb.graphs.texts import text_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from cegdb.graphs.convert import Graph
-    from cegdb.graphs.layout import Layout
+    from cegdb.graphs.layout import Layout, Measure
     from cegdb.report.page.reading import Content
 
 _SIZE: Final = 10.0
@@ -128,11 +128,15 @@ def tree_drawing(content: Content) -> dict[str, Any]:
     return found
 
 
-def _measure(edge_texts: set[tuple[str, ...]], *, is_tall: bool) -> Callable[[Any], Any]:
+def _measure(edge_texts: set[tuple[str, ...]], *, is_tall: bool) -> Measure:
     """Return how large texts are; below an edge's label is room for any number."""
 
-    def measure(lines: Sequence[str]) -> tuple[float, float]:
+    def measure(lines: Sequence[str], *, bold: bool = False) -> tuple[float, float]:
+        if bold:
+            lines = tuple(text_lines(lines))
         width, n_lines = max(map(text_width, lines), default=0.0), len(lines)
+        if bold:
+            return 1.1 * width, n_lines * _LINE
         if tuple(lines) in edge_texts:
             return max(width, text_width(_NUMBER)) + 2, (n_lines + 1) * _LINE
         return width, max(n_lines, 2 if is_tall else 1) * _LINE
@@ -175,7 +179,8 @@ def _plain(
             }
         )
     columns = [
-        {"lines": list(one.lines), **_rounded(x=one.x, w=one.width)} for one in found.columns
+        {"lines": list(text_lines(one.lines)), **_rounded(x=one.x, w=one.width)}
+        for one in found.columns
     ]
     return {
         "nodes": nodes,
