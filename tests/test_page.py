@@ -372,7 +372,7 @@ def test_a_click_tells_of_a_position_and_lights_up_its_situations_and_stage(
     page.mouse.click(*page.evaluate(f"({PRESSED})('ceg')('w9')"))
     told = page.inner_text("#selection")
     assert told.startswith("Position w9: w")
-    assert "233 people pass it, from 5 situations." in told
+    assert "Passed by 233 people, from 5 situations." in told
     rows = ceg.situation_positions.query("position == 'w9'")
     assert sorted(page.evaluate(LIT, "tree")) == sorted(rows["situation"])
     for row in rows.itertuples():

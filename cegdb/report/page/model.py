@@ -176,7 +176,8 @@ def _ceg(
     members: dict[int, list[int]] = {}
     for position_id, vertex_id in content.members:
         members.setdefault(position_id, []).append(vertex_id)
-    if len(content.drawn) < content.n_positions:
+    drawing = _drawing(ceg_drawing, content, "CEG", notices)
+    if drawing is not None and len(content.drawn) < content.n_positions:
         notices.append(
             f"The CEG is drawn in part: {len(content.drawn):,} of its "
             f"{counted(content.n_positions, 'position')}, those that most people pass. Nodes "
@@ -206,7 +207,7 @@ def _ceg(
             for one in content.edges
         ],
         "total": content.n_positions,
-        "drawing": _drawing(ceg_drawing, content, "CEG", notices),
+        "drawing": drawing,
     }
 
 
@@ -222,7 +223,8 @@ def _tree(
     vertices = {one["vertex_id"]: one for one in content.vertices}
     position_at = {one["position_id"]: one["position"] for one in content.positions}
     stage_edge = {(one["stage_id"], one["label_id"]): one for one in content.stage_edges}
-    if content.hidden:
+    drawing = _drawing(tree_drawing, content, "staged tree", notices)
+    if drawing is not None and content.hidden:
         which = "that most people reach" if min_n is None else "next to the root"
         kept = len({one["parent_id"] for one in content.tree_edges})
         notices.append(
@@ -264,7 +266,7 @@ def _tree(
         ],
         "edges": edges,
         "total": content.n_situations,
-        "drawing": _drawing(tree_drawing, content, "staged tree", notices),
+        "drawing": drawing,
     }
 
 

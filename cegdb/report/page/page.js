@@ -14,6 +14,8 @@
   const count = (n) => (n === null ? HIDDEN : n.toLocaleString("en"));
   const counted = (n, word) => `${count(n)} ${n === 1 ? word : word + "s"}`;
 
+  const people = (n) => (n === 1 ? "1 person" : `${count(n)} people`);
+
   function probability(value) {
     if (value === null || value === undefined) return HIDDEN;
     if (value === 0 || Math.abs(value - 1) < 1e-12) return value.toFixed(0);
@@ -261,6 +263,8 @@
     return { name, part, drawing, cy, box, cursor: -1, leaves: false };
   }
 
+  const more = (n) => el("p", { class: "soft" }, `and ${count(n)} more`);
+
   const stageLook = (stage) => ({
     colour: stage === null || stage === undefined || !model.stages[stage].shared
       ? "#ffffff" : model.stages[stage].colour,
@@ -483,14 +487,14 @@
 
   function positionButton(name) {
     const at = positionAt.get(name);
-    if (at === undefined) return words(name);
+    if (at === undefined || !panes.ceg) return words(name);
     return el("button", { type: "button", on: () => choosePosition(at) }, name === "w_inf" ? "w\u221e" : name);
   }
 
   function situationItem(one) {
     const at = drawnVertices.indexOf(one);
     return el("li", {},
-      at < 0 ? el("span", {}, one.name) : el("button", { type: "button", on: () => chooseSituation(at) }, one.name),
+      at < 0 || !panes.tree ? el("span", {}, one.name) : el("button", { type: "button", on: () => chooseSituation(at) }, one.name),
       words(one.path || "everybody (the root)", "words"),
       one.n === null ? "" : el("span", { class: "number" }, `n ${count(one.n)}`));
   }
@@ -568,16 +572,15 @@
     }
     const stage = model.stages[one.stage];
     box.append(el("h2", {}, `Position ${one.name}`, one.variable === null ? "" : ": ", words(one.variable || "")),
-      el("p", {}, `${count(one.n)} people pass it, from ${counted(one.situations, "situation")}. `, stageButton(one.stage)));
+      el("p", {}, `Passed by ${people(one.n)}, from ${counted(one.situations, "situation")}. `, stageButton(one.stage)));
     const reached = reachedLine(one.node, null);
     if (reached) box.append(reached);
     box.append(el("h3", {}, "Where it leads"), leads(panes.ceg, at, one.stage));
     const members = one.members.map((id) => vertexOf.get(id));
-    const more = one.situations - members.length;
     box.append(el("h3", {}, "Its situations"), el("ul", { class: "list" }, ...members.map(situationItem)));
-    if (more > 0) box.append(el("p", { class: "soft" }, `and ${count(more)} more`));
+    if (members.length < one.situations) box.append(more(one.situations - members.length));
     box.dataset.spoken = `Position ${one.name}, asks ${visible(one.variable || "several variables")}, `
-      + `stage ${visible(stage.name)}, ${count(one.n)} people, ${counted(one.situations, "situation")}; ${spoken(panes.ceg, at)}`;
+      + `stage ${visible(stage.name)}, ${people(one.n)}, ${counted(one.situations, "situation")}; ${spoken(panes.ceg, at)}`;
   }
 
   function showSituation(box, at) {
@@ -587,7 +590,7 @@
     box.append(el("h2", {}, `${isLeaf ? "Leaf" : "Situation"} ${one.name}`, isLeaf ? "" : ": ", words(one.variable || "")),
       el("p", {}, words(one.path || "everybody (the root)")));
     if (!isLastStep) box.append(el("p", { class: "notice" }, "What follows is of the last merge, not of the step shown."));
-    const line = el("p", {}, one.n === null ? "" : `${count(one.n)} people reach it. `);
+    const line = el("p", {}, one.n === null ? "" : `Reached by ${people(one.n)}. `);
     if (one.position) line.append("Position ", positionButton(one.position), " ");
     if (one.stage !== null) line.append(stageButton(one.stage));
     box.append(line);
@@ -596,21 +599,21 @@
     if (hides) box.append(el("p", {}, `${counted(hides, "situation")}, itself and those below it, are not drawn.`));
     else if (!isLeaf) box.append(el("h3", {}, "Where it leads"), leads(panes.tree, at, one.stage));
     box.dataset.spoken = `${isLeaf ? "Leaf" : "Situation"} ${one.name}: ${visible(one.path || "everybody")}`
-      + `${one.n === null ? "" : `, ${count(one.n)} people`}; ${spoken(panes.tree, at)}`;
+      + `${one.n === null ? "" : `, ${people(one.n)}`}; ${spoken(panes.tree, at)}`;
   }
 
   function showStage(box, stage) {
     const one = model.stages[stage];
     box.append(el("h2", {}, swatch(stageLook(stage).colour), words(`Stage ${one.name}`), one.variable === null ? "" : ": ", words(one.variable || "")),
-      el("p", {}, `${count(one.n)} people, ${counted(one.situations, "situation")} in ${counted(one.positions, "position")}.`),
+      el("p", {}, `${people(one.n)}, ${counted(one.situations, "situation")} in ${counted(one.positions, "position")}.`),
       el("h3", {}, "Probabilities with 95 % interval"), stageBars(stage));
     if (model.given !== null) box.append(el("p", { class: "soft" }, "Given evidence there are no intervals."));
-    const members = vertices.filter((vertex) => vertex.stage === stage);
-    const at = positions.filter((position) => position.stage === stage);
+    const members = vertices.filter((vertex) => vertex.stage === stage).slice(0, 200);
+    const at = positions.filter((position) => position.stage === stage).slice(0, 200);
     box.append(el("h3", {}, "Its positions"), el("p", { class: "chips" }, ...at.map((position) => positionButton(position.name))));
-    if (at.length < one.positions) box.append(el("p", { class: "soft" }, `and ${count(one.positions - at.length)} more`));
+    if (at.length < one.positions) box.append(more(one.positions - at.length));
     box.append(el("h3", {}, "Its situations"), el("ul", { class: "list" }, ...members.map(situationItem)));
-    if (members.length < one.situations) box.append(el("p", { class: "soft" }, `and ${count(one.situations - members.length)} more`));
+    if (members.length < one.situations) box.append(more(one.situations - members.length));
     box.dataset.spoken = `Stage ${visible(one.name)}: ${counted(one.situations, "situation")} light up; `
       + one.edges.map((edge) => `${visible(edge.label)} ${probability(edge.probability)}`).join(", ");
   }

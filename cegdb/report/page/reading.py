@@ -60,7 +60,7 @@ class Limits(NamedTuple):
     """
 
     edges: int = 2_000
-    overview: int = 100
+    overview: int = 60
     situations: int = 20
     rows: int = 1_000
     evidence: int = 20_000

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _WALKED: Final = 100_000
 """The most situations whose paths are walked for a table of which a page shows a part."""
 
+_LONGEST: Final = 2_000
 _LEFT_OUT: Final = frozenset({"fingerprints"})
 
 _TABLES: Final = (
@@ -100,13 +101,19 @@ def told(chain: Chain, min_n: int | None) -> list[dict[str, Any]]:
                 "lines": [line for line in lines if not line.startswith("note: ")],
                 "notes": [line[6:] for line in lines if line.startswith("note: ")],
                 "settings": [
-                    [key, json.dumps(value, ensure_ascii=False, default=str)]
+                    [key, _shortened(json.dumps(value, ensure_ascii=False, default=str))]
                     for key, value in sorted(one["settings"].items())
                     if key not in _LEFT_OUT and value not in (None, [], {}, False)
                 ],
             }
         )
     return found
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[:_LONGEST]} \u2026 ({len(text):,} characters in all)"
 
 
 def tables(
