@@ -140,14 +140,17 @@ def test_stages_and_situations_are_those_of_the_views(made: Database) -> None:
                 "low": row.low,
                 "high": row.high,
             }
-    told = {one["name"]: one for one in found["tree"]["vertices"] if one["variable"]}
+    vertices = {one["id"]: one for one in found["tree"]["vertices"]}
+    told = {one["name"]: one for one in vertices.values() if one["variable"]}
     rows = ceg.situation_positions
     assert len(told) == len(rows)
     for row in rows.itertuples():
         one = told[row.situation]
-        assert [step.split(" = ")[1] for step in one["path"].split(", ") if step] == list(
-            row.labels
-        )
+        path, vertex = [], one
+        while vertex["parent"] is not None:
+            path.append(vertex["label"])
+            vertex = vertices[vertex["parent"]]
+        assert path[::-1] == list(row.labels)
         assert (one["n"], one["position"]) == (row.n, row.position)
         assert found["stages"][one["stage"]]["name"] == row.stage
 
@@ -428,7 +431,7 @@ def test_search_collapse_edges_steps_and_tabs_do_what_they_say(
     page.evaluate(
         "window.copied = ''; navigator.clipboard.writeText = async (t) => { copied = t }"
     )
-    page.click(".copy >> nth=0")
+    page.click("#tables .copy >> nth=0")
     assert page.evaluate("copied").endswith(
         "where ceg = 'gated'\norder by stage_id is null, position_id"
     )

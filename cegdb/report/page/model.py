@@ -222,7 +222,12 @@ def _tree(
     ends = {0} | {one["child_id"] for one in content.tree_edges}
     vertices = {one["vertex_id"]: one for one in content.vertices}
     position_at = {one["position_id"]: one["position"] for one in content.positions}
-    stage_edge = {(one["stage_id"], one["label_id"]): one for one in content.stage_edges}
+    n_edges: dict[int, int] = {}
+    place_of: dict[tuple[int, int], int] = {}
+    for one in content.stage_edges:
+        place = n_edges.get(one["stage_id"], 0)
+        place_of[one["stage_id"], one["label_id"]] = place
+        n_edges[one["stage_id"]] = place + 1
     drawing = _drawing(tree_drawing, content, "staged tree", notices)
     if drawing is not None and content.hidden:
         which = "that most people reach" if min_n is None else "next to the root"
@@ -236,19 +241,14 @@ def _tree(
     edges = []
     for one in content.tree_edges:
         parent = vertices[one["parent_id"]]
-        numbers = stage_edge.get((parent["stage_id"], one["label_id"]), {})
         edges.append(
             {
                 "label": one["label"],
                 "n": one["n"],
-                **{
-                    key: plain(numbers.get(key))
-                    for key in ("share", "probability", "low", "high")
-                },
+                "of": place_of[parent["stage_id"], one["label_id"]],
                 "edge": edge_of.get((parent["position_id"], one["label_id"])),
             }
         )
-    paths = _paths(content)
     return {
         "vertices": [
             {
@@ -256,7 +256,8 @@ def _tree(
                 "name": one["vertex"],
                 "variable": one["variable"],
                 "n": one["n"],
-                "path": paths[one["vertex_id"]],
+                "parent": one["parent_id"],
+                "label": one["label"],
                 "stage": stage_at.get(one["stage_id"]),
                 "position": position_at.get(one["position_id"]),
                 "node": node_of.get(one["position_id"]),
@@ -268,18 +269,3 @@ def _tree(
         "total": content.n_situations,
         "drawing": drawing,
     }
-
-
-def _paths(content: Content) -> dict[int, str]:
-    """Return the answers that lead to each vertex, in words."""
-    vertices = {one["vertex_id"]: one for one in content.vertices}
-    found: dict[int, str] = {}
-    for one in content.vertices:
-        parent = vertices.get(one["parent_id"])
-        if parent is None:
-            found[one["vertex_id"]] = ""
-            continue
-        before = found[parent["vertex_id"]]
-        step = f"{parent['variable']} = {one['label']}"
-        found[one["vertex_id"]] = f"{before}, {step}" if before else step
-    return found

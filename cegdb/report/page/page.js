@@ -178,7 +178,7 @@
       width: "data(width)", "line-color": "#7a7a7a", "target-arrow-color": "#7a7a7a",
       "target-arrow-shape": "triangle", "arrow-scale": 0.55 } },
     { selector: ".cut", style: { "border-style": "dashed", "border-width": 2 } },
-    { selector: ".never", style: { opacity: 0.25 } },
+    { selector: ".never, .past", style: { opacity: 0.25 } },
     { selector: ".dim", style: { opacity: 0.3 } },
     { selector: ".lit", style: {
       "border-width": 3, "border-color": "#000000", "underlay-color": "#0b57a4",
@@ -276,6 +276,18 @@
   const positionAt = new Map(positions.map((one, at) => [one.name, at]));
   const panes = {};
 
+  // Vertices come after their parents; an edge of the tree has the numbers of its stage.
+  for (const one of vertices) {
+    const parent = vertexOf.get(one.parent);
+    const step = parent === undefined ? "" : `${parent.variable} = ${one.label}`;
+    one.path = parent === undefined || !parent.path ? step : `${parent.path}, ${step}`;
+  }
+  (model.tree.drawing === null ? [] : model.tree.drawing.edges).forEach((drawn, at) => {
+    const edge = model.tree.edges[at];
+    const { share, probability: mean, low, high } = model.stages[drawnVertices[drawn.s].stage].edges[edge.of];
+    Object.assign(edge, { share, probability: mean, low, high });
+  });
+
   function refit(pane) {
     pane.cy.resize();
     pane.cy.fit(pane.cy.elements(":visible"), 12);
@@ -292,8 +304,8 @@
     }
     for (const pane of Object.values(panes)) {
       if (!pane) continue;
-      pane.cy.on("tap", "node", (event) => choose(pane, event.target.data("at")));
-      pane.cy.on("tap", "edge", (event) => choose(pane, pane.drawing.edges[event.target.data("at")].s));
+      pane.cy.on("tap", "node", (event) => choose(pane, event.target.data("at"), true));
+      pane.cy.on("tap", "edge", (event) => choose(pane, pane.drawing.edges[event.target.data("at")].s, true));
       pane.cy.on("tap", (event) => { if (event.target === pane.cy) unselect(); });
       pane.box.addEventListener("keydown", (event) => onKey(pane, event));
       pane.box.addEventListener("mousedown", () => pane.box.focus({ preventScroll: true }));
@@ -410,9 +422,11 @@
     }
   }
 
-  function choose(pane, at) {
+  // On a small screen a tap goes on to what is told; the keyboard stays in the graph.
+  function choose(pane, at, isTap) {
     if (pane.name === "ceg") choosePosition(at);
     else chooseSituation(at);
+    if (isTap) byId("selection").scrollIntoView({ block: "nearest" });
   }
 
   function choosePosition(at) {
@@ -441,6 +455,7 @@
   function changed() {
     mark();
     showSelection();
+    document.querySelector("aside").scrollTop = 0;
   }
 
   // ---- what is told of the selected one --------------------------------------------------------
@@ -545,7 +560,6 @@
     if (selected.kind === "stage") showStage(box, selected.stage);
     else if (selected.pane === "ceg") showPosition(box, selected.at);
     else showSituation(box, selected.at);
-    box.scrollIntoView({ block: "nearest" });
     say(box.dataset.spoken);
   }
 
@@ -589,7 +603,7 @@
     const isLeaf = one.variable === null;
     box.append(el("h2", {}, `${isLeaf ? "Leaf" : "Situation"} ${one.name}`, isLeaf ? "" : ": ", words(one.variable || "")),
       el("p", {}, words(one.path || "everybody (the root)")));
-    if (!isLastStep) box.append(el("p", { class: "notice" }, "What follows is of the last merge, not of the step shown."));
+    warnOfStep(box);
     const line = el("p", {}, one.n === null ? "" : `Reached by ${people(one.n)}. `);
     if (one.position) line.append("Position ", positionButton(one.position), " ");
     if (one.stage !== null) line.append(stageButton(one.stage));
@@ -602,8 +616,13 @@
       + `${one.n === null ? "" : `, ${people(one.n)}`}; ${spoken(panes.tree, at)}`;
   }
 
+  function warnOfStep(box) {
+    if (!isLastStep) box.append(el("p", { class: "notice" }, "What follows is of the last merge, not of the step shown."));
+  }
+
   function showStage(box, stage) {
     const one = model.stages[stage];
+    warnOfStep(box);
     box.append(el("h2", {}, swatch(stageLook(stage).colour), words(`Stage ${one.name}`), one.variable === null ? "" : ": ", words(one.variable || "")),
       el("p", {}, `${people(one.n)}, ${counted(one.situations, "situation")} in ${counted(one.positions, "position")}.`),
       el("h3", {}, "Probabilities with 95 % interval"), stageBars(stage));
@@ -655,7 +674,8 @@
       return;
     }
     box.append(el("p", { class: "soft" }, isGiven() ? "The line in a bar: without evidence."
-      : "Click answers: what is known changes all probabilities. Several answers of a variable mean any of them."));
+      : "Click answers: what is known changes all probabilities. Several answers of a variable mean any of them. "
+        + "Who is never asked a variable answers it with \u201cnot applicable\u201d."));
     inference.variables.forEach((variable, at) => {
       const known = evidence.get(at) || new Set();
       const rows = el("div", { class: "bars" });
@@ -870,7 +890,7 @@
           const element = panes.tree.cy.getElementById(`n${at}`);
           element.data({ colour, ink: ink(colour), label: lines.join("\n") });
         });
-        if (panes.ceg) panes.ceg.cy.elements().toggleClass("never", !isLast);
+        if (panes.ceg) panes.ceg.cy.elements().toggleClass("past", !isLast);
       });
       const left = `${counted(size.size, "stage")}`;
       if (step === 0) told.textContent = `Before the first merge: ${left}.`;
@@ -931,6 +951,16 @@
       if (one.settings.length) {
         card.append(el("details", {}, el("summary", {}, "Settings"), el("dl", {},
           ...one.settings.flatMap(([key, value]) => [el("dt", {}, visible(key)), el("dd", {}, visible(value))]))));
+      }
+      box.append(card);
+    }
+    const withSql = model.tables.filter((table) => table.sql);
+    if (withSql.length) {
+      const card = el("div", { class: "card", id: "about-sql" }, el("h2", {}, "SQL of the tables"),
+        el("p", { class: "soft" }, "For cegdb sql DB, db.sql or any DuckDB client; the rows are under Tables and SQL."));
+      for (const table of withSql) {
+        card.append(el("details", {}, el("summary", {}, table.title), el("pre", { class: "sql" }, table.sql),
+          el("div", { class: "bar-of-buttons" }, copyButton(table.sql))));
       }
       box.append(card);
     }
