@@ -461,7 +461,35 @@ def test_hostile_texts_and_given_cegs_show_literally(
     for tab in ("about", "tables"):
         page.click(f"#tab-{tab}")
         assert name in page.inner_text(f"#{tab}")
+    if name == FACT:
+        page.click("[data-view='situation_positions'] button:has-text('Later')")
+        assert "rows 26 to " in page.inner_text("[data-view='situation_positions']")
     assert page.evaluate("window.hacked") is None
+
+
+def test_a_page_of_a_part_tells_of_all_that_it_draws(
+    opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = Limits(edges=12, overview=12, rows=30, situations=1)
+    monkeypatch.setattr("cegdb.report.page.reading.Limits", lambda: few)
+    page = opened("gated")
+    assert page.locator("#notices .notice").count() == 2
+    page.get_by_title("z = u", exact=True).click()
+    for name, texts in (("ceg", " not drawn"), ("tree", "are not drawn")):
+        page.focus(f"#graph-{name}")
+        told = page.evaluate(
+            """(name) => {
+              const graph = document.getElementById(`graph-${name}`);
+              const { cy } = graph._cyreg;
+              return cy.nodes().not('.text').not('.column').map(() => {
+                graph.dispatchEvent(new KeyboardEvent('keydown', { key: 'Tab' }));
+                return document.getElementById('selection').textContent;
+              });
+            }""",
+            name,
+        )
+        assert sum(texts in one for one in told) >= 1
+        assert len(set(told)) == len(told)
 
 
 def test_with_hidden_counts_evidence_is_off(opened: Callable[..., Any]) -> None:
