@@ -161,6 +161,7 @@ def test_with_min_n_the_file_holds_what_is_shown_of_the_ceg_and_no_other_count(
     found = model_of(ceg, 67)
     names, rows = ceg.rows("ceg_edges", min_n=67)
     shown = [dict(zip(names, row, strict=True)) for row in rows]
+    # Labels of the data have their ids in level order.
     for edge, row in zip(found["ceg"]["edges"], shown, strict=True):
         for key in ("n", "share", "probability", "low", "high"):
             assert edge[key] == row[key]

@@ -148,6 +148,7 @@ def read(store: Store, chain: Chain, min_n: int | None, limits: Limits) -> Conte
             ("page_ceg_edge", shown_edges),
         ):
             steps.create(table, f"select * from {relation} where ceg = $ceg", where)  # noqa: S608
+        steps.run("page_level", survey_id=chain.survey["survey_id"])
         steps.create_from("page_shown", {"position_id": _drawn(steps, limits)})
         positions = _named(
             steps,
@@ -162,8 +163,9 @@ def read(store: Store, chain: Chain, min_n: int | None, limits: Limits) -> Conte
         edges = _named(
             steps,
             _EDGE,
-            "temp.page_ceg_edge where source_id in (from temp.page_shown) "
-            "order by source_id, label_id, target_id",
+            "temp.page_ceg_edge left join temp.page_level using (variable, label_id) "
+            "where source_id in (from temp.page_shown) "
+            "order by source_id, place nulls last, label_id",
         )
         ((n_positions, n_situations, n_edges, n_hidden),) = steps.rows(
             "select any_value(p.n_positions), any_value(p.n_situations), count(*), "
