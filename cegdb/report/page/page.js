@@ -166,7 +166,9 @@
     { selector: "node.sink", style: { shape: "ellipse", "border-style": "double", "border-width": 3 } },
     { selector: "node.collapsed", style: { "border-style": "dashed", "background-color": "#f4f4f2" } },
     { selector: "node.column", style: {
-      "background-opacity": 0, "border-width": 0, color: "#404040", "font-weight": "bold", events: "no" } },
+      "background-opacity": 0, "border-width": 0, color: "#404040", "font-weight": "bold", events: "no",
+      display: "none" } }, // on screen they stand above the graph, wherever it is moved: `heads`
+    { selector: "node.column.paper", style: { display: "element" } },
     // The text of an edge is a vertex of its own: no other edge strikes through it.
     { selector: "node.text", style: {
       "background-opacity": 0, "border-width": 0, "underlay-opacity": 0, color: "#1b1b1b", events: "no",
@@ -226,6 +228,28 @@
     };
   }
 
+  // The names of the variables over their columns; no longer than the columns are apart.
+  function heads(drawing, box) {
+    const columns = drawing.columns.map((one) => ({ x: one.x, text: one.lines.join("") }))
+      .sort((a, b) => a.x - b.x);
+    const spans = columns.map((one) => {
+      const span = words(one.text, "head");
+      span.title = visible(one.text);
+      return span;
+    });
+    box.before(el("div", { class: "heads" }, ...spans));
+    return (zoom, pan) => columns.forEach(({ x }, at) => {
+      const gaps = [columns[at - 1], columns[at + 1]].filter((one) => one).map((one) => Math.abs(one.x - x));
+      const room = Math.min(...gaps, 400) * zoom - 4;
+      const middle = x * zoom + pan;
+      spans[at].hidden = room < 18;
+      spans[at].style.maxWidth = `${room}px`;
+      const half = spans[at].offsetWidth / 2; // a name whose column is in sight is whole
+      const end = box.clientWidth - half;
+      spans[at].style.left = `${middle < 0 || middle > box.clientWidth ? middle : Math.max(half, Math.min(end, middle))}px`;
+    });
+  }
+
   function makePane(name, part, looks) {
     const { drawing } = part;
     const box = byId(`graph-${name}`);
@@ -259,7 +283,11 @@
       container: box, elements, style: STYLE, layout: { name: "preset", fit: false }, minZoom: 0.02, maxZoom: 5,
       boxSelectionEnabled: false, autoungrabify: true, autounselectify: true,
     });
-    cy.on("viewport", () => byId(`pane-${name}`).classList.toggle("small", cy.zoom() < 0.55));
+    const place = heads(drawing, box);
+    cy.on("viewport resize", () => {
+      byId(`pane-${name}`).classList.toggle("small", cy.zoom() < 0.55);
+      place(cy.zoom(), cy.pan().x);
+    });
     return { name, part, drawing, cy, box, cursor: -1, leaves: false };
   }
 
@@ -1028,7 +1056,9 @@
   // Paper gets a picture of the whole of each graph: the canvas has the size of the screen.
   window.addEventListener("beforeprint", () => {
     for (const pane of both()) {
+      pane.cy.nodes(".column").addClass("paper");
       const image = pane.cy.png({ full: true, bg: "#ffffff", maxWidth: 2400, maxHeight: 3400 });
+      pane.cy.nodes(".column").removeClass("paper");
       pane.box.after(el("img", { class: "printed", alt: pane.box.getAttribute("aria-label"), src: image }));
     }
   });
