@@ -83,6 +83,7 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
         ceg = staged.to_ceg()
         ceg.recover()
         ceg.cuts()
+        ceg.report(tmp_path / "page.html")
         survey.test_independence("c", "b", given=["a"])
         ceg.given(b="z").save("given").given(visits("w1")).save("given both")
         ceg.effect("a", {"c": "p"}, draws=2)

@@ -8,6 +8,7 @@ from cegdb import ceg as ceg_room
 from cegdb.api.causal import Causal
 from cegdb.api.independent import Independent
 from cegdb.api.overviewed import Overviewed
+from cegdb.api.paged import Paged
 from cegdb.api.plotted import PlottedPositions
 from cegdb.api.rows import Answering
 from cegdb.errors import GraphError, NetworkError
@@ -27,14 +28,15 @@ if TYPE_CHECKING:
     from cegdb.store.objects import Kind
 
 
-class ChainEventGraph(PlottedPositions, Overviewed, Independent, Causal, Answering):
+class ChainEventGraph(PlottedPositions, Overviewed, Independent, Causal, Answering, Paged):
     """A Chain Event Graph: positions, edges, and the steps that led to it.
 
     Ask it for probabilities (`probability`, `marginals`, `distribution`,
     `most_probable_paths`), also when something is known (`given`) or set from outside (`do`,
     `effect`, `adjustment`); what depends on what (`explain`, `cuts`, `independence`,
     `test_independence`); of rows (`assign`, `complete`, `score`, `classify`); for synthetic
-    rows (`sample`). Draw, plot or export it (`draw`, `plot_flow`, `export`, `to_networkx`).
+    rows (`sample`). Draw, plot or export it (`draw`, `plot_flow`, `export`, `to_networkx`);
+    look at it in a browser (`report`).
     """
 
     kind: Kind = "ceg"

@@ -13,6 +13,7 @@ from cegdb.cli import (
     orders,
     plotting,
     questions,
+    reporting,
     rows,
     sampling,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "orders",
     "plotting",
     "questions",
+    "reporting",
     "rows",
     "sampling",
 ]

@@ -1,0 +1,15 @@
+-- step:    page_level
+-- mode:    create
+-- purpose: The place of each label among the answers to a variable, by name.
+-- reads:   variable, level
+-- writes:  page_level(variable, label_id, place)
+-- params:  survey_id INTEGER, the survey
+-- source:  none
+select
+    v.name as variable,
+    l.label_id,
+    min(l.level_id) as place
+from cegdb.variable as v
+inner join cegdb.level as l on v.variable_id = l.variable_id
+where v.survey_id = $survey_id
+group by v.name, l.label_id

@@ -1,0 +1,20 @@
+-- step:    page_stage
+-- mode:    fetch
+-- purpose: The stages of a CEG, from its positions; n is missing where that of one of them is
+--          hidden.
+-- reads:   page_position
+-- writes:  page_stage(stage_id, stage, variable, colour, n, n_situations, n_positions)
+-- params:  none
+-- source:  none
+select
+    p.stage_id,
+    p.stage,
+    p.variable,
+    p.colour,
+    cast(if(count(p.n) = count(*), sum(p.n), null) as bigint) as n,
+    cast(sum(p.n_situations) as bigint) as n_situations,
+    count(*) as n_positions
+from temp.page_position as p
+where p.stage_id is not null
+group by p.stage_id, p.stage, p.variable, p.colour
+order by p.stage_id
