@@ -15,6 +15,7 @@ from cegdb.cli import main
 ASKING = [
     *("ask", "given", "assign", "complete", "score", "sample", "do"),
     *("explain", "cuts", "independence", "test-independence", "network", "plot"),
+    *("words", "cite"),
 ]
 README = Path(__file__).parents[1] / "README.md"
 

@@ -92,10 +92,12 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
         staged.to_ceg(stop="baseline")
         with monkeypatch.context() as narrow:
             narrow.setattr("cegdb.positions._BITS", 1)
-            staged.to_ceg()
+            narrow.setattr("cegdb.report.words.telling.MOST_COMPARED", 1)
+            staged.to_ceg().in_words()
         tree.learn_stages(method="csbhc", prior="path", hyperstages="paper")
         tree.set_stages({}, prior={("u",): 1.5}).to_ceg()
         other = tree.set_stages({("u",): "s", ("v",): "s"}, hyperstages="labels")
+        ceg.in_words("analyst")
         db.compare()
         db.compare(other, staged)
         staged.diff(other)

@@ -10,6 +10,7 @@ from cegdb.api.independent import Independent
 from cegdb.api.named import Drawn
 from cegdb.api.plotted import PlottedPositions
 from cegdb.api.rows import Answering
+from cegdb.api.worded import Worded
 from cegdb.errors import GraphError, NetworkError
 from cegdb.evidence import All, from_json
 from cegdb.store.objects import staging_of
@@ -27,14 +28,15 @@ if TYPE_CHECKING:
     from cegdb.store.objects import Kind
 
 
-class ChainEventGraph(PlottedPositions, Drawn, Independent, Causal, Answering):
+class ChainEventGraph(PlottedPositions, Drawn, Independent, Causal, Answering, Worded):
     """A Chain Event Graph: positions, edges, and the steps that led to it.
 
     Ask it for probabilities (`probability`, `marginals`, `distribution`,
     `most_probable_paths`), also when something is known (`given`) or set from outside (`do`,
     `effect`, `adjustment`); what depends on what (`explain`, `cuts`, `independence`,
     `test_independence`); of rows (`assign`, `complete`, `score`, `classify`); for synthetic
-    rows (`sample`). Draw, plot or export it (`draw`, `plot_flow`, `export`, `to_networkx`).
+    rows (`sample`). Draw, plot or export it (`draw`, `plot_flow`, `export`, `to_networkx`), or
+    have it told in words (`in_words`, `report_words`).
     """
 
     kind: Kind = "ceg"
@@ -93,6 +95,9 @@ class ChainEventGraph(PlottedPositions, Drawn, Independent, Causal, Answering):
         except NetworkError:
             statements = []
         return list(latest_first["sentence"]), statements
+
+    def _parent_sentences(self) -> list[str]:
+        return self._by_stages()[0]
 
     def _stage_names(self) -> dict[int, str]:
         from cegdb.query.explaining import names_of_stages

@@ -15,6 +15,7 @@ from cegdb.cli import (
     questions,
     rows,
     sampling,
+    wording,
 )
 from cegdb.cli.group import main
 
@@ -32,4 +33,5 @@ __all__ = [
     "questions",
     "rows",
     "sampling",
+    "wording",
 ]
