@@ -101,6 +101,7 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
         db.compare()
         db.compare(other, staged)
         staged.diff(other)
+        db.compare_in_words(staged, other)
         staged.inclusion(other)
         staged.cid(other)
         staged.stability(runs=2)

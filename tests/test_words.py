@@ -16,7 +16,8 @@ from click.testing import CliRunner
 import cegdb
 from cegdb.cli import main
 from cegdb.demo import DEMOS
-from cegdb.errors import CegdbError, GraphError, QueryError
+from cegdb.errors import CegdbError, GraphError, QueryError, StagingError
+from cegdb.report.words.comparing import compared, disagreements
 from cegdb.report.words.telling import read
 
 if TYPE_CHECKING:
@@ -298,7 +299,7 @@ def test_a_picture_that_cannot_be_drawn_is_said(
         raise GraphError("too large", hint="draw less")
 
     ceg = chds(db)
-    monkeypatch.setattr(type(ceg), "draw", refuse)
+    monkeypatch.setattr(type(ceg), "figure", refuse)
     text = ceg.report_words(tmp_path / "r.md", "paper").read_text(encoding="utf-8")
     assert "No figure: too large; draw less" in text
     with pytest.raises(GraphError, match=r"\.md, \.html or \.tex"):
@@ -340,6 +341,67 @@ def test_the_command_line_tells_and_cites(
     assert "@book{collazo2018chain" in cited.stdout
     assert run(main, ["cite", stored]).exit_code == 2
     assert run(main, ["cite"]).stdout.startswith("The cegdb developers")
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_every_disagreement_is_told_with_its_people(db: Database, seed: int) -> None:
+    frame = uneven(seed)
+    tree = db.ingest(frame).event_tree(blank="structural")
+    one, other = tree.learn_stages("one", alpha=20), tree.learn_stages("other", method="bj")
+    what = compared(db._store, [one.id, other.id], None)
+    found, n_left_out = disagreements(db._store, what, what.stagings[0], what.stagings[1], 99)
+    assert n_left_out == 0
+    stage = {
+        staged.name: dict(staged.florets[["vertex_id", "stage_id"]].itertuples(index=False))
+        for staged in (one, other)
+    }
+    expected = set()
+    for joins, apart in (("one", "other"), ("other", "one")):
+        for joined in set(stage[joins].values()):
+            members = [v for v, s in stage[joins].items() if s == joined]
+            if len({stage[apart][v] for v in members}) > 1:
+                expected.add((joins, min(members)))
+    assert len(found) == len(expected) > 0
+    for disagreement in found:
+        for piece in disagreement.pieces:
+            assert piece.group is not None
+            if not piece.group.n_left_out:
+                assert rows_of(frame, piece.group) == piece.n
+    weights = [d.weight for d in found]
+    assert weights == sorted(weights, reverse=True)
+
+
+def test_two_stagings_are_compared_in_each_form(db: Database, tmp_path: Path) -> None:
+    learnt = chds(db, alpha=3).staging
+    groups = {("High", "*"): "rich", ("Low", "*"): "poor", ("*", "*", "*"): "all"}
+    own = learnt.tree.set_stages(groups, "own", alpha=3)
+    text = db.compare_in_words("chds", own, unit="children", limit=2)
+    assert (
+        "Events: “chds” takes to be alike (1) children with Social “High” (507 children) and "
+        "(2) children with Social “Low” and Economic “High” (46 children); “own” tells them "
+        "apart (553 children in all)."
+    ) in text
+    assert "such data are 5,000,000 times as probable if it holds" in text
+    assert "1 difference of fewer people is left out" in text
+    text = db.compare_in_words(learnt, own, form="paper")
+    assert "log Bayes factor 15.43" in text
+    assert "Freeman" in text
+    other = learnt.tree.set_stages({}, "fine", alpha=2)
+    text = db.compare_in_words(learnt, own, other, form="analyst")
+    assert "they differ in alpha (3.0 and 2.0)." in text
+    assert "8 situations of 19 must change stage" in text
+    hidden = db.compare_in_words(learnt, other, min_n=30)
+    assert "how many is not shown" in hidden
+    file = db.report_comparison(tmp_path / "two.html", learnt, own)
+    assert "tells them apart" in file.read_text(encoding="utf-8")
+    assert "group everybody alike" in db.compare_in_words(
+        learnt, learnt.tree.learn_stages("again", alpha=3)
+    )
+    with pytest.raises(StagingError, match="1 staging to compare"):
+        db.compare_in_words(learnt, learnt)
+    stranger = db.ingest("select i % 2 as x from range(9) t(i)", name="x").event_tree()
+    with pytest.raises(StagingError, match="different trees"):
+        db.compare_in_words(learnt, stranger.learn_stages())
 
 
 def test_errors_are_ours(db: Database) -> None:

@@ -8,9 +8,10 @@ from cegdb.errors import CegdbError, GraphError, MissingExtraError, path_of
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from cegdb.figures.style import Picture
     from cegdb.query.explaining import Explanation
     from cegdb.report.words import Form
     from cegdb.report.words.document import Block, Figure
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from cegdb.store import Store
 
 _MOST_EXPLAINED = 5_000
+_WIDTH_MM = 160
 
 
 class Worded:
@@ -30,8 +32,8 @@ class Worded:
         """Return what it says, in sentences."""
         raise NotImplementedError
 
-    def draw(self, path: str | os.PathLike[str], *, min_n: int | None = None) -> Path:
-        """Draw it."""
+    def figure(self, *, min_n: int | None = None, width_mm: float | None = None) -> Picture:
+        """Return it as a figure with a caption."""
         raise NotImplementedError
 
     def _parent_sentences(self) -> list[str]:
@@ -92,7 +94,7 @@ class Worded:
         """
         from cegdb.report.words.writing import markdown
 
-        return markdown(self._blocks(form, unit, words, limit, min_n, _no_picture)[0])
+        return markdown(self._blocks(form, unit, words, limit, min_n, None))
 
     def report_words(
         self,
@@ -145,9 +147,7 @@ class Worded:
             kind = ".pdf" if suffix == ".tex" else ".svg"
             place = Path(folder) if suffix == ".html" else target.parent
             picture = place / f"{target.stem}-figure{kind}"
-            blocks, _ = self._blocks(
-                form, unit, words, limit, min_n, lambda: self.draw(picture, min_n=min_n)
-            )
+            blocks = self._blocks(form, unit, words, limit, min_n, picture)
             content = WRITERS[suffix](blocks)
         return write_whole(target, content.encode())
 
@@ -181,8 +181,8 @@ class Worded:
         words: object,
         limit: int | None,
         min_n: int | None,
-        draw: Callable[[], Path | str],
-    ) -> tuple[list[Block], Told]:
+        picture: Path | None,
+    ) -> list[Block]:
         from cegdb.report.words import check_settings, check_words
         from cegdb.report.words.analyst import analyst
         from cegdb.report.words.paper import paper
@@ -191,26 +191,25 @@ class Worded:
 
         most = check_settings(form, unit, limit, min_n)
         told = read(self._store, self.id, limit=most, min_n=min_n)
-        known = check_words(words, told)
+        known = check_words(words, told.variables, told.labels)
         if form == "plain":
-            return plain(told, unit=unit, words=known), told
+            return plain(told, unit=unit, words=known)
         if form == "paper":
-            return paper(told, self._figure(told, draw)), told
+            return paper(told, self._pictured(picture, min_n))
         explained, why = self._explained(told)
-        return analyst(self._store, told, explained, why, limit=most), told
+        return analyst(self._store, told, explained, why, limit=most)
 
-    def _figure(self, told: Told, draw: Callable[[], Path | str]) -> Figure | str:
-        """Return the picture, or why there is none."""
+    def _pictured(self, path: Path | None, min_n: int | None) -> Figure | str:
+        """Return the picture, drawn into a file, or why there is none."""
         from cegdb.report.words.document import Figure
-        from cegdb.report.words.paper import caption
 
+        if path is None:
+            return "this is a text alone; write it into a file for the picture"
         try:
-            picture = draw()
+            picture = self.figure(min_n=min_n, width_mm=_WIDTH_MM)
+            return Figure(picture.save(path), picture.caption)
         except (GraphError, MissingExtraError) as error:
             return CegdbError.__str__(error).replace("\nhint: ", "; ")
-        if isinstance(picture, str):
-            return picture
-        return Figure(picture, caption(told))
 
     def _explained(self, told: Told) -> tuple[Sequence[tuple[str, Sequence[str]]], str]:
         """Return what goes with what, as far as it is quickly found, and what is left out."""
@@ -247,6 +246,3 @@ def cite(ceg: Worded | None = None, *, bibtex: bool = False) -> str:
 
     return as_text(general(), bibtex=bibtex) if ceg is None else ceg.cite(bibtex=bibtex)
 
-
-def _no_picture() -> str:
-    return "the report is a text alone; write it into a file for the picture"

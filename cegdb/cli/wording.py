@@ -89,6 +89,51 @@ def in_words(
         say_made("report", written)
 
 
+@main.command()
+@DB
+@click.argument("stagings", nargs=-1, required=True)
+@FORM
+@UNIT
+@WORDS
+@LIMIT
+@MIN_N
+@OUTPUT
+def differences(
+    db: Path,
+    stagings: tuple[str, ...],
+    form: Any,
+    unit: str,
+    words: Path | None,
+    limit: int | None,
+    min_n: int | None,
+    output: Path | None,
+) -> None:
+    """Tell in words where two or three STAGINGS of a tree in DB differ, and who is concerned.
+
+    Which the data support, and a sentence for each group that one keeps apart and another
+    joins, most people first.
+
+    \b
+    Examples:
+      cegdb differences falls.duckdb falls by_hand
+      cegdb differences falls.duckdb falls by_hand --form paper -o two.md
+    """
+    with opened(str(db), read_only=True) as database:
+        settings: dict[str, Any] = {
+            "form": form,
+            "unit": unit,
+            "words": read_words(words),
+            "limit": limit,
+            "min_n": min_n,
+        }
+        with working("comparing", database):
+            if output is None:
+                click.echo(database.compare_in_words(*stagings, **settings), nl=False)
+                return
+            written = database.report_comparison(output, *stagings, **settings)
+        say_made("report", written)
+
+
 def read_words(file: Path | None) -> Mapping[str, Mapping[str, str]] | None:
     """Return what a YAML file says of labels."""
     if file is None:

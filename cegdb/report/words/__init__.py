@@ -9,10 +9,9 @@ from cegdb.report.words.writing import WRITERS
 from cegdb.small_cells import check_min_n
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from cegdb.report.words.phrases import Words
-    from cegdb.report.words.telling import Told
 
 __all__ = ["FORMS", "SUFFIXES", "Form", "check_settings", "check_words"]
 
@@ -56,8 +55,17 @@ def check_settings(form: object, unit: object, limit: object, min_n: object) -> 
     return FORMS[str(form)] if limit is None else int(str(limit))
 
 
-def check_words(words: object, told: Told) -> Words:
-    """Return what to say of labels, refusing what is no variable or label of a CEG.
+def check_words(
+    words: object, variables: Collection[str], labels: Mapping[str, Collection[str]]
+) -> Words:
+    """Return what to say of labels, refusing what is no variable or label.
+
+    Parameters
+    ----------
+    words
+        Variable -> label -> what to say.
+    variables, labels
+        Those there are.
 
     Raises
     ------
@@ -69,19 +77,19 @@ def check_words(words: object, told: Told) -> Words:
     if not isinstance(words, dict):
         raise QueryError(f"words are {words!r}", hint=_WORDS_HINT)
     for name, known in words.items():
-        if name not in told.variables:
+        if name not in variables:
             raise QueryError(
-                f"words are given for {name!r}, which is no variable of the CEG",
-                hint=near_ones(str(name), told.variables),
+                f"words are given for {name!r}, which is no variable of the tree",
+                hint=near_ones(str(name), variables),
             )
         if not isinstance(known, dict):
             raise QueryError(f"words of {name!r} are {known!r}", hint=_WORDS_HINT)
-        labels = told.labels.get(name, ())
+        there = labels.get(name, ())
         for label, said in known.items():
-            if label not in labels:
+            if label not in there:
                 raise QueryError(
                     f"words are given for {label!r}, which is no label of {name!r}",
-                    hint=near_ones(str(label), labels),
+                    hint=near_ones(str(label), there),
                 )
             if not isinstance(said, str) or not said.strip():
                 raise QueryError(f"words of {name} = {label} are {said!r}", hint=_WORDS_HINT)

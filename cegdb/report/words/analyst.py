@@ -115,7 +115,7 @@ def analyst(
     return [
         *blocks,
         Heading("Software and references"),
-        Paragraph(methods.software(told)),
+        Paragraph(methods.software(told.tree, told.staging, told.ceg)),
         References(used(told.survey, [told.staging])),
     ]
 

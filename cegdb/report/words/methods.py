@@ -15,7 +15,7 @@ from cegdb.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cegdb.report.words.telling import Told
+    from cegdb.report.words.telling import Made, Told
 
 _SCORES: Final = {
     "log_marginal_likelihood": "log marginal likelihood",
@@ -66,14 +66,20 @@ def methods(told: Told) -> list[str]:
     """Return paragraphs: the data, the tree, the stages, the CEG, the software."""
     return [
         " ".join(said)
-        for said in (_data(told), _tree(told), _stages(told), _graph(told), [software(told)])
+        for said in (
+            data(told),
+            tree_built(told),
+            stages(told.staging),
+            _graph(told),
+            [software(told.tree, told.staging, told.ceg)],
+        )
         if said
     ]
 
 
-def software(told: Told) -> str:
-    """Return the versions that made the CEG and this report."""
-    made = sorted({str(row["cegdb_version"]) for row in (told.tree, told.staging, told.ceg)})
+def software(*rows: Mapping[str, Any]) -> str:
+    """Return the versions that made these objects and this report."""
+    made = sorted({str(row["cegdb_version"]) for row in rows})
     earlier = "" if made == [__version__] else f" (tables made by cegdb {joined(made)})"
     return (
         f"This was calculated with cegdb {__version__}{earlier}, DuckDB "
@@ -87,7 +93,8 @@ def _settings(row: Mapping[str, Any], key: str = "settings") -> Mapping[str, Any
     return found if isinstance(found, dict) else {}
 
 
-def _data(told: Told) -> list[str]:
+def data(told: Made) -> list[str]:
+    """Return what was asked of whom, and how rows and weights were taken."""
     survey, details = told.survey, _settings(told.survey, "summary")
     is_file = bool(_settings(survey).get("fingerprints"))
     name = dataset(survey)
@@ -126,11 +133,12 @@ def _source(source: str, *, is_file: bool) -> str:
     return source.rpartition("/")[2] if is_file else "a query or data frame"
 
 
-def _tree(told: Told) -> list[str]:
+def tree_built(told: Made) -> list[str]:
+    """Return how the event tree was built."""
     tree, survey = told.tree, told.survey
     settings, details = _settings(tree), _settings(tree, "summary")
     order = settings.get("order")
-    names = [str(name) for name in order] if isinstance(order, list) else list(told.variables)
+    names = [str(name) for name in order] if isinstance(order, list) else []
     said = [
         (
             f"The event tree has the variables {', '.join(names)}, in this order, and "
@@ -176,20 +184,20 @@ def _blank(settings: Mapping[str, Any]) -> str:
     return f"Blank cells were taken as {meaning}."
 
 
-def _few(n: int, told: Told) -> str:
+def _few(n: int, told: Made) -> str:
     """Return a count, or that it is a small one, where these are hidden."""
     hides = told.min_n is not None and 0 < n < told.min_n
     return f"fewer than {told.min_n:,}" if hides else f"{n:,}"
 
 
-def _counted(n: int, word: str, told: Told) -> str:
+def _counted(n: int, word: str, told: Made) -> str:
     """Return a count and what is counted, at the beginning of a sentence."""
     if _few(n, told) == f"{n:,}":
         return counted(n, word)
     return f"{_few(n, told).capitalize()} {word}s"
 
 
-def _missing(told: Told, settings: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
+def _missing(told: Made, settings: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     policy = settings.get("missing_policy", "prefix")
     if policy == "category":
         return ["A missing answer was taken as an answer of its own."]
@@ -236,8 +244,8 @@ def _zeros(settings: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]
     return more
 
 
-def _stages(told: Told) -> list[str]:
-    staging = told.staging
+def stages(staging: Mapping[str, Any]) -> list[str]:
+    """Return how stages were found, their prior, and their scores."""
     settings, details = _settings(staging), _settings(staging, "summary")
     method = str(staging["method"])
     within = settings.get("hyperstages", "variable")

@@ -45,17 +45,3 @@ def _warnings(told: Told) -> list[Block]:
         return []
     return [Note("This CEG is stale: its survey has other rows since.")]
 
-
-def caption(told: Told) -> str:
-    """Return the caption of the figure of a CEG."""
-    hidden = (
-        f" Counts below {told.min_n:,}, and numbers that would reveal them, are hidden."
-        if told.min_n is not None
-        else ""
-    )
-    given = ", given evidence" if told.is_conditioned else ""
-    return (
-        f"Chain Event Graph of {told.tree['n']:,} respondents{given}. A vertex is a position, "
-        "with its variable; positions of one colour share a stage, so that their edges have "
-        f"the same probabilities; white ones share it with no other.{hidden}"
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
@@ -57,6 +57,26 @@ class Stage(NamedTuple):
     def is_hidden(self) -> bool:
         """Return whether its probabilities are hidden."""
         return any(answer.probability is None for answer in self.answers)
+
+
+class Made(Protocol):
+    """What a staging stands on, as catalog rows, and whether small cells are hidden."""
+
+    @property
+    def survey(self) -> Mapping[str, Any]:
+        """Return the row of the survey."""
+
+    @property
+    def tree(self) -> Mapping[str, Any]:
+        """Return the row of the tree."""
+
+    @property
+    def staging(self) -> Mapping[str, Any]:
+        """Return the row of the staging."""
+
+    @property
+    def min_n(self) -> int | None:
+        """Return which counts are hidden."""
 
 
 class LeftOut(NamedTuple):
@@ -115,14 +135,14 @@ def read(store: Store, ceg_id: int, *, limit: int, min_n: int | None = None) -> 
                 ceg=ceg["name"],
                 staging_id=ceg["staging_id"] or 0,
             )
-        known = _variables(steps, survey["survey_id"], tree)
+        known = variables_of(steps, survey["survey_id"], tree)
         of = _by_variable(found, [name for _, name, _ in known])
         kept = {name: _of_most_people(rows, limit) for name, rows in of.items()}
         ids = [int(str(r[0])) for rows in kept.values() for r in rows]
         steps.create_from("asked_stage", {"stage_id": np.array(ids, np.int64)})
         with shown(store, "ceg_edges", where, min_n) as edges:
             answers = steps.fetch("told_answer", edges=edges, ceg=ceg["name"])
-        labels = _labels(steps, survey["survey_id"])
+        labels = labels_of(steps, survey["survey_id"])
         groups = _groups(steps, known, labels, of, kept, ceg_id, tree["tree_id"], min_n)
     by_stage = {
         int(str(stage_id)): tuple(Answer(*rest[1:]) for _, *rest in rows)
@@ -157,7 +177,7 @@ def owners(store: Store, ceg_id: int) -> tuple[dict[str, Any], ...]:
         return ceg, staging, tree, row(catalog, "survey", tree["survey_id"])
 
 
-def _variables(
+def variables_of(
     steps: Steps, survey_id: int, tree: Mapping[str, Any]
 ) -> list[tuple[int, str, str | None]]:
     """Return id, name and question of the variables of a tree, in its order."""
@@ -174,7 +194,7 @@ def _variables(
     return sorted(kept, key=lambda one: place.get(one[1], 0))
 
 
-def _labels(steps: Steps, survey_id: int) -> dict[str, list[str]]:
+def labels_of(steps: Steps, survey_id: int) -> dict[str, list[str]]:
     """Return the labels of each variable, in level order."""
     rows = steps.rows(
         "select v.name, l.label from cegdb.level as l inner join cegdb.variable as v "
@@ -255,7 +275,7 @@ def _groups(
         steps.run(
             "told_place", tree_id=tree_id, ceg_id=ceg_id, variable_id=variable_id, place=place
         )
-        found = list(_places(steps, "told_place", tree_id, names, min_n))
+        found = list(places_of(steps, "told_place", tree_id, names, min_n))
         places = Places(found, [n for _, n, _ in known[:place]], labels)
         groups |= {int(str(r[0])): places.group(int(str(r[0]))) for r in kept[name]}
     rest = {
@@ -274,7 +294,7 @@ def _groups(
             by_people=min_n is None,
         )
         found = sorted(
-            _places(steps, "told_example", tree_id, names, min_n),
+            places_of(steps, "told_example", tree_id, names, min_n),
             key=lambda p: (p.stage_id or 0, -p.n, p.vertex_id),
         )
         for stage_id, few in groupby(found, key=lambda p: p.stage_id or 0):
@@ -282,7 +302,7 @@ def _groups(
     return groups
 
 
-def _places(
+def places_of(
     steps: Steps, relation: str, tree_id: int, names: Mapping[int, str], min_n: int | None
 ) -> Iterator[Place]:
     """Read vertices with the answers that lead to them.
