@@ -245,4 +245,3 @@ def cite(ceg: Worded | None = None, *, bibtex: bool = False) -> str:
     from cegdb.report.words.citing import as_text, general
 
     return as_text(general(), bibtex=bibtex) if ceg is None else ceg.cite(bibtex=bibtex)
-

@@ -44,4 +44,3 @@ def _warnings(told: Told) -> list[Block]:
     if not told.ceg["is_stale"]:
         return []
     return [Note("This CEG is stale: its survey has other rows since.")]
-
