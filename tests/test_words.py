@@ -155,7 +155,9 @@ def test_words_and_unit_are_used_and_unknown_ones_refused(db: Database) -> None:
         "Social": {"High": "are well off", "Low": "are badly off"},
     }
     text = ceg.in_words(unit="children", words=words)
-    assert "Of 100 children with Events “Low” who are well off, about 9 are admitted" in text
+    assert (
+        "Of 100 children who have Events “Low” and are well off, about 9 are admitted" in text
+    )
     assert "and the other 91 are not." in text
     for wrong, message in (
         ({"Nope": {}}, "no variable"),

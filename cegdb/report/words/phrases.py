@@ -64,50 +64,69 @@ def people(group: Group, unit: str, words: Words) -> str:
     >>> people(Group((rule,), 0), "people", {})
     'people with Risk “High Risk” and Treatment “None” or “Advice”'
     >>> people(Group((rule,), 0), "residents", {"Risk": {"High Risk": "are at high risk"}})
-    'residents with Treatment “None” or “Advice” who are at high risk'
+    'residents who have Treatment “None” or “Advice” and are at high risk'
     """
     rules = [dict(rule.answers) for rule in group.rules]
+    is_verbal = any(_are_known(x, words) for rule in rules for x in rule.items())
+    link = "who" if is_verbal else "with"
+    say = _verbs if is_verbal else _nouns
     if not group.n_left_out and len(rules) == 1:
-        said = _meaning(rules[0].items(), words)
-        return f"{unit} {said}" if said else unit
+        return f"{unit} {link} {say(rules[0], words)}" if rules[0] else unit
     common = {
         name: labels
         for name, labels in (rules[0].items() if not group.n_left_out else ())
         if all(rule.get(name) == labels for rule in rules)
     }
+    again = "" if is_verbal else "with "
     parts = [
-        _meaning(((k, v) for k, v in rule.items() if k not in common), words) for rule in rules
+        again + say({k: v for k, v in rule.items() if k not in common}, words) for rule in rules
     ]
     if group.n_left_out:
-        more = "combination" if group.n_left_out == 1 else "combinations"
-        parts.append(f"with any of {group.n_left_out:,} further {more} of answers")
-        if group.n_left_out == 1:
-            parts[-1] = "with one further combination of answers"
-    either = f"{'; or '.join(parts)}" if len(parts) > 2 else ", or ".join(parts)
+        of_answers = (
+            "one further combination of answers"
+            if group.n_left_out == 1
+            else f"any of {group.n_left_out:,} further combinations of answers"
+        )
+        parts.append(f"{'have' if is_verbal else 'with'} {of_answers}")
+    either = "; or ".join(parts) if len(parts) > 2 else ", or ".join(parts)
     if common:
-        return f"{unit} {_meaning(common.items(), words)}, and either {either}"
-    return f"{unit} either {either}"
+        who = "who " if is_verbal else ""
+        return f"{unit} {link} {say(common, words)}, and {who}either {either}"
+    return f"{unit} {'who ' if is_verbal else ''}either {either}"
 
 
-def _meaning(answers: Iterable[tuple[str, Sequence[str | None]]], words: Words) -> str:
-    """Return what is known of people: with which answers, and who they are."""
-    has: list[str] = []
+def _are_known(answers: tuple[str, Sequence[str | None]], words: Words) -> bool:
+    """Return whether there are words for all of a variable's labels."""
+    name, labels = answers
+    return all(label in words.get(name, {}) for label in labels)
+
+
+def _nouns(answers: Mapping[str, Sequence[str | None]], words: Words) -> str:
+    """Return answers as what people have: quoted labels."""
+    del words
+    one: list[str] = []
     several: list[str] = []
-    does: list[str] = []
-    for name, labels in answers:
-        known = words.get(name, {})
-        if all(label is not None and label in known for label in labels):
-            does.append(joined([known[str(label)] for label in labels], "or"))
-        elif labels == (None,):
-            has.append(f"no question about {name}")
-        else:
-            given = [quoted(label) for label in labels if label is not None]
-            if len(given) > _MOST_LABELS:
-                more = len(given) - _MOST_LABELS + 1
-                given = [*given[: _MOST_LABELS - 1], f"one of {more:,} further answers"]
-            (has if len(given) == 1 else several).append(f"{name} {joined(given, 'or')}")
-    parts = [f"with {joined([*has, *several])}"] if has or several else []
-    return " ".join([*parts, *([f"who {joined(does)}"] if does else [])])
+    for name, labels in answers.items():
+        if None in labels:
+            one.append(f"no question about {name}")
+            continue
+        given = [quoted(str(label)) for label in labels]
+        if len(given) > _MOST_LABELS:
+            more = len(given) - _MOST_LABELS + 1
+            given = [*given[: _MOST_LABELS - 1], f"one of {more:,} further answers"]
+        (one if len(given) == 1 else several).append(f"{name} {joined(given, 'or')}")
+    return joined([*one, *several])
+
+
+def _verbs(answers: Mapping[str, Sequence[str | None]], words: Words) -> str:
+    """Return answers as what people do or are, or have where there are no words."""
+    does = [
+        joined([words[name][str(label)] for label in labels], "or")
+        for name, labels in answers.items()
+        if _are_known((name, labels), words)
+    ]
+    has = {k: v for k, v in answers.items() if not _are_known((k, v), words)}
+    return joined([*([f"have {_nouns(has, words)}"] if has else []), *does])
 
 
 def base_of(

@@ -35,10 +35,11 @@ def plain(told: Told, *, unit: str = "people", words: Words | None = None) -> li
     variables = [name for name in told.variables if name in told.stages]
     blocks: list[Block] = [Heading(_title(told, unit), 1), *_opening(told, unit)]
     if None in told.stages:
+        n = told.sizes[None]
         blocks.append(
             Note(
-                "Some groups are asked several questions as if they were one; these are left "
-                "out here."
+                f"{counted(n, 'group')} {agreeing(n, 'are')} taken to answer several questions "
+                "alike, as if they were one; these are left out here."
             )
         )
     for name in reversed(variables[-1:]):

@@ -156,7 +156,7 @@ def read(store: Store, ceg_id: int, *, limit: int, min_n: int | None = None) -> 
         staging,
         tree,
         survey,
-        {name: question for _, name, question in known if name in of},
+        {name: question for _, name, question in known},
         labels,
         stages,
         {
