@@ -32,7 +32,7 @@ HOSTILE = [
     "<b>x</b></script><script>alert(1)</script>",
     "q\"uo'te",
     "$x_1$ \\input{secret} 5 % #1 ~ ^",
-    "&amp;",
+    "&amp; 1. [x]",
     "مرحبا",
     "L" * 300,
     "a\x00b\nc",

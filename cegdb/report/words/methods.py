@@ -27,7 +27,7 @@ _METHODS: Final = {
     "ahc": "agglomerative hierarchical clustering (AHC; Freeman and Smith, 2011), which "
     "joins the two stages whose joining improves the {score} most, and goes on until none does",
     "auto": "agglomerative hierarchical clustering (AHC; Freeman and Smith, 2011) by the "
-    "{score}, of almost equal situations joined beforehand where there are very many",
+    "{score}, almost equal situations being joined beforehand where there are very many",
     "bhc": "backward hill climbing (as in Carli et al., 2022) by the {score}",
     "fbhc": "fast backward hill climbing (as in Carli et al., 2022) by the {score}",
     "csbhc": "backward hill climbing that makes independences between answers (as in Carli et "
@@ -142,7 +142,7 @@ def tree_built(told: Made) -> list[str]:
     said = [
         (
             f"The event tree has the variables {', '.join(names)}, in this order, and "
-            f"{counted(tree['n_vertices'], 'vertex')}, of which "
+            f"{counted(tree['n_vertices'], 'vertex')}: "
             f"{counted(tree['n_situations'], 'situation')} and "
             f"{counted(tree['n_leaves'], 'leaf')}."
         )
@@ -250,9 +250,9 @@ def stages(staging: Mapping[str, Any]) -> list[str]:
     method = str(staging["method"])
     within = settings.get("hyperstages", "variable")
     may = (
-        _HYPERSTAGES.get(within, "of groups that were given")
+        _HYPERSTAGES.get(within, "of their group, the groups being given")
         if isinstance(within, str)
-        else ("of groups that were given")
+        else ("of their group, the groups being given")
     )
     if method in _METHODS:
         how = _METHODS[method].format(

@@ -36,9 +36,10 @@ _LONG: Final = re.compile(r"\S{31,}")
 _MARKS: Final = re.compile(
     r"[\\`*_\[\]|~$#^]|:(?=\w+:)|(?<=\w)@(?=\w)|(?<=\w):(?=//)|(?<=www)\."
 )
-_EM: Final = 0.0113  # of the line: a small letter
-_DIGIT: Final = 0.0095
-_GAP: Final = 0.027  # of the line: between two columns
+_EM: Final = 0.0108  # of the line: a small letter
+_DIGIT: Final = 0.0089
+_GAP: Final = 0.024  # of the line: between two columns
+_AT_START: Final = re.compile(r"^(\d*)([-+.)=])(?=[\s-]|$)")
 _HTML_HEAD: Final = """<!doctype html>
 <html lang="en">
 <head>
@@ -96,6 +97,9 @@ _LATEX: Final = {
     "#": r"\#",
     "%": r"\%",
     "_": r"\_",
+    "[": "{[}",
+    "]": "{]}",
+    "*": "{*}",
     "^": r"\textasciicircum{}",
     "~": r"\textasciitilde{}",
     "<": r"\textless{}",
@@ -109,6 +113,7 @@ _LATEX: Final = {
     "\N{EN DASH}": r"\textendash{}",
     "…": r"\textellipsis{}",
     "→": r"\(\rightarrow\)",
+    "∞": r"\(\infty\)",
     "\N{FIRST STRONG ISOLATE}": "",
     "\N{POP DIRECTIONAL ISOLATE}": "",
 }
@@ -141,7 +146,8 @@ def markdown(blocks: Sequence[Block]) -> str:
 def _marked(text: str) -> str:
     """Return a text as Markdown shows it."""
     found = _MARKS.sub(lambda m: f"\\{m[0]}", visible(text).replace("&", "&amp;"))
-    return found.replace("<", "&lt;").replace(">", "&gt;")
+    found = _AT_START.sub(r"\1\\\2", found.replace("<", "&lt;").replace(">", "&gt;"))
+    return f"&#32;{found[1:]}" if found.startswith(" ") else found
 
 
 def _markdown(block: Block) -> str:
