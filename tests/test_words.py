@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from markdown_it import MarkdownIt
 
 import cegdb
 from cegdb.cli import main
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from cegdb.report.words.situations import Group
 
 FORMS: Any = ("plain", "paper", "analyst")
+TAGS = {
+    *("h1", "h2", "h3", "p", "ul", "li", "aside", "blockquote", "strong", "a", "pre", "code"),
+    *("div", "table", "caption", "thead", "tbody", "tr", "th", "td"),
+}
 HOSTILE = [
     "<b>x</b></script><script>alert(1)</script>",
     "q\"uo'te",
@@ -47,11 +52,21 @@ def chds(database: Database, name: str = "chds", **staged: Any) -> ChainEventGra
     return tree.learn_stages(**staged).to_ceg()
 
 
+def seen(page: str) -> tuple[set[str], str]:
+    """Return the elements of some HTML, and its text without spaces."""
+    tags = set(re.findall(r"<(\w+)", page))
+    return tags, squeezed(html.unescape(re.sub(r"<[^>]*>", "", page)))
+
+
+def squeezed(text: str) -> str:
+    return re.sub(r"\s", "", text)
+
+
 def hostile(database: Database) -> ChainEventGraph:
     random = np.random.default_rng(1)
     columns = {
-        "La<b>el": random.choice(HOSTILE[:5], 300),
-        "o\\ut{}": random.choice(HOSTILE[5:], 300),
+        "1. La<b>el": random.choice(HOSTILE[:5], 300),
+        "- o\\ut{}": random.choice(HOSTILE[5:], 300),
         "$last$": random.choice(["y", "n"], 300),
     }
     survey = database.ingest(pd.DataFrame(columns), name="</title>\\x$")
@@ -84,7 +99,7 @@ def rows_of(frame: pd.DataFrame, group: Group) -> int:
     return int(found.sum())
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_the_people_of_a_sentence_are_those_of_its_numbers(db: Database, seed: int) -> None:
     frame = uneven(seed)
     tree = db.ingest(frame).event_tree(blank="structural")
@@ -254,17 +269,16 @@ def test_hostile_labels_are_literal(
     ceg = hostile(db)
     monkeypatch.setattr(type(ceg), "figure", refuse)
     page = ceg.report_words(tmp_path / "r.html", form).read_text(encoding="utf-8")
-    body = re.sub(r"<style>.*?</style>|src=\"data:[^\"]*\"", "", page, flags=re.DOTALL)
-    tags = set(re.findall(r"<(/?\w+)", body))
-    assert not {"script", "b"} & tags
-    shown = html.unescape(re.sub(r"<[^>]*>", "", body))
-    text = ceg.report_words(tmp_path / "r.md", form).read_text(encoding="utf-8")
-    plain = html.unescape(re.sub(r"\\([\\`*_\[\]|~$#^:])", r"\1", text))
+    tags, shown = seen(page.partition("<body>")[2])
+    assert tags <= TAGS
     for label in (*HOSTILE[:6], *HOSTILE[7:]):
-        assert label in shown, label
-        assert label in plain, label
+        assert squeezed(label) in shown, label
     assert "a␀b␊c" in shown
-    assert "<script" not in text
+    text = ceg.report_words(tmp_path / "r.md", form).read_text(encoding="utf-8")
+    rendered = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(text)
+    tags_of_text, shown_of_text = seen(rendered)
+    assert tags_of_text <= TAGS
+    assert shown_of_text == shown
     source = ceg.report_words(tmp_path / "r.tex", form).read_text(encoding="utf-8")
     assert "\\input{secret}" not in source
     assert "\\textbackslash{}input\\{secret\\}" in source
@@ -352,7 +366,7 @@ def test_the_command_line_tells_and_cites(
     assert run(main, ["cite"]).stdout.startswith("The cegdb developers")
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1])
 def test_every_disagreement_is_told_with_its_people(db: Database, seed: int) -> None:
     frame = uneven(seed)
     tree = db.ingest(frame).event_tree(blank="structural")
