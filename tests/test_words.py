@@ -147,7 +147,7 @@ def test_rare_answers_are_told_of_more_people(db: Database) -> None:
     tree = db.ingest(query).event_tree(sampling_zeros="floret")
     text = tree.learn_stages().to_ceg().in_words()
     assert "Of 1,000 people with x “0”, about 4 have y “ill” (3 to 5)" in text
-    assert "fewer than 1 have y “ill” (0 to 0; nobody in the data)" in text
+    assert "fewer than 1 have y “ill” (0 to 0; nobody in the data) and the others" in text
 
 
 def test_what_is_uncertain_or_certain_or_unseen_is_said(db: Database) -> None:
@@ -158,8 +158,10 @@ def test_what_is_uncertain_or_certain_or_unseen_is_said(db: Database) -> None:
     assert "All answers with x “u” have y “v”; nobody answers otherwise." in text
     assert "Of answers with x “z”, nobody is in the data, so nothing is said of y." in text
     assert "This question reached 40 of the 49 answers." in text
-    few = db.ingest("select i % 2 as x from range(9) t(i)", name="few")
+    book = {"variables": {"x": {"label": "Did it rain?"}}}
+    few = db.ingest("select i % 2 as x from range(9) t(i)", name="few", codebook=book)
     text = few.event_tree().learn_stages().to_ceg().in_words()
+    assert "- x: Did it rain? “0” or “1”" in text
     assert "only 9 people: read it with care" in text
 
 

@@ -191,7 +191,7 @@ class Worded:
 
         most = check_settings(form, unit, limit, min_n)
         told = read(self._store, self.id, limit=most, min_n=min_n)
-        known = check_words(words, told.variables, told.labels)
+        known = check_words(words, told.variables, told.answers)
         if form == "plain":
             return plain(told, unit=unit, words=known)
         if form == "paper":

@@ -146,7 +146,12 @@ def _rate(stage: Stage, focus: str | None) -> float:
 
 def _base(stages: Sequence[Stage], focus: str | None) -> int:
     """Return of how many people to speak at one question, the same for all of its groups."""
-    answers = [a for stage in stages for a in stage.answers if a.probability is not None]
+    answers = [
+        answer
+        for stage in stages
+        for answer in _told(stage.answers)
+        if answer.probability is not None
+    ]
     seen = [a.probability for a in answers if a.n != 0 and a.probability is not None]
     return phrases.base_of(
         seen,
@@ -180,7 +185,10 @@ def sentence(
     who = phrases.people(stage.group, unit, words)
     name = str(stage.variable)
     if stage.is_hidden:
-        return f"Of {who}, no numbers are shown: somewhere in the group they are too few."
+        return (
+            f"Of {who}, no numbers are shown, since they, or others that they would reveal, "
+            f"are of too few {unit}."
+        )
     n = stage.n_answered
     if stage.kind == "unobserved" or n == 0:
         return f"Of {who}, nobody is in the data, so nothing is said of {name}."
@@ -197,17 +205,22 @@ def sentence(
         rest = base - _count(told, base)
         is_first = told.label in words.get(name, {})
         what = phrases.of_whom(name, other.label, words, is_first=is_first)
-        also = f"and the other {rest:,} {what}"
+        also = f"and the other {rest:,} {what}" if rest < base else f"and the others {what}"
         return f"Of {base:,} {who}, {_about(told, name, words, base)} {also}. {rests}"
-    most = phrases.most_labels()
-    ordered = sorted(answers, key=lambda a: -(a.probability or 0.0))
+    ordered = _told(answers)
     parts = [
-        _about(answer, name, words, base, is_first=not i)
-        for i, answer in enumerate(ordered[:most])
+        _about(answer, name, words, base, is_first=not i) for i, answer in enumerate(ordered)
     ]
-    if len(ordered) > most:
-        parts.append(f"the others one of {counted(len(ordered) - most, 'further answer')}")
+    more = len(answers) - len(ordered)
+    if more:
+        parts.append(f"the others one of {counted(more, 'further answer')}")
     return f"Of {base:,} {who}, {phrases.joined(parts)}. {rests}"
+
+
+def _told(answers: Sequence[Answer]) -> list[Answer]:
+    """Return the most probable answers, which are told, in that order."""
+    ordered = sorted(answers, key=lambda a: -(a.probability or 0.0))
+    return ordered[: phrases.most_labels()]
 
 
 def _count(answer: Answer, base: int) -> int:

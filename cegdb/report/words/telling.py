@@ -101,6 +101,16 @@ class Told(NamedTuple):
     min_n: int | None
 
     @property
+    def answers(self) -> dict[str, list[str]]:
+        """Return the labels of each variable, those of relabelled edges too."""
+        found = {name: list(labels) for name, labels in self.labels.items()}
+        for name, stages in self.stages.items():
+            if name is not None:
+                more = (answer.label for stage in stages for answer in stage.answers)
+                found[name] = list(dict.fromkeys([*found.get(name, ()), *more]))
+        return found
+
+    @property
     def is_conditioned(self) -> bool:
         """Return whether it is a CEG given evidence."""
         return self.ceg["staging_id"] is None

@@ -217,7 +217,7 @@ def _html(block: Block) -> str:
         case Items(texts):
             return _list([_shown(text) for text in texts])
         case Table(caption, names, rows, numbers):
-            kinds = [' class="n"' if name in numbers else "" for name in names]
+            kinds = [' class="n"' if name in numbers else ' dir="auto"' for name in names]
             head = "".join(
                 f"<th{kind}>{_shown(name)}</th>"
                 for kind, name in zip(kinds, names, strict=True)
