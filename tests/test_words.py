@@ -217,6 +217,18 @@ def test_small_cells_are_hidden_in_every_form(db: Database, form: Any) -> None:
     assert "few" in text if form == "plain" else "…" in text
 
 
+def test_how_few_were_left_out_does_not_come_back(db: Database) -> None:
+    query = "select i % 2 as x, if(i < 3, null, i % 3) as y from range(300) t(i)"
+    tree = db.ingest(query).event_tree(missing_policy="complete", blank="missing")
+    ceg = tree.learn_stages().to_ceg()
+    assert "3 of them are left out for want of an answer" in ceg.in_words()
+    for form in FORMS:
+        text = ceg.in_words(form, min_n=5)
+        assert "297" in text
+        assert not re.search(r"\b(3|300) (of them|rows?|respondents?|people)\b", text)
+        assert "| 300 |" not in text
+
+
 def test_what_is_left_out_is_said(db: Database) -> None:
     ceg = chds(db)
     text = ceg.in_words(limit=1)

@@ -19,6 +19,7 @@ from cegdb.report.words.document import (
 )
 from cegdb.report.words.phrases import quoted
 from cegdb.report.words.tables import stage_table
+from cegdb.report.words.telling import respondents
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -194,7 +195,7 @@ def _defaults(rows: Sequence[tuple[Kind, Mapping[str, Any]]]) -> list[str]:
 def _sizes(told: Told) -> Table:
     survey, tree, staging, ceg = told.survey, told.tree, told.staging, told.ceg
     numbers = [
-        ("respondents of the survey", f"{survey['n']:,}"),
+        ("respondents of the survey", f"{respondents(told):,}"),
         ("distinct rows of the survey", f"{survey['n_distinct']:,}"),
         ("respondents in the tree", f"{tree['n']:,}"),
         ("vertices of the tree", f"{tree['n_vertices']:,}"),

@@ -10,6 +10,7 @@ import duckdb
 from cegdb.errors import agreeing, counted
 from cegdb.report.words.citing import dataset
 from cegdb.report.words.phrases import joined, quoted
+from cegdb.report.words.telling import respondents
 from cegdb.version import __version__
 
 if TYPE_CHECKING:
@@ -106,12 +107,14 @@ def data(told: Made) -> list[str]:
     said = [
         (
             f"The survey {quoted(survey['name'])} (from {source}) has "
-            f"{counted(survey['n'], 'respondent')}."
+            f"{counted(respondents(told), 'respondent')}."
         )
     ]
     dropped = {why: n for why, n in (details.get("rows_dropped") or {}).items() if n}
-    if dropped:
-        why = joined([f"{_few(n, told)} {reason}" for reason, n in dropped.items()])
+    if dropped and any(_is_few(n, told) for n in dropped.values()):
+        said.append(f"Some rows were dropped: {joined(list(dropped))}.")
+    elif dropped:
+        why = joined([f"{n:,} {reason}" for reason, n in dropped.items()])
         said.append(f"Of {counted(survey['n_read'], 'row')} read, these were dropped: {why}.")
     weights = details.get("weights")
     if isinstance(weights, dict):
@@ -184,17 +187,14 @@ def _blank(settings: Mapping[str, Any]) -> str:
     return f"Blank cells were taken as {meaning}."
 
 
-def _few(n: int, told: Made) -> str:
-    """Return a count, or that it is a small one, where these are hidden."""
-    hides = told.min_n is not None and 0 < n < told.min_n
-    return f"fewer than {told.min_n:,}" if hides else f"{n:,}"
+def _is_few(n: int, told: Made) -> bool:
+    """Return whether a count is a small one, where these are hidden."""
+    return told.min_n is not None and 0 < n < told.min_n
 
 
 def _counted(n: int, word: str, told: Made) -> str:
     """Return a count and what is counted, at the beginning of a sentence."""
-    if _few(n, told) == f"{n:,}":
-        return counted(n, word)
-    return f"{_few(n, told).capitalize()} {word}s"
+    return f"Fewer than {told.min_n:,} {word}s" if _is_few(n, told) else counted(n, word)
 
 
 def _missing(told: Made, settings: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
@@ -203,9 +203,10 @@ def _missing(told: Made, settings: Mapping[str, Any], details: Mapping[str, Any]
         return ["A missing answer was taken as an answer of its own."]
     if policy == "complete":
         n = int(details.get("rows_left_out", 0))
+        if _is_few(n, told):
+            return ["Rows with a missing answer were left out."]
         was = "was" if n == 1 else "were"
-        rows = _counted(n, "row", told)
-        return [f"{rows} with a missing answer {was} left out."]
+        return [f"{counted(n, 'row')} with a missing answer {was} left out."]
     found = details.get("missing")
     n = int(found.get("rows_with_a_missing_answer", 0)) if isinstance(found, dict) else 0
     if not n:

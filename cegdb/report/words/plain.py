@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from cegdb.errors import agreeing, counted
 from cegdb.report.words import phrases
 from cegdb.report.words.document import Heading, Items, Note, Paragraph
+from cegdb.report.words.telling import respondents
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,13 +67,13 @@ def _title(told: Told, unit: str) -> str:
 
 
 def _opening(told: Told, unit: str) -> list[Block]:
-    survey, tree = told.survey, told.tree
+    tree, n = told.tree, respondents(told)
     details = tree["summary"] if isinstance(tree["summary"], dict) else {}
-    said = [f"The data have {survey['n']:,} {unit}."]
-    left_out = details.get("rows_left_out", 0)
+    said = [f"The data have {n:,} {unit}."]
+    left_out = n - tree["n"]
     if left_out:
-        n = few(left_out, told.min_n)
-        said.append(f"{n} of them {agreeing(left_out, 'are')} left out for want of an answer.")
+        are = agreeing(left_out, "are")
+        said.append(f"{left_out:,} of them {are} left out for want of an answer.")
     stopped = details.get("rows_stopped_at_a_situation", 0)
     if stopped:
         said.append(

@@ -100,10 +100,17 @@ class Places:
             rules.append(self._rule(allowed))
         return Group(tuple(rules), int(left.sum()))
 
+    def _fits(self, variable: int, codes: frozenset[int]) -> Flags:
+        """Return which places have one of these labels of a variable."""
+        allowed = np.zeros(len(self._labels[variable]), dtype=np.bool_)
+        allowed[list(codes)] = True
+        fits: Flags = allowed[self._codes[variable]]
+        return fits
+
     def _matching(self, allowed: Mapping[int, frozenset[int]]) -> Flags:
         found = np.ones(self._codes.shape[1], dtype=np.bool_)
         for variable, codes in allowed.items():
-            found &= np.isin(self._codes[variable], list(codes))
+            found &= self._fits(variable, codes)
         return found
 
     def _widest(self, place: int, inside: Flags, left: Flags) -> dict[int, frozenset[int]]:
@@ -132,18 +139,21 @@ class Places:
     ) -> dict[int, frozenset[int]]:
         """Leave out the variables that do not matter, the most people won first."""
         found = dict(allowed)
+        missed = {v: ~self._fits(v, codes) for v, codes in found.items()}
+        n_missed = sum(missed.values(), np.zeros(self._codes.shape[1], np.int64))
         while True:
             best: tuple[int, int] | None = None
             for variable, codes in found.items():
                 if only is not None and codes != {only}:
                     continue
-                match = self._matching({v: c for v, c in found.items() if v != variable})
+                match = n_missed == missed[variable]
                 if not (match & ~inside).any():
                     won = (int(self._n[match & left].sum()), -variable)
                     best = max(best, won) if best else won
             if best is None:
                 return found
             del found[-best[1]]
+            n_missed = n_missed - missed.pop(-best[1])
 
     def _more(
         self, allowed: Mapping[int, frozenset[int]], inside: Flags, left: Flags
@@ -153,8 +163,9 @@ class Places:
         for variable, codes in allowed.items():
             if codes == {_ABSENT}:
                 continue
+            others = self._matching({v: c for v, c in found.items() if v != variable})
             for code in range(1, len(self._labels[variable])):
-                match = self._matching({**found, variable: frozenset({code})})
+                match = others & (self._codes[variable] == code)
                 if (match & left).any() and not (match & ~inside).any():
                     found[variable] |= {code}
         return found

@@ -79,6 +79,12 @@ class Made(Protocol):
         """Return which counts are hidden."""
 
 
+def respondents(told: Made) -> int:
+    """Return how many the survey has; those of the tree if the others are too few to tell."""
+    n, n_used = int(told.survey["n"]), int(told.tree["n"])
+    return n_used if told.min_n is not None and 0 < n - n_used < told.min_n else n
+
+
 class LeftOut(NamedTuple):
     """Stages of a question that are not told: how many, and of how many people."""
 
