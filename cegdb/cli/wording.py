@@ -15,6 +15,8 @@ from cegdb.errors import QueryError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from cegdb.api import Database
+
 FORM = click.option(
     "--form",
     type=click.Choice(["plain", "paper", "analyst"]),
@@ -73,20 +75,22 @@ def in_words(
       cegdb words falls.duckdb falls --form paper -o falls.tex
       cegdb words falls.duckdb falls --form analyst -o falls.md
     """
+    settings = {"unit": unit, "words": read_words(words), "limit": limit, "min_n": min_n}
     with opened(str(db), read_only=True) as database:
-        found = asked_ceg(database, ceg)
-        settings: dict[str, Any] = {
-            "unit": unit,
-            "words": read_words(words),
-            "limit": limit,
-            "min_n": min_n,
-        }
-        with working("telling", database):
-            if output is None:
-                click.echo(found.in_words(form, **settings), nl=False)
-                return
-            written = found.report_words(output, form, **settings)
-        say_made("report", written)
+        tell(database, ceg, form, output, settings)
+
+
+def tell(
+    database: Database, ceg: str, form: Any, output: Path | None, settings: dict[str, Any]
+) -> None:
+    """Print a report in words, or write it."""
+    found = asked_ceg(database, ceg)
+    with working("telling", database):
+        if output is None:
+            click.echo(found.in_words(form, **settings), nl=False)
+            return
+        written = found.report_words(output, form, **settings)
+    say_made("report", written)
 
 
 @main.command()

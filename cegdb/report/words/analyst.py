@@ -87,7 +87,7 @@ def analyst(
     blocks += [Heading("Receipt and summaries")]
     if told.min_n is None:
         lines = [line for kind, row in rows for line in _lines(kind, row)]
-        blocks.append(Items(lines))
+        blocks += [Items(lines), *_cells(told), *_decisions(told)]
     else:
         blocks.append(
             Note(
@@ -134,6 +134,31 @@ def _lines(kind: Kind, row: Mapping[str, Any]) -> list[str]:
     return [
         line.strip() for line in summary(kind, row).split("\n") if not line.startswith("note: ")
     ]
+
+
+def _cells(told: Told) -> list[Block]:
+    """Return how many cells of each variable are values, not applicable, missing, blank."""
+    cells = told.survey["summary"].get("cells") or {}
+    kinds = ("value", "structural", "missing", "blank")
+    rows = [(name, *(f"{of.get(kind, 0):,}" for kind in kinds)) for name, of in cells.items()]
+    caption = "Cells of each variable of the survey, in respondents."
+    return [Table(caption, ("Variable", *kinds), rows, kinds)] if rows else []
+
+
+def _decisions(told: Told) -> list[Block]:
+    """Return what blank or missing cells were taken for, history by history."""
+    histories = told.tree["summary"].get("histories") or {}
+    rows = [
+        (name, one["history"] or "the root", f"{one['decided']:,}", one["as"])
+        for name, of in histories.items()
+        for one in of["shown"]
+    ]
+    more = sum(of["n"] - len(of["shown"]) for of in histories.values())
+    caption = "What cells without an answer were taken for, by history" + (
+        f"; {more:,} further histories are not shown." if more else "."
+    )
+    names = ("Variable", "After", "Rows", "Taken as")
+    return [Table(caption, names, rows, ("Rows",))] if rows else []
 
 
 def _hints(row: Mapping[str, Any]) -> list[str]:

@@ -114,6 +114,8 @@ _LATEX: Final = {
     "…": r"\textellipsis{}",
     "→": r"\(\rightarrow\)",
     "∞": r"\(\infty\)",
+    **{chr(0x2400 + i): rf"\textless{{}}U+{i:04X}\textgreater{{}}" for i in range(0x20)},
+    "\N{SYMBOL FOR DELETE}": r"\textless{}U+007F\textgreater{}",
     "\N{FIRST STRONG ISOLATE}": "",
     "\N{POP DIRECTIONAL ISOLATE}": "",
 }
@@ -286,7 +288,8 @@ def _set(text: str) -> str:
     """Return a text as LaTeX sets it; long words may be broken."""
     found = _LONG.sub(lambda m: _broken(m[0]), visible(text))
     return _LIGATURE.sub(
-        r"\g<0>{}", "".join(_LATEX.get(c, c) for c in found).replace("\u200b", r"\hspace{0pt}")
+        r"\g<0>{\\kern0pt}",
+        "".join(_LATEX.get(c, c) for c in found).replace("\u200b", r"\hspace{0pt}"),
     )
 
 
