@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         EventTree,
         StagedTree,
         Survey,
+        cite,
         open,  # noqa: A004
     )
     from cegdb.errors import CegdbError
@@ -34,6 +35,7 @@ __all__ = [
     "StagedTree",
     "Survey",
     "__version__",
+    "cite",
     "open",
 ]
 

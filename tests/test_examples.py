@@ -15,7 +15,7 @@ from cegdb.cli import main
 ASKING = [
     *("ask", "given", "assign", "complete", "score", "sample", "do"),
     *("explain", "cuts", "independence", "test-independence", "network", "plot"),
-    "report",
+    *("report", "words", "differences", "cite"),
 ]
 README = Path(__file__).parents[1] / "README.md"
 
@@ -35,6 +35,7 @@ def folder(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         (made / name).write_text("\n".join(rows[:200]), encoding="utf-8")
     stored = str(made / "falls.duckdb")
     call("run", str(shared / "data" / "falls_cegpy.csv"), "--db", stored, "--name", "falls")
+    call("stages", stored, "falls", "--name", "by_hand", "--method", "hc")
     call("demo", "--db", str(made / "demo.duckdb"))
     return made
 

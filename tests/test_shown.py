@@ -10,7 +10,7 @@ import cegdb
 
 HOSTILE = "<script>alert(1)</script>"
 ROWS = (
-    f"select if(i % 2 = 0, '{HOSTILE}', 'b & c') as x, if(i % 3 = 0, 'y', 'n') as y, "
+    f"select if(i % 2 = 0, '{HOSTILE}', 'b & c') as x, if(i % 3 = 0, 'y', 'n') as y, "  # noqa: S608
     "'z' || i % 2 as z from range(60) t(i)"
 )
 

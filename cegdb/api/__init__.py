@@ -10,6 +10,7 @@ from cegdb.api.orders import OrderSearch
 from cegdb.api.staging import StagedTree
 from cegdb.api.survey import Survey
 from cegdb.api.tree import EventTree
+from cegdb.api.worded import cite
 from cegdb.store import Store
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ __all__ = [
     "OrderSearch",
     "StagedTree",
     "Survey",
+    "cite",
     "open",
 ]
 

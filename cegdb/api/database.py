@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from cegdb import compare, export, networks, query, report
 from cegdb import ingest as ingest_room
+from cegdb.api.compared import ComparedInWords
 from cegdb.api.graph import ChainEventGraph
 from cegdb.api.named import Named
 from cegdb.api.shown import Shown
@@ -87,7 +88,7 @@ class Collection(Shown, Generic[_Object]):
         return f"{self._of.kind}s: {', '.join(map(repr, self.names())) or 'none'}"
 
 
-class Database(Shown):
+class Database(Shown, ComparedInWords):
     """An open database: surveys, trees, stagings and CEGs side by side.
 
     Use it in a ``with`` block, or call ``close``: the file is locked until then.

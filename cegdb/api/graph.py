@@ -11,6 +11,7 @@ from cegdb.api.overviewed import Overviewed
 from cegdb.api.paged import Paged
 from cegdb.api.plotted import PlottedPositions
 from cegdb.api.rows import Answering
+from cegdb.api.worded import Worded
 from cegdb.errors import GraphError, NetworkError
 from cegdb.evidence import All, from_json
 from cegdb.store.objects import staging_of
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
     from cegdb.store.objects import Kind
 
 
-class ChainEventGraph(PlottedPositions, Overviewed, Independent, Causal, Answering, Paged):
+class ChainEventGraph(
+    PlottedPositions, Overviewed, Independent, Causal, Answering, Paged, Worded
+):
     """A Chain Event Graph: positions, edges, and the steps that led to it.
 
     Ask it for probabilities (`probability`, `marginals`, `distribution`,
@@ -36,7 +39,8 @@ class ChainEventGraph(PlottedPositions, Overviewed, Independent, Causal, Answeri
     `effect`, `adjustment`); what depends on what (`explain`, `cuts`, `independence`,
     `test_independence`); of rows (`assign`, `complete`, `score`, `classify`); for synthetic
     rows (`sample`). Draw, plot or export it (`draw`, `plot_flow`, `export`, `to_networkx`);
-    look at it in a browser (`report`).
+    look at it in a browser (`report`), or have it told in words (`in_words`,
+    `report_words`).
     """
 
     kind: Kind = "ceg"
@@ -95,6 +99,9 @@ class ChainEventGraph(PlottedPositions, Overviewed, Independent, Causal, Answeri
         except NetworkError:
             statements = []
         return list(latest_first["sentence"]), statements
+
+    def _parent_sentences(self) -> list[str]:
+        return self._by_stages()[0]
 
     def _stage_names(self) -> dict[int, str]:
         from cegdb.query.explaining import names_of_stages

@@ -16,6 +16,7 @@ from cegdb.cli import (
     reporting,
     rows,
     sampling,
+    wording,
 )
 from cegdb.cli.group import main
 
@@ -34,4 +35,5 @@ __all__ = [
     "reporting",
     "rows",
     "sampling",
+    "wording",
 ]

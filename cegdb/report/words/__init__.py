@@ -1,0 +1,96 @@
+"""A CEG in words: for the analyst, for a paper, and for everybody."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from cegdb.errors import QueryError, is_one_of, is_whole, listed, near_ones
+from cegdb.report.words.writing import WRITERS
+from cegdb.small_cells import check_min_n
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from cegdb.report.words.phrases import Words
+
+__all__ = ["FORMS", "SUFFIXES", "Form", "check_settings", "check_words"]
+
+Form: TypeAlias = Literal["plain", "paper", "analyst"]
+
+#: Form -> the most stages of a variable that it tells, unless it is told otherwise.
+FORMS: Final[Mapping[str, int]] = {"plain": 20, "paper": 40, "analyst": 200}
+SUFFIXES: Final = tuple(WRITERS)
+
+_WORDS_HINT: Final = (
+    "give variable -> label -> words that begin with a verb, such as "
+    "{'Fall': {'Yes': 'fall', 'No': 'do not fall'}}"
+)
+
+
+def check_settings(form: object, unit: object, limit: object, min_n: object) -> int:
+    """Refuse settings of a report that make no sense; return the most stages to tell.
+
+    Raises
+    ------
+    QueryError
+        One of them does not.
+
+    Examples
+    --------
+    >>> check_settings("plain", "people", None, None)
+    20
+    """
+    if not is_one_of(form, FORMS):
+        raise QueryError(f"form is {form!r}", hint=f"choose {listed(FORMS)}")
+    if not isinstance(unit, str) or not unit.strip():
+        raise QueryError(
+            f"unit is {unit!r}, expected words", hint="say what was counted: unit='residents'"
+        )
+    if limit is not None and not (is_whole(limit) and limit > 0):
+        raise QueryError(
+            f"limit is {limit!r}, expected a whole number from 1 on",
+            hint="it is the most groups of a question that are told",
+        )
+    check_min_n(min_n)
+    return FORMS[str(form)] if limit is None else int(str(limit))
+
+
+def check_words(
+    words: object, variables: Collection[str], labels: Mapping[str, Collection[str]]
+) -> Words:
+    """Return what to say of labels, refusing what is no variable or label.
+
+    Parameters
+    ----------
+    words
+        Variable -> label -> what to say.
+    variables, labels
+        Those there are.
+
+    Raises
+    ------
+    QueryError
+        It is no mapping of mappings of texts, or a variable or label is unknown.
+    """
+    if words is None:
+        return {}
+    if not isinstance(words, dict):
+        raise QueryError(f"words are {words!r}", hint=_WORDS_HINT)
+    for name, known in words.items():
+        if name not in variables:
+            raise QueryError(
+                f"words are given for {name!r}, which is no variable of the tree",
+                hint=near_ones(str(name), variables),
+            )
+        if not isinstance(known, dict):
+            raise QueryError(f"words of {name!r} are {known!r}", hint=_WORDS_HINT)
+        there = labels.get(name, ())
+        for label, said in known.items():
+            if label not in there:
+                raise QueryError(
+                    f"words are given for {label!r}, which is no label of {name!r}",
+                    hint=near_ones(str(label), there),
+                )
+            if not isinstance(said, str) or not said.strip():
+                raise QueryError(f"words of {name} = {label} are {said!r}", hint=_WORDS_HINT)
+    return words

@@ -1,0 +1,46 @@
+"""The report for a paper: figure, stage table, methods, references."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cegdb.report.words.citing import used
+from cegdb.report.words.document import Figure, Heading, Note, Paragraph, References
+from cegdb.report.words.methods import methods
+from cegdb.report.words.phrases import quoted
+from cegdb.report.words.tables import stage_table
+
+if TYPE_CHECKING:
+    from cegdb.report.words.document import Block
+    from cegdb.report.words.telling import Told
+
+
+def paper(told: Told, figure: Figure | str) -> list[Block]:
+    """Return the report for a paper.
+
+    Parameters
+    ----------
+    told
+        What the tables say.
+    figure
+        The picture of the CEG, or why there is none.
+    """
+    pictured: Block = figure if isinstance(figure, Figure) else Note(f"No figure: {figure}")
+    return [
+        Heading(f"Chain Event Graph {quoted(told.ceg['name'])}", 1),
+        *_warnings(told),
+        Heading("Methods"),
+        *(Paragraph(text) for text in methods(told)),
+        Heading("Figure"),
+        pictured,
+        Heading("Stages"),
+        *stage_table(told),
+        Heading("References"),
+        References(used(told.survey, [told.staging])),
+    ]
+
+
+def _warnings(told: Told) -> list[Block]:
+    if not told.ceg["is_stale"]:
+        return []
+    return [Note("This CEG is stale: its survey has other rows since.")]

@@ -1,0 +1,448 @@
+"""Reports in words: every number is that of the tables, every text literal."""
+
+from __future__ import annotations
+
+import html
+import re
+import shutil
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from markdown_it import MarkdownIt
+
+import cegdb
+from cegdb.cli import main
+from cegdb.demo import DEMOS
+from cegdb.errors import CegdbError, GraphError, QueryError, StagingError
+from cegdb.report.words.comparing import compared, disagreements
+from cegdb.report.words.telling import read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from cegdb.api import ChainEventGraph, Database
+    from cegdb.report.words.situations import Group
+
+FORMS: Any = ("plain", "paper", "analyst")
+TAGS = {
+    *("h1", "h2", "h3", "p", "ul", "li", "aside", "blockquote", "strong", "a", "pre", "code"),
+    *("div", "table", "caption", "thead", "tbody", "tr", "th", "td"),
+}
+HOSTILE = [
+    "<b>x</b></script><script>alert(1)</script>",
+    "q\"uo'te",
+    "$x_1$ \\input{secret} 5 % #1 ~ ^",
+    "&amp; 1. [x]",
+    "مرحبا",
+    "L" * 300,
+    "a\x00b\nc",
+    "😀",
+    "`code` *em* [x](http://e.vil) | pipe",
+]
+
+
+def chds(database: Database, name: str = "chds", **staged: Any) -> ChainEventGraph:
+    survey = database.ingest(DEMOS["chds"].select(), name=name, count="people")
+    tree = survey.event_tree(order=["Social", "Economic", "Events", "Admission"])
+    return tree.learn_stages(**staged).to_ceg()
+
+
+def seen(page: str) -> tuple[set[str], str]:
+    """Return the elements of some HTML, and its text without spaces."""
+    tags = set(re.findall(r"<(\w+)", page))
+    return tags, squeezed(html.unescape(re.sub(r"<[^>]*>", "", page)))
+
+
+def squeezed(text: str) -> str:
+    return re.sub(r"\s", "", text)
+
+
+def hostile(database: Database) -> ChainEventGraph:
+    random = np.random.default_rng(1)
+    columns = {
+        "1. La<b>el": random.choice(HOSTILE[:5], 300),
+        "- o\\ut{}": random.choice(HOSTILE[5:], 300),
+        "$last$": random.choice(["y", "n"], 300),
+    }
+    survey = database.ingest(pd.DataFrame(columns), name="</title>\\x$")
+    return survey.event_tree().learn_stages().to_ceg()
+
+
+def uneven(seed: int, n: int = 400) -> pd.DataFrame:
+    """Return rows of which some are not asked b or c, b being so for what they said before."""
+    random = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {name: random.choice(list("xyz")[: 2 + i % 2], n) for i, name in enumerate("abcd")}
+    ).astype(object)
+    frame.loc[frame["a"] == "x", "b"] = None
+    frame.loc[(frame["a"] == "y") & (frame["b"] == "z"), "c"] = None
+    ends = (frame["c"] == "x") & (frame["b"] == "y")
+    frame.loc[ends, "d"] = None
+    return frame
+
+
+def rows_of(frame: pd.DataFrame, group: Group) -> int:
+    """Return how many rows have the answers of a group, asking the rows themselves."""
+    found = np.zeros(len(frame), bool)
+    for rule in group.rules:
+        has = np.ones(len(frame), bool)
+        for name, labels in rule.answers:
+            has &= frame[name].isin([x for x in labels if x is not None]) | (
+                frame[name].isna() & (None in labels)
+            )
+        found |= has
+    return int(found.sum())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_people_of_a_sentence_are_those_of_its_numbers(db: Database, seed: int) -> None:
+    frame = uneven(seed)
+    tree = db.ingest(frame).event_tree(blank="structural")
+    ceg = tree.learn_stages(alpha=20).to_ceg()
+    told = read(db._store, ceg.id, limit=50)
+    stages = [stage for stages in told.stages.values() for stage in stages]
+    assert len(stages) == len(ceg.staging.stages)
+    whole = [stage for stage in stages if not stage.group.n_left_out]
+    assert len(whole) > len(stages) // 2
+    for stage in whole:
+        assert rows_of(frame, stage.group) == stage.n, stage
+
+
+SENTENCE = re.compile(
+    r"Of ([\d,]+) people.*?, about ([\d,]+) have Admission “Yes” \(([\d,]+) to ([\d,]+)\) and "
+    r"the other ([\d,]+) “No”\. This rests on the answers of ([\d,]+) people\."
+)
+
+
+def test_numbers_of_the_plain_report_are_those_of_the_tables(db: Database) -> None:
+    ceg = chds(db, alpha=3)
+    found = SENTENCE.findall(ceg.in_words())
+    said = sorted([int(x.replace(",", "")) for x in numbers] for numbers in found)
+    rows = db.sql(
+        "select e.probability, e.low, e.high, s.n from cegdb.stage_edges as e "
+        "inner join cegdb.stages as s using (staging, stage) where e.label = 'Yes'"
+    )
+    of_tables = sorted(
+        [
+            100,
+            round(100 * row.probability),
+            round(100 * row.low),
+            round(100 * row.high),
+            100 - round(100 * row.probability),
+            row.n,
+        ]
+        for row in rows.itertuples()
+    )
+    assert len(said) == 3
+    assert said == of_tables
+
+
+def test_rare_answers_are_told_of_more_people(db: Database) -> None:
+    query = "select i % 2 as x, if(i % 500 = 0, 'ill', 'well') as y from range(20000) t(i)"
+    tree = db.ingest(query).event_tree(sampling_zeros="floret")
+    text = tree.learn_stages().to_ceg().in_words()
+    assert "Of 1,000 people with x “0”, about 4 have y “ill” (3 to 5)" in text
+    assert "fewer than 1 have y “ill” (0 to 0; nobody in the data) and the others" in text
+
+
+def test_what_is_uncertain_or_certain_or_unseen_is_said(db: Database) -> None:
+    rows = "select 'u' as x, 'v' as y from range(40) union all select 'w', null from range(9)"
+    survey = db.ingest(rows, levels={"x": ["u", "w", "z"]})
+    tree = survey.event_tree(add_paths=[{"x": "z", "y": "v"}], blank="structural")
+    text = tree.learn_stages(single_edges="apart").to_ceg().in_words(unit="answers")
+    assert "All answers with x “u” have y “v”; nobody answers otherwise." in text
+    assert "Of answers with x “z”, nobody is in the data, so nothing is said of y." in text
+    assert "This question reached 40 of the 49 answers." in text
+    book = {"variables": {"x": {"label": "Did it rain?"}}}
+    few = db.ingest("select i % 2 as x from range(9) t(i)", name="few", codebook=book)
+    text = few.event_tree().learn_stages().to_ceg().in_words()
+    assert "- x: Did it rain? “0” or “1”" in text
+    assert "only 9 people: read it with care" in text
+
+
+def test_words_and_unit_are_used_and_unknown_ones_refused(db: Database) -> None:
+    ceg = chds(db)
+    words = {
+        "Admission": {"Yes": "are admitted", "No": "are not"},
+        "Social": {"High": "are well off", "Low": "are badly off"},
+    }
+    text = ceg.in_words(unit="children", words=words)
+    assert (
+        "Of 100 children who have Events “Low” and are well off, about 9 are admitted" in text
+    )
+    assert "and the other 91 are not." in text
+    for wrong, message in (
+        ({"Nope": {}}, "no variable"),
+        ({"Social": {"Hihg": "x"}}, "did you mean 'High'"),
+        ({"Social": {"High": " "}}, "verb"),
+        ({"Social": "x"}, "verb"),
+        ("x", "verb"),
+    ):
+        with pytest.raises(QueryError, match=message):
+            ceg.in_words(words=wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"form": "poem"}, "form is 'poem'"),
+        ({"unit": " "}, "unit is ' '"),
+        ({"limit": 0}, "limit is 0"),
+        ({"min_n": 0}, "min_n is 0"),
+    ],
+)
+def test_senseless_settings_are_refused(
+    db: Database, settings: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(QueryError, match=message):
+        chds(db).in_words(**settings)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_small_cells_are_hidden_in_every_form(db: Database, form: Any) -> None:
+    values = "('u', 'p', 700), ('u', 'q', 61), ('v', 'p', 17), ('v', 'q', 147)"
+    rows = f"select * from (values {values})"  # noqa: S608
+    survey = db.ingest(f"{rows} as t(x, y, n)", count="n", name="small")
+    ceg = survey.event_tree().set_stages({}).to_ceg()
+    small = re.compile(r"(?<![\d.,])(17|147)(?![\d.,])")
+    assert small.search(ceg.in_words(form)) or form == "plain"
+    text = ceg.in_words(form, min_n=20)
+    shown = text.split("## References")[0].split("Steps of the recursion")[0]
+    assert not small.search(shown), shown
+    assert "few" in text if form == "plain" else "…" in text
+
+
+def test_how_few_were_left_out_does_not_come_back(db: Database) -> None:
+    query = "select i % 2 as x, if(i < 3, null, i % 3) as y from range(300) t(i)"
+    tree = db.ingest(query).event_tree(missing_policy="complete", blank="missing")
+    ceg = tree.learn_stages().to_ceg()
+    assert "3 of them are left out for want of an answer" in ceg.in_words()
+    for form in FORMS:
+        text = ceg.in_words(form, min_n=5)
+        assert "297" in text
+        assert not re.search(r"\b(3|300) (of them|rows?|respondents?|people)\b", text)
+        assert "| 300 |" not in text
+
+
+def test_what_is_left_out_is_said(db: Database) -> None:
+    ceg = chds(db)
+    text = ceg.in_words(limit=1)
+    (n,) = db.sql("select sum(n) - max(n) as n from cegdb.stages where variable = 'Admission'")[
+        "n"
+    ]
+    assert f"2 smaller groups are left out here, of {int(n):,} people in all" in text
+    assert "left out of this table" in ceg.in_words("paper", limit=1)
+    assert "positions of fewer people" in ceg.in_words("analyst", limit=3)
+
+
+def test_only_what_was_used_is_cited(db: Database) -> None:
+    learnt = chds(db)
+    given = learnt.staging.tree.set_stages({}, name="own").to_ceg()
+    assert "Freeman" in learnt.cite()
+    assert "Freeman" not in given.cite() + given.in_words("paper")
+    assert "Collazo" in given.cite()
+    other = db.ingest("select i % 2 as x, 1 + i % 3 as w from range(9) t(i)", weight="w")
+    weighted = other.event_tree().learn_stages().to_ceg()
+    assert "Collazo" not in weighted.cite()
+    assert "Kish" in weighted.cite()
+    assert "Numbers of 100 are weighted" in weighted.in_words()
+    entries = re.findall(r"^@(\w+)\{(\w+),$", cegdb.cite(bibtex=True), re.MULTILINE)
+    assert [kind for kind, _ in entries].count("inproceedings") == 2
+    assert cegdb.cite(learnt, bibtex=True).count("@") == 6
+
+
+def test_the_methods_say_how_missing_answers_and_zeros_were_taken(db: Database) -> None:
+    query = "select i % 2 as x, if(i % 5 = 0, null, i % 3) as y from range(300) t(i)"
+    survey = db.ingest(query, name="gaps")
+    text = survey.event_tree(blank="missing").learn_stages().to_ceg().in_words("paper")
+    assert "60 rows with a missing answer count up to that answer" in text
+    assert "Blank cells were taken as missing" in text
+    tree = survey.event_tree(
+        name="whole", missing_policy="complete", blank="missing", sampling_zeros="full"
+    )
+    text = tree.learn_stages(prior="floret", method="hc").to_ceg().in_words("paper")
+    assert "60 rows with a missing answer were left out" in text
+    assert "added as sampling zeros" in text
+    assert "anew in each floret" in text
+    assert "Carli et al., 2022" in text
+    assert "Freeman" not in text
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_hostile_labels_are_literal(
+    db: Database, tmp_path: Path, form: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise GraphError("not drawn")
+
+    ceg = hostile(db)
+    monkeypatch.setattr(type(ceg), "figure", refuse)
+    page = ceg.report_words(tmp_path / "r.html", form).read_text(encoding="utf-8")
+    tags, shown = seen(page.partition("<body>")[2])
+    assert tags <= TAGS
+    for label in (*HOSTILE[:6], *HOSTILE[7:]):
+        assert squeezed(label) in shown, label
+    assert "a␀b␊c" in shown
+    text = ceg.report_words(tmp_path / "r.md", form).read_text(encoding="utf-8")
+    rendered = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(text)
+    tags_of_text, shown_of_text = seen(rendered)
+    assert tags_of_text <= TAGS
+    assert shown_of_text == shown
+    source = ceg.report_words(tmp_path / "r.tex", form).read_text(encoding="utf-8")
+    assert "\\input{secret}" not in source
+    assert "\\textbackslash{}input\\{secret\\}" in source
+
+
+def test_latex_compiles(db: Database, tmp_path: Path) -> None:
+    if not shutil.which("pdflatex"):
+        pytest.skip("there is no pdflatex")
+    hostile(db).report_words(tmp_path / "report.tex", "analyst")
+    ran = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "report.tex"],  # noqa: S607
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+        timeout=100,
+    )
+    if b"not found" in ran.stdout and b".sty" in ran.stdout:
+        pytest.skip("this LaTeX lacks a package")
+    assert ran.returncode == 0, ran.stdout[-2000:]
+
+
+def test_a_report_is_the_same_bytes_each_time(db: Database, tmp_path: Path) -> None:
+    pytest.importorskip("pygraphviz")
+    ceg = chds(db)
+    for name in ("plain.tex", "analyst.html"):
+        path, form = tmp_path / name, name.partition(".")[0]
+        first = ceg.report_words(path, form).read_bytes()
+        assert ceg.report_words(path, form).read_bytes() == first
+    text = ceg.report_words(tmp_path / "paper.md", "paper").read_text(encoding="utf-8")
+    assert "](<paper-figure.svg>)" in text
+    assert (tmp_path / "paper-figure.svg").exists()
+    page = ceg.report_words(tmp_path / "page.html", "paper").read_text(encoding="utf-8")
+    assert 'src="data:image/svg' in page
+    assert not (tmp_path / "page-figure.svg").exists()
+
+
+def test_a_picture_that_cannot_be_drawn_is_said(
+    db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise GraphError("too large", hint="draw less")
+
+    ceg = chds(db)
+    monkeypatch.setattr(type(ceg), "figure", refuse)
+    text = ceg.report_words(tmp_path / "r.md", "paper").read_text(encoding="utf-8")
+    assert "No figure: too large; draw less" in text
+    with pytest.raises(GraphError, match=r"\.md, \.html or \.tex"):
+        ceg.report_words(tmp_path / "r.docx")
+
+
+def test_a_ceg_given_evidence_is_told_without_intervals(db: Database) -> None:
+    given = chds(db).given(Social="High").save("rich")
+    for form in FORMS:
+        text = given.in_words(form)
+        assert "Social" in text
+    assert not re.search(r"\(\d+ to \d+\)", given.in_words().split("How to read")[0])
+
+
+def test_many_situations_are_told_by_example(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cegdb.report.words.telling.MOST_COMPARED", 1)
+    text = chds(db).in_words()
+    assert "with one further combination of answers" in text
+
+
+def test_the_command_line_tells_and_cites(
+    db: Database, tmp_path: Path, sound: Callable[[Database], None]
+) -> None:
+    del db, sound
+    stored = str(tmp_path / "demo.duckdb")
+    run = CliRunner().invoke
+    assert run(main, ["demo", "--db", stored]).exit_code == 0
+    told = run(main, ["words", stored, "chds", "--unit", "children"])
+    assert "Of 100 children" in told.stdout
+    words = tmp_path / "words.yaml"
+    words.write_text("Admission:\n  Yes: are admitted\n  No: are not\n", encoding="utf-8")
+    told = run(main, ["words", stored, "chds", "--words", str(words)])
+    assert "are admitted" in told.stdout
+    words.write_text("- [", encoding="utf-8")
+    assert "no YAML file" in run(main, ["words", stored, "chds", "--words", str(words)]).stderr
+    cited = run(main, ["cite", stored, "chds", "--bibtex"])
+    assert "@book{collazo2018chain" in cited.stdout
+    assert run(main, ["cite", stored]).exit_code == 2
+    assert run(main, ["cite"]).stdout.startswith("The cegdb developers")
+
+
+@pytest.mark.parametrize("seed", [1])
+def test_every_disagreement_is_told_with_its_people(db: Database, seed: int) -> None:
+    frame = uneven(seed)
+    tree = db.ingest(frame).event_tree(blank="structural")
+    one, other = tree.learn_stages("one", alpha=20), tree.learn_stages("other", method="bj")
+    what = compared(db._store, [one.id, other.id], None)
+    found, n_left_out = disagreements(db._store, what, what.stagings[0], what.stagings[1], 99)
+    assert n_left_out == 0
+    stage = {
+        staged.name: dict(staged.florets[["vertex_id", "stage_id"]].itertuples(index=False))
+        for staged in (one, other)
+    }
+    expected = set()
+    for joins, apart in (("one", "other"), ("other", "one")):
+        for joined in set(stage[joins].values()):
+            members = [v for v, s in stage[joins].items() if s == joined]
+            if len({stage[apart][v] for v in members}) > 1:
+                expected.add((joins, min(members)))
+    assert len(found) == len(expected) > 0
+    for disagreement in found:
+        for piece in disagreement.pieces:
+            assert piece.group is not None
+            if not piece.group.n_left_out:
+                assert rows_of(frame, piece.group) == piece.n
+    weights = [d.weight for d in found]
+    assert weights == sorted(weights, reverse=True)
+
+
+def test_two_stagings_are_compared_in_each_form(db: Database, tmp_path: Path) -> None:
+    learnt = chds(db, alpha=3).staging
+    groups = {("High", "*"): "rich", ("Low", "*"): "poor", ("*", "*", "*"): "all"}
+    own = learnt.tree.set_stages(groups, "own", alpha=3)
+    text = db.compare_in_words("chds", own, unit="children", limit=2)
+    assert (
+        "Events: “chds” takes to be alike (1) children with Social “High” (507 children) and "
+        "(2) children with Social “Low” and Economic “High” (46 children); “own” tells them "
+        "apart (553 children in all)."
+    ) in text
+    assert "such data are 5,000,000 times as probable if it holds" in text
+    assert "1 difference of fewer people is left out" in text
+    text = db.compare_in_words(learnt, own, form="paper")
+    assert "log Bayes factor 15.43" in text
+    assert "Freeman" in text
+    other = learnt.tree.set_stages({}, "fine", alpha=2)
+    text = db.compare_in_words(learnt, own, other, form="analyst")
+    assert "they differ in alpha (3.0 and 2.0)." in text
+    assert "8 situations of 19 must change stage" in text
+    hidden = db.compare_in_words(learnt, other, min_n=30)
+    assert "how many is not shown" in hidden
+    file = db.report_comparison(tmp_path / "two.html", learnt, own)
+    assert "tells them apart" in file.read_text(encoding="utf-8")
+    assert "group everybody alike" in db.compare_in_words(
+        learnt, learnt.tree.learn_stages("again", alpha=3)
+    )
+    with pytest.raises(StagingError, match="1 staging to compare"):
+        db.compare_in_words(learnt, learnt)
+    stranger = db.ingest("select i % 2 as x from range(9) t(i)", name="x").event_tree()
+    with pytest.raises(StagingError, match="different trees"):
+        db.compare_in_words(learnt, stranger.learn_stages())
+
+
+def test_errors_are_ours(db: Database) -> None:
+    ceg = chds(db)
+    db.drop("ceg", ceg.name)
+    with pytest.raises(CegdbError):
+        ceg.in_words()
