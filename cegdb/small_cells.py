@@ -139,16 +139,35 @@ def shown(
     ...         con.execute(f"select label, n from {rows} where kind = 'value'").fetchall()
     [('False', None), ('True', None)]
     """
+    with shown_together(store, (view,), where, min_n) as (relation,):
+        yield relation
+
+
+@contextmanager
+def shown_together(
+    store: Store, wanted: Sequence[str], where: Mapping[str, object], min_n: int | None
+) -> Iterator[list[str]]:
+    """Give the relations to read instead of several views of one object, as `shown` does.
+
+    Examples
+    --------
+    >>> from cegdb.store import Store
+    >>> with Store.open() as store:
+    ...     with shown_together(store, ["positions", "ceg_edges"], {"ceg": "x"}, None) as found:
+    ...         found
+    ['cegdb.positions', 'cegdb.ceg_edges']
+    """
     check_min_n(min_n)
     if min_n is None:
-        yield f"cegdb.{view}"
+        yield [f"cegdb.{view}" for view in wanted]
         return
-    if view not in _VIEWS:
-        raise QueryError(
-            f"cegdb.{view} cannot be shown without small cells",
-            hint=f"views that can are {listed(_VIEWS, most=len(_VIEWS))}",
-        )
-    kind, cells, _ = _VIEWS[view]
+    for view in wanted:
+        if view not in _VIEWS:
+            raise QueryError(
+                f"cegdb.{view} cannot be shown without small cells",
+                hint=f"views that can are {listed(_VIEWS, most=len(_VIEWS))}",
+            )
+    kind, cells, _ = _VIEWS[wanted[0]]
     name = str(where[kind])
     with store.catalog() as catalog, store.reading() as con, Steps(con) as steps:
         object_id = find(catalog, kind, name)
@@ -168,8 +187,9 @@ def shown(
         )
         if kind == "ceg":
             _spoil(steps, catalog, object_id, min_n)
-        steps.run(f"shown_{view}", object_name=name)
-        yield f"temp.shown_{view}"
+        for view in wanted:
+            steps.run(f"shown_{view}", object_name=name)
+        yield [f"temp.shown_{view}" for view in wanted]
 
 
 def _spoil(steps: Steps, catalog: sa.Connection, ceg_id: int, min_n: int) -> None:

@@ -164,16 +164,17 @@ class Drawn(Named):
         return graphs.draw(self.to_networkx(min_n=min_n), path, edge_info=edge_info)
 
     def export(self, path: str | os.PathLike[str], *, min_n: int | None = None) -> Path:
-        """Write the graph (.dot, .graphml, .json) or its edges (.csv, .parquet).
+        """Write the graph (.graphml, .gexf, .cyjs, .json, .dot) or its edges (.csv, .parquet).
 
-        ``min_n`` leaves out smaller counts, and what would reveal them, as in `draw`.
+        Rows are written as they are read: a graph of any size, in little memory. ``min_n`` leaves out smaller counts, and what would reveal them, as in `draw`.
         """
         from cegdb import graphs
 
         file = path_of(path)
         suffix = file.suffix.lower()
         if suffix in graphs.GRAPH_FILES:
-            return graphs.write_graph(self.to_networkx(min_n=min_n), path)
+            with graphs.stored_rows(self._store, self.kind, self.name, min_n=min_n) as rows:
+                return graphs.write_graph(rows, file)
         if suffix in export.TABLE_FILES:
             view = small_cells.views(self.kind)[-1]
             return export.export_table(

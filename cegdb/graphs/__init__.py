@@ -11,16 +11,20 @@ from cegdb.graphs.dot import EdgeInfo, to_dot
 from cegdb.graphs.files import GRAPH_FILES, write_graph
 from cegdb.graphs.networks import network_graph, write_bif
 from cegdb.graphs.pictures import MAX_DRAWN_EDGES, PICTURES, check_picture, draw, svg
+from cegdb.graphs.rows import GraphRows, graph_rows, stored_rows
 
 __all__ = [
     "GRAPH_FILES",
     "MAX_DRAWN_EDGES",
     "PICTURES",
     "EdgeInfo",
+    "GraphRows",
     "ceg_graph",
     "check_picture",
     "draw",
+    "graph_rows",
     "network_graph",
+    "stored_rows",
     "svg",
     "to_dot",
     "tree_graph",

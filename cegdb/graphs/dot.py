@@ -8,11 +8,13 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from cegdb.errors import GraphError, is_one_of
+from cegdb.graphs.rows import graph_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from cegdb.graphs.convert import Graph
+    from cegdb.graphs.rows import GraphRows
 
 EdgeInfo: TypeAlias = Literal["probability", "count", "prior", "posterior", "none"]
 
@@ -72,43 +74,43 @@ def to_dot(graph: Graph, *, edge_info: EdgeInfo = "probability") -> str:
     >>> print(to_dot(graph, edge_info="count").splitlines()[-2].strip())
     "s0" -> "l0" [key="the \"head\"", label="the \"head\"\n 6,012 "];
     """
+    return "".join(dot_lines(graph_rows(graph), edge_info=edge_info))
+
+
+def dot_lines(rows: GraphRows, *, edge_info: EdgeInfo = "probability") -> Iterator[str]:
+    r"""Yield the lines of `to_dot`, one node or edge at a time.
+
+    Examples
+    --------
+    >>> from cegdb.graphs import tree_graph
+    >>> graph = tree_graph("one", [{"vertex": "l0"}], [])
+    >>> list(dot_lines(graph_rows(graph)))[-2:]
+    ['  "l0" [label="l0", color="gray"];\n', '}\n']
+    """
     if not is_one_of(edge_info, get_args(EdgeInfo)):
         raise GraphError(f"edge_info is {edge_info!r}, expected {choice(get_args(EdgeInfo))}")
-    is_ceg = graph.graph.get("kind") == "ceg"
-    hides = _hidden_columns(graph)
-    lines = [
-        f"digraph {_quoted(_visible(str(graph.graph.get('name', ''))))} {{",
-        _HEAD.replace("ORDERING", "" if is_ceg else "out"),
-    ]
-    shared = _shared_stages(graph)
-    for node, data in graph.nodes(data=True):
-        text = [node, *([data["variable"]] if "variable" in data else [])]
+    is_ceg = rows.attributes.get("kind") == "ceg"
+    hides = _hidden_columns(rows.attributes)
+    yield f"digraph {_quoted(_visible(str(rows.attributes.get('name', ''))))} {{\n"
+    yield _HEAD.replace("ORDERING", "" if is_ceg else "out") + "\n"
+    for node, data, is_shared, is_end in rows.nodes():
+        text = [node, *([str(data["variable"])] if "variable" in data else [])]
         look = ""
-        if "colour" in data and data.get("stage") in shared:
+        if "colour" in data and is_shared:
             colour = str(data["colour"])
             look = f", fillcolor={_quoted(colour)}, fontcolor={_quoted(_ink(colour))}"
-        elif graph.out_degree(node) == 0:
+        elif is_end:
             text = ["w∞" if node == "w_inf" else node]
             sink = ', shape="doublecircle", margin="0.02"'
             look = sink if is_ceg else ', color="gray"'
-        lines.append(f"  {_quoted(_visible(node))} [label={_label(text)}{look}];")
-    for source, target, key, data in graph.edges(keys=True, data=True):
+        yield f"  {_quoted(_visible(node))} [label={_label(text)}{look}];\n"
+    for source, target, key, data in rows.edges():
         text = [str(data.get("label", key)), *_edge_number(data, hides, edge_info)]
-        lines.append(
+        yield (
             f"  {_quoted(_visible(source))} -> {_quoted(_visible(target))} "
-            f"[key={_quoted(str(key))}, label={_label(text)}];"
+            f"[key={_quoted(key)}, label={_label(text)}];\n"
         )
-    return "\n".join([*lines, "}", ""])
-
-
-def _shared_stages(graph: Graph) -> set[str]:
-    """Return the stages with two situations or more; the others stay white."""
-    situations: dict[str, int] = {}
-    for _, data in graph.nodes(data=True):
-        if "stage" in data:
-            stage = data["stage"]
-            situations[stage] = situations.get(stage, 0) + data.get("n_situations", 1)
-    return {stage for stage, number in situations.items() if number > 1}
+    yield "}\n"
 
 
 def _ink(colour: str) -> str:
@@ -120,11 +122,11 @@ def _ink(colour: str) -> str:
     return "#000000" if luminance > 0.18 else "#ffffff"
 
 
-def _hidden_columns(graph: Graph) -> set[str]:
+def _hidden_columns(attributes: Mapping[str, object]) -> set[str]:
     """Return the columns that an edge lacks only where its small cells are hidden."""
-    if "min_n" not in graph.graph:
+    if "min_n" not in attributes:
         return set()
-    return {"n"} if graph.graph.get("kind") == "event_tree" else {"n", "probability"}
+    return {"n"} if attributes.get("kind") == "event_tree" else {"n", "probability"}
 
 
 def _edge_number(
