@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
+import subprocess
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any, ClassVar
 
+import duckdb
 import networkx as nx
 import pandas as pd
 import pytest
+from click.testing import CliRunner
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+import cegdb
 from cegdb import graphs
+from cegdb.cli import main
+from cegdb.errors import GraphError, QueryError
 from cegdb.graphs.xml import node_label
 
 if TYPE_CHECKING:
@@ -148,3 +159,292 @@ def test_a_large_graph_is_written_without_a_graph_in_memory(
     monkeypatch.setattr(nx, "MultiDiGraph", None)
     for suffix in graphs.GRAPH_FILES:
         assert ceg.export(tmp_path / f"ceg{suffix}").stat().st_size > 500
+
+
+# -----------------------------------------------------------------------------
+# The stage table
+# -----------------------------------------------------------------------------
+
+PHRASE = re.compile(r"([A-Za-z]\w*) (?:= ([\w ]+)|in \(([\w ,]+)\))(?:, |$)")
+
+
+def meant(words: str, asked: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Return the situations, as answers by variable, that the words tell."""
+    found = []
+    for sentence in words.split("; "):
+        allowed = {
+            variable: {one} if one else set(several.split(", "))
+            for variable, one, several in PHRASE.findall(sentence)
+        }
+        assert sentence == "all" or allowed
+        found += [
+            situation
+            for situation in asked
+            if all(situation.get(v, "not applicable") in a for v, a in allowed.items())
+        ]
+    return found
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    rows=st.lists(
+        st.tuples(
+            *[st.sampled_from(["p", "q", "r", None])] * 3, st.sampled_from(["no", "yes"])
+        ),
+        min_size=3,
+        max_size=25,
+    ),
+    colours=st.lists(st.integers(0, 1), min_size=7, max_size=7),
+)
+def test_the_words_of_a_stage_tell_its_situations_and_no_others(
+    rows: list[tuple[str | None, ...]], colours: list[int]
+) -> None:
+    with cegdb.open() as db:
+        frame = pd.DataFrame(rows, columns=["A", "B", "C", "D"], dtype=object)
+        tree = db.ingest(frame, name="it").event_tree(blank="structural", gate_min_rows=1)
+        situations = tree.situations
+        grouping = pd.DataFrame(
+            {
+                "vertex_id": situations["vertex_id"],
+                "stage": [
+                    f"{row.variable}{labels}{colours[row.vertex_id % 7]}"
+                    for row, labels in zip(
+                        situations.itertuples(), tree.florets["labels"], strict=True
+                    )
+                ],
+            }
+        )
+        staged = tree.set_stages(grouping)
+        edges = tree.edges.set_index("child_id")
+        answers: dict[int, dict[str, str]] = {0: {}}
+        for child, edge in edges.sort_index().iterrows():
+            answers[child] = {**answers[edge.parent_id], edge.variable: edge.label}
+        asked: dict[str, list[dict[str, str]]] = {}
+        for row in situations.itertuples():
+            asked.setdefault(row.variable, []).append(answers[row.vertex_id])
+        table = staged.stage_table
+        stage_of = staged.florets.set_index("vertex_id")["stage"]
+        for stage, lines in table.groupby("stage"):
+            (words,) = set(lines["situations"])
+            own = [answers[v] for v in stage_of.index[stage_of == stage]]
+            told, _, more = words.partition(" and ")
+            found = meant(told, asked[lines["variable"].iloc[0]])
+            assert all(found.count(one) == 1 and one in own for one in found)
+            assert len(found) + int(more.removesuffix(" more") or 0) == len(own)
+
+
+def test_the_stage_table_has_the_numbers_of_the_other_views(db: Database) -> None:
+    _, staged, _ = kinds_of(db)
+    table = staged.stage_table
+    columns = ["stage", "label", "n", "prior", "share", "probability", "low", "high"]
+    pd.testing.assert_frame_equal(table[columns], staged.stage_edges[columns])
+    of_stage = table.drop_duplicates("stage").set_index("stage")
+    stages = staged.stages.set_index("stage")
+    assert of_stage["n_stage"].to_dict() == stages["n"].to_dict()
+    assert of_stage["n_situations"].to_dict() == stages["n_situations"].to_dict()
+    assert of_stage["situations"].tolist() == [
+        "all",
+        "area = north",
+        "area = south",
+        "area = north, risk = high",
+        "risk = low",
+        "area = south, risk = high",
+    ]
+
+
+def test_the_stage_table_tells_nothing_that_the_staged_tree_hides(db: Database) -> None:
+    _, staged, _ = kinds_of(db)
+    names, rows = staged.rows("stage_table", min_n=5)
+    seen = [dict(zip(names, row, strict=True)) for row in rows]
+    whole = staged.stage_table.to_dict("records")
+    hidden = [(row["stage"], row["label"]) for row in seen if row["n"] is None]
+    assert hidden == [("u3", "fall"), ("u3", "none")]
+    vertices = dict(zip(*_columns(staged, "staged_vertices", "vertex_id", "n"), strict=True))
+    edges = list(
+        zip(*_columns(staged, "staged_edges", "stage_id", "label", "child_id"), strict=True)
+    )
+    for row, full in zip(seen, whole, strict=True):
+        parts = [
+            vertices[child]
+            for stage, label, child in edges
+            if (stage, label) == (row["stage_id"], row["label"])
+        ]
+        assert row["n"] == (None if None in parts else sum(parts))
+        assert row["probability"] in (None, full["probability"])
+        assert (row["probability"] is None) == (row["stage"] == "u3")
+    assert "…" in staged.stage_table_text("markdown", min_n=5)
+    assert "| 3 |" in staged.stage_table_text()
+    assert "| 3 |" not in staged.stage_table_text(min_n=5)
+
+
+def _columns(staged: Any, view: str, *columns: str) -> list[list[Any]]:
+    names, rows = staged.rows(view, min_n=5)
+    return [[row[names.index(column)] for row in rows] for column in columns]
+
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "a|b\\|c",
+    "$x_1$ & 50% #1 ~ ^{2}",
+    "\\input{/etc/passwd}",
+    "&amp; *bold* _it_ `code` [a](b) ![c](d) :smile:",
+    "'it's' \"quoted\" --- ,, <<",
+    "two\nlines\tand tab",
+    "[1] first",
+    "* star",
+    "\u05e9\u05dc\u05d5\u05dd 12",
+    "\x07bell\x1b[31m",
+    "\U0001f469 family",
+    "x" * 300,
+]
+
+
+@pytest.fixture
+def hostile(db: Database) -> Any:
+    frame = pd.DataFrame({"<b>Q|1</b> $a$": HOSTILE * 2, "Z": ["no", "yes"] * len(HOSTILE)})
+    return db.ingest(frame, name="h & <i>").event_tree().set_stages({})
+
+
+def visible(text: str) -> str:
+    return re.sub(r"[\x00-\x1f]", lambda found: chr(0x2400 + ord(found[0])), text)
+
+
+def test_hostile_labels_show_literally_in_markdown(hostile: Any) -> None:
+    markdown_it = pytest.importorskip("markdown_it", reason="markdown-it-py is not installed")
+    page = (
+        markdown_it.MarkdownIt("commonmark").enable("table").render(hostile.stage_table_text())
+    )
+    cells = _cells(page)
+    assert set(map(visible, HOSTILE)) <= set(cells)
+
+
+def test_hostile_labels_show_literally_in_html(hostile: Any, tmp_path: Path) -> None:
+    text = hostile.stage_table_text("html")
+    assert "<script>" not in text
+    assert set(map(visible, HOSTILE)) <= set(_cells(text))
+    page = hostile.export(tmp_path / "s.html", table="stage_table").read_text(encoding="utf-8")
+    assert text in page
+    assert "<title>stage_table of h &amp; &lt;i&gt;</title>" in page
+
+
+def _cells(page: str) -> list[str]:
+    class Cells(HTMLParser):
+        found: ClassVar[list[str]] = []
+
+        def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002
+            assert tag in {"table", "caption", "thead", "tbody", "tr", "td", "th", "p"}
+            self.found.append("")
+
+        def handle_data(self, data: str) -> None:
+            self.found[-1] += data
+
+    parser = Cells()
+    parser.found.clear()
+    parser.feed(page)
+    return [cell.removesuffix("\n") for cell in parser.found]
+
+
+LATEX = r"""\documentclass{article}
+PACKAGES
+\usepackage{booktabs, longtable, array}
+\begin{document}\footnotesize
+\input{table.tex}
+\input{plain.tex}
+\end{document}
+"""
+
+
+@pytest.mark.parametrize("program", ["lualatex", "pdflatex"])
+def test_latex_compiles_and_shows_labels_literally(
+    hostile: Any, tmp_path: Path, program: str
+) -> None:
+    if shutil.which(program) is None or shutil.which("pdftotext") is None:
+        pytest.skip(f"{program} or pdftotext is not installed")
+    packages = "" if program == "lualatex" else "\\usepackage[T1]{fontenc}"
+    (tmp_path / "it.tex").write_text(LATEX.replace("PACKAGES", packages))
+    hostile.export(tmp_path / "table.tex", table="stage_table")
+    hostile.export(tmp_path / "plain.tex", table="stage_edges")
+    if program == "pdflatex":  # knows neither Hebrew nor emoji
+        for file in (tmp_path / "table.tex", tmp_path / "plain.tex"):
+            text = file.read_text(encoding="utf-8")
+            file.write_text(re.sub("[\u0590-\u05ff\U0001f000-\U0001ffff]", "", text))
+    command = [program, "-interaction=nonstopmode", "-halt-on-error", "it.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)  # noqa: S603
+    assert done.returncode == 0, done.stdout[-2000:]
+    shown = subprocess.run(
+        ["pdftotext", "-layout", "it.pdf", "-"],  # noqa: S607
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    flat = re.sub(r"\s+", "", shown)
+    for label in HOSTILE[:6]:
+        assert re.sub(r"\s+", "", label) in flat, label
+
+
+# -----------------------------------------------------------------------------
+# Any table
+# -----------------------------------------------------------------------------
+
+
+def test_every_table_and_view_of_every_object_can_be_written(
+    db: Database, tmp_path: Path
+) -> None:
+    tree, staged, ceg = kinds_of(db)
+    (survey,) = db.surveys
+    for found in (survey, tree, staged, ceg):
+        assert len(found.tables) > 3
+        for table in found.tables:
+            file = found.export(tmp_path / "rows.parquet", table=table)
+            key = found.kind if f"{found.kind}_id" != _first(db, table) else f"{found.kind}_id"
+            value = found.name if key == found.kind else found.id
+            count = f"select count(*) from cegdb.{table} where {key} = $value"  # noqa: S608
+            rows = duckdb.sql(f"select count(*) from '{file}'").fetchall()  # noqa: S608
+            assert rows == db.rows(count, {"value": value})[1]
+    assert survey.export(tmp_path / "r.csv", table=f"response_{survey.id}").exists()
+    view = ceg.export(tmp_path / "p.json", table="positions")
+    assert [row["position"] for row in json.loads(view.read_text())][-1] == "w_inf"
+    listed = pd.read_csv(tree.export(tmp_path / "f.csv", table="florets"))
+    assert list(map(json.loads, listed["labels"])) == [list(x) for x in tree.florets["labels"]]
+    assert (
+        ceg.export(tmp_path / "m.md", table="merge_steps").read_text().count("\n")
+    ) == 4 + len(ceg.steps)
+
+
+def _first(db: Database, table: str) -> str:
+    return db.rows(f"select * from cegdb.{table} limit 0")[0][0]  # noqa: S608
+
+
+def test_a_table_that_an_object_has_not_is_refused(db: Database, tmp_path: Path) -> None:
+    _, staged, ceg = kinds_of(db)
+    with pytest.raises(
+        QueryError, match=r"a ceg has no table or view 'stages'\nhint: it has ceg_"
+    ):
+        ceg.export(tmp_path / "a.csv", table="stages")
+    with pytest.raises(QueryError, match=r"stages cannot be shown without small cells\nhint"):
+        staged.export(tmp_path / "a.csv", table="stages", min_n=5)
+    with pytest.raises(GraphError, match=r"does not say which kind of file"):
+        staged.export(tmp_path / "a.docx", table="stages")
+    with pytest.raises(GraphError, match="form is 'word'"):
+        staged.stage_table_text("word")
+    with pytest.raises(QueryError, match="no object has a table or view 'x'"):
+        db.kind_of("x")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_finds_whose_table_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "falls.duckdb"
+    with cegdb.open(file) as db:
+        kinds_of(db)
+    for words in (
+        ["--table", "stage_table", "-o", "s.tex"],
+        ["--table", "variables", "-o", "v.json"],
+        ["--kind", "staging", "-o", "t.gexf", "--min-n", "5"],
+        ["--kind", "survey", "-o", "s.csv"],
+    ):
+        out = tmp_path / words[words.index("-o") + 1]
+        words[words.index("-o") + 1] = str(out)
+        result = CliRunner().invoke(main, ["export", str(file), "falls", *words])
+        assert result.exit_code == 0, result.output
+        assert out.stat().st_size > 50

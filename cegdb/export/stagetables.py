@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cegdb.export.texts import (
     HIDDEN,
     Column,
-    TextRow,
+    Group,
     TextTable,
     check_form,
     shown_number,
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from cegdb.store import Store
 
 _BATCH: Final = 5_000
+_TOLD: Final = (Column("Stage"), Column("Situations"), Column("People", is_number=True))
 _READ: Final = (
     "variable",
     "stage_id",
@@ -97,10 +98,7 @@ def stage_tables(
         of,
     )
     columns = [
-        Column("Stage", width=0.07),
-        Column("Situations", width=0.27),
-        Column("People", is_number=True),
-        Column("Answer", width=0.13),
+        Column("Answer"),
         Column("n", is_number=True),
         *([Column("Weighted n", is_number=True)] if has_weights else []),
         Column("Share", is_number=True),
@@ -109,7 +107,10 @@ def stage_tables(
     ]
     for variable, rows in groupby(_records(result), key=lambda row: row["variable"]):
         yield TextTable(
-            _caption(name, variable, min_n), columns, _rows(rows, has_weights=has_weights)
+            _caption(name, variable, min_n),
+            _TOLD,
+            columns,
+            _groups(rows, has_weights=has_weights),
         )
 
 
@@ -119,26 +120,24 @@ def _records(result: duckdb.DuckDBPyConnection) -> Iterator[dict[str, Any]]:
             yield dict(zip(_READ, row, strict=True))
 
 
-def _rows(rows: Iterable[dict[str, Any]], *, has_weights: bool) -> Iterator[TextRow]:
-    for _, edges in groupby(rows, key=lambda row: row["stage_id"]):
-        for number, edge in enumerate(edges):
-            is_first = number == 0
-            named = edge["stage"] + (f" ({edge['name']})" if edge["name"] else "")
-            stage = [named, edge["situations"], _count(edge["n_stage"])]
-            mean = edge["probability"]
-            weight = edge["weight"]
-            yield TextRow(
-                [
-                    *(stage if is_first else ["", "", ""]),
-                    edge["label"],
-                    _count(edge["n"]),
-                    *([HIDDEN if weight is None else f"{weight:,.1f}"] if has_weights else []),
-                    HIDDEN if mean is None else _share(edge["share"]),
-                    HIDDEN if mean is None else _share(mean),
-                    HIDDEN if mean is None else _interval(edge["low"], edge["high"]),
-                ],
-                is_first,
-            )
+def _groups(rows: Iterable[dict[str, Any]], *, has_weights: bool) -> Iterator[Group]:
+    for _, of_stage in groupby(rows, key=lambda row: row["stage_id"]):
+        edges = list(of_stage)
+        stage = edges[0]
+        named = stage["stage"] + (f" ({stage['name']})" if stage["name"] else "")
+        yield Group(
+            [named, stage["situations"], _count(stage["n_stage"])],
+            [_line(edge, has_weights=has_weights) for edge in edges],
+        )
+
+
+def _line(edge: dict[str, Any], *, has_weights: bool) -> list[str]:
+    mean, weight = edge["probability"], edge["weight"]
+    weights = [HIDDEN if weight is None else f"{weight:,.1f}"] if has_weights else []
+    line = [edge["label"], _count(edge["n"]), *weights]
+    if mean is None:
+        return [*line, HIDDEN, HIDDEN, HIDDEN]
+    return [*line, _share(edge["share"]), _share(mean), _interval(edge["low"], edge["high"])]
 
 
 def _count(n: int | None) -> str:

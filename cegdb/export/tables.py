@@ -11,7 +11,7 @@ from cegdb.export.stagetables import stage_tables
 from cegdb.export.texts import (
     TEXT_FILES,
     Column,
-    TextRow,
+    Group,
     TextTable,
     file_lines,
     shown_number,
@@ -58,6 +58,7 @@ class _Rows(NamedTuple):
     column: str
     value: object
     order: str
+    is_view: bool
 
 
 def tables_of(store: Store, kind: Kind) -> list[str]:
@@ -127,7 +128,7 @@ def export_table(
         One of `tables_of`, such as ``ceg_edges``; of a survey also its ``response_ID``.
     path
         Ends in ``.csv``, ``.parquet``, ``.json``, ``.md``, ``.tex`` or ``.html``. In CSV
-        lists are JSON.
+        lists are JSON; the last three, for people, leave out the ids of a view.
     min_n
         Hide counts below it, and what would reveal them: see `cegdb.small_cells.shown`.
 
@@ -192,7 +193,7 @@ def _place(store: Store, kind: Kind, name: str, table: str) -> _Rows:
     with store.catalog() as catalog:
         object_id = find(catalog, kind, name)
     if kind == "survey" and table == f"response_{object_id}":
-        return _Rows(f"cegdb.{table}", "true", True, "all")  # noqa: FBT003
+        return _Rows(f"cegdb.{table}", "true", value=True, order="all", is_view=False)
     known = tables_of(store, kind)
     if table not in known:
         raise QueryError(
@@ -202,7 +203,8 @@ def _place(store: Store, kind: Kind, name: str, table: str) -> _Rows:
     with store.reading() as con:
         first = con.execute(f"select * from cegdb.{table} limit 0").description  # noqa: S608
     column = first[0][0]
-    return _Rows(f"cegdb.{table}", column, name if column == kind else object_id, order)
+    is_view = column == kind
+    return _Rows(f"cegdb.{table}", column, name if is_view else object_id, order, is_view)
 
 
 def _described(con: duckdb.DuckDBPyConnection, relation: str) -> list[tuple[str, str]]:
@@ -222,20 +224,25 @@ def _columns(con: duckdb.DuckDBPyConnection, relation: str) -> str:
 def _plain(
     con: duckdb.DuckDBPyConnection, relation: str, place: _Rows, table: str, name: str
 ) -> TextTable:
-    described = _described(con, relation)
+    described = [
+        (column, kind)
+        for column, kind in _described(con, relation)
+        if not place.is_view or not (column == place.column or column.endswith("_id"))
+    ]
     columns = [Column(column, kind.split("(")[0] in _NUMBERS) for column, kind in described]
+    named = ", ".join(quoted(column) for column, _ in described)
     result = con.execute(
-        f"select * from {relation} where {place.column} = $value "  # noqa: S608
+        f"select {named} from {relation} where {place.column} = $value "  # noqa: S608
         f"order by {place.order}",
         {"value": place.value},
     )
-    return TextTable(f"{table} of {name}", columns, _shown_rows(result))
+    return TextTable(f"{table} of {name}", [], columns, _shown_rows(result))
 
 
-def _shown_rows(result: duckdb.DuckDBPyConnection) -> Iterator[TextRow]:
+def _shown_rows(result: duckdb.DuckDBPyConnection) -> Iterator[Group]:
     while batch := result.fetchmany(_BATCH):
         for row in batch:
-            yield TextRow([_shown(value) for value in row])
+            yield Group([], [[_shown(value) for value in row]])
 
 
 def _shown(value: object) -> str:

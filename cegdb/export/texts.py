@@ -29,14 +29,13 @@ _LATEX: Final = {
     "`": r"\textasciigrave{}",
     '"': r"{\ttfamily\char34}",
     "–": "--",  # noqa: RUF001
-    "-": "-{}",  # two would become a dash
-    ",": ",{}",
     HIDDEN: r"\ldots{}",
     **{character: f"\\{character}" for character in "{}$&#%_"},
-    **{character: f"{{{character}}}" for character in "[]*?!"},
+    **{character: f"{{{character}}}" for character in "[]*"},
 }
-_LATEX_ODD = re.compile("[" + re.escape("".join(_LATEX)) + "\u2400-\u2426]")
-_RUN = re.compile(r"\S{16}(?=\S)")
+# Two alike would become one character: a dash, a quotation mark.
+_LATEX_ODD = re.compile("[" + re.escape("".join(_LATEX)) + "\u2400-\u2426]|-(?=-)|,(?=,)")
+_RUN = re.compile(r"\S{24}(?=\S)")
 _LATEX_HEAD: Final = (
     "% Needs \\usepackage{booktabs, longtable, array}; for labels beyond Latin letters,\n"
     "% LuaLaTeX or XeLaTeX and a font that has them.\n"
@@ -52,7 +51,8 @@ body { font-family: sans-serif; margin: 2em; }
 table { border-collapse: collapse; border-bottom: 2px solid; margin-bottom: 2em; }
 caption { text-align: left; padding: 0.5em 0; max-width: 60em; }
 th { border-top: 2px solid; border-bottom: 1px solid; text-align: left; }
-th, td { padding: 0.2em 0.8em 0.2em 0; vertical-align: top; overflow-wrap: anywhere; }
+th, td { padding: 0.2em 0.8em 0.2em 0; vertical-align: top; max-width: 32em;
+  overflow-wrap: break-word; }
 td.number, th.number { text-align: right; white-space: nowrap;
   font-variant-numeric: tabular-nums; }
 tr.first td { border-top: 1px solid #cccccc; }
@@ -63,27 +63,27 @@ tr.first td { border-top: 1px solid #cccccc; }
 
 
 class Column(NamedTuple):
-    """A column: what its head says, whether it has numbers, its share of a line in LaTeX."""
+    """A column: what its head says, and whether it has numbers."""
 
     name: str
     is_number: bool = False
-    width: float | None = None
 
 
-class TextRow(NamedTuple):
-    """A row as it is shown, and whether something new begins with it."""
+class Group(NamedTuple):
+    """Lines of a table that belong together, and what is told once of all of them."""
 
-    cells: Sequence[str]
-    is_first: bool = False
+    told: Sequence[str]
+    lines: Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table to show: its rows are gone through once."""
+    """A table to show: columns of what is told once, those of each line, and the rows."""
 
     caption: str
+    told: Sequence[Column]
     columns: Sequence[Column]
-    rows: Iterable[TextRow]
+    groups: Iterable[Group]
 
 
 def table_lines(tables: Iterable[TextTable], form: Form) -> Iterator[str]:
@@ -104,7 +104,8 @@ def table_lines(tables: Iterable[TextTable], form: Form) -> Iterator[str]:
 
     Examples
     --------
-    >>> table = TextTable("Two", [Column("a|b"), Column("n", is_number=True)], [TextRow("x1")])
+    >>> columns = [Column("a|b"), Column("n", is_number=True)]
+    >>> table = TextTable("Two", [], columns, [Group([], ["x1"])])
     >>> print("".join(table_lines([table], "markdown")))
     Two
     <BLANKLINE>
@@ -181,12 +182,14 @@ def _markdown(text: str) -> str:
 
 
 def _markdown_lines(table: TextTable) -> Iterator[str]:
+    columns = [*table.told, *table.columns]
     yield f"{_markdown(table.caption)}\n\n"
-    yield f"| {' | '.join(_markdown(column.name) for column in table.columns)} |\n"
-    rules = ("---:" if column.is_number else "---" for column in table.columns)
-    yield f"| {' | '.join(rules)} |\n"
-    for row in table.rows:
-        yield f"| {' | '.join(map(_markdown, row.cells))} |\n"
+    yield f"| {' | '.join(_markdown(column.name) for column in columns)} |\n"
+    yield f"| {' | '.join('---:' if column.is_number else '---' for column in columns)} |\n"
+    for told, lines in table.groups:
+        for number, line in enumerate(lines):
+            first = [""] * len(told) if number else told
+            yield f"| {' | '.join(map(_markdown, (*first, *line)))} |\n"
 
 
 def _latex(text: str) -> str:
@@ -195,7 +198,8 @@ def _latex(text: str) -> str:
         if "\u2400" <= found <= "\u2426":
             code = 0x7F if found == "␡" else 0x0A if found == "␤" else ord(found) - 0x2400
             return rf"\texttt{{\textless{{}}U+{code:04X}\textgreater{{}}}}"
-        return _LATEX[found]
+        is_doubled = match.string.startswith(found, match.end())
+        return _LATEX.get(found, found) + (r"\kern0pt{}" if is_doubled else "")
 
     # Long words may be broken, or they would run over the next column.
     parts = _RUN.sub(lambda match: f"{match[0]}\0", _visible(text)).split("\0")
@@ -203,22 +207,31 @@ def _latex(text: str) -> str:
 
 
 def _latex_lines(table: TextTable) -> Iterator[str]:
-    kinds = "".join(
-        "r"
-        if column.is_number
-        else "l"
-        if column.width is None
-        else rf">{{\raggedright\arraybackslash}}p{{{column.width}\linewidth}}"
-        for column in table.columns
-    )
-    head = " & ".join(_latex(column.name) for column in table.columns)
+    width = len(table.columns)
+    # Columns of words share most of the line, else they would run over its end.
+    n_words = sum(not column.is_number for column in table.columns)
+    share = round((0.9 - 0.09 * (width - n_words)) / max(n_words, 1), 2)
+    words = rf">{{\raggedright\arraybackslash}}p{{{max(share, 0.06)}\linewidth}}"
+    kinds = "".join("r" if column.is_number else words for column in table.columns)
+
+    def spanning(cells: Sequence[str]) -> str:
+        *first, last = map(_latex, cells)
+        text = r"\quad ".join(first) + rf"\hspace*{{\fill}}\mbox{{{last}}}"
+        place = rf"\multicolumn{{{width}}}{{@{{}}p{{0.97\linewidth}}@{{}}}}"
+        return f"{place}{{\\raggedright {text}}} \\\\*\n"
+
+    told = spanning([column.name for column in table.told]) if table.told else ""
+    names = " & ".join(_latex(column.name) for column in table.columns)
+    head = f"\\toprule\n{told}{names} \\\\\n\\midrule\n"
     yield f"\\begin{{longtable}}{{@{{}}{kinds}@{{}}}}\n"
     yield f"\\caption{{{_latex(table.caption)}}}\\\\\n"
-    yield f"\\toprule\n{head} \\\\\n\\midrule\n\\endfirsthead\n"
-    yield f"\\toprule\n{head} \\\\\n\\midrule\n\\endhead\n\\bottomrule\n\\endfoot\n"
-    for number, row in enumerate(table.rows):
-        space = "\\addlinespace\n" if row.is_first and number else ""
-        yield f"{space}{' & '.join(map(_latex, row.cells))} \\\\\n"
+    yield f"{head}\\endfirsthead\n{head}\\endhead\n\\bottomrule\n\\endfoot\n"
+    for number, group in enumerate(table.groups):
+        if group.told:
+            yield ("\\addlinespace\n" if number else "") + spanning(group.told)
+        indent = "\\quad " if group.told else ""
+        for line in group.lines:
+            yield f"{indent}{' & '.join(map(_latex, line))} \\\\\n"
     yield "\\end{longtable}\n"
 
 
@@ -226,21 +239,27 @@ def _html(text: str) -> str:
     return html.escape(_visible(text))
 
 
+_KINDS: Final = {True: 'class="number"', False: 'dir="auto"'}
+
+
 def _html_lines(table: TextTable) -> Iterator[str]:
-    def cell(tag: str, column: Column, text: str) -> str:
-        kind = ' class="number"' if column.is_number else ' dir="auto"'
-        return f"<{tag}{kind}>{_html(text)}</{tag}>"
+    def cells(tag: str, columns: Sequence[Column], texts: Sequence[str], rows: int = 1) -> str:
+        span = f' rowspan="{rows}"' if rows > 1 else ""
+        return "".join(
+            f"<{tag} {_KINDS[column.is_number]}{span}>{_html(text)}</{tag}>"
+            for column, text in zip(columns, texts, strict=True)
+        )
 
     yield f'<table class="cegdb">\n<caption>{_html(table.caption)}</caption>\n<thead>\n'
-    names = "".join(cell("th", column, column.name) for column in table.columns)
-    yield f"<tr>{names}</tr>\n</thead>\n<tbody>\n"
-    for row in table.rows:
-        first = ' class="first"' if row.is_first else ""
-        cells = (
-            cell("td", column, text)
-            for column, text in zip(table.columns, row.cells, strict=True)
-        )
-        yield f"<tr{first}>{''.join(cells)}</tr>\n"
+    every = [*table.told, *table.columns]
+    yield f"<tr>{cells('th', every, [column.name for column in every])}</tr>\n"
+    yield "</thead>\n<tbody>\n"
+    for told, lines in table.groups:
+        first = cells("td", table.told, told, len(lines))
+        kind = ' class="first"' if told else ""
+        for line in lines:
+            yield f"<tr{kind}>{first}{cells('td', table.columns, line)}</tr>\n"
+            first = kind = ""
     yield "</tbody>\n</table>\n"
 
 

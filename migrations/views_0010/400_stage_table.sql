@@ -109,7 +109,7 @@ cross join
                 if(a.is_shared, len(a.answers), 0) as place,
                 a.stage_id,
                 a.variable_id,
-                [[one] for one in a.answers] as levels,
+                [[one] for one in a.answers] as levels, -- noqa: RF03
                 cast(1 as bigint) as n_situations,
                 a.vertex_id as first_id
             from asked as a
@@ -234,7 +234,7 @@ cross join
             q.name as variable,
             array_to_string([x.words for x in d.sentences], '; ')
             || if(d.n_more > 0, ' and ' || cast(d.n_more as varchar) || ' more', '')
-            as situations,
+                as situations,
             s.n_situations,
             s.n as n_stage,
             s.kind,
