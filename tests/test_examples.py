@@ -14,7 +14,7 @@ from cegdb.cli import main
 
 ASKING = [
     *("ask", "given", "assign", "complete", "score", "sample", "do"),
-    *("explain", "cuts", "independence", "test-independence", "network"),
+    *("explain", "cuts", "independence", "test-independence", "network", "export"),
 ]
 README = Path(__file__).parents[1] / "README.md"
 

@@ -226,37 +226,55 @@ cross join
                 max(n_all) - sum(n_situations) as n_more
             from sentence
             group by stage_id
+        ),
+
+        answered as materialized (
+            select
+                x.tree_id,
+                s.name,
+                s.hyperstage_id,
+                s.n_situations,
+                s.n as n_stage,
+                s.kind,
+                s.colour,
+                e.*
+            from (
+                select distinct
+                    g.staging_id,
+                    g.tree_id
+            ) as x
+            inner join cegdb.stage_edge as e on x.staging_id = e.staging_id
+            inner join cegdb.stage as s
+                on x.staging_id = s.staging_id and e.stage_id = s.stage_id
         )
 
         select
             'u' || (dense_rank() over (order by d.stage_id) - 1) as stage,
-            s.name,
+            a.name,
             q.name as variable,
             array_to_string([x.words for x in d.sentences], '; ')
             || if(d.n_more > 0, ' and ' || cast(d.n_more as varchar) || ' more', '')
                 as situations,
-            s.n_situations,
-            s.n as n_stage,
-            s.kind,
-            s.colour,
+            a.n_situations,
+            a.n_stage,
+            a.kind,
+            a.colour,
             d.stage_id,
             l.label,
-            e.n,
-            e.weight,
-            e.prior,
-            e.share,
-            e.probability,
-            e.low,
-            e.high,
-            e.label_id
+            a.n,
+            a.weight,
+            a.prior,
+            a.share,
+            a.probability,
+            a.low,
+            a.high,
+            a.label_id
         from said as d
-        inner join cegdb.stage as s on g.staging_id = s.staging_id and d.stage_id = s.stage_id
+        inner join answered as a on d.stage_id = a.stage_id
         inner join cegdb.hyperstage as h
-            on s.staging_id = h.staging_id and s.hyperstage_id = h.hyperstage_id
+            on a.staging_id = h.staging_id and a.hyperstage_id = h.hyperstage_id
         left join cegdb.variable as q on h.variable_id = q.variable_id
-        inner join cegdb.stage_edge as e
-            on s.staging_id = e.staging_id and s.stage_id = e.stage_id
-        inner join cegdb.event_tree as t on g.tree_id = t.tree_id
+        inner join cegdb.event_tree as t on a.tree_id = t.tree_id
         inner join cegdb.labels as l
-            on t.survey_id = l.survey_id and e.label_id = l.label_id
+            on t.survey_id = l.survey_id and a.label_id = l.label_id
     ) as w;
