@@ -44,6 +44,7 @@ _VIEWS: Final = {
     "vertices": _Shown("tree", "vertex_cell", "vertex_id"),
     "situations": _Shown("tree", "vertex_cell", "vertex_id"),
     "tree_edges": _Shown("tree", "vertex_cell", "child_id"),
+    "stage_table": _Shown("staging", "vertex_cell", "stage_id, label_id"),
     "staged_vertices": _Shown("staging", "vertex_cell", "vertex_id"),
     "staged_edges": _Shown("staging", "vertex_cell", "child_id"),
     "positions": _Shown("ceg", "position_cell", "stage_id is null, position_id"),

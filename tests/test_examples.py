@@ -14,7 +14,7 @@ from cegdb.cli import main
 
 ASKING = [
     *("ask", "given", "assign", "complete", "score", "sample", "do"),
-    *("explain", "cuts", "independence", "test-independence", "network", "plot"),
+    *("explain", "cuts", "independence", "test-independence", "network", "plot", "export"),
     *("report", "words", "differences", "cite"),
 ]
 README = Path(__file__).parents[1] / "README.md"

@@ -16,6 +16,7 @@ from cegdb.errors import GraphError, MissingExtraError
 from cegdb.figures import draw, svg
 from cegdb.graphs import ceg_graph, to_dot, tree_graph, write_graph
 from cegdb.graphs.placing import graphviz
+from cegdb.graphs.xml import node_label
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -389,7 +390,7 @@ def test_picture_without_pygraphviz_names_the_extra(monkeypatch, tmp_path):
 def test_unknown_suffix_lists_the_known_ones(path):
     with pytest.raises(GraphError, match=r"\.svg, \.pdf, \.png, \.dot or \.tex"):
         draw(fan(["a"]), path)
-    with pytest.raises(GraphError, match=r"\.graphml, \.json or \.dot"):
+    with pytest.raises(GraphError, match=r"\.graphml, \.gexf, \.cyjs, \.json or \.dot"):
         write_graph(fan(["a"]), path)
 
 
@@ -419,6 +420,8 @@ def test_graphml_gives_nodes_labels_types_and_parallel_edges_back(tmp_path):
     for graph in (fan(WRITABLE), tree(WRITABLE)):
         path = write_graph(graph, tmp_path / "a.graphml")
         again = nx.read_graphml(path, force_multigraph=True)
+        for name, data in again.nodes(data=True):
+            assert data.pop("label") == node_label(name, data)
         assert dict(again.nodes(data=True)) == dict(graph.nodes(data=True))
         edges = list(graph.edges(data=True))
         assert sorted(again.edges(data=True), key=str) == sorted(edges, key=str)

@@ -39,6 +39,7 @@ OTHERS = {
     "tree_edges": "tree",
     "stages": "staging",
     "stage_edges": "staging",
+    "stage_table": "staging",
     "staged_situations": "staging",
     "position_probability": "ceg",
     "marginals": "ceg",
@@ -57,6 +58,7 @@ WALKED = {
     "position_probability",
     "marginals",
     "most_probable_paths",
+    "stage_table",
 }
 # The later the answer, the fewer are asked: leaves at every depth.
 GATED = """

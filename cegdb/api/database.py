@@ -314,6 +314,23 @@ class Database(Shown, ComparedInWords):
         """
         return export.write_frame(self._store, frame, path)
 
+    def kind_of(self, table: str) -> Kind:
+        """Return whose rows a table or view has: survey, tree, staging or ceg.
+
+        Raises
+        ------
+        QueryError
+            No object has such a table; the hint lists those there are.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     db.kind_of("stage_table")
+        'staging'
+        """
+        return export.kind_of(self._store, table)
+
     def drop(self, kind: Kind, name: str) -> None:
         """Drop a survey, tree, staging or ceg, with everything built on it.
 

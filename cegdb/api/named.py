@@ -115,6 +115,49 @@ class Named:
         where: dict[str, object] = {self.kind: self.name}
         return query.view_table(self._store, view, where, order, min_n=min_n)
 
+    def export(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        table: str | None = None,
+        min_n: int | None = None,
+    ) -> Path:
+        """Write a table or view of it to a file, streamed.
+
+        Parameters
+        ----------
+        path
+            Ends in ``.csv``, ``.parquet``, ``.json``, ``.md``, ``.tex`` or ``.html``.
+        table
+            One of `tables`; of a survey, ``variables`` if left out.
+        min_n
+            Hides smaller counts, and what would reveal them, as in `rows`.
+
+        Raises
+        ------
+        GraphError
+            The suffix is none of these, or the file cannot be written.
+        QueryError
+            It has no such table, or ``min_n`` cannot be had for it.
+
+        Examples
+        --------
+        >>> import cegdb, tempfile
+        >>> with cegdb.open() as db, tempfile.TemporaryDirectory() as folder:
+        ...     survey = db.ingest("select if(i < 7, 'u', 'v') as x from range(9) t(i)")
+        ...     tree = survey.event_tree()
+        ...     file = tree.export(f"{folder}/florets.csv", table="florets")
+        ...     file.read_text().splitlines()[1].split(",", 3)[3]
+        '"[""u"",""v""]","[7,2]",2,9,0,0'
+        """
+        view = table or small_cells.views(self.kind)[-1]
+        return export.export_table(self._store, self.kind, self.name, view, path, min_n=min_n)
+
+    @property
+    def tables(self) -> list[str]:
+        """The names of the views and tables that have rows of it, views first."""
+        return export.tables_of(self._store, self.kind)
+
     def _rows(
         self, view: str, column: str, order: str, min_n: int | None
     ) -> list[dict[str, object]]:
@@ -214,26 +257,51 @@ class Drawn(Named):
         """Return the graph that a figure shows."""
         return self.to_networkx(min_n=min_n)
 
-    def export(self, path: str | os.PathLike[str], *, min_n: int | None = None) -> Path:
-        """Write the graph (.dot, .graphml, .json) or its edges (.csv, .parquet).
+    def export(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        table: str | None = None,
+        min_n: int | None = None,
+    ) -> Path:
+        """Write the graph for another program, or a table or view of it.
 
-        ``min_n`` leaves out smaller counts, and what would reveal them, as in `draw`.
+        Parameters
+        ----------
+        path
+            The graph: ``.graphml``, ``.gexf``, ``.cyjs`` (Cytoscape), ``.json`` (node-link),
+            ``.dot``. Rows: ``.csv``, ``.parquet``, ``.json``, ``.md``, ``.tex``, ``.html``.
+        table
+            One of `tables`. If it is left out, a graph file has the graph, and others have
+            its edges.
+        min_n
+            Leaves out smaller counts, and what would reveal them, as in `draw`.
+
+        Notes
+        -----
+        Rows are written as they are read: a graph of any size, in little memory.
+
+        Raises
+        ------
+        GraphError
+            The suffix is none of these, or the file cannot be written.
+        QueryError
+            It has no such table, or ``min_n`` cannot be had for it.
         """
         from cegdb import graphs
 
         file = path_of(path)
         suffix = file.suffix.lower()
-        if suffix in graphs.GRAPH_FILES:
-            return graphs.write_graph(self.to_networkx(min_n=min_n), path)
-        if suffix in export.TABLE_FILES:
-            view = small_cells.views(self.kind)[-1]
-            return export.export_table(
-                self._store, view, self.kind, self.name, path, min_n=min_n
-            )
+        if table is None and suffix in graphs.GRAPH_FILES:
+            with graphs.stored_rows(self._store, self.kind, self.name, min_n=min_n) as rows:
+                return graphs.write_graph(rows, file)
+        if suffix in (*export.TABLE_FILES, *export.TEXT_FILES):
+            return super().export(file, table=table, min_n=min_n)
+        written = ", ".join((*export.TABLE_FILES, *export.TEXT_FILES))
         raise GraphError(
             f"{file.name!r} does not say which kind of file to write",
-            hint=f"a graph is written as {', '.join(graphs.GRAPH_FILES)}, its edges as .csv, "
-            ".parquet",
+            hint=f"a graph is written as {', '.join(graphs.GRAPH_FILES)}, its edges and other "
+            f"tables as {written}",
         )
 
     def _repr_html_(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cegdb import ceg as ceg_room
-from cegdb import compare
+from cegdb import compare, export
 from cegdb.api.graph import ChainEventGraph
 from cegdb.api.networked import Networked
 from cegdb.api.plotted import PlottedStages
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from cegdb.api.tree import EventTree
     from cegdb.compare import LikelihoodRatio
+    from cegdb.export.texts import Form
     from cegdb.positions import Stop
     from cegdb.stages import SituationPath
     from cegdb.store.objects import Kind
@@ -97,6 +98,50 @@ class StagedTree(PlottedStages, Networked):
         ``stage_id``, ``label_id``.
         """
         return self._frame("stage_edges", "staging", "stage_id, label_id")
+
+    @property
+    def stage_table(self) -> pd.DataFrame:
+        """The stages for a paper, one row a stage and label.
+
+        Columns: ``staging``; ``stage``; ``name`` if one was given; ``variable``;
+        ``situations`` in words, exactly (see `situations` of the tree for all paths);
+        ``n_situations``; ``n_stage`` rows that reached them; ``label``; ``n`` rows that gave
+        it; ``weight``; ``prior`` mass; ``share`` = n / total; ``probability``, the posterior
+        mean, with its 95 % credible interval ``low`` to ``high`` given the staging;
+        ``kind``, ``colour``; ``stage_id``, ``label_id``. `export` writes it as a table of a
+        paper: ``staged.export("stages.tex", table="stage_table")``.
+        """
+        return self._frame("stage_table", "staging", "stage_id, label_id")
+
+    def stage_table_text(self, form: Form = "markdown", *, min_n: int | None = None) -> str:
+        """Return the stage table as text, a part for each variable.
+
+        Parameters
+        ----------
+        form
+            ``markdown``, ``latex`` (``longtable`` with booktabs) or ``html``.
+        min_n
+            Counts from 1 to ``min_n - 1`` show as ``…``, and so does what would reveal them.
+
+        Raises
+        ------
+        GraphError
+            ``form`` is none of these.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select if(i < 6, 'u', 'v') as x from range(9) t(i)")
+        ...     staged = survey.event_tree().learn_stages()
+        ...     print("".join(staged.stage_table_text().splitlines(keepends=True)[2:]))
+        | Stage | Situations | People | Answer | n | Share | Mean | 95 % interval |
+        | --- | --- | ---: | --- | ---: | ---: | ---: | ---: |
+        | u0 | all | 9 | u | 6 | 0.667 | 0.636 | 0.348–0.878 |
+        |  |  |  | v | 3 | 0.333 | 0.364 | 0.122–0.652 |
+        <BLANKLINE>
+        """  # noqa: RUF002
+        return export.stage_table_text(self._store, self.name, form, min_n=min_n)
 
     @property
     def florets(self) -> pd.DataFrame:

@@ -136,9 +136,10 @@ class Worded:
         import tempfile
         from pathlib import Path
 
-        from cegdb.graphs.files import check_folder, suffix_of, write_whole
+        from cegdb.graphs.files import suffix_of
         from cegdb.report.words import SUFFIXES
         from cegdb.report.words.writing import WRITERS
+        from cegdb.writing import check_folder, write_whole
 
         target = path_of(path)
         suffix = suffix_of(target, SUFFIXES, "a report")

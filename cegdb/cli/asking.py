@@ -114,32 +114,43 @@ def sql(db: Path | None, query: str | None, show: str | None, form: str | None) 
 @click.argument("name")
 @click.option(
     "--kind",
-    type=click.Choice(["tree", "staging", "ceg"]),
-    default="ceg",
-    show_default=True,
-    help="What to write.",
+    type=click.Choice(KINDS),
+    help="What to write; left out, a CEG, or that which has the table.",
+)
+@click.option(
+    "--table",
+    metavar="VIEW",
+    help="Rows of this view or table, such as stage_table, instead of the graph or its edges.",
 )
 @click.option(
     "-o",
     "--output",
     required=True,
     type=click.Path(path_type=Path),
-    help="Ends in .dot, .graphml, .json (graph), .csv or .parquet (edges).",
+    help="The graph: .graphml, .gexf, .cyjs (Cytoscape), .json, .dot. "
+    "Rows: .csv, .parquet, .json, .md, .tex, .html.",
 )
 @MIN_N
-def export(db: Path, name: str, kind: str, output: Path, min_n: int | None) -> None:
-    """Write a CEG, tree or staging of DB for other programs.
+def export(
+    db: Path, name: str, kind: str | None, table: str | None, output: Path, min_n: int | None
+) -> None:
+    """Write a CEG, tree or staging of DB, or a table of it, for other programs.
+
+    Graphs of any size are written in little memory. stage_table is written as papers print
+    it: the stages of each variable with their situations in words.
 
     \b
     Examples:
       cegdb export falls.duckdb falls -o falls.graphml
       cegdb export falls.duckdb falls -o public.csv --min-n 5
-      cegdb export falls.duckdb falls -o falls.csv
-      cegdb export falls.duckdb falls --kind staging -o stages.csv
+      cegdb export falls.duckdb falls --table stage_table -o stages.tex
+      cegdb export falls.duckdb falls --table positions -o positions.parquet
+      cegdb export falls.duckdb falls --kind staging -o staged_edges.csv
     """
-    with opened(str(db), read_only=True) as database:
+    with opened(str(db), read_only=True) as database, working("writing", database):
+        kind = kind or (database.kind_of(table) if table else "ceg")
         found = collections(database)[kind][name]
-        say_made("written", found.export(output, min_n=min_n))
+        say_made("written", found.export(output, table=table, min_n=min_n))
         tell_stale(found)
 
 

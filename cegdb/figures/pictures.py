@@ -9,8 +9,9 @@ from cegdb.figures.painting import FONT_SIZE, graph_figure
 from cegdb.figures.style import FIGURE_FILES, need_matplotlib
 from cegdb.figures.tikz import to_tikz
 from cegdb.graphs.dot import to_dot
-from cegdb.graphs.files import check_folder, suffix_of, write_whole
+from cegdb.graphs.files import suffix_of
 from cegdb.graphs.placing import graphviz
+from cegdb.writing import check_folder, write_whole
 
 if TYPE_CHECKING:
     import os

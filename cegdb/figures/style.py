@@ -11,8 +11,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.errors import GraphError, MissingExtraError, path_of
-from cegdb.graphs.files import check_folder, suffix_of, write_whole
+from cegdb.graphs.files import suffix_of
 from cegdb.graphs.texts import text_lines, visible
+from cegdb.writing import check_folder, write_whole
 
 if TYPE_CHECKING:
     import os

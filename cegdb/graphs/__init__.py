@@ -11,14 +11,18 @@ from cegdb.graphs.dot import EdgeInfo, to_dot
 from cegdb.graphs.files import GRAPH_FILES, write_graph
 from cegdb.graphs.layout import MAX_DRAWN_EDGES
 from cegdb.graphs.networks import network_graph, write_bif
+from cegdb.graphs.rows import GraphRows, graph_rows, stored_rows
 
 __all__ = [
     "GRAPH_FILES",
     "MAX_DRAWN_EDGES",
     "EdgeInfo",
+    "GraphRows",
     "ceg_graph",
+    "graph_rows",
     "network_graph",
     "overview_graph",
+    "stored_rows",
     "to_dot",
     "tree_graph",
     "write_bif",

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cegdb.errors import GraphError, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import networkx as nx
 
     Graph: TypeAlias = nx.MultiDiGraph[str]
 
-_COLUMNS: dict[str, Callable[[Any], int | float | str]] = {
+COLUMNS: Final[dict[str, type[Any]]] = {
     **dict.fromkeys(("label", "variable", "stage", "colour", "text"), str),
     **dict.fromkeys(("position_id", "vertex_id", "depth", "height"), int),
     **dict.fromkeys(("n", "n_situations", "n_hidden", "n_labels"), int),
-    **dict.fromkeys(("weight", "prior", "probability"), float),
+    **dict.fromkeys(("weight", "prior", "share", "probability", "low", "high"), float),
 }
+"""The columns of the views that become attributes, and their types."""
 
 
 def ceg_graph(
@@ -202,6 +203,6 @@ def _attributes(row: Mapping[str, object]) -> dict[str, int | float | str]:
     """Return the typed values of the row; None and NaN are left out."""
     return {
         column: as_type(row[column])
-        for column, as_type in _COLUMNS.items()
+        for column, as_type in COLUMNS.items()
         if row.get(column) is not None and row[column] == row[column]
     }

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from cegdb.errors import GraphError, is_one_of
+from cegdb.graphs.rows import graph_rows
 from cegdb.graphs.texts import ink, shown_number, shown_probability, text_lines, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from cegdb.graphs.convert import Graph
+    from cegdb.graphs.rows import GraphRows
 
 EdgeInfo: TypeAlias = Literal["probability", "count", "prior", "posterior", "none"]
 
@@ -67,35 +69,45 @@ def to_dot(graph: Graph, *, edge_info: EdgeInfo = "probability") -> str:
     >>> print(to_dot(graph, edge_info="count").splitlines()[-2].strip())
     "s0" -> "l0" [key="the \"head\"", label="the \"head\"\n 6,012 "];
     """
-    texts = edge_texts(graph, edge_info)
-    is_ceg = graph.graph.get("kind") == "ceg"
-    lines = [
-        f"digraph {_quoted(visible(str(graph.graph.get('name', ''))))} {{",
-        _HEAD.replace("ORDERING", "" if is_ceg else "out"),
-    ]
-    for node, data in graph.nodes(data=True):
-        text = [node, *([data["variable"]] if "variable" in data else [])]
+    return "".join(dot_lines(graph_rows(graph), edge_info=edge_info))
+
+
+def dot_lines(rows: GraphRows, *, edge_info: EdgeInfo = "probability") -> Iterator[str]:
+    r"""Yield the lines of `to_dot`, one node or edge at a time.
+
+    Examples
+    --------
+    >>> from cegdb.graphs import tree_graph
+    >>> graph = tree_graph("one", [{"vertex": "l0"}], [])
+    >>> list(dot_lines(graph_rows(graph)))[-2:]
+    ['  "l0" [label="l0", color="gray"];\n', '}\n']
+    """
+    text_of = _edge_text(rows.attributes, edge_info)
+    is_ceg = rows.attributes.get("kind") == "ceg"
+    yield f"digraph {_quoted(visible(str(rows.attributes.get('name', ''))))} {{\n"
+    yield _HEAD.replace("ORDERING", "" if is_ceg else "out") + "\n"
+    for node, data, is_end in rows.nodes():
+        text = [node, *([str(data["variable"])] if "variable" in data else [])]
         look = ""
         if "n_hidden" in data:
-            text, look = [data["text"]], ', style="rounded,dashed"'
+            text, look = [str(data["text"])], ', style="rounded,dashed"'
         elif is_shared(data):
             colour = str(data["colour"])
             look = f", fillcolor={_quoted(colour)}, fontcolor={_quoted(ink(colour))}"
-        elif graph.out_degree(node) == 0:
+        elif is_end:
             text = ["w∞" if node == "w_inf" else node]
             sink = ', shape="doublecircle", margin="0.02"'
             look = sink if is_ceg else ', color="gray"'
-        lines.append(f"  {_quoted(visible(node))} [label={_label(text)}{look}];")
-    for (source, target, key), (label, number) in zip(
-        graph.edges(keys=True), texts, strict=True
-    ):
+        yield f"  {_quoted(visible(node))} [label={_label(text)}{look}];\n"
+    for source, target, key, data in rows.edges():
+        label, number = text_of(key, data)
         # The spaces keep curves off.
         shown = _label([label, f" {number} "] if number else [label])
-        lines.append(
+        yield (
             f"  {_quoted(visible(source))} -> {_quoted(visible(target))} "
-            f"[key={_quoted(str(key))}, label={shown}];"
+            f"[key={_quoted(key)}, label={shown}];\n"
         )
-    return "\n".join([*lines, "}", ""])
+    yield "}\n"
 
 
 def edge_texts(graph: Graph, edge_info: EdgeInfo) -> list[tuple[str, str]]:
@@ -117,15 +129,26 @@ def edge_texts(graph: Graph, edge_info: EdgeInfo) -> list[tuple[str, str]]:
     >>> edge_texts(graph, "count")
     [('heads', '6,012')]
     """
+    text_of = _edge_text(graph.graph, edge_info)
+    return [text_of(str(key), data) for _, _, key, data in graph.edges(keys=True, data=True)]
+
+
+def _edge_text(
+    attributes: Mapping[str, object], edge_info: EdgeInfo
+) -> Callable[[str, Mapping[str, Any]], tuple[str, str]]:
+    """Return what gives an edge's label and number, by the attributes of its graph."""
     if not is_one_of(edge_info, get_args(EdgeInfo)):
         raise GraphError(f"edge_info is {edge_info!r}, expected {choice(get_args(EdgeInfo))}")
-    hides = _hidden_columns(graph)
-    if edge_info == "probability" and graph.graph.get("kind") == "event_tree":
-        edge_info = "count"
-    return [
-        (str(data.get("label", key)), _edge_number(data, hides, edge_info))
-        for _, _, key, data in graph.edges(keys=True, data=True)
-    ]
+    is_event_tree = attributes.get("kind") == "event_tree"
+    hides = {"n"} if is_event_tree else {"n", "probability"}
+    if "min_n" not in attributes:
+        hides = set()
+    shown = "count" if is_event_tree and edge_info == "probability" else edge_info
+
+    def text_of(key: str, data: Mapping[str, Any]) -> tuple[str, str]:
+        return str(data.get("label", key)), _edge_number(data, hides, shown)
+
+    return text_of
 
 
 def is_shared(node: Mapping[str, Any]) -> bool:
@@ -136,17 +159,10 @@ def is_shared(node: Mapping[str, Any]) -> bool:
     >>> is_shared({"stage": "u1", "colour": "#E69F00"}), is_shared({"colour": "#ffffff"})
     (True, False)
     """
-    return "stage" in node and node.get("colour", "#ffffff").lower() != "#ffffff"
+    return "stage" in node and str(node.get("colour", "#ffffff")).lower() != "#ffffff"
 
 
-def _hidden_columns(graph: Graph) -> set[str]:
-    """Return the columns that an edge lacks only where its small cells are hidden."""
-    if "min_n" not in graph.graph:
-        return set()
-    return {"n"} if graph.graph.get("kind") == "event_tree" else {"n", "probability"}
-
-
-def _edge_number(data: Mapping[str, Any], hides: Collection[str], edge_info: EdgeInfo) -> str:
+def _edge_number(data: Mapping[str, Any], hides: Collection[str], edge_info: str) -> str:
     """Return the edge's number as it is shown, if any."""
     column = {"count": "n", "posterior": "prior"}.get(edge_info, edge_info)
     if column not in data:

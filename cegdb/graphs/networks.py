@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cegdb.errors import GraphError, path_of
-from cegdb.graphs.files import write_whole
 from cegdb.networks import bif_text, is_bif
+from cegdb.writing import write_whole
 
 if TYPE_CHECKING:
     import os

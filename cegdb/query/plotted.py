@@ -353,10 +353,10 @@ def read_position_flow(
                     {"ceg": name},
                 )
         _places(steps, variables)
-        steps.run("position_node", ceg_id=ceg_id, tree_id=tree_id, last=len(variables))
+        steps.run("plotted_position", ceg_id=ceg_id, tree_id=tree_id, last=len(variables))
         steps.run("position_flow")
         steps.view("flow_link", "from temp.position_flow")
-        steps.view("flow_node", "from temp.position_node")
+        steps.view("flow_node", "from temp.plotted_position")
         named = (
             "select position_id as node_id, position as name, if(n_situations > 1 "
             "or count(*) over (partition by stage_id) > 1, colour, '#ffffff') as colour "

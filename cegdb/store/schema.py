@@ -13,7 +13,7 @@ from typing import Final
 import sqlalchemy as sa
 
 SCHEMA: Final = "cegdb"
-HEAD: Final = "0009"
+HEAD: Final = "0010"
 
 metadata: Final = sa.MetaData(schema=SCHEMA)
 

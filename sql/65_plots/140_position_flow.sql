@@ -2,7 +2,7 @@
 -- mode:    create
 -- purpose: How many people take an answer from one position to another, and whether that is
 --          hidden.
--- reads:   position_node, plotted_edge
+-- reads:   plotted_position, plotted_edge
 -- writes:  position_flow(source_id, source_place, target_id, target_place, label, n, n_hidden)
 -- params:  none
 -- source:  none
@@ -15,5 +15,5 @@ select
     coalesce(e.n, 0) as n,
     if(e.n is null, 1, 0) as n_hidden
 from temp.plotted_edge as e
-inner join temp.position_node as s on e.source_id = s.position_id
-inner join temp.position_node as t on e.target_id = t.position_id
+inner join temp.plotted_position as s on e.source_id = s.position_id
+inner join temp.plotted_position as t on e.target_id = t.position_id

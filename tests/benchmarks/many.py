@@ -42,6 +42,7 @@ VIEWS = {
         "stagings",
         "stages",
         "stage_edges",
+        "stage_table",
         "staged_vertices",
         "staged_situations",
         "staged_edges",

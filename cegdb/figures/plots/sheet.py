@@ -14,7 +14,8 @@ from cegdb.figures.style import (
     new_figure,
     text_size,
 )
-from cegdb.graphs.files import check_folder, suffix_of
+from cegdb.graphs.files import suffix_of
+from cegdb.writing import check_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cegdb.errors import path_of
-from cegdb.graphs.files import check_folder, suffix_of, write_whole
+from cegdb.graphs.files import suffix_of
 from cegdb.small_cells import check_min_n
+from cegdb.writing import check_folder, write_whole
 
 if TYPE_CHECKING:
     import os

@@ -1,9 +1,9 @@
--- step:    position_node
+-- step:    plotted_position
 -- mode:    create
 -- purpose: How many people reach each position, at the last variable that a situation of it
 --          asks, so that every edge leads onwards; -1 are those who end.
 -- reads:   plotted_vertex, plotted_place, position_member, vertex, variable
--- writes:  position_node(position_id, node_id, place, n, n_hidden)
+-- writes:  plotted_position(position_id, node_id, place, n, n_hidden)
 -- params:  ceg_id INTEGER, the CEG
 --          tree_id INTEGER, its tree
 --          last BIGINT, the place of those who end

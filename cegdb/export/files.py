@@ -1,4 +1,4 @@
-"""Tables to files: CSV, Parquet or JSON of one view, written whole or not at all."""
+"""Rows to CSV, Parquet or JSON by DuckDB, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 import duckdb
 
 from cegdb.errors import GraphError, path_of
-from cegdb.small_cells import shown
 from cegdb.sqlfiles import raise_interrupt, raise_out_of_memory, registered
 from cegdb.store import quoted
 
@@ -29,54 +28,6 @@ _FORMATS: Final = {
 TABLE_FILES: Final = tuple(_FORMATS)
 
 
-def export_table(
-    store: Store,
-    view: str,
-    column: str,
-    name: str,
-    path: str | os.PathLike[str],
-    *,
-    min_n: int | None = None,
-) -> Path:
-    """Write the rows of a view that belong to one object to a file.
-
-    Parameters
-    ----------
-    store
-        Where to read.
-    view
-        A view of the schema ``cegdb``, such as ``ceg_edges``.
-    column, name
-        The column that names the object, and its name.
-    path
-        Ends in ``.csv``, ``.parquet`` or ``.json``.
-    min_n
-        Hide counts below it, and what would reveal them: see `cegdb.small_cells.shown`.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    GraphError
-        The suffix is none of these, or the file cannot be written.
-
-    Examples
-    --------
-    >>> from cegdb.store import Store
-    >>> with Store.open() as store:
-    ...     export_table(store, "ceg_edges", "ceg", "falls", "falls.xls")
-    Traceback (most recent call last):
-    ...
-    cegdb.errors.GraphError: falls.xls ends in none of .csv, .parquet, .json
-    """
-    with store.reading() as con, shown(store, view, {column: name}, min_n) as relation:
-        query = f"select * from {relation} where {column} = $name order by all"  # noqa: S608
-        return export_query(con, query, path, {"name": name})
-
-
 def write_frame(store: Store, frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
     """Write the rows of a DataFrame to a file, in their order.
 
@@ -87,12 +38,12 @@ def write_frame(store: Store, frame: pd.DataFrame, path: str | os.PathLike[str])
     frame
         The rows.
     path
-        As in `export_table`.
+        Ends in ``.csv``, ``.parquet`` or ``.json``.
 
     Raises
     ------
     GraphError
-        As in `export_table`.
+        The suffix is none of these, or the file cannot be written.
 
     Examples
     --------
@@ -145,7 +96,12 @@ def export_query(
     query, params
         One SELECT.
     path
-        As for `export_table`.
+        Ends in ``.csv``, ``.parquet`` or ``.json``.
+
+    Raises
+    ------
+    GraphError
+        As in `write_frame`.
 
     Examples
     --------

@@ -1,0 +1,23 @@
+"""Tables as files: the rows of any table or view of an object, and tables for papers.
+
+CSV, Parquet and JSON are written by DuckDB; Markdown, LaTeX and HTML here, a row at a time.
+"""
+
+from __future__ import annotations
+
+from cegdb.export.files import TABLE_FILES, export_query, table_file, write_frame
+from cegdb.export.stagetables import stage_table_text
+from cegdb.export.tables import export_table, kind_of, tables_of
+from cegdb.export.texts import TEXT_FILES
+
+__all__ = [
+    "TABLE_FILES",
+    "TEXT_FILES",
+    "export_query",
+    "export_table",
+    "kind_of",
+    "stage_table_text",
+    "table_file",
+    "tables_of",
+    "write_frame",
+]
