@@ -30,7 +30,7 @@ _DRAWN_EDGE: Final = (
     "select vertex_id from temp.fringe_vertex where n_members = 1)"
 )
 _DRAWN_POSITION: Final = (
-    "x.position_id in (select node_id from temp.position_node where node_id >= 0)"
+    "x.position_id in (select node_id from temp.overview_position where node_id >= 0)"
 )
 _PLAIN_EDGE: Final = (
     "(x.source_id, x.label_id) in (select (source_id, label_id) from temp.node_edge "
@@ -191,7 +191,9 @@ class CollapsedCeg:
         self._n_columns = n_variables
         if last < min(n_variables, n_all - 1):
             self._n_columns = max(last, 1)
-        steps.run("position_node", collapse_below=collapse_below, top_variables=self._n_columns)
+        steps.run(
+            "overview_position", collapse_below=collapse_below, top_variables=self._n_columns
+        )
         return steps.run("node_edge", ceg_id=self._id)
 
     def rows(self) -> tuple[list[Row], list[Row]]:
@@ -205,7 +207,7 @@ class CollapsedCeg:
         places = {
             names[number]: place
             for number, place in of.steps.rows(
-                "select position_id, place from temp.position_node where node_id >= 0"
+                "select position_id, place from temp.overview_position where node_id >= 0"
             )
         }
         columns = dict(enumerate(of.variables.values(), start=1))

@@ -3,7 +3,7 @@
 -- purpose:  The edges of an overview of a CEG: those between drawn positions, and one for
 --           each pair of nodes of which one or both are collapsed, without people if the
 --           count of one is hidden. label_id is the smallest of n_labels.
--- reads:    ceg_edge, position_node, hidden_cell
+-- reads:    ceg_edge, overview_position, hidden_cell
 -- writes:   node_edge(source_node, target_node, source_id, label_id, n_edges, n_labels, n,
 --           weight)
 -- params:   ceg_id INTEGER, the CEG
@@ -18,8 +18,8 @@ with flow as (
         e.weight,
         h.owner_id is not null as is_hidden
     from cegdb.ceg_edge as e
-    inner join temp.position_node as s on e.source_id = s.position_id
-    inner join temp.position_node as t on e.target_id = t.position_id
+    inner join temp.overview_position as s on e.source_id = s.position_id
+    inner join temp.overview_position as t on e.target_id = t.position_id
     left join temp.hidden_cell as h
         on h.kind = 'edge' and e.source_id = h.owner_id and e.label_id = h.label_id
     where e.ceg_id = $ceg_id and s.node_id <> t.node_id

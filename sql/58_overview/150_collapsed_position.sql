@@ -2,7 +2,7 @@
 -- mode:     create
 -- purpose:  The nodes of an overview of a CEG that stand for several positions: how many, and
 --           the people who come there from elsewhere (none if some count is hidden).
--- reads:    position_node, node_edge
+-- reads:    overview_position, node_edge
 -- writes:   collapsed_position(node_id, place, n_hidden, n)
 -- params:   none
 -- source:   none
@@ -11,7 +11,7 @@ with hidden as (
         p.node_id,
         min(p.place) as place,
         count(*) as n_hidden
-    from temp.position_node as p
+    from temp.overview_position as p
     where p.node_id < 0
     group by p.node_id
 )

@@ -1,11 +1,11 @@
--- step:     position_node
+-- step:     overview_position
 -- mode:     create
 -- purpose:  In which node of an overview each position of a CEG is drawn: in its own if it
 --           has enough people and its column is one of the first, else with all others of
 --           the column (minus its place), or of all later columns. One alone is drawn; one
 --           with a hidden count is not if any are collapsed.
 -- reads:    position_place
--- writes:   position_node(position_id, node_id, place)
+-- writes:   overview_position(position_id, node_id, place)
 -- params:   collapse_below BIGINT, people from which on a position is drawn, 0 for all
 --           top_variables INTEGER, number of columns drawn
 -- source:   none
