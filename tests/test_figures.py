@@ -68,7 +68,8 @@ def test_variables_in_contradictory_orders_share_columns_and_name_themselves():
 
 
 def test_boxes_and_labels_do_not_overlap():
-    for graph in (fan([str(i) for i in range(12)]), tree(["a", "bb", "a long label"])):
+    long = ["a", "bb", "a label of some length " * 12]
+    for graph in (fan([str(i) for i in range(12)]), tree(long), tree(long[::-1])):
         found = layout(graph, size)
         rectangles = [(b.x, b.y, b.width, b.height) for b in found.boxes]
         rectangles += [(c.x, c.y, c.width, c.height) for c in found.curves]

@@ -89,20 +89,30 @@ def _rows(
     """Return the height of each vertex, and of all."""
     rows: dict[str, float] = {}
     bottom = -_BETWEEN_ROWS
-    stack = [(name, False) for name in reversed(list(nodes)) if name not in edge_of]
+    # A vertex, and where its subtree begins once it has been seen: above it, and in rows.
+    stack: list[tuple[str, tuple[float, int] | None]] = [
+        (name, None) for name in reversed(list(nodes)) if name not in edge_of
+    ]
     while stack:
-        name, is_done = stack.pop()
+        name, begun = stack.pop()
         children = list(dict.fromkeys(graph.successors(name)))
-        if is_done:
-            rows[name] = (rows[children[0]] + rows[children[-1]]) / 2
-        elif children:
-            stack.append((name, True))
-            stack += [(child, False) for child in reversed(children)]
+        half = nodes[name].height / 2
+        above = max(half, sizes[edge_of[name]][1]) if name in edge_of else half
+        if begun is None and children:
+            stack.append((name, (bottom, len(rows))))
+            stack += [(child, None) for child in reversed(children)]
+            continue
+        if begun is None:
+            rows[name] = bottom + _BETWEEN_ROWS + above
         else:
-            half = nodes[name].height / 2
-            label = sizes[edge_of[name]][1] if name in edge_of else 0.0
-            rows[name] = bottom + _BETWEEN_ROWS + max(half, label)
-            bottom = rows[name] + half
+            start, first = begun
+            rows[name] = (rows[children[0]] + rows[children[-1]]) / 2
+            lacking = start + _BETWEEN_ROWS + above - rows[name]
+            if lacking > 0:  # a label that is higher than the subtree below it
+                for lower in list(rows)[first:]:
+                    rows[lower] += lacking
+                bottom += lacking
+        bottom = max(bottom, rows[name] + half)
     return rows, bottom
 
 
