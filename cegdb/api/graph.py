@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from cegdb import ceg as ceg_room
 from cegdb.api.causal import Causal
+from cegdb.api.drawn import Drawn
 from cegdb.api.independent import Independent
-from cegdb.api.overviewed import Overviewed
 from cegdb.api.paged import Paged
 from cegdb.api.plotted import PlottedPositions
 from cegdb.api.rows import Answering
@@ -29,9 +29,7 @@ if TYPE_CHECKING:
     from cegdb.store.objects import Kind
 
 
-class ChainEventGraph(
-    PlottedPositions, Overviewed, Independent, Causal, Answering, Paged, Worded
-):
+class ChainEventGraph(PlottedPositions, Drawn, Independent, Causal, Answering, Paged, Worded):
     """A Chain Event Graph: positions, edges, and the steps that led to it.
 
     Ask it for probabilities (`probability`, `marginals`, `distribution`,
@@ -251,11 +249,10 @@ class ChainEventGraph(
             min_n=min_n,
         )
 
-    def _drawn(self, edge_info: EdgeInfo, min_n: int | None) -> nx.MultiDiGraph[str]:
+    def _check_drawn(self, edge_info: EdgeInfo) -> None:
         if edge_info in ("prior", "posterior") and self.parent is not None:
             raise GraphError(
                 f"CEG {self.name!r} is given evidence, so that its edges have no {edge_info} "
                 "counts",
                 hint="choose probability, count or none; or draw its parent",
             )
-        return super()._drawn(edge_info, min_n)

@@ -6,22 +6,17 @@ import html
 from typing import TYPE_CHECKING, Any
 
 from cegdb import export, query, report, small_cells
-from cegdb.errors import GraphError, MissingExtraError, QueryError, path_of
+from cegdb.errors import QueryError
 from cegdb.store.objects import row
 
 if TYPE_CHECKING:
     import os
     from pathlib import Path
 
-    import networkx as nx
     import pandas as pd
 
-    from cegdb.figures import Picture
-    from cegdb.graphs import EdgeInfo
     from cegdb.store import Store
     from cegdb.store.objects import Kind
-
-_PICTURED_EDGES = 300
 
 
 class Named:
@@ -165,153 +160,3 @@ class Named:
 
     def _frame(self, view: str, column: str, order: str) -> pd.DataFrame:
         return query.view_frame(self._store, view, {column: self.name}, order)
-
-
-class Drawn(Named):
-    """An object that is a graph."""
-
-    def to_networkx(self, *, min_n: int | None = None) -> nx.MultiDiGraph[str]:  # noqa: ARG002
-        """Return it as a networkx graph: nodes by shown name, labels as edge keys."""
-        raise AssertionError
-
-    def figure(
-        self,
-        *,
-        edge_info: EdgeInfo = "probability",
-        min_n: int | None = None,
-        font_size: float = 9,
-        width_mm: float | None = None,
-    ) -> Picture:
-        """Return it as a figure with a caption, from left to right, stages coloured.
-
-        Variables stand over the columns, edges are as wide as the people who took them, and
-        a stage that situations share shows its colour and its name.
-
-        Parameters
-        ----------
-        edge_info
-            What edges show beside their label: ``"probability"`` (of an event tree the
-            count), ``"count"``, ``"prior"``, ``"posterior"`` or ``"none"``.
-        min_n
-            Counts from 1 to ``min_n - 1`` show as ``…``, and so do those that would reveal
-            them by sums, and what was calculated from either.
-        font_size
-            Of labels, in points.
-        width_mm
-            The width in millimetres; left out, what the graph needs. A graph that needs
-            more is scaled down, and its caption says so.
-
-        Returns
-        -------
-        Picture
-            Shows itself in a notebook; ``.caption`` says what it shows, ``.save(path)``
-            writes it, ``.figure`` is matplotlib's.
-
-        Raises
-        ------
-        GraphError
-            The choice is unknown, or the graph is too large to lay out.
-        MissingExtraError
-            The extra ``draw`` is not installed.
-        QueryError
-            ``min_n`` is no whole number from 1 on.
-
-        Examples
-        --------
-        >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select if(i < 7, 'u', 'v') as x from range(9) t(i)")
-        ...     picture = survey.event_tree().figure(width_mm=80)
-        >>> picture.caption[:12]
-        "Event tree '"
-        """
-        from cegdb.figures import graph_figure
-
-        graph = self._drawn(edge_info, min_n)
-        return graph_figure(graph, edge_info=edge_info, font_size=font_size, width_mm=width_mm)
-
-    def draw(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        edge_info: EdgeInfo = "probability",
-        min_n: int | None = None,
-        font_size: float = 9,
-        width_mm: float | None = None,
-    ) -> Path:
-        """Draw it into a file and return the file's path.
-
-        Parameters
-        ----------
-        path
-            Ends in ``.svg``, ``.pdf``, ``.png``, ``.dot`` (Graphviz) or ``.tex`` (TikZ).
-        edge_info, min_n, font_size, width_mm
-            As for `figure`, which raises the same errors.
-        """
-        from cegdb.figures import draw
-
-        graph = self._drawn(edge_info, min_n)
-        return draw(graph, path, edge_info=edge_info, font_size=font_size, width_mm=width_mm)
-
-    def _drawn(self, edge_info: EdgeInfo, min_n: int | None) -> nx.MultiDiGraph[str]:  # noqa: ARG002
-        """Return the graph that a figure shows."""
-        return self.to_networkx(min_n=min_n)
-
-    def export(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        table: str | None = None,
-        min_n: int | None = None,
-    ) -> Path:
-        """Write the graph for another program, or a table or view of it.
-
-        Parameters
-        ----------
-        path
-            The graph: ``.graphml``, ``.gexf``, ``.cyjs`` (Cytoscape), ``.json`` (node-link),
-            ``.dot``. Rows: ``.csv``, ``.parquet``, ``.json``, ``.md``, ``.tex``, ``.html``.
-        table
-            One of `tables`. If it is left out, a graph file has the graph, and others have
-            its edges.
-        min_n
-            Leaves out smaller counts, and what would reveal them, as in `draw`.
-
-        Notes
-        -----
-        Rows are written as they are read: a graph of any size, in little memory.
-
-        Raises
-        ------
-        GraphError
-            The suffix is none of these, or the file cannot be written.
-        QueryError
-            It has no such table, or ``min_n`` cannot be had for it.
-        """
-        from cegdb import graphs
-
-        file = path_of(path)
-        suffix = file.suffix.lower()
-        if table is None and suffix in graphs.GRAPH_FILES:
-            with graphs.stored_rows(self._store, self.kind, self.name, min_n=min_n) as rows:
-                return graphs.write_graph(rows, file)
-        if suffix in (*export.TABLE_FILES, *export.TEXT_FILES):
-            return super().export(file, table=table, min_n=min_n)
-        written = ", ".join((*export.TABLE_FILES, *export.TEXT_FILES))
-        raise GraphError(
-            f"{file.name!r} does not say which kind of file to write",
-            hint=f"a graph is written as {', '.join(graphs.GRAPH_FILES)}, its edges and other "
-            f"tables as {written}",
-        )
-
-    def _repr_html_(self) -> str:
-        text = f"<pre>{html.escape(self.summary)}</pre>"
-        graph = self.to_networkx()
-        if graph.number_of_edges() > _PICTURED_EDGES:
-            return text
-        from cegdb import figures
-
-        try:
-            return text + figures.svg(graph)
-        except MissingExtraError:
-            return text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cegdb import query
-from cegdb.api.overviewed import Overviewed
+from cegdb.api.drawn import Drawn
 from cegdb.stages import bootstrap
 from cegdb.stages import intervals as intervals_room
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cegdb.stages.relearning import Kind
 
 
-class Resampled(Overviewed):
+class Resampled(Drawn):
     """A staging whose stages can be learnt again on bootstrap replicates."""
 
     def stability(

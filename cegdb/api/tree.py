@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, cast, overload
 
 from cegdb import stages as stages_room
-from cegdb.api.overviewed import Overviewed
+from cegdb.api.drawn import Drawn
 from cegdb.api.staging import StagedTree
 from cegdb.errors import StagingError
 from cegdb.networks import is_network, rules_of
@@ -52,7 +52,7 @@ class _Learning(TypedDict, total=False):
     deff: Deff | None
 
 
-class EventTree(Overviewed):
+class EventTree(Drawn):
     """An event tree: its vertices and edges, and ways to stage it."""
 
     kind: Kind = "tree"

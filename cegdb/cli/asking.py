@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from cegdb.cli.group import main
-from cegdb.cli.options import DB, EDGE_INFO, FORMAT, KINDS, MIN_N, SIZES
+from cegdb.cli.options import COLLAPSE, DB, EDGE_INFO, FORMAT, KINDS, MIN_N, SIZES
 from cegdb.cli.output import (
     ORDER,
     SHOWN,
@@ -173,6 +173,7 @@ def export(
 )
 @EDGE_INFO
 @SIZES
+@COLLAPSE
 @MIN_N
 def draw(
     db: Path, name: str, kind: str, output: Path, width: float | None, **look: Any
@@ -180,7 +181,8 @@ def draw(
     """Draw a CEG (or tree, or staged tree) of DB, and print the caption.
 
     Variables stand over the columns; edges are as wide as the people who took them;
-    what shares a stage has its colour and its name.
+    what shares a stage has its colour and its name. Of a graph too large to be
+    drawn whole an overview is drawn, and says so.
 
     \b
     Examples:
@@ -188,6 +190,8 @@ def draw(
       cegdb draw falls.duckdb falls --kind staging -o tree.pdf --edge-info count
       cegdb draw falls.duckdb falls -o column.pdf --width 85 --font-size 7
       cegdb draw falls.duckdb falls -o falls.tex
+      cegdb draw falls.duckdb falls --kind tree -o top.svg --top-variables 2
+      cegdb draw falls.duckdb falls --kind tree -o large.svg --collapse-below 500
       cegdb draw falls.duckdb falls -o public.svg --min-n 5
     """
     from cegdb.figures import FIGURE_FILES, check_picture

@@ -285,6 +285,20 @@ SIZES = options_of(
         help="Size of labels in points.",
     ),
 )
+COLLAPSE = options_of(
+    click.option(
+        "--collapse-below",
+        type=int,
+        metavar="N",
+        help="Collapse what fewer than N people reach into boxes that tell what they hide.",
+    ),
+    click.option(
+        "--top-variables",
+        type=int,
+        metavar="K",
+        help="Draw the first K variables, and collapse what follows.",
+    ),
+)
 MIN_N = click.option(
     "--min-n",
     type=int,
