@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cegdb.cli.group import main
-from cegdb.cli.options import DB
+from cegdb.cli.options import DB, MIN_N
 from cegdb.cli.output import asked_ceg, opened, say_made, working
 from cegdb.errors import QueryError
 
@@ -35,7 +35,6 @@ WORDS = click.option(
 LIMIT = click.option(
     "--limit", type=int, help="The most groups of a question, those of most people."
 )
-MIN_N = click.option("--min-n", type=int, help="Hide smaller counts, and what reveals them.")
 OUTPUT = click.option(
     "-o",
     "--output",
