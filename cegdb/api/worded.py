@@ -196,7 +196,7 @@ class Worded:
         if form == "plain":
             return plain(told, unit=unit, words=known)
         if form == "paper":
-            return paper(told, self._pictured(picture, min_n))
+            return paper(self._store, told, self._pictured(picture, min_n))
         explained, why = self._explained(told)
         return analyst(self._store, told, explained, why, limit=most)
 

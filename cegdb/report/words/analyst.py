@@ -107,7 +107,7 @@ def analyst(
         blocks += [Heading(title, 3), Items(said)]
     if left_out:
         blocks.append(Note(left_out))
-    blocks += [Heading("Stages"), *stage_table(told)]
+    blocks += [Heading("Stages"), *stage_table(store, told)]
     blocks += [Heading("Positions"), *positions.positions(store, told, limit=limit)]
     if told.min_n is None:
         blocks += [Heading("Merge log"), *positions.merges(store, told)]

@@ -13,13 +13,16 @@ from cegdb.report.words.tables import stage_table
 if TYPE_CHECKING:
     from cegdb.report.words.document import Block
     from cegdb.report.words.telling import Told
+    from cegdb.store import Store
 
 
-def paper(told: Told, figure: Figure | str) -> list[Block]:
+def paper(store: Store, told: Told, figure: Figure | str) -> list[Block]:
     """Return the report for a paper.
 
     Parameters
     ----------
+    store
+        Where the stage table is read.
     told
         What the tables say.
     figure
@@ -34,7 +37,7 @@ def paper(told: Told, figure: Figure | str) -> list[Block]:
         Heading("Figure"),
         pictured,
         Heading("Stages"),
-        *stage_table(told),
+        *stage_table(store, told),
         Heading("References"),
         References(used(told.survey, [told.staging])),
     ]

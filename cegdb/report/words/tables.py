@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import agreeing, counted
+from cegdb.export.stagetables import stage_tables
 from cegdb.graphs.texts import shown_probability
 from cegdb.report.words.document import Note, Table
 from cegdb.report.words.phrases import joined
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cegdb.report.words.document import Block
     from cegdb.report.words.situations import Group, Rule
     from cegdb.report.words.telling import Answer, Told
+    from cegdb.store import Store
 
-HIDDEN = "…"
+HIDDEN: Final = "…"
+_MOST_SITUATIONS: Final = 20_000
 
 
 def situations_in_words(group: Group) -> str:
@@ -43,8 +48,43 @@ def _rule(rule: Rule) -> str:
     )
 
 
-def stage_table(told: Told) -> list[Block]:
-    """Return the stages: situations in words, people, and the interval of each answer."""
+def stage_table(store: Store, told: Told) -> list[Block]:
+    """Return the stages: situations in words, people, and the interval of each answer.
+
+    They are those of the view ``stage_table``. What that does not have is told from the CEG
+    itself: stages given evidence, those of very large trees, and those without small cells,
+    which must be hidden as in the rest of the report.
+    """
+    is_large = told.tree["n_situations"] > _MOST_SITUATIONS
+    if told.is_conditioned or told.min_n is not None or is_large:
+        return [_of_ceg(told), *_notes(told)]
+    return [*_of_view(store, told), *_notes(told)]
+
+
+def _of_view(store: Store, told: Told) -> Iterator[Table]:
+    """Yield the table of each variable, of the stages to tell."""
+    names = {
+        f"{stage.name} ({stage.given_name})" if stage.given_name else stage.name
+        for stages in told.stages.values()
+        for stage in stages
+    }
+    staging = str(told.staging["name"])
+    with store.reading() as con:
+        for table in stage_tables(con, "cegdb.stage_table", staging, None):
+            columns = [*table.told, *table.columns]
+            rows = [
+                [*(group.told if not number else [""] * len(group.told)), *line]
+                for group in table.groups
+                if group.told[0] in names
+                for number, line in enumerate(group.lines)
+            ]
+            heads = [column.name for column in columns]
+            numbers = [column.name for column in columns if column.is_number]
+            if rows:
+                yield Table(table.caption, heads, rows, numbers)
+
+
+def _of_ceg(told: Told) -> Table:
     names = ("Stage", "Variable", "Situations", "n", "Answer", "n of it", "Probability", "95 %")
     rows: list[tuple[str, ...]] = []
     for variable, stages in told.stages.items():
@@ -70,33 +110,30 @@ def stage_table(told: Told) -> list[Block]:
                         interval(answer),
                     )
                 )
-    blocks: list[Block] = [
-        Table(
-            "Stages: situations (which answers lead to them), respondents n, and the posterior "
-            "mean of each answer with its 95 % credible interval.",
-            names,
-            rows,
-            ("n", "n of it", "Probability", "95 %"),
-        )
-    ]
+    return Table(
+        "Stages: situations (which answers lead to them), respondents n, and the posterior "
+        "mean of each answer with its 95 % credible interval.",
+        names,
+        rows,
+        ("n", "n of it", "Probability", "95 %"),
+    )
+
+
+def _notes(told: Told) -> Iterator[Block]:
+    """Yield what is left out of the table, or hidden in it."""
     left_out = sum(one.n_stages for one in told.left_out.values())
     if left_out:
         what = counted(left_out, "stage")
         verb = agreeing(left_out, "are")
-        blocks.append(
-            Note(
-                f"{what} of fewer people {verb} left out of this table: the largest of each "
-                "variable are shown. All are in the view cegdb.stage_edges."
-            )
+        yield Note(
+            f"{what} of fewer people {verb} left out of this table: the largest of each "
+            "variable are shown. All are in the view cegdb.stage_table."
         )
     if told.min_n is not None:
-        blocks.append(
-            Note(
-                f"{HIDDEN} stands for counts below {told.min_n:,}, and for numbers from which "
-                "they could be calculated."
-            )
+        yield Note(
+            f"{HIDDEN} stands for counts below {told.min_n:,}, and for numbers from which "
+            "they could be calculated."
         )
-    return blocks
 
 
 def count(n: int | None) -> str:
