@@ -36,7 +36,7 @@ def folder(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     stored = str(made / "falls.duckdb")
     call("run", str(shared / "data" / "falls_cegpy.csv"), "--db", stored, "--name", "falls")
     call("stages", stored, "falls", "--name", "by_hand", "--method", "hc")
-    call("demo", "--db", str(made / "demo.duckdb"))
+    call("demo", "--db", str(made / "demo.duckdb"), "--draw", str(made / "chds.svg"))
     return made
 
 

@@ -22,7 +22,6 @@ from cegdb.report.words.comparing import compared, disagreements
 from cegdb.report.words.telling import read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from cegdb.api import ChainEventGraph, Database
@@ -360,9 +359,9 @@ def test_many_situations_are_told_by_example(
 
 
 def test_the_command_line_tells_and_cites(
-    db: Database, tmp_path: Path, sound: Callable[[Database], None]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    del db, sound
+    monkeypatch.chdir(tmp_path)
     stored = str(tmp_path / "demo.duckdb")
     run = CliRunner().invoke
     assert run(main, ["demo", "--db", stored]).exit_code == 0
