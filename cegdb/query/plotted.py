@@ -53,11 +53,15 @@ class Situation(NamedTuple):
 
 
 class Left(NamedTuple):
-    """What there was no room for: how many, and the people in them as far as shown."""
+    """What there was no room for: how many, and the people in them as far as shown.
+
+    ``n_hidden`` are those of all whose people are hidden.
+    """
 
     n_left: int
     n_all: int
     people: int
+    n_hidden: int = 0
 
 
 class Stages(NamedTuple):
@@ -280,13 +284,15 @@ def read_situations(
                 "order by vertex_id"
             )
         ]
-        (n_all, people), *_ = steps.rows(
-            "select count(*), coalesce(sum(n), 0) from temp.plotted_vertex "
+        (n_all, people, n_hidden), *_ = steps.rows(
+            "select count(*), coalesce(sum(n), 0), count(*) - count(n) "
+            "from temp.plotted_vertex "
             "where variable = coalesce($variable, variable)",
             {"variable": variable},
         )
         shown_people = sum(one.n or 0 for one in kept)
-        left = Left(int(n_all) - len(kept), int(n_all), int(people) - shown_people)
+        n_all, n_hidden = int(n_all), int(n_hidden)
+        left = Left(n_all - len(kept), n_all, int(people) - shown_people, n_hidden)
     return Situations(kept, stages, shares, left, n_unlearnt)
 
 

@@ -132,7 +132,8 @@ def draw_costaging(
         note = f"{note}. " if note else ""
         note += (
             f"Shown: {len(order):,} of {some(left.n_all, 'situation')}, those with most "
-            f"people; {some(left.people, 'person', 'people')} in the others, or hidden"
+            f"people; {some(left.people, 'person', 'people')} in the others"
+            f"{', without those of hidden counts' if left.n_hidden else ''}"
         )
     texts = [label for one in found.situations for label in one.path]
     texts += [title(stage) for stage in found.stages.stages]

@@ -111,7 +111,8 @@ def _draw(
         y += edges[-1] + 9
     sheet = Sheet(width, y + 1 + note_height(note, width))
     by_key = {(answer.stage_id, answer.label_id): answer for answer in answers}
-    highest = max((a.high or a.probability or 0 for a in answers), default=1.0)
+    known = [a.high or a.probability for a in answers if a.probability is not None]
+    highest = max(known, default=1.0)
     limit = 1.0 if highest > 0.5 else _round_up(highest)
     for line, top in zip(lines, tops, strict=True):
         sheet.text(width - MARGIN, top - 1, "n", ha="right", va="bottom", style="italic")

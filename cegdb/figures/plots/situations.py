@@ -90,11 +90,12 @@ def _note(points: Points) -> str:
         said.append(
             f"Shown: {n_shown:,} of {some(left.n_all, 'situation')}, those with most people; "
             f"{some(people, 'person', 'people')} in the others"
+            f"{', without those of hidden counts' if left.n_hidden else ''}"
         )
     if n_unknown:
         said.append(
-            f"{some(n_unknown, 'situation')} left out as no one answered there or small counts "
-            "are hidden"
+            f"{some(n_unknown, 'further situation')} left out as no one answered there or "
+            "small counts are hidden"
         )
     if points.rare:
         n = len(points.labels) + len(points.rare)
