@@ -283,6 +283,15 @@ def test_no_hidden_count_of_a_ceg_comes_back(
                 if other["stage_id"] == edge["stage_id"]:
                     assert reach[other["parent_id"]] is not None
                     assert other["label"] != edge["label"] or other["n"] is not None
+    vertices = table(staged, "staged_vertices", min_n)
+    for row in table(staged, "stage_table", min_n):
+        edges = [edge for edge in seen if edge["stage_id"] == row["stage_id"]]
+        given = [edge["n"] for edge in edges if edge["label_id"] == row["label_id"]]
+        members = [v["n"] for v in vertices if v["stage_id"] == row["stage_id"]]
+        assert row["n"] == (None if None in given else sum(given))
+        assert row["n_stage"] == (None if None in members else sum(members))
+        probabilities = {e["probability"] for e in edges if e["label_id"] == row["label_id"]}
+        assert probabilities == {row["probability"]}
 
 
 @run(60)
@@ -464,7 +473,7 @@ def test_without_min_n_or_with_1_nothing_is_hidden(file: Path, tmp_path: Path) -
             (db.trees["falls"], ["vertices", "tree_edges", "situations"]),
             (
                 db.stagings["falls"],
-                ["staged_vertices", "staged_edges"],
+                ["stage_table", "staged_vertices", "staged_edges"],
             ),
             (db.cegs["falls"], ["positions", "ceg_edges"]),
         ):
