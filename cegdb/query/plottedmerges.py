@@ -111,7 +111,8 @@ def read_tips(
 ) -> dict[int, Tip]:
     """Return the ends of a dendrogram, each named by its smallest starting stage.
 
-    People are None where they are hidden, or where stages started from several situations.
+    People are None where they are hidden; where stages started from several situations, they
+    are those of the first of them.
     """
     with store.reading() as con, Steps(con) as steps:
         keep_vertices(store, steps, staging, None, min_n)
