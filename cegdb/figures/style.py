@@ -141,7 +141,7 @@ def new_figure(width_mm: float, height_mm: float) -> Figure:
     return Figure(figsize=(width_mm / MM_PER_INCH, height_mm / MM_PER_INCH))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Picture:
     """A figure and what it shows in words; it shows itself in a notebook.
 
@@ -183,6 +183,10 @@ class Picture:
         suffix = suffix_of(target, FIGURE_FILES, "a figure")
         check_folder(target)
         return write_whole(target, rendered(self.figure, suffix[1:], self.caption))
+
+    def __repr__(self) -> str:
+        """Return the caption."""
+        return f"Picture: {self.caption}"
 
     def _repr_svg_(self) -> str:
         return svg_element(self.figure)
