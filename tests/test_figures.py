@@ -102,7 +102,13 @@ def test_figure_has_the_width_asked_for_and_says_when_text_shrinks():
     assert wide.figure.get_size_inches()[0] * 25.4 == pytest.approx(170)
     assert "points high" not in wide.caption
     assert narrow.figure.get_size_inches()[0] * 25.4 == pytest.approx(40)
-    assert re.search(r"the text is [1-6]\.\d points high\.$", narrow.caption)
+    assert re.search(r"its text is [1-6]\.\d points high\.$", narrow.caption)
+
+
+def test_figure_of_a_long_tree_is_no_longer_than_a_pdf_may_be():
+    picture = graph_figure(tree([str(i) for i in range(250)]), font_size=20)
+    assert picture.figure.get_size_inches()[1] == pytest.approx(200)
+    assert re.search(r"To fit, its text is \d\.\d points high\.$", picture.caption)
 
 
 def test_caption_tells_what_is_there_and_no_more():

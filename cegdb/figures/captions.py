@@ -67,7 +67,7 @@ def graph_caption(
             "or one that would reveal those."
         )
     if text_size is not None:
-        sentences.append(f"To fit the width the text is {text_size:.1f} points high.")
+        sentences.append(f"To fit, its text is {text_size:.1f} points high.")
     return " ".join(sentence for sentence in sentences if sentence)
 
 

@@ -12,6 +12,7 @@ from cegdb.figures.style import (
     FONT,
     LINE_SPACING,
     MM_PER_INCH,
+    MOST_INCHES,
     POINTS_PER_INCH,
     Picture,
     check_sizes,
@@ -61,7 +62,8 @@ def graph_figure(
         Of labels, in points.
     width_mm
         Width in millimetres. Columns stand further apart to reach it; a graph that
-        needs more is scaled down, its text too. Left out, what the graph needs.
+        needs more is scaled down, its text too. Left out, what the graph needs. No figure
+        is longer than 5 metres, which is what readers of PDF open.
 
     Returns
     -------
@@ -94,7 +96,7 @@ def graph_figure(
             width=None if wanted is None else wanted - 2 * _MARGIN,
         )
         figure = painted(found, font_size=font_size, width=wanted)
-    scale = 1.0 if wanted is None else min(1.0, wanted / (found.width + 2 * _MARGIN))
+    scale = _scale(found, wanted)
     text_height = font_size * scale if scale < _AS_ASKED else None
     return Picture(figure, graph_caption(graph, edge_info=edge_info, text_size=text_height))
 
@@ -112,8 +114,8 @@ def painted(found: Layout, *, font_size: float = FONT_SIZE, width: float | None)
     [2.0, 1.0]
     """
     natural_width, natural_height = found.width + 2 * _MARGIN, found.height + 2 * _MARGIN
-    shown_width = natural_width if width is None else width
-    scale = min(1.0, shown_width / natural_width)
+    scale = _scale(found, width)
+    shown_width = natural_width * scale if width is None else width
     figure = new_figure(
         shown_width / POINTS_PER_INCH * MM_PER_INCH,
         natural_height * scale / POINTS_PER_INCH * MM_PER_INCH,
@@ -134,6 +136,14 @@ def painted(found: Layout, *, font_size: float = FONT_SIZE, width: float | None)
     for box in found.boxes:
         pen.box(box)
     return figure
+
+
+def _scale(found: Layout, width: float | None) -> float:
+    """Return how much smaller than asked for a layout must be drawn, to fit."""
+    natural_width, natural_height = found.width + 2 * _MARGIN, found.height + 2 * _MARGIN
+    longest = MOST_INCHES * POINTS_PER_INCH
+    wide = longest if width is None else width
+    return min(1.0, wide / natural_width, longest / natural_height)
 
 
 class _Pen:

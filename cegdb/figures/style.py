@@ -30,7 +30,7 @@ MM_PER_INCH: Final = 25.4
 POINTS_PER_INCH: Final = 72
 _DOTS_PER_INCH: Final = 200
 _MOST_DOTS: Final = 30_000  # a side of a PNG
-_MOST_INCHES: Final = 200  # a side of a PDF that readers open
+MOST_INCHES: Final = 200  # a side of a PDF that readers open
 _STYLE: Final[Any] = {
     "axes.edgecolor": "#404040",
     "axes.formatter.use_mathtext": False,
@@ -212,10 +212,10 @@ def rendered(figure: Figure, picture: str, caption: str = "") -> bytes:
     import matplotlib as mpl
 
     inches = float(max(figure.get_size_inches()))
-    if picture == "pdf" and inches > _MOST_INCHES:
+    if picture == "pdf" and inches > MOST_INCHES:
         raise GraphError(
             f"the figure is {inches * MM_PER_INCH:,.0f} mm long, and a PDF holds at most "
-            f"{_MOST_INCHES * MM_PER_INCH:,.0f}",
+            f"{MOST_INCHES * MM_PER_INCH:,.0f}",
             hint="write an .svg, or draw less of it",
         )
     about = visible(caption) or None
