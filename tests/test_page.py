@@ -234,6 +234,14 @@ def test_the_merge_log_gives_the_stages_or_says_why_not(made: Database) -> None:
         assert "began with groups" in model_of(started)["merges"]
 
 
+def test_a_ceg_in_which_nobody_is_asked_anything_has_a_page() -> None:
+    with cegdb.open() as database:
+        survey = database.ingest("select null::varchar as x from range(9)", "silent")
+        found = model_of(survey.event_tree().set_stages({}).to_ceg())
+    assert found["head"].endswith("0 positions and 0 edges of 0 situations, 0 stages")
+    assert [one["name"] for one in found["ceg"]["positions"]] == ["w_inf"]
+
+
 def test_what_makes_no_sense_is_refused_before_any_work(made: Database, tmp_path: Path) -> None:
     ceg = made.cegs["gated"]
     with pytest.raises(GraphError, match=r"'page.pdf'"):
@@ -407,11 +415,13 @@ def test_many_questions_that_few_are_asked_and_answers_that_are_like_names(
     assert page.inner_text("#selection h2") == "Nothing selected"
     titles = [f"v{k} = w3" for k in range(30)] + ["v29 = no"]
     page.evaluate(
-        """titles => titles.forEach((title) => [...document.querySelectorAll('#evidence button')]
-          .find((one) => one.title === title).click())""",
+        """titles => titles.forEach((title) => {
+          const all = [...document.querySelectorAll('#evidence button')];
+          all.find((one) => one.title === title).click();
+        })""",
         titles,
     )
-    given = made.cegs["chain"].given(v29=["no", "w3"])  # implies the others
+    given = made.cegs["chain"].given(v29=["no", "w3"])
     probability = page.locator("#given [data-value]").get_attribute("data-value")
     assert float(probability) == pytest.approx(given.probability_of_evidence, abs=0, rel=1e-9)
     page.focus("#graph-tree")
