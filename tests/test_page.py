@@ -432,6 +432,14 @@ def test_many_questions_that_few_are_asked_and_answers_that_are_like_names(
     # Nothing has a probability then, not even 0.
     assert page.inner_text("#selection").count("given evidence \u2013") == 2
     assert page.inner_text("#reached-given") == "\u2013"
+    # What is pressed and goes away hands the focus on.
+    for button, section in (
+        ("#known .chip", "known"),
+        ("#clear", "evidence"),
+        ("#selection [data-part] button", "selection"),
+    ):
+        page.press(f"{button} >> nth=0", "Enter")
+        assert page.evaluate(f"document.activeElement.closest('#{section}') !== null")
 
 
 def test_characters_that_show_nothing_have_symbols(browser: Any, tmp_path: Path) -> None:

@@ -583,7 +583,9 @@
 
   function showSelection() {
     const box = byId("selection");
+    const isInside = box.contains(document.activeElement);
     box.replaceChildren();
+    if (isInside) box.focus({ preventScroll: true }); // the button pressed is gone
     if (selected === null || selected.kind === "found") {
       box.append(el("h2", {}, "Nothing selected"),
         el("p", { class: "soft" }, "Click a position, a situation or a stage."));
@@ -699,6 +701,7 @@
   function showEvidence() {
     const box = byId("evidence");
     const focus = document.activeElement && document.activeElement.dataset.toggle;
+    const isKnown = byId("known").contains(document.activeElement);
     box.replaceChildren(el("h2", {}, "Evidence"));
     showGiven();
     if (inference === null) {
@@ -726,6 +729,7 @@
       const again = box.querySelector(`[data-toggle="${focus}"]`);
       if (again) again.focus();
     }
+    if (isKnown) (isGiven() ? byId("known") : box).querySelector("button").focus();
   }
 
   function showGiven() {
