@@ -587,6 +587,8 @@ def test_a_page_of_a_part_tells_of_all_that_it_draws(
 def test_with_hidden_counts_evidence_is_off(opened: Callable[..., Any]) -> None:
     page = opened("gated", min_n=67)
     assert "small counts are hidden" in page.inner_text("#evidence-off")
+    page.fill("#collapse", "2")
+    assert page.inner_text("#collapsed") == "hides none; where n is left out nothing is hidden"
     page.click("#tab-tables")
     assert page.locator(".sql").count() == 0
     assert "cegdb show DB ceg NAME" in page.inner_text("#tables")

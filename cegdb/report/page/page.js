@@ -847,8 +847,9 @@
       const total = isCeg ? positions.length - 1 : drawnVertices.filter((one) => one.variable !== null).length;
       if (hidden) told.push(`${count(hidden)} of ${counted(total, isCeg ? "position" : "situation")}`);
     }
-    byId("collapsed").textContent = told.length ? `hides ${told.join(", ")}; dashed: leads to some of them`
-      : (least > 0 ? "hides none" : "");
+    const stays = model.minN === null ? "" : "; where n is left out nothing is hidden";
+    byId("collapsed").textContent = told.length ? `hides ${told.join(", ")}; dashed: leads to some of them${stays}`
+      : (least > 0 ? `hides none${stays}` : "");
   }
 
   // ---- keyboard ---------------------------------------------------------------------------------
