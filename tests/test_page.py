@@ -44,6 +44,16 @@ HOSTILE = [
     "\U0001f468\u200d\U0001f469\u200d\U0001f467",
 ]
 FACT = "<b onclick=alert(1)>'v\"</b></style>"
+# Each of v0, v1, ... v29 is asked of whoever answered w3 to the one before.
+CHAIN = "from (values {}) t({})".format(
+    ", ".join(
+        str(tuple("w3" if k < i else "no" if k == i else "" for k in range(30)))
+        for i in range(31)
+        for _ in range(8)
+    ),
+    ", ".join(f"v{k}" for k in range(30)),
+)
+UNSEEN = "a\x7fb\x85c\u2028d\x9be"
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +71,7 @@ def made() -> Iterator[Database]:
         columns = ", ".join('"' + name.replace('"', '""') + '"' for name in (FACT, "s'", "y"))
         survey = database.ingest(f"select * from (values {rows}) as t({columns})", FACT)  # noqa: S608
         survey.event_tree().set_stages({}).to_ceg()
+        database.ingest(CHAIN, "chain").event_tree().set_stages({}).to_ceg()
         yield database
 
 
@@ -221,6 +232,14 @@ def test_the_merge_log_gives_the_stages_or_says_why_not(made: Database) -> None:
         started = tree.learn_stages(initial=[[("0",), ("3",)]]).to_ceg()
         assert len(started.staging.merges) > 0
         assert "began with groups" in model_of(started)["merges"]
+
+
+def test_a_ceg_in_which_nobody_is_asked_anything_has_a_page() -> None:
+    with cegdb.open() as database:
+        survey = database.ingest("select null::varchar as x from range(9)", "silent")
+        found = model_of(survey.event_tree().set_stages({}).to_ceg())
+    assert found["head"].endswith("0 positions and 0 edges of 0 situations, 0 stages")
+    assert [one["name"] for one in found["ceg"]["positions"]] == ["w_inf"]
 
 
 def test_what_makes_no_sense_is_refused_before_any_work(made: Database, tmp_path: Path) -> None:
@@ -384,6 +403,62 @@ def test_evidence_in_the_page_is_that_of_the_database_or_impossible(
     assert not page.is_visible("#given")
 
 
+def test_many_questions_that_few_are_asked_and_answers_that_are_like_names(
+    opened: Callable[..., Any], made: Database
+) -> None:
+    page = opened("chain")
+    page.fill("#search", "w3")
+    assert page.inner_text("#found") == "found 1 vertex, 60 edges"
+    page.fill("#search", "v5")
+    page.fill("#collapse", "225")
+    page.press("#search", "Enter")
+    assert page.inner_text("#selection h2") == "Nothing selected"
+    titles = [f"v{k} = w3" for k in range(30)] + ["v29 = no"]
+    page.evaluate(
+        """titles => titles.forEach((title) => {
+          const all = [...document.querySelectorAll('#evidence button')];
+          all.find((one) => one.title === title).click();
+        })""",
+        titles,
+    )
+    given = made.cegs["chain"].given(v29=["no", "w3"])
+    probability = page.locator("#given [data-value]").get_attribute("data-value")
+    assert float(probability) == pytest.approx(given.probability_of_evidence, abs=0, rel=1e-9)
+    page.focus("#graph-tree")
+    page.keyboard.press("Tab")
+    page.get_by_title("v0 = w3", exact=True).click()
+    page.get_by_title("v0 = no", exact=True).click()
+    assert "Impossible" in page.inner_text("#given")
+    # Nothing has a probability then, not even 0.
+    assert page.inner_text("#selection").count("given evidence \u2013") == 2
+    assert page.inner_text("#reached-given") == "\u2013"
+    # What is pressed and goes away hands the focus on.
+    for button, section in (
+        ("#known .chip", "known"),
+        ("#clear", "evidence"),
+        ("#selection [data-part] button", "selection"),
+    ):
+        page.press(f"{button} >> nth=0", "Enter")
+        assert page.evaluate(f"document.activeElement.closest('#{section}') !== null")
+
+
+def test_characters_that_show_nothing_have_symbols(browser: Any, tmp_path: Path) -> None:
+    with cegdb.open() as database:
+        rows = f"select ['{UNSEEN}', 'u'][1 + i % 2] as x, i % 3 as y from range(60) t(i)"  # noqa: S608
+        survey = database.ingest(rows, "a\x00\x1b[31m\x01b")
+        file = survey.event_tree().set_stages({}).to_ceg().report(tmp_path / "page.html")
+    assert not re.search(rb"[\x00-\x08\x0b-\x1f]", file.read_bytes())
+    page = browser.new_page(viewport={"width": 1400, "height": 900})
+    page.goto(file.as_uri())
+    assert page.title() == page.inner_text("h1") == "a\u2400\u241b[31m\u2401b"
+    shown = "a\u2421b\u2424c\u2424d\ufffde"
+    assert page.get_by_title(f"x = {shown}", exact=True).inner_text() == shown
+    page.emulate_media(media="print")
+    page.evaluate("document.querySelector('figure').classList.add('small')")
+    assert not page.is_visible("figure .hint >> nth=0")
+    page.close()
+
+
 def test_a_click_tells_of_a_position_and_lights_up_its_situations_and_stage(
     opened: Callable[..., Any], made: Database
 ) -> None:
@@ -512,6 +587,8 @@ def test_a_page_of_a_part_tells_of_all_that_it_draws(
 def test_with_hidden_counts_evidence_is_off(opened: Callable[..., Any]) -> None:
     page = opened("gated", min_n=67)
     assert "small counts are hidden" in page.inner_text("#evidence-off")
+    page.fill("#collapse", "2")
+    assert page.inner_text("#collapsed") == "hides none; where n is left out nothing is hidden"
     page.click("#tab-tables")
     assert page.locator(".sql").count() == 0
     assert "cegdb show DB ceg NAME" in page.inner_text("#tables")

@@ -9,6 +9,8 @@ import json
 from importlib.resources import files
 from typing import Any, Final
 
+from cegdb.graphs.texts import visible
+
 _FILES: Final = "cegdb.report.page"
 
 #: The release of Cytoscape.js that is part of a page, and the SHA-256 of its file.
@@ -45,7 +47,7 @@ def assembled(model: dict[str, Any]) -> str:
     )
     parts = {
         "POLICY": html.escape(policy, quote=False),
-        "TITLE": html.escape(str(model["name"])),
+        "TITLE": html.escape(visible(model["name"])),
         "STYLE": style,
         "DATA": _embedded(model),
         "LIBRARY": library,

@@ -9,8 +9,13 @@
 
   // ---- texts and elements -------------------------------------------------------------
 
-  const visible = (text) => String(text).replace(/[\u0000-\u001f]/g,
-    (c) => String.fromCharCode(0x2400 + c.charCodeAt(0)));
+  // With a symbol for each character that shows nothing.
+  const visible = (text) => String(text).replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (c) => {
+    const code = c.charCodeAt(0);
+    if (code < 0x20) return String.fromCharCode(0x2400 + code);
+    if (code === 0x7f) return "\u2421";
+    return code === 0x85 || code > 0xff ? "\u2424" : "\ufffd";
+  });
   const count = (n) => (n === null ? HIDDEN : n.toLocaleString("en"));
   const counted = (n, word) => `${count(n)} ${n === 1 ? word : word + "s"}`;
 
@@ -78,43 +83,44 @@
   const inference = typeof model.inference === "string" ? null : model.inference;
   const evidence = new Map(); // variable -> set of labels
 
-  // Each path is weighed by its probability if it agrees with the evidence. A variable that
-  // some paths do not ask has a bit of the state: whether it was asked so far.
+  // Each path is weighed by its probability if it agrees with the evidence. The state is how
+  // many of the known variables that some paths do not ask were asked so far: all of them, at
+  // the end, since a path asks each at most once.
   function infer(known) {
     const { nodes, source, target, variable, label, probability: p, variables } = inference;
-    const bit = new Int32Array(variables.length);
+    const counts = new Int32Array(variables.length);
     const allowed = variables.map(() => null);
     let states = 1;
     for (const [at, labels] of known) {
       allowed[at] = variables[at].labels.map((text) => labels.has(text));
       if (!variables[at].always && !labels.has(inference.absent)) {
-        bit[at] = states;
-        states *= 2;
+        counts[at] = 1;
+        states += 1;
       }
     }
-    if (states * source.length > 8e6) return { refused: "too many variables at once" };
-    const agrees = (e) => allowed[variable[e]] === null || allowed[variable[e]][label[e]];
+    const after = (e, s) => s + counts[variable[e]];
+    const agrees = (e, s) => after(e, s) < states
+      && (allowed[variable[e]] === null || allowed[variable[e]][label[e]]);
     const onward = new Float64Array(nodes * states);
     onward[nodes * states - 1] = 1;
     for (let e = source.length - 1; e >= 0; e -= 1) {
-      if (!agrees(e)) continue;
-      for (let s = 0; s < states; s += 1) {
-        onward[source[e] * states + s] += p[e] * onward[target[e] * states + (s | bit[variable[e]])];
+      for (let s = 0; s < states && agrees(e, s); s += 1) {
+        onward[source[e] * states + s] += p[e] * onward[target[e] * states + after(e, s)];
       }
     }
     const ofEdge = (e, s) => {
       const before = onward[source[e] * states + s];
-      if (!agrees(e) || !(before > 0)) return 0;
-      return p[e] * onward[target[e] * states + (s | bit[variable[e]])] / before;
+      if (!agrees(e, s) || !(before > 0)) return 0;
+      return p[e] * onward[target[e] * states + after(e, s)] / before;
     };
     const reach = new Float64Array(nodes * states);
     const flow = new Float64Array(source.length);
     reach[0] = 1;
     if (!(onward[0] > 0)) return { impossible: true, probability: 0 };
     for (let e = 0; e < source.length; e += 1) {
-      for (let s = 0; s < states; s += 1) {
+      for (let s = 0; s < states && agrees(e, s); s += 1) {
         const passed = reach[source[e] * states + s] * ofEdge(e, s);
-        reach[target[e] * states + (s | bit[variable[e]])] += passed;
+        reach[target[e] * states + after(e, s)] += passed;
         flow[e] += passed;
       }
     }
@@ -141,7 +147,7 @@
         for (const one of edges) {
           const [s, before] = state.get(one.parent);
           const given = before > 0 ? ofEdge(one.edge, s) : 0;
-          state.set(one.child, [s | bit[variable[one.edge]], before * given]);
+          state.set(one.child, [after(one.edge, s), before * given]);
           found.push(given);
         }
         return { edge: found, vertex: (id) => state.get(id)[1] };
@@ -393,7 +399,7 @@
           } else if (isGiven()) flow = 0;
           const text = edgeNumber(one, given, isCeg);
           pane.cy.getElementById(`t${at}`).data("label", [...drawn.lines, ...(text ? [text] : [])].join("\n"));
-          pane.cy.getElementById(`e${at}`).data("width", isGiven() ? thickness(5 * flow) : thickness(drawn.width));
+          pane.cy.getElementById(`e${at}`).data("width", thickness(isGiven() ? 5 * flow : drawn.width));
           edgeAt(pane, at).toggleClass("never", flow === 0);
         });
         pane.drawing.nodes.forEach((drawn, at) => {
@@ -511,6 +517,7 @@
     const facts = [interval(one) ? `95 % ${interval(one)}` : "", one.n === null || one.n === undefined ? "" : `n ${count(one.n)}`];
     const line = el("span", { class: "facts" }, facts.filter((fact) => fact).join(", "));
     if (given !== null) line.append(line.textContent ? "; " : "", "line: given evidence ", number(given, probability(given)));
+    else if (isGiven() && target) line.append(line.textContent ? "; " : "", "given evidence ", number(null, probability(null)));
     return el("li", { class: "answer" }, words(one.label, "words"),
       target ? el("span", {}, "\u2192 ", target) : null, number(one.probability, probability(one.probability)),
       track({ value: one.probability, low: one.low, high: one.high, colour, mark: given, says: "given evidence" }), line);
@@ -550,10 +557,7 @@
       const one = pane.part.edges[index];
       if (drawn.s !== at || one === undefined) return;
       let given = null;
-      if (isGiven()) {
-        if (!now.node) given = 0;
-        else given = tree ? tree.edge[index] : now.edge(one.edge);
-      }
+      if (isGiven() && now.node) given = tree ? tree.edge[index] : now.edge(one.edge);
       const target = pane.name === "ceg"
         ? (positions[drawn.t] ? positionButton(positions[drawn.t].name) : el("span", {}, "\u2026"))
         : el("button", { type: "button", on: () => chooseSituation(drawn.t) }, drawnVertices[drawn.t].name);
@@ -568,7 +572,7 @@
     const before = tree ? prior.ofTree(panes.tree.links).vertex(tree) : prior.node[node];
     line.append(number(before, probability(before)));
     if (isGiven()) {
-      let given = 0;
+      let given = null;
       if (now.node) given = tree ? now.ofTree(panes.tree.links).vertex(tree) : now.node[node];
       const shown = number(given, probability(given));
       shown.id = "reached-given";
@@ -579,7 +583,9 @@
 
   function showSelection() {
     const box = byId("selection");
+    const isInside = box.contains(document.activeElement);
     box.replaceChildren();
+    if (isInside) box.focus({ preventScroll: true }); // the button pressed is gone
     if (selected === null || selected.kind === "found") {
       box.append(el("h2", {}, "Nothing selected"),
         el("p", { class: "soft" }, "Click a position, a situation or a stage."));
@@ -695,6 +701,7 @@
   function showEvidence() {
     const box = byId("evidence");
     const focus = document.activeElement && document.activeElement.dataset.toggle;
+    const isKnown = byId("known").contains(document.activeElement);
     box.replaceChildren(el("h2", {}, "Evidence"));
     showGiven();
     if (inference === null) {
@@ -722,6 +729,7 @@
       const again = box.querySelector(`[data-toggle="${focus}"]`);
       if (again) again.focus();
     }
+    if (isKnown) (isGiven() ? byId("known") : box).querySelector("button").focus();
   }
 
   function showGiven() {
@@ -739,8 +747,7 @@
     const known = evidenceWords().join(" and ");
     const told = el("span", { id: "given" });
     bar.append(told);
-    if (now.refused) told.append(`Not calculated: ${now.refused}.`);
-    else if (now.impossible) told.append("Impossible: no path agrees with ", words(known), ".");
+    if (now.impossible) told.append("Impossible: no path agrees with ", words(known), ".");
     else {
       told.append("Probability of it: ", number(now.probability, probability(now.probability)),
         ". Means are given it; n, share and interval are without it.");
@@ -777,7 +784,7 @@
     }
     const has = (...texts) => texts.some((text) => text !== null && text !== undefined
       && visible(text).toLowerCase().includes(asked));
-    const is = (...texts) => texts.some((text) => text && text.toLowerCase() === asked);
+    const is = (...texts) => texts.some((text) => text && visible(text).toLowerCase() === asked);
     const isName = /^[wsul]\d+$|^w_inf$/.test(asked);
     const stageName = (one) => (one.stage === null ? null : model.stages[one.stage].name);
     selected = { kind: "found", edges: {} };
@@ -785,10 +792,10 @@
     for (const pane of both()) {
       const all = pane.name === "ceg" ? positions : drawnVertices;
       selected[pane.name] = new Set(all.map((one, at) => at).filter((at) => (isName
-        ? is(all[at].name, stageName(all[at]))
+        ? is(all[at].name, all[at].variable, stageName(all[at]))
         : has(all[at].name, all[at].variable, stageName(all[at])))));
       selected.edges[pane.name] = new Set(pane.part.edges.map((one, at) => at)
-        .filter((at) => !isName && has(pane.part.edges[at].label)));
+        .filter((at) => (isName ? is : has)(pane.part.edges[at].label)));
       nodes += selected[pane.name].size;
       edges += selected.edges[pane.name].size;
     }
@@ -799,13 +806,13 @@
     changed();
   }
 
-  // Enter goes to the first vertex found.
+  // Enter goes to the first vertex found that is in sight.
   function goToFound() {
     if (!selected || selected.kind !== "found") return;
     for (const pane of both()) {
-      const [first] = selected[pane.name];
-      const [edge] = selected.edges[pane.name];
-      const at = first !== undefined ? first : edge !== undefined ? pane.drawing.edges[edge].s : undefined;
+      const ends = [...selected.edges[pane.name]].map((edge) => pane.drawing.edges[edge].s);
+      const at = [...selected[pane.name], ...ends]
+        .find((one) => !pane.cy.getElementById(`n${one}`).hasClass("gone"));
       if (at !== undefined) {
         choose(pane, at);
         pane.cy.center(pane.cy.getElementById(`n${at}`));
@@ -840,8 +847,9 @@
       const total = isCeg ? positions.length - 1 : drawnVertices.filter((one) => one.variable !== null).length;
       if (hidden) told.push(`${count(hidden)} of ${counted(total, isCeg ? "position" : "situation")}`);
     }
-    byId("collapsed").textContent = told.length ? `hides ${told.join(", ")}; dashed: leads to some of them`
-      : (least > 0 ? "hides none" : "");
+    const stays = model.minN === null ? "" : "; where n is left out nothing is hidden";
+    byId("collapsed").textContent = told.length ? `hides ${told.join(", ")}; dashed: leads to some of them${stays}`
+      : (least > 0 ? `hides none${stays}` : "");
   }
 
   // ---- keyboard ---------------------------------------------------------------------------------

@@ -167,12 +167,12 @@ def read(store: Store, chain: Chain, min_n: int | None, limits: Limits) -> Conte
             "where source_id in (from temp.page_shown) "
             "order by source_id, place nulls last, label_id",
         )
-        ((n_positions, n_situations, n_edges, n_hidden),) = steps.rows(
-            "select any_value(p.n_positions), any_value(p.n_situations), count(*), "
-            "count(*) - count(probability) from temp.page_ceg_edge "
-            "cross join (select count(*) as n_positions, "
-            "cast(sum(n_situations) as bigint) as n_situations "
-            "from temp.page_position where stage_id is not null) as p"
+        ((n_positions, n_situations),) = steps.rows(
+            "select count(*), cast(coalesce(sum(n_situations), 0) as bigint) "
+            "from temp.page_position where stage_id is not null"
+        )
+        ((n_edges, n_hidden),) = steps.rows(
+            "select count(*), count(*) - count(probability) from temp.page_ceg_edge"
         )
         first = {
             "positions": _named(
