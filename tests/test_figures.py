@@ -174,3 +174,52 @@ def test_tikz_of_hostile_labels_compiles_with_lualatex(tmp_path):
     done = compiled(to_tikz(fan(HOSTILE)), "lualatex", tmp_path)
     assert done.returncode == 0, done.stdout[-2000:]
     assert "Missing character" not in (tmp_path / "graph.log").read_text(errors="replace")
+
+
+def test_names_of_variables_and_stages_are_wrapped_and_shown_literally():
+    question = "How often did you feel so \x1b in the last twelve months?\n" * 6
+    asked = layout(chain(question, "Fall"), size).columns[0]
+    assert max(map(len, asked.lines)) <= 28
+    assert asked.width <= 28 * 7
+    shown = "".join(asked.lines)
+    assert "\u241b" in shown
+    assert not set("\x1b\n") & set(shown)
+    graph = tree(["a", "b"])
+    for _, data in graph.nodes(data=True):
+        if "stage" in data:
+            data["stage"] = "S" * 90
+    for box in layout(graph, size).boxes:
+        assert max(map(len, box.lines)) <= 28
+
+
+def test_a_label_keeps_clear_of_the_thickest_line():
+    for graph in (tree(["a"]), chain("Risk")):
+        for curve in layout(graph, size).curves:
+            ends = [y for x, y in curve.points if abs(x - curve.x) < curve.width / 2]
+            below = [y for y in ends if y > curve.y]
+            assert all(y - curve.line_width / 2 > curve.y + curve.height / 2 for y in below)
+
+
+def test_a_caption_tells_the_evidence_and_is_one_line():
+    graph = chain("Risk")
+    for *_, data in graph.edges(data=True):
+        data["probability"] = 0.5
+    graph.graph.update(name="a\nb\x1b", given="Fall = Yes")
+    told = graph_caption(graph)
+    assert told.startswith("Chain Event Graph 'a b\u241b' given Fall = Yes, from left")
+    assert "its probability given all of that" in told
+    assert "posterior" not in told
+
+
+def test_tikz_has_the_width_asked_for_and_heads_of_the_size_of_its_text():
+    graph = chain("Risk", "Treatment")
+    natural, narrow = to_tikz(graph), to_tikz(graph, width_mm=20)
+    assert "transform shape" not in natural
+    scale = float(re.search(r"scale=([\d.]+), transform shape", narrow)[1])
+    assert f"its text is {9 * scale:.1f} points high" in narrow.replace("\n% ", " ")
+    assert "transform shape" not in to_tikz(graph, width_mm=400)
+    heads = [
+        float(re.search(r"ceg/variable\] at \([\d.]+, ([\d.]+)\)", text)[1])
+        for text in (natural, to_tikz(graph, font_size=18))
+    ]
+    assert heads[1] == pytest.approx(2 * heads[0])

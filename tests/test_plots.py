@@ -276,3 +276,30 @@ def test_settings_that_cannot_be_are_refused(chds: StagedTree) -> None:
         chds.plot_flow(min_n=0)
     with pytest.raises(StagingError, match="no parametric bootstrap"):
         chds.plot_costaging("Admission", kind="parametric")
+
+
+def test_a_flow_has_the_width_asked_for_and_tells_evidence(chds: StagedTree) -> None:
+    ceg = chds.to_ceg(replace=True)
+    wide, narrow = ceg.plot_flow(), ceg.plot_flow(width_mm=85)
+    for picture, width in ((wide, 170), (narrow, 85)):
+        assert picture.figure.get_size_inches()[0] * 25.4 == pytest.approx(width)
+    assert "points high" not in wide.caption
+    assert narrow.caption.endswith(" To fit, its text is 4.8 points high.")
+    one = ceg.given(Admission="Yes").save("admitted").given(Social="Low").save("low")
+    told = "given Admission = Yes and Social = Low"
+    assert one.plot_flow().caption.startswith(f"People through positions {told}: ")
+    assert f"'low' {told}, from left" in one.figure().caption
+
+
+def test_shares_are_written_only_where_their_cells_have_room(chds: StagedTree) -> None:
+    other = chds.tree.set_stages({}, name="apart", replace=True)
+    for width, is_written in ((170, True), (80, False)):
+        picture = chds.plot_costaging("Admission", other, width_mm=width)
+        assert (
+            "0.5" in {text.get_text() for text in picture.figure.axes[0].texts}
+        ) is is_written
+
+
+def test_an_event_tree_has_no_prior_to_draw(chds: StagedTree) -> None:
+    with pytest.raises(GraphError, match="have no prior counts"):
+        chds.tree.figure(edge_info="prior")

@@ -57,7 +57,7 @@ class Drawn(Named):
             that stands for several has ``n_labels``, and no probability. Attributes of the
             graph: ``n_drawn``, ``n_hidden`` and ``n_all`` situations or positions (without
             the sink), ``collapse_below``, ``top_variables``, and ``is_chosen`` if nobody
-            asked for it.
+            asked for it; ``given`` has the evidence of a CEG given it.
 
         Raises
         ------
@@ -87,9 +87,12 @@ class Drawn(Named):
             min_n=min_n,
             most=graphs.MAX_DRAWN_EDGES,
         )
-        return graphs.overview_graph(
+        graph = graphs.overview_graph(
             self.name, found.nodes, found.edges, told=found.told, min_n=min_n
         )
+        if given := self._given():
+            graph.graph["given"] = given
+        return graph
 
     def figure(
         self,
@@ -188,6 +191,10 @@ class Drawn(Named):
                 collapse_below=collapse_below, top_variables=top_variables, min_n=min_n
             )
         return draw(graph, path, edge_info=edge_info, font_size=font_size, width_mm=width_mm)
+
+    def _given(self) -> str:
+        """Return what is known of all of its people, in words."""
+        return ""
 
     def _check_drawn(self, edge_info: EdgeInfo) -> None:
         """Refuse what its edges do not have."""

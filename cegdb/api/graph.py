@@ -249,6 +249,14 @@ class ChainEventGraph(PlottedPositions, Drawn, Independent, Causal, Answering, P
             min_n=min_n,
         )
 
+    def _given(self) -> str:
+        known = self._row()
+        told = []
+        while known["parent_ceg_id"] is not None:
+            told.append(str(from_json(known["evidence"])))
+            known = ChainEventGraph(self._store, known["parent_ceg_id"])._row()
+        return " and ".join(reversed(told))
+
     def _check_drawn(self, edge_info: EdgeInfo) -> None:
         if edge_info in ("prior", "posterior") and self.parent is not None:
             raise GraphError(

@@ -111,7 +111,7 @@ class PlottedStages(Named):
         Parameters
         ----------
         min_n, width_mm
-            As for all plots: see `PlottedStages`; more variables than fit make it wider.
+            As for all plots: see `PlottedStages`; more variables than fit are scaled down.
         most
             The most stages of a variable, those with most people; the others are one block.
 
@@ -427,6 +427,9 @@ class PlottedPositions(Named):
         """The staged tree."""
         raise NotImplementedError
 
+    def _given(self) -> str:
+        raise NotImplementedError
+
     def plot_flow(
         self, *, min_n: int | None = None, most: int = 10, width_mm: float = 170
     ) -> Picture:
@@ -435,7 +438,7 @@ class PlottedPositions(Named):
         Parameters
         ----------
         min_n, width_mm
-            As for all plots: see `PlottedStages`; more variables than fit make it wider.
+            As for all plots: see `PlottedStages`; more variables than fit are scaled down.
         most
             The most positions of a variable, those with most people; the others are one
             block.
@@ -458,7 +461,7 @@ class PlottedPositions(Named):
         found = read_position_flow(
             self._store, self._row(), tree_id, variables, min_n, int(most)
         )
-        return draw_flow(found, "position", width_mm=width_mm)
+        return draw_flow(found, "position", given=self._given(), width_mm=width_mm)
 
 
 def _check(most: object, what: str, width_mm: object) -> None:

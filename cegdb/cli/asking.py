@@ -199,13 +199,18 @@ def draw(
     suffix = check_picture(output)
     with opened(str(db), read_only=True) as database, working("drawing", database):
         found = collections(database)[kind][name]
-        if suffix in FIGURE_FILES:
-            picture = found.figure(width_mm=width, **look)
-            say_made("picture", picture.save(output))
-            say(picture.caption)
-        else:
-            say_made("picture", found.draw(output, width_mm=width, **look))
+        if suffix == ".dot":
+            say_made("picture", found.draw(output, **look))
+            tell_stale(found)
+            return
+        picture = found.figure(width_mm=width, **look)
+        is_figure = suffix in FIGURE_FILES
+        saved = (
+            picture.save(output) if is_figure else found.draw(output, width_mm=width, **look)
+        )
+        say_made("picture", saved)
         tell_stale(found)
+    click.echo(picture.caption)
 
 
 @main.command()

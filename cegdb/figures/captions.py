@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import counted
 from cegdb.graphs.dot import is_shared
-from cegdb.graphs.texts import shown_number, visible
+from cegdb.graphs.texts import one_line, shown_number
 
 if TYPE_CHECKING:
     from cegdb.graphs.convert import Graph
@@ -68,12 +68,14 @@ def graph_caption(
         )
     if text_size is not None:
         sentences.append(f"To fit, its text is {text_size:.1f} points high.")
-    return " ".join(sentence for sentence in sentences if sentence)
+    return one_line(" ".join(sentence for sentence in sentences if sentence))
 
 
 def _vertices(graph: Graph) -> str:
     kind = str(graph.graph.get("kind"))
-    told = f"{_KINDS.get(kind, 'Graph')} '{visible(str(graph.graph.get('name', '')))}'"
+    told = f"{_KINDS.get(kind, 'Graph')} '{graph.graph.get('name', '')}'"
+    if given := str(graph.graph.get("given", "")):
+        told += f" given {given}"
     first = next(iter(graph.nodes), None)
     if first is None:
         return f"{told}: nothing to draw."
@@ -99,7 +101,10 @@ def _edges(graph: Graph, edge_info: EdgeInfo) -> str:
         shown = "count"
     column = {"count": "n", "posterior": "prior"}.get(shown, shown)
     has_number = any(column in data for *_, data in graph.edges(data=True))
-    number = f", with {_NUMBERS[shown]}" if shown in _NUMBERS and has_number else ""
+    meaning = _NUMBERS.get(shown)
+    if shown == "probability" and "given" in graph.graph:
+        meaning = "its probability given all of that"
+    number = f", with {meaning}" if meaning and has_number else ""
     everybody = max((data.get("n") or 0 for _, data in graph.nodes(data=True)), default=0)
     width = f"; its width is as the people, of {shown_number(everybody)}" if everybody else ""
     return f"An arrow is an answer{number}{width}."
@@ -110,7 +115,7 @@ def _stages(graph: Graph) -> str:
     if example is None:
         return ""
     return (
-        f"Below a name in colour stands the stage ({visible(str(example))}): the same "
+        f"Below a name in colour stands the stage ({example}): the same "
         "probabilities wherever it stands. A white vertex shares its stage with none."
     )
 
@@ -126,4 +131,6 @@ def _collapsed(graph: Graph) -> str:
     if told.get("top_variables"):
         reasons.append(f"after the first {counted(told['top_variables'], 'variable')}")
     why = f" ({' or '.join(reasons)})" if reasons else ""
-    return f"Dashed boxes stand for {counted(told['n_hidden'], what)} not drawn{why}."
+    several = any(data.get("n_labels", 1) > 1 for *_, data in graph.edges(data=True))
+    more = "; an arrow from or to one may stand for several answers" if several else ""
+    return f"Dashed boxes stand for {counted(told['n_hidden'], what)} not drawn{why}{more}."

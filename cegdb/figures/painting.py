@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 
 from cegdb.figures.captions import graph_caption
 from cegdb.figures.style import (
-    FONT,
     LINE_SPACING,
     MM_PER_INCH,
     MOST_INCHES,
@@ -40,7 +39,7 @@ _AS_ASKED: Final = 0.99  # a scale that nobody sees
 _LINE: Final = "#606060"
 _EDGE: Final = "#9a9a9a"
 _LABEL: Final = "#202020"
-_HALO: Final = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.4}
+_HALO: Final = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.0}
 
 
 def graph_figure(
@@ -245,4 +244,5 @@ def _arrow(points: Sequence[Point], line_width: float) -> tuple[Point, list[Poin
 
 def _texts(graph: Graph) -> list[str]:
     labels = [str(d.get("label", key)) for *_, key, d in graph.edges(keys=True, data=True)]
-    return [*labels, *(str(d.get("variable", "")) for _, d in graph.nodes(data=True)), FONT]
+    nodes = [d for _, d in graph.nodes(data=True)]
+    return [*labels, *(str(d.get(key, "")) for d in nodes for key in ("variable", "stage"))]

@@ -36,7 +36,7 @@ def draw(
     Parameters
     ----------
     graph, edge_info, font_size, width_mm
-        As for `graph_figure`. A ``.dot`` file has no sizes, a ``.tex`` file no width.
+        As for `graph_figure`. A ``.dot`` file has no sizes.
     path
         Where to: ``.svg``, ``.pdf``, ``.png`` (200 dots an inch), ``.dot`` or ``.tex``
         (TikZ, see `to_tikz`). A file there is replaced, and stays as it was if anything
@@ -64,7 +64,7 @@ def draw(
     if suffix == ".dot":
         return write_whole(target, to_dot(graph, edge_info=edge_info).encode())
     if suffix == ".tex":
-        text = to_tikz(graph, edge_info=edge_info, font_size=font_size)
+        text = to_tikz(graph, edge_info=edge_info, font_size=font_size, width_mm=width_mm)
         return write_whole(target, text.encode())
     picture = graph_figure(graph, edge_info=edge_info, font_size=font_size, width_mm=width_mm)
     return picture.save(target)

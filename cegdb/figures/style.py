@@ -102,7 +102,10 @@ def styled(texts: Iterable[str] = ()) -> Iterator[None]:
     import matplotlib as mpl
 
     with mpl.rc_context(_STYLE), _silent_fonts():
-        mpl.rcParams["font.family"] = ["sans-serif", *_more_fonts(frozenset("".join(texts)))]
+        mpl.rcParams["font.family"] = [
+            "sans-serif",
+            *_more_fonts(frozenset(visible("".join(texts)))),
+        ]
         yield
 
 

@@ -7,7 +7,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from cegdb.figures.captions import graph_caption
-from cegdb.figures.style import check_sizes, has_glyph, need_matplotlib, text_size
+from cegdb.figures.style import (
+    MM_PER_INCH,
+    POINTS_PER_INCH,
+    check_sizes,
+    has_glyph,
+    need_matplotlib,
+    text_size,
+)
 from cegdb.graphs.layout import layout
 from cegdb.graphs.texts import ink, text_lines
 
@@ -44,6 +51,7 @@ _SPECIAL: Final = {
     "…": r"\ldots{}",
     "\ufffd": r"\symbol{65533}",
 }
+_BORDER: Final = 6  # points
 _HEAD: Final = r"""
 \documentclass[tikz,border=6bp]{standalone}
 \usepackage{iftex}
@@ -91,15 +99,19 @@ _STYLES: Final = r"""
 """.lstrip()
 
 
-def to_tikz(graph: Graph, *, edge_info: EdgeInfo = "probability", font_size: float = 9) -> str:
+def to_tikz(
+    graph: Graph,
+    *,
+    edge_info: EdgeInfo = "probability",
+    font_size: float = 9,
+    width_mm: float | None = None,
+) -> str:
     r"""Return the graph as a LaTeX file with one TikZ picture, laid out as the figures are.
 
     Parameters
     ----------
-    graph, edge_info
+    graph, edge_info, font_size, width_mm
         As for `cegdb.figures.graph_figure`.
-    font_size
-        Of labels, in points.
 
     Returns
     -------
@@ -123,12 +135,18 @@ def to_tikz(graph: Graph, *, edge_info: EdgeInfo = "probability", font_size: flo
     [' {50 \\%};']
     """
     need_matplotlib()
-    check_sizes(font_size, None)
-    found = layout(graph, partial(text_size, font_size=font_size), edge_info=edge_info)
-    body = "\n".join(_picture(found))
-    caption = "\n".join(
-        f"% {line}" for line in text_lines([graph_caption(graph, edge_info=edge_info)], 88)
+    check_sizes(font_size, width_mm)
+    wanted = (
+        None if width_mm is None else width_mm / MM_PER_INCH * POINTS_PER_INCH - 2 * _BORDER
     )
+    found = layout(
+        graph, partial(text_size, font_size=font_size), edge_info=edge_info, width=wanted
+    )
+    scale = 1.0 if wanted is None else min(1.0, wanted / found.width)
+    text_height = font_size * scale if scale < 0.99 else None
+    told = graph_caption(graph, edge_info=edge_info, text_size=text_height)
+    body = "\n".join(_picture(found, font_size))
+    caption = "\n".join(f"% {line}" for line in text_lines([told], 88))
     needs_unicode = any(ord(c) >= 0x180 or c in "\x7f" for c in body)
     required = (
         "\\RequireTUTeX % its letters need LuaLaTeX or XeLaTeX\n" if needs_unicode else ""
@@ -142,6 +160,7 @@ def to_tikz(graph: Graph, *, edge_info: EdgeInfo = "probability", font_size: flo
     return (
         f"{caption}\n{_HEAD.replace('REQUIRED', required)}{_STYLES}{stages}}}\n"
         "\\begin{document}\n\\begin{tikzpicture}[x=1bp, y=-1bp, "
+        f"{f'scale={scale:.4g}, transform shape, ' if scale < 1 else ''}"
         f"node font=\\sffamily\\fontsize{{{font_size:g}bp}}{{{font_size * 1.2:g}bp}}"
         "\\selectfont]\n"
         f"{body}\n\\end{{tikzpicture}}\n\\end{{document}}\n"
@@ -167,10 +186,10 @@ def _boxed(character: str) -> str:
     return rf"\cegchar{{{ord(character):04X}}}"
 
 
-def _picture(found: Layout) -> Iterator[str]:
+def _picture(found: Layout, font_size: float) -> Iterator[str]:
     numbers = _stage_numbers(found.boxes)
     for column in found.columns:
-        height = text_size(column.lines, 9)[1] / 2
+        height = text_size(column.lines, font_size)[1] / 2
         yield f"\\node[ceg/variable] at {_at((column.x, height))} {{{_lines(column.lines)}}};"
     for curve in found.curves:
         yield _drawn(curve)

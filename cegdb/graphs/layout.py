@@ -33,6 +33,7 @@ _GAP = 18.0  # between two ranks, in points
 _PADDING = 4.0  # between a box and its text, in points
 _THICKEST = 7.0
 _THINNEST = 0.6
+_CLEAR = 2.0  # between a label and its line, in points
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The variables asked in one column, and the column's centre in points."""
+    """The variables asked in one column, line by line, and its centre in points."""
 
     lines: tuple[str, ...]
     x: float
@@ -187,8 +188,9 @@ def layout(
             "(top_variables), or write a .dot or .graphml file for a program made for "
             "large graphs",
         )
-    columns, headers = _columns(graph)
-    nodes = _nodes(graph, measure, columns, has_variable=any(len(h) > 1 for h in headers))
+    columns, variables = _columns(graph)
+    nodes = _nodes(graph, measure, columns, has_variable=any(len(v) > 1 for v in variables))
+    headers = [tuple(text_lines(names)) for names in variables]
     texts = [
         (*text_lines([label]), number) if number else tuple(text_lines([label]))
         for label, number in edge_texts(graph, edge_info)
@@ -197,7 +199,7 @@ def layout(
     header_sizes = [measure(lines, bold=True) for lines in headers]
     thickness = _thickness(graph)
     # A label keeps clear of the line below it.
-    rooms = [(w, h + line) for (w, h), line in zip(sizes, thickness, strict=True)]
+    rooms = [(w, h + line + _CLEAR) for (w, h), line in zip(sizes, thickness, strict=True)]
     if all(n_parents <= 1 for _, n_parents in graph.in_degree()):
         found = as_tree(graph, nodes, rooms, header_sizes, width)
     else:
@@ -319,14 +321,14 @@ def _nodes(
     for name, data in graph.nodes(data=True):
         lines = str(data.get("text") or ("w∞" if name == "w_inf" else name)).split("\n")
         if has_variable and "variable" in data and "n_hidden" not in data:
-            lines.append(data["variable"])
+            lines += text_lines([data["variable"]])
         kind: BoxKind = "position" if is_ceg else "situation"
         if "n_hidden" in data:
             kind = "collapsed"
         elif graph.out_degree(name) == 0 and "variable" not in data:
             kind = "sink" if is_ceg else "leaf"
         if is_shared(data):
-            lines.append(data["stage"])
+            lines += text_lines([data["stage"]])
         shown = tuple(lines)
         width, height = measure(shown)
         nodes[name] = Node(

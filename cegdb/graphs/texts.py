@@ -101,6 +101,17 @@ def visible(text: str) -> str:
     )
 
 
+def one_line(text: str) -> str:
+    r"""Return the visible text on one line, a space for a line break.
+
+    Examples
+    --------
+    >>> one_line("yes\x07\nno")
+    'yes␇ no'
+    """
+    return " ".join(map(visible, _LINE_BREAK.split(text)))
+
+
 def _joined(left: str, right: str) -> bool:
     """Return whether the two code points are (as a rule) one character."""
     return "\u200d" in (left, right) or unicodedata.category(right)[0] == "M"

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _SHADES: Final = ("#ffffff", "#d4e4f2", "#9cc3e0", "#5b97c8", "#2766a5", "#0b2e5c")
 _NAMED: Final = 60
 _VALUED: Final = 16
+_VALUE_SIZE: Final = 6.5
 
 
 class Shares(NamedTuple):
@@ -198,11 +199,12 @@ def _draw(
         spine.set_visible(True)
         spine.set_color("#808080")
     _cross_out(axes, share)
-    if n <= _VALUED:
+    cell = side / n
+    values = {_told(one) for one in share[~np.isnan(share)]}
+    if n <= _VALUED and max(width_of(value, _VALUE_SIZE) for value in values) < cell:
         for row in range(n):
             for column in range(n):
                 _value(axes, row, column, share[row, column])
-    cell = side / n
     for stage_id, first, end in spans:
         axes.add_patch(_frame(first, end))
         stage = stages[stage_id]
@@ -282,11 +284,15 @@ def _cross_out(axes: Axes, share: NDArray[np.float64]) -> None:
     )
 
 
+def _told(share: float) -> str:
+    return f"{share:.2f}".rstrip("0").rstrip(".")
+
+
 def _value(axes: Axes, row: int, column: int, share: float) -> None:
     if np.isnan(share):
         return
-    text = f"{share:.2f}".rstrip("0").rstrip(".")
     colour = "white" if share > 0.55 else INK
     axes.text(
-        column + 0.5, row + 0.5, text, fontsize=6.5, ha="center", va="center", color=colour
-    )
+        column + 0.5, row + 0.5, _told(share), fontsize=_VALUE_SIZE, ha="center", va="center",
+        color=colour,
+    )  # fmt: skip

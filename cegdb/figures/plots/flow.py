@@ -16,6 +16,7 @@ from cegdb.figures.plots.sheet import (
     note_height,
     people,
     sentences,
+    shrunk,
     some,
     width_of,
     write_note,
@@ -30,6 +31,7 @@ _PLAIN: Final = "#d0d0d0"
 _GAP: Final = 3.4  # between blocks, in mm: a name fits in
 _PEOPLE: Final = 75.0  # mm that all people take
 _SINGLE: Final = "#ffffff"
+_TEXT: Final = 7  # points
 
 Key = tuple[int, int]
 
@@ -42,7 +44,7 @@ class _Lane(NamedTuple):
     ribbon: Ribbon
 
 
-def draw_flow(found: Flow, what: str, *, width_mm: float = WIDTH) -> Picture:
+def draw_flow(found: Flow, what: str, *, given: str = "", width_mm: float = WIDTH) -> Picture:
     """Draw the people who go from block to block.
 
     Parameters
@@ -51,8 +53,10 @@ def draw_flow(found: Flow, what: str, *, width_mm: float = WIDTH) -> Picture:
         Columns, blocks and ribbons.
     what
         What blocks are: ``"stage"`` or ``"position"``.
+    given
+        What is known of all of them, in words.
     width_mm
-        In millimetres; more columns than fit make it wider.
+        In millimetres; more columns than fit are scaled down, and the caption says so.
 
     Examples
     --------
@@ -66,10 +70,10 @@ def draw_flow(found: Flow, what: str, *, width_mm: float = WIDTH) -> Picture:
     texts += [block.name for block in found.blocks]
     note = _note(found, what)
     with styled(texts):
-        figure = _Drawing(
-            found, what, note, max(width_mm, 26.0 * len(found.columns) + 20)
-        ).sheet
-    return Picture(figure.figure, _caption(found, what, note))
+        needed = max(width_mm, 26.0 * len(found.columns) + 20)
+        sheet = _Drawing(found, what, note, needed).sheet
+        scale = shrunk(sheet, width_mm)
+    return Picture(sheet.figure, _caption(found, what, note, given, scale))
 
 
 class _Drawing:
@@ -96,7 +100,7 @@ class _Drawing:
             fitted(name, (width - 2 * MARGIN) / (columns + 0.5) - 3) for name in found.columns
         ]
         top = MARGIN + max([height_of(head) for head in heads], default=0) + 2
-        widest = max(width_of(f"{block.n:,}", 7) for block in found.blocks)
+        widest = max(width_of(f"{block.n:,}", _TEXT) for block in found.blocks)
         self.block_width = max(9.0, widest + 1.5)
         self.step = (width - 2 * MARGIN - self.block_width) / columns
         self.sheet = Sheet(width, top + high + 3 + note_height(note, width))
@@ -192,7 +196,9 @@ class _Drawing:
             slope = abs(end[1] - start[1])
             if slope > height * 0.8:
                 room = (room[0] * 0.45, height)
-            write_in(self.axes, x, y, room, lane.ribbon.label, colour, ha="left", fontsize=7)
+            write_in(
+                self.axes, x, y, room, lane.ribbon.label, colour, ha="left", fontsize=_TEXT
+            )
 
     def _draw_blocks(self) -> None:
         for key, y in self.top.items():
@@ -221,12 +227,13 @@ class _Drawing:
         room = (self.block_width - 0.6, height)
         middle = (x + self.block_width / 2, y + height / 2)
         is_plain = block.block_id != REST
-        if is_plain and height > 7 and width_of(text, 7) <= room[0]:
-            write_in(self.axes, *middle, room, text, colour, fontsize=7)
+        if is_plain and height > 7 and width_of(text, _TEXT) <= room[0]:
+            write_in(self.axes, *middle, room, text, colour, fontsize=_TEXT)
             return
-        short = fitted(f"{name} {n}".strip(), self.step - 2, 7, most=1)
+        short = fitted(f"{name} {n}".strip(), self.step - 2, _TEXT, most=1)
         self.axes.text(
-            x, y - 0.3, short, fontsize=7, va="bottom", parse_math=False, zorder=5, color=INK,
+            x, y - 0.3, short, fontsize=_TEXT, va="bottom", parse_math=False, zorder=5,
+            color=INK,
             bbox={"facecolor": "white", "alpha": 0.6, "pad": 0.2, "linewidth": 0},
         )  # fmt: skip
 
@@ -278,7 +285,7 @@ def _stops(found: Flow) -> bool:
     )
 
 
-def _caption(found: Flow, what: str, note: str) -> str:
+def _caption(found: Flow, what: str, note: str, given: str, scale: float) -> str:
     passes = any(ribbon.target_place > ribbon.source_place + 1 for ribbon in found.ribbons)
     hidden = sum(ribbon.n_hidden for ribbon in found.ribbons)
     colours = (
@@ -287,9 +294,10 @@ def _caption(found: Flow, what: str, note: str) -> str:
         else "Positions of stages that several situations share"
     )
     return sentences(
-        f"People through {what}s: a column a variable, a block a {what} with its name and "
-        "the people who reach it, and a ribbon as wide as the people who gave the answer "
-        "written in it (a long answer ends in …, a narrow ribbon has no room for it)",
+        f"People through {what}s{f' given {given}' if given else ''}: a column a variable, "
+        f"a block a {what} with its name and the people who reach it, and a ribbon as wide as "
+        "the people who gave the answer written in it (a long answer ends in …, a narrow "
+        "ribbon has no room for it)",
         f"{colours} have colours, and so have the ribbons that leave them; others are white",
         "Grey blocks without a frame: people who are not asked that variable" if passes else "",
         f"{some(hidden, 'number')} hidden as small counts (dotted lines)" if hidden else "",
@@ -298,4 +306,5 @@ def _caption(found: Flow, what: str, note: str) -> str:
         if not hidden and _stops(found)
         else "",
         note,
+        f"To fit, its text is {_TEXT * scale:.1f} points high" if scale < 1 else "",
     )

@@ -15,6 +15,7 @@ from cegdb.figures.style import (
     text_size,
 )
 from cegdb.graphs.files import suffix_of
+from cegdb.graphs.texts import one_line
 from cegdb.writing import check_folder
 
 if TYPE_CHECKING:
@@ -66,6 +67,33 @@ class Sheet:
         self.figure.text(
             x / self.width, 1 - y / self.height, text, fontsize=size, parse_math=False, **place
         )
+
+
+def shrunk(sheet: Sheet, width: float) -> float:
+    """Make a sheet as narrow as asked, its texts and lines too; return by how much.
+
+    Examples
+    --------
+    >>> from cegdb.figures.style import styled
+    >>> with styled():
+    ...     shrunk(Sheet(340, 100), 170)
+    0.5
+    """
+    scale = min(1.0, width / sheet.width)
+    if scale == 1:
+        return scale
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+    from matplotlib.text import Text
+
+    figure = sheet.figure
+    figure.set_size_inches(*(figure.get_size_inches() * scale))
+    for artist in figure.findobj():
+        if isinstance(artist, Text):
+            artist.set_fontsize(float(artist.get_fontsize()) * scale)
+        elif isinstance(artist, Line2D | Patch):
+            artist.set_linewidth(artist.get_linewidth() * scale)
+    return scale
 
 
 def checked_width(width: object) -> float:
@@ -195,7 +223,7 @@ def sentences(*parts: str) -> str:
     >>> sentences("One", "", "Two")
     'One. Two.'
     """
-    return " ".join(f"{part}." for part in parts if part)
+    return one_line(" ".join(f"{part}." for part in parts if part))
 
 
 def write_note(sheet: Sheet, note: str) -> None:
