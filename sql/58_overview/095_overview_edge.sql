@@ -2,9 +2,9 @@
 -- mode:     create
 -- purpose:  The edges that lead to vertices of an overview, as the views tree_edges and
 --           staged_edges have them.
--- reads:    edge, level, relabelled_edge, stage_edge, overview_vertex
--- writes:   overview_edge(source, label, target, variable, n, weight, probability, parent_id,
---           child_id)
+-- reads:    edge, level, vertex, relabelled_edge, stage_edge, overview_vertex
+-- writes:   overview_edge(source, label, target, variable, n, weight, share, probability, low,
+--           high, parent_id, child_id)
 -- params:   tree_id INTEGER, the tree
 --           staging_id INTEGER, the staging, 0 for none
 -- source:   none
@@ -15,12 +15,19 @@ select
     p.variable,
     e.n,
     e.weight,
+    case
+        when $staging_id = 0 then e.n / nullif(v.n - v.n_stopped, 0)
+        else s.share
+    end as share,
     s.probability,
+    s.low,
+    s.high,
     e.parent_id,
     e.child_id
 from cegdb.edge as e
 inner join temp.overview_vertex as c on e.child_id = c.vertex_id
 inner join temp.overview_vertex as p on e.parent_id = p.vertex_id
+inner join cegdb.vertex as v on e.tree_id = v.tree_id and e.parent_id = v.vertex_id
 inner join cegdb.level as l on e.level_id = l.level_id
 left join cegdb.relabelled_edge as r
     on r.staging_id = $staging_id and e.child_id = r.child_id
