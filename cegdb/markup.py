@@ -78,8 +78,9 @@ _SIDE: Final = {"L": "left", "EN": "left", "AN": "left", "R": "right", "AL": "ri
 LATEX_HEAD: Final = r"""% Letters that the font lacks show as their number.
 \providecommand\cegother{}
 \DeclareRobustCommand\cegletter[3]{\ifdefined\Umathchar
-  \iffontchar\font#2 #3\else{\cegother\iffontchar\font#2 #3\else\cegltr{[U+#1]}\penalty500{}\fi}%
-  \fi\else\ifcsname u8:\detokenize{#3}\endcsname#3\else[U+#1]\penalty500{}\fi\fi}
+  \iffontchar\font#2 #3\else{\cegother\iffontchar\font#2 #3\else
+  \cegltr{[U+#1]}\penalty500{}\fi}\fi
+  \else\ifcsname u8:\detokenize{#3}\endcsname#3\else[U+#1]\penalty500{}\fi\fi}
 \providecommand\cegarabic{\cegother}
 \DeclareRobustCommand\cegrtl[1]{\ifdefined\textdir{\textdir TRT\cegarabic #1}\else#1\fi}
 \DeclareRobustCommand\cegltr[1]{\ifdefined\textdir{\textdir TLT #1}\else#1\fi}

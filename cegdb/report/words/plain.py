@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from cegdb.errors import agreeing, counted
 from cegdb.report.words import phrases
 from cegdb.report.words.document import Heading, Items, Note, Paragraph
-from cegdb.report.words.telling import respondents
+from cegdb.report.words.telling import agreed, respondents
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,13 +63,13 @@ def few(n: int, min_n: int | None) -> str:
 
 def _title(told: Told, unit: str) -> str:
     n = told.tree["n"]
-    return f"What the answers of {n:,} {unit} say: {told.ceg['name']}"
+    return f"What the answers of {phrases.so_many(n, unit)} say: {told.ceg['name']}"
 
 
 def _opening(told: Told, unit: str) -> list[Block]:
     tree, n = told.tree, respondents(told)
     details = tree["summary"] if isinstance(tree["summary"], dict) else {}
-    said = [f"The data have {n:,} {unit}."]
+    said = [f"The data have the answers of {phrases.so_many(n, unit)}."]
     left_out = n - tree["n"]
     if left_out:
         are = agreeing(left_out, "are")
@@ -77,8 +77,8 @@ def _opening(told: Told, unit: str) -> list[Block]:
     stopped = details.get("rows_stopped_at_a_situation", 0)
     if stopped:
         said.append(
-            f"{few(stopped, told.min_n)} of them {agreeing(stopped, 'do')} not answer every "
-            "question put to them, and count as far as they answered."
+            f"{few(stopped, told.min_n)} of them {agreed(stopped, 'do', told)} not answer "
+            "every question put to them, and count as far as they answered."
         )
     blocks: list[Block] = [Paragraph(" ".join(said))]
     if told.is_conditioned:
@@ -206,7 +206,7 @@ def sentence(
         rest = base - _count(told, base)
         is_first = told.label in words.get(name, {})
         what = phrases.of_whom(name, other.label, words, is_first=is_first)
-        also = f"and the other {rest:,} {what}" if rest < base else f"and the others {what}"
+        also = f"and the other {rest:,} {what}" if 0 < rest < base else f"and the others {what}"
         return f"Of {base:,} {who}, {_about(told, name, words, base)} {also}. {rests}"
     ordered = _told(answers)
     parts = [
@@ -230,7 +230,7 @@ def _count(answer: Answer, base: int) -> int:
 
 def _about(answer: Answer, name: str, words: Words, base: int, *, is_first: bool = True) -> str:
     found = phrases.number(answer.probability or 0.0, base)
-    about = "about " if is_first and not found.startswith("fewer") else ""
+    about = "about " if is_first and found[0].isdigit() else ""
     what = phrases.of_whom(name, answer.label, words, is_first=is_first)
     seen = "; nobody in the data" if answer.n == 0 else ""
     interval = phrases.between(answer.low, answer.high, base)
@@ -243,8 +243,7 @@ def _rests(n: int | None, unit: str) -> str:
         return "On how many this rests is not shown."
     if n >= FEW:
         return f"This rests on the answers of {n:,} {unit}."
-    who = f"{n:,} {unit}" if n > 1 else ("1 person" if unit == "people" else f"1 of the {unit}")
-    return f"This rests on the answers of only {who}: read it with care."
+    return f"This rests on the answers of only {phrases.so_many(n, unit)}: read it with care."
 
 
 def _reading(told: Told, unit: str) -> list[Block]:
