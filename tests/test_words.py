@@ -157,7 +157,7 @@ def test_what_is_uncertain_or_certain_or_unseen_is_said(db: Database) -> None:
     survey = db.ingest(rows, levels={"x": ["u", "w", "z"]})
     tree = survey.event_tree(add_paths=[{"x": "z", "y": "v"}], blank="structural")
     text = tree.learn_stages(single_edges="apart").to_ceg().in_words(unit="answers")
-    assert "All answers with x “u” have y “v”; nobody answers otherwise." in text
+    assert "All answers with x “u” have y “v”; nobody in the data answers otherwise." in text
     assert "Of answers with x “z”, nobody is in the data, so nothing is said of y." in text
     assert "This question reached 40 of the 49 answers." in text
     book = {"variables": {"x": {"label": "Did it rain?"}}}

@@ -199,7 +199,7 @@ def sentence(
         (answer,) = answers
         what = phrases.of_whom(name, answer.label, words)
         comma = "," if len(stage.group.rules) > 1 else ""
-        return f"All {who}{comma} {what}; nobody answers otherwise. {rests}"
+        return f"All {who}{comma} {what}; nobody in the data answers otherwise. {rests}"
     two = focus is not None and len(answers) == 2
     if two:
         told, other = sorted(answers, key=lambda a: a.label != focus)

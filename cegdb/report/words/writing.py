@@ -43,7 +43,7 @@ aside {{ border-left: .3rem solid #e69f00; padding: .2rem .8rem; margin: 1rem 0;
 table {{ border-collapse: collapse; font-size: .85rem; border-top: 2px solid;
   border-bottom: 2px solid; }}
 caption {{ text-align: left; padding: .3rem 0; }}
-th {{ border-bottom: 1px solid; text-align: left; }}
+th {{ border-bottom: 1px solid; text-align: left; overflow-wrap: normal; }}
 td, th {{ padding: .2rem .6rem .2rem 0; vertical-align: top; min-width: 2.5rem; }}
 td.n, th.n {{ text-align: right; white-space: nowrap; }}
 pre {{ background: #f4f4f4; padding: .6rem; white-space: pre-wrap; font-size: .85rem; }}
