@@ -390,6 +390,9 @@ def test_a_ceg_given_evidence_is_told_without_intervals(db: Database) -> None:
     for form in FORMS:
         text = given.in_words(form)
         assert "Social" in text
+        assert "otherwise" not in text
+        assert "This question reached" not in text
+        assert "95 % credible interval.\n" not in text
     assert not re.search(r"\(\d+ to \d+\)", given.in_words().split("How to read")[0])
 
 

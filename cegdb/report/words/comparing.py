@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from cegdb.store import Store
 
 _MOST_PIECES: Final = 4
+_HARDLY: Final = 0.05
 _NAMES: Final = (
     "Staging",
     "Method",
@@ -309,6 +310,8 @@ def _evidence(
         said = "speak for" if form == "plain" else "support"
         than = "rather" if form == "plain" else "more"
         return f"The data {said} {better} {than} than {worse}. {methods.NO_SCORES}"
+    if form == "plain" and abs(found) < _HARDLY:
+        return f"The data speak hardly more for {better} than for {worse}."
     times = _times(abs(found))
     if form == "plain":
         return (
@@ -333,7 +336,7 @@ def _times(log_factor: float) -> str:
         return "more than a thousand million times"
     factor = float(np.exp(log_factor))
     if factor < 10:
-        return f"{factor:.1f} times"
+        return f"{factor:.1f} times" if log_factor >= _HARDLY else f"{factor:.3f} times"
     rounded = float(f"{factor:.1e}")
     return f"{rounded:,.0f} times"
 

@@ -31,8 +31,8 @@ _METHODS: Final = {
     "{score}, almost equal situations being joined beforehand where there are very many",
     "bhc": "backward hill climbing (as in Carli et al., 2022) by the {score}",
     "fbhc": "fast backward hill climbing (as in Carli et al., 2022) by the {score}",
-    "csbhc": "backward hill climbing that makes independences between answers (as in Carli et "
-    "al., 2022) by the {score}",
+    "csbhc": "backward hill climbing that makes independences between answers (as in later "
+    "versions of the R package of Carli et al., 2022) by the {score}",
     "bj": "backward joining (as in Carli et al., 2022) of stages while their distance "
     "({distance}) is below {threshold:g}",
     "hc": "hill climbing (as in Carli et al., 2022) by the {score}",

@@ -105,7 +105,7 @@ def _question(told: Told, name: str, unit: str, words: Words) -> list[Block]:
         blocks.append(Paragraph(str(told.variables[name])))
     asked = [stage.n for stage in stages]
     left_out = told.left_out[name]
-    if None not in asked and left_out.n is not None:
+    if None not in asked and left_out.n is not None and not told.is_conditioned:
         n = sum(n for n in asked if n is not None) + left_out.n
         if n < told.tree["n"]:
             blocks.append(
@@ -114,7 +114,10 @@ def _question(told: Told, name: str, unit: str, words: Words) -> list[Block]:
     focus = _focus(stages)
     ordered = sorted(stages, key=lambda s: -_rate(s, focus))
     base = _base(ordered, focus)
-    said = [sentence(stage, unit, words, focus, base) for stage in ordered]
+    said = [
+        sentence(stage, unit, words, focus, base, is_conditioned=told.is_conditioned)
+        for stage in ordered
+    ]
     blocks.append(Items(said))
     if left_out.n_stages:
         of_all = "" if left_out.n is None else f", of {left_out.n:,} {unit} in all"
@@ -165,9 +168,17 @@ def _base(stages: Sequence[Stage], focus: str | None) -> int:
 
 
 def sentence(
-    stage: Stage, unit: str, words: Words, focus: str | None = None, base: int = 100
+    stage: Stage,
+    unit: str,
+    words: Words,
+    focus: str | None = None,
+    base: int = 100,
+    *,
+    is_conditioned: bool = False,
 ) -> str:
     """Return what people of a stage answer, as natural frequencies.
+
+    Given evidence others are not spoken of, such as those whose answers it rules out.
 
     Examples
     --------
@@ -199,7 +210,8 @@ def sentence(
         (answer,) = answers
         what = phrases.of_whom(name, answer.label, words)
         comma = "," if len(stage.group.rules) > 1 else ""
-        return f"All {who}{comma} {what}; nobody in the data answers otherwise. {rests}"
+        others = "" if is_conditioned else "; nobody in the data answers otherwise"
+        return f"All {who}{comma} {what}{others}. {rests}"
     two = focus is not None and len(answers) == 2
     if two:
         told, other = sorted(answers, key=lambda a: a.label != focus)
