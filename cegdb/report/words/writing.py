@@ -276,9 +276,10 @@ def _longtable(table: Table) -> str:
         for row in table.rows
     )
     return (
-        f"{{\\footnotesize\n\\begin{{longtable}}{{@{{}}{columns}@{{}}}}\n"
-        f"\\multicolumn{{{len(table.names)}}}{{@{{}}p{{\\linewidth}}@{{}}}}"
-        f"{{{markup.latex(table.caption)}}}\\tabularnewline\n"
+        "{\\footnotesize\\setlength\\LTleft{0pt}\n"
+        f"\\begin{{longtable}}{{@{{}}{columns}@{{}}}}\n"
+        f"\\multicolumn{{{len(table.names)}}}{{@{{}}l@{{}}}}{{\\rlap{{\\parbox[b]{{\\linewidth}}"
+        f"{{\\raggedright {markup.latex(table.caption)}\\strut}}}}}}\\tabularnewline\n"
         f"\\toprule\n{head} \\tabularnewline\n\\midrule\n\\endhead\n"
         "\\bottomrule\n\\endlastfoot\n"
         f"{rows}\n\\end{{longtable}}}}"
