@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check_folder(path: Path) -> None:
-    """Refuse a file to write in a folder that is not there.
+    """Refuse a file to write that is a folder, or in one that is not there.
 
     Examples
     --------
@@ -23,6 +23,8 @@ def check_folder(path: Path) -> None:
     """
     if not path.parent.is_dir():
         raise GraphError(f"there is no folder {str(path.parent)!r} to write to")
+    if path.is_dir():
+        raise GraphError(f"{str(path)!r} is a folder, and no file to write")
 
 
 @contextmanager

@@ -133,6 +133,7 @@ class Worded:
         ...     ceg.report_words(f"{folder}/report.html").name
         'report.html'
         """
+        import re
         import tempfile
         from pathlib import Path
 
@@ -147,7 +148,9 @@ class Worded:
         with tempfile.TemporaryDirectory() as folder:
             kind = ".pdf" if suffix == ".tex" else ".svg"
             place = Path(folder) if suffix == ".html" else target.parent
-            picture = place / f"{target.stem}-figure{kind}"
+            # LaTeX takes no names with its own characters, such as %.
+            stem = re.sub(r"[^\w .+-]", "-", target.stem) if kind == ".pdf" else target.stem
+            picture = place / f"{stem}-figure{kind}"
             blocks = self._blocks(form, unit, words, limit, min_n, picture)
             content = WRITERS[suffix](blocks)
         return write_whole(target, content.encode())

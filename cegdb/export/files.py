@@ -10,6 +10,7 @@ import duckdb
 from cegdb.errors import GraphError, path_of
 from cegdb.sqlfiles import raise_interrupt, raise_out_of_memory, registered
 from cegdb.store import quoted
+from cegdb.writing import check_folder
 
 if TYPE_CHECKING:
     import os
@@ -71,13 +72,12 @@ def table_file(path: str | os.PathLike[str]) -> Path:
     Raises
     ------
     GraphError
-        Its suffix is none of ``TABLE_FILES``, or there is no such folder.
+        Its suffix is none of ``TABLE_FILES``, it is a folder, or there is none for it.
     """
     file = path_of(path)
     if file.suffix.lower() not in _FORMATS:
         raise GraphError(f"{file} ends in none of {', '.join(_FORMATS)}")
-    if not file.parent.is_dir():
-        raise GraphError(f"there is no folder {str(file.parent)!r} to write to")
+    check_folder(file)
     return file
 
 

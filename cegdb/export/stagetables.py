@@ -164,6 +164,7 @@ def _interval(low: float | None, high: float | None) -> str:
 
 def _caption(name: str, variable: str | None, min_n: int | None) -> str:
     what = "several variables" if variable is None else variable
+    again = ", once for each variable" if variable is None else ""
     hidden = (
         ""
         if min_n is None
@@ -171,6 +172,6 @@ def _caption(name: str, variable: str | None, min_n: int | None) -> str:
     )
     return (
         f"Stages of {what} in staging {name}. People: how many reached the situations of the "
-        "stage; n: how many of them gave the answer; share: of those who answered; mean: "
-        f"posterior mean, with its 95 % credible interval, given the stages.{hidden}"
+        f"stage{again}; n: how many of them gave the answer; share: of those who answered; "
+        f"mean: posterior mean, with its 95 % credible interval, given the stages.{hidden}"
     )

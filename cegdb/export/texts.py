@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import html
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, get_args
 
+from cegdb import markup
 from cegdb.errors import GraphError, is_one_of
 
 if TYPE_CHECKING:
@@ -16,30 +15,16 @@ Form: TypeAlias = Literal["markdown", "latex", "html"]
 TEXT_FILES: Final[dict[str, Form]] = {".md": "markdown", ".tex": "latex", ".html": "html"}
 HIDDEN: Final = "…"
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")
-_MARKDOWN = re.compile(r"[\\`*_{}\[\]<>()#+!|~$&@]|:(?=[\w+-]+:)|^(?=\d+\.)|^-")
-_LATEX: Final = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "'": r"\textquotesingle{}",
-    "`": r"\textasciigrave{}",
-    '"': r"{\ttfamily\char34}",
-    "–": "--",  # noqa: RUF001
-    HIDDEN: r"\ldots{}",
-    **{character: f"\\{character}" for character in "{}$&#%_"},
-    **{character: f"{{{character}}}" for character in "[]*"},
-}
-# Two alike would become one character: a dash, a quotation mark.
-_LATEX_ODD = re.compile("[" + re.escape("".join(_LATEX)) + "\u2400-\u2426]|-(?=-)|,(?=,)")
-_RUN = re.compile(r"\S{24}(?=\S)")
 _LATEX_HEAD: Final = (
     "% Needs \\usepackage{booktabs, longtable, array}; for labels beyond Latin letters,\n"
     "% LuaLaTeX or XeLaTeX and a font that has them.\n"
+    f"{markup.LATEX_HEAD}"
 )
+#: Size of letters -> how many digits a line of it has, in the standard classes.
+_SIZES: Final = {r"\normalsize": 66, r"\footnotesize": 78, r"\scriptsize": 84}
+_LEAST_WORDS: Final = 11
+_LEAST_NUMBER: Final = 9
+_GAP: Final = 1.5
 _HTML_HEAD: Final = """\
 <!DOCTYPE html>
 <html lang="en">
@@ -144,7 +129,7 @@ def file_lines(tables: Iterable[TextTable], form: Form, title: str) -> Iterator[
     '<title>A &amp; B</title>'
     """
     if form == "html":
-        yield _HTML_HEAD.replace("TITLE", _html(title))
+        yield _HTML_HEAD.replace("TITLE", markup.html(title))
     elif form == "latex":
         yield _LATEX_HEAD
     yield from table_lines(tables, form)
@@ -165,78 +150,89 @@ def shown_number(value: float | None) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
 
 
-def _visible(text: str) -> str:
-    """Return the text with a symbol for each control character."""
-
-    def symbol(match: re.Match[str]) -> str:
-        code = ord(match[0])
-        if code < 0x20:
-            return chr(0x2400 + code)
-        return "␡" if code == 0x7F else "␤" if code in (0x85, 0x2028, 0x2029) else "\ufffd"
-
-    return _CONTROL.sub(symbol, text)
-
-
-def _markdown(text: str) -> str:
-    return _MARKDOWN.sub(lambda match: f"\\{match[0]}" if match[0] else "", _visible(text))
-
-
 def _markdown_lines(table: TextTable) -> Iterator[str]:
     columns = [*table.told, *table.columns]
-    yield f"{_markdown(table.caption)}\n\n"
-    yield f"| {' | '.join(_markdown(column.name) for column in columns)} |\n"
+    yield f"{markup.markdown(table.caption)}\n\n"
+    yield f"| {' | '.join(markup.markdown(column.name) for column in columns)} |\n"
     yield f"| {' | '.join('---:' if column.is_number else '---' for column in columns)} |\n"
     for told, lines in table.groups:
         for number, line in enumerate(lines):
             first = [""] * len(told) if number else told
-            yield f"| {' | '.join(map(_markdown, (*first, *line)))} |\n"
-
-
-def _latex(text: str) -> str:
-    def escaped(match: re.Match[str]) -> str:
-        found = match[0]
-        if "\u2400" <= found <= "\u2426":
-            code = 0x7F if found == "␡" else 0x0A if found == "␤" else ord(found) - 0x2400
-            return rf"\texttt{{\textless{{}}U+{code:04X}\textgreater{{}}}}"
-        is_doubled = match.string.startswith(found, match.end())
-        return _LATEX.get(found, found) + (r"\kern0pt{}" if is_doubled else "")
-
-    # Long words may be broken, or they would run over the next column.
-    parts = _RUN.sub(lambda match: f"{match[0]}\0", _visible(text)).split("\0")
-    return r"\allowbreak{}".join(_LATEX_ODD.sub(escaped, part) for part in parts)
+            yield f"| {' | '.join(map(markup.markdown, (*first, *line)))} |\n"
 
 
 def _latex_lines(table: TextTable) -> Iterator[str]:
+    found = _widths(table.columns)
+    yield from _latex_columns(table, *found) if found else _latex_records(table)
+
+
+def _widths(columns: Sequence[Column]) -> tuple[str, list[float]] | None:
+    """Return a size of letters, and the share of the line of each column, if they fit."""
+    least = [
+        max(_LEAST_NUMBER, *map(len, column.name.split("_"))) if column.is_number else 0
+        for column in columns
+    ]
+    n_words = least.count(0)
+    numbers = sum(least) + _GAP * (len(columns) - 1)
+    needed = numbers + _LEAST_WORDS * n_words
+    size = next((size for size, room in _SIZES.items() if room >= needed), None)
+    if size is None:
+        return None
+    room = _SIZES[size]
+    words = (room - numbers) / max(n_words, 1)
+    return size, [(one or words) / room for one in least]
+
+
+def _latex_columns(table: TextTable, size: str, widths: Sequence[float]) -> Iterator[str]:
     width = len(table.columns)
-    # Columns of words share most of the line, else they would run over its end.
-    n_words = sum(not column.is_number for column in table.columns)
-    share = round((0.9 - 0.09 * (width - n_words)) / max(n_words, 1), 2)
-    words = rf">{{\raggedright\arraybackslash}}p{{{max(share, 0.06)}\linewidth}}"
-    kinds = "".join("r" if column.is_number else words for column in table.columns)
+    kinds = "".join(
+        rf">{{\ragged{'left' if column.is_number else 'right'}\arraybackslash}}"
+        rf"p{{{share:.3f}\linewidth}}"
+        for column, share in zip(table.columns, widths, strict=True)
+    )
 
     def spanning(cells: Sequence[str]) -> str:
-        *first, last = map(_latex, cells)
+        *first, last = map(markup.latex, cells)
         text = r"\quad ".join(first) + rf"\hspace*{{\fill}}\mbox{{{last}}}"
         place = rf"\multicolumn{{{width}}}{{@{{}}p{{0.97\linewidth}}@{{}}}}"
         return f"{place}{{\\raggedright {text}}} \\\\*\n"
 
     told = spanning([column.name for column in table.told]) if table.told else ""
-    names = " & ".join(_latex(column.name) for column in table.columns)
+    names = " & ".join(_latex_name(column.name) for column in table.columns)
     head = f"\\toprule\n{told}{names} \\\\\n\\midrule\n"
-    yield f"\\begin{{longtable}}{{@{{}}{kinds}@{{}}}}\n"
-    yield f"\\caption{{{_latex(table.caption)}}}\\\\\n"
+    yield f"{{{size}\\setlength\\tabcolsep{{3pt}}\n\\begin{{longtable}}{{@{{}}{kinds}@{{}}}}\n"
+    yield f"\\caption{{{markup.latex(table.caption)}}}\\\\\n"
     yield f"{head}\\endfirsthead\n{head}\\endhead\n\\bottomrule\n\\endfoot\n"
     for number, group in enumerate(table.groups):
         if group.told:
             yield ("\\addlinespace\n" if number else "") + spanning(group.told)
         indent = "\\quad " if group.told else ""
         for line in group.lines:
-            yield f"{indent}{' & '.join(map(_latex, line))} \\\\\n"
-    yield "\\end{longtable}\n"
+            yield f"{indent}{' & '.join(map(markup.latex, line))} \\\\\n"
+    yield "\\end{longtable}}\n"
 
 
-def _html(text: str) -> str:
-    return html.escape(_visible(text))
+def _latex_records(table: TextTable) -> Iterator[str]:
+    """Yield a table of too many columns for a page: each value on a line of its own."""
+    kinds = "".join(
+        rf">{{\raggedright\arraybackslash}}p{{{share}\linewidth}}" for share in (0.28, 0.68)
+    )
+    yield f"{{\\footnotesize\n\\begin{{longtable}}{{@{{}}{kinds}@{{}}}}\n"
+    yield f"\\caption{{{markup.latex(table.caption)}}}\\\\\n"
+    yield "\\toprule\nColumn & Value \\\\\n\\midrule\n\\endhead\n\\bottomrule\n\\endfoot\n"
+    names = [_latex_name(column.name) for column in (*table.told, *table.columns)]
+    rows = ((*group.told, *line) for group in table.groups for line in group.lines)
+    for number, row in enumerate(rows):
+        if number:
+            yield "\\midrule\n"
+        for name, value in zip(names, row, strict=True):
+            yield f"{name} & {markup.latex(value)} \\\\\n"
+    yield "\\end{longtable}}\n"
+
+
+def _latex_name(name: str) -> str:
+    """Return the name of a column, which may be broken after an underscore."""
+    return markup.latex(name).replace(r"\_", r"\_\allowbreak{}")
 
 
 _KINDS: Final = {True: 'class="number"', False: 'dir="auto"'}
@@ -246,11 +242,11 @@ def _html_lines(table: TextTable) -> Iterator[str]:
     def cells(tag: str, columns: Sequence[Column], texts: Sequence[str], rows: int = 1) -> str:
         span = f' rowspan="{rows}"' if rows > 1 else ""
         return "".join(
-            f"<{tag} {_KINDS[column.is_number]}{span}>{_html(text)}</{tag}>"
+            f"<{tag} {_KINDS[column.is_number]}{span}>{markup.html(text)}</{tag}>"
             for column, text in zip(columns, texts, strict=True)
         )
 
-    yield f'<table class="cegdb">\n<caption>{_html(table.caption)}</caption>\n<thead>\n'
+    yield f'<table class="cegdb">\n<caption>{markup.html(table.caption)}</caption>\n<thead>\n'
     every = [*table.told, *table.columns]
     yield f"<tr>{cells('th', every, [column.name for column in every])}</tr>\n"
     yield "</thead>\n<tbody>\n"

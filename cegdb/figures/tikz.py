@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +16,7 @@ from cegdb.figures.style import (
 )
 from cegdb.graphs.layout import layout
 from cegdb.graphs.texts import ink, text_lines
+from cegdb.markup import LATEX, directed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,22 +27,8 @@ if TYPE_CHECKING:
     from cegdb.graphs.placing import Point
 
 _SPECIAL: Final = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "_": r"\_",
-    "%": r"\%",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
+    **LATEX,
     '"': r"\textquotedbl{}",
-    "'": r"\textquotesingle{}",
-    "`": r"\textasciigrave{}",
     "-": "{-}",
     ",": "{,}",
     "\xa0": "~",
@@ -235,36 +221,4 @@ def _stage_numbers(boxes: Iterable[Box]) -> dict[str | None, int]:
 
 
 def _lines(lines: Iterable[str]) -> str:
-    return r"\\".join(_directed(line) or "~" for line in lines)
-
-
-def _directed(line: str) -> str:
-    """Return a line as LaTeX, runs of the two directions in the order they are read."""
-    runs = _runs(line)
-    if not any(right for right, _ in runs):
-        return tex(line)
-    if runs[0][0]:
-        inside = "".join(
-            tex(run) if right else rf"\cegltr{{{tex(run)}}}" for right, run in runs
-        )
-        return rf"\cegrtl{{{inside}}}"
-    return "".join(rf"\cegrtl{{{tex(run)}}}" if right else tex(run) for right, run in runs)
-
-
-def _runs(line: str) -> list[tuple[bool, str]]:
-    """Return runs of one direction, and whether each is read from right to left.
-
-    What has no direction of its own goes with what is before it.
-    """
-    runs: list[tuple[bool, str]] = []
-    for character in line:
-        kind = unicodedata.bidirectional(character)
-        if kind in ("R", "AL", "L", "EN", "AN") or not runs:
-            right = kind in ("R", "AL")
-        else:
-            right = runs[-1][0]
-        if runs and runs[-1][0] == right:
-            runs[-1] = (right, runs[-1][1] + character)
-        else:
-            runs.append((right, character))
-    return runs
+    return r"\\".join(directed(line, tex) or "~" for line in lines)

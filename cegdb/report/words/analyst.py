@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from cegdb.errors import counted
 from cegdb.report.summary import summary
 from cegdb.report.words import methods, positions
 from cegdb.report.words.citing import used
@@ -40,6 +41,7 @@ _VIEWS: Final = (
     ("situation_positions", "ceg", "vertex_id"),
     ("merge_steps", "ceg", "step"),
 )
+_SCORES: Final = ("log marginal likelihood", "log likelihood", "BIC", "AIC")
 #: Which default says what, beside those that a summary tells.
 _DEFAULTS: Final = {
     ("tree", "blank", "auto"): "blank cells were judged by history (blank='auto')",
@@ -173,7 +175,7 @@ def _warnings(rows: Sequence[tuple[Kind, Mapping[str, Any]]], told: Told) -> lis
         said += [f"{kind}: {hint}" for kind, row in rows for hint in _hints(row)]
     few = [
         f"{stage.name} ({stage.variable or 'several variables'}) rests on "
-        f"{stage.n_answered:,} respondents"
+        f"{counted(stage.n_answered, 'respondent')}"
         for stages in told.stages.values()
         for stage in stages
         if stage.n_answered is not None and stage.n_answered < 30 and stage.kind != "unobserved"
@@ -182,7 +184,7 @@ def _warnings(rows: Sequence[tuple[Kind, Mapping[str, Any]]], told: Told) -> lis
         shown, more = few[:10], len(few) - 10
         said += [
             *shown,
-            *([f"and {more:,} more stages rest on fewer than 30"] if more > 0 else []),
+            *([f"and {counted(more, 'more stage')} on fewer than 30"] if more > 0 else []),
         ]
     return [*blocks, Items(said or ["none"])]
 
@@ -237,7 +239,12 @@ def _sizes(told: Told) -> Table:
         ("vertices of the CEG, with the sink", f"{ceg['n_vertices']:,}"),
         ("edges of the CEG", f"{ceg['n_edges']:,}"),
     ]
-    return Table("Sizes and scores.", ("What", "Number"), numbers, ("Number",))
+    if told.min_n is not None:
+        numbers = [(what, number) for what, number in numbers if what not in _SCORES]
+        caption = f"Sizes. {methods.NO_SCORES}"
+    else:
+        caption = "Sizes and scores."
+    return Table(caption, ("What", "Number"), numbers, ("Number",))
 
 
 def _sensitivity(told: Told) -> list[str]:

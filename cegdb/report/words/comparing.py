@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from cegdb.store import Store
 
 _MOST_PIECES: Final = 4
+_HARDLY: Final = 0.05
 _NAMES: Final = (
     "Staging",
     "Method",
@@ -233,7 +234,7 @@ def comparison(
         made = [*methods.data(what), *methods.tree_built(what)]
         blocks += [Heading("Methods"), Paragraph(" ".join(made))]
         blocks += [
-            Paragraph(f"{name}. {' '.join(methods.stages(staging))}")
+            Paragraph(f"{name}. {' '.join(methods.stages(staging, what.min_n))}")
             for name, staging in zip(names, what.stagings, strict=True)
         ]
         blocks.append(Paragraph(methods.software(what.tree, *what.stagings)))
@@ -241,7 +242,7 @@ def comparison(
     if form != "plain":
         blocks.append(_scores(store, what))
     pairs = list(combinations(what.stagings, 2))
-    blocks.append(Items([_evidence(store, a, b, form) for a, b in pairs]))
+    blocks.append(Items([_evidence(store, a, b, form, what.min_n) for a, b in pairs]))
     for one, other in pairs:
         blocks += _differences(store, what, one, other, form, unit, words, limit)
     if form == "analyst":
@@ -253,6 +254,12 @@ def comparison(
 
 
 def _scores(store: Store, what: Compared) -> Table:
+    if what.min_n is not None:
+        sizes = [
+            (str(s["name"]), str(s["method"]), f"{s['n_stages']:,}", f"{s['df']:,}")
+            for s in what.stagings
+        ]
+        return Table(f"Sizes. {methods.NO_SCORES}", _NAMES[:4], sizes, _NAMES[2:4])
     frame = compare.compare(store, [staging["staging_id"] for staging in what.stagings])
     factors = [float(x) for x in frame["log_bayes_factor"].fillna(np.nan).tolist()]
     rows = [
@@ -278,9 +285,13 @@ def _scores(store: Store, what: Compared) -> Table:
 
 
 def _evidence(
-    store: Store, one: Mapping[str, Any], other: Mapping[str, Any], form: Form
+    store: Store,
+    one: Mapping[str, Any],
+    other: Mapping[str, Any],
+    form: Form,
+    min_n: int | None,
 ) -> str:
-    """Return which of two stagings the rows support, and how strongly."""
+    """Return which of two stagings the rows support, and how strongly unless that is hidden."""
     names = [phrases.quoted(str(staging["name"])) for staging in (one, other)]
     try:
         found = compare.bayes_factor(store, one["staging_id"], other["staging_id"])
@@ -295,6 +306,12 @@ def _evidence(
     if abs(found) < 1e-9:
         return f"The data support {names[0]} and {names[1]} equally."
     better, worse = names if found > 0 else names[::-1]
+    if min_n is not None:
+        said = "speak for" if form == "plain" else "support"
+        than = "rather" if form == "plain" else "more"
+        return f"The data {said} {better} {than} than {worse}. {methods.NO_SCORES}"
+    if form == "plain" and abs(found) < _HARDLY:
+        return f"The data speak hardly more for {better} than for {worse}."
     times = _times(abs(found))
     if form == "plain":
         return (
@@ -319,7 +336,7 @@ def _times(log_factor: float) -> str:
         return "more than a thousand million times"
     factor = float(np.exp(log_factor))
     if factor < 10:
-        return f"{factor:.1f} times"
+        return f"{factor:.1f} times" if log_factor >= _HARDLY else f"{factor:.3f} times"
     rounded = float(f"{factor:.1e}")
     return f"{rounded:,.0f} times"
 
@@ -409,7 +426,7 @@ def _n(n: int | None) -> str:
 def _people(n: int | None, unit: str) -> str:
     if n is None:
         return "how many is not shown"
-    return "1 person" if n == 1 and unit == "people" else f"{n:,} {unit}"
+    return phrases.so_many(n, unit)
 
 
 def _sql(what: Compared) -> list[Block]:

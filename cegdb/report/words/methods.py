@@ -10,7 +10,7 @@ import duckdb
 from cegdb.errors import agreeing, counted
 from cegdb.report.words.citing import dataset
 from cegdb.report.words.phrases import joined, quoted
-from cegdb.report.words.telling import respondents
+from cegdb.report.words.telling import agreed, is_few, respondents
 from cegdb.version import __version__
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ _METHODS: Final = {
     "{score}, almost equal situations being joined beforehand where there are very many",
     "bhc": "backward hill climbing (as in Carli et al., 2022) by the {score}",
     "fbhc": "fast backward hill climbing (as in Carli et al., 2022) by the {score}",
-    "csbhc": "backward hill climbing that makes independences between answers (as in Carli et "
-    "al., 2022) by the {score}",
+    "csbhc": "backward hill climbing that makes independences between answers (as in later "
+    "versions of the R package of Carli et al., 2022) by the {score}",
     "bj": "backward joining (as in Carli et al., 2022) of stages while their distance "
     "({distance}) is below {threshold:g}",
     "hc": "hill climbing (as in Carli et al., 2022) by the {score}",
@@ -52,6 +52,9 @@ _HYPERSTAGES: Final = {
     "height": "of the same height with the same possible answers",
     "paper": "of the same shortest distance to a leaf with the same possible answers",
 }
+NO_SCORES: Final = (
+    "Scores are not told, since counts of few respondents could be calculated from them."
+)
 _WEIGHTING: Final = {
     "situation": "in scores and probabilities the respondents of a situation count as many as "
     "respondents of equal weight would be worth them (Kish, 1965)",
@@ -70,7 +73,7 @@ def methods(told: Told) -> list[str]:
         for said in (
             data(told),
             tree_built(told),
-            stages(told.staging),
+            stages(told.staging, told.min_n),
             _graph(told),
             [software(told.tree, told.staging, told.ceg)],
         )
@@ -111,7 +114,7 @@ def data(told: Made) -> list[str]:
         )
     ]
     dropped = {why: n for why, n in (details.get("rows_dropped") or {}).items() if n}
-    if dropped and any(_is_few(n, told) for n in dropped.values()):
+    if dropped and any(is_few(n, told) for n in dropped.values()):
         said.append(f"Some rows were dropped: {joined(list(dropped))}.")
     elif dropped:
         why = joined([f"{n:,} {reason}" for reason, n in dropped.items()])
@@ -167,8 +170,8 @@ def tree_built(told: Made) -> list[str]:
     n = structural + total["structural"]
     if n:
         said.append(
-            f"{_counted(n, 'answer', told)} {agreeing(n, 'do')} not apply (structural): where "
-            "a question applies to nobody it is left out of the tree."
+            f"{_counted(n, 'answer', told)} {agreed(n, 'do', told)} not apply (structural): "
+            "where a question applies to nobody it is left out of the tree."
         )
     said += _missing(told, settings, details)
     said += _zeros(settings, details)
@@ -187,14 +190,9 @@ def _blank(settings: Mapping[str, Any]) -> str:
     return f"Blank cells were taken as {meaning}."
 
 
-def _is_few(n: int, told: Made) -> bool:
-    """Return whether a count is a small one, where these are hidden."""
-    return told.min_n is not None and 0 < n < told.min_n
-
-
 def _counted(n: int, word: str, told: Made) -> str:
     """Return a count and what is counted, at the beginning of a sentence."""
-    return f"Fewer than {told.min_n:,} {word}s" if _is_few(n, told) else counted(n, word)
+    return f"Fewer than {told.min_n:,} {word}s" if is_few(n, told) else counted(n, word)
 
 
 def _missing(told: Made, settings: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
@@ -203,7 +201,7 @@ def _missing(told: Made, settings: Mapping[str, Any], details: Mapping[str, Any]
         return ["A missing answer was taken as an answer of its own."]
     if policy == "complete":
         n = int(details.get("rows_left_out", 0))
-        if _is_few(n, told):
+        if is_few(n, told):
             return ["Rows with a missing answer were left out."]
         was = "was" if n == 1 else "were"
         return [f"{counted(n, 'row')} with a missing answer {was} left out."]
@@ -214,8 +212,8 @@ def _missing(told: Made, settings: Mapping[str, Any], details: Mapping[str, Any]
     rows = _counted(n, "row", told)
     return [
         (
-            f"{rows} with a missing answer {agreeing(n, 'count')} up to that answer, which is "
-            "right where answers are missing at random given those before."
+            f"{rows} with a missing answer {agreed(n, 'count', told)} up to that answer, which "
+            "is right where answers are missing at random given those before."
         )
     ]
 
@@ -245,7 +243,7 @@ def _zeros(settings: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]
     return more
 
 
-def stages(staging: Mapping[str, Any]) -> list[str]:
+def stages(staging: Mapping[str, Any], min_n: int | None) -> list[str]:
     """Return how stages were found, their prior, and their scores."""
     settings, details = _settings(staging), _settings(staging, "summary")
     method = str(staging["method"])
@@ -277,7 +275,7 @@ def stages(staging: Mapping[str, Any]) -> list[str]:
     relabelled = int(details.get("edges_relabelled", 0))
     if relabelled:
         said.append(f"{counted(relabelled, 'edge')} had labels that count as others.")
-    said += [_prior(staging, settings, details), _size(staging, settings)]
+    said += [_prior(staging, settings, details), _size(staging, settings, min_n)]
     if "false_stages" in details:
         said.append(
             f"Were the situations that may share a stage all alike, learning would make "
@@ -303,12 +301,17 @@ def _prior(
     )
 
 
-def _size(staging: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
+def _size(staging: Mapping[str, Any], settings: Mapping[str, Any], min_n: int | None) -> str:
+    size = (
+        f"The {counted(staging['n_stages'], 'stage')} {agreeing(staging['n_stages'], 'have')} "
+        f"{counted(staging['df'], 'free parameter')}"
+    )
+    if min_n is not None:
+        return f"{size}. {NO_SCORES}"
     smoothing = float(settings.get("smoothing", 0) or 0)
     smoothed = f", with {smoothing:g} added to each count for BIC and AIC" if smoothing else ""
     return (
-        f"The {counted(staging['n_stages'], 'stage')} have "
-        f"{counted(staging['df'], 'free parameter')}, log marginal likelihood "
+        f"{size}, log marginal likelihood "
         f"{staging['log_marginal_likelihood']:.2f}, BIC {staging['bic']:.2f} and AIC "
         f"{staging['aic']:.2f}{smoothed}."
     )
@@ -322,10 +325,12 @@ def _graph(told: Told) -> list[str]:
     )
     if told.is_conditioned:
         evidence = _settings(ceg, "summary").get("evidence")
+        is_shown = told.min_n is None
+        probability = f" (probability {ceg['probability']:.4g})" if is_shown else ""
         return [
             (
-                f"The Chain Event Graph (CEG; Smith and Anderson, 2008) is given {evidence} "
-                f"(probability {ceg['probability']:.4g}); it has {size}."
+                f"The Chain Event Graph (CEG; Smith and Anderson, 2008) is given {evidence}"
+                f"{probability}; it has {size}."
             ),
             "Probabilities are posterior means given this evidence; they have no intervals.",
         ]

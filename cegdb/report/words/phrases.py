@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _BASES: Final = (100, 1_000, 10_000)
 _SMALLEST: Final = 1.5
+_ROUNDING: Final = 1e-12
 _MOST_LABELS: Final = 6
 _ISOLATES: Final = dict.fromkeys(range(0x2066, 0x206A), "\N{REPLACEMENT CHARACTER}")
 
@@ -129,6 +130,19 @@ def _verbs(answers: Mapping[str, Sequence[str | None]], words: Words) -> str:
     return joined([*([f"have {_nouns(has, words)}"] if has else []), *does])
 
 
+def so_many(n: int, unit: str) -> str:
+    """Return how many of a unit, which is in the plural.
+
+    Examples
+    --------
+    >>> so_many(1200, "residents"), so_many(1, "people"), so_many(1, "residents")
+    ('1,200 residents', '1 person', '1 of the residents')
+    """
+    if n != 1:
+        return f"{n:,} {unit}"
+    return "1 person" if unit == "people" else f"1 of the {unit}"
+
+
 def base_of(
     probabilities: Iterable[float], intervals: Iterable[tuple[float, float]] = ()
 ) -> int:
@@ -161,10 +175,16 @@ def number(probability: float, base: int) -> str:
     Examples
     --------
     >>> number(0.3049, 100), number(0.0004, 1000), number(0.9999, 1000)
-    ('30', 'fewer than 1', '1,000')
+    ('30', 'fewer than 1', 'more than 999')
+    >>> number(0.0, 100), number(1.0, 100)
+    ('0', '100')
     """
     found = math.floor(base * probability + 0.5)
-    return "fewer than 1" if not found and probability > 0 else f"{found:,}"
+    if not found and probability > 0:
+        return "fewer than 1"
+    if found == base and probability < 1 - _ROUNDING:
+        return f"more than {base - 1:,}"
+    return f"{found:,}"
 
 
 def of_whom(name: str, label: str, words: Words, *, is_first: bool = True) -> str:
@@ -182,10 +202,20 @@ def of_whom(name: str, label: str, words: Words, *, is_first: bool = True) -> st
 
 
 def between(low: float | None, high: float | None, base: int) -> str:
-    """Return an interval in parentheses; nothing where there is none."""
+    """Return an interval in parentheses; nothing where there is none.
+
+    Examples
+    --------
+    >>> between(0.2891, 0.3312, 100), between(0.0, 0.0001, 1000), between(0.9999, 1.0, 1000)
+    (' (29 to 33)', ' (0 to fewer than 1)', ' (more than 999 to 1,000)')
+    """
     if low is None or high is None:
         return ""
-    return f" ({_plain(low, base)} to {_plain(high, base)})"
+    least, most = _plain(low, base), _plain(high, base)
+    if least == most:
+        least = number(low, base) if most != "0" else least
+        most = number(high, base) if most == "0" else most
+    return f" ({least} to {most})"
 
 
 def _plain(probability: float, base: int) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from cegdb.errors import agreeing, counted
 from cegdb.report.words import phrases
 from cegdb.report.words.document import Heading, Items, Note, Paragraph
-from cegdb.report.words.telling import respondents
+from cegdb.report.words.telling import agreed, respondents
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,13 +63,13 @@ def few(n: int, min_n: int | None) -> str:
 
 def _title(told: Told, unit: str) -> str:
     n = told.tree["n"]
-    return f"What the answers of {n:,} {unit} say: {told.ceg['name']}"
+    return f"What the answers of {phrases.so_many(n, unit)} say: {told.ceg['name']}"
 
 
 def _opening(told: Told, unit: str) -> list[Block]:
     tree, n = told.tree, respondents(told)
     details = tree["summary"] if isinstance(tree["summary"], dict) else {}
-    said = [f"The data have {n:,} {unit}."]
+    said = [f"The data have the answers of {phrases.so_many(n, unit)}."]
     left_out = n - tree["n"]
     if left_out:
         are = agreeing(left_out, "are")
@@ -77,8 +77,8 @@ def _opening(told: Told, unit: str) -> list[Block]:
     stopped = details.get("rows_stopped_at_a_situation", 0)
     if stopped:
         said.append(
-            f"{few(stopped, told.min_n)} of them {agreeing(stopped, 'do')} not answer every "
-            "question put to them, and count as far as they answered."
+            f"{few(stopped, told.min_n)} of them {agreed(stopped, 'do', told)} not answer "
+            "every question put to them, and count as far as they answered."
         )
     blocks: list[Block] = [Paragraph(" ".join(said))]
     if told.is_conditioned:
@@ -105,7 +105,7 @@ def _question(told: Told, name: str, unit: str, words: Words) -> list[Block]:
         blocks.append(Paragraph(str(told.variables[name])))
     asked = [stage.n for stage in stages]
     left_out = told.left_out[name]
-    if None not in asked and left_out.n is not None:
+    if None not in asked and left_out.n is not None and not told.is_conditioned:
         n = sum(n for n in asked if n is not None) + left_out.n
         if n < told.tree["n"]:
             blocks.append(
@@ -114,7 +114,10 @@ def _question(told: Told, name: str, unit: str, words: Words) -> list[Block]:
     focus = _focus(stages)
     ordered = sorted(stages, key=lambda s: -_rate(s, focus))
     base = _base(ordered, focus)
-    said = [sentence(stage, unit, words, focus, base) for stage in ordered]
+    said = [
+        sentence(stage, unit, words, focus, base, is_conditioned=told.is_conditioned)
+        for stage in ordered
+    ]
     blocks.append(Items(said))
     if left_out.n_stages:
         of_all = "" if left_out.n is None else f", of {left_out.n:,} {unit} in all"
@@ -165,9 +168,17 @@ def _base(stages: Sequence[Stage], focus: str | None) -> int:
 
 
 def sentence(
-    stage: Stage, unit: str, words: Words, focus: str | None = None, base: int = 100
+    stage: Stage,
+    unit: str,
+    words: Words,
+    focus: str | None = None,
+    base: int = 100,
+    *,
+    is_conditioned: bool = False,
 ) -> str:
     """Return what people of a stage answer, as natural frequencies.
+
+    Given evidence others are not spoken of, such as those whose answers it rules out.
 
     Examples
     --------
@@ -199,14 +210,15 @@ def sentence(
         (answer,) = answers
         what = phrases.of_whom(name, answer.label, words)
         comma = "," if len(stage.group.rules) > 1 else ""
-        return f"All {who}{comma} {what}; nobody answers otherwise. {rests}"
+        others = "" if is_conditioned else "; nobody in the data answers otherwise"
+        return f"All {who}{comma} {what}{others}. {rests}"
     two = focus is not None and len(answers) == 2
     if two:
         told, other = sorted(answers, key=lambda a: a.label != focus)
         rest = base - _count(told, base)
         is_first = told.label in words.get(name, {})
         what = phrases.of_whom(name, other.label, words, is_first=is_first)
-        also = f"and the other {rest:,} {what}" if rest < base else f"and the others {what}"
+        also = f"and the other {rest:,} {what}" if 0 < rest < base else f"and the others {what}"
         return f"Of {base:,} {who}, {_about(told, name, words, base)} {also}. {rests}"
     ordered = _told(answers)
     parts = [
@@ -230,7 +242,7 @@ def _count(answer: Answer, base: int) -> int:
 
 def _about(answer: Answer, name: str, words: Words, base: int, *, is_first: bool = True) -> str:
     found = phrases.number(answer.probability or 0.0, base)
-    about = "about " if is_first and not found.startswith("fewer") else ""
+    about = "about " if is_first and found[0].isdigit() else ""
     what = phrases.of_whom(name, answer.label, words, is_first=is_first)
     seen = "; nobody in the data" if answer.n == 0 else ""
     interval = phrases.between(answer.low, answer.high, base)
@@ -243,8 +255,7 @@ def _rests(n: int | None, unit: str) -> str:
         return "On how many this rests is not shown."
     if n >= FEW:
         return f"This rests on the answers of {n:,} {unit}."
-    who = f"{n:,} {unit}" if n > 1 else ("1 person" if unit == "people" else f"1 of the {unit}")
-    return f"This rests on the answers of only {who}: read it with care."
+    return f"This rests on the answers of only {phrases.so_many(n, unit)}: read it with care."
 
 
 def _reading(told: Told, unit: str) -> list[Block]:

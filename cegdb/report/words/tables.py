@@ -110,13 +110,15 @@ def _of_ceg(told: Told) -> Table:
                         interval(answer),
                     )
                 )
-    return Table(
+    caption = (
         "Stages: situations (which answers lead to them), respondents n, and the posterior "
-        "mean of each answer with its 95 % credible interval.",
-        names,
-        rows,
-        ("n", "n of it", "Probability", "95 %"),
+        "mean of each answer"
     )
+    numbers = ("n", "n of it", "Probability", "95 %")
+    if told.is_conditioned:
+        shorter = [one[:-1] for one in rows]
+        return Table(f"{caption}, given the evidence.", names[:-1], shorter, numbers[:-1])
+    return Table(f"{caption} with its 95 % credible interval.", names, rows, numbers)
 
 
 def _notes(told: Told) -> Iterator[Block]:

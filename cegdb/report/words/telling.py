@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
+from cegdb.errors import agreeing
 from cegdb.report.words.situations import Group, Place, Places, examples
 from cegdb.small_cells import shown
 from cegdb.sqlfiles import Steps
@@ -82,7 +83,17 @@ class Made(Protocol):
 def respondents(told: Made) -> int:
     """Return how many the survey has; those of the tree if the others are too few to tell."""
     n, n_used = int(told.survey["n"]), int(told.tree["n"])
-    return n_used if told.min_n is not None and 0 < n - n_used < told.min_n else n
+    return n_used if is_few(n - n_used, told) else n
+
+
+def is_few(n: int, told: Made) -> bool:
+    """Return whether a count is a small one, where these are hidden."""
+    return told.min_n is not None and 0 < n < told.min_n
+
+
+def agreed(n: int, verb: str, told: Made) -> str:
+    """Return a verb after a count, which does not tell that a hidden one is 1."""
+    return verb if is_few(n, told) else agreeing(n, verb)
 
 
 class LeftOut(NamedTuple):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import base64
-import html
 import re
 from typing import TYPE_CHECKING, Final
 
+from cegdb import markup
 from cegdb.report.words.document import (
     Block,
     Code,
@@ -22,24 +22,9 @@ from cegdb.report.words.document import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-_CONTROL: Final = {
-    **{i: chr(0x2400 + i) for i in range(0x20)},
-    0x7F: "\N{SYMBOL FOR DELETE}",
-    **{
-        i: f"⟨U+{i:04X}⟩"
-        for i in (*range(0x80, 0xA0), 0x200E, 0x200F, 0x2028, 0x2029, *range(0x202A, 0x202F))
-    },
-    0xFEFF: "⟨U+FEFF⟩",
-}
-_LIGATURE: Final = re.compile(r"-(?=-)|,(?=,)")
-_LONG: Final = re.compile(r"\S{31,}")
-_MARKS: Final = re.compile(
-    r"[\\`*_\[\]|~$#^]|:(?=\w+:)|(?<=\w)@(?=\w)|(?<=\w):(?=//)|(?<=www)\."
-)
 _EM: Final = 0.0108  # of the line: a small letter
 _DIGIT: Final = 0.0089
-_GAP: Final = 0.024  # of the line: between two columns
-_AT_START: Final = re.compile(r"^(\d*)([-+.)=])(?=[\s-]|$)")
+_GAP: Final = 0.028  # of the line: between two columns
 _HTML_HEAD: Final = """<!doctype html>
 <html lang="en">
 <head>
@@ -58,7 +43,7 @@ aside {{ border-left: .3rem solid #e69f00; padding: .2rem .8rem; margin: 1rem 0;
 table {{ border-collapse: collapse; font-size: .85rem; border-top: 2px solid;
   border-bottom: 2px solid; }}
 caption {{ text-align: left; padding: .3rem 0; }}
-th {{ border-bottom: 1px solid; text-align: left; }}
+th {{ border-bottom: 1px solid; text-align: left; overflow-wrap: normal; }}
 td, th {{ padding: .2rem .6rem .2rem 0; vertical-align: top; min-width: 2.5rem; }}
 td.n, th.n {{ text-align: right; white-space: nowrap; }}
 pre {{ background: #f4f4f4; padding: .6rem; white-space: pre-wrap; font-size: .85rem; }}
@@ -81,55 +66,20 @@ FONT\fi
 \usepackage{array,booktabs,graphicx,longtable}
 \usepackage{hyperref}
 \hypersetup{hidelinks}
+\tolerance=9999
 \emergencystretch=3em
 \setlength{\parindent}{0pt}
 \setlength{\parskip}{0.6em}
-DECLARED\begin{document}
 """
 _FONT: Final = r"""  \IfFontExistsTF{DejaVu Serif}{\setmainfont{DejaVu Serif}}{}
+  \IfFontExistsTF{DejaVu Sans}{%
+    \newfontfamily\cegother{DejaVu Sans}
+    \ifLuaTeX
+      \newfontfamily\cegarabic{DejaVu Sans}[Renderer=HarfBuzz, Script=Arabic]
+    \else
+      \newfontfamily\cegarabic{DejaVu Sans}[Script=Arabic]
+    \fi}{}
 """
-_LATEX: Final = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "[": "{[}",
-    "]": "{]}",
-    "*": "{*}",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    "'": r"\textquotesingle{}",
-    "`": r"\textasciigrave{}",
-    "“": r"\textquotedblleft{}",
-    "”": r"\textquotedblright{}",
-    "\N{EN DASH}": r"\textendash{}",
-    "…": r"\textellipsis{}",
-    "→": r"\(\rightarrow\)",
-    "∞": r"\(\infty\)",
-    **{chr(0x2400 + i): rf"\textless{{}}U+{i:04X}\textgreater{{}}" for i in range(0x20)},
-    "\N{SYMBOL FOR DELETE}": r"\textless{}U+007F\textgreater{}",
-    "\N{FIRST STRONG ISOLATE}": "",
-    "\N{POP DIRECTIONAL ISOLATE}": "",
-}
-
-
-def visible(text: str) -> str:
-    r"""Return a text with symbols for characters that cannot be seen.
-
-    Examples
-    --------
-    >>> visible("a\x00b\nc")
-    'a␀b␊c'
-    """
-    return text.translate(_CONTROL)
 
 
 def markdown(blocks: Sequence[Block]) -> str:
@@ -145,40 +95,35 @@ def markdown(blocks: Sequence[Block]) -> str:
     return "\n\n".join(_markdown(block) for block in blocks) + "\n"
 
 
-def _marked(text: str) -> str:
-    """Return a text as Markdown shows it."""
-    found = _MARKS.sub(lambda m: f"\\{m[0]}", visible(text).replace("&", "&amp;"))
-    found = _AT_START.sub(r"\1\\\2", found.replace("<", "&lt;").replace(">", "&gt;"))
-    return f"&#32;{found[1:]}" if found.startswith(" ") else found
-
-
 def _markdown(block: Block) -> str:
     match block:
         case Heading(text, level):
-            return f"{'#' * level} {_marked(text)}"
+            return f"{'#' * level} {markup.markdown(text)}"
         case Paragraph(text):
-            return _marked(text)
+            return markup.markdown(text)
         case Note(text):
-            return f"> **Note.** {_marked(text)}"
+            return f"> **Note.** {markup.markdown(text)}"
         case Items(texts):
-            return "\n".join(f"- {_marked(text)}" for text in texts)
+            return "\n".join(f"- {markup.markdown(text)}" for text in texts)
         case Table(caption, names, rows, numbers):
             lines = [
-                "| " + " | ".join(map(_marked, names)) + " |",
+                "| " + " | ".join(map(markup.markdown, names)) + " |",
                 "| " + " | ".join("---:" if x in numbers else "---" for x in names) + " |",
-                *("| " + " | ".join(map(_marked, row)) + " |" for row in rows),
+                *("| " + " | ".join(map(markup.markdown, row)) + " |" for row in rows),
             ]
-            return f"{_marked(caption)}\n\n" + "\n".join(lines)
+            return f"{markup.markdown(caption)}\n\n" + "\n".join(lines)
         case Code(text, language):
-            lines = [visible(line) for line in text.split("\n")]
+            lines = [markup.visible(line) for line in text.split("\n")]
             longest = max((len(run) for run in re.findall("`+", text)), default=0)
             fence = "`" * max(3, longest + 1)
             return "\n".join([f"{fence}{language}", *lines, fence])
         case Figure(path, caption):
-            return f"![{_marked(caption)}](<{_target(path.name)}>)\n\n*{_marked(caption)}*"
+            said = markup.markdown(caption)
+            return f"![{said}](<{_target(path.name)}>)\n\n*{said}*"
         case References(references):
             return "\n".join(
-                f"- {_marked(r.text)}" + (f" <{r.url}>" if r.url else "") for r in references
+                f"- {markup.markdown(r.text)}" + (f" <{r.url}>" if r.url else "")
+                for r in references
             )
 
 
@@ -200,57 +145,58 @@ def html_page(blocks: Sequence[Block]) -> str:
     """
     title = next((block.text for block in blocks if isinstance(block, Heading)), "")
     body = "\n".join(_html(block) for block in blocks)
-    return _HTML_HEAD.format(title=_shown(title)) + body + "\n</body>\n</html>\n"
-
-
-def _shown(text: str) -> str:
-    """Return a text as HTML shows it."""
-    return html.escape(visible(text))
+    return _HTML_HEAD.format(title=markup.html(title)) + body + "\n</body>\n</html>\n"
 
 
 def _html(block: Block) -> str:
     match block:
         case Heading(text, level):
-            return f"<h{level}>{_shown(text)}</h{level}>"
+            return f"<h{level}>{markup.html(text)}</h{level}>"
         case Paragraph(text):
-            return f"<p>{_shown(text)}</p>"
+            return f"<p>{markup.html(text)}</p>"
         case Note(text):
-            return f"<aside><strong>Note.</strong> {_shown(text)}</aside>"
+            return f"<aside><strong>Note.</strong> {markup.html(text)}</aside>"
         case Items(texts):
-            return _list([_shown(text) for text in texts])
+            return _list([markup.html(text) for text in texts])
         case Table(caption, names, rows, numbers):
             kinds = [' class="n"' if name in numbers else ' dir="auto"' for name in names]
             head = "".join(
-                f"<th{kind}>{_shown(name)}</th>"
+                f"<th{kind}>{markup.html(name)}</th>"
                 for kind, name in zip(kinds, names, strict=True)
             )
             body = "\n".join(
                 "<tr>"
                 + "".join(
-                    f"<td{kind}>{_shown(cell)}</td>"
+                    f"<td{kind}>{markup.html(cell)}</td>"
                     for kind, cell in zip(kinds, row, strict=True)
                 )
                 + "</tr>"
                 for row in rows
             )
             return (
-                f'<div class="wide"><table><caption>{_shown(caption)}</caption>\n'
+                f'<div class="wide"><table><caption>{markup.html(caption)}</caption>\n'
                 f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>"
             )
         case Code(text, _):
-            return "<pre>" + "\n".join(_shown(line) for line in text.split("\n")) + "</pre>"
+            return (
+                "<pre>" + "\n".join(markup.html(line) for line in text.split("\n")) + "</pre>"
+            )
         case Figure(path, caption):
             picture = base64.b64encode(path.read_bytes()).decode()
             return (
-                f'<figure><img alt="{_shown(caption)}" '
+                f'<figure><img alt="{markup.html(caption)}" '
                 f'src="data:image/svg+xml;base64,{picture}">'
-                f"<figcaption>{_shown(caption)}</figcaption></figure>"
+                f"<figcaption>{markup.html(caption)}</figcaption></figure>"
             )
         case References(references):
             return _list(
                 [
-                    _shown(r.text)
-                    + (f' <a href="{_shown(r.url)}">{_shown(r.url)}</a>' if r.url else "")
+                    markup.html(r.text)
+                    + (
+                        f' <a href="{markup.html(r.url)}">{markup.html(r.url)}</a>'
+                        if r.url
+                        else ""
+                    )
                     for r in references
                 ]
             )
@@ -272,47 +218,26 @@ def latex(blocks: Sequence[Block]) -> str:
     True
     """
     body = "\n\n".join(_latex(block) for block in blocks)
-    odd = sorted({c for c in body if ord(c) > 0x17F})
-    declared = "".join(
-        f"  \\ifcsname u8:\\detokenize{{{c}}}\\endcsname\\else"
-        f"\\DeclareUnicodeCharacter{{{ord(c):04X}}}{{[U+{ord(c):04X}]}}\\fi\n"
-        for c in odd
-    )
-    head = _LATEX_HEAD.replace("FONT", _FONT if odd else "").replace(
-        "DECLARED", f"\\ifpdftex\n{declared}\\fi\n" if odd else ""
-    )
-    return f"{head}{body}\n\n\\end{{document}}\n"
-
-
-def _set(text: str) -> str:
-    """Return a text as LaTeX sets it; long words may be broken."""
-    found = _LONG.sub(lambda m: _broken(m[0]), visible(text))
-    return _LIGATURE.sub(
-        r"\g<0>{\\kern0pt}",
-        "".join(_LATEX.get(c, c) for c in found).replace("\u200b", r"\hspace{0pt}"),
-    )
-
-
-def _broken(word: str) -> str:
-    return "\u200b".join(word[i : i + 12] for i in range(0, len(word), 12))
+    head = _LATEX_HEAD.replace("FONT", "" if body.isascii() else _FONT)
+    return f"{head}{markup.LATEX_HEAD}\\begin{{document}}\n{body}\n\n\\end{{document}}\n"
 
 
 def _latex(block: Block) -> str:
     match block:
         case Heading(text, level):
             if level == 1:
-                return f"{{\\LARGE\\bfseries\\raggedright {_set(text)}\\par}}"
-            return f"\\{'sub' * (level - 2)}section*{{{_set(text)}}}"
+                return f"{{\\LARGE\\bfseries\\raggedright {markup.latex(text)}\\par}}"
+            return f"\\{'sub' * (level - 2)}section*{{{markup.latex(text)}}}"
         case Paragraph(text):
-            return _set(text)
+            return markup.latex(text)
         case Note(text):
-            return f"\\begin{{quote}}\\textbf{{Note.}} {_set(text)}\\end{{quote}}"
+            return f"\\begin{{quote}}\\textbf{{Note.}} {markup.latex(text)}\\end{{quote}}"
         case Items(texts):
-            return _itemize([_set(text) for text in texts])
+            return _itemize([markup.latex(text) for text in texts])
         case Table():
             return _longtable(block)
         case Code(text, _):
-            lines = [_set(line).replace(" ", "~") or "~" for line in text.split("\n")]
+            lines = [markup.latex(line).replace(" ", "~") or "~" for line in text.split("\n")]
             return "{\\small\\ttfamily\\raggedright\n" + "\\\\\n".join(lines) + "\\par}"
         case Figure(path, caption):
             name = path.name.replace("\\", "/")
@@ -320,11 +245,14 @@ def _latex(block: Block) -> str:
                 "\\begin{center}\n"
                 "\\includegraphics[width=\\linewidth,height=0.8\\textheight,"
                 f"keepaspectratio]{{\\detokenize{{{name}}}}}\n\\end{{center}}\n"
-                f"\\textbf{{Figure.}} {_set(caption)}"
+                f"\\textbf{{Figure.}} {markup.latex(caption)}"
             )
         case References(references):
             return _itemize(
-                [_set(r.text) + (f" \\url{{{r.url}}}" if r.url else "") for r in references]
+                [
+                    markup.latex(r.text) + (f" \\url{{{r.url}}}" if r.url else "")
+                    for r in references
+                ]
             )
 
 
@@ -339,17 +267,19 @@ def _longtable(table: Table) -> str:
     columns = "".join(
         "r"
         if name in table.numbers
-        else f">{{\\raggedright}}p{{{widths[name]:.2f}\\linewidth}}"
+        else f">{{\\raggedright}}p{{{widths[name]:.3f}\\linewidth}}"
         for name in table.names
     )
-    head = " & ".join(_set(name) for name in table.names)
+    head = " & ".join(markup.latex(name) for name in table.names)
     rows = "\n".join(
-        " & ".join(_set(cell) for cell in row) + " \\tabularnewline" for row in table.rows
+        " & ".join(markup.latex(cell) for cell in row) + " \\tabularnewline"
+        for row in table.rows
     )
     return (
-        f"{{\\footnotesize\n\\begin{{longtable}}{{@{{}}{columns}@{{}}}}\n"
-        f"\\multicolumn{{{len(table.names)}}}{{@{{}}p{{\\linewidth}}@{{}}}}"
-        f"{{{_set(table.caption)}}}\\tabularnewline\n"
+        "{\\footnotesize\\setlength\\LTleft{0pt}\n"
+        f"\\begin{{longtable}}{{@{{}}{columns}@{{}}}}\n"
+        f"\\multicolumn{{{len(table.names)}}}{{@{{}}l@{{}}}}{{\\rlap{{\\parbox[b]{{\\linewidth}}"
+        f"{{\\raggedright {markup.latex(table.caption)}\\strut}}}}}}\\tabularnewline\n"
         f"\\toprule\n{head} \\tabularnewline\n\\midrule\n\\endhead\n"
         "\\bottomrule\n\\endlastfoot\n"
         f"{rows}\n\\end{{longtable}}}}"
@@ -363,7 +293,9 @@ def _widths(table: Table, texts: Sequence[str]) -> dict[str, float]:
     cells = {
         name: [name, *(row[i] for row in table.rows)] for i, name in enumerate(table.names)
     }
-    taken = sum(_DIGIT * max(map(len, cells[name])) for name in table.numbers)
+    taken = sum(
+        max(_EM * len(name), _DIGIT * max(map(len, cells[name]))) for name in table.numbers
+    )
     room = max(1 - taken - _GAP * (len(table.names) - 1), 0.3)
     least = {
         name: _EM * min(max(len(w) for x in cells[name] for w in x.split() or [""]), 18)
