@@ -43,7 +43,7 @@ def folder(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def examples(text: str) -> list[list[str]]:
     """Return the lines that call one of the commands, without what a shell makes of them."""
     found = re.findall(rf"^ {{4}}cegdb ((?:{'|'.join(ASKING)}) .*)$", text, re.MULTILINE)
-    return [shlex.split(line.partition(" > ")[0]) for line in found]
+    return [shlex.split(line.partition(" > ")[0], comments=True) for line in found]
 
 
 @pytest.mark.parametrize("command", [*ASKING, "README"])
