@@ -300,6 +300,7 @@ def test_shares_are_written_only_where_their_cells_have_room(chds: StagedTree) -
         ) is is_written
 
 
-def test_an_event_tree_has_no_prior_to_draw(chds: StagedTree) -> None:
-    with pytest.raises(GraphError, match="have no prior counts"):
-        chds.tree.figure(edge_info="prior")
+def test_trees_have_no_prior_to_draw(chds: StagedTree) -> None:
+    for found in (chds, chds.tree):
+        with pytest.raises(GraphError, match="have no prior counts"):
+            found.figure(edge_info="prior")

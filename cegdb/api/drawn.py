@@ -113,7 +113,7 @@ class Drawn(Named):
         ----------
         edge_info
             What edges show beside their label: ``"probability"`` (of an event tree the
-            count), ``"count"``, ``"prior"``, ``"posterior"`` or ``"none"``.
+            count), ``"count"``, ``"none"``, or of a CEG ``"prior"``, ``"posterior"``.
         min_n
             Counts from 1 to ``min_n - 1`` show as ``…``, and so do those that would reveal
             them by sums, and what was calculated from either.
@@ -198,6 +198,11 @@ class Drawn(Named):
 
     def _check_drawn(self, edge_info: EdgeInfo) -> None:
         """Refuse what its edges do not have."""
+        if edge_info in ("prior", "posterior"):
+            raise GraphError(
+                f"the edges of {self.kind} {self.name!r} have no {edge_info} counts",
+                hint="choose probability, count or none, or draw a CEG",
+            )
 
     def export(
         self,

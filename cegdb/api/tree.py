@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, cast, overloa
 from cegdb import stages as stages_room
 from cegdb.api.drawn import Drawn
 from cegdb.api.staging import StagedTree
-from cegdb.errors import GraphError, StagingError
+from cegdb.errors import StagingError
 from cegdb.networks import is_network, rules_of
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cegdb.ahc import Method, ScoreName, StructurePrior
-    from cegdb.graphs import EdgeInfo
     from cegdb.networks import NetworkSource
     from cegdb.stages import (
         Deff,
@@ -250,13 +249,6 @@ class EventTree(Drawn):
             "on m.staging_id = s.staging_id and m.stage_id = s.stage_id "
             f"where m.staging_id = {given.id}"
         )
-
-    def _check_drawn(self, edge_info: EdgeInfo) -> None:
-        if edge_info in ("prior", "posterior"):
-            raise GraphError(
-                f"the edges of event tree {self.name!r} have no {edge_info} counts",
-                hint="choose count or none, or draw a staging of it",
-            )
 
     def to_networkx(self, *, min_n: int | None = None) -> nx.MultiDiGraph[str]:
         """Return it as a networkx graph: nodes s0, s1, ..., l0, ...; labels as edge keys.

@@ -272,7 +272,7 @@ EDGE_INFO = click.option(
     type=click.Choice(["probability", "count", "prior", "posterior", "none"]),
     default="probability",
     show_default=True,
-    help="What edges of a picture show.",
+    help="What edges of a picture show; prior and posterior of a CEG only.",
 )
 SIZES = options_of(
     click.option("--width", type=float, metavar="MM", help="Width of a figure in millimetres."),
