@@ -399,11 +399,22 @@ def test_missing_folder_is_named(tmp_path):
         write_graph(fan(["a"]), tmp_path / "nowhere" / "a.json")
 
 
-def test_failed_write_leaves_nothing_behind(tmp_path):
-    (tmp_path / "a.json").mkdir()
-    with pytest.raises(GraphError, match=r"cannot write '.*a\.json': "):
+def test_failed_write_leaves_nothing_behind(tmp_path, monkeypatch):
+    def full(self, target):
+        raise OSError(28, "No space left on device", str(target))
+
+    monkeypatch.setattr("pathlib.Path.replace", full)
+    (tmp_path / "a.json").write_text("before")
+    with pytest.raises(GraphError, match=r"cannot write '.*a\.json': No space left"):
         write_graph(fan(["a"]), tmp_path / "a.json")
     assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+    assert (tmp_path / "a.json").read_text() == "before"
+
+
+def test_folder_is_no_file_to_write(tmp_path):
+    (tmp_path / "a.json").mkdir()
+    with pytest.raises(GraphError, match=r"a\.json' is a folder, and no file to write"):
+        write_graph(fan(["a"]), tmp_path / "a.json")
 
 
 def test_json_gives_the_graph_back(tmp_path):
