@@ -400,7 +400,7 @@ def test_missing_folder_is_named(tmp_path):
 
 
 def test_failed_write_leaves_nothing_behind(tmp_path, monkeypatch):
-    def full(self, target):
+    def full(_, target):
         raise OSError(28, "No space left on device", str(target))
 
     monkeypatch.setattr("pathlib.Path.replace", full)
