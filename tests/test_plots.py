@@ -300,7 +300,7 @@ def test_shares_are_written_only_where_their_cells_have_room(chds: StagedTree) -
         ) is is_written
 
 
-def test_trees_have_no_prior_to_draw(chds: StagedTree) -> None:
+def test_a_caption_says_that_trees_have_no_prior_counts(chds: StagedTree) -> None:
     for found in (chds, chds.tree):
-        with pytest.raises(GraphError, match="have no prior counts"):
-            found.figure(edge_info="prior")
+        assert "Edges have no prior counts." in found.figure(edge_info="prior").caption
+    assert "Edges have no" not in chds.to_ceg(name="own").figure(edge_info="prior").caption

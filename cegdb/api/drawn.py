@@ -113,7 +113,8 @@ class Drawn(Named):
         ----------
         edge_info
             What edges show beside their label: ``"probability"`` (of an event tree the
-            count), ``"count"``, ``"none"``, or of a CEG ``"prior"``, ``"posterior"``.
+            count), ``"count"``, ``"none"``, or of a CEG ``"prior"``, ``"posterior"`` (the
+            edges of trees have none, and the caption says so).
         min_n
             Counts from 1 to ``min_n - 1`` show as ``…``, and so do those that would reveal
             them by sums, and what was calculated from either.
@@ -197,12 +198,7 @@ class Drawn(Named):
         return ""
 
     def _check_drawn(self, edge_info: EdgeInfo) -> None:
-        """Refuse what its edges do not have."""
-        if edge_info in ("prior", "posterior"):
-            raise GraphError(
-                f"the edges of {self.kind} {self.name!r} have no {edge_info} counts",
-                hint="choose probability, count or none, or draw a CEG",
-            )
+        """Refuse what its edges cannot have."""
 
     def export(
         self,

@@ -107,7 +107,8 @@ def _edges(graph: Graph, edge_info: EdgeInfo) -> str:
     number = f", with {meaning}" if meaning and has_number else ""
     everybody = max((data.get("n") or 0 for _, data in graph.nodes(data=True)), default=0)
     width = f"; its width is as the people, of {shown_number(everybody)}" if everybody else ""
-    return f"An arrow is an answer{number}{width}."
+    lacking = f" Edges have no {shown} counts." if column == "prior" and not has_number else ""
+    return f"An arrow is an answer{number}{width}.{lacking}"
 
 
 def _stages(graph: Graph) -> str:
