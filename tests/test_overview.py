@@ -364,3 +364,14 @@ def test_hostile_labels_stay_as_they_are(db: Database, tmp_path: Path) -> None:
     from cegdb.figures import draw
 
     assert draw(graph, tmp_path / "hostile.svg").stat().st_size > 1_000
+
+
+def test_more_labels_than_a_picture_holds_are_collapsed_below_a_number_of_people(
+    db: Database,
+) -> None:
+    """All positions have fewer people: the bound chosen is near theirs, and not endless."""
+    survey = db.ingest("select 'n' || i % 2500 as a, i % 2 as b from range(5000) t(i)")
+    ceg = survey.event_tree().set_stages({}).to_ceg()
+    found = ceg.overview()
+    assert found.number_of_edges() < 10
+    assert 5_000 < found.graph["collapse_below"] <= 50_010

@@ -50,6 +50,12 @@ def test_every_object_shows_itself_and_no_label_as_html(made):
             assert "&lt;script&gt;" in shown, name
 
 
+def test_large_graphs_say_how_to_get_an_overview(made, monkeypatch):
+    monkeypatch.setattr("cegdb.api.drawn._SHOWN_AT_ONCE", 1)
+    for graph in made[2:]:
+        assert graph._repr_html_().endswith("<code>figure()</code> for an overview.</p>")
+
+
 def test_graphs_show_their_picture(made):
     pytest.importorskip("pygraphviz")
     _, _, tree, staged, ceg = made

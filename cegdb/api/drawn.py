@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from cegdb.figures import Picture
     from cegdb.graphs import EdgeInfo
 
+_SHOWN_AT_ONCE = 1_000_000  # vertices; an overview of more takes many seconds
+
 
 class Drawn(Named):
     """An object that is a graph."""
@@ -193,6 +195,9 @@ class Drawn(Named):
             )
         return draw(graph, path, edge_info=edge_info, font_size=font_size, width_mm=width_mm)
 
+    def _n_vertices(self) -> int:
+        return int(self._row()["n_vertices"])
+
     def _given(self) -> str:
         """Return what is known of all of its people, in words."""
         return ""
@@ -249,7 +254,9 @@ class Drawn(Named):
 
     def _repr_html_(self) -> str:
         text = f"<pre>{html.escape(self.summary)}</pre>"
+        if self._n_vertices() > _SHOWN_AT_ONCE:
+            return f"{text}<p>Large: call <code>figure()</code> for an overview.</p>"
         try:
             return text + self.figure()._repr_svg_()
-        except MissingExtraError:
+        except (MissingExtraError, GraphError):
             return text

@@ -437,6 +437,9 @@ class StagedTree(PlottedStages, Networked):
         """
         return compare.bayes_factor(self._store, self.id, self._beside(other))
 
+    def _n_vertices(self) -> int:
+        return self.tree._n_vertices()
+
     def _beside(self, other: StagedTree) -> int:
         """Return the id of a staging to compare with."""
         if not isinstance(other, StagedTree):

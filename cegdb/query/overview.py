@@ -189,7 +189,8 @@ def _chosen(sizes: Sequence[tuple[int, int, int]]) -> int:
     else:
         fitting = [size for size in sizes if size[2] <= most]
         low, high, _ = max(fitting or sizes[:1], key=lambda size: size[2], default=(0, 1, 0))
-    return _round_number(low + 1, high)
+    # The last range has no end: nothing is reached by so many people.
+    return _round_number(low + 1, min(high, 10 * (low + 1)))
 
 
 def _round_number(low: int, high: int) -> int:
