@@ -1,6 +1,6 @@
 """Figures for papers and screens, the same in SVG, PDF and PNG (the extra ``draw``).
 
-The layout of a graph comes from Graphviz (`cegdb.graphs.layout`); matplotlib paints it
+The layout of a graph comes from `cegdb.graphs.layout`; matplotlib paints it
 and the plots, without any global state.
 """
 

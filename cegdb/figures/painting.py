@@ -1,4 +1,4 @@
-"""Graphs laid out by Graphviz as figures: boxes, curves, names of variables on top."""
+"""Layouts of graphs as figures: boxes, curves, names of variables on top."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def graph_figure(
     font_size: float = FONT_SIZE,
     width_mm: float | None = None,
 ) -> Picture:
-    """Return a graph as a figure: laid out by Graphviz, painted by matplotlib.
+    """Return a graph as a figure: laid out by `layout`, painted by matplotlib.
 
     Parameters
     ----------

@@ -1,7 +1,9 @@
 """Graphs for other programs: networkx in and out, DOT text, layouts, graph files.
 
-Rows of the views become a ``networkx.MultiDiGraph``; the DOT text is written here and
-laid out by the Graphviz that the wheel of pygraphviz carries (the extra ``draw``).
+Rows of the views become a ``networkx.MultiDiGraph``; DOT text and files for other
+programs are written row by row. `cegdb.graphs.layout` places what figures and the page
+show: a tree by rows, a CEG by the Graphviz that the wheel of pygraphviz carries (the extra
+``draw``).
 """
 
 from __future__ import annotations
