@@ -2,6 +2,8 @@
 
 import os
 import signal
+import sys
+from typing import Any
 
 
 def _leave(*_: object) -> None:
@@ -10,11 +12,18 @@ def _leave(*_: object) -> None:
     os._exit(130)
 
 
+def _unraised(told: Any) -> None:
+    """Keep quiet about an interrupt that came in a callback: it is told once, at the end."""
+    if not isinstance(told.exc_value, KeyboardInterrupt):
+        sys.__unraisablehook__(told)
+
+
 def start() -> None:
     """Run the command line; an interrupt is one message from the first import to the end."""
     is_heeded = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if is_heeded:
         signal.signal(signal.SIGINT, _leave)
+        sys.unraisablehook = _unraised
     from cegdb.cli import main
 
     try:

@@ -114,6 +114,28 @@ def test_a_run_that_is_interrupted_at_any_moment_changes_nothing(
     assert "as before" in found
 
 
+def test_an_interrupt_inside_a_callback_is_not_told_as_a_traceback() -> None:
+    code = """
+import sys, weakref
+from cegdb.__main__ import start
+sys.argv = ["cegdb", "--version"]
+try:
+    start()
+except SystemExit:
+    pass
+class Some: pass
+def breaks(_): raise KeyboardInterrupt
+def fails(_): raise ValueError("told")
+for callback in (breaks, fails):
+    some = Some(); kept = weakref.ref(some, callback); del some
+"""
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert "KeyboardInterrupt" not in done.stderr
+    assert "ValueError: told" in done.stderr
+
+
 # A process that has everything loaded, and forks a child for each command.
 NURSERY = """
 import os, signal, sys
