@@ -1,5 +1,6 @@
 """Start the command line: ``python -m cegdb``, and the script ``cegdb``."""
 
+import gc
 import os
 import signal
 import sys
@@ -24,6 +25,8 @@ def start() -> None:
     if is_heeded:
         signal.signal(signal.SIGINT, _leave)
         sys.unraisablehook = _unraised
+    # Imports make half a million objects and hardly a cycle: 700 at a time are too few.
+    gc.set_threshold(20_000)
     from cegdb.cli import main
 
     try:
