@@ -432,6 +432,32 @@ def test_paths_are_never_listed(db: Database) -> None:
     assert best == pytest.approx(0.75**100, rel=1e-12)
 
 
+def test_answers_to_many_questions_behind_a_gate_are_asked_together(db: Database) -> None:
+    asked = [f"q{k}" for k in range(40)]
+    rows = [
+        ("no", dict.fromkeys(asked), 8),
+        *(
+            ("yes", {name: "ab"[turn == k] for k, name in enumerate(asked)}, 6)
+            for turn in (None, *range(40))
+        ),
+    ]
+    frame = pd.DataFrame([{"gate": gate, **given, "people": n} for gate, given, n in rows])
+    tree = db.ingest(frame, name="it", count="people", replace=True).event_tree()
+    ceg = tree.learn_stages().to_ceg()
+    paths = all_paths(db)
+    assert len(paths) == 42
+    for known in (
+        answers(dict.fromkeys(asked, "a")),
+        answers({name: "b" if name == "q7" else ["a", "b"] for name in asked}),
+        answers({name: ["a", NOT_APPLICABLE] for name in asked[20:]}),
+    ):
+        given_it = [mass(path) * weight(known, path) for path in paths]
+        found = ceg.given(known)
+        assert found.probability_of_evidence == pytest.approx(sum(given_it), **CLOSE)
+        assert found.n_paths == sum(value > 0 for value in given_it)
+        check_positions(found, paths, known)
+
+
 # =============================================================================
 # What is asked, and what is refused
 # =============================================================================

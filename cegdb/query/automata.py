@@ -94,49 +94,45 @@ def run_automata(
     Notes
     -----
     A mask where that is enough: answers to a variable met on every path, positions and
-    edges passed. Otherwise the product of the graph with automata of few states, O(edges x
-    states): SPEC 8, (a) to (d).
+    edges passed. Otherwise the product of the graph with automata of few states, one after
+    another, O(edges x states that are reached and can still be accepted): SPEC 8, (a) to
+    (d).
     """
     parts = [_automaton(ceg, part) for part in items(evidence)]
-    n_edges, n_states = len(ceg.probability), 1
+    mask = np.ones(len(ceg.probability))
     for part in parts:
-        n_states *= len(part.accepts)
-    if n_states * max(n_edges, 1) > _MOST_CELLS:
+        mask = mask * part.mask
+    noticing = [part for part in parts if len(part.accepts) > 1 or part.accepts[0] != 1]
+    product = Product(
+        ceg.graph,
+        np.arange(ceg.graph.n_nodes),
+        np.arange(len(mask)),
+        mask * ceg.probability,
+    )
+    for part in noticing or [_masked(ceg, mask)]:
+        left = _product(product, part, looks_ahead=looks_ahead)
+        if left is None:
+            return None
+        product = left
+    return product
+
+
+def _product(whole: Product, part: Automaton, *, looks_ahead: bool) -> Product | None:
+    """Return the product of what is left of a CEG with one more automaton."""
+    graph, value, accepts = whole.graph, whole.value, part.accepts
+    n_states = len(accepts)
+    if n_states * len(value) > _MOST_CELLS:
         raise QueryError(
-            f"this evidence needs {n_states:,} states on {n_edges:,} edges",
+            f"this evidence needs {n_states:,} states on {len(value):,} edges",
             hint="ask less at once",
         )
-    start, stride = 0, 1
-    moves = np.zeros((n_edges, n_states), np.int64)
-    mask, accepts = np.ones(n_edges), np.ones(n_states)
-    states = np.arange(n_states)
-    for part in parts:
-        own = states // stride % len(part.accepts)
-        step = part.moves[:, own]
-        moves = np.where((step < 0) | (moves < 0), -1, moves + step * stride)
-        mask = mask * part.mask
-        accepts = accepts * part.accepts[own]
-        start += part.start * stride
-        stride *= len(part.accepts)
-    moves = np.where((mask * ceg.probability)[:, None] > 0, moves, -1)
-    is_left = _left(ceg.graph, start, moves, accepts, looks_ahead=looks_ahead)
-    if not is_left[0, start]:
+    moves = np.where((value > 0)[:, None], part.moves[whole.edge], -1)
+    is_left = _left(graph, part.start, moves, accepts, looks_ahead=looks_ahead)
+    if not is_left[0, part.start]:
         return None
-    return _product(ceg, moves, mask * ceg.probability, accepts, is_left)
-
-
-def _product(
-    ceg: Compiled,
-    moves: Ints,
-    value: Floats,
-    accepts: Floats,
-    is_left: NDArray[np.bool_],
-) -> Product:
-    graph, n_states = ceg.graph, len(accepts)
     sink = graph.n_nodes - 1
     if sink == 0:
-        none = np.empty(0, np.int64)
-        return Product(graph, np.zeros(1, np.int64), none, np.empty(0))
+        return whole
     is_left[sink] = False
     node, state = np.nonzero(is_left)
     number = np.full((graph.n_nodes, n_states), len(node), np.int64)
@@ -154,8 +150,8 @@ def _product(
     heights = np.append(graph.height[node], 0)
     return Product(
         Graph(heights, source[order], target[order]),
-        np.append(node, sink),
-        edge[order],
+        np.append(whole.node[node], whole.node[sink]),
+        whole.edge[edge[order]],
         kept[order],
     )
 
