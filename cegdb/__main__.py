@@ -34,6 +34,8 @@ def start() -> None:
     finally:
         if is_heeded:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
+        # To look for cycles once more on the way out takes a tenth of a second.
+        gc.freeze()
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
-from cegdb import compare, export, networks, query, report
 from cegdb import ingest as ingest_room
+from cegdb import query, report
 from cegdb.api.compared import ComparedInWords
 from cegdb.api.graph import ChainEventGraph
 from cegdb.api.named import Named
@@ -271,6 +271,8 @@ class Database(Shown, ComparedInWords):
         0  heads         0.25
         1  tails         0.75
         """
+        from cegdb import networks
+
         staging_id = networks.staged_tree(
             self._store, network, name=name, order=order, alpha=alpha, replace=replace
         )
@@ -312,6 +314,8 @@ class Database(Shown, ComparedInWords):
         ...     db.write(pandas.DataFrame({"x": ["a"]}), f"{folder}/rows.csv").read_text()
         'x\na\n'
         """
+        from cegdb import export
+
         return export.write_frame(self._store, frame, path)
 
     def kind_of(self, table: str) -> Kind:
@@ -329,6 +333,8 @@ class Database(Shown, ComparedInWords):
         ...     db.kind_of("stage_table")
         'staging'
         """
+        from cegdb import export
+
         return export.kind_of(self._store, table)
 
     def drop(self, kind: Kind, name: str) -> None:
@@ -457,6 +463,8 @@ class Database(Shown, ComparedInWords):
         0  joined   2          0.000000    False
         1   apart   3          0.557929     True
         """
+        from cegdb import compare
+
         ids = [self._staging_id(staging) for staging in stagings]
         return compare.compare(self._store, ids or None)
 

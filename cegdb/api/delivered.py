@@ -6,7 +6,6 @@ import html
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
-from cegdb import export
 from cegdb.api.shown import Shown
 from cegdb.errors import NameTakenError, QueryError, StoreError, path_of
 from cegdb.store import quoted
@@ -115,6 +114,8 @@ def delivered(
     replace: bool,
 ) -> tuple[str, dict[str, pd.DataFrame], dict[str, str | Path]]:
     """Open the rows; return the summary, and what they say as frames, or where it is now."""
+    from cegdb import export
+
     if into is not None and file is not None:
         raise QueryError("into and file are given", hint="give one of them")
     if replace and into is None and file is None:
@@ -142,6 +143,8 @@ def delivered(
 
 
 def _files(file: str | os.PathLike[str], other: str, *, replace: bool) -> dict[str, Path]:
+    from cegdb import export
+
     path = path_of(file)
     files = {"rows": path, other: path.with_stem(f"{path.stem}_{other}")}
     for one in files.values():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
-from cegdb import export
 from cegdb.api.named import Named
 from cegdb.errors import GraphError, MissingExtraError, path_of
 
@@ -236,7 +235,7 @@ class Drawn(Named):
         QueryError
             It has no such table, or ``min_n`` cannot be had for it.
         """
-        from cegdb import graphs
+        from cegdb import export, graphs
 
         file = path_of(path)
         suffix = file.suffix.lower()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING, Any
 
-from cegdb import export, query, report, small_cells
+from cegdb import query, report, small_cells
 from cegdb.errors import QueryError
 from cegdb.store.objects import row
 
@@ -145,12 +145,16 @@ class Named:
         ...     file.read_text().splitlines()[1].split(",", 3)[3]
         '"[""u"",""v""]","[7,2]",2,9,0,0'
         """
+        from cegdb import export
+
         view = table or small_cells.views(self.kind)[-1]
         return export.export_table(self._store, self.kind, self.name, view, path, min_n=min_n)
 
     @property
     def tables(self) -> list[str]:
         """The names of the views and tables that have rows of it, views first."""
+        from cegdb import export
+
         return export.tables_of(self._store, self.kind)
 
     def _rows(

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 from cegdb import query
 from cegdb.api.drawn import Drawn
-from cegdb.stages import bootstrap
-from cegdb.stages import intervals as intervals_room
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,6 +72,8 @@ class Resampled(Drawn):
         1    u1             2         1.0
         2    u2             1         NaN
         """
+        from cegdb.stages import bootstrap
+
         bootstrap.stability(self._store, self.id, kind, runs=runs, seed=seed)
         where: dict[str, object] = {"staging": self.name, "kind": kind}
         return query.view_frame(self._store, "stage_stability", where, "stage_id")
@@ -138,6 +138,8 @@ class Resampled(Drawn):
         0    u0  False  0.35  0.88  given the staging
         1    u0   True  0.12  0.65  given the staging
         """
+        from cegdb.stages import intervals as intervals_room
+
         return intervals_room.intervals(
             self._store, self.id, method, level=level, runs=runs, seed=seed
         )

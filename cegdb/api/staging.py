@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cegdb import ceg as ceg_room
-from cegdb import compare, export
 from cegdb.api.graph import ChainEventGraph
 from cegdb.api.networked import Networked
 from cegdb.api.plotted import PlottedStages
@@ -141,6 +140,8 @@ class StagedTree(PlottedStages, Networked):
         |  |  |  | v | 3 | 0.333 | 0.364 | 0.122–0.652 |
         <BLANKLINE>
         """  # noqa: RUF002
+        from cegdb import export
+
         return export.stage_table_text(self._store, self.name, form, min_n=min_n)
 
     @property
@@ -263,6 +264,8 @@ class StagedTree(PlottedStages, Networked):
           situation path stage_a stage_a_in_b stage_b
         0        s3    2      u1           u1      u2
         """
+        from cegdb import compare
+
         return compare.diff(self._store, self.id, self._beside(other))
 
     def hamming(self, other: StagedTree) -> int:
@@ -288,6 +291,8 @@ class StagedTree(PlottedStages, Networked):
         ...     a.hamming(tree.set_stages({}))
         2
         """
+        from cegdb import compare
+
         return compare.hamming(self._store, self.id, self._beside(other))
 
     def inclusion(self, other: StagedTree) -> pd.DataFrame:
@@ -323,6 +328,8 @@ class StagedTree(PlottedStages, Networked):
         1        y      u1        >      u1
         2        y      u1        >      u2
         """
+        from cegdb import compare
+
         return compare.inclusion(self._store, self.id, self._beside(other))
 
     def cid(self, other: StagedTree) -> float:
@@ -370,6 +377,8 @@ class StagedTree(PlottedStages, Networked):
         ...     apart.cid(joined), joined.cid(apart)
         (0.5, 0.0)
         """
+        from cegdb import compare
+
         return compare.cid(self._store, self.id, self._beside(other))
 
     def lr_test(self, other: StagedTree) -> LikelihoodRatio:
@@ -410,6 +419,8 @@ class StagedTree(PlottedStages, Networked):
         >>> found.nested, found.nested_in, found.df, round(found.p_value, 4)
         ('joined', 'apart', 1, 0.02)
         """
+        from cegdb import compare
+
         return compare.lr_test(self._store, self.id, self._beside(other))
 
     def bayes_factor(self, other: StagedTree) -> float:
@@ -435,6 +446,8 @@ class StagedTree(PlottedStages, Networked):
         ...     round(joined.bayes_factor(tree.set_stages({})), 4)
         -0.5579
         """
+        from cegdb import compare
+
         return compare.bayes_factor(self._store, self.id, self._beside(other))
 
     def _n_vertices(self) -> int:

@@ -8,7 +8,6 @@ from cegdb import stages as stages_room
 from cegdb.api.drawn import Drawn
 from cegdb.api.staging import StagedTree
 from cegdb.errors import StagingError
-from cegdb.networks import is_network, rules_of
 
 if TYPE_CHECKING:
     import os
@@ -119,12 +118,14 @@ class EventTree(Drawn):
         ...     len(staged.stages)
         2
         """
-        if is_network(stages):
+        from cegdb import networks
+
+        if networks.is_network(stages):
             if depends is not None:
                 raise StagingError(
                     "a network and rules (depends) are given", hint="give one of them"
                 )
-            depends = rules_of(self._store, self.id, cast("NetworkSource", stages))
+            depends = networks.rules_of(self._store, self.id, cast("NetworkSource", stages))
             stages = None
         staging_id = stages_room.set_stages(
             self._store,
