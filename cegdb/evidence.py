@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 from cegdb.errors import QueryError, is_number, is_whole, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 __all__ = [
     "Evidence",
@@ -279,7 +279,7 @@ def likelihood(variable: str, weights: Mapping[object, float]) -> Evidence:
     Raises
     ------
     QueryError
-        A weight is negative or no number, or all are 0.
+        A weight is negative or no number, or all are 0; a label is given twice.
 
     Examples
     --------
@@ -292,16 +292,24 @@ def likelihood(variable: str, weights: Mapping[object, float]) -> Evidence:
             f"the likelihood of {variable!r} is {weights!r}",
             hint="give a mapping of each label to a number",
         )
-    for label, weight in weights.items():
+    return _likelihood(str(variable), list(weights.items()))
+
+
+def _likelihood(variable: str, weights: Sequence[tuple[object, object]]) -> Likelihood:
+    found: dict[str, float] = {}
+    for label, weight in weights:
+        text = text_of(label)
         if not is_number(weight) or weight < 0:
             raise QueryError(
-                f"the likelihood of {variable} = {label} is {weight!r}",
+                f"the likelihood of {variable} = {text} is {weight!r}",
                 hint="give a number from 0 on",
             )
-    if not any(weights.values()):
+        if text in found:
+            raise QueryError(f"the likelihood of {variable} = {text} is given twice")
+        found[text] = float(weight)
+    if not any(found.values()):
         raise QueryError(f"the likelihood of {variable!r} is 0 for every label")
-    found = tuple((text_of(label), float(weight)) for label, weight in weights.items())
-    return Likelihood(str(variable), found)
+    return Likelihood(variable, tuple(found.items()))
 
 
 def exactly(n: int, of: Iterable[Asked]) -> Evidence:
@@ -337,14 +345,16 @@ def at_most(n: int, of: Iterable[Asked]) -> Evidence:
     return _counted(0, n, of)
 
 
-def _counted(least: int, most: int | None, of: Iterable[Asked]) -> Count:
+def _counted(least: object, most: object, of: Iterable[Asked]) -> Count:
     parts = tuple(_event(part) for part in of)
-    for n in (least, most):
-        if n is not None and (not is_whole(n) or not 0 <= n <= len(parts)):
-            raise QueryError(
-                f"{n!r} of {len(parts)} events", hint=f"give a number from 0 to {len(parts)}"
-            )
-    return Count(int(least), len(parts) if most is None else int(most), parts)
+    most = len(parts) if most is None else most
+    return Count(_bound(least, len(parts)), _bound(most, len(parts)), parts)
+
+
+def _bound(n: object, n_events: int) -> int:
+    if is_whole(n) and 0 <= n <= n_events:
+        return int(n)
+    raise QueryError(f"{n!r} of {n_events} events", hint=f"give a number from 0 to {n_events}")
 
 
 def before(first: Asked, second: Asked) -> Evidence:
@@ -430,15 +440,60 @@ def from_json(value: object) -> Evidence:
             f"evidence of kind {kind.kind!r} has {listed(sorted(found))}",
             hint=f"it takes {listed(sorted(expected))}",
         )
-    if kind in (All, Count):
-        found["of"] = tuple(from_json(part) for part in _parts(found["of"]))
-    if kind is Order:
-        found = {name: from_json(part) for name, part in found.items()}
-    if kind is Answer:
-        found["labels"] = tuple(map(str, _parts(found["labels"])))
-    if kind is Likelihood:
-        found["weights"] = tuple((str(label), float(w)) for label, w in found["weights"])
-    return kind(**found)
+    return _READERS[kind](found)
+
+
+def _all_from(found: Mapping[str, Any]) -> All:
+    return All(tuple(from_json(part) for part in _parts(found["of"])))
+
+
+def _answer_from(found: Mapping[str, Any]) -> Answer:
+    variable = str(found["variable"])
+    return Answer(variable, _labels(variable, _parts(found["labels"])))
+
+
+def _visit_from(found: Mapping[str, Any]) -> Visit:
+    return Visit(_position(found["position"]), is_passed=_flag(found, "is_passed"))
+
+
+def _take_from(found: Mapping[str, Any]) -> Take:
+    position, label = _position(found["position"]), text_of(found["label"])
+    return Take(position, label, is_taken=_flag(found, "is_taken"))
+
+
+def _likelihood_from(found: Mapping[str, Any]) -> Evidence:
+    pairs = [_parts(pair) for pair in _parts(found["weights"])]
+    if any(len(pair) != 2 for pair in pairs):
+        raise QueryError(
+            f"the likelihood of {found['variable']!r} is {found['weights']!r}",
+            hint='give pairs of a label and a number: [["Fall", 0.9], ["No fall", 0.2]]',
+        )
+    return _likelihood(str(found["variable"]), [(pair[0], pair[1]) for pair in pairs])
+
+
+def _count_from(found: Mapping[str, Any]) -> Count:
+    return _counted(found["least"], found["most"], map(from_json, _parts(found["of"])))
+
+
+def _order_from(found: Mapping[str, Any]) -> Order:
+    return Order(_event(from_json(found["first"])), _event(from_json(found["second"])))
+
+
+_READERS: Final[Mapping[type[Evidence], Callable[[Mapping[str, Any]], Evidence]]] = {
+    All: _all_from,
+    Answer: _answer_from,
+    Visit: _visit_from,
+    Take: _take_from,
+    Likelihood: _likelihood_from,
+    Count: _count_from,
+    Order: _order_from,
+}
+
+
+def _flag(found: Mapping[str, Any], name: str) -> bool:
+    if isinstance(found[name], bool):
+        return bool(found[name])
+    raise QueryError(f"{name} is {found[name]!r}", hint="give true or false")
 
 
 def positions_of(evidence: Evidence) -> set[str | int]:

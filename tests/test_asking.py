@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import os
 from collections import defaultdict
 from dataclasses import replace
@@ -509,6 +510,15 @@ def test_events_are_asked_by_label_or_code_in_any_spelling(falls: ChainEventGrap
         (lambda c: c.given(likelihood("fall", {"yes": 1})), "lacks 'no'"),
         (lambda _: likelihood("fall", {"yes": -1}), "fall = yes is -1"),
         (lambda _: likelihood("fall", {"yes": 0}), "0 for every label"),
+        (lambda _: likelihood("fall", {"1": 0.5, 1: 0.25}), "fall = 1 is given twice"),
+        (
+            lambda c: c.given(*[likelihood("fall", {"yes": 1e100, "no": 1})] * 4),
+            "too large to calculate with",
+        ),
+        (
+            lambda c: c.given(*[likelihood("fall", {"yes": 1, "no": 1e-200})] * 2),
+            "too small to calculate with",
+        ),
         (lambda _: exactly(3, [{"fall": "yes"}]), "3 of 1 events"),
         (lambda _: before({"fall": "yes", "x": "y"}, visits("w1")), "cannot be counted"),
         (lambda c: c.given(before(avoids("w1"), visits("w2"))), "at no moment"),
@@ -529,6 +539,43 @@ def test_what_cannot_be_asked_is_said(
         return
     with pytest.raises(QueryError, match=message):
         ask(falls)
+
+
+FALL = {"kind": "answer", "variable": "fall", "labels": ["yes"]}
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ({"kind": "likelihood", "variable": "fall", "weights": [["yes", -1]]}, "yes is -1"),
+        ({"kind": "likelihood", "variable": "fall", "weights": [["yes", "1"]]}, "yes is '1'"),
+        ({"kind": "likelihood", "variable": "fall", "weights": [["yes", math.inf]]}, "is inf"),
+        ({"kind": "likelihood", "variable": "fall", "weights": [["yes", 0]]}, "every label"),
+        ({"kind": "likelihood", "variable": "fall", "weights": [["yes"]]}, "pairs of a label"),
+        ({"kind": "likelihood", "variable": "fall", "weights": {"yes": 1}}, "lists"),
+        (
+            {"kind": "likelihood", "variable": "fall", "weights": [["yes", 1], ["yes", 2]]},
+            "given twice",
+        ),
+        ({"kind": "visit", "position": "w3", "is_passed": "false"}, "is_passed is 'false'"),
+        ({"kind": "visit", "position": True, "is_passed": True}, "a position is True"),
+        ({"kind": "take", "position": "w1", "label": "low", "is_taken": 0}, "is_taken is 0"),
+        ({"kind": "answer", "variable": "fall", "labels": []}, "empty list"),
+        ({"kind": "count", "least": 0.5, "most": 1, "of": [FALL]}, "0.5 of 1 events"),
+        ({"kind": "count", "least": "1", "most": 1, "of": [FALL]}, "'1' of 1 events"),
+        ({"kind": "count", "least": -1, "most": 1, "of": [FALL]}, "-1 of 1 events"),
+        ({"kind": "count", "least": 0, "most": 0, "of": [{"a": "b", "c": "d"}]}, "counted"),
+        ({"kind": "order", "first": FALL, "second": {"kind": "all", "of": []}}, "in order"),
+    ],
+)
+def test_evidence_as_json_is_checked_like_any_other(
+    file: str, value: dict[str, object], message: str
+) -> None:
+    with pytest.raises(QueryError, match=message):
+        from_json(value)
+    _, error, code = told(file, "y=True", "--evidence", json.dumps(value))
+    assert code == 3
+    assert error.startswith("error: ")
 
 
 def test_costs_are_of_variables_or_of_edges(falls: ChainEventGraph) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 _FEWEST: Final = Semiring(np.minimum, np.add, np.inf, 0.0)
 _MOST_CELLS: Final = 50_000_000
+_MOST_BITS: Final = 900
+"""Of a product of likelihoods: numbers have 1,022, and probabilities take some."""
 
 
 class Automaton(NamedTuple):
@@ -98,6 +101,7 @@ def run_automata(
     another, O(edges x states that are reached and can still be accepted): SPEC 8, (a) to
     (d).
     """
+    _refuse_extremes(evidence)
     parts = [_automaton(ceg, part) for part in items(evidence)]
     mask = np.ones(len(ceg.probability))
     for part in parts:
@@ -257,6 +261,22 @@ def _likelihood(ceg: Compiled, part: Likelihood) -> Automaton:
     mask = np.ones(len(is_it))
     mask[is_it] = weights[ceg.label[is_it]]
     return _seen(ceg, variable, mask, float(np.nan_to_num(absent, nan=0.0)))
+
+
+def _refuse_extremes(evidence: Evidence) -> None:
+    """Refuse likelihoods whose product can be no number, or one of few digits."""
+    most = least = 0.0
+    for part in items(evidence):
+        if isinstance(part, Likelihood):
+            sizes = [math.log2(weight) for _, weight in part.weights if weight > 0]
+            most += max(0.0, *sizes)
+            least += min(0.0, *sizes)
+    if most > _MOST_BITS or least < -_MOST_BITS:
+        extreme = "large" if most > _MOST_BITS else "small"
+        raise QueryError(
+            f"the likelihoods multiply to numbers too {extreme} to calculate with",
+            hint="only their ratios matter: divide the numbers of each by its largest",
+        )
 
 
 def _visited(ceg: Compiled, part: Visit) -> Floats:
