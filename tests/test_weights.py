@@ -128,6 +128,41 @@ def expected(
     return sizes
 
 
+SKEWED = (
+    "select i % 2 as x, (i // 2) % 10 < 3 + 2 * (i % 2) as y, i % 3 * {0} + 0.4 * {0} as w "
+    "from range({1}, {2}) as t(i)"
+)
+
+
+@pytest.mark.parametrize("unit", ["1e-5", "0.0000005", "1e-12", "1e-40", "1e8", "4e17"])
+def test_the_size_of_all_weights_is_no_matter(db: Database, unit: str) -> None:
+    scores, shares = [], []
+    for name, scale in (("one", "1e0"), ("scaled", unit)):
+        survey = db.ingest(SKEWED.format(scale, 0, 900), weight="w", name=name)
+        survey.append(SKEWED.format(scale, 900, 2_000))
+        staged = survey.event_tree().learn_stages()
+        scores.append(staged.log_marginal_likelihood)
+        shares.append(staged.stage_edges[["share", "low", "high"]].to_numpy())
+    assert scores[1] == pytest.approx(scores[0], rel=1e-9)
+    assert shares[1] == pytest.approx(shares[0], rel=1e-9)
+    told = survey.receipt["weights"]
+    assert float(told["largest"]) == pytest.approx(2.4 * float(unit), rel=1e-9)
+    assert f"kept times {told['kept_times']}" in survey.summary
+    ((total,),) = db.rows("select weight from cegdb.vertices where tree = 'scaled' limit 1")[1]
+    assert float(total) == pytest.approx(
+        float(told["sum"]) * float(told["kept_times"]), rel=1e-9
+    )
+    assert db.check() == []
+
+
+def test_weights_of_another_scale_are_not_added(db: Database) -> None:
+    survey = db.ingest(SKEWED.format("1e-9", 0, 900), weight="w", name="tiny")
+    with pytest.raises(SurveyError, match="too large beside the weights"):
+        survey.append(SKEWED.format("1e3", 900, 2_000))
+    with pytest.raises(SurveyError, match="multiply the weights by one number"):
+        db.ingest(SKEWED.format("1e-250", 0, 900), weight="w")
+
+
 @pytest.mark.parametrize("deff", [1.0, 2.5])
 @pytest.mark.parametrize("how", ["situation", "global", "total", "none"])
 def test_scores_and_probabilities_use_effective_counts(

@@ -8,7 +8,7 @@ coded rows with how many respondents gave each.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -35,7 +35,7 @@ from cegdb.ingest.waves import (
     supersede,
     survey_before,
 )
-from cegdb.ingest.weights import check_weights
+from cegdb.ingest.weights import check_weights, weight_exponent
 from cegdb.sqlfiles import Steps
 from cegdb.store import quoted
 from cegdb.store.objects import claim_name, new_id, response_table, row, write
@@ -351,6 +351,9 @@ def _ingest(
         )
         with Steps(con) as steps:
             n_read, is_apart = _read(steps, con, relation, settings)
+            tens = None if former is None else int(former.settings.get("weight_exponent", 0))
+            tens = weight_exponent(steps, settings, tens)
+            settings = replace(settings, weight_exponent=tens)
             weights = check_weights(steps, relation, settings, is_part=former is not None)
             dropped = check_counts(steps, relation, settings)
             variables = sort_levels(steps, relation, settings.variables)

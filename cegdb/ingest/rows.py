@@ -20,7 +20,7 @@ from cegdb.ingest.rowcodes import ABSENT, close_gates, meanings
 from cegdb.ingest.settings import settled
 from cegdb.ingest.sources import load_chunks, opened, unreadable
 from cegdb.ingest.waves import fitting, request_again
-from cegdb.ingest.weights import WEIGHT
+from cegdb.ingest.weights import REFUSED, WEIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -304,15 +304,16 @@ def _texts(steps: Steps, n_columns: int) -> dict[int, list[str]]:
 
 
 def _refuse_counts(steps: Steps, wanted: Wanted) -> None:
-    for column, what, number, name in (
-        ("written", "a count is a whole number, 0 or more", WHOLE, wanted.count),
-        ("weighed", "a weight is a number, 0 or more", WEIGHT, wanted.weight),
+    refused = f"coalesce({WHOLE} < 0, true)"
+    for column, what, is_bad, name in (
+        ("written", "a count is a whole number, 0 or more", refused, wanted.count),
+        ("weighed", "a weight is a number, 0 or more", REFUSED, wanted.weight),
     ):
         if name is None:
             continue
         bad = steps.rows(
             f"select row_number, {column} from temp.source_text "  # noqa: S608
-            f"where coalesce({number} < 0, true) order by row_number limit 6"
+            f"where {is_bad} order by row_number limit 6"
         )
         if bad:
             cells = [
@@ -358,7 +359,7 @@ def _code_rows(
         )
     kept = [f"r.k{i}" for i in range(1, n_kept + 1)]
     n = f"cast({WHOLE} as bigint)" if wanted.count else "cast(1 as bigint)"
-    weight = WEIGHT if wanted.weight else "cast(null as decimal(38, 12))"
+    weight = WEIGHT if wanted.weight else "cast(null as double)"
     taken = ["r.row_number", *kept, f"{n} as n", f"{weight} as weight"]
     rows = steps.create(
         "coded_row",

@@ -55,6 +55,7 @@ class Settings:
     all_columns: bool
     everywhere: dict[str, list[str]]
     absent: dict[str, Entry]
+    weight_exponent: int = 0
 
     @property
     def written(self) -> str:
@@ -93,6 +94,7 @@ class Settings:
             "all_columns": self.all_columns,
             "count": self.count,
             "weight": self.weight,
+            **({"weight_exponent": self.weight_exponent} if self.weight_exponent else {}),
             "cluster": self.cluster,
             "source_column": self.source_column,
             "decimal": self.decimal,

@@ -376,7 +376,7 @@ def _both(former: Mapping[str, Any], receipt: Mapping[str, Any]) -> dict[str, An
         [Decimal(former[key]), Decimal(later[key])] for key in ("sum", "smallest", "largest")
     )
     return {
-        "column": former["column"],
+        **{key: former[key] for key in ("column", "kept_times") if key in former},
         "sum": plain(sum(sums, Decimal(0))),
         "smallest": plain(min(least)),
         "largest": plain(max(most)),

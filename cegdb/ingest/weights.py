@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
@@ -15,13 +16,63 @@ if TYPE_CHECKING:
     from cegdb.sqlfiles import Steps
 
 _WRITTEN: Final = r"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?"
-WEIGHT: Final = (
-    f"(case when regexp_full_match(weighed, '{_WRITTEN}') "
-    "then try_cast(weighed as decimal(38, 12)) end)"
-)
 _MOST: Final = 10**18
+_AS_IT_IS: Final = (0.001, 1e6)
+"""The largest weight, if weights are kept as they are: squares are kept as decimals too."""
+_MOST_KEPT: Final = 1e9
+_MOST_TENS: Final = 200
 _NAMES: Final = ("weight", "weight_sq")
-_REFUSED: Final = f"coalesce({WEIGHT} not between 0 and {_MOST}, true)"
+
+
+def _number(kind: str) -> str:
+    return (
+        f"(case when regexp_full_match(weighed, '{_WRITTEN}') "
+        f"then try_cast(weighed as {kind}) end)"
+    )
+
+
+_EXACT: Final = _number("decimal(38, 12)")
+WEIGHT: Final = _number("double")
+REFUSED: Final = f"coalesce({WEIGHT} not between 0 and {_MOST} or {_EXACT} is null, true)"
+
+
+def weight_exponent(steps: Steps, settings: Settings, former: int | None) -> int:
+    """Return by which power of ten weights are multiplied, 0 if they are of common size.
+
+    Weights that sum to 1 are tiny in a large survey: to 12 decimals little would be left of
+    them, and less of their squares. Only their ratios matter. ``former`` is that of the
+    survey to which rows are added.
+    """
+    if settings.weight is None:
+        return 0
+    ((largest,),) = steps.rows(f"select max({WEIGHT}) from temp.source_line")  # noqa: S608
+    least, most = _AS_IT_IS
+    if not largest or not math.isfinite(largest):
+        return former or 0
+    if former is not None:
+        if math.log10(largest) + former > math.log10(_MOST_KEPT):
+            raise SurveyError(
+                f"the largest {settings.weight!r} is {largest:g}, too large beside the weights "
+                "that the survey has",
+                hint="bring the weights of all files to one scale, and ingest them anew",
+            )
+        return former
+    if least <= largest <= most:
+        return 0
+    exponent = -math.floor(math.log10(largest))
+    if exponent > _MOST_TENS:
+        raise SurveyError(
+            f"the largest {settings.weight!r} is {largest:g}",
+            hint="multiply the weights by one number: only their ratios matter",
+        )
+    return exponent
+
+
+def _weight(settings: Settings) -> str:
+    """Return the SQL of the weight that is kept."""
+    if not settings.weight_exponent:
+        return _EXACT
+    return f"cast({WEIGHT} * 1e{settings.weight_exponent} as decimal(38, 12))"
 
 
 def check_weights(
@@ -35,7 +86,7 @@ def check_weights(
     if settings.weight is None:
         return None
     bad = steps.rows(
-        f"select weighed, sum(n_lines) from temp.source_line where {_REFUSED} "  # noqa: S608
+        f"select weighed, sum(n_lines) from temp.source_line where {REFUSED} "  # noqa: S608
         "group by weighed order by weighed limit 6"
     )
     if bad:
@@ -49,32 +100,40 @@ def check_weights(
             if comma
             else "correct those rows, or leave them out of the file",
         )
+    kept, tens = _weight(settings), settings.weight_exponent
     ((total, least, most, n_zero, n_long),) = steps.rows(
-        f"select coalesce(sum({WEIGHT} * n_lines), 0), min({WEIGHT}), max({WEIGHT}), "  # noqa: S608
-        f"coalesce(sum(n_lines) filter (where {WEIGHT} = 0), 0), "
-        "coalesce(sum(n_lines) filter ("
-        "where regexp_matches(weighed, '[.][0-9]{12}[0-9]*[1-9]') or weighed ilike '%e-%'), 0) "
-        "from temp.source_line"
+        f"select coalesce(sum({kept} * n_lines), 0), min({kept}), max({kept}), "  # noqa: S608
+        f"coalesce(sum(n_lines) filter (where {kept} = 0), 0), "
+        f"coalesce(sum(n_lines) filter (where {_is_long(tens)}), 0) from temp.source_line"
     )
     if most is not None and not most and not is_part:
         raise SurveyError(f"every {settings.weight!r} is 0")
     return {
         "column": settings.weight,
-        "sum": plain(Decimal(total)),
-        "smallest": plain(Decimal(least or 0)),
-        "largest": plain(Decimal(most or 0)),
+        "sum": plain(Decimal(total).scaleb(-tens)),
+        "smallest": plain(Decimal(least or 0).scaleb(-tens)),
+        "largest": plain(Decimal(most or 0).scaleb(-tens)),
         "rows_of_weight_0": int(n_zero),
         "rows_kept_to_12_decimals": int(n_long),
+        **({"kept_times": f"1e{tens}"} if tens else {}),
     }
+
+
+def _is_long(tens: int) -> str:
+    if tens:
+        scaled = f"{WEIGHT} * 1e{tens}"
+        return f"{scaled} != cast(cast({scaled} as decimal(38, 12)) as double)"
+    return "regexp_matches(weighed, '[.][0-9]{12}[0-9]*[1-9]') or weighed ilike '%e-%'"
 
 
 def weight_columns(settings: Settings) -> str:
     """Return the SQL of a line's weight and squared weight, given ``n`` respondents."""
     if settings.weight is None:
         return ", ".join(f"cast(null as decimal(38, 12)) as {name}" for name in _NAMES)
-    square = f"cast(cast({WEIGHT} as double) * cast({WEIGHT} as double) as decimal(38, 12))"
+    kept = _weight(settings)
+    square = f"cast(cast({kept} as double) * cast({kept} as double) as decimal(38, 12))"
     return (
-        f"cast({WEIGHT} * n as decimal(38, 12)) as weight, "
+        f"cast({kept} * n as decimal(38, 12)) as weight, "
         f"cast({square} * n as decimal(38, 12)) as weight_sq"
     )
 
@@ -86,7 +145,7 @@ def _bad_rows(steps: Steps, relation: Relation, settings: Settings) -> str:
     query = (
         "select i from (select row_number() over () as i, "  # noqa: S608
         f"{settings.weighed} as weighed from {relation.from_clause}) "
-        f"where {_REFUSED} order by i limit 6"
+        f"where {REFUSED} order by i limit 6"
     )
     lines = [row[0] for row in steps.rows(query, relation.params_of(query))]
     word = "row" if len(lines) == 1 else "rows"

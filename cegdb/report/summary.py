@@ -119,6 +119,7 @@ def _survey(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
         lines.append(
             f"  weights {weights['column']!r} sum to {weights['sum']}, "
             f"{weights['smallest']} to {weights['largest']}"
+            + (f"; kept times {weights['kept_times']}" if "kept_times" in weights else "")
             + (f"; {counted(zero, 'row')} of weight 0" if zero else "")
         )
         long = weights.get("rows_kept_to_12_decimals", 0)
