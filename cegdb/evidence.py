@@ -348,7 +348,13 @@ def at_most(n: int, of: Iterable[Asked]) -> Evidence:
 def _counted(least: object, most: object, of: Iterable[Asked]) -> Count:
     parts = tuple(_event(part) for part in of)
     most = len(parts) if most is None else most
-    return Count(_bound(least, len(parts)), _bound(most, len(parts)), parts)
+    found = Count(_bound(least, len(parts)), _bound(most, len(parts)), parts)
+    if found.least > found.most:
+        raise QueryError(
+            f"no number of events is {least!r} or more and {most!r} or fewer",
+            hint="give least no larger than most",
+        )
+    return found
 
 
 def _bound(n: object, n_events: int) -> int:

@@ -564,6 +564,7 @@ FALL = {"kind": "answer", "variable": "fall", "labels": ["yes"]}
         ({"kind": "count", "least": 0.5, "most": 1, "of": [FALL]}, "0.5 of 1 events"),
         ({"kind": "count", "least": "1", "most": 1, "of": [FALL]}, "'1' of 1 events"),
         ({"kind": "count", "least": -1, "most": 1, "of": [FALL]}, "-1 of 1 events"),
+        ({"kind": "count", "least": 1, "most": 0, "of": [FALL]}, "no number of events"),
         ({"kind": "count", "least": 0, "most": 0, "of": [{"a": "b", "c": "d"}]}, "counted"),
         ({"kind": "order", "first": FALL, "second": {"kind": "all", "of": []}}, "in order"),
     ],

@@ -133,6 +133,8 @@ def test_sql_prints_a_table_json_or_csv(db: Path) -> None:
     assert json.loads(call("sql", db, query, "--format", "json").stdout) == [
         {"ceg": "falls", "n": 15}
     ]
+    twice = call("sql", db, "select 1 as a, 2 as a, 3 as a_1, 4 as a", "--format", "json")
+    assert json.loads(twice.stdout) == [{"a": 1, "a_1": 2, "a_1_1": 3, "a_2": 4}]
     assert call("sql", db, query).stdout == "ceg,n\nfalls,15\n"
     assert "falls   15" in call("sql", db, query, "--format", "table").stdout
 

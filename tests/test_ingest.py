@@ -218,6 +218,7 @@ FRAMES: dict[str, tuple[Any, dict[str, int]]] = {
     "sparse": (pd.arrays.SparseArray([0, 0, 1]), {"0": 2, "1": 1}),
     "arrow text": (pd.array(["a", None], pd.ArrowDtype(pa.string())), {"a": 1}),
     "arrow floats": (pd.array([1.0, None], pd.ArrowDtype(pa.float64())), {"1": 1}),
+    "narrowest floats": (np.array([0.1, 2.0], dtype="float16"), {"0.1": 1, "2": 1}),
     "arrow narrow floats": (pd.array([0.1, None], pd.ArrowDtype(pa.float32())), {"0.1": 1}),
     "arrow decimals": (
         pd.array([Decimal("1.50"), None], pd.ArrowDtype(pa.decimal128(5, 2))),

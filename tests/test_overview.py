@@ -330,6 +330,18 @@ def test_a_chosen_bound_is_round(low: int, high: int, found: int) -> None:
     assert room._round_number(low, high) == found
 
 
+def test_a_caption_tells_that_hidden_numbers_are_collapsed(db: Database) -> None:
+    rows = (
+        "select * from (values ('n', 'h', 'f', 1), ('n', 'h', 'o', 40), ('n', 'l', 'f', 4), "
+        "('n', 'l', 'o', 60), ('s', 'h', 'f', 3), ('s', 'h', 'o', 30), ('s', 'l', 'f', 11), "
+        "('s', 'l', 'o', 70), ('w', 'l', 'o', 1)) as t(area, risk, fall, people)"
+    )
+    tree = db.ingest(rows, name="hidden", count="people").event_tree()
+    why = "not drawn (fewer than 3 people or a number that was left out)"
+    assert why in tree.figure(min_n=5, collapse_below=3).caption
+    assert "not drawn (fewer than 3 people)" in tree.figure(collapse_below=3).caption
+
+
 @pytest.mark.parametrize("bound", [0, -3, 2.5, True, "5"])
 @pytest.mark.parametrize("name", ["collapse_below", "top_variables"])
 def test_a_bound_that_is_no_whole_number_is_refused(

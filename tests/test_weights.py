@@ -129,12 +129,13 @@ def expected(
 
 
 SKEWED = (
-    "select i % 2 as x, (i // 2) % 10 < 3 + 2 * (i % 2) as y, i % 3 * {0} + 0.4 * {0} as w "
+    "select i % 2 as x, (i // 2) % 10 < 3 + 2 * (i % 2) as y, "
+    "(if(i = 7, 2000, i % 3) + 0.4) * {0} as w "
     "from range({1}, {2}) as t(i)"
 )
 
 
-@pytest.mark.parametrize("unit", ["1e-5", "0.0000005", "1e-12", "1e-40", "1e8", "4e17"])
+@pytest.mark.parametrize("unit", ["1e-5", "0.0000005", "1e-12", "1e-40", "1e8", "4e14"])
 def test_the_size_of_all_weights_is_no_matter(db: Database, unit: str) -> None:
     scores, shares = [], []
     for name, scale in (("one", "1e0"), ("scaled", unit)):
@@ -146,7 +147,7 @@ def test_the_size_of_all_weights_is_no_matter(db: Database, unit: str) -> None:
     assert scores[1] == pytest.approx(scores[0], rel=1e-9)
     assert shares[1] == pytest.approx(shares[0], rel=1e-9)
     told = survey.receipt["weights"]
-    assert float(told["largest"]) == pytest.approx(2.4 * float(unit), rel=1e-9)
+    assert float(told["largest"]) == pytest.approx(2000.4 * float(unit), rel=1e-9)
     assert f"kept times {told['kept_times']}" in survey.summary
     ((total,),) = db.rows("select weight from cegdb.vertices where tree = 'scaled' limit 1")[1]
     assert float(total) == pytest.approx(
@@ -155,11 +156,25 @@ def test_the_size_of_all_weights_is_no_matter(db: Database, unit: str) -> None:
     assert db.check() == []
 
 
+def test_a_group_of_tiny_weights_counts_as_much_as_any_other(db: Database) -> None:
+    rows = (
+        "select i % 2 as x, (i // 2) % 10 < 3 + 4 * (i % 2) as y, "
+        "if(i % 2 = 0, 1.0, {0}) * (1 + i % 3) as w from range(1000) as t(i)"
+    )
+    answers = []
+    for name, unit in (("same", "1.0"), ("tiny", "1e-7")):
+        tree = db.ingest(rows.format(unit), weight="w", name=name).event_tree()
+        edges = tree.set_stages({}).stage_edges
+        answers.append(edges[edges["stage"] != edges["stage"].iloc[0]]["probability"].tolist())
+    assert len(answers[0]) == 4
+    assert answers[1] == pytest.approx(answers[0], rel=1e-12)
+
+
 def test_weights_of_another_scale_are_not_added(db: Database) -> None:
     survey = db.ingest(SKEWED.format("1e-9", 0, 900), weight="w", name="tiny")
-    with pytest.raises(SurveyError, match="too large beside the weights"):
+    with pytest.raises(SurveyError, match="beside those the survey has"):
         survey.append(SKEWED.format("1e3", 900, 2_000))
-    with pytest.raises(SurveyError, match="multiply the weights by one number"):
+    with pytest.raises(SurveyError, match="cannot be kept together"):
         db.ingest(SKEWED.format("1e-250", 0, 900), weight="w")
 
 

@@ -136,6 +136,18 @@ def say(*texts: str) -> None:
         click.echo(text, err=True)
 
 
+def _apart(names: Sequence[str]) -> list[str]:
+    """Return names of which no two are alike, numbered as in a DataFrame."""
+    found: list[str] = []
+    for name in names:
+        one, again = name, 0
+        while one in found:
+            again += 1
+            one = f"{name}_{again}"
+        found.append(one)
+    return found
+
+
 def print_table(
     names: Sequence[str], rows: Sequence[Sequence[object]], form: str | None
 ) -> None:
@@ -144,7 +156,8 @@ def print_table(
     if form == "json":
         import json
 
-        records = [dict(zip(names, map(_finite, row), strict=True)) for row in rows]
+        keys = _apart(names)
+        records = [dict(zip(keys, map(_finite, row), strict=True)) for row in rows]
         click.echo(json.dumps(records, default=str, ensure_ascii=False, indent=1))
     elif form == "csv":
         import csv

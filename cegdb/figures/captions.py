@@ -129,6 +129,8 @@ def _collapsed(graph: Graph) -> str:
     reasons = []
     if told.get("collapse_below"):
         reasons.append(f"fewer than {told['collapse_below']:,} people")
+        if told.get("min_n"):
+            reasons.append("a number that was left out")
     if told.get("top_variables"):
         reasons.append(f"after the first {counted(told['top_variables'], 'variable')}")
     why = f" ({' or '.join(reasons)})" if reasons else ""

@@ -78,7 +78,8 @@ def _factorized(series: pd.Series[Any]) -> tuple[NDArray[Any], list[object]]:
     if series.dtype != object:
         with suppress(TypeError, ValueError, NotImplementedError):  # lists, in Arrow's types
             raw, uniques = pd.factorize(series)
-            return raw, _scalars(uniques)
+            is_narrow = series.dtype == np.float16  # which pandas widens
+            return raw, _scalars(uniques.to_numpy(np.float16) if is_narrow else uniques)
     labels = np.empty(len(series), dtype=object)
     labels[:] = [label_of(value) for value in series]
     places, distinct = pd.factorize(labels)

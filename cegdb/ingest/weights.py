@@ -17,17 +17,21 @@ if TYPE_CHECKING:
 
 _WRITTEN: Final = r"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?"
 _MOST: Final = 10**18
-_AS_IT_IS: Final = (0.001, 1e6)
-"""The largest weight, if weights are kept as they are: squares are kept as decimals too."""
-_MOST_KEPT: Final = 1e9
+_AS_THEY_ARE: Final = (0.001, 1e6)
+"""The smallest and the largest weight above 0 that are not scaled."""
+_KEPT: Final = (1e-5, 1e9)
+"""The same of those that were: of squares, too, sums have 12 decimals and 26 digits before."""
 _MOST_TENS: Final = 200
 _NAMES: Final = ("weight", "weight_sq")
 
 
-def _number(kind: str) -> str:
+_POWER: Final = "coalesce(try_cast(regexp_extract(weighed, '[eE](.+)$', 1) as integer), 0)"
+
+
+def _number(kind: str, text: str = "weighed") -> str:
     return (
         f"(case when regexp_full_match(weighed, '{_WRITTEN}') "
-        f"then try_cast(weighed as {kind}) end)"
+        f"then try_cast({text} as {kind}) end)"
     )
 
 
@@ -45,34 +49,37 @@ def weight_exponent(steps: Steps, settings: Settings, former: int | None) -> int
     """
     if settings.weight is None:
         return 0
-    ((largest,),) = steps.rows(f"select max({WEIGHT}) from temp.source_line")  # noqa: S608
-    least, most = _AS_IT_IS
-    if not largest or not math.isfinite(largest):
+    ((smallest, largest),) = steps.rows(
+        f"select min({WEIGHT}), max({WEIGHT}) from temp.source_line "  # noqa: S608
+        f"where {WEIGHT} > 0 and not {REFUSED}"
+    )
+    if not largest:
         return former or 0
+    least, most = _AS_THEY_ARE
     if former is not None:
-        if math.log10(largest) + former > math.log10(_MOST_KEPT):
-            raise SurveyError(
-                f"the largest {settings.weight!r} is {largest:g}, too large beside the weights "
-                "that the survey has",
-                hint="bring the weights of all files to one scale, and ingest them anew",
-            )
-        return former
-    if least <= largest <= most:
+        tens = former
+    elif least <= smallest and largest <= most:
         return 0
-    exponent = -math.floor(math.log10(largest))
-    if exponent > _MOST_TENS:
+    else:
+        tens = 7 - math.floor(math.log10(largest))
+    low, high = (math.log10(bound) - tens for bound in _KEPT)
+    if math.log10(smallest) < low or math.log10(largest) > high or tens > _MOST_TENS:
+        beside = "" if former is None else ", beside those the survey has"
         raise SurveyError(
-            f"the largest {settings.weight!r} is {largest:g}",
-            hint="multiply the weights by one number: only their ratios matter",
+            f"{settings.weight!r} is between {smallest:g} and {largest:g}{beside}: such "
+            "weights cannot be kept together",
+            hint="bring them to one scale (only their ratios matter), or next to 0 to 0",
         )
-    return exponent
+    return tens
 
 
 def _weight(settings: Settings) -> str:
     """Return the SQL of the weight that is kept."""
-    if not settings.weight_exponent:
+    tens = settings.weight_exponent
+    if not tens:
         return _EXACT
-    return f"cast({WEIGHT} * 1e{settings.weight_exponent} as decimal(38, 12))"
+    text = f"regexp_extract(weighed, '^[^eE]+') || 'e' || ({_POWER} + {tens})"
+    return _number("decimal(38, 12)", text)
 
 
 def check_weights(
@@ -101,10 +108,11 @@ def check_weights(
             else "correct those rows, or leave them out of the file",
         )
     kept, tens = _weight(settings), settings.weight_exponent
+    decimals = f"length(regexp_extract(weighed, '[.]([0-9]*[1-9])', 1)) - ({_POWER} + {tens})"
     ((total, least, most, n_zero, n_long),) = steps.rows(
         f"select coalesce(sum({kept} * n_lines), 0), min({kept}), max({kept}), "  # noqa: S608
         f"coalesce(sum(n_lines) filter (where {kept} = 0), 0), "
-        f"coalesce(sum(n_lines) filter (where {_is_long(tens)}), 0) from temp.source_line"
+        f"coalesce(sum(n_lines) filter (where {decimals} > 12), 0) from temp.source_line"
     )
     if most is not None and not most and not is_part:
         raise SurveyError(f"every {settings.weight!r} is 0")
@@ -117,13 +125,6 @@ def check_weights(
         "rows_kept_to_12_decimals": int(n_long),
         **({"kept_times": f"1e{tens}"} if tens else {}),
     }
-
-
-def _is_long(tens: int) -> str:
-    if tens:
-        scaled = f"{WEIGHT} * 1e{tens}"
-        return f"{scaled} != cast(cast({scaled} as decimal(38, 12)) as double)"
-    return "regexp_matches(weighed, '[.][0-9]{12}[0-9]*[1-9]') or weighed ilike '%e-%'"
 
 
 def weight_columns(settings: Settings) -> str:

@@ -107,8 +107,10 @@ def search_orders(
     The stages of a variable are learnt among the observed configurations of the set of
     variables before it. They do not depend on the order within the set, so k variables need
     ``k * 2**(k - 1)`` stagings for all ``k!`` orders; constraints make it fewer. That is
-    the tree of ``event_tree(order, missing_policy="complete", sampling_zeros="floret")``;
-    ties between merges may be resolved differently there.
+    the tree of ``event_tree(order, missing_policy="complete", sampling_zeros="floret")``,
+    if blanks mean the same there (`cegdb.api.orders.OrderSearch.event_tree` sees to it)
+    and each "not applicable" is decided by an answer; ties between merges may be resolved
+    differently there.
 
     Only rows with an answer to every variable are used. A variable that does not apply to
     some respondents comes after its gate: the one its codebook declares, or the earlier
