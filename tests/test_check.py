@@ -1326,8 +1326,12 @@ FAULTS = [
     *GIVEN_FAULTS,
     *OWNER_FAULTS,
 ]
-# The whole check is run on the first fault of each invariant, and on all of surveys.
-WHOLE = {*{fault.invariant: fault for fault in reversed(FAULTS)}.values(), *SURVEY_FAULTS}
+# The whole check is run on the first fault of each step, and on all that one step does
+# not find alone: those of rows, which are looked at for the survey that a step blames.
+WHOLE = {
+    *{fault.step: fault for fault in reversed(FAULTS)}.values(),
+    *(fault for fault in FAULTS if fault.step in ROW_CHECKS),
+}
 
 
 def check_one(db: Database, step: str) -> list[dict[str, object]]:
