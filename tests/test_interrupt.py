@@ -49,9 +49,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made")
     rng = random.Random(3)  # noqa: S311
     with (folder / "s.csv").open("w") as stream:
-        print(*(f"q{k}" for k in range(6)), sep=",", file=stream)
-        for _ in range(10_000):
-            cells = ("abcd"[min(3, int(rng.expovariate(1 + k / 6)))] for k in range(6))
+        print(*(f"q{k}" for k in range(5)), sep=",", file=stream)
+        for _ in range(2_000):
+            cells = ("abcd"[min(3, int(rng.expovariate(1 + k / 6)))] for k in range(5))
             print(*cells, sep=",", file=stream)
     with cegdb.open(folder / "s.duckdb") as db:
         db.ingest(folder / "s.csv", name="s").event_tree().learn_stages().to_ceg()
