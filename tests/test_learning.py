@@ -23,7 +23,7 @@ from cegdb.cli import main
 from cegdb.errors import StagingError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from cegdb.api import Database, EventTree, StagedTree
@@ -307,6 +307,13 @@ def tree(db: Database) -> EventTree:
     return db.ingest(answers(), "s", count="people").event_tree("t")
 
 
+@pytest.fixture(scope="module")
+def unstaged() -> Iterator[tuple[Database, EventTree]]:
+    """Give the same tree, and its database, to all who are refused a staging of it."""
+    with cegdb.open() as db:
+        yield db, db.ingest(answers(), "s", count="people").event_tree("t")
+
+
 def given_priors(staged: StagedTree) -> dict[tuple[str, str], float]:
     edges = staged.stage_edges
     return {(row.stage, row.label): row.prior for row in edges.itertuples()}
@@ -372,8 +379,9 @@ def test_one_number_is_the_prior_of_every_label_and_wildcards_fit_all(tree: Even
     ],
 )
 def test_bad_priors_are_refused_and_nothing_is_left(
-    db: Database, tree: EventTree, prior: Any, said: str
+    unstaged: tuple[Database, EventTree], prior: Any, said: str
 ) -> None:
+    db, tree = unstaged
     with pytest.raises(StagingError, match=said):
         tree.learn_stages(prior=prior)
     assert len(db.stagings) == 0
@@ -514,8 +522,9 @@ def test_exact_says_that_it_is_the_optimum_and_no_method_is_better(db: Database)
     ],
 )
 def test_bad_settings_are_refused_before_any_work(
-    db: Database, tree: EventTree, wrong: dict[str, Any], said: str
+    unstaged: tuple[Database, EventTree], wrong: dict[str, Any], said: str
 ) -> None:
+    db, tree = unstaged
     with pytest.raises(StagingError, match=said):
         tree.learn_stages(**wrong)
     assert len(db.stagings) == 0

@@ -395,9 +395,10 @@ def test_those_who_stop_count_as_one_more_answer(db: Database) -> None:
 # -----------------------------------------------------------------------------
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "falls.duckdb"
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a file that all read, and nobody writes."""
+    path = tmp_path_factory.mktemp("small") / "falls.duckdb"
     with cegdb.open(path) as db:
         tree = falls(db)
         tree.set_stages({(): "root", ("north", "low"): "a", ("south", "low"): "a"}).to_ceg()

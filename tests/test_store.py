@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -41,19 +42,27 @@ if TYPE_CHECKING:
 
     from cegdb.api import ChainEventGraph, Database
 
-pytestmark = pytest.mark.usefixtures("from_nothing")
-
 SURVEY = "select i % 2 as x, i % 4 < 2 as y from range(8) as t(i)"
+# Where it is new files that are tested; the others have the template's schema.
+FROM_NOTHING = pytest.mark.usefixtures("from_nothing")
 NEEDS_FORK = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 LIMIT = 60  # seconds a child may take
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give the path of a database that holds one survey with all built on it."""
-    path = tmp_path / "falls.duckdb"
+    path = tmp_path_factory.mktemp("made") / "falls.duckdb"
     with cegdb.open(path) as db:
         whole(db, "falls")
+    return path
+
+
+@pytest.fixture
+def file(made: Path, tmp_path: Path) -> Path:
+    """Give the path of a copy of that database."""
+    path = tmp_path / "falls.duckdb"
+    shutil.copyfile(made, path)
     return path
 
 
@@ -236,6 +245,7 @@ def test_a_truncated_file_is_an_error_of_ours(file: Path, share: float) -> None:
     assert file.read_bytes() == content
 
 
+@FROM_NOTHING
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -259,6 +269,7 @@ def test_a_path_that_cannot_be_a_database_is_refused(
     assert list(tmp_path.iterdir()) == []
 
 
+@FROM_NOTHING
 @pytest.mark.parametrize(
     "name",
     ["temp", "system", "main", "memory", "survey", "select", "a'b\"c", "😀 x", "my_cegdb",
@@ -270,6 +281,7 @@ def test_any_other_name_of_a_file_works(tmp_path: Path, name: str) -> None:
         assert db.sql("select count(*) as n from cegdb.ceg_edges")["n"].item() == 4
 
 
+@FROM_NOTHING
 def test_settings_that_duckdb_refuses_leave_no_file(tmp_path: Path) -> None:
     settings: dict[str, Any]
     for settings in ({"threads": 0}, {"threads": -1}, {"memory_limit": "much"}):
@@ -289,6 +301,7 @@ def test_settings_that_duckdb_refuses_leave_no_file(tmp_path: Path) -> None:
 # -----------------------------------------------------------------------------
 
 
+@FROM_NOTHING
 @pytest.mark.parametrize(
     ("script", "message"),
     [
@@ -323,6 +336,7 @@ def test_a_file_of_a_newer_cegdb_is_refused(file: Path) -> None:
         assert caught.value.hint == "upgrade cegdb"
 
 
+@FROM_NOTHING
 def test_a_file_without_our_schema_is_not_made_ours_by_reading(tmp_path: Path) -> None:
     file = tmp_path / "plain.duckdb"
     duckdb.connect(file).close()
@@ -461,6 +475,7 @@ with cegdb.open(sys.argv[1]) as db:
 # -----------------------------------------------------------------------------
 
 
+@FROM_NOTHING
 def test_two_fresh_files_in_one_process_count_their_own_ids(tmp_path: Path) -> None:
     for name in ("a", "b"):
         with cegdb.open(tmp_path / f"{name}.duckdb") as db:
