@@ -9,10 +9,13 @@ import oracle
 import pandas as pd
 import pytest
 
+import cegdb
 from cegdb.errors import SurveyError, TreeError
 
 if TYPE_CHECKING:
-    from cegdb import Database, EventTree, StagedTree
+    from collections.abc import Iterator
+
+    from cegdb import Database, EventTree, StagedTree, Survey
 
 ROWS = """
     select * from (values
@@ -53,6 +56,13 @@ def wide_rows() -> list[dict[str, str | None]]:
     return rows + rows[:20] * 3
 
 
+@pytest.fixture(scope="module")
+def wide(wide_rows: list[dict[str, str | None]]) -> Iterator[tuple[Database, Survey]]:
+    """Give a survey of these rows, and its database, of which each test replaces the tree."""
+    with cegdb.open() as db:
+        yield db, db.ingest(pd.DataFrame(wide_rows, dtype=object), name="wide")
+
+
 @pytest.mark.parametrize(
     "settings",
     [
@@ -67,11 +77,13 @@ def wide_rows() -> list[dict[str, str | None]]:
     ids=str,
 )
 def test_sixty_variables_equal_the_oracle(
-    db: Database, wide_rows: list[dict[str, str | None]], settings: dict[str, Any]
+    wide: tuple[Database, Survey],
+    wide_rows: list[dict[str, str | None]],
+    settings: dict[str, Any],
 ) -> None:
-    frame = pd.DataFrame(wide_rows, dtype=object)
-    order = list(frame.columns)
-    tree = db.ingest(frame).event_tree(**settings)
+    db, survey = wide
+    order = list(wide_rows[0])
+    tree = survey.event_tree(**settings, replace=True)
     rows = [
         {name: oracle.BLANK if cell is None else cell for name, cell in row.items()}
         for row in wide_rows
@@ -81,10 +93,9 @@ def test_sixty_variables_equal_the_oracle(
     assert db.check() == []
 
 
-def test_sixty_variables_go_on_to_a_ceg(
-    db: Database, wide_rows: list[dict[str, str | None]]
-) -> None:
-    tree = db.ingest(pd.DataFrame(wide_rows, dtype=object)).event_tree(blank="structural")
+def test_sixty_variables_go_on_to_a_ceg(wide: tuple[Database, Survey]) -> None:
+    db, survey = wide
+    tree = survey.event_tree(blank="structural", replace=True)
     ceg = tree.learn_stages().to_ceg()
     assert len(ceg.positions) < len(tree.situations)
     assert db.check() == []
