@@ -9,6 +9,7 @@ import pytest
 from template import COPIED, MADE, clear
 
 import cegdb
+from cegdb.ahc import chance
 from cegdb.store import Store
 
 if TYPE_CHECKING:
@@ -33,6 +34,19 @@ def from_nothing() -> Iterator[None]:
     Store._connected = MADE
     yield
     Store._connected = COPIED
+
+
+@pytest.fixture(autouse=True)
+def _few_chances(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Simulate as few data sets for the number of false stages as for a large hyperstage.
+
+    The 200 for a small one take most of the time of the slower methods of learning. They
+    are left where the number itself is tested.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        if request.node.get_closest_marker("chance") is None:
+            patch.setattr(chance, "_MOST_RUNS", chance._FEWEST_RUNS)
+        yield
 
 
 @pytest.fixture

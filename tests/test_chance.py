@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from cegdb.api import Database, EventTree
 
+pytestmark = pytest.mark.chance
+
 ROWS = 1500
 N_SETS = {5: 300, 20: 150, 60: 60}
 SCORES = {"ahc": "log_marginal_likelihood", "bhc": "bic", "exact": "bic"}
