@@ -272,15 +272,30 @@ def test_a_failing_second_revision_leaves_the_first_as_it_was(
         assert shape(con) == before
 
 
-@pytest.mark.parametrize("revision", migrate.known_revisions()[:-1])
-def test_an_upgrade_goes_on_with_indexes_and_views_of_the_analyst(
-    tmp_path: Path, revision: str
-) -> None:
-    file = tmp_path / "falls.duckdb"
-    with cegdb.open(file) as db:
+EARLIER = migrate.known_revisions()[:-1]
+
+
+@pytest.fixture(scope="module")
+def earlier(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a folder with a file of each earlier revision that holds all kinds of objects."""
+    folder = tmp_path_factory.mktemp("earlier")
+    with cegdb.open(folder / "falls.duckdb") as db:
         survey = db.ingest("select i % 2 as x, 'u' as y from range(8) as t(i)", name="old")
         survey.event_tree().learn_stages().to_ceg()
-        migrate.upgrade(db._store._engine, revision)
+        for revision in reversed(EARLIER):
+            migrate.upgrade(db._store._engine, revision)
+            with db._store.reading() as con:
+                con.execute("checkpoint")
+            shutil.copyfile(folder / "falls.duckdb", folder / f"{revision}.duckdb")
+    return folder
+
+
+@pytest.mark.parametrize("revision", EARLIER)
+def test_an_upgrade_goes_on_with_indexes_and_views_of_the_analyst(
+    earlier: Path, tmp_path: Path, revision: str
+) -> None:
+    file = tmp_path / "falls.duckdb"
+    shutil.copyfile(earlier / f"{revision}.duckdb", file)
     with duckdb.connect(file) as con:
         query = "select {0}_name from duckdb_{0}s() where schema_name = 'cegdb'"
         names = [
@@ -308,6 +323,8 @@ def test_an_upgrade_goes_on_with_indexes_and_views_of_the_analyst(
         con.execute("insert into cegdb.child values (1)")
         with pytest.raises(duckdb.Error, match="across different schemas"):
             con.execute("create table child (id integer references cegdb.survey (survey_id))")
+        versions = rows_of(con, "from cegdb.alembic_version")
+        assert versions == [(revision,)]
     with cegdb.open(file) as db:
         assert db.check() == []
         for name, rows in before.items():
