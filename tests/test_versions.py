@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -22,13 +23,21 @@ OTHER = "CEGDB_OTHER_PYTHON"
 VERSION, MAKER = slice(12, 20), slice(52, 84)
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give a database of one survey, with all that is built on it."""
-    path = tmp_path / "falls.duckdb"
+    path = tmp_path_factory.mktemp("made") / "falls.duckdb"
     with cegdb.open(path) as db:
         survey = db.ingest("select i % 2 as x, i % 3 as y from range(12) as t(i)", name="falls")
         survey.event_tree().learn_stages().to_ceg()
+    return path
+
+
+@pytest.fixture
+def file(made: Path, tmp_path: Path) -> Path:
+    """Give a copy of that database."""
+    path = tmp_path / "falls.duckdb"
+    shutil.copyfile(made, path)
     return path
 
 
