@@ -796,7 +796,8 @@ def test_neither_row_order_nor_threads_change_a_byte(
 ) -> None:
     shuffled = chance.sample(table.rows, len(table.rows))
     first = everything(1, lambda db: all_kinds(ingest(db, *table)))
-    again = everything(8, lambda db: all_kinds(ingest(db, shuffled, table.order)))
+    threads = chance.choice((2, 8))
+    again = everything(threads, lambda db: all_kinds(ingest(db, shuffled, table.order)))
     assert again == first
 
 
@@ -821,8 +822,9 @@ def test_nor_do_they_where_the_work_is_shared_or_spilled(tmp_path: Path) -> None
     found = []
     for threads, order, memory_limit in (
         (1, "i", None),
-        (8, "hash(i)", None),
-        (1, "hash(i + 1)", "95MB"),
+        (2, "hash(i)", None),
+        (8, "hash(i + 1)", None),
+        (1, "i", "95MB"),
     ):
         file = tmp_path / f"{len(found)}.duckdb"
         with (
@@ -836,7 +838,7 @@ def test_nor_do_they_where_the_work_is_shared_or_spilled(tmp_path: Path) -> None
             assert n_vertices > 122_880
         assert (sum(sizes) > 0) == (memory_limit is not None)
         assert [item.name for item in tmp_path.glob(f"{file.name}?*")] == []
-    assert found == [found[0]] * 3
+    assert found == [found[0]] * 4
 
 
 @contextmanager
