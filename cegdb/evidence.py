@@ -429,6 +429,11 @@ _KINDS: Final[Mapping[str, type[Evidence]]] = {
 def from_json(value: object) -> Evidence:
     """Return evidence from its JSON values, or a mapping of variables to labels.
 
+    Raises
+    ------
+    QueryError
+        It is none, or the function that makes such evidence would refuse it.
+
     Examples
     --------
     >>> from_json(visits("w3").to_json()) == visits("w3")

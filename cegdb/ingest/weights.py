@@ -19,9 +19,8 @@ _WRITTEN: Final = r"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?"
 _MOST: Final = 10**18
 _AS_THEY_ARE: Final = (0.001, 1e6)
 """The smallest and the largest weight above 0 that are not scaled."""
-_KEPT: Final = (1e-5, 1e9)
+_KEPT: Final = (1e-4, 1e9)
 """The same of those that were: of squares, too, sums have 12 decimals and 26 digits before."""
-_MOST_TENS: Final = 200
 _NAMES: Final = ("weight", "weight_sq")
 
 
@@ -63,12 +62,12 @@ def weight_exponent(steps: Steps, settings: Settings, former: int | None) -> int
     else:
         tens = 7 - math.floor(math.log10(largest))
     low, high = (math.log10(bound) - tens for bound in _KEPT)
-    if math.log10(smallest) < low or math.log10(largest) > high or tens > _MOST_TENS:
+    if math.log10(smallest) < low or math.log10(largest) > high:
         beside = "" if former is None else ", beside those the survey has"
         raise SurveyError(
             f"{settings.weight!r} is between {smallest:g} and {largest:g}{beside}: such "
             "weights cannot be kept together",
-            hint="bring them to one scale (only their ratios matter), or next to 0 to 0",
+            hint="bring them to one scale (only their ratios matter), or set the tiniest to 0",
         )
     return tens
 
