@@ -102,13 +102,13 @@ class Compiled:
         QueryError
             The CEG does not ask it, or asks it at a position that asks another one too.
         """
+        self.refuse_mixed()
         names = [known.name for known in self.variables]
         if variable not in names:
             raise QueryError(
                 f"CEG {self.name!r} has no variable {variable!r}",
                 hint=near_ones(str(variable), names),
             )
-        self.refuse_mixed()
         return names.index(str(variable))
 
     def refuse_mixed(self) -> None:
