@@ -11,7 +11,7 @@ from cegdb.positions import Layer, Stop, merge_positions
 from cegdb.sqlfiles import Row, Steps
 from cegdb.stages.priors import edge_priors, has_priors, rule_of
 from cegdb.store import schema
-from cegdb.store.objects import (
+from cegdb.store.catalog import (
     claim_name,
     clear,
     insert_rows,

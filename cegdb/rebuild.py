@@ -17,11 +17,11 @@ from cegdb.errors import (
     is_one_of,
 )
 from cegdb.evidence import from_json, positions_of, with_positions
-from cegdb.query.conditioning import remake_conditioned
+from cegdb.inference.conditioned_ceg import remake_conditioned
 from cegdb.sqlfiles import Steps
 from cegdb.stages import remake_stages
 from cegdb.store import schema
-from cegdb.store.objects import Kind, drop_superseded, find, row, write
+from cegdb.store.catalog import Kind, drop_superseded, find, row, write
 from cegdb.tree import remake_tree
 
 if TYPE_CHECKING:

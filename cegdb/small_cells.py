@@ -14,7 +14,7 @@ import numpy as np
 
 from cegdb.errors import QueryError, listed
 from cegdb.sqlfiles import Steps
-from cegdb.store.objects import find, row
+from cegdb.store.catalog import find, row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from cegdb.store import Store
-    from cegdb.store.objects import Kind
+    from cegdb.store.catalog import Kind
 
     Flags = NDArray[np.bool_]
     Numbers = NDArray[np.int64]

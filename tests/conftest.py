@@ -9,7 +9,7 @@ import pytest
 from template import COPIED, MADE, clear
 
 import cegdb
-from cegdb.ahc import chance
+from cegdb.clustering import null_bootstrap
 from cegdb.store import Store
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def _few_chances(request: pytest.FixtureRequest) -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as patch:
         if request.node.get_closest_marker("chance") is None:
-            patch.setattr(chance, "_MOST_RUNS", chance._FEWEST_RUNS)
+            patch.setattr(null_bootstrap, "_MOST_RUNS", null_bootstrap._FEWEST_RUNS)
         yield
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from oracle import BLANK, Path
 
-from cegdb.query.compiled import NOT_APPLICABLE, Compiled, Variable
-from cegdb.query.propagation import Graph
+from cegdb.inference.compiled import NOT_APPLICABLE, Compiled, Variable
+from cegdb.inference.propagation import Graph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -15,11 +15,11 @@ from strategies import StagedSample, staged_trees
 from test_interventions import confounded  # noqa: F401
 
 from cegdb import evidence
+from cegdb.causal.adjustment import Question
 from cegdb.errors import QueryError
 from cegdb.evidence import All
-from cegdb.query.adjustment import Question
-from cegdb.query.asking import carried
-from cegdb.query.modular import MODULAR, PRIME, drawn, multiply
+from cegdb.independence.modular_arithmetic import MODULAR, PRIME, drawn, multiply
+from cegdb.inference.queries import carried
 
 if TYPE_CHECKING:
     from cegdb.api import ChainEventGraph, Database

@@ -9,9 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cegdb import ahc
-from cegdb.ahc import Merge, Penalised, Plan, agglomerate, interleave, log_marginal_likelihood
-from cegdb.ahc.chance import _count_merged
+from cegdb import clustering
+from cegdb.clustering import (
+    Merge,
+    Penalised,
+    Plan,
+    agglomerate,
+    interleave,
+    log_marginal_likelihood,
+)
+from cegdb.clustering.null_bootstrap import _count_merged
 
 # Dyadic and not, alike and skewed: sums of priors must not depend on the merge order.
 BASES = {
@@ -47,7 +54,7 @@ class Hyperstage:
         """Return the stages learnt, as lists of ids, by the interface of all methods."""
         order = np.argsort(self.ids)
         ids = self.ids[order]
-        situations = ahc.Hyperstage(
+        situations = clustering.Hyperstage(
             ids=ids,
             counts=self.counts[order],
             bases=self.bases,
@@ -56,7 +63,9 @@ class Hyperstage:
             answers=ids[:, None],
             unit=self.unit,
         )
-        return dict(zip(ids.tolist(), ahc.learn(situations, plan).stage.tolist(), strict=True))
+        return dict(
+            zip(ids.tolist(), clustering.learn(situations, plan).stage.tolist(), strict=True)
+        )
 
     def as_dict(self):
         return {

@@ -44,9 +44,9 @@ from cegdb.evidence import (
     takes,
     visits,
 )
-from cegdb.query.asking import condition, most_probable, n_paths, probability_of
-from cegdb.query.compiled import Variable
-from cegdb.query.propagation import Graph
+from cegdb.inference.compiled import Variable
+from cegdb.inference.propagation import Graph
+from cegdb.inference.queries import condition, most_probable, n_paths, probability_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

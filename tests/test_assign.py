@@ -253,8 +253,8 @@ def test_combinations_asked_in_parts_are_answered_alike(
         "if(i % 2 = 0, null, i % 3) as c from range(120) t(i)"
     )
     whole = ceg.assign(partly), ceg.complete(partly)
-    monkeypatch.setattr("cegdb.query.rowpasses._FIRST_BLOCK", 1)
-    monkeypatch.setattr("cegdb.query.rowpasses._LARGEST_BLOCK", 7)
+    monkeypatch.setattr("cegdb.inference.row_passes._FIRST_BLOCK", 1)
+    monkeypatch.setattr("cegdb.inference.row_passes._LARGEST_BLOCK", 7)
     parts = ceg.assign(partly), ceg.complete(partly)
     pd.testing.assert_frame_equal(parts[0].rows, whole[0].rows)
     pd.testing.assert_frame_equal(parts[0].places, whole[0].places)

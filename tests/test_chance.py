@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cegdb.ahc import Hyperstage, Plan, learn
+from cegdb.clustering import Hyperstage, Plan, learn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

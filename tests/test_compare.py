@@ -23,7 +23,7 @@ from strategies import StagedSample, staged_trees
 
 import cegdb
 from cegdb.cli import main
-from cegdb.compare.matching import match_stages
+from cegdb.compare.stage_matching import match_stages
 from cegdb.errors import StagingError, UnknownNameError
 
 if TYPE_CHECKING:

@@ -31,9 +31,10 @@ from surveys import NASTY, TEXTS, Rows, column, emptied, labels_of, rows_of, tra
 
 import cegdb
 from cegdb.errors import CegdbError, SurveyError
-from cegdb.ingest import csvfile, csvrows, csvtext, ingest
-from cegdb.ingest.csvfile import Reading
-from cegdb.ingest.sources import opened
+from cegdb.ingest import ingest
+from cegdb.ingest.csv import csv_file, decoding, records
+from cegdb.ingest.csv.csv_file import Reading
+from cegdb.ingest.files.sources import opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,11 +54,11 @@ def read(db: Database, file: Path, **told: Any) -> Survey:
     return db.surveys["s"]
 
 
-def reader_of(file: Path, **told: Any) -> csvfile.Reader:
+def reader_of(file: Path, **told: Any) -> csv_file.Reader:
     """Return what is found out about a file."""
-    compression = csvfile.compression_of(file.read_bytes()[:4])
+    compression = csv_file.compression_of(file.read_bytes()[:4])
     with ExitStack() as scratch:
-        return csvfile.reader(file, scratch, Reading(**told), compression)
+        return csv_file.reader(file, scratch, Reading(**told), compression)
 
 
 def zstd(content: bytes) -> bytes:
@@ -182,8 +183,8 @@ def test_blank_lines_between_rows_are_told_however_a_file_is_read(
     told: dict[str, Any],
 ) -> None:
     file = written(tmp_path, end.join(lines))
-    for chunk in (csvrows._CHUNK, 3):
-        monkeypatch.setattr(csvrows, "_CHUNK", chunk)
+    for chunk in (records._CHUNK, 3):
+        monkeypatch.setattr(records, "_CHUNK", chunk)
         survey = read(db, file, **told)
         assert survey.receipt["notes"] == ([note] if note else [])
         assert survey.receipt["rows_read"] == 2
@@ -225,14 +226,14 @@ def test_a_header_longer_than_what_is_sniffed_is_read_whole(
 ) -> None:
     names = [f"question_{i}" for i in range(15_000)]
     file = written(tmp_path, ",".join(names) + "\n" + ",".join("a" * 15_000) + "\n")
-    assert file.stat().st_size > csvtext.SNIFFED
+    assert file.stat().st_size > decoding.SNIFFED
     survey = db.ingest(file, columns=["question_14999", "question_5"])
     assert labels_of(survey) == {"question_14999": {"a": 1}, "question_5": {"a": 1}}
     file = written(tmp_path, '"' + "x" * 100_000 + '\n",y\na,b\n')
     assert list(labels_of(db.ingest(file))) == ["x" * 100_000 + "\n", "y"]
 
 
-@pytest.mark.parametrize("size", range(csvtext.SNIFFED - 8, csvtext.SNIFFED + 4))
+@pytest.mark.parametrize("size", range(decoding.SNIFFED - 8, decoding.SNIFFED + 4))
 def test_a_letter_cut_where_sniffing_ends_is_still_a_letter(
     db: Database, tmp_path: Path, size: int
 ) -> None:
@@ -648,7 +649,7 @@ def test_without_the_reader_of_zst_the_error_says_what_to_install(
     def absent(name: str) -> None:
         raise ModuleNotFoundError(name)
 
-    monkeypatch.setattr(csvtext.importlib, "import_module", absent)
+    monkeypatch.setattr(decoding.importlib, "import_module", absent)
     with pytest.raises(SurveyError, match="is compressed with Zstandard") as caught:
         db.ingest(written(tmp_path, b"\x28\xb5\x2f\xfd"))
     assert 'pip install "cegdb[survey]"' in str(caught.value.hint)
@@ -660,7 +661,7 @@ def test_no_room_for_a_copy_is_told(
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(csvtext.shutil, "copyfileobj", full)
+    monkeypatch.setattr(decoding.shutil, "copyfileobj", full)
     with pytest.raises(SurveyError, match=r"there is no room in .* for a UTF-8 copy") as caught:
         db.ingest(written(tmp_path, gzip.compress(b"x\na\n")))
     assert "TMPDIR" in str(caught.value.hint)
@@ -1009,7 +1010,7 @@ FILES = list(whole_files())
 
 def rows_read(
     con: duckdb.DuckDBPyConnection, file: Path, reading: Reading
-) -> tuple[csvfile.Reader | None, Rows]:
+) -> tuple[csv_file.Reader | None, Rows]:
     """Return what DuckDB reads of a file, without the rest of ingest."""
     with opened(con, file, reading) as relation:
         try:
@@ -1019,7 +1020,7 @@ def rows_read(
         except duckdb.Error as error:
             if relation.csv is None:
                 raise SurveyError("Parquet") from error
-            raise csvfile.explain(con, relation.csv, str(error)) from None
+            raise csv_file.explain(con, relation.csv, str(error)) from None
         return relation.csv, Counter(rows)
 
 

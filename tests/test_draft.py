@@ -19,7 +19,7 @@ from surveys import NASTY, TEXTS, emptied, labels_of, rows_of, written
 import cegdb
 from cegdb.cli import main
 from cegdb.errors import SurveyError
-from cegdb.ingest.codebook import load_codebook
+from cegdb.ingest.codebook.codebook import load_codebook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from cegdb.errors import SurveyError
-from cegdb.ingest.excel import chunks, describe
+from cegdb.ingest.files.excel import chunks, describe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,7 +22,7 @@ import cegdb
 from cegdb import graphs
 from cegdb.cli import main
 from cegdb.errors import GraphError, QueryError
-from cegdb.graphs.xml import node_label
+from cegdb.graphs.xml_formats import node_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,11 +9,11 @@ import subprocess
 import pytest
 from test_graphs import HOSTILE, MARKUP, QUOTES, fan, tree
 
-from cegdb.figures import graph_figure, to_tikz
-from cegdb.figures.captions import graph_caption
-from cegdb.figures.tikz import tex
 from cegdb.graphs import ceg_graph
 from cegdb.graphs.layout import layout
+from cegdb.pictures import graph_figure, to_tikz
+from cegdb.pictures.captions import graph_caption
+from cegdb.pictures.tikz import tex
 
 pytest.importorskip("pygraphviz")
 pytest.importorskip("matplotlib")

@@ -13,10 +13,10 @@ import pytest
 
 from cegdb import graphs
 from cegdb.errors import GraphError, MissingExtraError
-from cegdb.figures import draw, svg
 from cegdb.graphs import ceg_graph, to_dot, tree_graph, write_graph
-from cegdb.graphs.placing import graphviz
-from cegdb.graphs.xml import node_label
+from cegdb.graphs.graphviz import graphviz
+from cegdb.graphs.xml_formats import node_label
+from cegdb.pictures import draw, svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -26,11 +26,11 @@ from cegdb.cli import main
 from cegdb.demo import DEMOS
 from cegdb.errors import CegdbError, QueryError
 from cegdb.evidence import likelihood, takes, visits
-from cegdb.query.compiled import Compiled
-from cegdb.query.explaining import explain
-from cegdb.query.independence import independence
-from cegdb.query.modular import PRIME, minus, multiply, total
-from cegdb.query.propagation import Graph
+from cegdb.independence.modular_arithmetic import PRIME, minus, multiply, total
+from cegdb.independence.separation import independence
+from cegdb.inference.compiled import Compiled
+from cegdb.inference.propagation import Graph
+from cegdb.report.explanation import explain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -512,7 +512,7 @@ def test_a_ceg_of_more_paths_than_a_double_holds_is_asked_too() -> None:
         (),
         np.tile([0, 1], n),
     )
-    from cegdb.query.cuts import useful_cuts
+    from cegdb.independence.cuts import useful_cuts
 
     found = useful_cuts(ceg, {})
     assert [cut.kind for cut in found] == ["position"] * (n - 1)

@@ -18,13 +18,13 @@ from strategies import StagedSample, staged_trees
 
 import cegdb
 from cegdb import evidence
+from cegdb.causal.effects import drawn_outcomes, interventions, outcomes
+from cegdb.causal.interventions import intervene, refuse_later, untouched
 from cegdb.cli import main
 from cegdb.errors import QueryError
 from cegdb.evidence import All, answers
-from cegdb.query.asking import condition, distribution, probability_of
-from cegdb.query.automata import always
-from cegdb.query.effects import drawn_outcomes, interventions, outcomes
-from cegdb.query.interventions import intervene, refuse_later, untouched
+from cegdb.inference.automata import always
+from cegdb.inference.queries import condition, distribution, probability_of
 
 if TYPE_CHECKING:
     from pathlib import Path

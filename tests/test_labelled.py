@@ -18,8 +18,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from cegdb.errors import SurveyError
-from cegdb.ingest import _readstat
-from cegdb.ingest.labelled import chunks, describe, format_of
+from cegdb.ingest.files import _readstat
+from cegdb.ingest.files.labelled import chunks, describe, format_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,7 +19,7 @@ import cegdb
 from cegdb.cli import main
 from cegdb.cli.output import working
 from cegdb.errors import StoreError, SurveyError
-from cegdb.ingest import places
+from cegdb.ingest.coding import cell_codes
 from cegdb.sqlfiles import Steps
 from cegdb.store.progress import Progress
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def by_places(monkeypatch: pytest.MonkeyPatch) -> None:
     """Treat every source as a large one."""
     for limit in ("_SMALL", "_FEW_LINES"):
-        monkeypatch.setattr(places, limit, -1)
+        monkeypatch.setattr(cell_codes, limit, -1)
 
 
 CELLS = st.one_of(st.none(), NASTY, TEXTS)
@@ -49,8 +49,8 @@ def test_any_cells_coded_by_places_are_those_read(
     expected = Counter(tuple(cell or None for cell in row) for row in rows)
     with pytest.MonkeyPatch.context() as patch, cegdb.open() as db:
         for limit in ("_SMALL", "_FEW_LINES"):
-            patch.setattr(places, limit, -1)
-        patch.setattr(places, "_MOST_TEXTS", most_texts)
+            patch.setattr(cell_codes, limit, -1)
+        patch.setattr(cell_codes, "_MOST_TEXTS", most_texts)
         survey = db.ingest(pd.DataFrame(rows, columns=["a", "b", "c"], dtype=object))
         assert rows_of(db, survey) == expected
         survey.append(pd.DataFrame(rows, columns=["a", "b", "c"], dtype=object))
@@ -89,7 +89,7 @@ def test_counting_is_the_same_for_few_columns_and_for_many(n_columns: int) -> No
     con = duckdb.connect()
     con.execute("create table t as select i, 'v' || i % 3 as v from range(10) as r(i)")
     cells = {i: f"case when i % {i} = 0 then v end" for i in range(1, n_columns + 1)}
-    rows = con.execute(places.counting(cells, "t", "2")).fetchall()
+    rows = con.execute(cell_codes.counting(cells, "t", "2")).fetchall()
     found = {(ordinal, cell): n for ordinal, cell, n in rows}
     assert len(found) == len(rows)
     values = [(i, f"v{i % 3}") for i in range(10)]
@@ -105,7 +105,7 @@ def test_few_grouping_sets_are_used_where_memory_is_scarce(limit: str) -> None:
         steps.execute("set threads = 2")
         steps.execute(f"set memory_limit = '{limit}'")
         expected = {"1023KB": 0, "75MB": 5, "1GB": 79, "2TB": 100}
-        assert places.sets_in_memory(steps) == expected[limit]
+        assert cell_codes.sets_in_memory(steps) == expected[limit]
 
 
 def test_a_select_that_gives_other_rows_each_time_is_read_once() -> None:
@@ -138,13 +138,13 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
 ) -> None:
     file = tmp_path / "s.csv"
     file.write_text("q\nyes\nno\n", encoding="utf-8")
-    find = places._find_texts
+    find = cell_codes._find_texts
 
     def find_then_change(*given: object) -> None:
         find(*given)  # type: ignore[arg-type]
         file.write_text("q\nyes\nno\nmaybe\n", encoding="utf-8")
 
-    monkeypatch.setattr(places, "_find_texts", find_then_change)
+    monkeypatch.setattr(cell_codes, "_find_texts", find_then_change)
     with cegdb.open() as db, pytest.raises(SurveyError, match="changed while it was read"):
         db.ingest(file)
 

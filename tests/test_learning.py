@@ -581,9 +581,9 @@ def test_every_setting_is_recorded_and_learns_the_same_again(
 def test_auto_tells_what_it_did_and_how_far_from_exact_it_is(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cegdb.ahc.learning.LARGE", 30)
-    monkeypatch.setattr("cegdb.ahc.learning._CELLS", 20)
-    monkeypatch.setattr("cegdb.ahc.learning._SAMPLE", 40)
+    monkeypatch.setattr("cegdb.clustering.methods.LARGE", 30)
+    monkeypatch.setattr("cegdb.clustering.methods._CELLS", 20)
+    monkeypatch.setattr("cegdb.clustering.methods._SAMPLE", 40)
     frame = pd.DataFrame(
         [
             (f"a{i}", label, 50 + (i * 37) % 41 if label == "x" else 60 + (i * 53) % 47)
@@ -599,7 +599,7 @@ def test_auto_tells_what_it_did_and_how_far_from_exact_it_is(
     assert abs(loss) < 5
     assert 0 < len(rough.merges) <= 20
     assert db.check() == []
-    monkeypatch.setattr("cegdb.ahc.learning.LARGE", 100)
+    monkeypatch.setattr("cegdb.clustering.methods.LARGE", 100)
     assert "exact: no hyperstage was large enough" in tree.learn_stages(method="auto").summary
 
 

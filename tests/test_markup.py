@@ -7,7 +7,7 @@ import html
 import pytest
 from markdown_it import MarkdownIt
 
-from cegdb import markup
+from cegdb.render import markup
 
 TEXTS = [
     "a & b &amp; c &#35; d",

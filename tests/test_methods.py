@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 
-from cegdb.ahc import Hyperstage, Marginal, Penalised
-from cegdb.ahc.backward import bj, csbhc, fbhc, share_distances
-from cegdb.ahc.climbing import climb
-from cegdb.ahc.clusters import hclust, kmeans
-from cegdb.ahc.segments import optimum
+from cegdb.clustering import Hyperstage, Marginal, Penalised
+from cegdb.clustering.backward import bj, csbhc, fbhc, share_distances
+from cegdb.clustering.hill_climbing import climb
+from cegdb.clustering.segmentation import optimum
+from cegdb.clustering.share_clustering import hclust, kmeans
 
 NAMES = (
     "Asym",

@@ -14,7 +14,9 @@ from ahc_oracle import log_marginal_likelihood, merged
 from click.testing import CliRunner
 
 import cegdb
-from cegdb.ahc.ordering import (
+from cegdb.cli import main
+from cegdb.errors import CegdbError, StagingError, SurveyError, TreeError
+from cegdb.orders.order_ranking import (
     count_orders,
     down_sets,
     insert_variables,
@@ -23,14 +25,12 @@ from cegdb.ahc.ordering import (
     rank_orders,
     steps_of,
 )
-from cegdb.cli import main
-from cegdb.errors import CegdbError, StagingError, SurveyError, TreeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cegdb.api import Database, Survey
-    from cegdb.api.orders import OrderSearch
+    from cegdb.api.order_search import OrderSearch
 
 
 @pytest.fixture(scope="module")
@@ -417,13 +417,13 @@ def test_many_orders_are_counted_and_the_best_hundred_shown(db: Database) -> Non
 def test_auto_is_greedy_where_exact_would_take_long(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cegdb.stages.orders._AUTO_SITUATIONS", 10)
+    monkeypatch.setattr("cegdb.orders.search._AUTO_SITUATIONS", 10)
     survey = ingested(db, random_rows(12, [2] * 4, 60))
     assert survey.search_orders().settings["search"] == "greedy"
     assert survey.search_orders(search="exact").settings["search"] == "exact"
     chain = survey.search_orders(before=[("a", "b"), ("b", "c"), ("c", "d")])
     assert chain.settings["search"] == "greedy"
-    monkeypatch.setattr("cegdb.stages.orders._MOST_SETS", 10)
+    monkeypatch.setattr("cegdb.orders.search._MOST_SETS", 10)
     assert survey.search_orders().settings["search"] == "greedy"
     with pytest.raises(TreeError, match="more than 10 sets of the 4 variables"):
         survey.search_orders(search="exact")
@@ -434,8 +434,8 @@ def test_tables_too_large_to_keep_are_summed_again(
 ) -> None:
     survey = ingested(db, random_rows(13, [2, 3, 2, 2], 200))
     expected = scores_of(survey.search_orders())
-    monkeypatch.setattr("cegdb.stages.local._MOST_CELLS", 50)
-    monkeypatch.setattr("cegdb.stages.local._LIMIT", 6)
+    monkeypatch.setattr("cegdb.orders.order_scores._MOST_CELLS", 50)
+    monkeypatch.setattr("cegdb.orders.order_scores._LIMIT", 6)
     assert scores_of(survey.search_orders()) == expected
 
 
@@ -477,7 +477,7 @@ def test_bad_settings_are_refused_before_any_work(
     message: str,
 ) -> None:
     survey = ingested(db, random_rows(14, [2, 2, 2], 50))
-    monkeypatch.setattr("cegdb.ahc.learn", None)
+    monkeypatch.setattr("cegdb.clustering.learn", None)
     with pytest.raises(error, match=message):
         survey.search_orders(**settings)  # type: ignore[arg-type]
 

@@ -14,7 +14,7 @@ from strategies import staged_trees
 
 from cegdb.errors import GraphError
 from cegdb.graphs import MAX_DRAWN_EDGES, to_dot
-from cegdb.query import overview as room
+from cegdb.graphs import overview as room
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from strategies import StagedSample
 
     from cegdb.api import Database, StagedTree
-    from cegdb.graphs.convert import Graph
+    from cegdb.graphs.networkx_graphs import Graph
 
 HOSTILE = [
     "<b>",
@@ -373,7 +373,7 @@ def test_hostile_labels_stay_as_they_are(db: Database, tmp_path: Path) -> None:
     assert 'style="rounded,dashed"' in to_dot(graph)
     pytest.importorskip("pygraphviz")
     pytest.importorskip("matplotlib")
-    from cegdb.figures import draw
+    from cegdb.pictures import draw
 
     assert draw(graph, tmp_path / "hostile.svg").stat().st_size > 1_000
 

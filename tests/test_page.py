@@ -16,9 +16,9 @@ import pytest
 import cegdb
 from cegdb.errors import CegdbError, GraphError, QueryError
 from cegdb.evidence import takes, visits
-from cegdb.report.page import assembly
-from cegdb.report.page.model import page_model
-from cegdb.report.page.reading import Limits
+from cegdb.report.page import html
+from cegdb.report.page.page_data import page_model
+from cegdb.report.page.page_reader import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -87,11 +87,11 @@ def embedded(text: str) -> dict[str, Any]:
 
 
 def test_the_library_is_the_release_that_is_recorded() -> None:
-    version, digest = assembly.CYTOSCAPE
-    library = assembly._text("cytoscape.min.js")
+    version, digest = html.CYTOSCAPE
+    library = html._text("cytoscape.min.js")
     assert hashlib.sha256(library.encode()).hexdigest() == digest
     assert re.findall(r'version="([\d.]+)"', library) == [version]
-    assert "The Cytoscape Consortium" in assembly._text("cytoscape.LICENSE")
+    assert "The Cytoscape Consortium" in html._text("cytoscape.LICENSE")
 
 
 def test_a_page_is_the_same_bytes_and_runs_its_own_two_scripts_only(
@@ -563,7 +563,7 @@ def test_a_page_of_a_part_tells_of_all_that_it_draws(
     opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     few = Limits(edges=12, overview=12, rows=30, situations=1)
-    monkeypatch.setattr("cegdb.report.page.reading.Limits", lambda: few)
+    monkeypatch.setattr("cegdb.report.page.page_reader.Limits", lambda: few)
     page = opened("gated")
     assert page.locator("#notices .notice").count() == 2
     page.get_by_title("z = u", exact=True).click()

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cegdb import ahc
+from cegdb import clustering
 from cegdb.demo import DEMOS
 
 if TYPE_CHECKING:
@@ -282,9 +282,9 @@ def test_w4_3_the_death_tree(db: Database) -> None:
 def test_w6_1_bayes_factors(one: Any, other: Any, factor: float) -> None:
     n, ones = np.array([one, other, np.add(one, other)]), np.ones((2, 2))
     prior = np.vstack([ones, ones.sum(axis=0)])
-    score = ahc.log_marginal_likelihood(n, prior)
+    score = clustering.log_marginal_likelihood(n, prior)
     assert exp(score[2] - score[0] - score[1]) == pytest.approx(factor, rel=1e-12)
-    merges = ahc.agglomerate(n[:2], ones[:1], np.ones((2, 1), int), np.arange(2))
+    merges = clustering.agglomerate(n[:2], ones[:1], np.ones((2, 1), int), np.arange(2))
     if factor > 1:
         assert merges == [(0, 1, pytest.approx(log(factor), rel=1e-12))]
     else:
@@ -292,7 +292,7 @@ def test_w6_1_bayes_factors(one: Any, other: Any, factor: float) -> None:
 
 
 def test_w6_1_the_score_of_three_and_one() -> None:
-    (score,) = ahc.log_marginal_likelihood(np.array([[3, 1]]), np.ones((1, 2)))
+    (score,) = clustering.log_marginal_likelihood(np.array([[3, 1]]), np.ones((1, 2)))
     assert score == pytest.approx(log(1 / 20), rel=1e-12)
     assert score == pytest.approx(-2.995732, abs=5e-7)
 

@@ -15,17 +15,22 @@ from hypothesis import strategies as st
 import cegdb
 from cegdb.demo import DEMOS
 from cegdb.errors import GraphError, QueryError, StagingError
-from cegdb.figures.plots import cut_back, grow
-from cegdb.query.plotted import Overlap, matched_stages, read_position_flow, read_stage_flow
-from cegdb.query.plottedmerges import Joined
-from cegdb.stages.continuing import continue_merging
+from cegdb.pictures.further_merges import continue_merging
+from cegdb.pictures.merge_data import Joined
+from cegdb.pictures.plot_data import (
+    Overlap,
+    matched_stages,
+    read_position_flow,
+    read_stage_flow,
+)
+from cegdb.pictures.plots import cut_back, grow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from cegdb.api import Database, StagedTree
-    from cegdb.figures import Picture
+    from cegdb.pictures import Picture
 
 pytest.importorskip("matplotlib", reason="plots need the extra draw")
 

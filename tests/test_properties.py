@@ -30,7 +30,7 @@ from strategies import SurveyTable, death_tree, staged_trees, survey_tables, tre
 
 import cegdb
 import cegdb.demo
-import cegdb.tree.paths
+import cegdb.tree.path_codes
 from cegdb.errors import TreeError
 
 if TYPE_CHECKING:
@@ -247,7 +247,7 @@ def test_an_event_tree_is_the_oracles(
     # Codes that must stay below the limit start again from dense ids now and then.
     refusal = None
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cegdb.tree.paths, "_LIMIT", limit)
+        patch.setattr(cegdb.tree.path_codes, "_LIMIT", limit)
         try:
             survey.event_tree(**given_options, replace=True)
         except TreeError as error:
@@ -303,7 +303,7 @@ def test_every_kind_of_cell_under_every_setting(db: Database, sound: Sound, blan
         tree = oracle.event_tree(*table, levels=levels, **options)
         for limit in (2, 100):
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(cegdb.tree.paths, "_LIMIT", limit)
+                patch.setattr(cegdb.tree.path_codes, "_LIMIT", limit)
                 survey.event_tree(f"{name} {limit}", **options)
             assert same_tree(db, tree, f"{name} {limit}"), options
     sound(db)
@@ -353,9 +353,9 @@ def test_full_leaves_alone_where_an_added_path_says_not_applicable(db: Database)
 
 def test_a_tree_whose_rows_are_all_left_out_is_a_root(db: Database, sound: Sound) -> None:
     rows: list[tuple[Row, int]] = [({"X": MISS, "Y": "n"}, 4)]
-    for limit in (cegdb.tree.paths._LIMIT, 2):
+    for limit in (cegdb.tree.path_codes._LIMIT, 2):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(cegdb.tree.paths, "_LIMIT", limit)
+            patch.setattr(cegdb.tree.path_codes, "_LIMIT", limit)
             tree = ingest(db, rows, ["X", "Y"]).event_tree(missing_policy="complete")
         assert same_tree(db, oracle.event_tree(rows, ["X", "Y"], missing_policy="complete"))
         ceg = tree.learn_stages().to_ceg()

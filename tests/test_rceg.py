@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import r_reference as r
 
-from cegdb.ahc import Hyperstage, Marginal, Plan, learn, total_score
+from cegdb.clustering import Hyperstage, Marginal, Plan, learn, total_score
 
 if TYPE_CHECKING:
     from pathlib import Path

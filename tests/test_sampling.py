@@ -20,8 +20,8 @@ from cegdb.cli import main
 from cegdb.demo import DEMOS
 from cegdb.errors import QueryError
 from cegdb.evidence import All
-from cegdb.query.asking import condition
-from cegdb.query.sampling import sample as draw
+from cegdb.inference.queries import condition
+from cegdb.inference.sampling import sample as draw
 
 if TYPE_CHECKING:
     from pathlib import Path

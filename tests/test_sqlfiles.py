@@ -65,7 +65,7 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
         return original(self, step, params)
 
     monkeypatch.setattr(Steps, "_run", execute)
-    monkeypatch.setattr("cegdb.tree.paths._LIMIT", 50)
+    monkeypatch.setattr("cegdb.tree.path_codes._LIMIT", 50)
     rows = ", ".join(
         f"('{a}', {b}, '{c}', 1.5)"
         for a in "uv"
@@ -100,7 +100,7 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
         staged.to_ceg(stop="baseline")
         with monkeypatch.context() as narrow:
             narrow.setattr("cegdb.positions._BITS", 1)
-            narrow.setattr("cegdb.report.words.telling.MOST_COMPARED", 1)
+            narrow.setattr("cegdb.report.words.report_data.MOST_COMPARED", 1)
             staged.to_ceg().in_words()
         tree.learn_stages(method="csbhc", prior="path", hyperstages="paper")
         tree.set_stages({}, prior={("u",): 1.5}).to_ceg()

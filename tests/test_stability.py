@@ -16,13 +16,14 @@ from scipy.optimize import brentq
 from scipy.stats import binomtest, chi2
 
 import cegdb
-from cegdb.ahc import chance
 from cegdb.cli import main
+from cegdb.clustering import null_bootstrap
 from cegdb.errors import StagingError, StaleError, StoreError
 from cegdb.sqlfiles import Steps
-from cegdb.stages import bootstrap, naming
-from cegdb.stages import intervals as intervals_room
-from cegdb.stages.relearning import read_relearning
+from cegdb.stability import bootstrap
+from cegdb.stability import intervals as intervals_room
+from cegdb.stability.relearning import read_relearning
+from cegdb.stages import situation_names
 from cegdb.store import migrate
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cegdb.api import Database, EventTree, StagedTree
-    from cegdb.stages.relearning import Relearning
+    from cegdb.stability.relearning import Relearning
 
     Sound = Callable[[Database], None]
 
@@ -54,8 +55,8 @@ SKIPPED = (
 @pytest.fixture(autouse=True)
 def _few_null_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep the null bootstrap of each learning short: it is not what is tested here."""
-    monkeypatch.setattr(chance, "_MOST_RUNS", 2)
-    monkeypatch.setattr(chance, "_FEWEST_RUNS", 2)
+    monkeypatch.setattr(null_bootstrap, "_MOST_RUNS", 2)
+    monkeypatch.setattr(null_bootstrap, "_FEWEST_RUNS", 2)
 
 
 def planted(db: Database, **settings: Any) -> EventTree:
@@ -498,7 +499,7 @@ def test_what_cannot_be_relearnt_is_refused(
 def test_a_large_frame_to_start_from_is_refused(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(naming, "_MOST_RECORDED", 2)
+    monkeypatch.setattr(situation_names, "_MOST_RECORDED", 2)
     rows = "select vertex_id, 's' as stage from cegdb.vertices where variable = 'b'"
     staged = planted(db).learn_stages("large", initial=rows)
     staged.stability(runs=1)

@@ -32,7 +32,7 @@ from cegdb.errors import (
     SurveyError,
     UnknownNameError,
 )
-from cegdb.stages import making as stages_room
+from cegdb.stages import build as stages_room
 from cegdb.store import Store, schema
 
 if TYPE_CHECKING:

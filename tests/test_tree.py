@@ -220,7 +220,7 @@ def test_missing_answers_are_told_by_variable_and_history(db: Database) -> None:
 def test_histories_are_told_across_chunks_of_variables(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cegdb.tree.paths._LIMIT", 30)
+    monkeypatch.setattr("cegdb.tree.path_codes._LIMIT", 30)
     rows = """
         select * from (values
             ('y', 'a', 'u', 'p', 6), ('y', 'a', 'v', null, 3), ('n', 'b', null, 'p', 8)

@@ -705,7 +705,7 @@ def test_what_is_given_as_a_frame_is_given_again_by_its_paths(
     is_large: bool,
 ) -> None:
     if is_large:
-        monkeypatch.setattr("cegdb.stages.naming._MOST_RECORDED", 1)
+        monkeypatch.setattr("cegdb.stages.situation_names._MOST_RECORDED", 1)
     survey = db.ingest(frame(OLD, "A", "B"), name="s")
     tree = survey.event_tree()
     given_frame = pd.DataFrame({"vertex_id": [1, 2], "stage": ["u", "u"]})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import pandas as pd
 import pytest
 
-from cegdb.ahc import Method
+from cegdb.clustering import Method
 from cegdb.errors import StagingError, SurveyError
 
 if TYPE_CHECKING:

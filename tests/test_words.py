@@ -18,14 +18,14 @@ import cegdb
 from cegdb.cli import main
 from cegdb.demo import DEMOS
 from cegdb.errors import CegdbError, GraphError, QueryError, StagingError
-from cegdb.report.words.comparing import compared, disagreements
-from cegdb.report.words.telling import read
+from cegdb.report.words.comparison import compared, disagreements
+from cegdb.report.words.report_data import read
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from cegdb.api import ChainEventGraph, Database
-    from cegdb.report.words.situations import Group
+    from cegdb.report.words.situation_words import Group
 
 FORMS: Any = ("plain", "paper", "analyst")
 TAGS = {
@@ -399,7 +399,7 @@ def test_a_ceg_given_evidence_is_told_without_intervals(db: Database) -> None:
 def test_many_situations_are_told_by_example(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cegdb.report.words.telling.MOST_COMPARED", 1)
+    monkeypatch.setattr("cegdb.report.words.report_data.MOST_COMPARED", 1)
     text = chds(db).in_words()
     assert "with one further combination of answers" in text
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cegdb.api.chain_event_graph import ChainEventGraph
 from cegdb.api.database import Collection, Database
-from cegdb.api.graph import ChainEventGraph
-from cegdb.api.orders import OrderSearch
-from cegdb.api.staging import StagedTree
+from cegdb.api.event_tree import EventTree
+from cegdb.api.order_search import OrderSearch
+from cegdb.api.reports import cite
+from cegdb.api.staged_tree import StagedTree
 from cegdb.api.survey import Survey
-from cegdb.api.tree import EventTree
-from cegdb.api.worded import cite
 from cegdb.store import Store
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cegdb.api.asked import Askable
-from cegdb.api.effects import Adjustment, Effect
+from cegdb.api.base import Named
+from cegdb.api.effect import Adjustment, Effect
+from cegdb.api.inference import Askable
 from cegdb.api.intervened import Intervened, actions_of
-from cegdb.api.named import Named
 from cegdb.errors import QueryError, is_number, items_of
 from cegdb.evidence import All, answers, evidence_of
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from cegdb.causal.interventions import Absent, Intervention
     from cegdb.evidence import Asked
-    from cegdb.query.interventions import Absent, Intervention
 
 
 class Causal(Named, Askable):
@@ -78,15 +78,15 @@ class Causal(Named, Askable):
         ...     round(treated.probability(y=True), 4), treated.intervention
         (0.2561, 'x = 1')
         """
-        from cegdb.query import asking
-        from cegdb.query import interventions as room
+        from cegdb.causal import interventions as room
+        from cegdb.inference import queries
 
         made = room.intervene(self._untouched(), actions_of(actions, labels), absent)
-        return Intervened(self._graph(), made, asking.condition(made.ceg, All(())))
+        return Intervened(self._graph(), made, queries.condition(made.ceg, All(())))
 
     def _untouched(self) -> Intervention:
         """Return the CEG with nothing set; refuse one that is conditioned."""
-        from cegdb.query import interventions as room
+        from cegdb.causal import interventions as room
 
         if self._row()["staging_id"] is None:
             raise QueryError(
@@ -139,8 +139,8 @@ class Causal(Named, Askable):
         """
         import pandas as pd
 
-        from cegdb.query import asking
-        from cegdb.query import interventions as room
+        from cegdb.causal import interventions as room
+        from cegdb.inference import queries
 
         ceg = self._untouched().ceg
         place = ceg.place(treatment)
@@ -149,7 +149,7 @@ class Causal(Named, Askable):
         labels = room.levels_of(ceg, place, _listed(between))
         group = _group(given)
         room.refuse_later(ceg, place, group)
-        under = asking.condition(ceg, group)
+        under = queries.condition(ceg, group)
         passed = np.bincount(under.product.node, under.smoothed, ceg.graph.n_nodes).astype(
             float
         )
@@ -225,11 +225,11 @@ class Causal(Named, Askable):
         """
         import pandas as pd
 
-        from cegdb.query import asking
-        from cegdb.query import effects as effects_room
-        from cegdb.query import interventions as room
-        from cegdb.query.compiled import NOT_APPLICABLE
-        from cegdb.query.sampling import checked_seed
+        from cegdb.causal import effects as effects_room
+        from cegdb.causal import interventions as room
+        from cegdb.inference import queries
+        from cegdb.inference.compiled import NOT_APPLICABLE
+        from cegdb.inference.sampling import checked_seed
 
         effects_room.checked_draws(level, draws)
         seed = checked_seed(seed)
@@ -267,8 +267,8 @@ class Causal(Named, Askable):
                 "observed": found.seen[1:] - found.seen[0],
             }
         )
-        under = asking.condition(ceg, group)
-        lacks = asking.probability_of(under, answers({treatment: NOT_APPLICABLE}))
+        under = queries.condition(ceg, group)
+        lacks = queries.probability_of(under, answers({treatment: NOT_APPLICABLE}))
         told = (
             f"{100 * level:.4g} % intervals: {draws:,} draws from the Dirichlet posterior of "
             f"each stage (seed {seed}), given the staging, so too narrow where it was learnt "
@@ -356,15 +356,15 @@ class Causal(Named, Askable):
         """
         import pandas as pd
 
-        from cegdb.query import adjustment as adjusting
-        from cegdb.query import asking
-        from cegdb.query import effects as effects_room
-        from cegdb.query import interventions as room
-        from cegdb.query.sampling import checked_seed
+        from cegdb.causal import adjustment as adjusting
+        from cegdb.causal import effects as effects_room
+        from cegdb.causal import interventions as room
+        from cegdb.inference import queries
+        from cegdb.inference.sampling import checked_seed
 
         ceg, group = self._untouched().ceg, _group(given)
         room.refuse_soft(group)
-        names = [] if by is None else asking.names_of(self._conditioned(), by)
+        names = [] if by is None else queries.names_of(self._conditioned(), by)
         place, target, *places = adjusting.checked(ceg, treatment, outcome, names)
         room.refuse_later(ceg, place, group)
         labels = room.levels_of(ceg, place, _listed(between))
@@ -402,7 +402,7 @@ class Causal(Named, Askable):
         )
 
     def _masses(self) -> dict[tuple[int, str], float]:
-        from cegdb.stages.intervals import posterior_masses
+        from cegdb.stability.intervals import posterior_masses
 
         return posterior_masses(self._store, self._row()["staging_id"])
 

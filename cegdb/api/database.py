@@ -6,16 +6,16 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from cegdb import ingest as ingest_room
-from cegdb import query, report
-from cegdb.api.compared import ComparedInWords
-from cegdb.api.graph import ChainEventGraph
-from cegdb.api.named import Named
-from cegdb.api.shown import Shown
-from cegdb.api.staging import StagedTree
+from cegdb import report, views
+from cegdb.api.base import Named
+from cegdb.api.chain_event_graph import ChainEventGraph
+from cegdb.api.comparison import ComparedInWords
+from cegdb.api.event_tree import EventTree
+from cegdb.api.notebook import Shown
+from cegdb.api.staged_tree import StagedTree
 from cegdb.api.survey import Survey
-from cegdb.api.tree import EventTree
 from cegdb.errors import StagingError, counted
-from cegdb.store.objects import KINDS, all_ids, all_names, all_rows, drop, find
+from cegdb.store.catalog import KINDS, all_ids, all_names, all_rows, drop, find
 
 if TYPE_CHECKING:
     import os
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cegdb.ingest import CodebookSource, Labels, Source
-    from cegdb.ingest.draft import Form
+    from cegdb.ingest.codebook.draft import Form
     from cegdb.networks import NetworkSource
     from cegdb.rebuild import Stages
     from cegdb.store import Store
-    from cegdb.store.objects import Kind
+    from cegdb.store.catalog import Kind
     from cegdb.store.progress import Progress
 
 _Object = TypeVar("_Object", bound=Named)
@@ -159,7 +159,7 @@ class Database(Shown, ComparedInWords):
         """Read a survey; see `cegdb.ingest.ingest` for the settings.
 
         ``encoding``, ``delimiter``, ``quote``, ``escape``, ``bad_rows``, ``sheet`` and
-        ``source_column`` say how files are read: see `cegdb.ingest.csvfile.Reading`.
+        ``source_column`` say how files are read: see `cegdb.ingest.csv.csv_file.Reading`.
 
         Examples
         --------
@@ -168,7 +168,7 @@ class Database(Shown, ComparedInWords):
         ...     db.ingest("select 'yes' as a union all select 'no'", name="two")
         survey 'two' from select 'yes' as a union all select 'no': 2 rows read, 2 kept; 2 respondents, 2 distinct
         """  # noqa: E501
-        from cegdb.ingest.csvfile import Reading
+        from cegdb.ingest.csv.csv_file import Reading
 
         survey_id = ingest_room.ingest(
             self._store,
@@ -239,8 +239,8 @@ class Database(Shown, ComparedInWords):
               "no": "no"  # 1 row
               "yes": "yes"  # 2 rows
         """
-        from cegdb.ingest.csvfile import Reading
-        from cegdb.ingest.draft import draft_codebook
+        from cegdb.ingest.codebook.draft import draft_codebook
+        from cegdb.ingest.csv.csv_file import Reading
 
         reading = Reading(encoding, delimiter, quote, escape, bad_rows, sheet, source_column)
         return draft_codebook(self._store, source, columns=columns, reading=reading, form=form)
@@ -295,13 +295,13 @@ class Database(Shown, ComparedInWords):
         ...     db.sql("select $x + 1 as y", {"x": 1})["y"].item()
         2
         """
-        return query.run_sql(self._store, sql, params).df()
+        return views.run_sql(self._store, sql, params).df()
 
     def rows(
         self, sql: str, params: Mapping[str, object] | None = None
     ) -> tuple[list[str], list[tuple[object, ...]]]:
         """Run your own SQL and return column names and rows, without pandas."""
-        result = query.run_sql(self._store, sql, params)
+        result = views.run_sql(self._store, sql, params)
         return [column[0] for column in result.description or []], result.fetchall()
 
     def write(self, frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:

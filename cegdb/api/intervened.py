@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from cegdb.api.asked import Given
+from cegdb.api.inference import Given
 from cegdb.errors import QueryError
 from cegdb.evidence import All
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
-    from cegdb.api.graph import ChainEventGraph
+    from cegdb.api.chain_event_graph import ChainEventGraph
+    from cegdb.causal.interventions import Absent, Intervention
     from cegdb.evidence import Asked
-    from cegdb.query.asking import Conditioned
-    from cegdb.query.interventions import Absent, Intervention
+    from cegdb.inference.queries import Conditioned
 
 
 class Intervened(Given):
@@ -48,9 +48,9 @@ class Intervened(Given):
         ...     round(ceg.do(x={0: 0.9, 1: 0.1}).given(y=True).probability(x=0), 4)
         0.9462
         """
-        from cegdb.query import asking
+        from cegdb.inference import queries
 
-        found = asking.condition(self._made.ceg, self._joined(evidence, labels))
+        found = queries.condition(self._made.ceg, self._joined(evidence, labels))
         return Intervened(self._ceg, self._made, found)
 
     def do(
@@ -68,8 +68,8 @@ class Intervened(Given):
         QueryError
             Something was observed before it, or is set twice.
         """
-        from cegdb.query import asking
-        from cegdb.query import interventions as room
+        from cegdb.causal import interventions as room
+        from cegdb.inference import queries
 
         if self._found.evidence != All(()):
             raise QueryError(
@@ -77,12 +77,12 @@ class Intervened(Given):
                 hint="intervene first, then observe: ceg.do(...).given(...)",
             )
         made = room.intervene(self._made, actions_of(actions, labels), absent)
-        return Intervened(self._ceg, made, asking.condition(made.ceg, All(())))
+        return Intervened(self._ceg, made, queries.condition(made.ceg, All(())))
 
     @property
     def assumption(self) -> str:
         """What must be true for its probabilities to be those of an intervention."""
-        from cegdb.query import interventions as room
+        from cegdb.causal import interventions as room
 
         return room.assumption(self._made.ceg, self._made.names)
 
@@ -152,9 +152,9 @@ class Intervened(Given):
 
     def draw(self, path: str | os.PathLike[str]) -> Path:
         """Draw what can be reached, as `ChainEventGraph.draw` does."""
-        from cegdb import figures
+        from cegdb import pictures
 
-        return figures.draw(self.to_networkx(), path)
+        return pictures.draw(self.to_networkx(), path)
 
     def save(self, name: str | None = None, *, replace: bool = False) -> NoReturn:
         """Refuse: what is stored are the probabilities of a staging, and evidence.
@@ -183,7 +183,7 @@ def actions_of(
     actions: Mapping[str, object] | None, labels: Mapping[str, object]
 ) -> dict[str, object]:
     """Return what is to be set, refusing what is named twice."""
-    from cegdb.query import interventions as room
+    from cegdb.causal import interventions as room
 
     given: object = actions
     if given is not None and not isinstance(given, Mapping):

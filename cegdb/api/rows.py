@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypedDict
 
-from cegdb.api.delivered import Assigned, Classification, Completed, delivered
+from cegdb.api.results import Assigned, Classification, Completed, delivered
 from cegdb.errors import QueryError
 
 if TYPE_CHECKING:
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from cegdb.api.graph import ChainEventGraph
+    from cegdb.api.chain_event_graph import ChainEventGraph
+    from cegdb.inference import row_scores
+    from cegdb.inference.queries import Conditioned
+    from cegdb.inference.row_scores import LogScore
     from cegdb.ingest import Source
-    from cegdb.ingest.csvfile import Reading
-    from cegdb.query import rowscores
-    from cegdb.query.asking import Conditioned
-    from cegdb.query.rowscores import LogScore
+    from cegdb.ingest.csv.csv_file import Reading
 
     Blank = Literal["tree", "unknown"]
 
@@ -125,7 +125,7 @@ class Answering:
         1       7      1        y   NaN        s2       w2
         y = False 0.7439
         """
-        from cegdb.query import rows as query_rows
+        from cegdb.inference import row_answers as query_rows
 
         asked = query_rows.Asked(source, keep, blank=blank, reading=_reading(read_as))
         store, ceg_id = self._graph()._store, self._graph().id
@@ -177,7 +177,7 @@ class Answering:
         0           1        x     0       0.6613
         1           1        x     1       0.3387
         """
-        from cegdb.query import rows as query_rows
+        from cegdb.inference import row_answers as query_rows
 
         asked = query_rows.Asked(source, keep, blank=blank, reading=_reading(read_as))
         store, ceg_id = self._graph()._store, self._graph().id
@@ -218,12 +218,12 @@ class Answering:
         ...     score.n, round(score.mean, 4)
         (10, -0.989)
         """
-        from cegdb.query import rows as query_rows
-        from cegdb.query import rowscores
+        from cegdb.inference import row_answers as query_rows
+        from cegdb.inference import row_scores
 
         asked = query_rows.Asked(source, (), count, weight, blank, _reading(read_as))
         store, ceg_id = self._graph()._store, self._graph().id
-        return rowscores.log_score(store, self._conditioned(), ceg_id, asked)
+        return row_scores.log_score(store, self._conditioned(), ceg_id, asked)
 
     def classify(
         self,
@@ -271,10 +271,10 @@ class Answering:
         """
         import pandas as pd
 
-        from cegdb.query import rowscores
+        from cegdb.inference import row_scores
 
         found = self._predicted(source, variable, given, count, weight, blank, read_as)
-        metrics, table = rowscores.classified(found)
+        metrics, table = row_scores.classified(found)
         used = [i for i in range(len(table)) if table[i].any() or table[:, i].any()]
         used = [i for i in range(len(table)) if i in used or found.probability[:, i].any()]
         labels = [found.labels[i] for i in used]
@@ -332,11 +332,11 @@ class Answering:
         """
         import pandas as pd
 
-        from cegdb.query import rowscores
+        from cegdb.inference import row_scores
 
         found = self._predicted(source, variable, given, count, weight, blank, read_as)
         names = ["label", "low", "high", "n", "weight", "predicted", "observed"]
-        return pd.DataFrame(rowscores.calibrated(found, bins), columns=names)
+        return pd.DataFrame(row_scores.calibrated(found, bins), columns=names)
 
     def _predicted(
         self,
@@ -347,17 +347,19 @@ class Answering:
         weight: str | None,
         blank: Blank,
         read_as: ReadAs,
-    ) -> rowscores.Predicted:
-        from cegdb.query import rows as query_rows
-        from cegdb.query import rowscores
+    ) -> row_scores.Predicted:
+        from cegdb.inference import row_answers as query_rows
+        from cegdb.inference import row_scores
 
         asked = query_rows.Asked(source, (), count, weight, blank, _reading(read_as))
         store, ceg_id = self._graph()._store, self._graph().id
-        return rowscores.predictions(store, self._conditioned(), ceg_id, asked, variable, given)
+        return row_scores.predictions(
+            store, self._conditioned(), ceg_id, asked, variable, given
+        )
 
 
 def _reading(read_as: ReadAs) -> Reading | None:
-    from cegdb.ingest.csvfile import Reading
+    from cegdb.ingest.csv.csv_file import Reading
 
     unknown = sorted(set(read_as) - set(ReadAs.__annotations__))
     if unknown:

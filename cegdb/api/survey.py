@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING, Literal
 
 from cegdb import ingest as ingest_room
 from cegdb import tree as tree_room
-from cegdb.api.named import Named
-from cegdb.api.tree import EventTree
+from cegdb.api.base import Named
+from cegdb.api.event_tree import EventTree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pandas as pd
 
-    from cegdb.ahc import Method, ScoreName
-    from cegdb.api.orders import OrderSearch
+    from cegdb.api.order_search import OrderSearch
+    from cegdb.clustering import Method, ScoreName
+    from cegdb.independence.association import GivenRows, IndependenceTest
     from cegdb.ingest import Source
-    from cegdb.query.association import GivenRows, IndependenceTest
+    from cegdb.orders.search import Search
     from cegdb.stages import Deff, WeightChoice
-    from cegdb.stages.orders import Search
-    from cegdb.store.objects import Kind
+    from cegdb.store.catalog import Kind
     from cegdb.tree import Blank, MissingPolicy, SamplingZeros
     from cegdb.tree import Path as TreePath
 
@@ -77,7 +77,7 @@ class Survey(Named):
         ...     print(survey.receipt["respondents"], tree.is_stale)
         3 True
         """
-        from cegdb.ingest.csvfile import Reading
+        from cegdb.ingest.csv.csv_file import Reading
 
         reading = Reading(encoding, delimiter, quote, escape, bad_rows, sheet)
         ingest_room.append(self._store, self.id, source, decimal=decimal, reading=reading)
@@ -107,7 +107,7 @@ class Survey(Named):
         ...     survey.refresh("select unnest(['no', 'yes']) as vote").receipt["respondents"]
         2
         """
-        from cegdb.ingest.csvfile import Reading
+        from cegdb.ingest.csv.csv_file import Reading
 
         reading = Reading(encoding, delimiter, quote, escape, bad_rows, sheet)
         ingest_room.refresh(self._store, self.id, source, decimal=decimal, reading=reading)
@@ -165,7 +165,7 @@ class Survey(Named):
         weighting: WeightChoice = "situation",
         deff: Deff | None = None,
     ) -> OrderSearch:
-        """Find the best order; see `cegdb.stages.orders.search_orders` for the settings.
+        """Find the best order; see `cegdb.orders.search.search_orders` for the settings.
 
         Examples
         --------
@@ -175,8 +175,8 @@ class Survey(Named):
         ...     db.ingest(rows, name="one").search_orders(before=[("x", "y")])
         orders of 2 variables of survey 'one': best x, y
         """
-        from cegdb.api.orders import OrderSearch
-        from cegdb.stages.orders import search_orders
+        from cegdb.api.order_search import OrderSearch
+        from cegdb.orders.search import search_orders
 
         found = search_orders(
             self._store,
@@ -229,7 +229,7 @@ class Survey(Named):
 
         Notes
         -----
-        The formulas are those of `cegdb.query.association.independence_test`.
+        The formulas are those of `cegdb.independence.association.independence_test`.
 
         Examples
         --------
@@ -245,6 +245,6 @@ prior odds (alpha = 2)
           largest difference: 'False' 0.733 of '1' (n = 30), 0.467 of '0' (n = 30): 0.267, \
 95 % Newcombe interval 0.019 to 0.473
         """
-        from cegdb.query.association import independence_test
+        from cegdb.independence.association import independence_test
 
         return independence_test(self._store, self.id, x, y, given=given, alpha=alpha)

@@ -194,7 +194,7 @@ def draw(
       cegdb draw falls.duckdb falls --kind tree -o large.svg --collapse-below 500
       cegdb draw falls.duckdb falls -o public.svg --min-n 5
     """
-    from cegdb.figures import FIGURE_FILES, check_picture
+    from cegdb.pictures import FIGURE_FILES, check_picture
 
     suffix = check_picture(output)
     with opened(str(db), read_only=True) as database, working("drawing", database):

@@ -147,7 +147,7 @@ def run(file: str, db: Path | None, form: str | None, **given: Any) -> None:
     check_min_n(given["min_n"])
     given["columns"] = given["columns"] or given["order"]
     if given["draw"] is not None:
-        from cegdb.figures import check_picture
+        from cegdb.pictures import check_picture
 
         check_picture(given["draw"])
     with opened(None if db is None else str(db), makes=True) as database:

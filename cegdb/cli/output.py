@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.progress import Task
 
     from cegdb.api import ChainEventGraph, Database
-    from cegdb.api.named import Named
+    from cegdb.api.base import Named
 
 TABLES = {
     "survey": ("variables", "survey"),

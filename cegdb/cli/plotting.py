@@ -13,7 +13,7 @@ from cegdb.cli.output import opened, say_made, tell_stale, working
 
 if TYPE_CHECKING:
     from cegdb.api import Database
-    from cegdb.figures import Picture
+    from cegdb.pictures import Picture
 
 _NEEDED: Final = ("probabilities", "situations", "costaging")
 _TAKE: Final = {
@@ -94,7 +94,7 @@ def plot(db: Path, name: str, kind: str, output: Path, width: float, **given: An
         raise click.UsageError(f"a plot of kind {kind} needs --variable")
     if kind == "difference" and len(given["other"]) != 1:
         raise click.UsageError("a plot of kind difference needs one --other")
-    from cegdb.figures.plots import check_figure
+    from cegdb.pictures.plots import check_figure
 
     check_figure(output)
     with opened(str(db), read_only=True) as database, working("plotting", database):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cegdb.api import ChainEventGraph
-    from cegdb.api.asked import Askable
+    from cegdb.api.inference import Askable
 
 
 @main.command()

@@ -13,7 +13,7 @@ from cegdb.cli.options import DB, read_answers
 from cegdb.cli.output import asked_ceg, opened, say, say_made, working
 
 if TYPE_CHECKING:
-    from cegdb.api.asked import Askable
+    from cegdb.api.inference import Askable
 
 _PART = 1 << 20
 

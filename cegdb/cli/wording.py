@@ -171,7 +171,7 @@ def cite(db: Path | None, ceg: str | None, *, bibtex: bool) -> None:
       cegdb cite --bibtex
       cegdb cite falls.duckdb falls --bibtex
     """
-    from cegdb.report.words.citing import as_text, general
+    from cegdb.report.words.citations import as_text, general
 
     if db is None:
         click.echo(as_text(general(), bibtex=bibtex))

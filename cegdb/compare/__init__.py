@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from cegdb.compare.matching import match_stages
-from cegdb.compare.terms import LIKELIHOOD, MARGINAL, of_one_tree, refuse_terms, refused
+from cegdb.compare.comparability import LIKELIHOOD, MARGINAL, of_one_tree, refuse_terms, refused
+from cegdb.compare.stage_matching import match_stages
 from cegdb.errors import StagingError, listed
 from cegdb.sqlfiles import Steps
-from cegdb.store.objects import row
+from cegdb.store.catalog import row
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

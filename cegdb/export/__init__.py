@@ -5,10 +5,10 @@ CSV, Parquet and JSON are written by DuckDB; Markdown, LaTeX and HTML here, a ro
 
 from __future__ import annotations
 
-from cegdb.export.files import TABLE_FILES, export_query, table_file, write_frame
-from cegdb.export.stagetables import stage_table_text
-from cegdb.export.tables import export_table, kind_of, tables_of
-from cegdb.export.texts import TEXT_FILES
+from cegdb.export.object_tables import export_table, kind_of, tables_of
+from cegdb.export.row_files import TABLE_FILES, export_query, table_file, write_frame
+from cegdb.export.stage_tables import stage_table_text
+from cegdb.render.tables import TEXT_FILES
 
 __all__ = [
     "TABLE_FILES",

@@ -8,12 +8,12 @@ show: a tree by rows, a CEG by the Graphviz that the wheel of pygraphviz carries
 
 from __future__ import annotations
 
-from cegdb.graphs.convert import ceg_graph, overview_graph, tree_graph
 from cegdb.graphs.dot import EdgeInfo, to_dot
-from cegdb.graphs.files import GRAPH_FILES, write_graph
+from cegdb.graphs.graph_files import GRAPH_FILES, write_graph
+from cegdb.graphs.graph_rows import GraphRows, graph_rows, stored_rows
 from cegdb.graphs.layout import MAX_DRAWN_EDGES
-from cegdb.graphs.networks import network_graph, write_bif
-from cegdb.graphs.rows import GraphRows, graph_rows, stored_rows
+from cegdb.graphs.network_files import network_graph, write_bif
+from cegdb.graphs.networkx_graphs import ceg_graph, overview_graph, tree_graph
 
 __all__ = [
     "GRAPH_FILES",

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from cegdb.errors import GraphError, is_one_of
-from cegdb.graphs.rows import graph_rows
-from cegdb.graphs.texts import ink, shown_number, shown_probability, text_lines, visible
+from cegdb.graphs.graph_rows import graph_rows
+from cegdb.graphs.label_text import ink, shown_number, shown_probability, text_lines, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from cegdb.graphs.convert import Graph
-    from cegdb.graphs.rows import GraphRows
+    from cegdb.graphs.graph_rows import GraphRows
+    from cegdb.graphs.networkx_graphs import Graph
 
 EdgeInfo: TypeAlias = Literal["probability", "count", "prior", "posterior", "none"]
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Protocol
 
 from cegdb.errors import GraphError
 from cegdb.graphs.dot import EdgeInfo, edge_texts, is_shared
-from cegdb.graphs.placing import BoxKind, Node, Point, by_graphviz
-from cegdb.graphs.texts import text_lines
-from cegdb.graphs.trees import as_tree
+from cegdb.graphs.graphviz import BoxKind, Node, Point, by_graphviz
+from cegdb.graphs.label_text import text_lines
+from cegdb.graphs.tree_layout import as_tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cegdb.graphs.convert import Graph
+    from cegdb.graphs.networkx_graphs import Graph
 
 
 class Measure(Protocol):

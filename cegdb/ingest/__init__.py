@@ -13,18 +13,19 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import SurveyError
-from cegdb.ingest.clusters import design_effects
-from cegdb.ingest.codebook import CodebookSource, load_codebook
-from cegdb.ingest.counts import check_counts
-from cegdb.ingest.csvfile import MisreadError
-from cegdb.ingest.gates import apply_gates, ordered_gates
-from cegdb.ingest.levelrows import count_rows, insert_levels
-from cegdb.ingest.levels import sort_levels
-from cegdb.ingest.patterns import missing_patterns
-from cegdb.ingest.places import read_lines, watched
+from cegdb.ingest.codebook.codebook import CodebookSource, load_codebook
+from cegdb.ingest.codebook.gates import apply_gates, ordered_gates
+from cegdb.ingest.coding.cell_codes import read_lines, watched
+from cegdb.ingest.coding.count_column import check_counts
+from cegdb.ingest.coding.design_effects import design_effects
+from cegdb.ingest.coding.level_rows import count_rows, insert_levels
+from cegdb.ingest.coding.levels import sort_levels
+from cegdb.ingest.coding.missing_patterns import missing_patterns
+from cegdb.ingest.coding.weight_column import check_weights, weight_exponent
+from cegdb.ingest.csv.csv_file import MisreadError
+from cegdb.ingest.files.sources import Source, load_chunks, opened
 from cegdb.ingest.receipt import fingerprint_of, receipt_of, twins_of
 from cegdb.ingest.settings import Labels, Request, Settings, settled
-from cegdb.ingest.sources import Source, load_chunks, opened
 from cegdb.ingest.waves import (
     count_codes,
     former_lines,
@@ -35,10 +36,9 @@ from cegdb.ingest.waves import (
     supersede,
     survey_before,
 )
-from cegdb.ingest.weights import check_weights, weight_exponent
 from cegdb.sqlfiles import Steps
 from cegdb.store import quoted
-from cegdb.store.objects import claim_name, new_id, response_table, row, write
+from cegdb.store.catalog import claim_name, new_id, response_table, row, write
 from cegdb.version import made_by
 
 if TYPE_CHECKING:
@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from cegdb.ingest.csvfile import Reading
-    from cegdb.ingest.relation import Relation
-    from cegdb.ingest.variables import Variable
+    from cegdb.ingest.coding.variables import Variable
+    from cegdb.ingest.csv.csv_file import Reading
+    from cegdb.ingest.files.relation import Relation
     from cegdb.store import Store
 
 __all__ = ["CodebookSource", "Labels", "Source", "append", "declare", "ingest", "refresh"]
@@ -98,7 +98,7 @@ def ingest(
         kept beside the counts, to 12 decimals.
     cluster
         A column of clusters that were sampled whole or in part: scores are divided by
-        the design effect of each variable (see `cegdb.ingest.clusters.design_effects`).
+        the design effect of each variable (`cegdb.ingest.coding.design_effects`).
     decimal
         The decimal sign of counts, weights and numbers to be cut: ``"."`` or ``","``.
     structural, missing
@@ -110,7 +110,7 @@ def ingest(
         Variable -> cut points, such as ``[18, 35, 65]`` or ``"18,35,65"``, or quantiles,
         such as ``"q4"``: its numbers become intervals.
     codebook
-        What codes mean: see `cegdb.ingest.codebook.load_codebook`. What is given here
+        What codes mean: see `cegdb.ingest.codebook.codebook.load_codebook`. What is given here
         directly is added to it, or goes before it.
     reading
         How a file is written, as far as it is told and not to be found out.

@@ -6,8 +6,8 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cegdb.ingest.counts import looks_like
-from cegdb.ingest.gates import gate_hints
+from cegdb.ingest.codebook.gates import gate_hints
+from cegdb.ingest.coding.count_column import looks_like
 from cegdb.ingest.suspects import suspects
 
 if TYPE_CHECKING:
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     import sqlalchemy as sa
 
-    from cegdb.ingest.relation import Relation
+    from cegdb.ingest.coding.variables import Variable
+    from cegdb.ingest.files.relation import Relation
     from cegdb.ingest.settings import Settings
-    from cegdb.ingest.variables import Variable
 
 
 def receipt_of(

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from cegdb.errors import SurveyError, items_of, listed
-from cegdb.ingest.bins import bins_of, plain
-from cegdb.ingest.codebook import Codebook, Entry
-from cegdb.ingest.labels import label_of, shown
-from cegdb.ingest.relation import find_columns
-from cegdb.ingest.variables import Variable
+from cegdb.ingest.codebook.codebook import Codebook, Entry
+from cegdb.ingest.coding.bins import bins_of, plain
+from cegdb.ingest.coding.variables import Variable
+from cegdb.ingest.files.cell_labels import label_of, shown
+from cegdb.ingest.files.relation import find_columns
 
 if TYPE_CHECKING:
-    from cegdb.ingest.relation import Relation
+    from cegdb.ingest.files.relation import Relation
 
 Labels: TypeAlias = "Sequence[object] | Mapping[str, Sequence[object]]"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import counted, listed
-from cegdb.ingest.levels import MANY_LEVELS
+from cegdb.ingest.coding.levels import MANY_LEVELS
 
 if TYPE_CHECKING:
+    from cegdb.ingest.coding.variables import Variable
     from cegdb.ingest.settings import Settings
-    from cegdb.ingest.variables import Variable
 
 SUSPECT: Final = {
     "na",

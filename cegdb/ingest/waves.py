@@ -15,30 +15,23 @@ from typing import TYPE_CHECKING, Any, Final
 import sqlalchemy as sa
 
 from cegdb.errors import SurveyError, listed
-from cegdb.ingest.bins import number_of, plain
-from cegdb.ingest.codebook import load_codebook
-from cegdb.ingest.places import counting, sets_in_memory
-from cegdb.ingest.relation import find_columns
+from cegdb.ingest.codebook.codebook import load_codebook
+from cegdb.ingest.coding.bins import number_of, plain
+from cegdb.ingest.coding.cell_codes import counting, sets_in_memory
+from cegdb.ingest.coding.variables import Former
+from cegdb.ingest.files.relation import find_columns
 from cegdb.ingest.settings import Request, settled
-from cegdb.ingest.variables import Former
 from cegdb.store import schema
-from cegdb.store.objects import (
-    claim_name,
-    drop_variables,
-    new_id,
-    response_table,
-    row,
-    write,
-)
+from cegdb.store.catalog import claim_name, drop_variables, new_id, response_table, row, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     import pandas as pd
 
-    from cegdb.ingest.relation import Relation
+    from cegdb.ingest.coding.variables import Variable
+    from cegdb.ingest.files.relation import Relation
     from cegdb.ingest.settings import Settings
-    from cegdb.ingest.variables import Variable
     from cegdb.sqlfiles import Steps
 
 _SUMMED: Final = ("rows_read", "rows_kept")

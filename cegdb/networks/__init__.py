@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from cegdb.networks.bayesian_network import Network
 from cegdb.networks.bif import bif_text, is_bif, parse_bif, read_bif
-from cegdb.networks.contexts import Statement, dependence, statements
-from cegdb.networks.model import Network
+from cegdb.networks.context_independence import Statement, dependence, statements
 from cegdb.networks.parents import EdgeKind, Family, find_families, smallest_network
-from cegdb.networks.reading import NetworkSource, is_network, network_of
-from cegdb.networks.trees import rules_of, staged_tree
+from cegdb.networks.readers import NetworkSource, is_network, network_of
+from cegdb.networks.staged_trees import rules_of, staged_tree
 
 __all__ = [
     "EdgeKind",

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cegdb.errors import NetworkError, counted, listed
-from cegdb.networks.model import MOST_ROWS, Network, row_of
+from cegdb.networks.bayesian_network import MOST_ROWS, Network, row_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from cegdb.ingest.variables import NOT_APPLICABLE
-from cegdb.networks.model import Network
+from cegdb.ingest.coding.variables import NOT_APPLICABLE
+from cegdb.networks.bayesian_network import Network
 from cegdb.sqlfiles import Steps
-from cegdb.store.objects import row
+from cegdb.store.catalog import row
 
 if TYPE_CHECKING:
     import numpy as np

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from cegdb.report.summary import check, summary
+from cegdb.report.summaries import check, summary
 
 __all__ = ["check", "summary"]

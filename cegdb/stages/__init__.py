@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.errors import StagingError
-from cegdb.stages.grouping import Given, Hyperstages, Start
+from cegdb.stages.build import Request, SingleEdges, check_alpha, make, settled_alpha
+from cegdb.stages.effective_counts import Deff, WeightChoice, Weighting
+from cegdb.stages.hyperstages import Given, Hyperstages, Start
 from cegdb.stages.learning import Learning
-from cegdb.stages.making import Request, SingleEdges, check_alpha, make, settled_alpha
-from cegdb.stages.naming import Grouping, SituationPath
 from cegdb.stages.priors import Prior
+from cegdb.stages.rebuild import remake_stages
 from cegdb.stages.relabel import Relabel, read_rules
-from cegdb.stages.remaking import remake_stages
 from cegdb.stages.rules import Depends
-from cegdb.stages.weighting import Deff, WeightChoice, Weighting
-from cegdb.store.objects import drop, row
+from cegdb.stages.situation_names import Grouping, SituationPath
+from cegdb.store.catalog import drop, row
 
 if TYPE_CHECKING:
-    from cegdb.ahc import Method, ScoreName, StructurePrior
+    from cegdb.clustering import Method, ScoreName, StructurePrior
     from cegdb.store import Store
 
 __all__ = [

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from cegdb.errors import StagingError, counted, items_of, listed
 from cegdb.sqlfiles import Steps
-from cegdb.stages import naming, set_stages
-from cegdb.stages.naming import name_of
+from cegdb.stages import set_stages, situation_names
 from cegdb.stages.priors import again
 from cegdb.stages.relabel import give_labels, rules_of
-from cegdb.stages.words import OF_HYPERSTAGES, OF_LABELS, ROOT, words
-from cegdb.store.objects import claim_name, copy_rows, new_id, refuse_stale, row, write
+from cegdb.stages.situation_names import name_of
+from cegdb.stages.situation_paths import OF_HYPERSTAGES, OF_LABELS, ROOT, words
+from cegdb.store.catalog import claim_name, copy_rows, new_id, refuse_stale, row, write
 from cegdb.version import made_by
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     import sqlalchemy as sa
 
-    from cegdb.stages.naming import SituationPath
     from cegdb.stages.relabel import Relabel
+    from cegdb.stages.situation_names import SituationPath
     from cegdb.store import Store
 
 __all__ = ["join_stages", "rename_stages", "split_stage"]
@@ -333,7 +333,7 @@ def _part(
     steps.run("situation_edge", tree_id=tree_id)
     steps.run("floret")
     steps.create("situation_path", ROOT)
-    naming.find_paths(steps, tree_id, paths, "split")
+    situation_names.find_paths(steps, tree_id, paths, "split")
     steps.create(
         "split_row",
         "select cast(group_id as varchar) as name, s.vertex_id, 's' || place as written, "
@@ -414,7 +414,7 @@ def _edited(
     return set_stages(
         store,
         staging["tree_id"],
-        naming.Members(
+        situation_names.Members(
             "select vertex_id, name, called from temp.edited_member",
             {"edited": {**told, "from": before}},
         ),

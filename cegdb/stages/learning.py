@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from cegdb.ahc import LARGE, Hyperstage, Method, Plan, ScoreName, StructurePrior
+from cegdb.clustering import LARGE, Hyperstage, Method, Plan, ScoreName, StructurePrior
 from cegdb.errors import StagingError, is_number, is_one_of, is_whole
-from cegdb.stages.words import words
+from cegdb.stages.situation_paths import words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from cegdb.ahc import Learnt, Merge
+    from cegdb.clustering import Learnt, Merge
     from cegdb.sqlfiles import Steps
     from cegdb.store.progress import Progress
 
@@ -351,13 +351,13 @@ def cluster(
     """
     import numpy as np
 
-    from cegdb import ahc
+    from cegdb import clustering
 
     learnt = []
     for hyperstage in hyperstages:
-        learnt.append(ahc.learn(hyperstage, plan))
+        learnt.append(clustering.learn(hyperstage, plan))
         progress.read()
-    merges = ahc.interleave([one.merges for one in learnt])
+    merges = clustering.interleave([one.merges for one in learnt])
     steps.create_from(
         "learnt_merge",
         {
@@ -386,7 +386,7 @@ def _told(
     hyperstages: Sequence[Hyperstage], learnt: Sequence[Learnt], plan: Plan
 ) -> dict[str, object]:
     """Return what chance would make, and how an approximation did."""
-    from cegdb.ahc.chance import false_stages
+    from cegdb.clustering.null_bootstrap import false_stages
 
     chance = false_stages(hyperstages, plan, seed=plan.seed)
     told: dict[str, object] = {

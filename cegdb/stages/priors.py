@@ -19,10 +19,10 @@ from cegdb.errors import (
     counted,
     listed,
 )
-from cegdb.ingest.labels import label_of
-from cegdb.ingest.sources import Source, opened, unreadable
-from cegdb.stages.naming import SituationPath, resolve
-from cegdb.stages.words import whole, words
+from cegdb.ingest.files.cell_labels import label_of
+from cegdb.ingest.files.sources import Source, opened, unreadable
+from cegdb.stages.situation_names import SituationPath, resolve
+from cegdb.stages.situation_paths import whole, words
 
 if TYPE_CHECKING:
     import duckdb

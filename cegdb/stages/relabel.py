@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cegdb.errors import StagingError, SurveyError, items_of, listed
-from cegdb.ingest.labels import label_of
-from cegdb.ingest.relation import find_columns
-from cegdb.stages.words import words
+from cegdb.ingest.files.cell_labels import label_of
+from cegdb.ingest.files.relation import find_columns
+from cegdb.stages.situation_paths import words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

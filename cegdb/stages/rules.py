@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cegdb.errors import StagingError, SurveyError, items_of, listed
-from cegdb.ingest.relation import find_columns
+from cegdb.ingest.files.relation import find_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

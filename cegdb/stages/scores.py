@@ -79,7 +79,7 @@ def scores(estimates: Arrays, n_rows: float, smoothing: float = 0.0) -> dict[str
     """
     import numpy as np
 
-    from cegdb.ahc import log_rising
+    from cegdb.clustering import log_rising
 
     prior, n = estimates["prior"], estimates["size"].astype(np.float64)
     starts = np.flatnonzero(np.diff(estimates["stage_id"], prepend=-1))

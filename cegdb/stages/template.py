@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.errors import MissingExtraError, StagingError, path_of
-from cegdb.ingest.labels import shown
+from cegdb.ingest.files.cell_labels import shown
 from cegdb.sqlfiles import Steps
 from cegdb.stages.relabel import give_labels
-from cegdb.stages.words import ROOT, walk
-from cegdb.store.objects import refuse_stale, row
+from cegdb.stages.situation_paths import ROOT, walk
+from cegdb.store.catalog import refuse_stale, row
 
 if TYPE_CHECKING:
     import os

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import sqlalchemy as sa
 
 from cegdb.errors import TreeError, agreeing, counted, items_of, listed
-from cegdb.ingest.labels import label_of
-from cegdb.ingest.levels import MANY_LEVELS
-from cegdb.ingest.relation import find_columns
-from cegdb.ingest.variables import MISSING
+from cegdb.ingest.coding.levels import MANY_LEVELS
+from cegdb.ingest.coding.variables import MISSING
+from cegdb.ingest.files.cell_labels import label_of
+from cegdb.ingest.files.relation import find_columns
 from cegdb.sqlfiles import Steps
 from cegdb.store import schema
-from cegdb.store.objects import claim_name, clear, new_id, row, write
+from cegdb.store.catalog import claim_name, clear, new_id, row, write
 from cegdb.tree.histories import TreeVariable
-from cegdb.tree.paths import Coded, Policy, code_paths, refuse_gaps
+from cegdb.tree.path_codes import Coded, Policy, code_paths, refuse_gaps
 from cegdb.version import made_by
 
 if TYPE_CHECKING:

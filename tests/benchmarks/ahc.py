@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, TypedDict, cast
 import numpy as np
 
 import cegdb
-from cegdb.ahc import agglomerate, log_marginal_likelihood
+from cegdb.clustering import agglomerate, log_marginal_likelihood
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -21,12 +21,12 @@ import numpy as np
 import pandas as pd
 
 import cegdb
-from cegdb.ahc import Hyperstage, Plan, learn
+from cegdb.clustering import Hyperstage, Plan, learn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from cegdb.ahc import Method, ScoreName, StructurePrior
+    from cegdb.clustering import Method, ScoreName, StructurePrior
 
 SITUATIONS = (5, 20, 60)
 ROWS = (150, 1500)

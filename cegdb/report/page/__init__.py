@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cegdb.atomic_files import check_folder, write_whole
 from cegdb.errors import path_of
-from cegdb.graphs.files import suffix_of
+from cegdb.graphs.graph_files import suffix_of
 from cegdb.small_cells import check_min_n
-from cegdb.writing import check_folder, write_whole
 
 if TYPE_CHECKING:
     import os
@@ -67,9 +67,9 @@ def write_page(
     ...     write_page(store, ceg, folder + "/two.html").name
     'two.html'
     """
-    from cegdb.report.page.assembly import assembled
-    from cegdb.report.page.model import page_model
-    from cegdb.report.page.reading import Limits
+    from cegdb.report.page.html import assembled
+    from cegdb.report.page.page_data import page_model
+    from cegdb.report.page.page_reader import Limits
 
     target = path_of(path)
     suffix_of(target, PAGES, "a page")

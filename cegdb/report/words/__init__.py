@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from cegdb.errors import QueryError, is_one_of, is_whole, listed, near_ones
-from cegdb.report.words.writing import WRITERS
+from cegdb.render.writers import WRITERS
 from cegdb.small_cells import check_min_n
 
 if TYPE_CHECKING:

@@ -6,29 +6,21 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.errors import counted
-from cegdb.report.summary import summary
-from cegdb.report.words import methods, positions
-from cegdb.report.words.citing import used
-from cegdb.report.words.document import (
-    Code,
-    Heading,
-    Items,
-    Note,
-    Paragraph,
-    References,
-    Table,
-)
+from cegdb.render.document import Code, Heading, Items, Note, Paragraph, References, Table
+from cegdb.report.summaries import summary
+from cegdb.report.words import methods, position_tables
+from cegdb.report.words.citations import used
 from cegdb.report.words.phrases import quoted
-from cegdb.report.words.tables import stage_table
-from cegdb.report.words.telling import respondents
+from cegdb.report.words.report_data import respondents
+from cegdb.report.words.stage_table import stage_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cegdb.report.words.document import Block
-    from cegdb.report.words.telling import Told
+    from cegdb.render.document import Block
+    from cegdb.report.words.report_data import Told
     from cegdb.store import Store
-    from cegdb.store.objects import Kind
+    from cegdb.store.catalog import Kind
 
 _LONGEST: Final = 300
 _VIEWS: Final = (
@@ -110,10 +102,10 @@ def analyst(
     if left_out:
         blocks.append(Note(left_out))
     blocks += [Heading("Stages"), *stage_table(store, told)]
-    blocks += [Heading("Positions"), *positions.positions(store, told, limit=limit)]
+    blocks += [Heading("Positions"), *position_tables.positions(store, told, limit=limit)]
     if told.min_n is None:
-        blocks += [Heading("Merge log"), *positions.merges(store, told)]
-    blocks += [*positions.steps_table(store, told), Heading("How sure is this")]
+        blocks += [Heading("Merge log"), *position_tables.merges(store, told)]
+    blocks += [*position_tables.steps_table(store, told), Heading("How sure is this")]
     blocks += [Items(_sensitivity(told)), Heading("The same in SQL"), *_sql(told)]
     return [
         *blocks,

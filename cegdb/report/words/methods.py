@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 import duckdb
 
 from cegdb.errors import agreeing, counted
-from cegdb.report.words.citing import dataset
+from cegdb.report.words.citations import dataset
 from cegdb.report.words.phrases import joined, quoted
-from cegdb.report.words.telling import agreed, is_few, respondents
+from cegdb.report.words.report_data import agreed, is_few, respondents
 from cegdb.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cegdb.report.words.telling import Made, Told
+    from cegdb.report.words.report_data import Made, Told
 
 _SCORES: Final = {
     "log_marginal_likelihood": "log marginal likelihood",

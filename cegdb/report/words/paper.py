@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cegdb.report.words.citing import used
-from cegdb.report.words.document import Figure, Heading, Note, Paragraph, References
+from cegdb.render.document import Figure, Heading, Note, Paragraph, References
+from cegdb.report.words.citations import used
 from cegdb.report.words.methods import methods
 from cegdb.report.words.phrases import quoted
-from cegdb.report.words.tables import stage_table
+from cegdb.report.words.stage_table import stage_table
 
 if TYPE_CHECKING:
-    from cegdb.report.words.document import Block
-    from cegdb.report.words.telling import Told
+    from cegdb.render.document import Block
+    from cegdb.report.words.report_data import Told
     from cegdb.store import Store
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from cegdb.report.words.situations import Group
+    from cegdb.report.words.situation_words import Group
 
     #: Variable -> label -> what such people do or are, a verb first: "are not treated".
     Words: TypeAlias = Mapping[str, Mapping[str, str]]
@@ -60,7 +60,7 @@ def people(group: Group, unit: str, words: Words) -> str:
 
     Examples
     --------
-    >>> from cegdb.report.words.situations import Group, Rule
+    >>> from cegdb.report.words.situation_words import Group, Rule
     >>> rule = Rule((("Risk", ("High Risk",)), ("Treatment", ("None", "Advice"))))
     >>> people(Group((rule,), 0), "people", {})
     'people with Risk “High Risk” and Treatment “None” or “Advice”'

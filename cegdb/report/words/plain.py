@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import agreeing, counted
+from cegdb.render.document import Heading, Items, Note, Paragraph
 from cegdb.report.words import phrases
-from cegdb.report.words.document import Heading, Items, Note, Paragraph
-from cegdb.report.words.telling import agreed, respondents
+from cegdb.report.words.report_data import agreed, respondents
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cegdb.report.words.document import Block
+    from cegdb.render.document import Block
     from cegdb.report.words.phrases import Words
-    from cegdb.report.words.telling import Answer, Stage, Told
+    from cegdb.report.words.report_data import Answer, Stage, Told
 
 #: Numbers that rest on fewer people are marked as uncertain.
 FEW: Final = 30
@@ -182,8 +182,8 @@ def sentence(
 
     Examples
     --------
-    >>> from cegdb.report.words.situations import Group, Rule
-    >>> from cegdb.report.words.telling import Answer, Stage
+    >>> from cegdb.report.words.situation_words import Group, Rule
+    >>> from cegdb.report.words.report_data import Answer, Stage
     >>> yes = Answer("Yes", 31, 0.31, 0.3098, 0.2891, 0.3312)
     >>> no = Answer("No", 69, 0.69, 0.6902, 0.6688, 0.7109)
     >>> group = Group((Rule((("Risk", ("High",)),)),), 0)

@@ -1,0 +1,142 @@
+"""What a search over orders found, as the user holds it."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+from cegdb import tree as tree_room
+from cegdb.api.event_tree import EventTree
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from cegdb.orders.order_result import FoundOrders, Row
+    from cegdb.store import Store
+    from cegdb.tree import Blank
+
+
+class OrderSearch:
+    """The orders of variables that a search found, best first; see `Survey.search_orders`."""
+
+    def __init__(self, store: Store, survey_id: int, found: FoundOrders) -> None:
+        self._store = store
+        self._survey_id = survey_id
+        self._found = found
+
+    @property
+    def best(self) -> list[str]:
+        """The best order; of ties, that with the smallest last variables."""
+        return list(self._found.best)
+
+    @property
+    def score(self) -> float:
+        """Its score: the larger the better for likelihoods, the smaller for BIC and AIC."""
+        return self._found.score
+
+    @property
+    def n_optimal(self) -> int | None:
+        """How many orders score as the best; None after a greedy search."""
+        return self._found.n_optimal
+
+    @property
+    def n_orders(self) -> int | None:
+        """How many orders the constraints allow; None after a greedy search."""
+        return self._found.n_orders
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """``method``, ``score``, ``alpha``, ``search``, ``before``, ``blank``."""
+        return dict(self._found.settings)
+
+    @property
+    def orders(self) -> pd.DataFrame:
+        """The orders, best first: all if they are at most 5,040, else the best 100.
+
+        Columns: ``rank``, the same for ties; ``order``, a list of names; ``score``;
+        ``stages``, their number for each variable, in the order; ``n_stages`` in all.
+        """
+        return _frame(self._found.orders, ["rank", "order", "score", "stages", "n_stages"])
+
+    @property
+    def winners(self) -> pd.DataFrame:
+        """For each variable that can be the last, the best order that ends with it.
+
+        Columns: ``last``; ``order``, a list of names; ``score``; ``n_ties``, how many orders
+        that end with it score the same (missing after a greedy search).
+        """
+        return _frame(self._found.winners, ["last", "order", "score", "n_ties"])
+
+    @property
+    def local(self) -> pd.DataFrame:
+        """The stagings learnt, one for each variable and set of variables before it.
+
+        Columns: ``variable``; ``predecessors``, a list of names; ``score``;
+        ``n_situations``, the observed configurations of these; ``n_stages``.
+        """
+        names = ["variable", "predecessors", "score", "n_situations", "n_stages"]
+        return _frame(self._found.local, names)
+
+    @property
+    def summary(self) -> str:
+        """What was found, of which rows and under which constraints."""
+        return self._found.summary
+
+    def rows(self, most: int) -> tuple[list[str], list[list[object]]]:
+        """Return column names and rows of the best orders, as `orders` has them.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     rows = "select i % 2 as x, i % 6 = 0 as y from range(60) t(i)"
+        ...     found = db.ingest(rows, name="one").search_orders()
+        ...     names, rows = found.rows(1)
+        ...     rows[0][:2]
+        [1, ['y', 'x']]
+        """
+        found = self._found.orders[:most]
+        return list(found[0]), [list(row.values()) for row in found]
+
+    def event_tree(self, name: str | None = None, *, replace: bool = False) -> EventTree:
+        """Build the event tree of the best order, of the rows that the search used.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     rows = "select i % 2 as x, i % 6 = 0 as y from range(60) t(i)"
+        ...     found = db.ingest(rows, name="one").search_orders()
+        ...     staged = found.event_tree().learn_stages()
+        ...     abs(staged.log_marginal_likelihood - found.score) < 1e-9
+        True
+        """
+        tree_id = tree_room.event_tree(
+            self._store,
+            self._survey_id,
+            name=name,
+            order=self._found.best,
+            blank=self._blank(),
+            missing_policy="complete",
+            sampling_zeros="floret",
+            replace=replace,
+        )
+        return EventTree(self._store, tree_id)
+
+    def _blank(self) -> Blank:
+        if self._found.blanks == {"structural"}:
+            return "structural"
+        return "auto" if "structural" in self._found.blanks else "missing"
+
+    def __repr__(self) -> str:
+        """Return the first line of the summary."""
+        return self.summary.split("\n", 1)[0]
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.summary)}</pre>"
+
+
+def _frame(rows: list[Row], columns: list[str]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=columns)

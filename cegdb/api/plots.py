@@ -1,0 +1,473 @@
+"""Plots of stagings and CEGs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cegdb.api.base import Named
+from cegdb.errors import StagingError, is_one_of
+
+if TYPE_CHECKING:
+    from cegdb.api.event_tree import EventTree
+    from cegdb.api.staged_tree import StagedTree
+    from cegdb.pictures import Picture
+    from cegdb.stability.relearning import Kind
+
+
+class PlottedStages(Named):
+    """A staging that can be plotted.
+
+    Every plot is a `cegdb.pictures.Picture`: it shows itself in a notebook, has a ``caption``
+    and is written by ``save("plot.svg")`` (or ``.pdf``, ``.png``). ``min_n`` hides counts
+    from 1 to ``min_n - 1``, those that would reveal them, and what was calculated from
+    either. ``width_mm`` is the width in millimetres. What there is no room for (``most``) is
+    counted in the figure and its caption.
+    """
+
+    @property
+    def tree(self) -> EventTree:
+        """The event tree."""
+        raise NotImplementedError
+
+    def _variables(self) -> list[str]:
+        from cegdb.pictures.plot_data import variables_of
+
+        return variables_of(self._store, int(self._row()["tree_id"]))
+
+    def _asked(self, variable: object) -> str:
+        from cegdb.pictures.plot_data import check_variable
+
+        return check_variable(self._variables(), variable)
+
+    def plot_probabilities(
+        self, variable: str, *, min_n: int | None = None, most: int = 40, width_mm: float = 170
+    ) -> Picture:
+        """Plot the probabilities of a variable's stages, their intervals and people.
+
+        Parameters
+        ----------
+        variable
+            Whose stages.
+        min_n, width_mm
+            As for all plots: see `PlottedStages`.
+        most
+            The most stages, those with most people.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     print(survey.event_tree().learn_stages().plot_probabilities("y").caption[:34])
+        Probabilities of y in its 2 stages
+        """
+        from cegdb.pictures.plot_data import read_stages
+        from cegdb.pictures.plots import draw_probabilities
+
+        _check(most, "stages", width_mm)
+        name = self._asked(variable)
+        found = read_stages(self._store, self.name, name, min_n)
+        return draw_probabilities(found, name, width_mm=width_mm, most=most)
+
+    def plot_situations(
+        self, variable: str, *, min_n: int | None = None, most: int = 400, width_mm: float = 170
+    ) -> Picture:
+        """Plot the situations of a variable by the shares of its answers, coloured by stage.
+
+        Two labels make a row a stage, three a triangle, more parallel axes.
+
+        Parameters
+        ----------
+        variable
+            What the situations ask.
+        min_n, width_mm
+            As for all plots: see `PlottedStages`.
+        most
+            The most situations, those with most people.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     print(survey.event_tree().learn_stages().plot_situations("y").caption[:28])
+        The 2 situations that ask y,
+        """
+        from cegdb.pictures.plot_data import read_situations
+        from cegdb.pictures.plots import draw_situations
+
+        _check(most, "situations", width_mm)
+        name = self._asked(variable)
+        found = read_situations(
+            self._store, self._row(), self.tree.name, name, min_n, int(most)
+        )
+        return draw_situations(found, name, width_mm=width_mm)
+
+    def plot_flow(
+        self, *, min_n: int | None = None, most: int = 10, width_mm: float = 170
+    ) -> Picture:
+        """Plot the people who go through the stages, a column a variable.
+
+        Parameters
+        ----------
+        min_n, width_mm
+            As for all plots: see `PlottedStages`; more variables than fit are scaled down.
+        most
+            The most stages of a variable, those with most people; the others are one block.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     print(survey.event_tree().learn_stages().plot_flow().caption[:43])
+        People through stages: a column a variable,
+        """
+        from cegdb.pictures.plot_data import read_stage_flow
+        from cegdb.pictures.plots import draw_flow
+
+        _check(most, "stages", width_mm)
+        found = read_stage_flow(self._store, self.name, self._variables(), min_n, int(most))
+        return draw_flow(found, "stage", width_mm=width_mm)
+
+    def plot_merges(
+        self, variable: str | None = None, *, min_n: int | None = None, width_mm: float = 170
+    ) -> Picture:
+        """Plot what each merge of stages gained, and their sum, with the cut at 0.
+
+        Beyond the cut it shows what the next merges would lose, calculated for the plot.
+
+        Parameters
+        ----------
+        variable
+            Whose stages; left out, all.
+        min_n, width_mm
+            As for all plots: see `PlottedStages`. A gain is calculated from counts: merges
+            of a hyperstage with a hidden count are left out.
+
+        Raises
+        ------
+        StagingError
+            The stages were not learnt by merging pairs.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 4 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     print(survey.event_tree().learn_stages().plot_merges().caption[:31])
+        The gain of each merge of stage
+        """
+        from cegdb.pictures.plots import draw_trace
+
+        found, more, why_not = self._merged(variable, min_n, width_mm)
+        return draw_trace(
+            found, more, why_not, self._score(), is_flat=self._is_flat(), width_mm=width_mm
+        )
+
+    def plot_dendrogram(
+        self,
+        variable: str | None = None,
+        *,
+        min_n: int | None = None,
+        most: int = 40,
+        width_mm: float = 170,
+    ) -> Picture:
+        """Plot the tree of the merges of stages, cut at 0 into the stages there are.
+
+        Parameters
+        ----------
+        variable
+            Whose stages; left out, all.
+        min_n, width_mm
+            As for `plot_merges`.
+        most
+            The most ends; the first merges are folded into one end.
+
+        Raises
+        ------
+        StagingError
+            The stages were not learnt by merging pairs.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 4 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     print(survey.event_tree().learn_stages().plot_dendrogram("y").caption[:42])
+        Situations and the stages they were merged
+        """
+        from cegdb.pictures.merge_data import read_tips
+        from cegdb.pictures.plots import (
+            beyond,
+            choose_trees,
+            cut_back,
+            draw_dendrogram,
+            grow,
+            some,
+        )
+
+        _check(most, "ends", width_mm)
+        found, more, why_not = self._merged(variable, min_n, width_mm)
+        roots = grow(found.made, more, list(found.hyperstage))
+        trees = [root for root in roots if root.parts]
+        kept, n_folded = cut_back(choose_trees(trees, int(most)), int(most))
+        several = ""
+        if any(end.start < 0 for root in kept for end in root.ends()):
+            several = "; one that begins beyond the cut is several stages"
+        said = [
+            beyond(more, why_not, found.n_hidden),
+            f"{n_folded:,} further ends are folded into those that say \u201cand n more\u201d"
+            f"{several}"
+            if n_folded
+            else "",
+            f"Not shown: {some(len(trees) - len(kept), 'further tree')}, for which the plot of "
+            "one variable has more room"
+            if len(trees) > len(kept)
+            else "",
+            f"Not shown: {some(len(roots) - len(trees), 'stage')} merged with none"
+            if len(roots) > len(trees)
+            else "",
+        ]
+        members = {end.stage_id: end.members for root in kept for end in root.ends()}
+        tips = read_tips(self._store, self.name, int(self._row()["tree_id"]), members, min_n)
+        return draw_dendrogram(
+            found, kept, tips, said, self._score(), is_flat=self._is_flat(), width_mm=width_mm
+        )
+
+    def _score(self) -> str:
+        return str(self.settings.get("score"))
+
+    def _is_flat(self) -> bool:
+        return self.settings.get("structure_prior", "flat") == "flat"
+
+    def _merged(self, variable: str | None, min_n: int | None, width_mm: float) -> Any:
+        from cegdb.pictures.further_merges import continue_merging
+        from cegdb.pictures.merge_data import Joined, final_stages, read_merges
+
+        _check(2, "stages", width_mm)
+        name = None if variable is None else self._asked(variable)
+        found = read_merges(self._store, self.name, name, min_n)
+        merges, why_not = continue_merging(self._store, self.id)
+        further = [Joined(*one) for one in merges]
+        joined = final_stages(further)
+        shown = {joined.get(stage_id, stage_id) for stage_id in found.hyperstage}
+        return found, [one for one in further if joined[one.kept_id] in shown], why_not
+
+    def plot_costaging(
+        self,
+        variable: str,
+        *others: StagedTree,
+        kind: Kind | None = None,
+        min_n: int | None = None,
+        most: int = 120,
+        width_mm: float = 170,
+    ) -> Picture:
+        """Plot how often two situations of a variable share a stage, as a map.
+
+        Parameters
+        ----------
+        variable
+            What the situations ask.
+        *others
+            Stagings of the same tree: shares are of these and this one. Left out, of the
+            bootstrap replicates of `stability`; if that was not run, of this staging alone.
+        kind
+            Of the bootstrap, where there are both: ``"nonparametric"`` or ``"parametric"``.
+        min_n, width_mm
+            As for all plots: see `PlottedStages`. Situations with hidden counts are left
+            out.
+        most
+            The most situations, those with most people.
+
+        Raises
+        ------
+        StagingError
+            Others are of another tree, or there is no bootstrap of that kind.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 4 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     staged = survey.event_tree().learn_stages()
+        ...     print(staged.plot_costaging("y").caption[:38])
+        ...     frame = staged.stability(runs=20)
+        ...     print(staged.plot_costaging("y").caption[:37])
+        Whether two of the 4 situations that a
+        In what share of 20 bootstrap replica
+        """
+        from cegdb.pictures.plot_data import read_members, read_pairs, read_situations
+        from cegdb.pictures.plots import draw_costaging, shares_of_pairs, shares_of_stagings
+
+        _check(most, "situations", width_mm)
+        name = self._asked(variable)
+        boots = self._bootstraps(kind, others)
+        for other in others:
+            if other.tree != self.tree:
+                raise StagingError(
+                    f"stagings {self.name!r} and {other.name!r} are of different trees",
+                    hint="give stagings of one tree",
+                )
+        found = read_situations(
+            self._store,
+            self._row(),
+            self.tree.name,
+            name,
+            min_n,
+            int(most),
+            only_learnt=bool(boots),
+        )
+        ids = [one.vertex_id for one in found.situations]
+        if boots:
+            which, n_runs = boots[0]
+            how = "bootstrap" if which == "nonparametric" else "simulated"
+            of = f"{n_runs:,} {how} replicates"
+            shares = shares_of_pairs(ids, read_pairs(self._store, self.name, which, ids), of)
+        else:
+            stagings = [self.id, *(other.id for other in others)]
+            of = f"{len(stagings)} stagings" if others else "this staging"
+            members = [read_members(self._store, one, ids) for one in stagings]
+            shares = shares_of_stagings(ids, members, of)
+        return draw_costaging(found, shares, name, width_mm=width_mm)
+
+    def _bootstraps(
+        self, kind: str | None, others: tuple[StagedTree, ...]
+    ) -> list[tuple[str, int]]:
+        from cegdb.views import view_rows
+
+        if kind is not None and not is_one_of(kind, ("nonparametric", "parametric")):
+            raise StagingError(f"kind is {kind!r}", hint="choose nonparametric or parametric")
+        if others:
+            if kind is not None:
+                raise StagingError(
+                    "a kind of bootstrap and other stagings are given", hint="give one of them"
+                )
+            return []
+        rows = view_rows(self._store, "stage_bootstraps", {"staging": self.name}, "kind")
+        found = [(str(row["kind"]), int(str(row["n_runs"]))) for row in rows]
+        if kind is None:
+            return found
+        if kind not in dict(found):
+            raise StagingError(
+                f"staging {self.name!r} has no {kind} bootstrap",
+                hint=f"run it first: staged.stability({kind!r}), cegdb stability",
+            )
+        return [(kind, dict(found)[kind])]
+
+    def plot_difference(
+        self,
+        other: StagedTree,
+        *,
+        min_n: int | None = None,
+        most: int = 10,
+        width_mm: float = 170,
+    ) -> Picture:
+        """Plot how the stages of another staging of the tree differ from these.
+
+        Stages are matched one to one so that they share as many people as can be; matched
+        ones have the colour of the stage here.
+
+        Parameters
+        ----------
+        other
+            Another staging of the tree.
+        min_n, width_mm
+            As for all plots: see `PlottedStages`.
+        most
+            The most stages of a variable and staging; the others are one block.
+
+        Raises
+        ------
+        StagingError
+            The stagings are of different trees.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 3 as x, i % 2 as y from range(12) t(i)")
+        ...     tree = survey.event_tree()
+        ...     a = tree.set_stages({("0",): "p", ("1",): "p", ("2",): "p"}, name="a")
+        ...     b = tree.set_stages({("0",): "p", ("1",): "p", ("2",): "q"}, name="b")
+        ...     print(a.plot_difference(b).caption[:33])
+        Stages of a (left) and b (right),
+        """
+        from cegdb.compare.comparability import of_one_tree
+        from cegdb.pictures.plot_data import matched_stages, read_overlap, read_stages
+        from cegdb.pictures.plots import Compared, draw_difference
+        from cegdb.stages.build import PALETTE
+
+        _check(most, "stages", width_mm)
+        other_id = self._beside(other)
+        of_one_tree(self._store, self.id, other_id)
+        stages, others = (
+            {
+                stage.stage_id: stage
+                for stage in read_stages(self._store, name, None, min_n).stages
+            }
+            for name in (self.name, other.name)
+        )
+        overlaps = read_overlap(self._store, self.name, other_id, min_n)
+        matched = matched_stages(overlaps)
+        found = Compared((self.name, other.name), stages, others, overlaps, matched)
+        return draw_difference(
+            found, self._variables(), PALETTE, width_mm=width_mm, most=int(most)
+        )
+
+    def _beside(self, other: StagedTree) -> int:
+        raise NotImplementedError
+
+
+class PlottedPositions(Named):
+    """A CEG that can be plotted: see `PlottedStages` for what plots have in common."""
+
+    @property
+    def staging(self) -> StagedTree:
+        """The staged tree."""
+        raise NotImplementedError
+
+    def _given(self) -> str:
+        raise NotImplementedError
+
+    def plot_flow(
+        self, *, min_n: int | None = None, most: int = 10, width_mm: float = 170
+    ) -> Picture:
+        """Plot the people who go through the positions, a column a variable.
+
+        Parameters
+        ----------
+        min_n, width_mm
+            As for all plots: see `PlottedStages`; more variables than fit are scaled down.
+        most
+            The most positions of a variable, those with most people; the others are one
+            block.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     print(ceg.plot_flow().caption[:46])
+        People through positions: a column a variable,
+        """
+        from cegdb.pictures.plot_data import read_position_flow
+        from cegdb.pictures.plots import draw_flow
+
+        _check(most, "positions", width_mm)
+        tree_id = self.staging.tree.id
+        variables = self.staging._variables()
+        found = read_position_flow(
+            self._store, self._row(), tree_id, variables, min_n, int(most)
+        )
+        return draw_flow(found, "position", given=self._given(), width_mm=width_mm)
+
+
+def _check(most: object, what: str, width_mm: object) -> None:
+    """Refuse settings of a plot before any work."""
+    from cegdb.pictures.plot_data import checked_most
+    from cegdb.pictures.plots import checked_width
+
+    checked_most(most, what)
+    checked_width(width_mm)

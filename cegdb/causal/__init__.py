@@ -1,0 +1,1 @@
+"""Interventions, their effects, and whether adjustment identifies them."""

@@ -1,0 +1,43 @@
+"""Scores and clustering of stages, on arrays: no tables, no database."""
+
+from __future__ import annotations
+
+from cegdb.clustering.greedy import (
+    MIN_LOG_BAYES_FACTOR,
+    TIE_TOLERANCE,
+    Merge,
+    agglomerate,
+    interleave,
+)
+from cegdb.clustering.methods import LARGE, Learnt, Method, Plan, ScoreName, learn, total_score
+from cegdb.clustering.scoring import (
+    Hyperstage,
+    Marginal,
+    Penalised,
+    Score,
+    log_marginal_likelihood,
+    log_rising,
+)
+from cegdb.clustering.structure_prior import StructurePrior
+
+__all__ = [
+    "LARGE",
+    "MIN_LOG_BAYES_FACTOR",
+    "TIE_TOLERANCE",
+    "Hyperstage",
+    "Learnt",
+    "Marginal",
+    "Merge",
+    "Method",
+    "Penalised",
+    "Plan",
+    "Score",
+    "ScoreName",
+    "StructurePrior",
+    "agglomerate",
+    "interleave",
+    "learn",
+    "log_marginal_likelihood",
+    "log_rising",
+    "total_score",
+]

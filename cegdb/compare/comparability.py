@@ -1,0 +1,91 @@
+"""On what terms two stagings can be compared: one tree, and the same settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from cegdb.errors import StagingError, listed
+from cegdb.store.catalog import row
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import sqlalchemy as sa
+
+    from cegdb.store import Store
+
+#: What a log likelihood depends on besides rows, tree and stages, and its default.
+LIKELIHOOD: Final = {"weighting": None, "deff": None, "smoothing": 0}
+MARGINAL: Final = {"alpha": None, "prior": "mass", **LIKELIHOOD}
+_LONGEST: Final = 60
+
+
+def of_one_tree(store: Store, a: int, b: int) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return the catalog rows of two stagings, refusing those of different trees."""
+    with store.catalog() as catalog:
+        one, other = row(catalog, "staging", a), row(catalog, "staging", b)
+        if one["tree_id"] == other["tree_id"]:
+            return one, other
+        first, second = (row(catalog, "tree", x["tree_id"]) for x in (one, other))
+        surveys = [_survey(catalog, tree["survey_id"]) for tree in (first, second)]
+    said = [
+        f"{setting} ({_short(first['settings'][setting])} and "
+        f"{_short(second['settings'].get(setting))})"
+        for setting in first["settings"]
+        if first["settings"][setting] != second["settings"].get(setting)
+    ]
+    if surveys[0] != surveys[1]:
+        said.insert(0, f"survey ({surveys[0]!r} and {surveys[1]!r})")
+    hint = "learn or give both stagings on one tree, such as db.trees[name].learn_stages()"
+    if first["is_stale"] != second["is_stale"]:
+        stale = first if first["is_stale"] else second
+        said.insert(0, f"rows ({stale['name']!r} shows former ones)")
+        hint = "rebuild what is stale first (db.rebuild(), cegdb rebuild DB); then " + hint
+    what = f", which differ in {listed(said)}" if said else ""
+    raise StagingError(
+        f"stagings {one['name']!r} and {other['name']!r} are of different trees, "
+        f"{first['name']!r} and {second['name']!r}{what}",
+        hint=hint,
+    )
+
+
+def _survey(catalog: sa.Connection, survey_id: int) -> str:
+    """Return the name of a survey, or of the one that superseded it."""
+    found = row(catalog, "survey", survey_id)
+    if found["superseded_by"] is not None:
+        found = row(catalog, "survey", found["superseded_by"])
+    return str(found["name"])
+
+
+def _short(value: object) -> str:
+    """Return a setting for a message."""
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+
+
+def refuse_terms(
+    one: Mapping[str, Any], other: Mapping[str, Any], terms: Mapping[str, object], what: str
+) -> None:
+    """Refuse stagings whose scores stand on different settings."""
+    found = {}
+    for term, default in terms.items():
+        values = [
+            staging["alpha"] if term == "alpha" else staging["settings"].get(term, default)
+            for staging in (one, other)
+        ]
+        if values[0] != values[1]:
+            found[term] = values
+    if found:
+        said = (f"{term} ({_short(x)} and {_short(y)})" for term, (x, y) in found.items())
+        raise refused(one, other, what, listed(said))
+
+
+def refused(
+    one: Mapping[str, Any], other: Mapping[str, Any], what: str, differing: str
+) -> StagingError:
+    """Return the error that two stagings cannot be compared by a score."""
+    return StagingError(
+        f"stagings {one['name']!r} and {other['name']!r} cannot be compared by {what}: they "
+        f"differ in {differing}",
+        hint="make one of them again with the settings of the other",
+    )

@@ -1,0 +1,250 @@
+"""Every table and view of an object as a file."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from cegdb.atomic_files import check_folder, written_whole
+from cegdb.errors import GraphError, QueryError, listed, path_of
+from cegdb.export.row_files import TABLE_FILES, export_query, table_file
+from cegdb.export.stage_tables import stage_tables
+from cegdb.render.tables import TEXT_FILES, Column, Group, TextTable, file_lines, shown_number
+from cegdb.small_cells import shown, view_order, views
+from cegdb.store import quoted
+from cegdb.store.catalog import KINDS, find
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import duckdb
+
+    from cegdb.store import Store
+    from cegdb.store.catalog import Kind
+
+_BATCH: Final = 5_000
+_NUMBERS: Final = {"INTEGER", "BIGINT", "HUGEINT", "DOUBLE", "DECIMAL"}
+_ORDERS: Final = {
+    "stages": "stage_id",
+    "stage_edges": "stage_id, label_id",
+    "staged_florets": "vertex_id",
+    "staged_situations": "vertex_id",
+    "stage_pairs": "kind, vertex_id, other_id",
+    "stage_stability": "kind, stage_id",
+    "bootstrap_intervals": "vertex_id, label_id",
+    "merges": "step",
+    "florets": "vertex_id",
+    "merge_steps": "step",
+    "situation_positions": "vertex_id",
+    "most_probable_paths": "rank",
+    "ceg_lines": "generation",
+}
+"""The rows of the other tables and views are sorted by all columns, the first one first."""
+
+
+class _Rows(NamedTuple):
+    """Where the rows of an object are: a relation, and the column that names it."""
+
+    relation: str
+    column: str
+    value: object
+    order: str
+    is_view: bool
+
+
+def tables_of(store: Store, kind: Kind) -> list[str]:
+    """Return the views and tables that have rows of a kind of object, views first.
+
+    Examples
+    --------
+    >>> from cegdb.store import Store
+    >>> with Store.open() as store:
+    ...     tables_of(store, "ceg")[:3], tables_of(store, "ceg")[-2:]
+    (['ceg_edges', 'ceg_lines', 'conditioned_cegs'], ['position', 'position_member'])
+    """
+    with store.reading() as con:
+        found = con.execute(
+            "select table_name from duckdb_columns() where schema_name = 'cegdb' "
+            "and column_index = 1 and database_name = current_database() "
+            "and column_name in ($name, $name || '_id') "
+            "order by column_name = $name || '_id', table_name",
+            {"name": kind},
+        ).fetchall()
+    return [row[0] for row in found]
+
+
+def kind_of(store: Store, table: str) -> Kind:
+    """Return whose rows a table or view has.
+
+    Raises
+    ------
+    QueryError
+        There is no such table; the hint lists those there are.
+
+    Examples
+    --------
+    >>> from cegdb.store import Store
+    >>> with Store.open() as store:
+    ...     kind_of(store, "stage_table")
+    'staging'
+    """
+    every = {kind: tables_of(store, kind) for kind in KINDS}
+    for kind, tables in every.items():
+        if table in tables:
+            return kind
+    raise QueryError(
+        f"no object has a table or view {table!r}",
+        hint="; ".join(f"a {kind} has {', '.join(tables)}" for kind, tables in every.items()),
+    )
+
+
+def export_table(
+    store: Store,
+    kind: Kind,
+    name: str,
+    table: str,
+    path: str | os.PathLike[str],
+    *,
+    min_n: int | None = None,
+) -> Path:
+    """Write the rows of a table or view that belong to one object to a file.
+
+    Parameters
+    ----------
+    store
+        Where to read.
+    kind, name
+        The object.
+    table
+        One of `tables_of`, such as ``ceg_edges``; of a survey also its ``response_ID``.
+    path
+        Ends in ``.csv``, ``.parquet``, ``.json``, ``.md``, ``.tex`` or ``.html``. In CSV
+        lists are JSON; the last three, for people, leave out the ids of a view.
+    min_n
+        Hide counts below it, and what would reveal them: see `cegdb.small_cells.shown`.
+
+    Returns
+    -------
+    Path
+        The file. Rows are written as they are read.
+
+    Raises
+    ------
+    GraphError
+        The suffix is none of these, or the file cannot be written.
+    QueryError
+        The object has no such table, or ``min_n`` cannot be had for it.
+
+    Examples
+    --------
+    >>> from cegdb.store import Store
+    >>> with Store.open() as store:
+    ...     export_table(store, "ceg", "falls", "ceg_edges", "falls.xls")
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.GraphError: falls.xls ends in none of .csv, .parquet, .json, .md, .tex, .html
+    """
+    file = path_of(path)
+    suffix = file.suffix.lower()
+    if suffix not in (*TABLE_FILES, *TEXT_FILES):
+        known = ", ".join((*TABLE_FILES, *TEXT_FILES))
+        raise GraphError(f"{file} ends in none of {known}")
+    check_folder(file)
+    place = _place(store, kind, name, table)
+    if min_n is not None and table not in views(kind):
+        raise QueryError(
+            f"{table} cannot be shown without small cells",
+            hint=f"tables of a {kind} that can are {listed(views(kind))}",
+        )
+    with (
+        store.reading() as con,
+        shown(store, table, {kind: name}, min_n) as seen,
+    ):
+        relation = place.relation if min_n is None else seen
+        if suffix in TEXT_FILES:
+            tables = (
+                stage_tables(con, relation, name, min_n)
+                if table == "stage_table"
+                else iter([_plain(con, relation, place, table, name)])
+            )
+            title = f"{table} of {name}"
+            with written_whole(file) as stream:
+                for line in file_lines(tables, TEXT_FILES[suffix], title):
+                    stream.write(line.encode())
+            return file
+        columns = _columns(con, relation) if suffix == ".csv" else "*"
+        query = (
+            f"select {columns} from {relation} where {place.column} = $value "  # noqa: S608
+            f"order by {place.order}"
+        )
+        return export_query(con, query, table_file(file), {"value": place.value})
+
+
+def _place(store: Store, kind: Kind, name: str, table: str) -> _Rows:
+    with store.catalog() as catalog:
+        object_id = find(catalog, kind, name)
+    if kind == "survey" and table == f"response_{object_id}":
+        return _Rows(f"cegdb.{table}", "true", value=True, order="all", is_view=False)
+    known = tables_of(store, kind)
+    if table not in known:
+        raise QueryError(
+            f"a {kind} has no table or view {table!r}", hint=f"it has {', '.join(known)}"
+        )
+    order = view_order(table) if table in views(kind) else _ORDERS.get(table, "all")
+    with store.reading() as con:
+        first = con.execute(f"select * from cegdb.{table} limit 0").description  # noqa: S608
+    column = first[0][0]
+    is_view = column == kind
+    return _Rows(f"cegdb.{table}", column, name if is_view else object_id, order, is_view)
+
+
+def _described(con: duckdb.DuckDBPyConnection, relation: str) -> list[tuple[str, str]]:
+    result = con.execute(f"select * from {relation} limit 0")  # noqa: S608
+    return [(column[0], str(column[1])) for column in result.description]
+
+
+def _columns(con: duckdb.DuckDBPyConnection, relation: str) -> str:
+    """Return the columns of a CSV file: lists as JSON, which can be read back."""
+    nested = [
+        quoted(column) for column, kind in _described(con, relation) if kind.endswith("[]")
+    ]
+    as_json = ", ".join(f"cast(to_json({c}) as varchar) as {c}" for c in nested)
+    return f"* replace ({as_json})" if nested else "*"
+
+
+def _plain(
+    con: duckdb.DuckDBPyConnection, relation: str, place: _Rows, table: str, name: str
+) -> TextTable:
+    described = [
+        (column, kind)
+        for column, kind in _described(con, relation)
+        if not place.is_view or not (column == place.column or column.endswith("_id"))
+    ]
+    columns = [Column(column, kind.split("(")[0] in _NUMBERS) for column, kind in described]
+    named = ", ".join(quoted(column) for column, _ in described)
+    result = con.execute(
+        f"select {named} from {relation} where {place.column} = $value "  # noqa: S608
+        f"order by {place.order}",
+        {"value": place.value},
+    )
+    return TextTable(f"{table} of {name}", [], columns, _shown_rows(result))
+
+
+def _shown_rows(result: duckdb.DuckDBPyConnection) -> Iterator[Group]:
+    while batch := result.fetchmany(_BATCH):
+        for row in batch:
+            yield Group([], [[_shown(value) for value in row]])
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return ", ".join(map(_shown, value))
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Decimal):
+        return shown_number(float(value))
+    return shown_number(value) if isinstance(value, (int, float)) else str(value)

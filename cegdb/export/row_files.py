@@ -1,0 +1,126 @@
+"""Rows to CSV, Parquet or JSON by DuckDB, written whole or not at all."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING, Final
+
+import duckdb
+
+from cegdb.atomic_files import check_folder
+from cegdb.errors import GraphError, path_of
+from cegdb.sqlfiles import raise_interrupt, raise_out_of_memory, registered
+from cegdb.store import quoted
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import pandas as pd
+
+    from cegdb.store import Store
+
+_FORMATS: Final = {
+    ".csv": "format csv, header true",
+    ".parquet": "format parquet",
+    ".json": "format json, array true",
+}
+TABLE_FILES: Final = tuple(_FORMATS)
+
+
+def write_frame(store: Store, frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
+    """Write the rows of a DataFrame to a file, in their order.
+
+    Parameters
+    ----------
+    store
+        A database to write with.
+    frame
+        The rows.
+    path
+        Ends in ``.csv``, ``.parquet`` or ``.json``.
+
+    Raises
+    ------
+    GraphError
+        The suffix is none of these, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from cegdb.store import Store
+    >>> with Store.open() as store:
+    ...     write_frame(store, pd.DataFrame({"x": [1]}), "falls.xls")
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.GraphError: falls.xls ends in none of .csv, .parquet, .json
+    """
+    plain = frame.set_axis([f"v{i}" for i in range(frame.shape[1])], axis=1)
+    # A view would call columns that differ in case only by other names.
+    names = ", ".join(
+        f"{column} as {quoted(str(name))}"
+        for column, name in zip(plain.columns, frame.columns, strict=True)
+    )
+    with store.reading() as con, registered(con, "written_frame", plain):
+        return export_query(con, f"select {names} from written_frame", path, {})  # noqa: S608
+
+
+def table_file(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a table file that can be written.
+
+    Raises
+    ------
+    GraphError
+        Its suffix is none of ``TABLE_FILES``, it is a folder, or there is none for it.
+    """
+    file = path_of(path)
+    if file.suffix.lower() not in _FORMATS:
+        raise GraphError(f"{file} ends in none of {', '.join(_FORMATS)}")
+    check_folder(file)
+    return file
+
+
+def export_query(
+    con: duckdb.DuckDBPyConnection,
+    query: str,
+    path: str | os.PathLike[str],
+    params: Mapping[str, object] | None = None,
+) -> Path:
+    r"""Write the rows of a query to a file, whole or not at all.
+
+    Parameters
+    ----------
+    con
+        Runs it.
+    query, params
+        One SELECT.
+    path
+        Ends in ``.csv``, ``.parquet`` or ``.json``.
+
+    Raises
+    ------
+    GraphError
+        As in `write_frame`.
+
+    Examples
+    --------
+    >>> import duckdb, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     export_query(duckdb.connect(), "select 1 as x", f"{folder}/one.csv").read_text()
+    'x\n1\n'
+    """
+    file = table_file(path)
+    part = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
+    target = str(part).replace("'", "''")
+    try:
+        con.execute(f"copy ({query}) to '{target}' ({_FORMATS[file.suffix.lower()]})", params)
+        part.replace(file)
+    except (duckdb.Error, OSError) as error:
+        raise_interrupt(error)
+        raise_out_of_memory(error)
+        reason = str(error).strip().splitlines()[0]
+        raise GraphError(f"{file} cannot be written: {reason}") from None
+    finally:
+        part.unlink(missing_ok=True)
+    return file

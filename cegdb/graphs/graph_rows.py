@@ -1,0 +1,228 @@
+"""A graph as rows to go through: of the database in batches, or of a networkx graph."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from cegdb.graphs.networkx_graphs import COLUMNS
+from cegdb.small_cells import shown_views
+from cegdb.store.catalog import find
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from cegdb.graphs.networkx_graphs import Graph
+    from cegdb.store import Store
+    from cegdb.store.catalog import Kind
+
+    Values = dict[str, "int | float | str"]
+
+_BATCH: Final = 5_000
+_TYPES: Final = {int: "bigint", float: "double", str: "varchar"}
+
+
+class Node(NamedTuple):
+    """A vertex: its values, and whether it is a leaf or the sink."""
+
+    name: str
+    values: Values
+    is_end: bool
+
+
+class Edge(NamedTuple):
+    """An edge; those between the same vertices have different keys, their labels."""
+
+    source: str
+    target: str
+    key: str
+    values: Values
+
+
+@dataclass(frozen=True)
+class GraphRows:
+    """A graph to go through, its nodes or its edges, as often as wanted.
+
+    Parameters
+    ----------
+    attributes
+        ``name``, ``kind`` and perhaps ``min_n``.
+    node_columns, edge_columns
+        The names of the values that some node or edge has, and their types.
+    nodes, edges
+        Start anew each time they are called.
+    """
+
+    attributes: Mapping[str, int | str]
+    node_columns: Mapping[str, type]
+    edge_columns: Mapping[str, type]
+    nodes: Callable[[], Iterable[Node]]
+    edges: Callable[[], Iterable[Edge]]
+
+
+def graph_rows(graph: Graph) -> GraphRows:
+    """Return the rows of a graph made by `ceg_graph` or `tree_graph`.
+
+    Examples
+    --------
+    >>> from cegdb.graphs import tree_graph
+    >>> rows = graph_rows(tree_graph("one", [{"vertex": "l0", "n": 3}], []))
+    >>> list(rows.nodes()), rows.node_columns
+    ([Node(name='l0', values={'n': 3}, is_end=True)], {'n': <class 'int'>})
+    """
+
+    def nodes() -> Iterator[Node]:
+        for name, data in graph.nodes(data=True):
+            yield Node(name, data, graph.out_degree(name) == 0)
+
+    def edges() -> Iterator[Edge]:
+        for source, target, key, data in graph.edges(keys=True, data=True):
+            yield Edge(source, target, str(key), data)
+
+    return GraphRows(
+        dict(graph.graph),
+        _columns_of(data for _, data in graph.nodes(data=True)),
+        _columns_of(data for _, _, data in graph.edges(data=True)),
+        nodes,
+        edges,
+    )
+
+
+def _columns_of(found: Iterable[Mapping[str, object]]) -> dict[str, type]:
+    used = {name for values in found for name in values}
+    return {name: kind for name, kind in COLUMNS.items() if name in used}
+
+
+class _Stored(NamedTuple):
+    """Where the rows of a kind of object are."""
+
+    graph_kind: str
+    nodes: str
+    node_name: str
+    node_order: str
+    edges: str
+    edge_order: str
+
+
+# As networkx orders them: by source, then by the first label that leads to the target.
+_CEG_EDGES: Final = (
+    "source_id, min(label_id) over (partition by source_id, target_id), label_id"
+)
+_STORED: Final[dict[str, _Stored]] = {
+    "tree": _Stored("event_tree", "vertices", "vertex", "vertex_id", "tree_edges", "child_id"),
+    "staging": _Stored(
+        "staged_tree",
+        "staged_vertices",
+        "vertex",
+        "vertex_id",
+        "staged_edges",
+        "child_id",
+    ),
+    "ceg": _Stored(
+        "ceg",
+        "positions",
+        "position",
+        "stage_id is null, position_id",
+        "ceg_edges",
+        _CEG_EDGES,
+    ),
+}
+
+
+@contextmanager
+def stored_rows(
+    store: Store, kind: Kind, name: str, *, min_n: int | None = None
+) -> Iterator[GraphRows]:
+    """Give the rows of a tree, staged tree or CEG, read in batches while the block lasts.
+
+    Parameters
+    ----------
+    store
+        Where to read.
+    kind, name
+        ``tree``, ``staging`` or ``ceg``, and which one.
+    min_n
+        Hide counts below it, and what would reveal them: see `cegdb.small_cells.shown`.
+
+    Yields
+    ------
+    GraphRows
+        The same as those of the networkx graph, in the same order. One pass at a time.
+
+    Notes
+    -----
+    Linear in the rows, save that DuckDB sorts them, beyond its memory limit on disk.
+
+    Examples
+    --------
+    >>> from cegdb.ingest import ingest
+    >>> from cegdb.store import Store
+    >>> from cegdb.tree import event_tree
+    >>> with Store.open() as store:
+    ...     survey = ingest(store, "select i < 7 as x from range(9) t(i)", name="nine")
+    ...     _ = event_tree(store, survey)
+    ...     with stored_rows(store, "tree", "nine") as rows:
+    ...         [(edge.key, edge.values["n"]) for edge in rows.edges()]
+    [('False', 2), ('True', 7)]
+    """
+    place = _STORED[kind]
+    where: dict[str, object] = {kind: name}
+    with store.catalog() as catalog:
+        find(catalog, kind, name)
+    attributes: dict[str, int | str] = {"name": name, "kind": place.graph_kind}
+    if min_n is not None:
+        attributes["min_n"] = min_n
+    with (
+        store.reading() as con,
+        shown_views(store, (place.nodes, place.edges), where, min_n) as (nodes, edges),
+    ):
+
+        def rows(relation: str, columns: str, order: str) -> Iterator[tuple[object, ...]]:
+            query = (
+                f"select {columns} from {relation} where {kind} = $name "  # noqa: S608
+                f"order by {order}"
+            )
+            result = con.execute(query, {"name": name})
+            while batch := result.fetchmany(_BATCH):
+                yield from batch
+
+        def used(relation: str) -> dict[str, type]:
+            result = con.execute(f"select * from {relation} limit 0")  # noqa: S608
+            there = {column[0] for column in result.description or []}
+            known = [column for column in COLUMNS if column in there]
+            counts = ", ".join(f"count({column})" for column in known)
+            query = f"select {counts} from {relation} where {kind} = $name"  # noqa: S608
+            found = con.execute(query, {"name": name}).fetchone() or ()
+            return {
+                column: COLUMNS[column] for column, n in zip(known, found, strict=True) if n
+            }
+
+        node_columns, edge_columns = used(nodes), used(edges)
+
+        def each_node() -> Iterator[Node]:
+            is_end = "variable is null" if kind == "tree" else "stage_id is null"
+            first = f"{place.node_name}, {is_end}"
+            columns = list(node_columns)
+            for row in rows(nodes, f"{first}{_cast(node_columns)}", place.node_order):
+                yield Node(str(row[0]), _values(columns, row[2:]), bool(row[1]))
+
+        def each_edge() -> Iterator[Edge]:
+            columns = list(edge_columns)
+            selected = f"source, target, label{_cast(edge_columns)}"
+            for row in rows(edges, selected, place.edge_order):
+                yield Edge(str(row[0]), str(row[1]), str(row[2]), _values(columns, row[3:]))
+
+        yield GraphRows(attributes, node_columns, edge_columns, each_node, each_edge)
+
+
+def _cast(columns: Mapping[str, type]) -> str:
+    return "".join(f", cast({name} as {_TYPES[kind]})" for name, kind in columns.items())
+
+
+def _values(columns: list[str], row: tuple[object, ...]) -> Values:
+    return {
+        column: value  # type: ignore[misc]
+        for column, value in zip(columns, row, strict=True)
+        if value is not None
+    }

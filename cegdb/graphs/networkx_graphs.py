@@ -1,0 +1,208 @@
+"""Rows of the views as networkx graphs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from cegdb.errors import GraphError, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import networkx as nx
+
+    Graph: TypeAlias = nx.MultiDiGraph[str]
+
+COLUMNS: Final[dict[str, type[Any]]] = {
+    **dict.fromkeys(("label", "variable", "stage", "colour", "text"), str),
+    **dict.fromkeys(("position_id", "vertex_id", "depth", "height"), int),
+    **dict.fromkeys(("n", "n_situations", "n_hidden", "n_labels"), int),
+    **dict.fromkeys(("weight", "prior", "share", "probability", "low", "high"), float),
+}
+"""The columns of the views that become attributes, and their types."""
+
+
+def ceg_graph(
+    name: str,
+    positions: Sequence[Mapping[str, object]],
+    edges: Sequence[Mapping[str, object]],
+    *,
+    min_n: int | None = None,
+) -> Graph:
+    """Return a Chain Event Graph as a networkx graph.
+
+    Parameters
+    ----------
+    name
+        Name of the CEG.
+    positions
+        One row a position, in the order wanted: ``position`` (``w0``, ``w_inf``),
+        ``position_id``, ``stage``, ``variable``, ``height``, ``n``,
+        ``n_situations``, ``colour`` (``#rrggbb``).
+    edges
+        One row an edge: ``source``, ``target``, ``label``, ``variable``, ``n``,
+        ``weight``, ``prior``, ``probability``.
+    min_n
+        Smaller counts were left out of the rows; the graph's attribute ``min_n``.
+
+    Returns
+    -------
+    networkx.MultiDiGraph
+        Nodes are the shown names, and edge keys the labels: they differ within a
+        floret, so parallel edges keep apart. The other columns are attributes (int,
+        float or str), None left out; the graph's are ``name`` and ``kind``.
+
+    Raises
+    ------
+    GraphError
+        A row repeats another one, or an edge names an unknown position.
+
+    Examples
+    --------
+    >>> graph = ceg_graph(
+    ...     "coin",
+    ...     [{"position": "w0", "variable": "Toss", "n": 10}, {"position": "w_inf"}],
+    ...     [
+    ...         {"source": "w0", "target": "w_inf", "label": "heads", "n": 6},
+    ...         {"source": "w0", "target": "w_inf", "label": "tails", "n": 4},
+    ...     ],
+    ... )
+    >>> graph.edges["w0", "w_inf", "tails"]
+    {'label': 'tails', 'n': 4}
+    """
+    return _graph(name, "ceg", "position", positions, edges, min_n)
+
+
+def tree_graph(
+    name: str,
+    vertices: Sequence[Mapping[str, object]],
+    edges: Sequence[Mapping[str, object]],
+    *,
+    min_n: int | None = None,
+) -> Graph:
+    """Return an event tree or a staged tree as a networkx graph.
+
+    Parameters
+    ----------
+    name
+        Name of the tree or of the staging.
+    vertices
+        One row a vertex, in the order wanted: ``vertex`` (situations ``s0``, leaves
+        ``l0``), ``vertex_id``, ``depth``, ``height``, ``variable``, ``n``, ``stage``,
+        ``colour``.
+    edges
+        As for `ceg_graph`; ``prior`` and ``probability`` are None without stages.
+    min_n
+        As for `ceg_graph`.
+
+    Returns
+    -------
+    networkx.MultiDiGraph
+        As for `ceg_graph`; ``kind`` is ``staged_tree`` or, without any stage,
+        ``event_tree``.
+
+    Raises
+    ------
+    GraphError
+        A row repeats another one, or an edge names an unknown vertex.
+
+    Examples
+    --------
+    >>> graph = tree_graph(
+    ...     "coin",
+    ...     [{"vertex": "s0", "variable": "Toss", "n": 6}, {"vertex": "l0", "n": 6}],
+    ...     [{"source": "s0", "target": "l0", "label": "heads", "n": 6}],
+    ... )
+    >>> graph.graph["kind"], list(graph.edges(keys=True))
+    ('event_tree', [('s0', 'l0', 'heads')])
+    """
+    staged = any(row.get("stage") is not None for row in vertices)
+    kind = "staged_tree" if staged else "event_tree"
+    return _graph(name, kind, "vertex", vertices, edges, min_n)
+
+
+def overview_graph(
+    name: str,
+    nodes: Sequence[Mapping[str, object]],
+    edges: Sequence[Mapping[str, object]],
+    *,
+    told: Mapping[str, int | bool],
+    min_n: int | None = None,
+) -> Graph:
+    """Return the part of a tree or a CEG that is drawn as a networkx graph.
+
+    Parameters
+    ----------
+    name, nodes, edges, min_n
+        As for `ceg_graph` or `tree_graph`. Rows of collapsed nodes have a name
+        (``position`` or ``vertex``), the ``text`` to show instead of it, ``n_hidden``
+        situations or positions and ``n`` people; edges that stand for several have
+        ``n_labels``.
+    told
+        What was left out: attributes of the graph, as `cegdb.graphs.overview.Overview` has.
+
+    Returns
+    -------
+    networkx.MultiDiGraph
+        As for `ceg_graph` or `tree_graph`.
+
+    Examples
+    --------
+    >>> graph = overview_graph(
+    ...     "coin",
+    ...     [{"vertex": "s0", "n": 6}, {"vertex": "others below s0", "n_hidden": 2, "n": 6}],
+    ...     [{"source": "s0", "target": "others below s0", "label": "all 2 labels"}],
+    ...     told={"n_drawn": 1, "n_all": 3},
+    ... )
+    >>> graph.graph
+    {'name': 'coin', 'kind': 'event_tree', 'n_drawn': 1, 'n_all': 3}
+    """
+    make = ceg_graph if nodes and "position" in nodes[0] else tree_graph
+    graph = make(name, nodes, edges, min_n=min_n)
+    graph.graph.update(told)
+    return graph
+
+
+def _graph(
+    name: str,
+    kind: str,
+    key: str,
+    nodes: Sequence[Mapping[str, object]],
+    edges: Sequence[Mapping[str, object]],
+    min_n: int | None,
+) -> Graph:
+    """Return the graph of the rows; networkx itself would merge equal ones."""
+    import networkx as nx
+
+    graph: Graph = nx.MultiDiGraph(name=name, kind=kind)
+    if min_n is not None:
+        graph.graph["min_n"] = min_n
+    for row in nodes:
+        node = str(row[key])
+        if node in graph:
+            raise GraphError(f"{key} {node!r} of {name!r} is given twice")
+        graph.add_node(node, **_attributes(row))
+    for row in edges:
+        ends = source, target = str(row["source"]), str(row["target"])
+        label = str(row["label"])
+        unknown = [end for end in ends if end not in graph]
+        if unknown:
+            raise GraphError(
+                f"edge {source} -> {target} of {name!r} ends at an unknown {key}: "
+                f"{listed(unknown)}"
+            )
+        if graph.has_edge(source, target, label):
+            raise GraphError(
+                f"edge {source} -> {target} of {name!r} with label {label!r} is given twice"
+            )
+        graph.add_edge(source, target, label, **_attributes(row))
+    return graph
+
+
+def _attributes(row: Mapping[str, object]) -> dict[str, int | float | str]:
+    """Return the typed values of the row; None and NaN are left out."""
+    return {
+        column: as_type(row[column])
+        for column, as_type in COLUMNS.items()
+        if row.get(column) is not None and row[column] == row[column]
+    }

@@ -1,0 +1,1 @@
+"""Conditional independence: read off the graph, and tested on the rows."""

@@ -1,0 +1,219 @@
+"""Cuts: where the past no longer matters to the future."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from cegdb.errors import QueryError, items_of, listed
+from cegdb.inference.propagation import Semiring
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from cegdb.inference.compiled import Compiled
+    from cegdb.inference.propagation import Floats, Graph, Ints
+
+FEWEST: Final = Semiring(np.minimum, np.add, np.inf, 0.0)
+MOST: Final = Semiring(np.maximum, np.add, -np.inf, 0.0)
+_AT_ONCE: Final = 64
+_MOST_SHOWN: Final = 6
+
+
+class Cut(NamedTuple):
+    """A set of positions of which each path passes exactly one."""
+
+    kind: str
+    of: str
+    variable: str | None
+    positions: list[str]
+    stages: list[str]
+    is_cut: bool
+    statement: str
+
+
+def useful_cuts(ceg: Compiled, stage_names: Mapping[int, str]) -> list[Cut]:
+    """Return the fine cuts that say something, of those that are easily told.
+
+    Parameters
+    ----------
+    ceg
+        The CEG.
+    stage_names
+        Stage -> its name.
+
+    Returns
+    -------
+    list of Cut
+        Single positions that all paths pass, all positions of one variable, all of one
+        depth (edges on the longest path from the root), all of one height; a set that is
+        found in several of these ways is told once. Left out are the root, and sets whose
+        positions and stages are all reached in one way only: these say nothing.
+
+    Notes
+    -----
+    O(edges) for positions, depths and heights, and for each variable: SPEC 9.1.
+    """
+    with np.errstate(over="ignore"):
+        ways = ceg.graph.forward(np.ones(len(ceg.graph.source)))
+    known: set[bytes] = {np.zeros(1, np.int64).tobytes()}
+    found = []
+    for kind, of, nodes in _candidates(ceg):
+        if nodes.tobytes() in known:
+            continue
+        known.add(nodes.tobytes())
+        cut = _told(ceg, stage_names, kind, of, nodes, ways)
+        if cut is not None:
+            found.append(cut)
+    return found
+
+
+def _candidates(ceg: Compiled) -> Iterator[tuple[str, str, Ints]]:
+    """Give the sets of nodes that each path passes exactly once."""
+    graph = ceg.graph
+    sink = graph.n_nodes - 1
+    if sink == 0:
+        return
+    never_skipped = _unskipped(graph, np.arange(graph.n_nodes))
+    for node in np.flatnonzero(never_skipped[:sink]).tolist():
+        yield "position", ceg.names[node], np.array([node], np.int64)
+    levels = [np.flatnonzero(ceg.variable == i) for i in range(len(ceg.variables))]
+    for i in np.flatnonzero(_met_once(graph, levels)).tolist():
+        yield "variable", ceg.variables[i].name, levels[i]
+    depth = graph.forward(np.ones(len(graph.source)), MOST).astype(np.int64)
+    for kind, level in (("depth", depth), ("height", graph.height[0] - graph.height)):
+        order = np.argsort(level, kind="stable")
+        starts = np.searchsorted(level[order], np.arange(level[sink] + 1))
+        for step in np.flatnonzero(_unskipped(graph, level)[:-1]).tolist():
+            nodes = np.sort(order[starts[step] : starts[step + 1]])
+            of = step if kind == "depth" else int(graph.height[0]) - step
+            yield kind, str(of), nodes
+
+
+def _unskipped(graph: Graph, level: Ints) -> NDArray[np.bool_]:
+    """Return which levels no edge jumps over; levels grow along each edge."""
+    change = np.zeros(int(level[-1]) + 2, np.int64)
+    np.add.at(change, level[graph.source] + 1, 1)
+    np.add.at(change, level[graph.target], -1)
+    found: NDArray[np.bool_] = np.cumsum(change)[:-1] == 0
+    return found
+
+
+def _met_once(graph: Graph, sets: list[Ints]) -> NDArray[np.bool_]:
+    """Return which sets of nodes each path meets exactly once: the test of SPEC 9.1."""
+    found = np.zeros(len(sets), bool)
+    for start in range(0, len(sets), _AT_ONCE):
+        some = sets[start : start + _AT_ONCE]
+        member = np.zeros((graph.n_nodes, len(some)))
+        for i, nodes in enumerate(some):
+            member[nodes, i] = 1.0
+        hits = member[graph.target]
+        fewest = graph.backward(hits, FEWEST)[0] + member[0]
+        most = graph.backward(hits, MOST)[0] + member[0]
+        found[start : start + _AT_ONCE] = (fewest == 1) & (most == 1)
+    return found
+
+
+def _told(
+    ceg: Compiled,
+    stage_names: Mapping[int, str],
+    kind: str,
+    of: str,
+    nodes: Ints,
+    ways: Floats,
+) -> Cut | None:
+    """Return a fine cut in words, or None if it says nothing."""
+    stages = np.unique(ceg.stage_id[nodes])
+    is_closed = _is_whole(ceg, nodes, stages)
+    is_fine_told = bool((ways[nodes] > 1).any())
+    is_stage_told = is_closed and len(stages) < len(nodes)
+    if not (is_fine_told or is_stage_told):
+        return None
+    asked = np.unique(ceg.variable[nodes]).tolist()
+    variable = ceg.variables[asked[0]].name if len(asked) == 1 and asked[0] >= 0 else None
+    names = [ceg.names[node] for node in by_id(ceg, nodes).tolist()]
+    of_stages = [stage_names.get(stage, str(stage)) for stage in stages.tolist()]
+    said = []
+    if is_fine_told:
+        said.append(_fine_statement(names))
+    if is_stage_told:
+        said.append(_stage_statement(of_stages, variable))
+    return Cut(kind, of, variable, names, of_stages, is_closed, "; ".join(said))
+
+
+def by_id(ceg: Compiled, nodes: Ints) -> Ints:
+    """Return nodes in the order of their names."""
+    return nodes[np.argsort(ceg.position_id[nodes], kind="stable")]
+
+
+def _is_whole(ceg: Compiled, nodes: Ints, stages: Ints) -> bool:
+    """Return whether nodes are all those of some stages."""
+    n_of_stages = np.isin(ceg.stage_id[:-1], stages).sum()
+    return bool(len(nodes) == n_of_stages and (stages >= 0).all())
+
+
+def _fine_statement(names: list[str]) -> str:
+    if len(names) == 1:
+        return (
+            f"everybody passes {names[0]}: what comes after does not depend on what came before"
+        )
+    return (
+        f"given which of {listed(names, most=_MOST_SHOWN)} is reached, what comes after does "
+        "not depend on what came before"
+    )
+
+
+def _stage_statement(stages: list[str], variable: str | None) -> str:
+    answer = "the next answer" if variable is None else f"the answer to {variable}"
+    if len(stages) == 1:
+        return f"{answer} does not depend on anything that came before"
+    return (
+        f"given which of the stages {listed(stages, most=_MOST_SHOWN)} is reached, {answer} "
+        "does not depend on what came before"
+    )
+
+
+def is_fine_cut(ceg: Compiled, positions: object) -> bool:
+    """Return whether each root-to-sink path passes exactly one of some positions.
+
+    Raises
+    ------
+    QueryError
+        A position is none of the CEG, or named twice, or there is none.
+    """
+    named = items_of(positions, "positions", QueryError, hint='give a list: ["w3", "w4"]')
+    nodes = np.array([ceg.node(name) for name in named], np.int64)
+    return _is_fine(ceg, nodes, named)
+
+
+def is_cut(ceg: Compiled, stages: object, stage_names: Mapping[int, str]) -> bool:
+    """Return whether each root-to-sink path passes exactly one position of some stages.
+
+    Raises
+    ------
+    QueryError
+        A stage is none of the CEG, or named twice, or there is none.
+    """
+    named = items_of(stages, "stages", QueryError, hint='give a list: ["u2"]')
+    ids = {name: stage for stage, name in stage_names.items()}
+    nodes = []
+    for name in named:
+        stage = ids.get(name) if isinstance(name, str) else name
+        here = np.flatnonzero(ceg.stage_id[:-1] == stage)
+        if stage is None or not len(here):
+            raise QueryError(
+                f"CEG {ceg.name!r} has no stage {name!r}", hint=f"it has {listed(ids)}"
+            )
+        nodes.append(here)
+    return _is_fine(ceg, np.concatenate(nodes) if nodes else np.empty(0, np.int64), named)
+
+
+def _is_fine(ceg: Compiled, nodes: Ints, named: list[object]) -> bool:
+    if not named:
+        raise QueryError("no position or stage is named", hint="name one or more")
+    if len(np.unique(nodes)) < len(nodes):
+        raise QueryError(f"a position or stage is named twice in {listed(named)}")
+    return bool(_met_once(ceg.graph, [nodes])[0])

@@ -1,0 +1,110 @@
+"""Exact arithmetic modulo the prime 2^61 - 1, on arrays: polynomials at random parameters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+
+from cegdb.inference.propagation import Ring
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from cegdb.inference.compiled import Compiled
+    from cegdb.inference.propagation import Ints
+
+Words: TypeAlias = "NDArray[np.uint64]"
+
+PRIME: Final = 2**61 - 1
+_P: Final = np.uint64(PRIME)
+_LOW_30, _LOW_31, _LOW_32 = (np.uint64((1 << bits) - 1) for bits in (30, 31, 32))
+_30, _31, _32, _61 = (np.uint64(bits) for bits in (30, 31, 32, 61))
+_TWO: Final = np.uint64(2)
+
+
+def _reduced(value: Words) -> Words:
+    """Return numbers below 2^64 modulo the prime."""
+    value = (value & _P) + (value >> _61)
+    return np.where(value >= _P, value - _P, value)
+
+
+def multiply(a: Words, b: Words) -> Words:
+    """Return products modulo the prime of numbers below it.
+
+    Examples
+    --------
+    >>> a = np.array([PRIME - 1, 3], np.uint64)
+    >>> multiply(a, a).tolist()
+    [1, 9]
+    """
+    a_high, a_low, b_high, b_low = a >> _31, a & _LOW_31, b >> _31, b & _LOW_31
+    middle = a_high * b_low + a_low * b_high
+    # 2^61 is 1, so a_high b_high 2^62 is twice that, and the middle's bits from 30 on are 1s.
+    return _reduced(
+        _TWO * (a_high * b_high) + (middle >> _30) + ((middle & _LOW_30) << _31) + a_low * b_low
+    )
+
+
+def total(value: Words, starts: Ints) -> Words:
+    """Return the sums of runs modulo the prime, each from one start to the next.
+
+    Examples
+    --------
+    >>> total(np.array([PRIME - 1, 3, 5], np.uint64), np.array([0, 2])).tolist()
+    [2, 5]
+    """
+    low = np.add.reduceat(value & _LOW_32, starts, axis=0)
+    high = np.add.reduceat(value >> _32, starts, axis=0)
+    shifted = multiply(_reduced(high), np.full_like(high, 1 << 32))
+    return _reduced(shifted + _reduced(low))
+
+
+def minus(a: Words, b: Words) -> Words:
+    """Return differences modulo the prime.
+
+    Examples
+    --------
+    >>> minus(np.array([1], np.uint64), np.array([2], np.uint64)).tolist() == [PRIME - 1]
+    True
+    """
+    return _reduced(a + (_P - b))
+
+
+MODULAR: Final = Ring(np.uint64(1), multiply, total)
+"""Numbers modulo the prime."""
+
+
+def drawn(ceg: Compiled, n_draws: int, seed: int) -> Words:
+    """Return random parameters of the stages, at each edge of a CEG.
+
+    Parameters
+    ----------
+    ceg
+        The CEG. Edges of one stage and label have one parameter; the last label of a
+        stage has 1 - the sum of the others, so a single edge has 1.
+    n_draws
+        How many times to draw.
+    seed
+        Of the random numbers.
+
+    Returns
+    -------
+    ndarray
+        One row an edge, one column a draw.
+    """
+    graph = ceg.graph
+    labels: dict[str, int] = {}
+    label = np.array([labels.setdefault(text, len(labels)) for text in ceg.texts], np.int64)
+    own = np.where(ceg.stage_id >= 0, ceg.stage_id, ceg.stage_id.max() + 1 + ceg.position_id)
+    stage = np.unique(own, return_inverse=True)[1].astype(np.int64)[graph.source]
+    keys, of_edge = np.unique(stage * (len(labels) + 1) + label, return_inverse=True)
+    generator = np.random.default_rng(seed)
+    value = generator.integers(0, PRIME, (len(keys), n_draws), np.uint64)
+    starts = np.flatnonzero(np.diff(keys // (len(labels) + 1), prepend=-1))
+    last = np.append(starts[1:], len(keys)) - 1
+    value[last] = 0
+    one = np.ones((len(last), n_draws), np.uint64)
+    value[last] = minus(one, total(value, starts))
+    found: NDArray[Any] = value[of_edge.ravel()]
+    return found

@@ -1,0 +1,356 @@
+"""Whether X is independent of Y given Z: for all parameters, and at the fitted ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import ceil, fsum, log10
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from cegdb.errors import QueryError, listed
+from cegdb.evidence import All, Answer, Evidence, Take, Visit, evidence_of
+from cegdb.independence.modular_arithmetic import MODULAR, PRIME, drawn, multiply
+from cegdb.inference.automata import change_of, run_automata
+from cegdb.inference.compiled import NOT_APPLICABLE
+from cegdb.inference.propagation import REAL
+from cegdb.inference.queries import carried
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, TypeAlias
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from cegdb.inference.automata import Product
+    from cegdb.inference.compiled import Compiled
+    from cegdb.inference.propagation import Floats, Ints, Ring
+
+    Part: TypeAlias = "str | Evidence | Mapping[str, object]"
+    Parts: TypeAlias = "Part | Sequence[Part]"
+
+N_DRAWS: Final = 2
+_SEED: Final = 20_260_101
+_MOST_STATES: Final = 2**62
+_HINT: Final = 'give names of variables, {"variable": "label"}, visits("w3") or takes(...)'
+
+
+class Stratum(NamedTuple):
+    """What is known of X and Y where Z has some answers.
+
+    ``mutual_information`` (nats) and ``difference``, the largest one between probabilities
+    of an answer of X for two answers of Y, are at the fitted probabilities.
+    """
+
+    stratum: str
+    probability: float
+    holds: bool
+    mutual_information: float
+    contribution: float
+    difference: float
+
+
+@dataclass(frozen=True)
+class Independence:
+    """The answer of `independence`.
+
+    Parameters
+    ----------
+    statement
+        What was asked, in words.
+    holds
+        Whether it is so for all values of the stages' probabilities.
+    is_trivial
+        Whether it holds since each stratum leaves X or Y one possible answer only.
+    false_positive_bound
+        The probability that ``holds`` is wrong at most: 0 where it is False or trivial.
+    fitted
+        Conditional mutual information in nats at the fitted probabilities (posterior
+        means); 0 if and only if independent there.
+    strata
+        One for each combination of answers of Z, those that differ most first.
+    """
+
+    statement: str
+    holds: bool
+    is_trivial: bool
+    false_positive_bound: float
+    fitted: float
+    strata: tuple[Stratum, ...]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The strata as rows, those that differ most first.
+
+        Columns: ``stratum``, an answer to each variable of Z in words; its
+        ``probability``; whether independence ``holds`` there for all parameters; at the
+        fitted ones ``mutual_information`` in it (nats), ``contribution`` of it to that of
+        all, and the largest ``difference`` between probabilities of an answer of X for two
+        answers of Y.
+        """
+        import pandas as pd
+
+        return pd.DataFrame(self.strata, columns=list(Stratum._fields))
+
+    def __str__(self) -> str:
+        """Return it in words."""
+        if self.is_trivial:
+            return f"{self.statement}: yes, since one of them has one possible answer only"
+        if self.holds:
+            least = ceil(log10(self.false_positive_bound))
+            return (
+                f"{self.statement}: yes, whatever the probabilities of the stages (wrong with "
+                f"probability below 1e{least})"
+            )
+        worst = self.strata[0]
+        where = f", most at {worst.stratum}" if len(self.strata) > 1 else ""
+        return (
+            f"{self.statement}: no; fitted: mutual information {self.fitted:.3g} nats{where} "
+            f"(probabilities differ by up to {worst.difference:.3g})"
+        )
+
+
+class _Carried(NamedTuple):
+    """A variable or event whose value is carried along paths, as a digit."""
+
+    words: str
+    key: object
+    start: int
+    added: Ints
+    texts: tuple[str, ...]
+    merged: Ints
+
+
+class _Cells(NamedTuple):
+    """The combinations of answers that some path has.
+
+    ``z``, ``zx``, ``zy`` number, for each, the answers of Z, of Z and X, of Z and Y;
+    ``strata`` are those of Z in words.
+    """
+
+    z: Ints
+    zx: Ints
+    zy: Ints
+    strata: list[str]
+
+
+def independence(
+    ceg: Compiled,
+    x: Parts,
+    y: Parts,
+    *,
+    given: Parts = (),
+    context: Evidence | Mapping[str, object] | None = None,
+) -> Independence:
+    """Return whether X is independent of Y given Z, in a context.
+
+    Parameters
+    ----------
+    ceg
+        The CEG.
+    x, y, given
+        Variables by name, one or several, or events: ``{"smoker": ["Never", "Former"]}``,
+        `cegdb.evidence.visits`, `cegdb.evidence.takes`. A variable that a path lacks has
+        the answer ``not applicable`` there.
+    context
+        Evidence that is given too: one answer to a variable, where ``given`` is all.
+
+    Returns
+    -------
+    Independence
+        For all parameters, and at the fitted ones.
+
+    Raises
+    ------
+    QueryError
+        A name is unknown or used twice, or the context is impossible or soft evidence.
+
+    Notes
+    -----
+    P(x, y, z) P(z) - P(x, z) P(y, z) is zero for all x, y, z if and only if the
+    independence holds. It is a polynomial in the free probabilities of the stages,
+    evaluated at random ones modulo 2^61 - 1, twice: one that is not zero is so both times
+    with probability (degree / (2^61 - 1))^2 at most (SPEC 9.3). O(edges x answers). Stages
+    of situations that nobody reached have parameters of their own.
+    """
+    parts = [_carried_parts(ceg, asked) for asked in (x, y, given)]
+    named = [part.key for group in parts for part in group]
+    if len(set(named)) < len(named):
+        twice = next(key for key in named if named.count(key) > 1)
+        raise QueryError(f"{twice} is named twice", hint="X, Y and Z have nothing in common")
+    if not parts[0] or not parts[1]:
+        raise QueryError("X or Y is empty", hint=_HINT)
+    evidence = evidence_of(context) if context is not None else All(())
+    product = _possible(ceg, evidence)
+    order = [*parts[2], *parts[0], *parts[1]]
+    added, n_states = _added(ceg, order, product)
+    parameters = drawn(ceg, N_DRAWS, _SEED)[product.edge]
+    state, exact = carried(product.graph, parameters, added, n_states, MODULAR)
+    _, mass = carried(product.graph, ceg.probability[product.edge], added, n_states)
+    if not mass.sum() > 0:
+        raise QueryError(f"the context has probability 0 in CEG {ceg.name!r}: {evidence}")
+    cells, first = _cells(parts, order, state)
+    exact = _grouped(MODULAR, exact, first)
+    fitted = _grouped(REAL, mass / mass.sum(), first)
+    holds = _holds(cells, exact)
+    strata = _strata(cells, fitted, holds)
+    is_so, is_trivial = bool(holds.all()), bool((_n_answers(cells) == 1).any(axis=0).all())
+    bound = (2 * int(product.graph.height[0]) / PRIME) ** N_DRAWS
+    return Independence(
+        _statement(parts, evidence),
+        is_so,
+        is_trivial,
+        bound if is_so and not is_trivial else 0.0,
+        fsum(stratum.contribution for stratum in strata),
+        tuple(sorted(strata, key=lambda one: -round(one.contribution, 15))),
+    )
+
+
+def _possible(ceg: Compiled, evidence: Evidence) -> Product:
+    """Return the paths that evidence leaves, whatever their probabilities."""
+    product = run_automata(replace(ceg, probability=np.ones(len(ceg.probability))), evidence)
+    if product is None:
+        raise QueryError(
+            f"the context is impossible in CEG {ceg.name!r}: {evidence}",
+            hint="no path agrees with all of it",
+        )
+    if (product.value != 1).any():
+        raise QueryError(f"{evidence} is soft", hint="a context is something that is known")
+    return product
+
+
+def _carried_parts(ceg: Compiled, asked: Parts) -> list[_Carried]:
+    if isinstance(asked, (list, tuple)):
+        return [_carried_part(ceg, part) for part in asked]
+    return [_carried_part(ceg, asked)]
+
+
+def _carried_part(ceg: Compiled, part: object) -> _Carried:
+    if not isinstance(part, str):
+        return _event(ceg, evidence_of(part))
+    place = ceg.place(part)
+    labels = ceg.variables[place].labels
+    added = np.where(ceg.edge_variable == place, ceg.label + 1, 0)
+    texts = (NOT_APPLICABLE, *labels)
+    # Absent is the last in order, and one with an explicit "not applicable".
+    merged = np.arange(-1, len(labels))
+    merged[0] = labels.index(NOT_APPLICABLE) if NOT_APPLICABLE in labels else len(labels)
+    return _Carried(part, part, 0, added, texts, merged)
+
+
+def _event(ceg: Compiled, event: Evidence) -> _Carried:
+    if not isinstance(event, (Answer, Visit, Take)):
+        raise QueryError(f"{event} is no variable or event", hint=_HINT)
+    start, change = change_of(ceg, event)
+    return _Carried(str(event), event, start, np.abs(change), ("no", "yes"), np.arange(2))
+
+
+def _added(ceg: Compiled, order: Sequence[_Carried], product: Product) -> tuple[Ints, int]:
+    """Return what each edge adds to the state, and how many states there are."""
+    added, n_states = np.zeros(len(ceg.probability), np.int64), 1
+    for part in reversed(order):
+        added += part.added * n_states
+        n_states *= len(part.texts)
+        if n_states * product.graph.n_nodes > _MOST_STATES:
+            raise QueryError("these variables have too many combinations", hint="name fewer")
+    return added[product.edge], n_states
+
+
+def _cells(
+    parts: list[list[_Carried]], order: Sequence[_Carried], state: Ints
+) -> tuple[_Cells, Ints]:
+    """Return the combinations of answers, and the number of that of each state."""
+    digits, left = [], state
+    for part in reversed(order):
+        digit = left % len(part.texts)
+        digits.append(part.merged[digit ^ part.start if part.start else digit])
+        left = left // len(part.texts)
+    columns = np.column_stack(digits[::-1])
+    rows, first = np.unique(columns, axis=0, return_inverse=True)
+    n_given, n_x = len(parts[2]), len(parts[0])
+    given, x_and_z = rows[:, :n_given], rows[:, : n_given + n_x]
+    y_and_z = np.delete(rows, np.s_[n_given : n_given + n_x], axis=1)
+    z_rows, z = _numbered(given)
+    _, zx = _numbered(x_and_z)
+    _, zy = _numbered(y_and_z)
+    strata = [_in_words(parts[2], row) for row in z_rows.tolist()]
+    return _Cells(z, zx, zy, strata), first.ravel()
+
+
+def _numbered(rows: Ints) -> tuple[Ints, Ints]:
+    if rows.shape[1] == 0:
+        return rows[:1], np.zeros(len(rows), np.int64)
+    found, number = np.unique(rows, axis=0, return_inverse=True)
+    return found, number.ravel()
+
+
+def _in_words(parts: Sequence[_Carried], row: Sequence[int]) -> str:
+    words = []
+    for part, value in zip(parts, row, strict=True):
+        text = part.texts[int(np.flatnonzero(part.merged == value)[0])]
+        words.append(
+            f"{part.words} = {text}" if part.key == part.words else f"{part.words}: {text}"
+        )
+    return ", ".join(words) or "all"
+
+
+def _grouped(ring: Ring, value: NDArray[Any], group: Ints) -> NDArray[Any]:
+    """Return the sums of values by group; every group from 0 on occurs."""
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    return ring.total(value[order], starts)
+
+
+def _z_of(cells: _Cells, group: Ints) -> Ints:
+    """Return the stratum of each group of cells."""
+    found = np.zeros(int(group.max()) + 1, np.int64)
+    found[group] = cells.z
+    return found
+
+
+def _n_answers(cells: _Cells) -> NDArray[np.int64]:
+    """Return the number of possible answers of X, and of Y, in each stratum."""
+    return np.array([np.bincount(_z_of(cells, group)) for group in (cells.zx, cells.zy)])
+
+
+def _holds(cells: _Cells, exact: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return, of each stratum, whether X and Y are independent for all parameters."""
+    # Where a combination of possible answers is impossible they depend on each other.
+    found: NDArray[np.bool_] = np.bincount(cells.z) == _n_answers(cells).prod(axis=0)
+    sums = [_grouped(MODULAR, exact, group)[group] for group in (cells.z, cells.zx, cells.zy)]
+    is_equal = (multiply(exact, sums[0]) == multiply(sums[1], sums[2])).all(axis=1)
+    found[cells.z[~is_equal]] = False
+    return found
+
+
+def _strata(cells: _Cells, mass: Floats, holds: NDArray[np.bool_]) -> list[Stratum]:
+    of_z, of_zx, of_zy = (_grouped(REAL, mass, g) for g in (cells.z, cells.zx, cells.zy))
+    is_there = mass > 0
+    mass = mass[is_there]
+    z, zx, zy = (of[is_there] for of in (cells.z, cells.zx, cells.zy))
+    log_ratio = np.log(mass) + np.log(of_z[z]) - np.log(of_zx[zx]) - np.log(of_zy[zy])
+    n = len(of_z)
+    contribution = np.maximum(np.bincount(z, weights=mass * log_ratio, minlength=n), 0.0)
+    most, least = np.zeros(len(of_zx)), np.full(len(of_zx), np.inf)
+    np.maximum.at(most, zx, mass / of_zy[zy])
+    np.minimum.at(least, zx, mass / of_zy[zy])
+    n_groups = np.bincount(_z_of(cells, cells.zy)[of_zy > 0], minlength=n)
+    z_of_zx = _z_of(cells, cells.zx)
+    is_lacking = np.bincount(zx, minlength=len(of_zx)) < n_groups[z_of_zx]
+    difference = np.zeros(n)
+    np.maximum.at(difference, z_of_zx, most - np.where(is_lacking, 0.0, least))
+    contribution, difference = (np.where(holds, 0.0, of) for of in (contribution, difference))
+    within = np.divide(contribution, of_z, out=np.zeros(n), where=of_z > 0)
+    columns = (of_z, holds, within, contribution, difference)
+    return [
+        Stratum(*row)
+        for row in zip(cells.strata, *(column.tolist() for column in columns), strict=True)
+    ]
+
+
+def _statement(parts: list[list[_Carried]], evidence: Evidence) -> str:
+    x, y, z = (listed((part.words for part in group), most=10) for group in parts)
+    given = f" given {z}" if z else ""
+    where = f", where {evidence}" if evidence != All(()) else ""
+    return f"{x} independent of {y}{given}{where}"

@@ -1,0 +1,1 @@
+"""Probabilities, evidence, samples and rows answered by a CEG."""

@@ -1,0 +1,329 @@
+"""A CEG given evidence, saved as a CEG of its own."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from cegdb.errors import CegError
+from cegdb.evidence import from_json
+from cegdb.inference.compiled import compile_ceg
+from cegdb.inference.propagation import Semiring
+from cegdb.inference.queries import condition
+from cegdb.sqlfiles import Steps
+from cegdb.stages.build import PALETTE
+from cegdb.store.catalog import claim_name, clear, new_id, refuse_stale, row, staging_of, write
+from cegdb.version import made_by
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import duckdb
+    import sqlalchemy as sa
+
+    from cegdb.evidence import Evidence
+    from cegdb.inference.propagation import Floats, Graph, Ints
+    from cegdb.inference.queries import Conditioned
+    from cegdb.store import Store
+
+_LONGEST: Final = Semiring(np.maximum, np.add, 0, 0)
+_ALIKE: Final = 1e-12
+_NO_VERTEX: Final = (
+    "select cast(0 as bigint) as vertex_id, 0 as depth, cast(0 as bigint) as node, "
+    "cast(null as bigint) as source, cast(null as integer) as label_id, "
+    "cast(null as integer) as level_id, cast(0 as bigint) as n, "
+    "cast(null as decimal(38, 12)) as weight"
+)
+
+
+class Merged(NamedTuple):
+    """The positions that nodes of a product become, and the stages of these.
+
+    Parameters
+    ----------
+    position, stage, height
+        Of each node: the smallest vertex of its position and of its stage, -1 at the sink,
+        and the edges to the sink on the longest path.
+    answer
+        The edges of the graph that tell the probabilities of a stage: those of its smallest
+        position.
+    """
+
+    position: Ints
+    stage: Ints
+    height: Ints
+    answer: Ints
+
+
+def save_conditioned(
+    store: Store,
+    parent_id: int,
+    evidence: Evidence,
+    *,
+    name: str | None = None,
+    replace: bool = False,
+) -> int:
+    """Save a CEG given evidence as a CEG.
+
+    Parameters
+    ----------
+    store
+        Where it is; the new one is made in one transaction.
+    parent_id
+        The CEG; it may be given evidence itself.
+    evidence
+        What is known.
+    name
+        Of the new one; left out, that of the CEG with ``-given``.
+    replace
+        Drop a CEG of that name first.
+
+    Returns
+    -------
+    int
+        ``ceg_id``.
+
+    Raises
+    ------
+    QueryError
+        The evidence is impossible, or names what the CEG does not have.
+    CegError
+        It would replace the CEG it is made from.
+
+    Notes
+    -----
+    The product of the CEG and the automata of the evidence (SPEC 8), reduced: nodes of one
+    variable, labels and probabilities (to 12 digits) are one stage, those of one stage and
+    the same targets one position. A vertex of the tree belongs to a position if it can be
+    reached given the evidence. Linear in the product and in these vertices.
+
+    Examples
+    --------
+    >>> from cegdb.ceg import build_ceg
+    >>> from cegdb.evidence import answers
+    >>> from cegdb.ingest import ingest
+    >>> from cegdb.stages import set_stages
+    >>> from cegdb.store import Store
+    >>> from cegdb.tree import event_tree
+    >>> with Store.open() as store:
+    ...     survey = ingest(store, "select 'a' as x, 'u' as y union all select 'b', 'u'")
+    ...     ceg = build_ceg(store, set_stages(store, event_tree(store, survey), {}))
+    ...     given = save_conditioned(store, ceg, answers(x="b"))
+    ...     compile_ceg(store, given).texts
+    ('b', 'u')
+    """
+    with store.writing() as (con, catalog):
+        parent = row(catalog, "ceg", parent_id)
+        refuse_stale("ceg", parent)
+        if name is not None and replace:
+            _refuse_own(catalog, parent, str(name))
+        name = claim_name(catalog, "ceg", name, f"{parent['name']}-given", replace=replace)
+        return _build(store, con, catalog, parent, evidence, name, again=None)
+
+
+def remake_conditioned(store: Store, ceg_id: int, evidence: Evidence | None = None) -> None:
+    """Make a CEG given evidence again, whose parent was made again; id and name stay.
+
+    Parameters
+    ----------
+    store, ceg_id
+        Which.
+    evidence
+        Left out, that of the catalog.
+
+    Raises
+    ------
+    QueryError
+        The evidence is impossible by now, or names what the parent no longer has.
+    """
+    with store.writing() as (con, catalog):
+        ceg = row(catalog, "ceg", ceg_id)
+        parent = row(catalog, "ceg", ceg["parent_ceg_id"])
+        known = from_json(ceg["evidence"]) if evidence is None else evidence
+        clear(catalog, "ceg", ceg_id)
+        _build(store, con, catalog, parent, known, ceg["name"], again=ceg_id)
+
+
+def _refuse_own(catalog: sa.Connection, parent: Mapping[str, Any], name: str) -> None:
+    """Refuse to replace the CEG that is conditioned, or one that it comes from."""
+    above = parent
+    while above["name"] != name:
+        if above["parent_ceg_id"] is None:
+            return
+        above = row(catalog, "ceg", above["parent_ceg_id"])
+    raise CegError(
+        f"CEG {name!r} cannot be replaced by one that is made from it",
+        hint="choose another name",
+    )
+
+
+def _build(
+    store: Store,
+    con: duckdb.DuckDBPyConnection,
+    catalog: sa.Connection,
+    parent: Mapping[str, Any],
+    evidence: Evidence,
+    name: str,
+    *,
+    again: int | None,
+) -> int:
+    started = time.perf_counter()
+    given = condition(compile_ceg(store, parent["ceg_id"]), evidence)
+    staging = row(catalog, "staging", staging_of(parent))
+    with Steps(con) as steps:
+        first, variable = _walk(steps, given, staging)
+        label = given.ceg.label_id[given.product.edge]
+        merged = merge(given.graph, label, given.probability, first, variable)
+        steps.create_from(
+            "node_position",
+            {
+                "node": np.arange(given.graph.n_nodes),
+                "position_id": merged.position,
+                "stage_id": merged.stage,
+                "height": merged.height,
+            },
+        )
+        steps.create_from(
+            "conditioned_answer",
+            {
+                "stage_id": merged.stage[given.graph.source[merged.answer]],
+                "label_id": label[merged.answer],
+                "probability": given.probability[merged.answer],
+            },
+        )
+        ceg_id = new_id(catalog, "ceg") if again is None else again
+        steps.run("conditioned_stage", ceg_id=ceg_id, palette=PALETTE)
+        n_vertices = steps.run("conditioned_position", ceg_id=ceg_id)
+        steps.run("conditioned_member", ceg_id=ceg_id)
+        n_edges = steps.run("conditioned_edge", ceg_id=ceg_id)
+    write(
+        catalog,
+        "ceg",
+        {
+            "ceg_id": ceg_id,
+            "name": name,
+            "parent_ceg_id": parent["ceg_id"],
+            "evidence": evidence.to_json(),
+            "probability": given.probability_of_evidence,
+            "root_staging_id": staging["staging_id"],
+            "n_vertices": n_vertices,
+            "n_edges": n_edges,
+            "settings": {},
+            "summary": {
+                "evidence": str(evidence),
+                "height": int(merged.height[0]),
+                "hints": [],
+            },
+            **made_by(time.perf_counter() - started),
+        },
+        again=again is not None,
+    )
+    return ceg_id
+
+
+def _walk(steps: Steps, given: Conditioned, staging: Mapping[str, Any]) -> tuple[Ints, Ints]:
+    """Follow the tree along the product; return each node's smallest vertex and variable."""
+    tree_id = staging["tree_id"]
+    steps.create_from(
+        "product_edge",
+        {
+            "source": given.graph.source,
+            "label_id": given.ceg.label_id[given.product.edge],
+            "target": given.graph.target,
+        },
+    )
+    steps.create("conditioned_vertex", _NO_VERTEX)
+    depths = steps.rows(
+        "select depth, min(vertex_id), max(vertex_id) from cegdb.vertex "
+        "where tree_id = $tree_id and depth > 0 group by depth order by depth",
+        {"tree_id": tree_id},
+    )
+    for depth, low, high in depths:
+        n_found = steps.run(
+            "conditioned_vertex",
+            tree_id=tree_id,
+            staging_id=staging["staging_id"],
+            depth=depth,
+            low=low,
+            high=high,
+        )
+        if n_found == 0:
+            break
+    steps.run("conditioned_node", tree_id=tree_id)
+    nodes = steps.arrays(
+        "select first_id, variable_id from temp.conditioned_node order by node"
+    )
+    return nodes["first_id"], nodes["variable_id"]
+
+
+def merge(
+    graph: Graph, label: Ints, probability: Floats, first: Ints, variable: Ints
+) -> Merged:
+    """Colour the nodes of a graph by their probabilities, and merge what lies alike.
+
+    Parameters
+    ----------
+    graph
+        Where.
+    label, probability
+        Of each edge.
+    first, variable
+        Of each node: its smallest vertex, and what it asks.
+
+    Returns
+    -------
+    Merged
+        The smallest graph with these coloured paths.
+
+    Examples
+    --------
+    Both answers to the first question lead to a fair coin:
+
+    >>> from cegdb.inference.propagation import Graph
+    >>> graph = Graph(
+    ...     np.array([2, 1, 1, 0]), np.array([0, 0, 1, 1, 2, 2]), np.array([1, 2, 3, 3, 3, 3])
+    ... )
+    >>> label, chance = np.array([0, 1] * 3), np.array([0.2, 0.8, 0.5, 0.5, 0.5, 0.5])
+    >>> merge(graph, label, chance, np.arange(4), np.array([1, 2, 2, -1])).position
+    array([0, 1, 1, 3])
+    """
+    n, sink = graph.n_nodes, graph.n_nodes - 1
+    order = np.lexsort((label, graph.source))
+    start = np.searchsorted(graph.source, np.arange(n + 1)).tolist()
+    labels, codes = label[order].tolist(), _codes(probability)[order].tolist()
+    targets, asked = graph.target[order].tolist(), variable.tolist()
+    stages: dict[tuple[object, ...], int] = {}
+    blocks: dict[tuple[int, tuple[int, ...]], int] = {}
+    stage, block = np.full(n, -1, np.int64), np.full(n, sink, np.int64)
+    found = block.tolist()
+    for node in range(sink - 1, -1, -1):
+        part = slice(start[node], start[node + 1])
+        colour = (asked[node], tuple(labels[part]), tuple(codes[part]))
+        stage[node] = stages.setdefault(colour, len(stages))
+        key = (int(stage[node]), tuple(found[target] for target in targets[part]))
+        found[node] = blocks.setdefault(key, node)
+    block = np.array(found, np.int64)
+    position = _smallest(block, first)[block]
+    stage_id = np.full(n, -1, np.int64)
+    stage_id[:sink] = _smallest(stage[:sink], first[:sink])[stage[:sink]]
+    is_told = (stage_id == first)[graph.source]
+    ones = np.ones(len(label), np.int64)
+    return Merged(position, stage_id, graph.backward(ones, _LONGEST), np.flatnonzero(is_told))
+
+
+def _codes(values: Floats) -> Ints:
+    """Return a number for each value, the same for values that agree to 12 digits."""
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    code = np.empty(len(values), np.int64)
+    code[order] = np.cumsum(np.diff(ordered, prepend=-1.0) > _ALIKE * ordered)
+    return code
+
+
+def _smallest(group: Ints, value: Ints) -> Ints:
+    """Return the smallest value of each group."""
+    found = np.full(int(group.max(initial=0)) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(found, group, value)
+    return found

@@ -1,0 +1,395 @@
+"""A CEG as tables for passes over rows of answers, and what each code of a cell means.
+
+The order of the tree decides what an edge jumps over, so that "an answered variable occurs"
+needs no states: SPEC 8 (d).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+import sqlalchemy as sa
+
+from cegdb.errors import QueryError
+from cegdb.inference.compiled import MIXED, NOT_APPLICABLE
+from cegdb.ingest.coding.answer_codes import ABSENT
+from cegdb.ingest.coding.variables import MISSING
+from cegdb.ingest.waves import survey_before
+from cegdb.store import schema
+from cegdb.store.catalog import row, staging_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from cegdb.inference.propagation import Ints
+    from cegdb.inference.queries import Conditioned
+    from cegdb.ingest.waves import Before
+    from cegdb.sqlfiles import Steps
+
+LAST: Final = 2**31 - 1
+"""The place in the order of what comes after all variables."""
+_OPEN: Final = -1
+_NOWHERE: Final = -1
+
+
+class _Asked(NamedTuple):
+    """A variable of the tree: where its levels begin."""
+
+    variable_id: int
+    first_level_id: int
+
+
+@dataclass(frozen=True)
+class Behind:
+    """What a CEG was made of: its tree and stages, and the survey as it was then.
+
+    Parameters
+    ----------
+    ceg_id
+        The CEG.
+    is_conditioned
+        Whether it is one given evidence.
+    staging_id, tree_id
+        Of the CEG, or of that from which it comes by evidence.
+    survey
+        The survey.
+    order
+        Variables of the tree, from the root.
+    asked
+        Of each variable: its ids.
+    blank, missing_policy
+        Settings of the tree.
+    """
+
+    ceg_id: int
+    is_conditioned: bool
+    staging_id: int
+    tree_id: int
+    survey: Before
+    order: list[str]
+    asked: dict[str, _Asked]
+    blank: str
+    missing_policy: str
+
+
+def behind(catalog: sa.Connection, ceg_id: int) -> Behind:
+    """Return what a CEG was made of; of one given evidence, what its first parent was."""
+    ceg = row(catalog, "ceg", ceg_id)
+    staging = row(catalog, "staging", staging_of(ceg))
+    tree = row(catalog, "tree", staging["tree_id"])
+    variable, level = schema.variable.c, schema.level.c
+    query = (
+        sa.select(variable.name, variable.variable_id, sa.func.min(level.level_id))
+        .join(schema.level, level.variable_id == variable.variable_id)
+        .where(variable.survey_id == tree["survey_id"])
+        .group_by(variable.name, variable.variable_id)
+    )
+    asked = {name: _Asked(*ids) for name, *ids in catalog.execute(query)}
+    said = dict(tree["settings"])
+    return Behind(
+        int(ceg["ceg_id"]),
+        ceg["parent_ceg_id"] is not None,
+        int(staging["staging_id"]),
+        int(tree["tree_id"]),
+        survey_before(catalog, tree["survey_id"]),
+        list(said["order"]),
+        asked,
+        said["blank"],
+        said["missing_policy"],
+    )
+
+
+@dataclass(frozen=True)
+class Passes:
+    """A CEG as tables for passes over rows: see `load`.
+
+    Parameters
+    ----------
+    heights
+        Heights from which edges lead, the highest first, each with the smallest one above 0
+        to which they do.
+    root_rank
+        Place of the root's variable in the order of the tree.
+    has_jumps
+        Whether an edge jumps over a variable.
+    n_variables
+        Of the tree.
+    """
+
+    heights: list[tuple[int, int]]
+    root_rank: int
+    has_jumps: bool
+    n_variables: int
+
+
+def load(
+    steps: Steps,
+    given: Conditioned,
+    model: Behind,
+    unknown: Mapping[str, Mapping[int, str]],
+    *,
+    blank: str,
+) -> Passes:
+    """Make the tables that passes read: nodes and edges, and what each code means.
+
+    Parameters
+    ----------
+    steps
+        Runs the SQL.
+    given
+        The CEG, and evidence.
+    model
+        What it was made of.
+    unknown
+        Variable -> code -> text of what the survey does not know.
+    blank
+        ``"tree"``: a blank cell means what it means in the tree; ``"unknown"``: nothing
+        is known of it.
+
+    Raises
+    ------
+    QueryError
+        A position asks several variables, or the CEG asks nothing.
+    """
+    ceg, graph = given.ceg, given.graph
+    if (ceg.variable == MIXED).any():
+        ceg.place(ceg.variables[0].name)
+    if graph.n_nodes == 1:
+        raise QueryError(f"CEG {ceg.name!r} asks nothing")
+    rank_of = {name: rank for rank, name in enumerate(model.order)}
+    ranks = np.array([rank_of[variable.name] for variable in ceg.variables], np.int64)
+    node_rank = np.append(ranks[ceg.variable[given.product.node[:-1]]], LAST)
+    steps.create_from(
+        "query_node",
+        {
+            "node": np.arange(graph.n_nodes - 1, dtype=np.int32),
+            "rank": node_rank[:-1].astype(np.int32),
+        },
+    )
+    steps.create_from(
+        "variable_rank",
+        {
+            "variable_id": np.array([model.asked[name].variable_id for name in model.order]),
+            "rank": np.arange(len(model.order)),
+        },
+    )
+    known = _load_edges(steps, given, model, node_rank)
+    _load_codes(steps, model, unknown, known, blank=blank)
+    source_rank, target_rank = node_rank[graph.source], node_rank[graph.target]
+    last = np.where(target_rank == LAST, len(model.order), target_rank)
+    has_jumps = bool((last > source_rank + 1).any() or node_rank[0] > 0)
+    return Passes(
+        _heights(graph.height[graph.source], graph.height[graph.target]),
+        int(node_rank[0]),
+        has_jumps,
+        len(model.order),
+    )
+
+
+def _heights(source: Ints, target: Ints) -> list[tuple[int, int]]:
+    """Return the heights from which edges lead, the highest first, and how low they do."""
+    found = []
+    for height in np.unique(source)[::-1].tolist():
+        below = target[source == height]
+        below = below[below > 0]
+        found.append((height, int(below.min()) if len(below) else LAST))
+    return found
+
+
+def _load_edges(
+    steps: Steps, given: Conditioned, model: Behind, node_rank: Ints
+) -> set[tuple[int, int]]:
+    """Make ``query_edge``, ``query_word``, ``query_label`` and ``query_skip``.
+
+    Returns which (rank, code) are on some edge.
+    """
+    ceg, graph, product = given.ceg, given.graph, given.product
+    codes_of = _codes_of_edges(steps, given, model)
+    with np.errstate(divide="ignore"):
+        log_probability = np.log(given.probability)
+    rank, target = node_rank[graph.source], graph.target
+    edges: list[int] = []
+    codes: list[int] = []
+    known: set[tuple[int, int]] = set()
+    ranks = rank.tolist()
+    for i, edge in enumerate(product.edge.tolist()):
+        found = codes_of[edge]
+        edges += [i] * (len(found) + 1)
+        codes += [_OPEN, *found]
+        known.update((ranks[i], code) for code in found)
+    at = np.array(edges, np.int64)
+    steps.create_from(
+        "edge_code",
+        {
+            "source": graph.source[at],
+            "code": np.array(codes, np.int64),
+            "edge": at,
+            "target": target[at],
+            "target_height": graph.height[target[at]],
+            "target_rank": node_rank[target[at]],
+            "log_probability": log_probability[at],
+        },
+    )
+    steps.create(
+        "query_edge",
+        "select cast(source as integer) as source, cast(code as integer) as code, "
+        "cast(edge as integer) as edge, cast(target as integer) as target, "
+        "cast(target_height as integer) as target_height, "
+        "cast(target_rank as integer) as target_rank, log_probability "
+        "from temp.edge_code where isfinite(log_probability) order by source, code",
+    )
+    steps.drop(["edge_code"])
+    absent = _absent_places(given)
+    places = ceg.label[product.edge]
+    names = [variable.name for variable in ceg.variables]
+    words = np.array(
+        [
+            f"{names[ceg.variable[node]]} = {ceg.texts[edge]}"
+            for node, edge in zip(
+                product.node[graph.source].tolist(), product.edge.tolist(), strict=True
+            )
+        ],
+        object,
+    )
+    steps.create_from(
+        "query_word",
+        {
+            "edge": np.arange(len(ranks)),
+            "target": target,
+            "target_height": graph.height[target],
+            "rank": rank,
+            "place": places,
+            "word": words,
+        },
+    )
+    _load_labels(steps, given, model)
+    last = np.where(node_rank[target] == LAST, len(model.order), node_rank[target])
+    jumped = np.append(last - rank - 1, node_rank[0])
+    first = np.append(rank + 1, 0)
+    of_edge = np.repeat(np.append(np.arange(len(ranks)), -1), jumped)
+    within = np.arange(len(of_edge)) - np.repeat(np.cumsum(jumped) - jumped, jumped)
+    skipped = np.repeat(first, jumped) + within
+    by_rank = np.zeros(len(model.order), np.int64)
+    for variable, place in zip(ceg.variables, absent, strict=True):
+        by_rank[model.order.index(variable.name)] = place
+    steps.create_from(
+        "query_skip", {"edge": of_edge, "rank": skipped, "place": by_rank[skipped]}
+    )
+    return known
+
+
+def _absent_places(given: Conditioned) -> list[int]:
+    """Return, for each variable, the place of the label of paths that lack it."""
+    return [
+        variable.labels.index(NOT_APPLICABLE)
+        if NOT_APPLICABLE in variable.labels
+        else len(variable.labels)
+        for variable in given.ceg.variables
+    ]
+
+
+def _load_labels(steps: Steps, given: Conditioned, model: Behind) -> None:
+    ranks: list[int] = []
+    places: list[int] = []
+    labels: list[str] = []
+    of_name = {variable.name: variable for variable in given.ceg.variables}
+    for rank, name in enumerate(model.order):
+        known = of_name[name].labels if name in of_name else ()
+        shown = known if NOT_APPLICABLE in known else (*known, NOT_APPLICABLE)
+        ranks += [rank] * len(shown)
+        places += range(len(shown))
+        labels += shown
+    steps.create_from(
+        "query_label",
+        {
+            "rank": np.array(ranks),
+            "place": np.array(places),
+            "label": np.array(labels, object),
+        },
+    )
+
+
+def _codes_of_edges(steps: Steps, given: Conditioned, model: Behind) -> list[list[int]]:
+    """Return, of each edge of the CEG, the codes of the answers that take it."""
+    ceg = given.ceg
+    rows = steps.rows(
+        "select e.source_id, l.label, e.raw_labels from cegdb.ceg_edge as e "
+        "inner join (select distinct label_id, label from cegdb.labels "
+        "where survey_id = $survey_id) as l on e.label_id = l.label_id "
+        "where e.ceg_id = $ceg_id",
+        {"ceg_id": model.ceg_id, "survey_id": model.survey.survey_id},
+    )
+    raw = {(source, label): labels for source, label, labels in rows}
+    codes: dict[str, dict[str, list[int]]] = {}
+    for name in model.order:
+        of_label = codes.setdefault(name, {})
+        for code, (_, label, *_) in enumerate(model.survey.variables[name].levels, 1):
+            of_label.setdefault(label, []).append(code)
+    found = []
+    sources = ceg.position_id[ceg.graph.source].tolist()
+    for source, place, text in zip(sources, ceg.edge_variable.tolist(), ceg.texts, strict=True):
+        of_variable = codes[ceg.variables[place].name]
+        labels = raw.get((source, text), [text])
+        found.append(sorted({code for label in labels for code in of_variable.get(label, [])}))
+    return found
+
+
+def _load_codes(
+    steps: Steps,
+    model: Behind,
+    unknown: Mapping[str, Mapping[int, str]],
+    known: set[tuple[int, int]],
+    *,
+    blank: str,
+) -> None:
+    """Make ``code_meaning`` and ``unseen_code``."""
+    rows: list[tuple[int, int, int, int, bool]] = []
+    unseen: list[tuple[int, int, str]] = []
+    for rank, name in enumerate(model.order):
+        levels = model.survey.variables[name].levels
+        first = model.asked[name].first_level_id
+        kinds = [kind for kind, *_ in levels]
+        structural = kinds.index("structural") + 1
+        missing = next(code for code, level in enumerate(levels, 1) if level[1] == MISSING)
+        rows.append((rank, ABSENT, _NOWHERE, _OPEN, False))
+        for code, (kind, label, *_) in enumerate(levels, 1):
+            is_given = kind == "value"
+            answer = code
+            if kind == "blank":
+                answer = _code_of_blank(model, structural, missing, blank)
+            elif kind == "missing":
+                is_given = model.missing_policy == "category"
+                answer = code if is_given else _OPEN
+            level_id = first + answer - 1 if answer > 0 else _NOWHERE
+            rows.append((rank, code, level_id, answer, is_given))
+            if is_given and (rank, code) not in known:
+                unseen.append((rank, code, f"{name} = {label}"))
+        for code, text in unknown.get(name, {}).items():
+            rows.append((rank, code, _NOWHERE, code, True))
+            unseen.append((rank, code, f"{name} = {text}"))
+    columns = ("rank", "code", "level_id", "answer", "is_given")
+    steps.create_from("code_meaning", _columns(columns, rows))
+    steps.create_from("unseen_code", _columns(("rank", "code", "word"), unseen))
+
+
+def _code_of_blank(model: Behind, structural: int, missing: int, blank: str) -> int:
+    if blank == "unknown":
+        return _OPEN
+    if model.blank == "structural":
+        return structural
+    return missing if model.missing_policy == "category" else _OPEN
+
+
+def _columns(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> dict[str, Any]:
+    """Return rows as one array a column; without rows, texts are the last column."""
+    if not rows:
+        empty = {name: np.empty(0, np.int64) for name in names}
+        if names[-1] == "word":
+            empty["word"] = np.empty(0, object)
+        return empty
+    found: dict[str, Any] = {}
+    for name, values in zip(names, zip(*rows, strict=True), strict=True):
+        found[name] = np.array(values, object if name == "word" else None)
+    return found

@@ -1,0 +1,1 @@
+"""Codebooks: what each code means, drafts of them, and gates."""

@@ -1,0 +1,361 @@
+"""Codebook: what each code of each variable means, said before the cells are read.
+
+It comes as YAML, as CSV or as a mapping, and all three end as the same `Codebook`.
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import io
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+
+from cegdb.errors import SurveyError, counted, listed
+from cegdb.ingest.coding.bins import Bins, bins_of
+from cegdb.ingest.csv.records import cells_of_any_length
+from cegdb.ingest.files.cell_labels import label_of, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Codebook", "CodebookSource", "Entry", "load_codebook"]
+
+CodebookSource: TypeAlias = "str | os.PathLike[str] | Mapping[str, object]"
+
+_TOP: Final = ("columns", "count", "weight", "variables", "gates")
+_OF_VARIABLE: Final = (
+    "label",
+    "values",
+    "structural",
+    "missing",
+    "levels",
+    "recode",
+    "same",
+    "bins",
+)
+_COLUMNS: Final = ("variable", "kind", "code", "label")
+_REMARKS: Final = ("n", "note")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a codebook says of one variable; codes and labels are texts as read."""
+
+    label: str | None = None
+    values: dict[str, str] = field(default_factory=dict)
+    structural: list[str] = field(default_factory=list)
+    missing: dict[str, str | None] = field(default_factory=dict)
+    levels: list[str] | None = None
+    recode: dict[str, str] = field(default_factory=dict)
+    same: list[list[str]] = field(default_factory=list)
+    bins: Bins | None = None
+
+    def as_json(self) -> dict[str, object]:
+        """Return the entry as a codebook writes it, without what it leaves out."""
+        told = {name: getattr(self, name) for name in _OF_VARIABLE}
+        told["bins"] = self.bins.as_text() if self.bins else None
+        return {name: value for name, value in told.items() if value not in (None, {}, [])}
+
+
+@dataclass(frozen=True)
+class Codebook:
+    """A codebook: settings of the survey, and an `Entry` for each variable it names."""
+
+    columns: list[str] | None = None
+    count: str | None = None
+    weight: str | None = None
+    variables: dict[str, Entry] = field(default_factory=dict)
+    gates: dict[str, str] = field(default_factory=dict)
+
+
+def load_codebook(source: CodebookSource | None) -> Codebook:
+    """Return a codebook from a YAML or CSV file, or from a mapping of the same shape.
+
+    Parameters
+    ----------
+    source
+        A path ending in .yaml, .yml, .csv or .tsv; or a mapping with the keys ``columns``,
+        ``count``, ``weight``, ``variables`` (name -> ``label``, ``values``, ``structural``,
+        ``missing``, ``levels``, ``recode``, ``same``, ``bins``) and ``gates``.
+
+    Raises
+    ------
+    SurveyError
+        The file cannot be read, or an entry is not as it must be; the message names it.
+
+    Notes
+    -----
+    YAML scalars are texts as written: ``no`` is not false, ``01`` not 1.
+
+    A CSV file has the columns ``variable, kind, code, label``; ``n`` and ``note`` are
+    for the reader and not read, nor are rows of the kind ``note``. If there are rows of
+    the kind ``column``, their variables are the ones kept.
+
+    Examples
+    --------
+    >>> book = load_codebook({"variables": {"sex": {"values": {1: "F", 2: "M"}}}})
+    >>> book.variables["sex"].values
+    {'1': 'F', '2': 'M'}
+    """
+    if source is None:
+        return Codebook()
+    if isinstance(source, Mapping):
+        return _from_tree(source, "the codebook")
+    if not isinstance(source, (str, os.PathLike)):
+        raise SurveyError(
+            f"a codebook cannot be read from {type(source).__name__}",
+            hint="give the path of a .yaml or .csv file, or a mapping",
+        )
+    file = Path(os.fspath(source))
+    called = f"codebook {shown(str(file), most=400)}"
+    kind = file.suffix.lower()
+    if kind not in (".yaml", ".yml", ".csv", ".tsv"):
+        raise SurveyError(f"{called}: not .yaml, .yml, .csv or .tsv")
+    try:
+        # Not read_text, which would make one of all line ends, in labels too.
+        text = file.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SurveyError(f"{called} is not UTF-8 text", hint="save it as UTF-8") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise SurveyError(f"{called} cannot be read: {reason}") from None
+    if kind in (".csv", ".tsv"):
+        return _from_tree(_rows(text, called, "\t" if kind == ".tsv" else ","), called)
+    return _from_tree(_yaml(text, called), called)
+
+
+# -----------------------------------------------------------------------------
+# YAML and CSV, as the same tree of texts
+# -----------------------------------------------------------------------------
+
+
+def _yaml(text: str, called: str) -> Mapping[object, object]:
+    import yaml
+
+    class Texts(yaml.BaseLoader):
+        """Reads every scalar as text, and refuses a key written twice."""
+
+    def mapping(loader: Any, node: Any) -> dict[object, object]:
+        pairs = [
+            (loader.construct_object(key, deep=True), loader.construct_object(value, deep=True))
+            for key, value in node.value
+        ]
+        keys = [key for key, _ in pairs]
+        for key, (at, _) in zip(keys, node.value, strict=True):
+            if not isinstance(key, str) or keys.count(key) > 1:
+                line = at.start_mark.line + 1
+                what = "twice" if isinstance(key, str) else "as no plain text"
+                raise SurveyError(f"{called}, line {line}: the key {key!r} is written {what}")
+        return dict(pairs)
+
+    Texts.add_constructor("tag:yaml.org,2002:map", mapping)
+    try:
+        tree = yaml.load(text, Loader=Texts)  # noqa: S506 (BaseLoader makes texts only)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}" if mark is not None else ""
+        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+        raise SurveyError(f"{called}{where} is not YAML: {problem}") from None
+    except RecursionError:
+        raise SurveyError(f"{called} is nested too deeply") from None
+    if tree in (None, ""):
+        return {}
+    if not isinstance(tree, dict):
+        raise SurveyError(f"{called} is not a mapping", hint=f"its keys are {listed(_TOP)}")
+    return tree
+
+
+def _rows(text: str, called: str, delimiter: str) -> dict[str, object]:
+    """Return the tree of a CSV codebook: one row a code."""
+    try:
+        with cells_of_any_length():
+            rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+    except csv.Error as error:
+        raise SurveyError(f"{called}: {error}") from None
+    header = [name.strip().casefold() for name in rows[0]] if rows else []
+    told = [name for name in header if name not in _REMARKS]
+    if sorted(told) != sorted(_COLUMNS) or len(set(header)) < len(header):
+        raise SurveyError(
+            f"{called} has the columns {listed(map(repr, header))}",
+            hint=f"they must be {', '.join(_COLUMNS)}; {', '.join(_REMARKS)} are not read",
+        )
+    tree: dict[str, Any] = {"variables": {}, "gates": {}}
+    for line, row in enumerate(rows[1:], 2):
+        if not any(cell.strip() for cell in row):
+            continue
+        where = f"{called}, row {line}"
+        if len(row) != len(header):
+            raise SurveyError(
+                f"{where}: {counted(len(row), 'field')} where the header has {len(header)}"
+            )
+        cells = dict(zip(header, row, strict=True))
+        _row(tree, where, *(cells[name] for name in _COLUMNS))
+    return tree
+
+
+def _row(tree: dict[str, Any], where: str, name: str, kind: str, code: str, label: str) -> None:
+    kind = kind.strip().casefold()
+    if kind == "note":
+        return
+    if kind == "column":
+        tree.setdefault("columns", []).append(name)
+        return
+    if kind in ("count", "weight"):
+        if kind in tree:
+            raise SurveyError(f"{where}: a second {kind}")
+        tree[kind] = name
+        return
+    if kind == "gate":
+        if name in tree["gates"]:
+            raise SurveyError(f"{where}: a second gate of {name!r}")
+        tree["gates"][name] = label
+        return
+    entry = tree["variables"].setdefault(name, {})
+    if kind in ("variable", "bins"):
+        key = "label" if kind == "variable" else "bins"
+        if key in entry:
+            raise SurveyError(f"{where}: a second {kind} of {name!r}")
+        entry[key] = label
+        return
+    if not code:
+        raise SurveyError(f"{where}: no code")
+    if kind == "structural":
+        entry.setdefault("structural", []).append(code)
+    elif kind in ("value", "missing", "recode"):
+        of_kind = entry.setdefault("values" if kind == "value" else kind, {})
+        if code in of_kind:
+            raise SurveyError(f"{where}: the code {code!r} of {name!r} a second time")
+        of_kind[code] = label or (None if kind == "missing" else code)
+    elif kind == "same":
+        entry.setdefault("same", []).append([code, label])
+    else:
+        raise SurveyError(
+            f"{where}: kind {kind!r}",
+            hint="kinds are value, structural, missing, recode, same, variable, bins, gate, "
+            "column, count, weight, note",
+        )
+
+
+# -----------------------------------------------------------------------------
+# From the tree to the codebook
+# -----------------------------------------------------------------------------
+
+
+def _from_tree(tree: Mapping[Any, object], called: str) -> Codebook:
+    _refuse_unknown(tree, _TOP, called)
+    variables = {
+        name: _entry(_mapping(entry, f"{called}, {name!r}"), f"{called}, {name!r}")
+        for name, entry in _items(tree.get("variables"), f"{called}, variables")
+    }
+    gates = {}
+    for name, rule in _items(tree.get("gates"), f"{called}, gates"):
+        if not isinstance(rule, str) or not rule.strip():
+            raise SurveyError(
+                f"{called}: the gate of {name!r} is {rule!r}",
+                hint="write a condition on variables before it, such as smoker = 'Current'",
+            )
+        gates[name] = rule
+    columns = tree.get("columns")
+    return Codebook(
+        None if columns in (None, "") else _texts(columns, f"{called}, columns"),
+        _one(tree, "count", called),
+        _one(tree, "weight", called),
+        variables,
+        gates,
+    )
+
+
+def _entry(tree: Mapping[Any, object], where: str) -> Entry:
+    _refuse_unknown(tree, _OF_VARIABLE, where)
+    missing = tree.get("missing")
+    reasons: dict[str, str | None] = {}
+    if isinstance(missing, Mapping):
+        for code, reason in _items(missing, f"{where}, missing"):
+            reasons[code] = _label(reason)
+    elif missing not in (None, ""):
+        reasons = dict.fromkeys(_texts(missing, f"{where}, missing"))
+    same = tree.get("same")
+    groups = (
+        []
+        if same in (None, "")
+        else [_texts(group, f"{where}, same") for group in _sequence(same, f"{where}, same")]
+    )
+    structural, levels = tree.get("structural"), tree.get("levels")
+    return Entry(
+        _label(tree.get("label")),
+        _renamed(tree, "values", where),
+        [] if structural in (None, "") else _texts(structural, f"{where}, structural"),
+        reasons,
+        None if levels in (None, "") else _texts(levels, f"{where}, levels"),
+        _renamed(tree, "recode", where),
+        groups,
+        bins_of(tree["bins"], where) if tree.get("bins") not in (None, "") else None,
+    )
+
+
+def _renamed(tree: Mapping[Any, object], key: str, where: str) -> dict[str, str]:
+    """Return code -> label; a label left out is the code itself."""
+    return {
+        code: _label(label) or code for code, label in _items(tree.get(key), f"{where}, {key}")
+    }
+
+
+def _one(tree: Mapping[Any, object], key: str, called: str) -> str | None:
+    value = tree.get(key)
+    if value in (None, ""):
+        return None
+    if not isinstance(value, str):
+        raise SurveyError(f"{called}: {key} is {value!r}", hint="give the name of a column")
+    return value
+
+
+def _label(value: object) -> str | None:
+    return label_of(value)
+
+
+def _items(tree: object, where: str) -> Iterator[tuple[str, object]]:
+    for key, value in _mapping(tree, where).items():
+        text = label_of(key)
+        if text is None:
+            raise SurveyError(f"{where}: a blank is no code and no name")
+        yield text, value
+
+
+def _mapping(tree: object, where: str) -> Mapping[Any, object]:
+    if tree in (None, ""):
+        return {}
+    if not isinstance(tree, Mapping):
+        raise SurveyError(f"{where} is {shown(repr(tree))}, not a mapping")
+    return tree
+
+
+def _sequence(value: object, where: str) -> Sequence[object]:
+    if isinstance(value, str) or not isinstance(value, (Sequence, set, frozenset)):
+        raise SurveyError(f"{where} is {shown(repr(value))}", hint="give a list")
+    return cast("Sequence[object]", value)
+
+
+def _texts(value: object, where: str) -> list[str]:
+    texts = [label_of(item) for item in _sequence(value, where)]
+    plain = [text for text in texts if text is not None]
+    if len(plain) < len(texts):
+        raise SurveyError(
+            f"{where} lists a blank, which is no label",
+            hint="how blanks count is decided by blank= of the event tree",
+        )
+    if len(set(plain)) < len(plain):
+        twice = sorted({text for text in plain if plain.count(text) > 1})
+        raise SurveyError(f"{where} lists {listed(map(repr, twice))} twice")
+    return plain
+
+
+def _refuse_unknown(tree: Mapping[Any, object], known: Sequence[str], where: str) -> None:
+    for key in tree:
+        if key not in known:
+            near = difflib.get_close_matches(str(key), known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"keys are {', '.join(known)}"
+            raise SurveyError(f"{where} has the key {key!r}", hint=hint)

@@ -1,0 +1,1 @@
+"""Cells to coded levels, counts and weights."""

@@ -1,0 +1,212 @@
+"""Cells as small numbers: a column's texts are found first, then a cell is its text's place.
+
+So a source is read twice, but its lines are grouped, kept and spilled as a byte a cell,
+where texts take 16 and more. A column of very many texts stays text.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Final
+
+import duckdb
+
+from cegdb.errors import SqlStepError
+from cegdb.ingest.files.sources import unreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from cegdb.ingest.coding.variables import Variable
+    from cegdb.ingest.files.relation import Relation
+    from cegdb.ingest.settings import Settings
+    from cegdb.sqlfiles import Steps
+
+FEW: Final = 40
+_FEW_LINES: Final = 20_000
+_SMALL: Final = 4 << 20
+_MOST_TEXTS: Final = 255
+_MOST_SETS: Final = 100
+# DuckDB's hash table of a grouping set, which is not spilled while its source is read.
+_MB_OF_SET: Final = 3
+_NEW: Final = "it changed while it was read"
+
+
+def counting_few(cells: Mapping[int, str], source: str, n: str) -> str:
+    """Return what `counting` does, for few columns of few rows: the faster way for these."""
+    return " union all ".join(
+        f"select {i} as ordinal, {cell} as cell, sum({n}) as n from {source} group by {cell}"  # noqa: S608
+        for i, cell in cells.items()
+    )
+
+
+def counting(
+    cells: Mapping[int, str], source: str, n: str, *, most_sets: int = _MOST_SETS
+) -> str:
+    """Return a SELECT of ``ordinal``, ``cell``, ``n``: how often each column has each cell.
+
+    Parameters
+    ----------
+    cells
+        Ordinal -> the SQL of a column; all are of one type.
+    source
+        What to select from, once.
+    n
+        The SQL of how many respondents or lines a row stands for.
+    most_sets
+        Of more columns, each cell becomes a row: that is slower for many rows, but each
+        grouping set costs milliseconds and memory, whatever its rows.
+
+    Examples
+    --------
+    >>> import duckdb
+    >>> query = counting({1: "a", 2: "b"}, "(values ('x', 'y'), ('x', null)) as t(a, b)", "1")
+    >>> duckdb.sql(query).order("all").fetchall()
+    [(1, 'x', 2), (2, 'y', 1), (2, None, 1)]
+    """
+    if len(cells) > most_sets:
+        ordinals = ", ".join(map(str, cells))
+        return (
+            "select ordinal, cell, sum(n) as n from ("  # noqa: S608
+            f"select unnest([{ordinals}]) as ordinal, unnest([{', '.join(cells.values())}]) "
+            f"as cell, {n} as n from {source}) group by ordinal, cell"
+        )
+    taken = ", ".join(f"{cell} as k{i}" for i, cell in cells.items())
+    ordinal = " ".join(f"when grouping(k{i}) = 0 then {i}" for i in cells)
+    cell = " ".join(f"when grouping(k{i}) = 0 then k{i}" for i in cells)
+    return (
+        f"select case {ordinal} end as ordinal, case {cell} end as cell, sum(n) as n "  # noqa: S608
+        f"from (select {taken}, {n} as n from {source}) "
+        f"group by grouping sets ({', '.join(f'(k{i})' for i in cells)})"
+    )
+
+
+def sets_in_memory(steps: Steps) -> int:
+    """Return how many grouping sets half of the memory holds."""
+    ((limit, threads),) = steps.rows(
+        "select current_setting('memory_limit'), current_setting('threads')"
+    )
+    number, unit = limit.split()
+    megabytes = float(number) * 1024.0 ** ("KMGTP".find(unit[0]) - 1)
+    return min(_MOST_SETS, int(megabytes / 2 / _MB_OF_SET / threads))
+
+
+def read_lines(
+    steps: Steps, con: duckdb.DuckDBPyConnection, relation: Relation, settings: Settings
+) -> bool:
+    """Make ``source_line``: the source's lines and how often each occurs.
+
+    Cells are ``c1`` ... , places in ``texts`` of their variable, which is set here, or text
+    where that is None, as in small sources. ``written`` and ``weighed`` are the count and the
+    weight as text, ``cluster`` is the cluster, ``n_lines`` how many lines of the source are
+    alike. Returns whether it has no two lines alike.
+
+    Raises
+    ------
+    SurveyError
+        The source cannot be read.
+    """
+    variables = list(settings.variables.values())
+    cells = {i: settings.cells[variable.name] for i, variable in enumerate(variables, 1)}
+    others = {"written": settings.written, "weighed": settings.weighed}
+    if settings.cluster is not None:
+        others["cluster"] = settings.cells[settings.cluster]
+    source, n = _cells(cells, others, relation.from_clause), "1"
+    grouped = "count(*) as n_lines", "group by all"
+    cells = {i: f"t{i}" for i in cells}
+    few = len(cells) <= FEW
+    try:
+        # A SELECT may give other rows the next time, a stream none.
+        if not relation.files or (few and _is_small(relation)):
+            query = _lines(cells, others, source, *grouped)
+            rows = steps.create("source_line", query, relation.params_of(query))
+            if few and rows <= _FEW_LINES:
+                return True
+            source, n, grouped = "temp.source_line", "n_lines", ("n_lines", "")
+            cells = {i: f"c{i}" for i in cells}
+        most_sets = sets_in_memory(steps)
+        if len(cells) > most_sets and relation.files:
+            # Rows of cells are made faster from a table than while a file is read.
+            query = _lines(cells, others, source, "1 as n_lines", "")
+            steps.create("source_text", query, relation.params_of(query))
+            source, n, grouped = "temp.source_text", "n_lines", ("n_lines", "")
+            cells = {i: f"c{i}" for i in cells}
+        counted = counting(cells, source, n, most_sets=most_sets)
+        _find_texts(steps, relation, variables, counted)
+        texts = {i: variable.texts for i, variable in enumerate(variables, 1)}
+        places = {i: _place(i, cell, texts[i]) for i, cell in cells.items()}
+        query = _lines(places, others, source, *grouped)
+        of_texts = {f"texts{i}": found for i, found in texts.items() if found is not None}
+        steps.create("source_line", query, {**relation.params_of(query), **of_texts})
+    except SqlStepError as error:
+        raise unreadable(con, relation, error) from None
+    if steps.has("source_text"):
+        steps.drop(["source_text"])
+        return False
+    return True
+
+
+@contextmanager
+def watched(con: duckdb.DuckDBPyConnection, relation: Relation) -> Iterator[None]:
+    """Let whoever shows the progress ask DuckDB how far it is; not of little text."""
+    if _is_small(relation):
+        yield
+        return
+    con.execute("set enable_progress_bar = true")
+    con.execute("set enable_progress_bar_print = false")
+    relation.progress.estimate = con.query_progress
+    try:
+        yield
+    finally:
+        relation.progress.estimate = None
+        with suppress(duckdb.Error):  # a database that failed says so itself
+            con.execute("set enable_progress_bar = false")
+
+
+def _is_small(relation: Relation) -> bool:
+    """Return whether a source is little text; bytes tell nothing of what is compressed."""
+    readers = [part.csv for part in relation.parts or [relation]]
+    sizes = [reader.size for reader in readers if reader is not None]
+    return len(sizes) == len(readers) and sum(sizes) <= _SMALL
+
+
+def _cells(cells: Mapping[int, str], others: Mapping[str, str], source: str) -> str:
+    """Return a relation of the cells as text; grouping by as many expressions is slow."""
+    taken = [f"{cell} as t{i}" for i, cell in cells.items()]
+    taken += [f"{cell} as {name}" for name, cell in others.items()]
+    return f"(select {', '.join(taken)} from {source})"  # noqa: S608
+
+
+def _lines(
+    cells: Mapping[int, str], others: Iterable[str], source: str, n: str, grouping: str
+) -> str:
+    columns = ", ".join(f"{cell} as c{i}" for i, cell in cells.items())
+    return f"select {columns}, {', '.join(others)}, {n} from {source} {grouping}"  # noqa: S608
+
+
+def _place(i: int, cell: str, texts: Sequence[str] | None) -> str:
+    if texts is None:
+        return cell
+    return (
+        f"cast(coalesce(list_position(cast($texts{i} as varchar[]), {cell}), "
+        f"if({cell} is null, null, error('{_NEW}'))) as utinyint)"
+    )
+
+
+def _find_texts(
+    steps: Steps, relation: Relation, variables: Sequence[Variable], counted: str
+) -> None:
+    """Set the texts of each variable, the most frequent first, if they are few enough."""
+    query = (
+        f"select ordinal, cell, n from ({counted}) "  # noqa: S608
+        f"qualify count(cell) over (partition by ordinal) <= {_MOST_TEXTS} "
+        "order by ordinal, n desc, cell"
+    )
+    found = steps.rows(query, relation.params_of(query))
+    if not relation.progress.rows and found:
+        relation.progress.read(int(sum(n for ordinal, _, n in found if ordinal == found[0][0])))
+    for ordinal, text, _ in found:
+        variable = variables[ordinal - 1]
+        variable.texts = variable.texts or []
+        if text is not None:
+            variable.texts.append(text)

@@ -1,0 +1,128 @@
+"""Levels as rows: in the catalog, and as the code of each text that was read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+
+from cegdb.errors import SurveyError, listed
+from cegdb.ingest.coding.variables import MISSING, NOT_APPLICABLE
+from cegdb.store import schema
+from cegdb.store.catalog import insert_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cegdb.ingest.coding.variables import Variable
+    from cegdb.sqlfiles import Steps
+
+
+def insert_levels(catalog: sa.Connection, survey_id: int, variables: list[Variable]) -> None:
+    """Write the rows of ``variable`` and ``level``: values, missing, blank, structural.
+
+    ``level_id`` is the variable's first one plus ``code - 1``; ``code`` is what
+    ``response_<survey_id>`` holds.
+    """
+    variable_id = _next(catalog, schema.variable.c.variable_id)
+    level_id = _next(catalog, schema.level.c.level_id)
+    label_ids: dict[str, int] = {}
+    same = same_labels(variables)
+    variable_rows, level_rows = [], []
+    for ordinal, variable in enumerate(variables, 1):
+        variable_rows.append(
+            {
+                "variable_id": variable_id,
+                "survey_id": survey_id,
+                "ordinal": ordinal,
+                "name": variable.name,
+                "question": variable.entry.label
+                or (variable.known.label if variable.known else None)
+                or (variable.former.question if variable.former else None),
+            }
+        )
+        n_of = Counter[tuple[str, str]]()
+        texts = variable.texts_of_levels()
+        for text, (kind, label) in variable.cells.items():
+            cell = (kind, NOT_APPLICABLE if kind == "structural" else label)
+            n_of[cell] += variable.counts.get(text, 0)
+        levels = [
+            *((label, "value", n_of["value", label]) for label in variable.values),
+            *((label, "missing", n_of["missing", label]) for label in variable.missing),
+            (MISSING, "blank", variable.counts.get(None, 0)),
+            (NOT_APPLICABLE, "structural", n_of["structural", NOT_APPLICABLE]),
+        ]
+        for code, (label, of_kind, n_read) in enumerate(levels, 1):
+            gated = variable.n_of_code
+            n = n_read if gated is None else gated.get(code, 0)
+            level_rows.append(
+                {
+                    "level_id": level_id,
+                    "variable_id": variable_id,
+                    "code": code,
+                    "label": label,
+                    "label_id": label_ids.setdefault(
+                        same.get(label, label), len(label_ids) + 1
+                    ),
+                    "original_code": "; ".join(texts.get((of_kind, label), [])) or None,
+                    "kind": of_kind,
+                    "n": n,
+                }
+            )
+            level_id += 1
+        variable_id += 1
+    insert_rows(catalog, schema.variable, variable_rows)
+    insert_rows(catalog, schema.level, level_rows)
+
+
+def _next(catalog: sa.Connection, column: sa.Column[int]) -> int:
+    highest = catalog.execute(sa.select(sa.func.max(column))).scalar()
+    return (highest or 0) + 1
+
+
+def same_labels(variables: Iterable[Variable]) -> dict[str, str]:
+    """Return each label declared the same as others -> the first of its group.
+
+    Raises
+    ------
+    SurveyError
+        A group has one label only, or names no answer of its variable.
+    """
+    first: dict[str, str] = {}
+    for variable in variables:
+        for group in variable.entry.same:
+            if variable.is_later:  # what a later file lacks is no mistake
+                group = [label for label in group if label in variable.values]  # noqa: PLW2901
+                if not group:
+                    continue
+            unknown = [label for label in group if label not in variable.values]
+            if unknown or (len(group) < 2 and not variable.is_later):
+                raise SurveyError(
+                    f"{variable.name!r}: same lists {listed(map(repr, unknown or group))}, "
+                    + ("no answers of it" if unknown else "one label only"),
+                    hint=f"its answers are {listed(map(repr, variable.values), most=10)}",
+                )
+            heads = list(dict.fromkeys(first.get(label, label) for label in group))
+            joined = {label for label, head in first.items() if head in heads}
+            first.update(dict.fromkeys([*joined, *group], heads[0]))
+    return first
+
+
+def count_rows(steps: Steps, variables: list[Variable]) -> None:
+    """Make the temp table ``level_code(ordinal, cell, code)``: which text has which code."""
+    ordinals: list[int] = []
+    texts: list[str] = []
+    codes: list[int] = []
+    for ordinal, variable in enumerate(variables, 1):
+        codes_of = variable.codes()
+        ordinals += [ordinal] * len(codes_of)
+        texts += codes_of
+        codes += codes_of.values()
+    steps.create(
+        "level_code",
+        "select unnest(cast($ordinals as integer[])) as ordinal, "
+        "unnest(cast($texts as varchar[])) as cell, "
+        "unnest(cast($codes as integer[])) as code",
+        {"ordinals": ordinals, "texts": texts, "codes": codes},
+    )

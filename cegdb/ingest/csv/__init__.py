@@ -1,0 +1,1 @@
+"""CSV text: encoding, dialect, records."""

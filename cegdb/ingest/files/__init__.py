@@ -1,0 +1,1 @@
+"""Survey files and frames of every format as one relation of text cells."""

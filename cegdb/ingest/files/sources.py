@@ -1,0 +1,279 @@
+"""Turn a survey source into a relation of text cells: one column an answer, NULL = blank.
+
+Every format ends as the same thing, so that one set of rules decides labels: numbers
+shortest, integral floats without ``.0``, booleans ``True`` / ``False``, text as written.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, cast
+
+import duckdb
+
+from cegdb.errors import SurveyError
+from cegdb.ingest.csv import csv_file
+from cegdb.ingest.files import survey_files
+from cegdb.ingest.files.cell_labels import label_of, shown
+from cegdb.ingest.files.relation import Relation, first_line, typed
+from cegdb.sqlfiles import registered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pandas as pd
+
+    from cegdb.errors import SqlStepError
+
+    class ArrowTable(Protocol):
+        """Any Arrow table or record batch reader."""
+
+        @property
+        def schema(self) -> object:
+            """Return the schema."""
+
+
+__all__ = ["Source", "load_chunks", "opened", "unreadable"]
+
+Source: TypeAlias = (
+    "str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | pd.DataFrame | ArrowTable"
+)
+
+_FRAME: Final = "cegdb_source"
+_CHUNK: Final = "cegdb_chunk"
+_DATA_FILES: Final = (
+    ".csv", ".tsv", ".txt", ".gz", ".zst", ".parquet", ".xlsx", ".xls", ".ods", ".sav",
+    ".zsav", ".por", ".dta", ".sas7bdat", ".xpt",
+)  # fmt: skip
+_PATTERN: Final = re.compile(r"[*?[]")
+_COMMENTS: Final = re.compile(r"(?:\s|\(|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*", re.DOTALL)
+_SELECTING: Final = {"select", "with", "from", "values"}
+_DESCRIBING: Final = {"describe", "desc", "show", "summarize"}
+
+
+@contextmanager
+def opened(
+    con: duckdb.DuckDBPyConnection,
+    source: Source,
+    reading: csv_file.Reading | None = None,
+    *,
+    rewrite: bool = False,
+    source_column: str | None = None,
+) -> Iterator[Relation]:
+    """Give the relation of a file, several files, DataFrame, Arrow table or SELECT.
+
+    ``reading`` is what is told about how a file is written; ``rewrite`` is asked for
+    after a `csvfile.MisreadError`. ``source_column`` is that of a survey to which the source
+    is added; it is left blank where the source is no file.
+
+    Raises
+    ------
+    SurveyError
+        The file is missing, not readable, or has no usable header; the SELECT fails; a
+        column holds nested values; ``reading`` tells of what the source does not have.
+    """
+    told = reading or csv_file.Reading()
+    of_files = told if source_column is None else replace(told, source_column=source_column)
+    with ExitStack() as stack:
+        stack.callback(_forget, con)
+        if isinstance(source, str) and source == survey_files.STDIN:
+            yield survey_files.from_stdin(con, stack, told, rewrite=rewrite)
+        elif isinstance(source, str) and _is_select(source):
+            _refuse_told(told, "a SELECT")
+            yield _from_select(con, source)
+        elif isinstance(source, (str, os.PathLike)):
+            found = [Path(os.fspath(source))]
+            if _PATTERN.search(str(source)) and not os.path.exists(source):  # noqa: PTH110
+                found = survey_files.matching(str(source)) or found
+            yield survey_files.from_files(con, found, stack, of_files, rewrite=rewrite)
+        elif isinstance(source, (list, tuple)):
+            paths = [_path(item) for item in source]
+            yield survey_files.from_files(con, paths, stack, of_files, rewrite=rewrite)
+        else:
+            _refuse_told(told, type(source).__name__)
+            yield _from_object(con, source)
+
+
+def _path(item: object) -> Path:
+    if not isinstance(item, (str, os.PathLike)):
+        raise SurveyError(
+            f"a list of files holds {type(item).__name__} {shown(repr(item))}",
+            hint="give paths",
+        )
+    return Path(os.fspath(item))
+
+
+def _refuse_told(reading: csv_file.Reading, what: str) -> None:
+    if reading.source_column is not None:
+        raise SurveyError(f"source_column is given of {what}, which is no file")
+    if reading != csv_file.Reading():
+        raise SurveyError(f"how a file is written was told of {what}, which is no file")
+
+
+def load_chunks(
+    con: duckdb.DuckDBPyConnection, relation: Relation, names: Sequence[str]
+) -> None:
+    """Put the named columns of a file that DuckDB cannot read into its temp table."""
+    if relation.chunks is None:
+        return
+    names = [name for name in dict.fromkeys(names) if name != relation.source_column]
+    places = {name: f"f{relation.columns.index(name)}" for name in names}
+    kinds = ", ".join(f"{place} varchar" for place in places.values())
+    con.execute(f"create or replace temp table {survey_files.LOADED} ({kinds})")
+    for frame in relation.chunks(names):
+        chunk = frame.astype("string").set_axis(list(places.values()), axis=1)
+        with registered(con, _CHUNK, chunk):
+            con.execute(f"insert into temp.{survey_files.LOADED} from {_CHUNK}")
+        relation.progress.read(len(frame))
+
+
+def unreadable(
+    con: duckdb.DuckDBPyConnection, relation: Relation, error: SqlStepError
+) -> SurveyError:
+    """Return the error to raise when the step that reads a source fails."""
+    text = str(error.__cause__ or error)
+    if relation.csv is not None:
+        return csv_file.explain(con, relation.csv, text)
+    for part in relation.parts:
+        with closing(con.cursor()) as other:
+            try:
+                cells = ", ".join(f"count({cell})" for cell in part.cells)
+                query = f"select {cells} from {part.from_clause}"  # noqa: S608
+                other.execute(query, part.params_of(query))
+            except duckdb.Error as found:
+                if part.csv is not None:
+                    return csv_file.explain(con, part.csv, str(found))
+                return SurveyError(f"{part.shown} cannot be read: {first_line(found)}")
+    return SurveyError(f"{relation.shown} cannot be read: {text.strip().splitlines()[0]}")
+
+
+def _forget(con: duckdb.DuckDBPyConnection) -> None:
+    """Drop the view of a source; in an aborted transaction the rollback does it."""
+    with suppress(duckdb.TransactionException):
+        con.unregister(_FRAME)
+        con.execute(f"drop view if exists temp.{_FRAME}")
+        con.execute(f"drop table if exists temp.{survey_files.LOADED}")
+
+
+def _from_object(con: duckdb.DuckDBPyConnection, source: object) -> Relation:
+    module = type(source).__module__.split(".", 1)[0]
+    try:
+        if module == "pandas" and hasattr(source, "columns"):
+            return _from_frame(con, cast("pd.DataFrame", source))
+        if module == "polars" and type(source).__name__ in ("DataFrame", "LazyFrame"):
+            return _from_polars(con, source)
+        if module == "pyarrow" and hasattr(source, "schema"):
+            return _from_arrow(con, source)
+    except duckdb.Error as error:
+        raise SurveyError(
+            f"{type(source).__name__} cannot be read: {first_line(error)}"
+        ) from None
+    raise SurveyError(
+        f"a survey cannot be read from {type(source).__name__}",
+        hint="give a file, a list of files, a pandas or polars DataFrame, an Arrow table or a "
+        "SELECT",
+    )
+
+
+# -----------------------------------------------------------------------------
+# SELECT
+# -----------------------------------------------------------------------------
+
+
+def _is_select(text: str) -> bool:
+    """Return whether a text is a SELECT; if not, it is the path of a file."""
+    if os.path.exists(text):  # noqa: PTH110 (Path.exists raises on a very long text)
+        return False
+    above = _COMMENTS.match(text)
+    word = re.match(r"\w*", text[above.end() if above else 0 :])
+    verb = word[0].casefold() if word else ""
+    try:
+        text.encode()
+        statements = duckdb.extract_statements(text)
+    except UnicodeEncodeError:
+        return False
+    except duckdb.Error:
+        return verb in _SELECTING and not text.strip().lower().endswith(_DATA_FILES)
+    if not statements:
+        return False
+    if (
+        len(statements) == 1
+        and statements[0].type == duckdb.StatementType.SELECT
+        and verb not in _DESCRIBING
+    ):
+        return True
+    raise SurveyError(
+        f"a survey is read from one SELECT, not from {shown(text)!r}",
+        hint="or, if that is a file: there is none of that name",
+    )
+
+
+def _from_select(con: duckdb.DuckDBPyConnection, query: str) -> Relation:
+    # A view takes the statement whole, with its semicolon and last comment.
+    try:
+        info = con.execute(f"describe {query}").fetchall()
+        con.execute(f"create or replace temp view {_FRAME} as {query}")
+        return typed(con, query, "survey", f"temp.{_FRAME}", [str(row[0]) for row in info])
+    except duckdb.Error as error:
+        raise SurveyError(f"the SELECT cannot be run: {first_line(error)}") from None
+
+
+# -----------------------------------------------------------------------------
+# Typed columns
+# -----------------------------------------------------------------------------
+
+
+def _from_frame(con: duckdb.DuckDBPyConnection, frame: pd.DataFrame) -> Relation:
+    from cegdb.ingest.files.frames import coded
+
+    found = coded(frame)
+    con.register(_FRAME, found.places)
+    cells = [f"cast($labels{i} as varchar[])[f{i}]" for i in range(len(found.columns))]
+    params = {f"labels{i}": labels for i, labels in enumerate(found.labels)}
+    return Relation(
+        "DataFrame", "survey", found.columns, cells, _FRAME, params, found.level_order
+    )
+
+
+def _from_arrow(con: duckdb.DuckDBPyConnection, source: object) -> Relation:
+    schema = cast("Any", source).schema
+    names = [str(name) for name in schema.names]
+    if not names:
+        raise SurveyError("the Arrow table has no columns")
+    con.register(_FRAME, source)
+    relation = typed(con, "Arrow table", "survey", _FRAME, names)
+    relation.level_order.update(_ordered(source, names))
+    return replace(relation, once=hasattr(source, "read_next_batch"))
+
+
+def _from_polars(con: duckdb.DuckDBPyConnection, source: object) -> Relation:
+    frame = cast("Any", source)
+    frame = frame.collect() if hasattr(frame, "collect") else frame
+    try:
+        table = frame.to_arrow()
+    except ImportError:
+        raise SurveyError(
+            "a polars DataFrame is read through Arrow, and pyarrow is not installed",
+            hint="pip install pyarrow",
+        ) from None
+    return replace(_from_arrow(con, table), described="polars DataFrame")
+
+
+def _ordered(source: object, names: Sequence[str]) -> dict[str, list[str]]:
+    """Return the order of the labels of dictionary columns that have one."""
+    table = cast("Any", source)
+    order = {}
+    for i, name in enumerate(names):
+        if not getattr(table.schema.field(i).type, "ordered", False):
+            continue
+        if not hasattr(table, "column"):
+            continue
+        column = table.column(i)
+        parts = column.chunks if hasattr(column, "chunks") else [column]
+        texts = [label_of(value) for part in parts for value in part.dictionary.to_pylist()]
+        order[name] = list(dict.fromkeys(text for text in texts if text is not None))
+    return order

@@ -1,0 +1,215 @@
+"""A Bayesian network: variables with their labels, parents, and conditional tables."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TYPE_CHECKING, Final
+
+from cegdb.errors import NetworkError, counted, items_of, listed
+from cegdb.ingest.coding.variables import NOT_APPLICABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+ROUNDING: Final = 1e-4
+"""Rows of a table that add to 1 but for this are divided by their sum."""
+_EXACT: Final = 1e-12
+
+MOST_ROWS: Final = 1_000_000
+"""The most rows of a table that are written out one by one."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """A Bayesian network, or (without tables) its structure.
+
+    Attributes
+    ----------
+    name
+        What it is called.
+    parents
+        Variable -> its parents, in the order of the rows of its table.
+    levels
+        Variable -> its labels; empty if only the structure is known.
+    tables
+        Variable -> labels of its parents -> probabilities of its labels. Rows that cannot
+        occur may be left out.
+    """
+
+    name: str
+    parents: Mapping[str, Sequence[str]]
+    levels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    tables: Mapping[str, Mapping[tuple[str, ...], Sequence[float]]] = field(
+        default_factory=dict
+    )
+
+    def order(self, wanted: Sequence[str] | None = None) -> list[str]:
+        """Return the variables, parents first: as wanted, or as near as can be to declared.
+
+        Raises
+        ------
+        NetworkError
+            The edges have a cycle, or ``wanted`` is not such an order of all variables.
+
+        Examples
+        --------
+        >>> Network("two", {"y": ["x"], "x": []}).order()
+        ['x', 'y']
+        >>> Network("two", {"y": ["x"], "x": []}).order(["y", "x"])
+        Traceback (most recent call last):
+        ...
+        cegdb.errors.NetworkError: the order puts 'y' before its parent 'x'
+        hint: an order of network 'two' with parents first: 'x', 'y'
+        """
+        found = self._sorted()
+        if wanted is None:
+            return found
+        hint = f"an order of network {self.name!r} with parents first: " + listed(
+            map(repr, found), most=40
+        )
+        asked = [str(name) for name in items_of(wanted, "order", NetworkError, hint=hint)]
+        wrong = sorted(set(asked) ^ set(found)) or sorted(
+            name for name in set(asked) if asked.count(name) > 1
+        )
+        if wrong:
+            raise NetworkError(
+                f"the order must name each variable of the network once: "
+                f"see {listed(map(repr, wrong))}",
+                hint=hint,
+            )
+        place = {name: i for i, name in enumerate(asked)}
+        for name in asked:
+            late = [parent for parent in self.parents[name] if place[parent] > place[name]]
+            if late:
+                raise NetworkError(
+                    f"the order puts {name!r} before its parent {late[0]!r}", hint=hint
+                )
+        return asked
+
+    def _sorted(self) -> list[str]:
+        n_left = {name: len(parents) for name, parents in self.parents.items()}
+        children: dict[str, list[str]] = {name: [] for name in self.parents}
+        for name, parents in self.parents.items():
+            for parent in parents:
+                children[parent].append(name)
+        found: list[str] = []
+        while len(found) < len(self.parents):
+            ready = next((name for name, n in n_left.items() if n == 0), None)
+            if ready is None:
+                raise NetworkError(
+                    f"network {self.name!r} has a cycle among {listed(map(repr, n_left))}",
+                    hint="a Bayesian network has none: take out an edge",
+                )
+            found.append(ready)
+            del n_left[ready]
+            for child in children[ready]:
+                n_left[child] -= 1
+        return found
+
+    def n_rows(self, name: str) -> int:
+        """Return how many combinations of labels the parents of a variable have."""
+        return math.prod(len(self.levels[parent]) for parent in self.parents[name])
+
+    def rows(self, name: str) -> Iterator[tuple[tuple[str, ...], Sequence[float] | None]]:
+        """Yield each combination of labels of a variable's parents, and its row if any."""
+        table = self.tables[name]
+        for given in product(*(self.levels[parent] for parent in self.parents[name])):
+            yield given, table.get(given)
+
+
+def checked(network: Network) -> Network:
+    """Return a network whose tables have rows that add to 1.
+
+    Raises
+    ------
+    NetworkError
+        There are no tables, or one does not fit its labels: the message names the row.
+
+    Examples
+    --------
+    >>> coin = Network("coin", {"x": []}, {"x": ["a", "b"]}, {"x": {(): [0.5, 0.4]}})
+    >>> checked(coin)
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.NetworkError: probabilities of 'x' add to 0.9
+    hint: they add to 1, but for rounding (up to 0.0001)
+    """
+    bare = [name for name in network.parents if name not in network.tables]
+    if bare:
+        raise NetworkError(
+            f"network {network.name!r} has no probabilities of {listed(map(repr, bare))}",
+            hint="give conditional tables; or give the structure to rows: "
+            "tree.set_stages(network)",
+        )
+    tables = {}
+    for name in network.parents:
+        _check_labels(name, network.levels[name])
+        if network.n_rows(name) > MOST_ROWS:
+            raise NetworkError(
+                f"the table of {name!r} has {network.n_rows(name):,} rows, more than "
+                f"{MOST_ROWS:,}",
+                hint="such a network is too large for a tree",
+            )
+        rows = {}
+        for given, row in network.rows(name):
+            where = _where(network, name, given)
+            if row is None and given:
+                continue  # it may be of parents that never have these labels at once
+            if row is None:
+                raise NetworkError(f"there are no probabilities of {where}")
+            if len(row) != len(network.levels[name]):
+                labels = counted(len(network.levels[name]), "label")
+                raise NetworkError(
+                    f"there are {len(row):,} probabilities of {where}, which has {labels}"
+                )
+            rows[given] = row_of(row, where)
+        tables[name] = rows
+    return Network(network.name, network.parents, network.levels, tables)
+
+
+def row_of(row: Sequence[float], where: str) -> list[float]:
+    """Return probabilities that add to 1, refusing what are none.
+
+    Examples
+    --------
+    >>> row_of([0.33333, 0.33333, 0.33333], "'x'")[0]
+    0.3333333333333333
+    """
+    bad = [value for value in row if not 0 <= value <= 1]
+    if bad:
+        raise NetworkError(f"a probability of {where} is {bad[0]:g}", hint="it is from 0 to 1")
+    total = math.fsum(row)
+    if not abs(total - 1) <= ROUNDING:
+        raise NetworkError(
+            f"probabilities of {where} add to {total:g}",
+            hint=f"they add to 1, but for rounding (up to {ROUNDING:g})",
+        )
+    if abs(total - 1) <= _EXACT:
+        return [float(value) for value in row]
+    return [value / total for value in row]
+
+
+def _where(network: Network, name: str, given: Sequence[str]) -> str:
+    said = [
+        f"{parent} = {label!r}"
+        for parent, label in zip(network.parents[name], given, strict=True)
+    ]
+    return f"{name!r} given {', '.join(said)}" if said else repr(name)
+
+
+def _check_labels(name: str, labels: Sequence[str]) -> None:
+    if not labels:
+        raise NetworkError(f"{name!r} has no labels")
+    twice = sorted({label for label in labels if list(labels).count(label) > 1})
+    if twice:
+        raise NetworkError(f"{name!r} has label {twice[0]!r} more than once")
+    if "" in labels:
+        raise NetworkError(f"{name!r} has a blank label", hint="give it a text")
+    if NOT_APPLICABLE in labels:
+        raise NetworkError(
+            f"{name!r} has the label {NOT_APPLICABLE!r}, which stands for a question that "
+            "is not asked",
+            hint="rename it",
+        )

@@ -1,0 +1,1 @@
+"""Search over the orders of variables for the staged tree of best score."""

@@ -1,0 +1,142 @@
+"""What a search over orders is asked: which variables, and which before which."""
+
+from __future__ import annotations
+
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+import sqlalchemy as sa
+
+from cegdb.errors import TreeError, items_of, listed
+from cegdb.ingest.files.relation import find_columns
+from cegdb.orders.order_ranking import mask_of
+from cegdb.store import schema
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_MOST_VARIABLES: Final = 60
+
+
+def chosen_variables(
+    catalog: sa.Connection, survey: Mapping[str, Any], variables: Sequence[str] | None
+) -> list[str]:
+    """Return the variables to order, found by name; all of the survey if none is named.
+
+    Raises
+    ------
+    TreeError
+        They are less than two or too many, or one is named twice.
+    SurveyError
+        One is unknown.
+    """
+    query = (
+        sa.select(schema.variable.c.name)
+        .where(schema.variable.c.survey_id == survey["survey_id"])
+        .order_by(schema.variable.c.ordinal)
+    )
+    names = [str(name) for name in catalog.execute(query).scalars()]
+    if variables is not None:
+        asked = items_of(variables, "variables", TreeError, hint="give a list of variables")
+        names = find_columns(names, asked, f"survey {survey['name']!r}")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise TreeError(f"variables names {listed(map(repr, twice))} more than once")
+    if len(names) < 2:
+        raise TreeError(
+            f"there {'is 1 variable' if names else 'are 0 variables'} to order",
+            hint="name two or more",
+        )
+    if len(names) > _MOST_VARIABLES:
+        raise TreeError(
+            f"{len(names):,} variables are too many to order: {_MOST_VARIABLES} are the most",
+            hint="name those you mean with variables (--variables A,B,C)",
+        )
+    return names
+
+
+def ordered_pairs(
+    names: list[str],
+    tiers: Sequence[Sequence[str]] | None,
+    before: Sequence[Sequence[str]],
+) -> list[tuple[str, str]]:
+    """Return tiers and pairs as pairs: the first variable before the second.
+
+    Raises
+    ------
+    TreeError
+        They are no lists of lists, or pairs, or a variable is in two tiers.
+    SurveyError
+        A variable is not among ``names``.
+
+    Examples
+    --------
+    >>> ordered_pairs(["a", "b", "c"], [["a"], ["b"]], [("b", "c")])
+    [('a', 'b'), ('b', 'c')]
+    """
+    hint = "give a list of lists of variables: those of the first come before all others"
+    tier_of: dict[str, int] = {}
+    pairs = []
+    asked = items_of(() if tiers is None else tiers, "tiers", TreeError, hint=hint)
+    for place, tier in enumerate(asked, 1):
+        found = items_of(tier, f"tier {place}", TreeError, hint=hint)
+        for name in find_columns(names, found, f"the variables to order (tier {place})"):
+            if name in tier_of:
+                raise TreeError(
+                    f"{name!r} is in tier {tier_of[name]} and named again in tier {place}",
+                    hint="put each variable in one tier",
+                )
+            pairs += [(other, name) for other, of in tier_of.items() if of < place]
+            tier_of[name] = place
+    hint = "give a list of pairs: the first variable comes before the second"
+    for pair in items_of(before, "before", TreeError, hint=hint):
+        both = items_of(pair, "a pair of before", TreeError, hint=hint, in_order=True)
+        if len(both) != 2:
+            raise TreeError(f"a pair of before is {tuple(both)!r}", hint=hint)
+        first, second = find_columns(names, both, "the variables to order (before)")
+        pairs.append((first, second))
+    return list(dict.fromkeys(pairs))
+
+
+def needed(
+    names: list[str], pairs: Sequence[tuple[str, str]], gates: Mapping[str, list[str]]
+) -> list[int]:
+    """Return, for each variable, the set of those that must come before it.
+
+    Parameters
+    ----------
+    names
+        The variables.
+    pairs
+        The first comes before the second.
+    gates
+        Variable -> those that decide whether it applies, which come before it.
+
+    Raises
+    ------
+    TreeError
+        The constraints go in a circle.
+
+    Examples
+    --------
+    >>> needed(["a", "b", "c"], [("a", "c")], {"c": ["b"]})
+    [0, 0, 3]
+    """
+    first: dict[str, set[str]] = {name: set(gates.get(name, ())) for name in names}
+    for earlier, later in pairs:
+        first[later].add(earlier)
+    try:
+        TopologicalSorter(first).prepare()
+    except CycleError as error:
+        circle = error.args[1]
+        asked = [
+            f"{later!r} applies or not by its gate {earlier!r}"
+            for earlier, later in pairwise(circle)
+            if earlier in gates.get(later, ())
+        ]
+        raise TreeError(
+            f"no order is possible: {' before '.join(map(repr, circle))}",
+            hint="; ".join(asked) or "leave out one of these constraints (tiers, before)",
+        ) from None
+    return [mask_of(names.index(earlier) for earlier in first[name]) for name in names]

@@ -1,0 +1,248 @@
+"""Layouts of graphs as figures: boxes, curves, names of variables on top."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from math import hypot
+from typing import TYPE_CHECKING, Final
+
+from cegdb.graphs.label_text import ink
+from cegdb.graphs.layout import layout
+from cegdb.pictures.captions import graph_caption
+from cegdb.pictures.style import (
+    LINE_SPACING,
+    MM_PER_INCH,
+    MOST_INCHES,
+    POINTS_PER_INCH,
+    Picture,
+    check_sizes,
+    new_figure,
+    styled,
+    text_size,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from cegdb.graphs.dot import EdgeInfo
+    from cegdb.graphs.graphviz import Point
+    from cegdb.graphs.layout import Box, Curve, Layout
+    from cegdb.graphs.networkx_graphs import Graph
+
+FONT_SIZE: Final = 9.0
+_MARGIN: Final = 6.0  # points
+_AS_ASKED: Final = 0.99  # a scale that nobody sees
+_LINE: Final = "#606060"
+_EDGE: Final = "#9a9a9a"
+_LABEL: Final = "#202020"
+_HALO: Final = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.0}
+
+
+def graph_figure(
+    graph: Graph,
+    *,
+    edge_info: EdgeInfo = "probability",
+    font_size: float = FONT_SIZE,
+    width_mm: float | None = None,
+) -> Picture:
+    """Return a graph as a figure: laid out by `layout`, painted by matplotlib.
+
+    Parameters
+    ----------
+    graph
+        Made by `cegdb.graphs.ceg_graph` or `cegdb.graphs.tree_graph`.
+    edge_info
+        What an edge shows below its label: see `cegdb.graphs.to_dot`.
+    font_size
+        Of labels, in points.
+    width_mm
+        Width in millimetres. Columns stand further apart to reach it; a graph that
+        needs more is scaled down, its text too. Left out, what the graph needs. No figure
+        is longer than 5 metres, which is what readers of PDF open.
+
+    Returns
+    -------
+    Picture
+        From left to right; the name of each variable over its column. A position or
+        situation shows its name, and in its stage's colour the stage's name if others share
+        it. An edge is as thick as it has people.
+
+    Raises
+    ------
+    GraphError
+        More edges than can be laid out, or an unknown choice.
+    MissingExtraError
+        The extra ``draw`` is not installed.
+
+    Examples
+    --------
+    >>> from cegdb.graphs import tree_graph
+    >>> graph = tree_graph("one", [{"vertex": "s0", "variable": "Risk"}], [])
+    >>> round(graph_figure(graph, width_mm=80).figure.get_size_inches()[0] * 25.4)
+    80
+    """
+    check_sizes(font_size, width_mm)
+    wanted = None if width_mm is None else width_mm / MM_PER_INCH * POINTS_PER_INCH
+    with styled(_texts(graph)):
+        found = layout(
+            graph,
+            partial(text_size, font_size=font_size),
+            edge_info=edge_info,
+            width=None if wanted is None else wanted - 2 * _MARGIN,
+        )
+        figure = painted(found, font_size=font_size, width=wanted)
+    scale = _scale(found, wanted)
+    text_height = font_size * scale if scale < _AS_ASKED else None
+    return Picture(figure, graph_caption(graph, edge_info=edge_info, text_size=text_height))
+
+
+def painted(found: Layout, *, font_size: float = FONT_SIZE, width: float | None) -> Figure:
+    """Return a layout as a figure of a width in points.
+
+    Examples
+    --------
+    >>> from cegdb.pictures.style import styled
+    >>> from cegdb.graphs.layout import Layout
+    >>> with styled():
+    ...     figure = painted(Layout("c", "ceg", 60, 60, (), (), ()), width=144)
+    >>> figure.get_size_inches().tolist()
+    [2.0, 1.0]
+    """
+    natural_width, natural_height = found.width + 2 * _MARGIN, found.height + 2 * _MARGIN
+    scale = _scale(found, width)
+    shown_width = natural_width * scale if width is None else width
+    figure = new_figure(
+        shown_width / POINTS_PER_INCH * MM_PER_INCH,
+        natural_height * scale / POINTS_PER_INCH * MM_PER_INCH,
+    )
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_axis_off()
+    spare = (shown_width / scale - natural_width) / 2
+    axes.set_xlim(-_MARGIN - spare, found.width + _MARGIN + spare)
+    axes.set_ylim(found.height + _MARGIN, -_MARGIN)
+    pen = _Pen(axes, font_size, scale)
+    for column in found.columns:
+        _, height = text_size(column.lines, font_size)
+        pen.text("column", column.x, height / 2, column.lines, colour="#000000", bold=True)
+    for curve in found.curves:
+        pen.curve(curve)
+    for curve in found.curves:
+        pen.text("edge", curve.x, curve.y, curve.lines, colour=_LABEL, halo=True)
+    for box in found.boxes:
+        pen.box(box)
+    return figure
+
+
+def _scale(found: Layout, width: float | None) -> float:
+    """Return how much smaller than asked for a layout must be drawn, to fit."""
+    natural_width, natural_height = found.width + 2 * _MARGIN, found.height + 2 * _MARGIN
+    longest = MOST_INCHES * POINTS_PER_INCH
+    wide = longest if width is None else width
+    return min(1.0, wide / natural_width, longest / natural_height)
+
+
+class _Pen:
+    """Draws in points, scaled."""
+
+    def __init__(self, axes: Axes, font_size: float, scale: float) -> None:
+        self._axes = axes
+        self._size = font_size * scale
+        self._scale = scale
+        self._drawn: Counter[str] = Counter()
+
+    def text(
+        self,
+        what: str,
+        x: float,
+        y: float,
+        lines: Sequence[str],
+        *,
+        colour: str,
+        bold: bool = False,
+        halo: bool = False,
+    ) -> None:
+        step = self._size / self._scale * LINE_SPACING
+        number = self._drawn[what]
+        self._drawn[what] += 1
+        for i, line in enumerate(lines):
+            if line:
+                self._axes.text(
+                    x,
+                    y + (i - (len(lines) - 1) / 2) * step,
+                    _spaced(line),
+                    gid=f"{what}-{number}-{i}",
+                    ha="center",
+                    va="center_baseline",
+                    fontsize=self._size,
+                    color=colour,
+                    fontweight="bold" if bold else "normal",
+                    parse_math=False,
+                    bbox=_HALO if halo else None,
+                )
+
+    def curve(self, curve: Curve) -> None:
+        from matplotlib.patches import PathPatch, Polygon
+        from matplotlib.path import Path
+
+        tip, arrow = _arrow(curve.points, curve.line_width)
+        points = [*curve.points[:-1], tip]
+        codes = [Path.MOVETO, *[Path.CURVE4] * (len(points) - 1)]
+        self._axes.add_artist(
+            PathPatch(
+                Path(points, codes),
+                fill=False,
+                edgecolor=_EDGE,
+                linewidth=curve.line_width * self._scale,
+                capstyle="butt",
+            )
+        )
+        self._axes.add_artist(Polygon(arrow, closed=True, facecolor=_LINE, edgecolor="none"))
+
+    def box(self, box: Box) -> None:
+        from matplotlib.patches import FancyBboxPatch
+
+        left, top = box.x - box.width / 2, box.y - box.height / 2
+        radius = min(box.width, box.height) / 2 if box.kind == "sink" else 4.0
+        is_leaf = box.kind == "leaf"
+        self._axes.add_artist(
+            FancyBboxPatch(
+                (left, top),
+                box.width,
+                box.height,
+                boxstyle=f"round,pad=0,rounding_size={radius}",
+                facecolor=box.colour,
+                edgecolor="#b0b0b0" if is_leaf else "#404040",
+                linestyle="--" if box.kind == "collapsed" else "-",
+                linewidth=(1.6 if box.kind == "sink" else 0.8) * self._scale,
+            )
+        )
+        self.text("vertex", box.x, box.y, box.lines, colour=ink(box.colour))
+
+
+def _spaced(line: str) -> str:
+    """Return a line whose second spaces show also in a web page."""
+    return line.expandtabs(4).replace("  ", "\xa0 ").replace("  ", "\xa0 ")
+
+
+def _arrow(points: Sequence[Point], line_width: float) -> tuple[Point, list[Point]]:
+    """Return where the line ends, and the triangle from there to the tip."""
+    (bx, by), (ax, ay) = points[-1], points[-2]
+    far = hypot(bx - ax, by - ay) or 1.0
+    dx, dy = (bx - ax) / far, (by - ay) / far
+    length, half = 4.0 + line_width, 1.8 + line_width * 0.7
+    base = (bx - dx * length, by - dy * length)
+    return base, [
+        (bx, by),
+        (base[0] - dy * half, base[1] + dx * half),
+        (base[0] + dy * half, base[1] - dx * half),
+    ]
+
+
+def _texts(graph: Graph) -> list[str]:
+    labels = [str(d.get("label", key)) for *_, key, d in graph.edges(keys=True, data=True)]
+    nodes = [d for _, d in graph.nodes(data=True)]
+    return [*labels, *(str(d.get(key, "")) for d in nodes for key in ("variable", "stage"))]

@@ -1,0 +1,87 @@
+"""Blocks and the ribbons between them, as flows and differences are drawn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from cegdb.graphs.label_text import ink
+from cegdb.pictures.plots.sheet import INK, fitted, height_of, width_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_THIN: Final = 0.8  # mm; an outline would cover the colour
+
+
+def draw_block(
+    axes: Axes, x: float, y: float, width: float, height: float, colour: str, **look: Any
+) -> None:
+    """Draw a block whose upper left corner is at ``x``, ``y``."""
+    from matplotlib.patches import Rectangle
+
+    style = {"edgecolor": INK, "linewidth": 0.6, "zorder": 3, **look}
+    axes.add_patch(Rectangle((x, y), width, height, facecolor=colour, clip_on=False, **style))
+
+
+def draw_ribbon(
+    axes: Axes,
+    start: tuple[float, float],
+    end: tuple[float, float],
+    height: float,
+    colour: str,
+    **look: Any,
+) -> None:
+    """Draw a ribbon between two upper corners."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    (x, y), (to_x, to_y) = start, end
+    middle = (x + to_x) / 2
+    points = [
+        (x, y), (middle, y), (middle, to_y), (to_x, to_y),
+        (to_x, to_y + height), (middle, to_y + height), (middle, y + height), (x, y + height),
+        (x, y),
+    ]  # fmt: skip
+    kinds = [Path.MOVETO, *[Path.CURVE4] * 3, Path.LINETO, *[Path.CURVE4] * 3, Path.CLOSEPOLY]
+    is_thin = height < _THIN
+    outline = {"linewidth": 0.15, "edgecolor": colour} if is_thin else {"linewidth": 0.3}
+    style = {"edgecolor": "#707070", "zorder": 0.9 if is_thin else 1, **outline, **look}
+    axes.add_patch(PathPatch(Path(points, kinds), facecolor=colour, clip_on=False, **style))
+
+
+def write_in(
+    axes: Axes,
+    x: float,
+    y: float,
+    room: tuple[float, float],
+    text: str,
+    colour: str,
+    **look: Any,
+) -> bool:
+    """Write a text in the middle of a room of that width and height, if it fits."""
+    size = look.get("fontsize", 8)
+    shown = fitted(text, room[0], size, most=max(1, int(room[1] / (size * 0.43))))
+    if height_of(shown, size) > room[1] + 0.6 or width_of(shown, size) > room[0] + 0.1:
+        return False
+    style = {
+        "ha": "center",
+        "va": "center",
+        "color": ink(colour),
+        "zorder": 4,
+        "fontsize": size,
+    }
+    axes.text(x, y, shown, parse_math=False, linespacing=1.15, **{**style, **look})
+    return True
+
+
+def lighter(colour: str, share: float = 0.55) -> str:
+    """Return a colour mixed with white.
+
+    Examples
+    --------
+    >>> lighter("#000000", 0.5)
+    '#808080'
+    """
+    parts = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    mixed = (round(part + (255 - part) * share) for part in parts)
+    return "#" + "".join(f"{part:02x}" for part in mixed)

@@ -1,0 +1,1 @@
+"""Tables and texts as Markdown, HTML and LaTeX: the one place that writes them."""

@@ -1,0 +1,347 @@
+"""What a CEG says, in sentences, the most consequential first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from cegdb.errors import agreeing, counted, listed
+from cegdb.evidence import All
+from cegdb.independence.cuts import useful_cuts
+from cegdb.independence.separation import independence
+from cegdb.inference.compiled import MIXED, NOT_APPLICABLE
+from cegdb.inference.propagation import MOST as MOST_PROBABLE
+from cegdb.inference.queries import condition, distribution
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+
+    from cegdb.inference.compiled import Compiled
+    from cegdb.inference.propagation import Ints
+    from cegdb.inference.queries import Conditioned
+
+MOST: Final = 6
+_MOST_WORK: Final = 20_000_000
+_MOST_LABELS: Final = 3
+_SMALLEST: Final = 0.005
+
+
+class Counts(NamedTuple):
+    """The respondents of a CEG, and what is told of its staging.
+
+    Parameters
+    ----------
+    n
+        Respondents that reach each node.
+    n_taken
+        Respondents of each edge.
+    n_left_out
+        Those of the survey that the tree leaves out.
+    is_conditioned
+        Whether the CEG is one given evidence, so that answers lead out of it.
+    stage_names
+        Stage -> its name.
+    order
+        The variables from the root on.
+    parents, statements
+        What each answer depends on, and what it is independent of and where, in words:
+        read off the stages (SPEC 9.2), most people first.
+    """
+
+    n: Ints
+    n_taken: Ints
+    n_left_out: int
+    is_conditioned: bool
+    stage_names: Mapping[int, str]
+    order: Sequence[str]
+    parents: Sequence[str] = ()
+    statements: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a CEG says: titles, and sentences below each."""
+
+    sections: tuple[tuple[str, tuple[str, ...]], ...]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The sentences as rows; columns ``section``, ``sentence``."""
+        import pandas as pd
+
+        rows = [(title, sentence) for title, said in self.sections for sentence in said]
+        return pd.DataFrame(rows, columns=["section", "sentence"])
+
+    def __str__(self) -> str:
+        """Return titles and sentences."""
+        return "\n".join(
+            line
+            for title, said in self.sections
+            for line in (f"{title}:", *(f"  - {sentence}" for sentence in said))
+        )
+
+    __repr__ = __str__
+
+
+def names_of_stages(positions: Sequence[Mapping[str, object]]) -> dict[int, str]:
+    """Return stage -> its name, from rows of the view ``positions``."""
+    return {
+        int(str(row["stage_id"])): str(row["stage"])
+        for row in positions
+        if row["stage_id"] is not None
+    }
+
+
+def count_people(
+    ceg: Compiled,
+    positions: Sequence[Mapping[str, object]],
+    edges: Sequence[Mapping[str, object]],
+    *,
+    n_left_out: int,
+    is_conditioned: bool,
+    order: Sequence[str],
+    parents: Sequence[str],
+    statements: Sequence[str],
+) -> Counts:
+    """Return the respondents of a CEG, from rows of its views."""
+    n = {row["position_id"]: row["n"] for row in positions}
+    taken = {(row["source_id"], row["label"]): row["n"] for row in edges}
+    sources = ceg.position_id[ceg.graph.source].tolist()
+    return Counts(
+        np.array([n[i] for i in ceg.position_id.tolist()], np.int64),
+        np.array([taken[edge] for edge in zip(sources, ceg.texts, strict=True)], np.int64),
+        n_left_out,
+        is_conditioned,
+        names_of_stages(positions),
+        order,
+        parents,
+        statements,
+    )
+
+
+def explain(ceg: Compiled, counts: Counts) -> Explanation:
+    """Return what a CEG says: the people, what tells the last answer, cuts, independence.
+
+    Parameters
+    ----------
+    ceg
+        The CEG.
+    counts
+        Of its respondents.
+
+    Returns
+    -------
+    Explanation
+        At most 6 sentences a section, and how many more there are. Probabilities are
+        posterior means; differences below 0.005 are left out.
+    """
+    sections = [("People", _people(ceg, counts))]
+    if (ceg.variable == MIXED).any():
+        said = [f"{cut.statement}" for cut in useful_cuts(ceg, counts.stage_names)]
+        said.append("some positions ask several variables, so answers are not told apart")
+        return Explanation((sections[0], ("Cuts", _shortened(said))))
+    variables = _ordered(ceg, counts)
+    given = condition(ceg, All(()))
+    if variables:
+        last = variables[-1]
+        sections += [
+            (f"Who answers {last}", _outcome(given, counts, last)),
+            (f"What goes with {last}", _effects(given, counts, variables)),
+        ]
+    cuts = _by_people(ceg, counts)
+    sections += [
+        ("Where the past no longer matters", _shortened(cuts)),
+        ("What each answer depends on", _shortened(counts.parents)),
+        ("Independent by the stages", _shortened(counts.statements)),
+        ("Independent, whatever the probabilities", _independent(ceg, counts, variables)),
+    ]
+    return Explanation(tuple((title, said) for title, said in sections if said))
+
+
+def _shortened(said: Sequence[str]) -> tuple[str, ...]:
+    """Return the first sentences, and how many more there are."""
+    told, more = tuple(said[:MOST]), len(said) - MOST
+    return (*told, f"({more:,} more left out)") if more > 0 else told
+
+
+def _ordered(ceg: Compiled, counts: Counts) -> list[str]:
+    asked = {ceg.variables[place].name for place in set(ceg.variable.tolist()) if place >= 0}
+    return [name for name in counts.order if name in asked]
+
+
+def _people(ceg: Compiled, counts: Counts) -> tuple[str, ...]:
+    n, left_out = int(counts.n[0]), counts.n_left_out
+    stages = len(np.unique(ceg.stage_id[:-1]))
+    words = (
+        f"{counted(n, 'row')} {agreeing(n, 'are')} in CEG {ceg.name!r}, which has "
+        f"{counted(ceg.graph.n_nodes - 1, 'position')} in {counted(stages, 'stage')}"
+    )
+    if left_out:
+        words += f"; the tree leaves out {counted(left_out, 'row')} of its survey"
+    ended = n - int(counts.n[-1])
+    if not ended:
+        return (words,)
+    do = agreeing(ended, "do")
+    why = "for want of an answer"
+    if counts.is_conditioned:
+        why += " or by answers that the evidence rules out"
+    return words, f"{counted(ended, 'row')} {do} not reach its end, {why}"
+
+
+def _outcome(given: Conditioned, counts: Counts, last: str) -> tuple[str, ...]:
+    """Say how probable the answers to the last question are, and at which positions."""
+    ceg = given.ceg
+    place = ceg.place(last)
+    nodes = np.flatnonzero(ceg.variable == place)
+    n = int(counts.n[nodes].sum())
+    (labels,), probability = distribution(given, [last])
+    each = [f"{x} {p:.3f}" for x, p in zip(labels, probability.tolist(), strict=True)]
+    of_all = (
+        f"{last} is asked of {counted(n, 'row')} at {counted(len(nodes), 'position')}; "
+        f"probabilities: {listed(each, most=MOST)}"
+    )
+    is_asked = ceg.edge_variable == place
+    table = np.zeros((len(nodes), len(ceg.variables[place].labels)))
+    at = np.searchsorted(nodes, ceg.graph.source[is_asked])
+    table[at, ceg.label[is_asked]] = ceg.probability[is_asked]
+    spread = np.round(table.max(axis=0) - table.min(axis=0), 12)
+    said = []
+    for label in np.argsort(-spread, kind="stable")[: _MOST_LABELS if len(spread) > 2 else 1]:
+        if spread[label] < _SMALLEST:
+            break
+        share = table[:, label]
+        high, low = int(np.argmax(share)), int(np.argmin(share))
+        said.append(
+            f"{last} = {ceg.variables[place].labels[label]} is most probable at "
+            f"{_at(ceg, counts, int(nodes[high]))}: {share[high]:.3f}; least at "
+            f"{_at(ceg, counts, int(nodes[low]))}: {share[low]:.3f}"
+        )
+    return of_all, *said
+
+
+def _at(ceg: Compiled, counts: Counts, node: int) -> str:
+    """Return a position with its respondents and how it is reached most often."""
+    n = f"n = {int(counts.n[node]):,}"
+    path = _history(ceg, node)
+    return f"{ceg.names[node]} ({n}{f'; mostly {path}' if path else ''})"
+
+
+def _history(ceg: Compiled, node: int) -> str:
+    """Return the most probable way to a node in words."""
+    graph = ceg.graph
+    best = graph.forward(ceg.probability, MOST_PROBABLE)
+    order = np.argsort(graph.target, kind="stable")
+    first = np.searchsorted(graph.target[order], np.arange(graph.n_nodes + 1))
+    words: list[str] = []
+    while node:
+        into = np.sort(order[first[node] : first[node + 1]])
+        edge = int(into[np.argmax(best[graph.source[into]] * ceg.probability[into])])
+        node = int(graph.source[edge])
+        words.insert(0, f"{ceg.variables[ceg.variable[node]].name} = {ceg.texts[edge]}")
+    return listed(words, most=MOST)
+
+
+def _effects(given: Conditioned, counts: Counts, variables: Sequence[str]) -> tuple[str, ...]:
+    """Say how the last answer goes with each earlier one, the largest difference first."""
+    ceg, last, found = given.ceg, variables[-1], []
+    labels = ceg.variables[ceg.place(last)].labels
+    for number, name in enumerate(variables[:-1]):
+        (first, second), joint = distribution(given, [name, last])
+        rows, found_labels = list(dict.fromkeys(first)), set(second) - {NOT_APPLICABLE}
+        columns = [label for label in labels if label in found_labels]
+        if not columns:
+            return ()
+        table = np.zeros((len(rows), len(columns)))
+        total = np.zeros(len(rows))
+        for one, other, mass in zip(first, second, joint.tolist(), strict=True):
+            total[rows.index(one)] += mass
+            if other in columns:
+                table[rows.index(one), columns.index(other)] += mass
+        share = table / total[:, None]
+        spread = share.max(axis=0) - share.min(axis=0)
+        column = int(np.argmax(np.round(spread, 12)))
+        high, low = int(np.argmax(share[:, column])), int(np.argmin(share[:, column]))
+        if spread[column] < _SMALLEST:
+            continue
+        where = [_where(ceg, counts, name, rows[i]) for i in (high, low)]
+        words = (
+            f"{name}: {last} = {columns[column]} has probability {share[high, column]:.3f} "
+            f"{where[0]}, {share[low, column]:.3f} {where[1]}"
+        )
+        found.append((-float(round(spread[column], 12)), number, words))
+    return _shortened([words for _, _, words in sorted(found)])
+
+
+def _where(ceg: Compiled, counts: Counts, name: str, label: str) -> str:
+    """Return an answer with its respondents, where the counts of edges tell them."""
+    place = ceg.place(name)
+    labels = ceg.variables[place].labels
+    n = 0
+    if label in labels:
+        is_it = (ceg.edge_variable == place) & (ceg.label == labels.index(label))
+        n += int(counts.n_taken[is_it].sum())
+    if label == NOT_APPLICABLE:
+        if counts.n[0] != counts.n[-1]:
+            return f"where it is {label}"
+        n += int(counts.n[0] - counts.n[ceg.variable == place].sum())
+    return f"where it is {label} (n = {n:,})"
+
+
+def _by_people(ceg: Compiled, counts: Counts) -> list[str]:
+    """Return the statements of cuts with their respondents, most people first."""
+    number = {name: node for node, name in enumerate(ceg.names)}
+    found = []
+    for place, cut in enumerate(useful_cuts(ceg, counts.stage_names)):
+        n = sum(int(counts.n[number[name]]) for name in cut.positions)
+        found.append((-n, place, f"{cut.statement} (n = {n:,})"))
+    return [words for _, _, words in sorted(found)]
+
+
+def _independent(ceg: Compiled, counts: Counts, variables: Sequence[str]) -> tuple[str, ...]:
+    """Say which pairs are independent, alone or given all answers before the later one."""
+    with np.errstate(over="ignore"):
+        ways = ceg.graph.forward(np.ones(len(ceg.graph.source)))
+    found: list[tuple[int, int, str]] = []
+    spent, n_skipped = 0.0, 0
+    for later in range(len(variables) - 1, 0, -1):
+        y = variables[later]
+        at = ceg.variable == ceg.place(y)
+        if len(np.unique(ceg.stage_id[at])) == 1:
+            continue
+        n = int(counts.n[at].sum())
+        for earlier in range(later):
+            x = variables[earlier]
+            others = [name for name in variables[:later] if name != x and not counts.statements]
+            n_states = float(np.prod([_n_answers(ceg, name) for name in (x, y)]))
+            questions = (
+                [([], n_states), (others, ways[at].sum())] if others else [([], n_states)]
+            )
+            for given, n_histories in questions:
+                cost = n_histories * len(ceg.probability)
+                if spent + cost > _MOST_WORK:
+                    n_skipped += 1
+                    continue
+                spent += cost
+                answer = independence(ceg, y, x, given=given)
+                if answer.holds and not answer.is_trivial:
+                    found.append((-n, len(found), _independent_words(x, y, given, n)))
+    said = _shortened([words for _, _, words in sorted(found)])
+    if not n_skipped:
+        return said
+    return *said, f"({counted(n_skipped, 'pair')} not asked about: the graph is large)"
+
+
+def _n_answers(ceg: Compiled, name: str) -> int:
+    return len(ceg.variables[ceg.place(name)].labels) + 1
+
+
+def _independent_words(x: str, y: str, given: Sequence[str], n: int) -> str:
+    asked = f"n = {n:,} asked {y}"
+    if not given:
+        return f"{y} does not depend on {x}, nothing else being known ({asked})"
+    known = f"{listed(given, most=4)} {agreeing(len(given), 'are')} known"
+    return f"{y} does not depend on {x} once {known} ({asked})"

@@ -1,0 +1,75 @@
+"""The merge log of a staging, where it tells how its stages came about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from cegdb.errors import counted
+from cegdb.sqlfiles import Steps
+
+if TYPE_CHECKING:
+    from cegdb.report.page.page_reader import Chain, Content
+    from cegdb.store import Store
+
+_MOST: Final = 5_000
+
+
+def merge_log(store: Store, chain: Chain, content: Content, min_n: int | None) -> Any:
+    """Return the merges in the order made, or in words why a page cannot show them.
+
+    Returns
+    -------
+    dict or str
+        ``steps``: kept and absorbed vertex and log Bayes factor; ``start``: situations that
+        were together before, as pairs of a situation and the first one of its group;
+        ``variable`` of each step. The start and the merges give the stages of the staging.
+    """
+    if chain.is_given:
+        return "The stages of a CEG given evidence are its own: no merges led to them."
+    if min_n is not None:
+        return "The merge log is left out, since its numbers depend on counts that are hidden."
+    if content.hidden:
+        return "The merge log is left out, since the staged tree is not drawn whole."
+    staging_id, name = chain.staging["staging_id"], chain.staging["name"]
+    with store.reading() as con, Steps(con) as steps:
+        ((n_merges,),) = steps.rows(
+            "select count(*) from cegdb.ahc_merge where staging_id = $staging_id",
+            {"staging_id": staging_id},
+        )
+        if not n_merges:
+            method = chain.staging["method"]
+            made = "given" if method == "given" else f"made by {method!r}"
+            return f"There is no merge log: the stages were {made}, without merges."
+        if n_merges > _MOST:
+            return f"The merge log is left out, since it has {counted(n_merges, 'step')}."
+        merges = steps.rows(
+            "select kept_id, absorbed_id, log_bayes_factor, variable from cegdb.merges "
+            "where staging = $staging order by step",
+            {"staging": name},
+        )
+        members = steps.rows(
+            "select m.vertex_id, m.stage_id, s.kind from cegdb.stage_member as m "
+            "inner join cegdb.stage as s "
+            "on m.staging_id = s.staging_id and m.stage_id = s.stage_id "
+            "where m.staging_id = $staging_id order by m.vertex_id",
+            {"staging_id": staging_id},
+        )
+    together = ("single_edge", "unobserved")
+    start = {v: stage if kind in together else v for v, stage, kind in members}
+    group = dict(start)
+    for kept, absorbed, *_ in merges:
+        if group.get(kept) != kept or group.get(absorbed) != absorbed:
+            return _UNTOLD
+        group = {v: kept if g == absorbed else g for v, g in group.items()}
+    if any(group[v] != stage for v, stage, _ in members):
+        return _UNTOLD
+    return {
+        "steps": [[kept, absorbed, factor] for kept, absorbed, factor, _ in merges],
+        "variable": [variable for *_, variable in merges],
+        "start": [[v, g] for v, g in start.items() if v != g],
+    }
+
+
+_UNTOLD: Final = (
+    "The merge log does not tell the stages alone: merging began with groups of situations."
+)

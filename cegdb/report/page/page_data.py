@@ -1,0 +1,271 @@
+"""All that a page knows, as plain values: what its script draws, tells and calculates with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cegdb.errors import GraphError, QueryError, counted
+from cegdb.evidence import from_json
+from cegdb.inference.automata import always
+from cegdb.inference.compiled import NOT_APPLICABLE, compile_ceg
+from cegdb.report.page.graph_drawing import ceg_drawing, tree_drawing
+from cegdb.report.page.merge_log import merge_log
+from cegdb.report.page.page_reader import Limits, chain_of, read
+from cegdb.report.page.page_text import plain, tables, told
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cegdb.inference.compiled import Compiled
+    from cegdb.report.page.page_reader import Chain, Content
+    from cegdb.store import Store
+
+
+def page_model(store: Store, ceg_id: int, min_n: int | None, limits: Limits) -> dict[str, Any]:
+    """Return what a page shows of a CEG; the same for the same tables.
+
+    Parameters
+    ----------
+    store
+        Where it is.
+    ceg_id
+        The CEG.
+    min_n
+        Counts from 1 to ``min_n - 1`` are left out, and what would reveal them.
+    limits
+        How much it holds.
+    """
+    chain = chain_of(store, ceg_id)
+    content = read(store, chain, min_n, limits)
+    compiled, why_not = _compiled(store, chain, content, limits)
+    edge_of: dict[tuple[int, int], int] = {}
+    node_of: dict[int, int] = {}
+    if compiled is not None:
+        source = compiled.position_id[compiled.graph.source].tolist()
+        pairs = zip(source, compiled.label_id.tolist(), strict=True)
+        edge_of = {pair: at for at, pair in enumerate(pairs)}
+        node_of = {int(one): at for at, one in enumerate(compiled.position_id)}
+    notices: list[str] = []
+    stage_at = {one["stage_id"]: at for at, one in enumerate(content.stages)}
+    return {
+        "name": chain.ceg["name"],
+        "head": _head(chain, content, min_n),
+        "given": str(from_json(chain.ceg["evidence"])) if chain.is_given else None,
+        "weighted": bool(chain.survey["settings"].get("weight")),
+        "minN": min_n,
+        "version": chain.ceg["cegdb_version"],
+        "about": told(chain, min_n),
+        "stages": _stages(content),
+        "ceg": _ceg(content, stage_at, edge_of, node_of, notices),
+        "tree": _tree(content, min_n, stage_at, edge_of, node_of, notices),
+        "inference": why_not if compiled is None else _inference(compiled),
+        "merges": merge_log(store, chain, content, min_n),
+        "tables": tables(store, chain, content, min_n, limits.rows),
+        "notices": notices + _warnings(chain, min_n),
+    }
+
+
+def _head(chain: Chain, content: Content, min_n: int | None) -> str:
+    people = "" if min_n is not None else f"{counted(chain.tree['n'], 'respondent')}, "
+    return (
+        f"{people}{counted(content.n_positions, 'position')} and "
+        f"{counted(content.n_edges, 'edge')} "
+        f"of {counted(content.n_situations, 'situation')}, "
+        f"{counted(content.n_stages, 'stage')}"
+    )
+
+
+def _warnings(chain: Chain, min_n: int | None) -> list[str]:
+    found = []
+    if chain.ceg["is_stale"]:
+        found.append("This CEG is stale: its survey has other rows since.")
+    if min_n is not None:
+        found.append(
+            f"Counts below {min_n} are hidden, and what would reveal them; beside the CEG's "
+            "own counts the page tells none: no receipt, no counts in the staged tree, no "
+            "merge log."
+        )
+    return found
+
+
+def _compiled(
+    store: Store, chain: Chain, content: Content, limits: Limits
+) -> tuple[Compiled | None, str]:
+    """Return the CEG for evidence in the page, or why there is none."""
+    if not content.is_whole:
+        return None, (
+            "Evidence is off: small counts are hidden on this page, and some of the "
+            "probabilities it is calculated from would reveal them."
+        )
+    if content.n_edges > limits.evidence:
+        return None, (
+            f"Evidence is off: this CEG has {content.n_edges:,} edges, and a page calculates "
+            f"with at most {limits.evidence:,}. Use: cegdb ask."
+        )
+    compiled = compile_ceg(store, chain.ceg["ceg_id"])
+    try:
+        compiled.refuse_mixed()
+    except QueryError as error:
+        return None, f"Evidence is off: {error.args[0]}."
+    return compiled, ""
+
+
+def _inference(compiled: Compiled) -> dict[str, Any]:
+    graph = compiled.graph
+    variables = []
+    for number, one in enumerate(compiled.variables):
+        is_always = always(compiled, number)
+        labels = list(one.labels)
+        if not is_always and NOT_APPLICABLE not in labels:
+            labels.append(NOT_APPLICABLE)
+        variables.append({"name": one.name, "labels": labels, "always": is_always})
+    return {
+        "variables": variables,
+        "absent": NOT_APPLICABLE,
+        "nodes": graph.n_nodes,
+        "source": graph.source.tolist(),
+        "target": graph.target.tolist(),
+        "variable": compiled.edge_variable.tolist(),
+        "label": compiled.label.tolist(),
+        "probability": compiled.probability.tolist(),
+    }
+
+
+def _stages(content: Content) -> list[dict[str, Any]]:
+    edges: dict[int, list[dict[str, Any]]] = {}
+    for one in content.stage_edges:
+        kept = {key: plain(one[key]) for key in ("n", "share", "probability", "low", "high")}
+        edges.setdefault(one["stage_id"], []).append({"label": one["label"], **kept})
+    return [
+        {
+            "name": one["stage"],
+            "variable": one["variable"],
+            "colour": one["colour"],
+            "shared": one["colour"].lower() != "#ffffff",
+            "n": one["n"],
+            "situations": one["n_situations"],
+            "positions": one["n_positions"],
+            "edges": edges.get(one["stage_id"], []),
+        }
+        for one in content.stages
+    ]
+
+
+def _drawing(
+    draw: Callable[[Content], dict[str, Any]], content: Content, what: str, notices: list[str]
+) -> dict[str, Any] | None:
+    try:
+        return draw(content)
+    except GraphError as error:
+        notices.append(f"The {what} is not drawn: {error.args[0]}.")
+        return None
+
+
+def _ceg(
+    content: Content,
+    stage_at: dict[int, int],
+    edge_of: dict[tuple[int, int], int],
+    node_of: dict[int, int],
+    notices: list[str],
+) -> dict[str, Any]:
+    drawn = [
+        one
+        for one in content.positions
+        if one["stage_id"] is None or one["position_id"] in content.drawn
+    ]
+    members: dict[int, list[int]] = {}
+    for position_id, vertex_id in content.members:
+        members.setdefault(position_id, []).append(vertex_id)
+    drawing = _drawing(ceg_drawing, content, "CEG", notices)
+    if drawing is not None and len(content.drawn) < content.n_positions:
+        notices.append(
+            f"The CEG is drawn in part: {len(content.drawn):,} of its "
+            f"{counted(content.n_positions, 'position')}, those that most people pass. Nodes "
+            "with \u2026 stand for the others."
+        )
+    return {
+        "positions": [
+            {
+                "name": one["position"],
+                "variable": one["variable"],
+                "stage": stage_at.get(one["stage_id"]),
+                "n": one["n"],
+                "situations": one["n_situations"],
+                "members": members.get(one["position_id"], []),
+                "node": node_of.get(one["position_id"]),
+            }
+            for one in drawn
+        ],
+        "edges": [
+            {
+                "label": one["label"],
+                **{
+                    key: plain(one[key]) for key in ("n", "share", "probability", "low", "high")
+                },
+                "edge": edge_of.get((one["source_id"], one["label_id"])),
+            }
+            for one in content.edges
+        ],
+        "total": content.n_positions,
+        "drawing": drawing,
+    }
+
+
+def _tree(
+    content: Content,
+    min_n: int | None,
+    stage_at: dict[int, int],
+    edge_of: dict[tuple[int, int], int],
+    node_of: dict[int, int],
+    notices: list[str],
+) -> dict[str, Any]:
+    ends = {0} | {one["child_id"] for one in content.tree_edges}
+    vertices = {one["vertex_id"]: one for one in content.vertices}
+    position_at = {one["position_id"]: one["position"] for one in content.positions}
+    n_edges: dict[int, int] = {}
+    place_of: dict[tuple[int, int], int] = {}
+    for one in content.stage_edges:
+        place = n_edges.get(one["stage_id"], 0)
+        place_of[one["stage_id"], one["label_id"]] = place
+        n_edges[one["stage_id"]] = place + 1
+    drawing = _drawing(tree_drawing, content, "staged tree", notices)
+    if drawing is not None and content.hidden:
+        which = "that most people reach" if min_n is None else "next to the root"
+        kept = len({one["parent_id"] for one in content.tree_edges})
+        notices.append(
+            f"The staged tree is drawn in part: {kept:,} of "
+            f"{counted(content.n_situations, 'situation')}, those {which}. "
+            "Vertices with \u2026 stand for the situations below them, and tell how "
+            "many."
+        )
+    edges = []
+    for one in content.tree_edges:
+        parent = vertices[one["parent_id"]]
+        edges.append(
+            {
+                "label": one["label"],
+                "n": one["n"],
+                "of": place_of[parent["stage_id"], one["label_id"]],
+                "edge": edge_of.get((parent["position_id"], one["label_id"])),
+            }
+        )
+    return {
+        "vertices": [
+            {
+                "id": one["vertex_id"],
+                "name": one["vertex"],
+                "variable": one["variable"],
+                "n": one["n"],
+                "parent": one["parent_id"],
+                "label": one["label"],
+                "stage": stage_at.get(one["stage_id"]),
+                "position": position_at.get(one["position_id"]),
+                "node": node_of.get(one["position_id"]),
+                "drawn": one["vertex_id"] in ends,
+            }
+            for one in content.vertices
+        ],
+        "edges": edges,
+        "total": content.n_situations,
+        "drawing": drawing,
+    }

@@ -1,0 +1,337 @@
+"""Words about objects: the short summary after each creating step, and what is wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from cegdb.errors import agreeing, counted
+from cegdb.ingest.files.cell_labels import shown_source
+from cegdb.sqlfiles import Steps, names
+from cegdb.store.catalog import response_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cegdb.store import Store
+    from cegdb.store.catalog import Kind
+
+_LONGEST: Final = 60
+_MOST_BAD: Final = 5
+_VIOLATION: Final = ("invariant", "kind", "name", "row_id", "detail")
+_KINDS: Final = {
+    "learnt": "learnt",
+    "given": "given",
+    "single_edge": "of single-edge florets",
+    "unobserved": "never observed",
+}
+_PRIORS: Final = {
+    "floret": "anew in each floret",
+    "path": "shared equally among the paths to the leaves",
+}
+_SCORES: Final = {
+    "log_marginal_likelihood": "log marginal likelihood",
+    "log_likelihood": "log likelihood",
+    "bic": "BIC",
+    "aic": "AIC",
+}
+_WEIGHTING: Final = {
+    "situation": "the respondents of a situation count as many as equal weights would be "
+    "worth them (Kish)",
+    "global": "one factor for all, what equal weights would be worth (Kish)",
+    "total": "scaled to sum to the number of respondents",
+    "none": "not used in scores and probabilities",
+}
+
+
+def summary(kind: Kind, row: Mapping[str, Any]) -> str:
+    """Return what was made, which defaults decided, and what looks wrong.
+
+    Parameters
+    ----------
+    kind
+        ``survey``, ``tree``, ``staging`` or ``ceg``.
+    row
+        The object's catalog row.
+
+    Returns
+    -------
+    str
+        A line or a few; hints begin with ``note:``.
+
+    Examples
+    --------
+    >>> print(summary("ceg", {"name": "falls", "n_vertices": 12, "n_edges": 25,
+    ...     "summary": {"steps": 4, "height": 4, "stopped_early": False, "hints": []}}))
+    CEG 'falls': 12 vertices (the sink included), 25 edges; 4 steps for height 4
+    """
+    told = row["summary"]
+    details: Mapping[str, Any] = told if isinstance(told, dict) else {}
+    lines = {
+        "survey": _survey,
+        "tree": _tree,
+        "staging": _staging,
+        "ceg": _ceg,
+    }[kind](row, details)
+    if row.get("is_stale"):
+        lines[0] += " (stale: its survey has other rows since)"
+    hints = details.get("hints", [])
+    notes = [f"note: {hint}" for hint in hints] if isinstance(hints, list) else []
+    return "\n".join([*lines, *notes])
+
+
+def _mapping(details: Mapping[str, Any], key: str) -> dict[str, Any]:
+    found = details.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def _sources(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[object]:
+    """Return what the rows of a survey were read from, one source after another."""
+    if "last" not in details:
+        return [row["source"]]
+    return [*(one["source"] for one in details["earlier"]), details["last"]["source"]]
+
+
+def _survey(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
+    dropped = _mapping(details, "rows_dropped")
+    read, kept = counted(details["rows_read"], "row"), details["rows_kept"]
+    is_file = bool(_mapping(row, "settings").get("fingerprints"))
+    told = [
+        shown_source(str(one), is_file=is_file, most=_LONGEST) for one in _sources(row, details)
+    ]
+    between = [f"{len(told) - 2} more"] if len(told) > 2 else []
+    source = " + ".join([told[0], *between, told[-1]] if len(told) > 1 else told)
+    lines = [
+        f"survey {row['name']!r} from {source}: {read} read, {kept:,} kept"
+        + "".join(f", {n:,} dropped ({why})" for why, n in dropped.items())
+        + f"; {counted(row['n'], 'respondent')}, {row['n_distinct']:,} distinct"
+    ]
+    notes = details.get("notes")
+    lines += [f"  {note}" for note in notes] if isinstance(notes, list) else []
+    bad = details.get("bad_rows")
+    lines += (
+        [f"  skipped line {row['line']}: {row['text']}" for row in bad[:_MOST_BAD]]
+        if isinstance(bad, list)
+        else []
+    )
+    weights = _mapping(details, "weights")
+    if weights:
+        zero = weights.get("rows_of_weight_0", 0)
+        lines.append(
+            f"  weights {weights['column']!r} sum to {weights['sum']}, "
+            f"{weights['smallest']} to {weights['largest']}"
+            + (f"; kept times {weights['kept_times']}" if "kept_times" in weights else "")
+            + (f"; {counted(zero, 'row')} of weight 0" if zero else "")
+        )
+        long = weights.get("rows_kept_to_12_decimals", 0)
+        if long:
+            lines.append(f"  {counted(long, 'weight')} of more decimals kept to 12")
+    cells = _mapping(details, "cells")
+    for variable, kinds in cells.items():
+        parts = [
+            f"{n:,} {kind}"
+            for kind, n in (kinds if isinstance(kinds, dict) else {}).items()
+            if n and kind != "value"
+        ]
+        if parts:
+            lines.append(f"  {variable}: {', '.join(parts)}")
+    return lines
+
+
+def _tree(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
+    head = (
+        f"event tree {row['name']!r}: {counted(row['n_vertices'], 'vertex')}, "
+        f"{counted(row['n_situations'], 'situation')}, {counted(row['n_leaves'], 'leaf')}, "
+        f"height {row['height']}; {counted(row['n'], 'row')}"
+    )
+    lines = [head]
+    left_out = details.get("rows_left_out", 0)
+    if left_out:
+        lines.append(f"  {left_out:,} of {counted(details['rows_of_survey'], 'row')} left out")
+    stopped = details.get("rows_stopped_at_a_situation", 0)
+    if stopped:
+        verb = agreeing(stopped, "stop")
+        lines.append(f"  {counted(stopped, 'row')} {verb} at a situation that others pass")
+    for variable, decided in _mapping(details, "decisions").items():
+        parts = decided if isinstance(decided, dict) else {}
+        words = {
+            "blank_structural": "blank (does not apply)",
+            "blank_missing": "blank (missing)",
+            "missing_structural": "missing (does not apply)",
+            "missing": "missing",
+        }
+        told = [f"{n:,} {words[key]}" for key, n in parts.items() if n]
+        if told:
+            lines.append(f"  {variable}: {', '.join(told)}")
+    zero = details.get("vertices_without_rows", 0)
+    if zero:
+        lines.append(f"  {counted(zero, 'vertex')} without rows added")
+    return lines
+
+
+def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
+    kinds = _mapping(details, "stages_by_kind")
+    told = ", ".join(
+        f"{sizes['stages']:,} {_KINDS[kind]}"
+        for kind, sizes in kinds.items()
+        if isinstance(sizes, dict)
+    )
+    why = (
+        " (the largest number of levels of a variable)"
+        if details.get("alpha_is_default")
+        else ""
+    )
+    of_kinds = f" ({told})" if told else ""
+    made = (
+        f"staging {row['name']!r}: {counted(row['n_stages'], 'stage')}{of_kinds} in "
+        f"{counted(row['n_hyperstages'], 'hyperstage')}"
+    )
+    scored = (
+        f"  log marginal likelihood {row['log_marginal_likelihood']:.4f}, "
+        f"BIC {row['bic']:.2f}, {counted(row['df'], 'free parameter')}; "
+        f"alpha = {row['alpha']:g}{why}"
+    )
+    settings = row["settings"] if isinstance(row["settings"], dict) else {}
+    prior = settings.get("prior", "mass")
+    if prior != "mass":
+        scored += f", {_PRIORS[prior] if isinstance(prior, str) else 'some priors given'}"
+    lines = [made, scored]
+    if "weighting" in settings:
+        lines.append(f"  weights: {_WEIGHTING[settings['weighting']]}")
+    if "deff" in settings:
+        effects = sorted(settings["deff"].values())
+        to = f" to {effects[-1]:.3g}" if effects[0] < effects[-1] else ""
+        lines.append(f"  divided by design effects of {effects[0]:.3g}{to}")
+    relabelled = details.get("edges_relabelled", 0)
+    if relabelled:
+        lines.append(f"  {counted(relabelled, 'edge')} relabelled")
+    drift = _mapping(details, "drift")
+    if drift:
+        lines += _drift(drift)
+    if "false_stages" in details:
+        lines += [*_learning(row["method"], settings, details), _chance(details)]
+    not_named = details.get("situations_not_named", 0)
+    if not_named:
+        lines.append(f"  {counted(not_named, 'situation')} not named, each its own stage")
+    return lines
+
+
+def _learning(
+    method: str, settings: Mapping[str, Any], details: Mapping[str, Any]
+) -> list[str]:
+    """Return what the learning did, and how good its result is."""
+    score = _SCORES.get(settings.get("score", "log_marginal_likelihood"), "")
+    prior = ", structure prior by size" if settings.get("structure_prior") == "size" else ""
+    merges = counted(details.get("merges", 0), "merge")
+    if method == "exact":
+        rest = " beside the frozen ones" if settings.get("frozen") else ""
+        return [
+            f"  exact: no other stages of these hyperstages{rest} have a better {score}{prior}"
+        ]
+    if method in ("ahc", "auto", "bhc"):
+        ended = (
+            "as many as give the best score of all"
+            if prior
+            else "stopped since no further one improves it"
+        )
+        lines = [f"  {merges} by {score}{prior}; {ended}"]
+    elif method == "bj":
+        distance, threshold = settings["distance"], settings["threshold"]
+        lines = [f"  bj: stages joined while their {distance} distance is under {threshold:g}"]
+    else:
+        lines = [f"  {method} by {score}{prior}: not known to be the optimum"]
+    if method == "auto":
+        n_rough = details.get("approximated", 0)
+        if n_rough:
+            lines.append(
+                f"  approximated {counted(n_rough, 'hyperstage')} of more than "
+                f"{details['situations_exact']:,} distinct florets: stages start from cells of "
+                "almost equal shares; on a sample of 1,000 situations of each this is "
+                f"{details['sample_loss']:.4g} below the exact {details['sample_score']:.6g}"
+            )
+        else:
+            lines.append("  exact: no hyperstage was large enough to approximate")
+    return lines
+
+
+def _chance(details: Mapping[str, Any]) -> str:
+    """Return how many stages chance alone would have added."""
+    expected, error = details["false_stages"], details["false_stages_error"]
+    sampled, learnt = details["null_situations"], details["situations_learnt"]
+    of_sample = (
+        f"; of a sample of {sampled:,} of {learnt:,} situations, usually more of all"
+        if sampled < learnt
+        else ""
+    )
+    return (
+        f"  chance alone would make {expected:.2f} false extra stages "
+        f"(+- {error:.2f}, {details['null_runs']} null runs) if the situations of each "
+        f"hyperstage were alike{of_sample}"
+    )
+
+
+def _drift(drift: Mapping[str, Any]) -> list[str]:
+    """Return what became of the stages of a staging made again."""
+    kept = "stages kept and estimated anew" if drift["keeps"] else "made again"
+    apart = f"{drift['apart']:,} of {counted(drift['stages'], 'former stage')}"
+    lines = [f"  {kept}; the 95 % intervals before and after are apart in {apart}"]
+    new, gone = drift["situations_new"], drift["situations_gone"]
+    if new or gone:
+        lines.append(f"  {counted(new, 'situation')} new, {gone:,} gone")
+    return lines
+
+
+def _ceg(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
+    head = (
+        f"CEG {row['name']!r}: {counted(row['n_vertices'], 'vertex')} (the sink included), "
+        f"{counted(row['n_edges'], 'edge')}; "
+    )
+    if row.get("parent_ceg_id") is not None:
+        known = f"given {details.get('evidence')} (probability {row['probability']:.4g})"
+        return [head + known]
+    early = ", stopped early" if details.get("stopped_early") else ""
+    steps = counted(details.get("steps", 0), "step")
+    return [f"{head}{steps} for height {details.get('height')}{early}"]
+
+
+def check(store: Store) -> list[dict[str, object]]:
+    """Return every row that violates an invariant of trees, stagings, CEGs or surveys.
+
+    Parameters
+    ----------
+    store
+        What to check: all objects in it. Nothing is written.
+
+    Returns
+    -------
+    list of dict
+        One a violation, none being good: ``invariant`` (what should hold), ``kind``
+        (survey, tree, staging or ceg) and ``name`` of the object (None if it is gone),
+        ``row_id`` (the vertex, stage, position or other row meant, None if the whole
+        object is), ``detail`` (what was found, and what was expected).
+
+    Notes
+    -----
+    The invariants are the steps ``check_...`` of ``sql/90_check``, each one statement over
+    all objects: joins and groupings, linear in the rows stored.
+
+    Examples
+    --------
+    >>> from cegdb.ingest import ingest
+    >>> from cegdb.store import Store
+    >>> with Store.open() as store:
+    ...     survey = ingest(store, "select 'yes' as a union all select 'no'", name="two")
+    ...     good = check(store)
+    ...     with store.reading() as con:
+    ...         _ = con.execute("update cegdb.survey set n = 3")
+    ...     good, check(store)[0]["detail"]
+    ([], '2 cells of variable 1, 3 respondents')
+    """
+    with store.reading() as con, Steps(con) as steps:
+        rows = [
+            row for name in names() if name.startswith("check_") for row in steps.fetch(name)
+        ]
+        for (survey_id,) in steps.fetch("response_place"):
+            number = int(str(survey_id))
+            for name in ("response_row", "response_cell"):
+                rows += steps.fetch(name, survey_id=number, source=response_table(number))
+    return [dict(zip(_VIOLATION, row, strict=True)) for row in rows]

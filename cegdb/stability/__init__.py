@@ -1,0 +1,1 @@
+"""How certain a staging is: bootstrap replicates, stages learnt again, intervals."""

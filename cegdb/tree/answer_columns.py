@@ -1,0 +1,72 @@
+"""The answers of a survey to a few variables, as columns with names of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from cegdb.errors import QueryError
+from cegdb.store.catalog import response_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from cegdb.sqlfiles import Steps
+
+_LIMIT: Final = 1 << 62
+
+
+class Answered(NamedTuple):
+    """A variable of a survey: its place there, from 1, and its number of value levels."""
+
+    ordinal: int
+    n_values: int
+
+
+def pair_answers(
+    steps: Steps,
+    survey_id: int,
+    pair: tuple[Answered, Answered],
+    strata: Sequence[Answered],
+    context: Mapping[int, Sequence[int]],
+) -> None:
+    """Make the view ``paired_row``: answers to two variables, and the stratum of others.
+
+    Parameters
+    ----------
+    steps
+        Runs the SQL.
+    survey_id
+        Whose responses to read.
+    pair
+        Two variables: ``first`` and ``second``, codes of values or null.
+    strata
+        Variables whose values make ``stratum``, an integer in mixed radix, the last one
+        its lowest digit; null where one is not answered.
+    context
+        Ordinal -> codes: the rows to keep.
+
+    Raises
+    ------
+    QueryError
+        The strata are too many to number.
+    """
+    stratum, n_strata = "cast(0 as bigint)", 1
+    for variable in strata:
+        stratum = f"({stratum} * {variable.n_values} + {_value(variable)} - 1)"
+        n_strata *= max(variable.n_values, 1)
+    if n_strata >= _LIMIT:
+        raise QueryError("these variables have too many combinations", hint="name fewer")
+    kept = [
+        f"v{ordinal} in ({', '.join(map(str, codes))})" for ordinal, codes in context.items()
+    ]
+    steps.view(
+        "paired_row",
+        f"select {_value(pair[0])} as first, {_value(pair[1])} as second, "  # noqa: S608
+        f"{stratum} as stratum, n, weight, weight_sq from {response_table(survey_id)} "
+        f"where {' and '.join(kept) or 'true'}",
+    )
+
+
+def _value(variable: Answered) -> str:
+    column = f"v{variable.ordinal}"
+    return f"if({column} between 1 and {variable.n_values}, {column}, null)"

@@ -1,0 +1,455 @@
+"""Turn an order of variables into path codes: the one place that spells out columns.
+
+A row's path is one integer in mixed radix, a digit a variable: 0 = the row stopped before,
+else the code of its level. Where the product of the radices would pass 2^62, the codes
+start again from a dense id of the path so far (one *chunk* of variables after another).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from cegdb.errors import TreeError, agreeing, counted, listed
+from cegdb.store.catalog import response_table
+from cegdb.tree.histories import TreeVariable, histories, label_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from cegdb.sqlfiles import Steps
+
+_LIMIT: Final = 1 << 62
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How blanks, missing answers and unseen paths are treated."""
+
+    blank: str
+    missing: str
+    sampling_zeros: str
+    gate_min_rows: int
+
+    def as_json(self) -> dict[str, object]:
+        """Return it under the names of the settings of a tree."""
+        return {
+            "blank": self.blank,
+            "missing_policy": self.missing,
+            "sampling_zeros": self.sampling_zeros,
+            "gate_min_rows": self.gate_min_rows,
+        }
+
+
+@dataclass
+class Coded:
+    """Where each variable's digit is: its chunk's end, and what was decided about cells."""
+
+    chunk_ends: list[int] = field(default_factory=list)
+    histories: dict[str, dict[str, object]] = field(default_factory=dict)
+    n_followed: int = 0
+    decisions: dict[str, dict[str, int]] = field(default_factory=dict)
+
+
+def code_paths(
+    steps: Steps,
+    survey_id: int,
+    variables: Sequence[TreeVariable],
+    policy: Policy,
+    added: Sequence[Mapping[int, int]],
+    impossible: Sequence[Mapping[int, int]],
+    *,
+    is_weighted: bool,
+    is_whole: bool,
+) -> Coded:
+    """Make ``path_end``, the distinct paths of the last chunk, and ``path_head``.
+
+    Parameters
+    ----------
+    steps
+        Runs the SQL.
+    survey_id
+        Whose responses to read.
+    variables
+        In the order of the tree.
+    policy
+        Settings of the tree.
+    added, impossible
+        Paths to add without rows, and rules: position in the order -> code.
+    is_weighted
+        Whether respondents have weights.
+    is_whole
+        Whether the tree has all variables of the survey.
+
+    Returns
+    -------
+    Coded
+        The number of variables at the end of each chunk, and how many rows each decision
+        about blanks and missing answers touched.
+    """
+    source = _responses(steps, survey_id, variables, added)
+    _refuse_observed(steps, source, variables, impossible)
+    several = _chunk_end(variables, 0, 0) < len(variables)
+    is_undecided = any(variable.n_undecided for variable in variables)
+    if not (several or is_undecided or added or policy.sampling_zeros != "none"):
+        _code_chunk(steps.view, steps, source, variables, -1, 0)
+        _end(steps, is_distinct=is_whole, is_weighted=is_weighted)
+        return Coded([len(variables)])
+    if policy.missing == "complete" and policy.sampling_zeros != "none" and several:
+        # Rows that a later chunk leaves out must not make zeros in an earlier one.
+        _code_chunks(steps, source, variables, replace(policy, sampling_zeros="none"), ())
+        steps.create("kept_row", "select row_id from temp.path_row where code >= 0")
+        source = (
+            "(select r.* exclude (is_kept), k.row_id is not null as is_kept "  # noqa: S608
+            f"from {source} as r left join temp.kept_row as k on r.row_id = k.row_id)"
+        )
+    coded = _code_chunks(steps, source, variables, policy, impossible)
+    _end(steps, is_distinct=False, is_weighted=is_weighted)
+    return coded
+
+
+def _end(steps: Steps, *, is_distinct: bool, is_weighted: bool) -> None:
+    """Make the view ``path_end``: the rows of each path.
+
+    Where there are no weights the columns for them are as narrow as can be: they are
+    carried through every step.
+    """
+    sums = {name: f"sum({name})" for name in ("weight", "weight_sq")}
+    if is_distinct:
+        sums = {name: name for name in sums}
+    weights = ", ".join(
+        f"coalesce({value}, 0) as {name}" if is_weighted else f"cast(null as tinyint) as {name}"
+        for name, value in sums.items()
+    )
+    n = "n" if is_distinct else "cast(sum(n) as bigint) as n"
+    grouped = "" if is_distinct else " group by code"
+    steps.view(
+        "path_end",
+        f"select code, {n}, {weights} from temp.path_row where code >= 0{grouped}",  # noqa: S608
+    )
+
+
+def _code_chunks(
+    steps: Steps,
+    source: str,
+    variables: Sequence[TreeVariable],
+    policy: Policy,
+    impossible: Sequence[Mapping[int, int]],
+) -> Coded:
+    steps.create(
+        "path_head",
+        "select 0 as chunk, cast(0 as bigint) as head_id, cast(0 as bigint) as code "
+        "where false",
+    )
+    coded = Coded()
+    start, n_heads = 0, 0
+    while True:
+        end = _chunk_end(variables, start, n_heads)
+        chunk = list(variables[start:end])
+        last_radix = variables[start - 1].radix
+        _code_chunk(steps.create, steps, source, chunk, len(coded.chunk_ends) - 1, last_radix)
+        divisors = _divisors(chunk)
+        for variable, divisor in zip(chunk, divisors, strict=True):
+            if variable.n_undecided:
+                place = start + chunk.index(variable) + 1
+                _decide(steps, variable, divisor, place, policy, coded)
+                coded.histories[variable.name] = histories(
+                    steps, variables, coded.chunk_ends, variable, divisor
+                )
+                _apply(steps, variable, divisor, policy)
+        if policy.sampling_zeros != "none":
+            _impossible_digits(steps, impossible, variables, start, end)
+            _zero_paths(steps, chunk, divisors, policy, is_first=start == 0)
+        coded.chunk_ends.append(end)
+        if end >= len(variables):
+            return coded
+        n_heads = steps.run("path_head", chunk=len(coded.chunk_ends) - 1)
+        start = end
+
+
+def _chunk_end(variables: Sequence[TreeVariable], start: int, n_heads: int) -> int:
+    size, end = n_heads + 1, start
+    while end < len(variables) and size * variables[end].radix < _LIMIT:
+        size *= variables[end].radix
+        end += 1
+    return max(end, start + 1)
+
+
+def _divisors(chunk: Sequence[TreeVariable]) -> list[int]:
+    divisors = [1]
+    for variable in reversed(chunk[1:]):
+        divisors.insert(0, divisors[0] * variable.radix)
+    return divisors
+
+
+def _responses(
+    steps: Steps,
+    survey_id: int,
+    variables: Sequence[TreeVariable],
+    added: Sequence[Mapping[int, int]],
+) -> str:
+    """Return the relation to read: the responses, with any added paths below them.
+
+    Rows get a number where later chunks must find them again.
+    """
+    table = response_table(survey_id)
+    columns = ", ".join(f"v{variable.ordinal}" for variable in variables)
+    columns += ", n, weight, weight_sq"
+    last = f"{_last_answer(variables)} as last_answer, true as is_kept"
+    if not added and _chunk_end(variables, 0, 0) == len(variables):
+        return f"(select null as row_id, {columns}, {last} from {table})"  # noqa: S608
+    rows = "".join(
+        " union all select "
+        + ", ".join(str(path.get(i, 0)) for i in range(len(variables)))
+        + ", 0, null, null"
+        for path in added
+    )
+    steps.create(
+        "response_row",
+        f"select row_number() over () as row_id, {columns}, {last} "  # noqa: S608
+        f"from (select {columns} from {table}{rows})",
+    )
+    return "temp.response_row"
+
+
+def distinct_rows(
+    steps: Steps, survey_id: int, ordinals: Sequence[int], *, is_weighted: bool
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the distinct coded rows of some variables, whatever order they will be in.
+
+    Parameters
+    ----------
+    steps
+        Runs the SQL.
+    survey_id
+        Whose responses to read.
+    ordinals
+        Places of the variables in the survey, from 1.
+    is_weighted
+        Whether the survey has weights.
+
+    Returns
+    -------
+    codes, sums
+        Shape (rows, variables), sorted; and, one column each, the respondents of each row
+        and, if there are weights, their sum and the sum of their squares.
+    """
+    import numpy as np
+
+    columns = ", ".join(f"v{ordinal}" for ordinal in ordinals)
+    found = steps.arrays(
+        f"select {columns}, cast(sum(n) as double) as n, "  # noqa: S608
+        "cast(sum(weight) as double) as weight, cast(sum(weight_sq) as double) as weight_sq "
+        f"from {response_table(survey_id)} group by all order by all"
+    )
+    codes = np.column_stack([found[f"v{ordinal}"] for ordinal in ordinals])
+    summed = ("n", "weight", "weight_sq") if is_weighted else ("n",)
+    sums = np.column_stack([found[name] for name in summed])
+    return codes.astype(np.int64), sums.astype(np.float64)
+
+
+def _last_answer(variables: Sequence[TreeVariable]) -> str:
+    """Return the SQL of the place of the last answered question of a row, from 1."""
+    if not any(variable.n_undecided for variable in variables):
+        return "0"
+    cases = [
+        f"when v{variable.ordinal} between 1 and {variable.n_values} then {place}"
+        for place, variable in reversed(list(enumerate(variables, 1)))
+    ]
+    return f"case {' '.join(cases)} else 0 end"
+
+
+def _refuse_observed(
+    steps: Steps,
+    source: str,
+    variables: Sequence[TreeVariable],
+    impossible: Sequence[Mapping[int, int]],
+) -> None:
+    for rule in impossible:
+        where = " and ".join(f"v{variables[i].ordinal} = {c}" for i, c in rule.items())
+        n, rows = steps.rows(
+            f"select coalesce(sum(n), 0), count(*) from {source} where {where}"  # noqa: S608
+        )[0]
+        if rows:
+            words = ", ".join(
+                f"{variables[i].name} = {label_for(variables[i], code)}"
+                for i, code in rule.items()
+            )
+            found = (
+                f"{counted(n, 'row')} {agreeing(n, 'have')} it" if n else "add_paths adds it"
+            )
+            raise TreeError(f"the path {words} is declared impossible, but {found}")
+
+
+def refuse_gaps(
+    steps: Steps,
+    survey_id: int,
+    variables: Sequence[TreeVariable],
+    named: Mapping[int, int],
+) -> None:
+    """Refuse an added path that leaves out a variable which its history answers."""
+    table = response_table(survey_id)
+    for gap in range(max(named)):
+        if gap in named:
+            continue
+        variable = variables[gap]
+        known = [f"v{variables[i].ordinal} = {c}" for i, c in named.items() if i < gap]
+        where = " and ".join([*known, f"v{variable.ordinal} <= {variable.n_values}"])
+        (n,) = steps.rows(f"select coalesce(sum(n), 0) from {table} where {where}")[0]  # noqa: S608
+        if n:
+            words = listed(label_for(variables[i], c) for i, c in named.items())
+            raise TreeError(
+                f"the added path {words} says nothing of {variable.name!r}, which "
+                f"{counted(n, 'row')} with the answers before it {agreeing(n, 'do')}",
+                hint=f"give its label, or {variable.name!r}: 'not applicable'",
+            )
+
+
+def _code_chunk(
+    keep: Callable[[str, str], object],
+    steps: Steps,
+    source: str,
+    chunk: Sequence[TreeVariable],
+    last: int,
+    last_radix: int,
+) -> None:
+    """Make ``path_row`` of one chunk, its cells still undecided: a table, or a view.
+
+    ``last`` is the chunk before, -1 for none, whose codes end in a digit of
+    ``last_radix``; a row that stopped there has digits 0 from here on.
+    """
+    digits, size = "0", 1
+    for variable in chunk:
+        column = f"cast(r.v{variable.ordinal} as bigint)"
+        digits = f"({digits} * {variable.radix} + {column})"
+        size *= variable.radix
+    if last < 0:
+        steps.create("stopped_head", "select cast(0 as bigint) as head_id where false")
+        keep(
+            "path_row",
+            f"select r.row_id, {digits} as code, r.n, r.weight, r.weight_sq, "  # noqa: S608
+            f"r.last_answer, r.is_kept from {source} as r "
+            # The root is there even where missing_policy leaves out every row.
+            "union all select null, 0, 0, null, null, 0, true",
+        )
+        return
+    steps.create(
+        "stopped_head",
+        f"select head_id from temp.path_head where chunk = {last} "  # noqa: S608
+        f"and code % {last_radix} = 0",
+    )
+    steps.create(
+        "path_row",
+        f"select p.row_id, h.head_id * {size} + "  # noqa: S608
+        f"if(p.code % {last_radix} = 0, 0, coalesce({digits}, 0)) as code, "
+        "p.n, p.weight, p.weight_sq, p.last_answer, p.is_kept "
+        "from temp.path_row as p "
+        f"inner join temp.path_head as h on p.code = h.code and h.chunk = {last} "
+        f"left join {source} as r on p.row_id = r.row_id",
+    )
+
+
+def _decide(
+    steps: Steps,
+    variable: TreeVariable,
+    divisor: int,
+    place: int,
+    policy: Policy,
+    coded: Coded,
+) -> None:
+    """Decide the blank and missing cells of one variable; count rows by decision."""
+    steps.run(
+        "gate_floret",
+        divisor=divisor,
+        radix=variable.radix,
+        n_values=variable.n_values,
+        blank_code=variable.blank_code,
+        structural_code=variable.structural_code,
+        blank=policy.blank,
+        policy=policy.missing,
+        gate_min_rows=policy.gate_min_rows,
+    )
+    decided = Counter[tuple[bool, bool]]()
+    for is_blank, is_structural, is_followed, n in steps.fetch(
+        "gate_decision",
+        divisor=divisor,
+        radix=variable.radix,
+        n_values=variable.n_values,
+        blank_code=variable.blank_code,
+        place=place,
+    ):
+        decided[bool(is_blank), bool(is_structural)] += n
+        if is_followed and not is_structural:
+            coded.n_followed += n
+    coded.decisions[variable.name] = {
+        "blank_structural": decided[True, True],
+        "blank_missing": decided[True, False],
+        "missing_structural": decided[False, True],
+        "missing": decided[False, False],
+    }
+
+
+def _apply(steps: Steps, variable: TreeVariable, divisor: int, policy: Policy) -> None:
+    """Change the digits of the cells that were decided."""
+    steps.run(
+        "path_row",
+        divisor=divisor,
+        radix=variable.radix,
+        n_values=variable.n_values,
+        blank_code=variable.blank_code,
+        structural_code=variable.structural_code,
+        missing_code=variable.missing_code,
+        policy=policy.missing,
+    )
+
+
+def _impossible_digits(
+    steps: Steps,
+    impossible: Sequence[Mapping[int, int]],
+    variables: Sequence[TreeVariable],
+    start: int,
+    end: int,
+) -> None:
+    """Make ``impossible_digit``: the rules as digits of this chunk's codes."""
+    divisors = dict(zip(range(start, end), _divisors(variables[start:end]), strict=True))
+    rows = ["select 0 as rule_id, 1 as divisor, 2 as radix, 2 as digit where false"]
+    for rule_id, rule in enumerate(impossible):
+        if any(i < start for i in rule) and any(i >= start for i in rule):
+            raise TreeError(
+                f"an impossible path names {variables[min(rule)].name!r} and "
+                f"{variables[max(rule)].name!r}, too far apart in an order of "
+                f"{len(variables)} variables to check sampling zeros against",
+                hint="put them nearer to each other in order=, or use fewer variables",
+            )
+        rows += [
+            f"select {rule_id}, {divisors[i]}, {variables[i].radix}, {code}"
+            for i, code in rule.items()
+            if start <= i < end
+        ]
+    steps.create("impossible_digit", " union all ".join(rows))
+
+
+def _zero_paths(
+    steps: Steps,
+    chunk: Sequence[TreeVariable],
+    divisors: Sequence[int],
+    policy: Policy,
+    *,
+    is_first: bool,
+) -> None:
+    previous = 1
+    for variable, divisor in zip(chunk, divisors, strict=True):
+        is_root = is_first and previous == 1
+        steps.run(
+            "zero_path",
+            divisor=divisor,
+            radix=variable.radix,
+            previous_radix=previous,
+            n_values=variable.n_values,
+            is_full=policy.sampling_zeros == "full" and not is_root,
+        )
+        previous = variable.radix
