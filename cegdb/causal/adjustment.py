@@ -115,9 +115,9 @@ class Question:
 
         Notes
         -----
-        SPEC 11b: P(z || x) = P(z) and P(y || x, z) = P(y | x, z), as polynomials in the
-        parameters of the stages, which are compared at random points modulo 2^61 - 1; z tells
-        also whether the treatment applies. A set
+        P(z || x) = P(z) and P(y || x, z) = P(y | x, z), as polynomials in the parameters of
+        the stages, which are compared at random points modulo 2^61 - 1; z tells also whether
+        the treatment applies (``docs/theory.md``, section 11b). A set
         that works is never refused; one that does not passes with a probability of about
         (degree / 2^61)^2.
         """

@@ -111,8 +111,9 @@ def intervene(
 
     Notes
     -----
-    SPEC 11a. Paths on which a variable does not occur stay as they are, and so does the
-    share of a position for which it is explicitly not applicable, unless that is stated.
+    Paths on which a variable does not occur stay as they are, and so does the share of a
+    position for which it is explicitly not applicable, unless that is stated:
+    ``docs/theory.md``, section 11a.
     """
     if not is_one_of(absent, get_args(Absent)):
         raise QueryError(f"absent is {absent!r}", hint="choose 'error' or 'leave'")

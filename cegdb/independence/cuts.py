@@ -55,7 +55,8 @@ def useful_cuts(ceg: Compiled, stage_names: Mapping[int, str]) -> list[Cut]:
 
     Notes
     -----
-    O(edges) for positions, depths and heights, and for each variable: SPEC 9.1.
+    O(edges) for positions, depths and heights, and for each variable:
+    ``docs/theory.md``, section 9.1.
     """
     with np.errstate(over="ignore"):
         ways = ceg.graph.forward(np.ones(len(ceg.graph.source)))
@@ -103,7 +104,10 @@ def _unskipped(graph: Graph, level: Ints) -> NDArray[np.bool_]:
 
 
 def _met_once(graph: Graph, sets: list[Ints]) -> NDArray[np.bool_]:
-    """Return which sets of nodes each path meets exactly once: the test of SPEC 9.1."""
+    """Return which sets of nodes each path meets exactly once.
+
+    The test of ``docs/theory.md``, section 9.1.
+    """
     found = np.zeros(len(sets), bool)
     for start in range(0, len(sets), _AT_ONCE):
         some = sets[start : start + _AT_ONCE]

@@ -171,8 +171,9 @@ def independence(
     P(x, y, z) P(z) - P(x, z) P(y, z) is zero for all x, y, z if and only if the
     independence holds. It is a polynomial in the free probabilities of the stages,
     evaluated at random ones modulo 2^61 - 1, twice: one that is not zero is so both times
-    with probability (degree / (2^61 - 1))^2 at most (SPEC 9.3). O(edges x answers). Stages
-    of situations that nobody reached have parameters of their own.
+    with probability (degree / (2^61 - 1))^2 at most (``docs/theory.md``, section
+    9.3). O(edges x answers). Stages of situations that nobody reached have parameters of
+    their own.
     """
     parts = [_carried_parts(ceg, asked) for asked in (x, y, given)]
     named = [part.key for group in parts for part in group]

@@ -98,8 +98,8 @@ def run_automata(
     -----
     A mask where that is enough: answers to a variable met on every path, positions and
     edges passed. Otherwise the product of the graph with automata of few states, one after
-    another, O(edges x states that are reached and can still be accepted): SPEC 8, (a) to
-    (d).
+    another, O(edges x states that are reached and can still be accepted):
+    ``docs/theory.md``, section 8, (a) to (d).
     """
     _refuse_extremes(evidence)
     parts = [_automaton(ceg, part) for part in items(evidence)]

@@ -94,10 +94,11 @@ def save_conditioned(
 
     Notes
     -----
-    The product of the CEG and the automata of the evidence (SPEC 8), reduced: nodes of one
-    variable, labels and probabilities (to 12 digits) are one stage, those of one stage and
-    the same targets one position. A vertex of the tree belongs to a position if it can be
-    reached given the evidence. Linear in the product and in these vertices.
+    The product of the CEG and the automata of the evidence (``docs/theory.md``, section 8),
+    reduced: nodes of one variable, labels and probabilities (to 12 digits) are one stage,
+    those of one stage and the same targets one position. A vertex of the tree belongs to a
+    position if it can be reached given the evidence. Linear in the product and in these
+    vertices.
 
     Examples
     --------

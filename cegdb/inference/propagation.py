@@ -127,8 +127,8 @@ class Graph:
 
         Notes
         -----
-        O(edges), SPEC 8. Sums are taken in the order of the edges, so they do not change
-        from run to run.
+        O(edges): ``docs/theory.md``, section 8. Sums are taken in the order of the edges, so
+        they do not change from run to run.
 
         Examples
         --------

@@ -82,7 +82,7 @@ def condition(ceg: Compiled, evidence: Evidence) -> Conditioned:
 
     Notes
     -----
-    Exact for any evidence: SPEC 8.
+    Exact for any evidence: ``docs/theory.md``, section 8.
     """
     product = run_automata(ceg, evidence)
     found = None if product is None else Conditioned(ceg, evidence, product)

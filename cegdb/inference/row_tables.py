@@ -1,7 +1,7 @@
 """A CEG as tables for passes over rows of answers, and what each code of a cell means.
 
 The order of the tree decides what an edge jumps over, so that "an answered variable occurs"
-needs no states: SPEC 8 (d).
+needs no states: ``docs/theory.md``, section 8 (d).
 """
 
 from __future__ import annotations

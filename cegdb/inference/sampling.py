@@ -61,7 +61,8 @@ def sample(given: Conditioned, n: int, seed: int) -> list[tuple[str, NDArray[Any
 
     Notes
     -----
-    Ancestral sampling (SPEC 8): one random number a row and edge, O(n x edges of a path).
+    Ancestral sampling (``docs/theory.md``, section 8): one random number a row and edge,
+    O(n x edges of a path).
     """
     ceg = given.ceg
     if not is_whole(n) or n < 1:

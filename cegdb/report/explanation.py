@@ -49,7 +49,7 @@ class Counts(NamedTuple):
         The variables from the root on.
     parents, statements
         What each answer depends on, and what it is independent of and where, in words:
-        read off the stages (SPEC 9.2), most people first.
+        read off the stages (``docs/theory.md``, section 9.2), most people first.
     """
 
     n: Ints
