@@ -1,8 +1,7 @@
-"""Fixtures for all tests: a database, the check of a database, the shared examples."""
+"""Fixtures for all tests: a database, and the check of a database."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -71,12 +70,3 @@ def sound() -> Callable[[Database], None]:
         assert database.check() == []
 
     return assert_sound
-
-
-@pytest.fixture(scope="session")
-def shared() -> Path:
-    """Give the folder of data and examples beside the repository, or skip."""
-    folder = Path(__file__).resolve().parents[2] / "shared"
-    if not folder.is_dir():
-        pytest.skip("there is no folder ../shared beside the repository")
-    return folder

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
-import pytest
+from datasets import levels_of, survey_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from cegdb.api import Database, EventTree, StagedTree
 
@@ -22,28 +20,17 @@ NAMES = (
     "Titanic",
     "artificial_chds",
     "covid_patients",
-    "falls_long",
+    "falls",
     "trajectories",
 )
 
 
-def read(shared: Path, name: str, algorithm: str) -> dict[str, Any]:
-    """Return a result, or skip the test."""
-    file = shared / "reference" / "r" / f"{name}__{algorithm}.json"
-    if not file.is_file():
-        pytest.skip(f"needs ../shared/reference/r/{file.name}")
-    result: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    return result
-
-
-def full_tree(database: Database, shared: Path, name: str) -> EventTree:
+def full_tree(database: Database, name: str) -> EventTree:
     """Return the tree of every combination of levels, made once a database."""
     if name not in database.trees:
-        folder = shared / "data"
-        file = folder / ("falls.csv" if name == "falls_long" else f"r/{name}.csv")
-        levels = json.loads((folder / "r" / f"{name}.levels.json").read_text(encoding="utf-8"))
-        survey = database.ingest(file, name=name, levels=levels["levels"])
-        survey.event_tree(name, order=levels["order"], sampling_zeros="full")
+        known = levels_of(name)
+        ingested = database.ingest(survey_file(name), name=name, levels=known["levels"])
+        ingested.event_tree(name, order=known["order"], sampling_zeros="full")
     return database.trees[name]
 
 

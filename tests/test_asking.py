@@ -1,4 +1,7 @@
-"""Questions to a CEG: against all its paths, one by one, and the numbers of SPEC 8."""
+"""Questions to a CEG: against all its paths, one by one, and worked examples.
+
+The examples are those of ``docs/theory.md``, section 8.
+"""
 
 from __future__ import annotations
 
@@ -335,7 +338,7 @@ def test_positions_that_ask_different_variables_give_no_wrong_number(
 
 
 # =============================================================================
-# The numbers of SPEC 8
+# The numbers of docs/theory.md, section 8
 # =============================================================================
 
 

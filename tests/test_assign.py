@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from datasets import survey_file
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracle import BLANK, NOT_APPLICABLE, labels
@@ -713,12 +714,12 @@ def test_commands_answer_a_file(tmp_path: Path) -> None:
 
 
 # =============================================================================
-# Shared data
+# Public data
 # =============================================================================
 
 
-def test_the_falls_survey_is_where_its_counts_say(db: Database, shared: Path) -> None:
-    file = shared / "data" / "falls_cegpy.csv"
+def test_the_falls_survey_is_where_its_counts_say(db: Database) -> None:
+    file = survey_file("falls_cegpy")
     ceg = db.ingest(file, "falls", replace=True).event_tree().learn_stages(alpha=4).to_ceg()
     db.sql("create schema if not exists mart")
     ceg.assign(file, into="mart.falls", replace=True)

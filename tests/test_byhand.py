@@ -17,6 +17,7 @@ import python_calamine
 import xlsxwriter
 import yaml
 from click.testing import CliRunner
+from datasets import survey_file
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from surveys import NASTY, TEXTS
@@ -785,10 +786,10 @@ def test_options_that_would_be_ignored_are_refused(
 
 @pytest.mark.parametrize("command", ["stages", "edit", "orders", "compare"])
 def test_the_examples_of_help_run(
-    command: str, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    call("run", shared / "data" / "falls_cegpy.csv", "--db", "falls.duckdb", "--name", "falls")
+    call("run", survey_file("falls_cegpy"), "--db", "falls.duckdb", "--name", "falls")
     if command == "compare":
         call("stages", "falls.duckdb", "falls", "--depends", "Fall: Risk", "--name", "by_hand")
     if command == "stages":

@@ -1,6 +1,6 @@
 """Situations from public reports that break tools of this kind, with the right values.
 
-The files are in ``../shared/cases``; the numbers are those stated there.
+``tests/data/cases/README.md`` describes them and states the numbers.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
+from datasets import case_file
 
 import cegdb
 from cegdb.errors import (
@@ -45,10 +46,6 @@ BULK = [
 ]
 
 
-def file_of(shared: Path, case: str, name: str) -> Path:
-    return shared / "cases" / "files" / case / name
-
-
 def singletons(tree: EventTree, alpha: float | None) -> float:
     """Return the log score of the tree with every situation its own stage."""
     start = tree.set_stages({}, "start", alpha=alpha, replace=True)
@@ -71,9 +68,9 @@ def tables(db: Database) -> dict[str, list[tuple[object, ...]]]:
 
 
 def test_a02_complete_cases_keep_structural_rows(
-    db: Database, shared: Path, sound: Callable[[Database], None]
+    db: Database, sound: Callable[[Database], None]
 ) -> None:
-    frame = pd.read_csv(file_of(shared, "A02", "school.csv"), keep_default_na=False)
+    frame = pd.read_csv(case_file("A02", "school.csv"), keep_default_na=False)
     before = frame.copy(deep=True)
     survey = db.ingest(frame, missing=["unknown"])
     tree = survey.event_tree(missing_policy="complete")
@@ -93,8 +90,8 @@ def test_a02_complete_cases_keep_structural_rows(
     sound(db)
 
 
-def test_a04_members_of_a_stage_show_one_probability(db: Database, shared: Path) -> None:
-    tree = db.ingest(file_of(shared, "A04", "same_stage_probs.csv")).event_tree()
+def test_a04_members_of_a_stage_show_one_probability(db: Database) -> None:
+    tree = db.ingest(case_file("A04", "same_stage_probs.csv")).event_tree()
     staged = tree.learn_stages(alpha=2)
     assert singletons(tree, 2) == pytest.approx(-2696.629472, abs=5e-7)
     assert staged.log_marginal_likelihood == pytest.approx(-2686.645564, abs=5e-7)
@@ -127,10 +124,8 @@ def test_what_is_no_grouping_is_refused_in_the_words_of_stages(db: Database) -> 
     assert len(db.stagings) == 0
 
 
-def test_a05_alpha_and_unseen_cells(
-    db: Database, shared: Path, sound: Callable[[Database], None]
-) -> None:
-    survey = db.ingest(file_of(shared, "A05", "zero_cells.csv"))
+def test_a05_alpha_and_unseen_cells(db: Database, sound: Callable[[Database], None]) -> None:
+    survey = db.ingest(case_file("A05", "zero_cells.csv"))
     n = survey.receipt["rows_kept"]
     tree = survey.event_tree()
     for alpha in (0, -1, float("nan"), float("inf"), "x", True):
@@ -151,8 +146,8 @@ def test_a05_alpha_and_unseen_cells(
     sound(db)
 
 
-def test_a06_names_are_numbered_in_natural_order(db: Database, shared: Path) -> None:
-    tree = db.ingest(file_of(shared, "A06", "many_positions.csv")).event_tree()
+def test_a06_names_are_numbered_in_natural_order(db: Database) -> None:
+    tree = db.ingest(case_file("A06", "many_positions.csv")).event_tree()
     staged = tree.learn_stages(alpha=3)
     assert (len(tree.edges) + 1, len(tree.situations)) == (139, 67)
     assert (len(staged.stages), len(staged.merges)) == (13, 54)
@@ -165,8 +160,8 @@ def test_a06_names_are_numbered_in_natural_order(db: Database, shared: Path) -> 
 
 
 @pytest.mark.slow
-def test_a06_rows_threads_and_hash_seeds_change_no_byte(shared: Path, tmp_path: Path) -> None:
-    lines = file_of(shared, "A06", "many_positions.csv").read_text().splitlines()
+def test_a06_rows_threads_and_hash_seeds_change_no_byte(tmp_path: Path) -> None:
+    lines = case_file("A06", "many_positions.csv").read_text().splitlines()
     results = set()
     for seed, threads in (("0", 1), ("1", 8)):
         rows = pd.Series(lines[1:]).sample(frac=1, random_state=int(seed)).tolist()
@@ -192,10 +187,8 @@ def test_a06_rows_threads_and_hash_seeds_change_no_byte(shared: Path, tmp_path: 
     assert len(results) == 1
 
 
-def test_a07_leaves_at_unequal_depth(
-    db: Database, shared: Path, sound: Callable[[Database], None]
-) -> None:
-    tree = db.ingest(file_of(shared, "A07", "unequal_depth.csv")).event_tree()
+def test_a07_leaves_at_unequal_depth(db: Database, sound: Callable[[Database], None]) -> None:
+    tree = db.ingest(case_file("A07", "unequal_depth.csv")).event_tree()
     leaves = db.sql("select depth, n from cegdb.vertices where variable is null")
     assert (len(tree.edges) + 1, len(tree.situations), len(leaves)) == (13, 6, 7)
     assert leaves["n"].sum() == 79
@@ -214,8 +207,8 @@ def test_a07_leaves_at_unequal_depth(
     sound(db)
 
 
-def test_a08_parallel_edges_keep_their_counts(db: Database, shared: Path) -> None:
-    tree = db.ingest(file_of(shared, "A08", "parallel_edges.csv")).event_tree()
+def test_a08_parallel_edges_keep_their_counts(db: Database) -> None:
+    tree = db.ingest(case_file("A08", "parallel_edges.csv")).event_tree()
     staged = tree.learn_stages(alpha=3)
     assert singletons(tree, 3) == pytest.approx(-1596.258482, abs=5e-7)
     assert staged.log_marginal_likelihood == pytest.approx(-1578.498968, abs=5e-7)
@@ -240,10 +233,10 @@ def test_a08_parallel_edges_keep_their_counts(db: Database, shared: Path) -> Non
     assert graph.edges["w0", "w1", "Green"]["n"] == 200
 
 
-def test_a11_bad_starting_groups_are_refused(db: Database, shared: Path) -> None:
-    survey = db.ingest(file_of(shared, "A11", "custom_groups.csv"))
+def test_a11_bad_starting_groups_are_refused(db: Database) -> None:
+    survey = db.ingest(case_file("A11", "custom_groups.csv"))
     tree = survey.event_tree()
-    text = file_of(shared, "A11", "overlapping_groups.json").read_text()
+    text = case_file("A11", "overlapping_groups.json").read_text()
     overlapping = json.loads(text)["groups"]
     with pytest.raises(StagingError, match=r"\('u', 'm'\).*two groups of initial: '1' and '2'"):
         tree.learn_stages(initial=overlapping)
@@ -263,8 +256,8 @@ def test_a11_bad_starting_groups_are_refused(db: Database, shared: Path) -> None
     assert len(tree.learn_stages(initial=[[("u", "m"), ("u", "f")]]).florets) == 7
 
 
-def test_a21_nothing_to_merge_stops_and_says_why(db: Database, shared: Path) -> None:
-    tree = db.ingest(file_of(shared, "A21", "nothing_to_merge.csv")).event_tree()
+def test_a21_nothing_to_merge_stops_and_says_why(db: Database) -> None:
+    tree = db.ingest(case_file("A21", "nothing_to_merge.csv")).event_tree()
     staged = tree.learn_stages(alpha=4)
     assert len(tree.edges) + 1 == 13
     assert staged.log_marginal_likelihood == pytest.approx(-7028.853090, abs=5e-7)
@@ -273,10 +266,12 @@ def test_a21_nothing_to_merge_stops_and_says_why(db: Database, shared: Path) -> 
     assert sizes(staged.to_ceg()) == (5, 12)
 
 
-def test_a22_mixed_types_are_labels_by_their_text(db: Database, shared: Path) -> None:
-    scope: dict[str, Any] = {}
-    exec(file_of(shared, "A22", "mixed_labels.py").read_text(), scope)  # noqa: S102
-    survey = db.ingest(scope["df"])
+def test_a22_mixed_types_are_labels_by_their_text(db: Database) -> None:
+    mixed = {
+        "q1": [1, "1", 2, "refused", None, 2, 1.0, "2"],
+        "q2": [True, False, True, "True", False, True, False, "False"],
+    }
+    survey = db.ingest(pd.DataFrame(mixed))
     found = survey.variables.query("n > 0").set_index(["variable", "label"])["n"].to_dict()
     assert found == {
         ("q1", "1"): 3,
@@ -291,9 +286,9 @@ def test_a22_mixed_types_are_labels_by_their_text(db: Database, shared: Path) ->
     survey.event_tree().learn_stages().to_ceg()
 
 
-def test_e01_a_second_analysis_sees_its_own_data(db: Database, shared: Path) -> None:
+def test_e01_a_second_analysis_sees_its_own_data(db: Database) -> None:
     def analyse(name: str) -> tuple[int, int, float, float]:
-        source = file_of(shared, "E01", f"survey_{name}.csv")
+        source = case_file("E01", f"survey_{name}.csv")
         tree = db.ingest(source, name=name, replace=True).event_tree()
         staged = tree.learn_stages(alpha=2)
         start = singletons(tree, 2)
@@ -314,15 +309,15 @@ def test_e01_a_second_analysis_sees_its_own_data(db: Database, shared: Path) -> 
     )
     assert analyse("a") == first
     with cegdb.open() as other:
-        other.ingest(file_of(shared, "E01", "survey_b.csv"), name="a")
+        other.ingest(case_file("E01", "survey_b.csv"), name="a")
         assert len(db.trees) == 2
     tree = db.trees["a"]
     scores = {tree.learn_stages(alpha=alpha).log_marginal_likelihood for alpha in (1, 2, 4)}
     assert len(scores) == 3
 
 
-def test_w2_an_aggregated_table_equals_its_rows_bit_for_bit(shared: Path) -> None:
-    source = file_of(shared, "W2", "ship_freq.csv")
+def test_w2_an_aggregated_table_equals_its_rows_bit_for_bit() -> None:
+    source = case_file("W2", "ship_freq.csv")
     counts = pd.read_csv(source)
     rows = counts.loc[counts.index.repeat(counts["Freq"])].drop(columns="Freq")
     with cegdb.open() as one, cegdb.open() as other:
@@ -336,9 +331,9 @@ def test_w2_an_aggregated_table_equals_its_rows_bit_for_bit(shared: Path) -> Non
         assert any("count='Freq'" in hint for hint in undeclared.receipt["hints"])
 
 
-def test_w2_zero_lines_make_branches_when_asked(db: Database, shared: Path) -> None:
+def test_w2_zero_lines_make_branches_when_asked(db: Database) -> None:
     ages = {"Age": ["Adult", "Child"]}
-    survey = db.ingest(file_of(shared, "W2", "ship_freq.csv"), count="Freq", levels=ages)
+    survey = db.ingest(case_file("W2", "ship_freq.csv"), count="Freq", levels=ages)
     tree = survey.event_tree(
         sampling_zeros="floret", impossible=[{"Sex": "Female", "Age": "Child"}]
     )

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
+from datasets import peer, survey_file
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import BLANK
@@ -309,13 +310,12 @@ def test_the_bayes_factor_by_hand(tree: EventTree, db: Database) -> None:
     assert told["log_bayes_factor"].tolist() == pytest.approx([0, expected])
 
 
-def test_a_test_of_stagings_learnt_elsewhere(db: Database, shared: Path) -> None:
+def test_a_test_of_stagings_learnt_elsewhere(db: Database) -> None:
     """The log likelihoods and df of stagedtrees on Asym give its lr_test."""
-    folder = shared / "reference" / "r"
     found = {}
-    data = db.ingest(shared / "data" / "r" / "Asym.csv", name="asym")
+    data = db.ingest(survey_file("Asym"), name="asym")
     for name in ("indep", "bhc", "full"):
-        theirs = json.loads((folder / f"Asym__{name}.json").read_text(encoding="utf-8"))
+        theirs = peer("stagedtrees")["Asym"][name]
         if "asym" not in db.trees:
             tree = data.event_tree(order=theirs["order"], sampling_zeros="full")
         assert theirs["n_situations_unobserved"] == 0

@@ -72,7 +72,7 @@ def people(rows: list[tuple[str | None, ...]], columns: str) -> pd.DataFrame:
 
 
 # -----------------------------------------------------------------------------
-# The death CEG of SPEC 8 (W8.1)
+# The death CEG of docs/theory.md, section 8 (W8.1)
 # -----------------------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from datasets import opened, survey_file
 
 from cegdb.cli import main
 
@@ -27,14 +28,16 @@ def call(*words: str, fails: int = 0) -> Result:
 
 
 @pytest.fixture(scope="module")
-def folder(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("examples")
-    lines = (shared / "data" / "falls_cegpy.csv").read_text(encoding="utf-8").splitlines()
+    falls = survey_file("falls_cegpy")
+    with opened(falls) as file:
+        lines = file.read().splitlines()
     rows = [f"{i or 'person_id'},{line}" for i, line in enumerate(lines)]
     for name in ("new.csv", "held_out.csv"):
         (made / name).write_text("\n".join(rows[:200]), encoding="utf-8")
     stored = str(made / "falls.duckdb")
-    call("run", str(shared / "data" / "falls_cegpy.csv"), "--db", stored, "--name", "falls")
+    call("run", str(falls), "--db", stored, "--name", "falls")
     call("stages", stored, "falls", "--name", "by_hand", "--method", "hc")
     call("demo", "--db", str(made / "demo.duckdb"), "--draw", str(made / "chds.svg"))
     return made

@@ -15,6 +15,7 @@ import networkx as nx
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from datasets import case_file
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -73,12 +74,11 @@ READERS: dict[str, Callable[[Path], nx.MultiDiGraph[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("case", "name"), CASES)
+@pytest.mark.parametrize(("identity", "name"), CASES)
 def test_each_kind_of_file_keeps_every_label_number_and_parallel_edge(
-    db: Database, shared: Path, tmp_path: Path, case: str, name: str
+    db: Database, tmp_path: Path, identity: str, name: str
 ) -> None:
-    file = shared / "cases" / "files" / case / name
-    frame = pd.read_csv(file, dtype=str, keep_default_na=False)
+    frame = pd.read_csv(case_file(identity, name), dtype=str, keep_default_na=False)
     crossed = frame[[frame.columns[0]]].merge(frame[[frame.columns[1]]], how="cross")
     ceg = db.ingest(crossed, name="crossed").event_tree().set_stages({}).to_ceg()
     edges = ceg.edges

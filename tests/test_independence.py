@@ -108,8 +108,8 @@ def full_table(sizes: Sequence[int], n: int = 5) -> pd.DataFrame:
 # =============================================================================
 
 
-def test_three_binary_variables_of_the_specification(db: Database) -> None:
-    """SPEC W9.1."""
+def test_three_binary_variables_of_the_theory(db: Database) -> None:
+    """``docs/theory.md``, W9.1."""
     tree = db.ingest(full_table([2, 2, 2]), "w", count="people").event_tree()
     stages = {(x,): "b" for x in "01"} | {("0", y): f"c{y}" for y in "01"}
     ceg = tree.set_stages(stages | {("1", y): "d" for y in "01"}).to_ceg()
@@ -311,7 +311,10 @@ def simple_ceg(generator: np.random.Generator) -> Compiled:
 
 
 def test_in_a_simple_ceg_a_cut_vertex_makes_positions_independent() -> None:
-    """SPEC 9.4: X(w1) _||_ X(w2) iff a position after w1, up to w2, is on every path."""
+    """X(w1) _||_ X(w2) iff a position after w1, up to w2, is on every path.
+
+    ``docs/theory.md``, section 9.4.
+    """
     generator = np.random.default_rng(5)
     seen = defaultdict(int)
     for _ in range(40 * MORE):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from cegdb.api import ChainEventGraph, Database
 
 NA = "not applicable"
-# SPEC W11.1: P(X=1|Z) and P(Y=1|Z,X), out of 160 people.
+# docs/theory.md, W11.1: P(X=1|Z) and P(Y=1|Z,X), out of 160 people.
 X1 = {0: 1 / 4, 1: 3 / 4}
 Y1 = {(0, 0): 0.1, (0, 1): 0.3, (1, 0): 0.4, (1, 1): 0.8}
 

@@ -1,4 +1,7 @@
-"""Bayesian networks in and out, against slow obvious calculations (SPEC 9.2 and 10)."""
+"""Bayesian networks in and out, against slow obvious calculations.
+
+The theory is in ``docs/theory.md``, sections 9.2 and 10.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +98,7 @@ def essential(domain: Sequence[str], stage: Mapping[tuple[str, ...], Any]) -> li
 
 
 def kind_of(parents: Sequence[str], stage: Mapping[tuple[str, ...], Any], parent: str) -> str:
-    """Return the kind of an edge by SPEC 10."""
+    """Return the kind of an edge by ``docs/theory.md``, section 10."""
     i = parents.index(parent)
     n_values = len({key[i] for key in stage})
     distinct: dict[tuple[str, ...], set[Any]] = {}

@@ -1,23 +1,20 @@
 """The oracle itself, against numbers worked out by hand and by other programs.
 
-W1.1, W2.3 and so on are the worked examples of the project's theory notes. What a
-peer computed, and the data, lie beside the repository in ``../shared``; those tests
-are skipped where it is absent.
+W1.1, W2.3 and so on are the worked examples of ``docs/theory.md``.
 """
 
 from __future__ import annotations
 
 import csv
-import json
 from collections import Counter
 from fractions import Fraction
 from functools import cache
 from itertools import product
 from math import exp, log
-from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from datasets import case_file, opened, peer, survey_file
 from hypothesis import find, given, settings
 from hypothesis import strategies as st
 from oracle import (
@@ -62,8 +59,7 @@ from strategies import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-SHARED = FilePath(__file__).resolve().parents[2] / "shared"
+    from pathlib import Path as FilePath
 
 
 def rows_of(order: str, *entries: tuple[Sequence[Any], int]) -> list[tuple[Row, int]]:
@@ -735,12 +731,9 @@ def test_merges_account_for_the_whole_gain_in_score(sample: StagedSample, alpha:
 
 
 @cache
-def read_rows(name: str, missing: tuple[str, ...] = ()) -> tuple[Any, ...]:
-    """Return rows and order of a file of ../shared, an empty cell is blank."""
-    path = SHARED / name
-    if not path.exists():
-        pytest.skip(f"needs ../shared/{name}, not in this checkout")
-    with path.open(newline="", encoding="utf-8") as file:
+def read_rows(path: FilePath, missing: tuple[str, ...] = ()) -> tuple[Any, ...]:
+    """Return rows and order of a CSV file, an empty cell is blank."""
+    with opened(path) as file:
         order, *lines = csv.reader(file)
     special: dict[str, Any] = {"": BLANK, **dict.fromkeys(missing, MISS)}
     counted = Counter(map(tuple, lines))
@@ -752,10 +745,10 @@ def read_rows(name: str, missing: tuple[str, ...] = ()) -> tuple[Any, ...]:
 
 
 def analyse(
-    name: str, alpha: float | None, missing: tuple[str, ...] = (), **options: Any
+    path: FilePath, alpha: float | None, missing: tuple[str, ...] = (), **options: Any
 ) -> tuple[Tree, float, Learnt, Graph]:
     """Run it all on one file: tree, alpha, learnt stages, CEG."""
-    rows, order = read_rows(name, missing)
+    rows, order = read_rows(path, missing)
     tree = event_tree(rows, order, **options)
     used = default_alpha(tree) if alpha is None else alpha
     learnt = ahc(tree, used)
@@ -783,7 +776,7 @@ def test_public_data(
     ceg_sizes: tuple[int, int],
     blank: str,
 ) -> None:
-    tree, used, learnt, graph = analyse(f"data/{name}.csv", alpha, blank=blank)
+    tree, used, learnt, graph = analyse(survey_file(name), alpha, blank=blank)
     depths = {leaf.depth for leaf in tree.leaves}
     assert (len(tree.by_id), len(tree.situations), depths) == sizes
     assert len(partition(learnt.stage)) == n_stages
@@ -799,20 +792,20 @@ def test_public_data(
 def test_table_1_with_one_stage_per_single_label(
     name: str, alpha: int, n_vertices: int
 ) -> None:
-    *_, graph = analyse(f"data/{name}.csv", alpha)
+    *_, graph = analyse(survey_file(name), alpha)
     assert len(graph.vertices) == n_vertices
 
 
 def test_balance_scale_depends_on_how_ties_are_broken() -> None:
     # At 3 of its 202 merges pairs of different content tie exactly. The smallest ids
     # win here; a program in which the last pair wins gets -4249.935854.
-    tree, alpha, learnt, _ = analyse("data/balance_scale.csv", 5)
+    tree, alpha, learnt, _ = analyse(survey_file("balance_scale"), 5)
     score = log_marginal_likelihood(tree, alpha, learnt.stage)
     assert score == pytest.approx(-4251.679709, abs=6e-7)
 
 
 def test_asym_with_stages_across_variables() -> None:
-    rows, order = read_rows("data/r/Asym.csv")
+    rows, order = read_rows(survey_file("Asym"))
     tree = event_tree(rows, order)
     assert (len(tree.by_id), len(tree.situations), len(tree.leaves)) == (28, 15, 13)
     learnt = ahc(tree, 2, hyperstages(tree, "labels"))
@@ -824,7 +817,7 @@ def test_asym_with_stages_across_variables() -> None:
 
 @pytest.mark.parametrize("together", [False, True])
 def test_w6_2_chds_stages(together: bool) -> None:  # noqa: FBT001
-    rows, order = read_rows("data/chds.csv")
+    rows, order = read_rows(survey_file("chds"))
     # Events has its levels as Low, Average, High in the published numbering.
     tree = event_tree(rows, order, levels={"Events": ["Low", "Average", "High"]})
     learnt = ahc(tree, 3, hyperstages(tree, "labels" if together else "variable"))
@@ -840,17 +833,17 @@ def test_w6_2_chds_stages(together: bool) -> None:  # noqa: FBT001
 @pytest.mark.parametrize(
     ("file", "alpha", "sizes", "n_stages", "n_merges", "scores", "ceg_sizes"),
     [
-        ("A02/school", 2, (23, 12), 5, 6, (-236.155339, -222.671662), (6, 10)),
-        ("A04/same_stage_probs", 2, (15, 8), 4, 3, (-2696.629472, -2686.645564),
+        ("A02/school.csv", 2, (23, 12), 5, 6, (-236.155339, -222.671662), (6, 10)),
+        ("A04/same_stage_probs.csv", 2, (15, 8), 4, 3, (-2696.629472, -2686.645564),
          (5, 8)),
-        ("A06/many_positions", 3, (139, 72), 13, 54, (-29195.676484, -28936.425806),
+        ("A06/many_positions.csv", 3, (139, 72), 13, 54, (-29195.676484, -28936.425806),
          (32, 66)),
-        ("A07/unequal_depth", 2, (13, 7), 5, 1, (-153.361537, -149.941891), (6, 10)),
-        ("A08/parallel_edges", 3, (22, 12), 4, 6, (-1596.258482, -1578.498968), (5, 9)),
-        ("A21/nothing_to_merge", 4, (13, 8), 5, 0, (-7028.853090, -7028.853090),
+        ("A07/unequal_depth.csv", 2, (13, 7), 5, 1, (-153.361537, -149.941891), (6, 10)),
+        ("A08/parallel_edges.csv", 3, (22, 12), 4, 6, (-1596.258482, -1578.498968), (5, 9)),
+        ("A21/nothing_to_merge.csv", 4, (13, 8), 5, 0, (-7028.853090, -7028.853090),
          (6, 12)),
-        ("E01/survey_a", 2, (7, 4), 3, 0, (-28.185420, -28.185420), (4, 6)),
-        ("E01/survey_b", 2, (7, 4), 2, 1, (-26.267097, -25.254620), (3, 4)),
+        ("E01/survey_a.csv", 2, (7, 4), 3, 0, (-28.185420, -28.185420), (4, 6)),
+        ("E01/survey_b.csv", 2, (7, 4), 2, 1, (-26.267097, -25.254620), (3, 4)),
     ],
 )  # fmt: skip
 def test_known_bug_situations(
@@ -863,7 +856,7 @@ def test_known_bug_situations(
     ceg_sizes: tuple[int, int],
 ) -> None:
     tree, used, learnt, graph = analyse(
-        f"cases/files/{file}.csv", alpha, ("unknown",), missing_policy="complete"
+        case_file(*file.split("/")), alpha, ("unknown",), missing_policy="complete"
     )
     assert (len(tree.by_id), len(tree.leaves)) == sizes
     assert len(partition(learnt.stage)) == n_stages
@@ -875,7 +868,9 @@ def test_known_bug_situations(
 
 
 def test_a02_complete_cases_keep_the_rows_the_question_did_not_apply_to() -> None:
-    tree, *_ = analyse("cases/files/A02/school.csv", 2, ("unknown",), missing_policy="complete")
+    tree, *_ = analyse(
+        case_file("A02", "school.csv"), 2, ("unknown",), missing_policy="complete"
+    )
     assert (tree.by_id[0].n, tree.n_dropped) == (93, 8)
     assert sum(leaf.n for leaf in tree.leaves) == 93
     not_enrolled = [v.n for p, v in tree.vertices.items() if p[-1:] == (("enrolled", "No"),)]
@@ -883,7 +878,7 @@ def test_a02_complete_cases_keep_the_rows_the_question_did_not_apply_to() -> Non
 
 
 def test_a04_one_stage_has_one_probability() -> None:
-    tree, alpha, learnt, _ = analyse("cases/files/A04/same_stage_probs.csv", 2)
+    tree, alpha, learnt, _ = analyse(case_file("A04", "same_stage_probs.csv"), 2)
     p_no = {
         labels(v.path)[-1]: probabilities(tree, alpha, learnt.stage)[learnt.stage[v.id]]
         for v in tree.situations
@@ -894,7 +889,7 @@ def test_a04_one_stage_has_one_probability() -> None:
 
 
 def test_a05_unseen_cells_and_extreme_priors_stay_finite() -> None:
-    rows, order = read_rows("cases/files/A05/zero_cells.csv")
+    rows, order = read_rows(case_file("A05", "zero_cells.csv"))
     unseen = [{"grp": "a", "resp": "y"}, {"grp": "b", "resp": "x"}]
     tree = event_tree(rows, order, add_paths=unseen)
     assert edge_counts(tree)["a/y"] == edge_counts(tree)["b/x"] == 0
@@ -908,7 +903,7 @@ def test_a05_unseen_cells_and_extreme_priors_stay_finite() -> None:
 
 
 def test_a07_two_edges_join_the_same_two_positions() -> None:
-    tree, _, learnt, graph = analyse("cases/files/A07/unequal_depth.csv", 2)
+    tree, _, learnt, graph = analyse(case_file("A07", "unequal_depth.csv"), 2)
     position = positions(tree, learnt.stage)
     at = {labels(v.path)[-1:]: position[v.id] for v in tree.situations}
     assert graph.floret(at["Hosp",]) == dict.fromkeys(("Drug", "Surgery"), at["Drug",])
@@ -925,7 +920,7 @@ def test_a07_two_edges_join_the_same_two_positions() -> None:
 
 
 def test_a08_parallel_edges_keep_their_own_counts() -> None:
-    *_, graph = analyse("cases/files/A08/parallel_edges.csv", 3)
+    *_, graph = analyse(case_file("A08", "parallel_edges.csv"), 3)
     counts = {edge: n for edge, (_, n) in graph.edges.items()}
     assert {label: counts[0, label] for label in graph.floret(0)} == {
         "Blue": 100,
@@ -957,14 +952,11 @@ def shortest_distance(tree: Tree, vertex_id: int) -> int:
     return min((1 + shortest_distance(tree, child) for child in children), default=0)
 
 
-@pytest.mark.parametrize("peer", ["cegpy", "shenvi"])
+@pytest.mark.parametrize("program", ["cegpy", "shenvi"])
 @pytest.mark.parametrize("name", ["chds", "medical", "falls", "falls_cegpy", "artificial_chds"])
-def test_peers(name: str, peer: str) -> None:
-    file = SHARED / "reference" / "python" / f"{name}.{peer}.json"
-    if not file.exists():
-        pytest.skip(f"needs ../shared/reference/python/{file.name}")
-    theirs = json.loads(file.read_text(encoding="utf-8"))
-    rows, order = read_rows(f"data/{name}.csv")
+def test_peers(name: str, program: str) -> None:
+    theirs = peer(program)[name]
+    rows, order = read_rows(survey_file(name))
     tree = event_tree(rows, order)
     at = {labels(v.path): v.id for v in tree.by_id}
 
@@ -990,7 +982,7 @@ def test_peers(name: str, peer: str) -> None:
     assert partition(allowed) == blocks(theirs["hyperstage_default"])
     learnt = ahc(tree, alpha, allowed)
     ours, expected_stages = partition(learnt.stage), blocks(theirs["stages"])
-    if peer == "shenvi":
+    if program == "shenvi":
         # It puts all single-edge florets in one stage, whatever their labels.
         single = {v.id for v in tree.situations if len(v.children) == 1}
         ours = {block - single for block in ours} - {frozenset()}
@@ -1024,13 +1016,13 @@ def test_peers(name: str, peer: str) -> None:
         )
         for e in theirs["ceg_edges"]
     }
-    counted = peer == "cegpy"
+    counted = program == "cegpy"
     assert expected_edges == {
         edge: (target, n if counted else None) for edge, (target, n) in graph.edges.items()
     }
     # One stage, one vector of probabilities; shenvi pools by position only, so that
     # the positions of one stage show different probabilities. Three decimals.
-    pooled_by = learnt.stage if peer == "cegpy" else inner
+    pooled_by = learnt.stage if program == "cegpy" else inner
     chances = probabilities(tree, alpha, pooled_by)
     for e in theirs["ceg_edges"]:
         p = chances[pooled_by[at[tuple(e["src"])]]][e["label"]]

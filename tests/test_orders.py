@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from ahc_oracle import log_marginal_likelihood, merged
 from click.testing import CliRunner
+from datasets import levels_of, peer, survey_file
 
 import cegdb
 from cegdb.cli import main
@@ -583,9 +584,10 @@ def test_the_readme_shows_what_the_command_prints(
     assert [word.strip("─") for word in words] == [word.strip("─") for word in printed]
 
 
-def read_survey(db: Database, shared: Path, name: str) -> Survey:
-    levels = json.loads((shared / f"data/r/{name}.levels.json").read_text())["levels"]
-    return db.ingest(shared / f"data/r/{name}.csv", name=name, levels=levels, replace=True)
+def read_survey(db: Database, name: str) -> Survey:
+    return db.ingest(
+        survey_file(name), name=name, levels=levels_of(name)["levels"], replace=True
+    )
 
 
 def unobserved_parameters(found: OrderSearch, sizes: dict[str, int]) -> dict[tuple, int]:
@@ -610,11 +612,9 @@ def unobserved_parameters(found: OrderSearch, sizes: dict[str, int]) -> dict[tup
 @pytest.mark.parametrize(
     "name", ["Asym", "Titanic", "artificial_chds", "covid_patients", "Pokemon"]
 )
-def test_bic_of_every_order_is_that_of_the_reference(
-    db: Database, shared: Path, name: str
-) -> None:
-    rows = json.loads((shared / f"reference/r/{name}__all_orders_bhc_bic.json").read_text())
-    survey = read_survey(db, shared, name)
+def test_bic_of_every_order_is_that_of_the_reference(db: Database, name: str) -> None:
+    rows = peer("stagedtrees")[name]["all_orders_bhc_bic"]
+    survey = read_survey(db, name)
     found = survey.search_orders(method="bhc", score="bic")
     values = survey.variables[survey.variables["kind"] == "value"]
     sizes = values.groupby("variable")["label"].count().to_dict()
@@ -637,12 +637,12 @@ def test_bic_of_every_order_is_that_of_the_reference(
     ],
 )
 def test_the_best_order_is_at_least_as_good_as_that_of_the_reference(
-    db: Database, shared: Path, name: str, *, is_same: bool
+    db: Database, name: str, *, is_same: bool
 ) -> None:
-    best = json.loads((shared / f"reference/r/{name}__search_best_bhc.json").read_text())
+    best = peer("stagedtrees")[name]["search_best_bhc"]
     unobserved = best["df"] - best["df_excluding_unobserved_stage"]
     bic = best["BIC"] - unobserved * math.log(best["nobs"])
-    survey = read_survey(db, shared, name)
+    survey = read_survey(db, name)
     found = survey.search_orders(method="bhc")
     assert found.settings["score"] == "bic"
     assert found.score <= bic + 1e-6

@@ -1,8 +1,7 @@
 """Published and worked numbers, through the library; each says where it is from.
 
-W1.1, W2.3 and so on are the worked examples of the project's theory notes (SPEC), which
-were checked by brute force. [SS20] is Shenvi & Smith (2020), PMLR 138:437-448. The data
-lie beside the repository in ``../shared``; those tests are skipped where it is absent.
+W1.1, W2.3 and so on are the worked examples of ``docs/theory.md``, which were checked by
+brute force. [SS20] is Shenvi & Smith (2020), PMLR 138:437-448.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
+from datasets import survey_file
 
 from cegdb import clustering
 from cegdb.demo import DEMOS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from cegdb.api import ChainEventGraph, Database, EventTree, StagedTree, Survey
     from cegdb.stages import Hyperstages
@@ -82,7 +81,7 @@ def shared_stages(staging: StagedTree) -> set[frozenset[str]]:
 
 
 # =============================================================================
-# SPEC 1: event trees
+# docs/theory.md, section 1: event trees
 # =============================================================================
 
 
@@ -163,7 +162,7 @@ def test_w1_4_rows_stop_at_their_first_missing_answer(db: Database, sound: Sound
 
 
 # =============================================================================
-# SPEC 2: positions. STYLE 1: levels by the longest path
+# docs/theory.md, section 2: positions, in levels by the longest path
 # =============================================================================
 
 DEATH = ("t/die", "t/live/p", "t/live/q", "u/die", "u/live/p", "u/live/q")
@@ -228,7 +227,7 @@ def test_style_1_three_positions_where_the_shortest_path_keeps_four(db: Database
 
 
 # =============================================================================
-# SPEC 3 and 4: recovery, sizes
+# docs/theory.md, sections 3 and 4: recovery, sizes
 # =============================================================================
 
 
@@ -264,7 +263,7 @@ def test_w4_3_the_death_tree(db: Database) -> None:
 
 
 # =============================================================================
-# SPEC 6: scores and clustering
+# docs/theory.md, section 6: scores and clustering
 # =============================================================================
 
 
@@ -355,7 +354,7 @@ def test_w6_2_chds(db: Database, sound: Sound, hyperstages: Hyperstages) -> None
 # Public data
 # =============================================================================
 
-# SPEC 1 (data anchors), 6 (W6.2, W6.3); ../shared/data/README.md; the numbers of iris,
+# docs/theory.md, sections 1 (data anchors) and 6 (W6.2, W6.3); the numbers of iris,
 # Hayes-Roth and probe_4labels are the oracle's (tests/test_oracle.py).
 PUBLIC = [
     ("chds", 3, (43, 19, {4}), 8, -2478.4897, (10, 21)),
@@ -375,7 +374,6 @@ PUBLIC = [
 def test_public_data(
     db: Database,
     sound: Sound,
-    shared: Path,
     name: str,
     alpha: float | None,
     of_tree: tuple[int, int, set[int]],
@@ -383,7 +381,7 @@ def test_public_data(
     score: float,
     of_ceg: tuple[int, int],
 ) -> None:
-    tree = db.ingest(shared / "data" / f"{name}.csv").event_tree()
+    tree = db.ingest(survey_file(name)).event_tree()
     vertices = db.sql("select * from cegdb.vertices")
     depths = set(vertices[vertices["variable"].isna()]["depth"])
     assert (len(vertices), len(tree.situations), depths) == of_tree
@@ -397,7 +395,7 @@ def test_public_data(
 
 
 # [SS20] table 1; its |V| of iris, Hayes-Roth, balance and glass rests on rounding noise, and
-# the numbers of exact arithmetic are those of ../shared/reference/README.md: alpha by default,
+# the numbers of exact arithmetic are those of tests/data/README.md: alpha by default,
 # situations, height, |V| with single-edge situations apart, |V| with them together.
 TABLE_1 = [
     ("iris", 3, 52, 5, 51, 25),
@@ -416,7 +414,6 @@ TABLE_1 = [
 )
 def test_table_1_of_the_paper(
     db: Database,
-    shared: Path,
     name: str,
     alpha: float,
     n_situations: int,
@@ -425,7 +422,7 @@ def test_table_1_of_the_paper(
     together: int,
 ) -> None:
     """By the paper's hyperstages; `tests/benchmarks/table1.py` prints it with the times."""
-    tree = db.ingest(shared / "data" / f"{name}.csv").event_tree(blank="structural")
+    tree = db.ingest(survey_file(name)).event_tree(blank="structural")
     assert len(tree.situations) == n_situations
     assert tree.situations["height"].max() == height
     for rule, n_vertices in (("apart", apart), ("together", together)):
@@ -437,11 +434,9 @@ def test_table_1_of_the_paper(
     assert sizes(by_variable.to_ceg())[0] == together
 
 
-def test_w6_3_asym_with_stages_across_variables(
-    db: Database, sound: Sound, shared: Path
-) -> None:
-    """SPEC 1: 28 vertices, 15 situations, 13 leaves; W6.3: the rest."""
-    tree = db.ingest(shared / "data" / "r" / "Asym.csv").event_tree()
+def test_w6_3_asym_with_stages_across_variables(db: Database, sound: Sound) -> None:
+    """``docs/theory.md``, section 1: 28 vertices, 15 situations, 13 leaves; W6.3: the rest."""
+    tree = db.ingest(survey_file("Asym")).event_tree()
     assert (sizes(tree)[0], len(tree.situations)) == (28, 15)
     learnt = tree.learn_stages(alpha=2, hyperstages="labels")
     assert len(learnt.stages) == 6
@@ -456,14 +451,13 @@ def test_w6_3_asym_with_stages_across_variables(
 )
 def test_w6_3_by_labels(
     db: Database,
-    shared: Path,
     name: str,
     alpha: float,
     n_stages: int,
     score: float,
     n_vertices: int,
 ) -> None:
-    tree = db.ingest(shared / "data" / f"{name}.csv").event_tree()
+    tree = db.ingest(survey_file(name)).event_tree()
     learnt = tree.learn_stages(alpha=alpha, hyperstages="labels")
     assert len(learnt.stages) == n_stages
     assert learnt.log_marginal_likelihood == pytest.approx(score, abs=6e-5)

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 import r_reference as r
+from datasets import peer
 
 from cegdb.clustering import Hyperstage, Marginal, Plan, learn, total_score
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from cegdb.api import Database
 
 RUNS = (
@@ -32,25 +31,25 @@ RUNS = (
     ("artificial_chds", 3),
     ("covid_patients", 1),
     ("covid_patients", 6),
-    ("falls_long", 1),
-    ("falls_long", 2),
+    ("falls", 1),
+    ("falls", 2),
     ("trajectories", 3),
 )
-WITH_EMPTY = {"Titanic", "falls_long", "trajectories"}
+WITH_EMPTY = {"Titanic", "falls", "trajectories"}
 
 every_run = pytest.mark.parametrize(("name", "alpha"), RUNS)
 
 
-def test_every_reference_is_compared(shared: Path) -> None:
-    files = (shared / "reference" / "r").glob("*__cegR_oahc_alpha*.json")
-    assert {file.stem for file in files} == {f"{name}__cegR_oahc_alpha{a}" for name, a in RUNS}
+def test_every_reference_is_compared() -> None:
+    runs = [(name, int(alpha)) for name, results in peer("ceg").items() for alpha in results]
+    assert sorted(runs) == sorted(RUNS)
 
 
 @every_run
 def test_clustering_gives_its_stages_and_the_score_of_each_variable(
-    shared: Path, name: str, alpha: int
+    name: str, alpha: int
 ) -> None:
-    theirs = r.read(shared, name, f"cegR_oahc_alpha{alpha}")
+    theirs = peer("ceg")[name][str(alpha)]
     for variable, score in theirs["score_by_variable"].items():
         rows = [each for each in theirs["situations"] if each["variable"] == variable]
         ids = np.arange(len(rows))
@@ -73,10 +72,10 @@ def test_clustering_gives_its_stages_and_the_score_of_each_variable(
 
 @every_run
 def test_learning_from_the_file_gives_its_stages_and_score(
-    database: Database, shared: Path, name: str, alpha: int
+    database: Database, name: str, alpha: int
 ) -> None:
-    theirs = r.read(shared, name, f"cegR_oahc_alpha{alpha}")
-    learnt = r.full_tree(database, shared, name).learn_stages(alpha=alpha)
+    theirs = peer("ceg")[name][str(alpha)]
+    learnt = r.full_tree(database, name).learn_stages(alpha=alpha)
     ours, expected = r.our_stages(learnt), r.their_stages(theirs)
     assert ours.keys() == expected.keys()
     score, seen = theirs["log_marginal_likelihood"], r.observed(theirs)
@@ -93,10 +92,10 @@ def test_learning_from_the_file_gives_its_stages_and_score(
 
 @every_run
 def test_its_staging_given_by_hand_has_its_score(
-    database: Database, shared: Path, name: str, alpha: int
+    database: Database, name: str, alpha: int
 ) -> None:
-    theirs = r.read(shared, name, f"cegR_oahc_alpha{alpha}")
+    theirs = peer("ceg")[name][str(alpha)]
     groups = [sorted(block) for block in r.partition(r.their_stages(theirs))]
-    given = r.full_tree(database, shared, name).set_stages(groups, alpha=alpha)
+    given = r.full_tree(database, name).set_stages(groups, alpha=alpha)
     score = theirs["log_marginal_likelihood"]
     assert given.log_marginal_likelihood == pytest.approx(score, abs=1e-7)

@@ -1,8 +1,7 @@
 """What two other programs compute on public data: cegpy, and the code of the paper.
 
-Read from ``../shared/reference/python``, skipped where that is absent. A vertex is
-identified by its path, the labels from the root; names of stages and positions mean
-nothing across programs, so partitions are compared.
+A vertex is identified by its path, the labels from the root; names of stages and positions
+mean nothing across programs, so partitions are compared.
 
 Both peers allow a stage across variables with the same labels (``hyperstages="labels"``).
 Where they and the product differ, and why:
@@ -16,14 +15,13 @@ Where they and the product differ, and why:
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from datasets import peer, survey_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from pathlib import Path
 
     import pandas as pd
 
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
 DATA = ["chds", "medical", "falls", "falls_cegpy", "artificial_chds", "falls_dynamic_5"]
 
 every_file = pytest.mark.parametrize("name", DATA)
-both_peers = pytest.mark.parametrize("peer", ["cegpy", "shenvi"])
+both_peers = pytest.mark.parametrize("program", ["cegpy", "shenvi"])
 
 
 class Compared(NamedTuple):
@@ -61,16 +59,15 @@ class Compared(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def compare(database: Database, shared: Path) -> Callable[..., Compared]:
+def compare(database: Database) -> Callable[..., Compared]:
     """Give a function that makes each comparison once."""
 
-    def compared(name: str, peer: str, hyperstages: str = "labels") -> Compared:
-        file = shared / "reference" / "python" / f"{name}.{peer}.json"
-        theirs = json.loads(file.read_text(encoding="utf-8"))
+    def compared(name: str, program: str, hyperstages: str = "labels") -> Compared:
+        theirs = peer(program)[name]
         ours = f"{name} {theirs['alpha']:g} {hyperstages}"
         if ours not in database.cegs:
             if name not in database.trees:
-                database.ingest(shared / "data" / f"{name}.csv").event_tree(name)
+                database.ingest(survey_file(name)).event_tree(name)
             database.trees[name].learn_stages(
                 ours, alpha=theirs["alpha"], hyperstages=hyperstages
             ).to_ceg(ours)
@@ -93,9 +90,9 @@ def partition(rows: pd.DataFrame, by: str) -> set[frozenset[Word]]:
 @every_file
 @both_peers
 def test_the_tree_has_the_same_edges_with_the_same_counts(
-    compare: Callable[..., Compared], name: str, peer: str
+    compare: Callable[..., Compared], name: str, program: str
 ) -> None:
-    found = compare(name, peer)
+    found = compare(name, program)
     words, theirs = found.words, found.theirs
     assert len(words) == theirs["vertices"]
     assert len(found.tree.situations) == theirs["situations"]
@@ -106,10 +103,10 @@ def test_the_tree_has_the_same_edges_with_the_same_counts(
 @every_file
 @both_peers
 def test_each_situation_has_the_same_prior(
-    compare: Callable[..., Compared], database: Database, name: str, peer: str
+    compare: Callable[..., Compared], database: Database, name: str, program: str
 ) -> None:
     """Ours shows in the staging whose every stage is one situation."""
-    found = compare(name, peer)
+    found = compare(name, program)
     words, theirs = found.words, found.theirs
     alone = found.tree.set_stages(
         [[words[vertex_id]] for vertex_id in found.tree.florets["vertex_id"]],
@@ -134,9 +131,9 @@ def test_each_situation_has_the_same_prior(
 @every_file
 @both_peers
 def test_hyperstages_stages_and_score_are_the_same(
-    compare: Callable[..., Compared], database: Database, name: str, peer: str
+    compare: Callable[..., Compared], database: Database, name: str, program: str
 ) -> None:
-    found = compare(name, peer)
+    found = compare(name, program)
     theirs = found.theirs
     rows = database.sql(
         "select s.hyperstage_id, p.stage, p.labels from cegdb.situation_positions as p "
@@ -146,7 +143,7 @@ def test_hyperstages_stages_and_score_are_the_same(
     )
     assert partition(rows, "hyperstage_id") == blocks(theirs["hyperstage_default"])
     stages, expected = partition(rows, "stage"), blocks(theirs["stages"])
-    if peer == "shenvi":
+    if program == "shenvi":
         florets = theirs["default_prior"]
         single = {tuple(floret["path"]) for floret in florets if len(floret["labels"]) == 1}
         stages = {block - single for block in stages} - {frozenset()}
@@ -161,9 +158,9 @@ def test_hyperstages_stages_and_score_are_the_same(
 @every_file
 @both_peers
 def test_positions_and_ceg_are_the_same(
-    compare: Callable[..., Compared], name: str, peer: str
+    compare: Callable[..., Compared], name: str, program: str
 ) -> None:
-    found = compare(name, peer)
+    found = compare(name, program)
     theirs, position = found.theirs, found.positions
     positions = partition(found.ceg.situation_positions, "position")
     assert positions == blocks(theirs["positions"])
@@ -178,7 +175,7 @@ def test_positions_and_ceg_are_the_same(
     assert {key: edge.target for key, edge in edges.items()} == {
         (end(edge["src"]), edge["label"]): end(edge["dst"]) for edge in theirs["ceg_edges"]
     }
-    if peer == "cegpy":
+    if program == "cegpy":
         for edge in theirs["ceg_edges"]:
             ours = edges[end(edge["src"]), edge["label"]]
             assert ours.n == edge["count"]

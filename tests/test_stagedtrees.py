@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import r_reference as r
+from datasets import peer
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from cegdb.api import Database
 
 ALGORITHMS: dict[str, dict[str, Any]] = {
@@ -31,10 +30,10 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("name", r.NAMES)
 def test_learning_from_the_file_gives_its_staging(
-    database: Database, shared: Path, name: str, algorithm: str
+    database: Database, name: str, algorithm: str
 ) -> None:
-    theirs = r.read(shared, name, algorithm)
-    learnt = r.full_tree(database, shared, name).learn_stages(**ALGORITHMS[algorithm])
+    theirs = peer("stagedtrees")[name][algorithm]
+    learnt = r.full_tree(database, name).learn_stages(**ALGORITHMS[algorithm])
     ours, expected = r.our_stages(learnt), r.their_stages(theirs)
     assert r.partition(ours) == r.partition(expected)
     stages = learnt.stages.set_index("stage_id")["kind"]

@@ -32,11 +32,11 @@ def shown(notebook: Any) -> list[tuple[str, object]]:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_the_tutorial_gives_what_it_shows(shared: Path, tmp_path: Path) -> None:
+def test_the_tutorial_gives_what_it_shows(tmp_path: Path) -> None:
     from tutorial.execute import NOTEBOOK, executed
 
     stored = nbformat.read(NOTEBOOK, as_version=4)
-    again = executed(shared / "data" / "falls_cegpy.csv", tmp_path)
+    again = executed(tmp_path)
     assert shown(again) == shown(stored)
     assert sum("<svg>" in str(texts) for _, texts in shown(stored)) == 5
     assert (tmp_path / "falls.html").stat().st_size < 3_000_000

@@ -219,7 +219,7 @@ def test_scores_and_probabilities_use_effective_counts(
 
 
 def test_kish_size_of_1_1_2_is_8_thirds(db: Database) -> None:
-    """SPEC W1.5: the likelihood counts 8/3 respondents."""
+    """``docs/theory.md``, W1.5: the likelihood counts 8/3 respondents."""
     query = "select * from (values ('a', 1), ('b', 1), ('a', 2)) as t(x, w)"
     tree = db.ingest(query, weight="w").event_tree()
     staged = tree.set_stages({}, alpha=2)

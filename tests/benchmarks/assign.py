@@ -1,4 +1,4 @@
-"""Time rows that a CEG answers: ``python tests/benchmarks/assign.py [FALLS.csv]``.
+"""Time rows that a CEG answers: ``python tests/benchmarks/assign.py``.
 
 1,000,000 rows of the falls data, drawn again with a fifth of the answers blanked, are
 assigned and completed, from a Parquet file to Parquet files; then 200,000 distinct partly
@@ -20,12 +20,14 @@ import pandas as pd
 
 import cegdb
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from datasets import survey_file
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cegdb.api import ChainEventGraph
 
-FALLS = Path(__file__).resolve().parents[3] / "shared" / "data" / "falls_cegpy.csv"
 N_ROWS = 1_000_000
 N_DISTINCT = 200_000
 SEED = 1
@@ -56,8 +58,9 @@ def answered(ceg: ChainEventGraph, source: Path, folder: Path) -> None:
     timed("scored", lambda: ceg.score(source))
 
 
-def falls(folder: Path, file: Path) -> None:
+def falls(folder: Path) -> None:
     """Draw the falls data again, blank some answers, and answer the rows."""
+    file = survey_file("falls_cegpy")
     rng = np.random.default_rng(SEED)
     frame = pd.read_csv(file, dtype=str)
     drawn = frame.iloc[rng.integers(0, len(frame), N_ROWS)].reset_index(drop=True)
@@ -88,5 +91,5 @@ def many(folder: Path) -> None:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as name:
-        falls(Path(name), Path(sys.argv[1]) if len(sys.argv) > 1 else FALLS)
+        falls(Path(name))
         many(Path(name))

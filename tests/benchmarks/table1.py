@@ -1,19 +1,18 @@
 """Make table 1 of Shenvi & Smith (2020) again: sizes of CEGs, and both stopping rules.
 
-Run by hand: ``python tests/benchmarks/table1.py [FOLDER]``, the folder of the data files
-(``../shared/data`` if left out). It reads each file with the paper's settings (an empty cell
-is structurally not applicable; a hyperstage is a label set and a shortest distance to a
-leaf; the prior's mass is the largest number of levels of a variable), builds the CEG with
-single-edge situations apart and together, and prints two Markdown tables: the sizes beside
-the published and the expected ones, and the times of both stopping rules. It ends with 1
-if a size is not the expected one.
+Run by hand: ``python tests/benchmarks/table1.py``. It reads each file with the paper's
+settings (an empty cell is structurally not applicable; a hyperstage is a label set and a
+shortest distance to a leaf; the prior's mass is the largest number of levels of a variable),
+builds the CEG with single-edge situations apart and together, and prints two Markdown
+tables: the sizes beside the published and the expected ones, and the times of both stopping
+rules. It ends with 1 if a size is not the expected one.
 """
 
 from __future__ import annotations
 
-import argparse
 import platform
 import statistics
+import sys
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +21,9 @@ import duckdb
 
 import cegdb
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from datasets import survey_file
+
 RUNS = 5
 RULES = ("apart", "together")
 
@@ -29,8 +31,8 @@ RULES = ("apart", "together")
 class Row(NamedTuple):
     """A row of the table: what was published, and what exact arithmetic gives.
 
-    The right-hand columns are those of ``../shared/reference/README.md``, "Table 1 of the
-    paper", which were computed by another program.
+    The last two are those of ``tests/data/README.md``, "Table 1 of the paper", which were
+    computed by another program.
     """
 
     n_situations: int
@@ -101,17 +103,10 @@ def measure(db: cegdb.Database, file: Path, published: int) -> Found:
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    beside = Path(__file__).resolve().parents[3] / "shared" / "data"
-    parser.add_argument("folder", nargs="?", type=Path, default=beside)
-    folder = parser.parse_args().folder
-    missing = [name for name in TABLE if not (folder / f"{name}.csv").is_file()]
-    if missing:
-        parser.error(f"no {', '.join(f'{name}.csv' for name in missing)} in {folder}")
     found = {}
     for name, expected in TABLE.items():
         with cegdb.open() as db:
-            found[name] = measure(db, folder / f"{name}.csv", expected.published)
+            found[name] = measure(db, survey_file(name), expected.published)
 
     print("| data | S | single-edge | height | published V | V apart / together | expected |")
     print(f"| --- |{' ---: |' * 6}")

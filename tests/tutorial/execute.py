@@ -1,8 +1,7 @@
-"""Execute the tutorial: ``python tests/tutorial/execute.py falls_cegpy.csv`` writes it anew."""
+"""Execute the tutorial: ``python tests/tutorial/execute.py`` writes it anew."""
 
 from __future__ import annotations
 
-import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -11,13 +10,17 @@ from typing import Any
 import nbformat
 from nbclient import NotebookClient
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from datasets import opened, survey_file
+
 NOTEBOOK = Path(__file__).with_name("falls.ipynb")
 
 
-def executed(data: Path, folder: Path) -> Any:
+def executed(folder: Path) -> Any:
     """Return the notebook with the outputs of a fresh kernel, run in a folder."""
     notebook = nbformat.read(NOTEBOOK, as_version=4)
-    shutil.copyfile(data, folder / "falls.csv")
+    with opened(survey_file("falls_cegpy")) as file:
+        (folder / "falls.csv").write_text(file.read(), encoding="utf-8", newline="")
     client = NotebookClient(
         notebook,
         timeout=120,
@@ -34,4 +37,4 @@ def executed(data: Path, folder: Path) -> Any:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as where:
-        nbformat.write(executed(Path(sys.argv[1]), Path(where)), NOTEBOOK)
+        nbformat.write(executed(Path(where)), NOTEBOOK)
