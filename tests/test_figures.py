@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 
 import pytest
+from latex import compiled
 from test_graphs import HOSTILE, MARKUP, QUOTES, fan, tree
 
 from cegdb.graphs import ceg_graph
@@ -155,23 +154,21 @@ def test_tikz_styles_have_names_and_the_graph_uses_them():
     assert "\n\\RequireTUTeX" in to_tikz(fan(["שלום"]))
 
 
-def compiled(text, program, folder):
-    if shutil.which(program) is None:
-        pytest.skip(f"{program} is not installed")
-    (folder / "graph.tex").write_text(text, encoding="utf-8")
-    command = [program, "-interaction=nonstopmode", "-halt-on-error", "graph.tex"]
-    return subprocess.run(  # noqa: S603
-        command, cwd=folder, capture_output=True, text=True, errors="replace", check=False
-    )
+PICTURE = ("standalone.cls", "tikz.sty", "iftex.sty", "textcomp.sty", "lmodern.sty")
 
 
 def test_tikz_compiles_with_pdflatex(tmp_path):
-    done = compiled(to_tikz(fan([*MARKUP, *QUOTES[:2], "é", "--"])), "pdflatex", tmp_path)
+    source = tmp_path / "graph.tex"
+    text = to_tikz(fan([*MARKUP, *QUOTES[:2], "é", "--"]))
+    source.write_text(text, encoding="utf-8")
+    done = compiled(source, "pdflatex", *PICTURE)
     assert done.returncode == 0, done.stdout[-2000:]
 
 
 def test_tikz_of_hostile_labels_compiles_with_lualatex(tmp_path):
-    done = compiled(to_tikz(fan(HOSTILE)), "lualatex", tmp_path)
+    source = tmp_path / "graph.tex"
+    source.write_text(to_tikz(fan(HOSTILE)), encoding="utf-8")
+    done = compiled(source, "lualatex", *PICTURE)
     assert done.returncode == 0, done.stdout[-2000:]
     assert "Missing character" not in (tmp_path / "graph.log").read_text(errors="replace")
 
