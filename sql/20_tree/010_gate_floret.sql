@@ -14,7 +14,8 @@
 --          blank VARCHAR, auto, structural or missing
 --          policy VARCHAR, prefix, complete or category
 --          gate_min_rows INTEGER, rows a history needs before its blanks say anything
--- source:  SPEC 1; DESIGN 2
+-- source:  docs/architecture.md, section Cells;
+--          docs/theory.md, section 1 (Event trees from data)
 with cell as (
     select
         code // ($divisor * $radix) as prefix,

@@ -9,7 +9,8 @@
 --          n_values INTEGER, digits 1 .. n_values are values
 --          blank_code INTEGER, the digit of a blank cell
 --          place INTEGER, of the variable in the order, from 1
--- source:  SPEC 1
+-- source:  docs/architecture.md, section Cells;
+--          docs/theory.md, section 1 (Event trees from data)
 select
     (p.code // $divisor) % $radix = $blank_code as is_blank,
     g.missing_structural

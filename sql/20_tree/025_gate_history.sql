@@ -9,7 +9,8 @@
 --          n_values INTEGER, digits 1 .. n_values are values
 --          blank_code INTEGER, the digit of a blank cell
 --          most INTEGER, how many histories to return
--- source:  SPEC 1; DESIGN 2
+-- source:  docs/architecture.md, section Cells;
+--          docs/theory.md, section 1 (Event trees from data)
 with cell as (
     select
         g.prefix,

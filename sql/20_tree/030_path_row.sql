@@ -13,7 +13,7 @@
 --          structural_code INTEGER, the digit of a cell that does not apply
 --          missing_code INTEGER, the digit a blank has as a category
 --          policy VARCHAR, prefix, complete or category
--- source:  SPEC 1
+-- source:  docs/theory.md, section 1 (Event trees from data)
 with cell as (
     select
         p.row_id,

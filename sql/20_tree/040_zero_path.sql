@@ -10,7 +10,8 @@
 --          previous_radix INTEGER, of the variable before it; 1 if the code starts here
 --          n_values INTEGER, digits 1 .. n_values are values
 --          is_full BOOLEAN, expand vertices without rows too
--- source:  SPEC 1 (sampling zeros)
+-- source:  docs/theory.md, section 1 (Event trees from data);
+--          docs/theory.md, section 14 (Structural and sampling zeros)
 with floret as (
     select code // ($divisor * $radix) as prefix
     from temp.path_row

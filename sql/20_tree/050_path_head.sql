@@ -5,7 +5,7 @@
 -- reads:   path_row
 -- writes:  path_head(chunk, head_id, code)
 -- params:  chunk INTEGER, which group of variables the codes span, from 0
--- source:  DESIGN 8
+-- source:  docs/architecture.md, section Scale
 select
     $chunk as chunk,
     row_number() over (order by code) as head_id,

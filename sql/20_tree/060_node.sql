@@ -7,7 +7,7 @@
 -- writes:  node(level, code, below, first, n, weight, weight_sq, n_stopped, height,
 --          is_situation, is_gate)
 -- params:  level INTEGER, number of variables
--- source:  SPEC 1, step 2
+-- source:  docs/theory.md, section 1 (Event trees from data), step 2
 select
     cast($level as integer) as level,
     code,

@@ -11,7 +11,7 @@
 --          below INTEGER, the level of their children
 --          radix INTEGER, number of digits of the next variable
 --          structural_code INTEGER, its digit for a cell that does not apply, the last
--- source:  SPEC 1, steps 3 and 4
+-- source:  docs/theory.md, section 1 (Event trees from data), steps 3 and 4
 with child as (
     select
         code // $radix as code,

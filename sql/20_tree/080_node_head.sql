@@ -8,7 +8,7 @@
 -- params:  level INTEGER, variables on the path to the nodes made
 --          below INTEGER, the level that holds them by dense id
 --          chunk INTEGER, the group of variables
--- source:  DESIGN 8
+-- source:  docs/architecture.md, section Scale
 select
     $level as level,
     h.code,

@@ -5,7 +5,7 @@
 -- writes:  placed(level, below, first, depth, parent_place, level_id, n, weight, weight_sq,
 --          n_stopped, height, is_situation, is_gate)
 -- params:  none
--- source:  SPEC 1, step 4
+-- source:  docs/theory.md, section 1 (Event trees from data), step 4
 select
     level,
     below,

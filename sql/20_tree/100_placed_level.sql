@@ -9,7 +9,7 @@
 -- params:  level INTEGER, variables on the path to the nodes placed
 --          radix INTEGER, number of digits of the last variable
 --          first_level_id INTEGER, level_id of its first level
--- source:  SPEC 1, step 4
+-- source:  docs/theory.md, section 1 (Event trees from data), step 4
 select
     c.level,
     c.below,

@@ -6,7 +6,8 @@
 -- writes:  ranked(vertex_id, parent_id, depth, level, level_id, n, weight, weight_sq,
 --          n_stopped, height, is_situation)
 -- params:  none
--- source:  DESIGN 4 (ids)
+-- source:  docs/theory.md, section 1 (Event trees from data), step 6;
+--          docs/architecture.md, section Ids
 select
     p.rowid - r.first_place as vertex_id,
     p.parent_place - r.first_place as parent_id,

@@ -5,7 +5,8 @@
 -- reads:   placed
 -- writes:  ranked_place(place)
 -- params:  none
--- source:  DESIGN 4 (ids)
+-- source:  docs/theory.md, section 1 (Event trees from data), step 6;
+--          docs/architecture.md, section Ids
 select rowid as place
 from temp.placed
 where not is_gate

@@ -5,7 +5,8 @@
 -- writes:  ranked_vertex(vertex_id, parent_id, depth, level, level_id, n, weight, weight_sq,
 --          n_stopped, height, is_situation)
 -- params:  none
--- source:  DESIGN 4 (ids)
+-- source:  docs/theory.md, section 1 (Event trees from data), step 6;
+--          docs/architecture.md, section Ids
 with ranking as (
     select
         r.place,

@@ -6,7 +6,7 @@
 -- params:  tree_id INTEGER, the tree
 --          variable_ids INTEGER[], its variables from the root
 --          ranked VARCHAR, temp.ranked, or temp.ranked_vertex where florets vanish
--- source:  SPEC 1, steps 5 and 6
+-- source:  docs/theory.md, section 1 (Event trees from data), steps 5 and 6
 select
     $tree_id as tree_id,
     vertex_id,

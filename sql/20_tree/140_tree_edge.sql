@@ -5,7 +5,7 @@
 -- writes:  edge(tree_id, parent_id, child_id, level_id, n, weight)
 -- params:  tree_id INTEGER, the tree
 --          ranked VARCHAR, temp.ranked, or temp.ranked_vertex where florets vanish
--- source:  SPEC 1
+-- source:  docs/theory.md, section 1 (Event trees from data)
 select
     $tree_id as tree_id,
     parent_id,

@@ -6,7 +6,7 @@
 -- writes:  vertex_weight(tree_id, vertex_id, weight_sq)
 -- params:  tree_id INTEGER, the tree
 --          ranked VARCHAR, temp.ranked, or temp.ranked_vertex where florets vanish
--- source:  SPEC 1 (weights)
+-- source:  Kish (1965), Survey Sampling; docs/theory.md, section 1 (Event trees from data)
 select
     $tree_id as tree_id,
     vertex_id,

@@ -4,7 +4,7 @@
 -- reads:   vertex
 -- writes:  tree_size(n, n_vertices, n_situations, n_leaves, height, n_stopped, n_zero)
 -- params:  tree_id INTEGER, the tree
--- source:  DESIGN 4
+-- source:  serves the summary of an event tree
 select
     max(n) as n,
     count(*) as n_vertices,

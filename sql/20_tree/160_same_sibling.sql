@@ -5,7 +5,7 @@
 -- reads:   edge, level
 -- writes:  same_sibling(parent_id, labels)
 -- params:  tree_id INTEGER, the tree
--- source:  SPEC 5 (admissible iff injective on every floret)
+-- source:  docs/theory.md, section 5 (Equivalent labels)
 select
     e.parent_id,
     list_sort(list(l.label)) as labels

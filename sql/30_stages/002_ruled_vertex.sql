@@ -5,7 +5,7 @@
 -- reads:   given_rule, edge, level
 -- writes:  ruled_vertex(rule_id, depth, vertex_id)
 -- params:  tree_id INTEGER, the tree
--- source:  SPEC 5
+-- source:  docs/theory.md, section 5 (Equivalent labels)
 with recursive walk as (
     select
         g.rule_id,

@@ -6,7 +6,7 @@
 -- writes:  rule_edge(rule_id, vertex_id, child_id, level_id, label)
 -- params:  tree_id INTEGER, the tree
 --          survey_id INTEGER, its survey
--- source:  SPEC 5
+-- source:  docs/theory.md, section 5 (Equivalent labels)
 with ruled_level as (
     select
         g.rule_id,

@@ -6,7 +6,7 @@
 -- reads:   rule_edge, level, variable, labels
 -- writes:  given_label(child_id, label_id, label)
 -- params:  survey_id INTEGER, the survey
--- source:  SPEC 5; DESIGN 4 (label_id)
+-- source:  docs/theory.md, section 5 (Equivalent labels); docs/architecture.md, section Ids
 with own as (
     select
         l.label,

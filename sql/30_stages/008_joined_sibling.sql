@@ -5,7 +5,7 @@
 -- reads:   edge, level, rule_edge, given_label
 -- writes:  joined_sibling(vertex_id, raw_labels, label)
 -- params:  tree_id INTEGER, the tree
--- source:  SPEC 5 (admissible iff injective on every floret)
+-- source:  docs/theory.md, section 5 (Equivalent labels)
 select
     e.parent_id as vertex_id,
     list_sort(list(l.label)) as raw_labels,

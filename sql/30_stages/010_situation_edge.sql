@@ -6,7 +6,8 @@
 -- reads:   edge, level, given_label
 -- writes:  situation_edge(vertex_id, child_id, variable_id, label_id, label, n, weight)
 -- params:  tree_id INTEGER, the tree
--- source:  SPEC 0, 5
+-- source:  docs/theory.md, section 0 (Notation and definitions);
+--          docs/theory.md, section 5 (Equivalent labels)
 select
     e.parent_id as vertex_id,
     e.child_id,

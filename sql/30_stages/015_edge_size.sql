@@ -11,7 +11,7 @@
 --          factor DOUBLE, respondents per unit of weight; null: by situation
 --          variable_ids INTEGER[], variables with a design effect
 --          effects DOUBLE[], these effects; 1 for others
--- source:  SPEC 1 (weights)
+-- source:  Kish (1965), Survey Sampling; docs/theory.md, section 1 (Event trees from data)
 with weighed as (
     select
         e.child_id,

@@ -4,7 +4,7 @@
 -- reads:   situation_edge
 -- writes:  floret(vertex_id, variable_id, labels, n_edges, n)
 -- params:  none
--- source:  SPEC 0
+-- source:  docs/theory.md, section 0 (Notation and definitions)
 select
     vertex_id,
     min(variable_id) as variable_id,

@@ -5,7 +5,7 @@
 -- reads:   edge
 -- writes:  floret_mass(vertex_id, n_edges, n_shares)
 -- params:  tree_id INTEGER, the tree
--- source:  SPEC 6 (mass conservation); Freeman & Smith (2011)
+-- source:  Freeman & Smith (2011); docs/theory.md, section 6 (Scores and clustering)
 with recursive floret as (
     select
         parent_id as vertex_id,

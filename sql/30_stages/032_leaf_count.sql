@@ -5,7 +5,7 @@
 -- reads:   vertex, edge
 -- writes:  leaf_count(vertex_id, n_leaves)
 -- params:  tree_id INTEGER, the tree
--- source:  SPEC 6 (priors)
+-- source:  docs/theory.md, section 6 (Scores and clustering)
 with recursive above as (
     select
         v.vertex_id as leaf_id,

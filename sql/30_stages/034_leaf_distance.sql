@@ -5,7 +5,8 @@
 -- reads:   vertex, edge
 -- writes:  leaf_distance(vertex_id, distance)
 -- params:  tree_id INTEGER, the tree
--- source:  Shenvi & Smith (2020), sections 3 and 5 (their published code)
+-- source:  Shenvi & Smith (2020), sections 3 and 5, and its published code;
+--          docs/theory.md, section 13 (Errata of Shenvi and Smith (2020))
 with recursive above as (
     select
         v.vertex_id,

@@ -4,7 +4,8 @@
 -- reads:   given_entry, situation_edge
 -- writes:  prior_entry(staging_id, child_id, vertex_id, label, prior)
 -- params:  staging_id INTEGER, the staging
--- source:  DESIGN 6
+-- source:  docs/theory.md, section 6 (Scores and clustering);
+--          serves priors given by the user (prior=)
 select
     $staging_id as staging_id,
     e.child_id,

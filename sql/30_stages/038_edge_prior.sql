@@ -9,7 +9,7 @@
 --          staging_id INTEGER, the staging
 --          alpha DOUBLE, prior mass of the root
 --          rule VARCHAR, 'mass', 'floret' or 'path'
--- source:  SPEC 6; Freeman & Smith (2011)
+-- source:  Freeman & Smith (2011); docs/theory.md, section 6 (Scores and clustering)
 select
     e.child_id,
     coalesce(

@@ -4,7 +4,7 @@
 -- reads:   situation_edge, floret, situation_path
 -- writes:  situation_path(vertex_id, depth, labels)
 -- params:  depth INTEGER, edges from the root, >= 1
--- source:  DESIGN 6
+-- source:  serves stages, priors and hyperstages that a user gives by path
 select
     e.child_id as vertex_id,
     $depth as depth,

@@ -4,7 +4,7 @@
 -- reads:   given_path, given_mask, situation_path
 -- writes:  named_situation(path_id, name, vertex_id)
 -- params:  none
--- source:  DESIGN 6
+-- source:  serves stages, priors and hyperstages that a user gives by path
 select
     g.path_id,
     g.name,

@@ -5,7 +5,7 @@
 -- reads:   template_row, situation_path, floret, variable
 -- writes:  template_situation(row_id, vertex_id, labels, variable)
 -- params:  none
--- source:  DESIGN 6
+-- source:  serves templates (files in which an expert fills in the stages)
 with found as (
     select
         r.row_id,

@@ -5,7 +5,7 @@
 -- writes:  path_words(part, place, label)
 -- params:  tree_id INTEGER, the tree
 --          vertex_id BIGINT, the vertex
--- source:  none
+-- source:  serves error messages about trees and stagings
 with recursive up as (
     select
         e.parent_id,

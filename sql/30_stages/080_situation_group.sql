@@ -7,7 +7,7 @@
 -- writes:  situation_group(vertex_id, hyperstage_id)
 -- params:  tree_id INTEGER, the tree
 --          rule VARCHAR, 'variable', 'labels', 'height' or 'paper'
--- source:  SPEC 1 (hyperstage)
+-- source:  docs/theory.md, section 1 (Event trees from data)
 with keyed as (
     select
         f.vertex_id,

@@ -7,7 +7,8 @@
 -- reads:   situation_edge, floret, situation_group, given_stage, stage_rule
 -- writes:  rule_stage(vertex_id, name)
 -- params:  asked INTEGER[], the variables that any depends on
--- source:  SPEC 1 (stage)
+-- source:  docs/theory.md, section 0 (Notation and definitions);
+--          serves stages given as rules (depends=)
 with recursive walk as (
     select
         f.vertex_id,

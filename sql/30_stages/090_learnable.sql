@@ -7,7 +7,7 @@
 -- writes:  learnable(vertex_id, hyperstage_id, stage_id)
 -- params:  is_joined BOOLEAN, start from one stage a hyperstage
 --          takes_all BOOLEAN, also situations that no row reached
--- source:  DESIGN 5
+-- source:  docs/theory.md, section 6 (Scores and clustering)
 with named as (
     select
         f.vertex_id,

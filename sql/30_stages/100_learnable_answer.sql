@@ -5,7 +5,7 @@
 -- reads:   learnable, situation_edge, edge_prior, edge_size
 -- writes:  learnable_answer(hyperstage_id, vertex_id, label_id, stage_id, prior, n, size)
 -- params:  none
--- source:  SPEC 6
+-- source:  docs/theory.md, section 6 (Scores and clustering)
 select
     s.hyperstage_id,
     s.vertex_id,

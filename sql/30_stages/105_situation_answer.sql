@@ -4,7 +4,8 @@
 -- reads:   situation_edge
 -- writes:  situation_answer(vertex_id, variable_id, label_id)
 -- params:  none
--- source:  SPEC 9.2 (context-specific independence)
+-- source:  docs/theory.md, section 9.2 (Conditional independence);
+--          serves the learning method csbhc
 with recursive above as (
     select
         e.child_id as vertex_id,

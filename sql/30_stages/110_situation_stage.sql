@@ -8,7 +8,7 @@
 -- writes:  situation_stage(vertex_id, hyperstage_id, stage_id, kind)
 -- params:  is_learnt BOOLEAN, whether the stages were learnt
 --          is_apart BOOLEAN, whether each single-edge floret is its own stage
--- source:  DESIGN 5
+-- source:  docs/theory.md, section 6 (Scores and clustering)
 with sorted as (
     select
         f.vertex_id,

@@ -5,7 +5,7 @@
 -- reads:   given_name, situation_stage
 -- writes:  stage_name(stage_id, name)
 -- params:  none
--- source:  DESIGN 4
+-- source:  serves names of stages given by the user
 with claimed as (
     select
         s.stage_id,

@@ -4,7 +4,7 @@
 -- reads:   given_label
 -- writes:  relabelled_edge(staging_id, child_id, label_id, label)
 -- params:  staging_id INTEGER, the staging
--- source:  SPEC 5
+-- source:  docs/theory.md, section 5 (Equivalent labels); docs/architecture.md, section Tables
 select
     $staging_id as staging_id,
     child_id,

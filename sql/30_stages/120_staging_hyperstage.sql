@@ -5,7 +5,8 @@
 -- writes:  hyperstage(staging_id, hyperstage_id, variable_id, labels, n_situations)
 -- params:  staging_id INTEGER, the staging
 --          survey_id INTEGER, whose labels are shown
--- source:  DESIGN 4
+-- source:  docs/theory.md, section 1 (Event trees from data);
+--          docs/architecture.md, section Tables
 with grouped as (
     select
         g.hyperstage_id,

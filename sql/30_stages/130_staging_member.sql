@@ -4,7 +4,8 @@
 -- reads:   situation_stage
 -- writes:  stage_member(staging_id, vertex_id, stage_id)
 -- params:  staging_id INTEGER, the staging
--- source:  DESIGN 4
+-- source:  docs/theory.md, section 0 (Notation and definitions);
+--          docs/architecture.md, section Tables
 select
     $staging_id as staging_id,
     vertex_id,

@@ -8,7 +8,8 @@
 -- params:  staging_id INTEGER, the staging
 --          tree_id INTEGER, its tree
 --          palette VARCHAR[], colours as #rrggbb
--- source:  DESIGN 4
+-- source:  docs/theory.md, section 0 (Notation and definitions);
+--          docs/architecture.md, section Ids
 with grouped as (
     select
         s.stage_id,

@@ -7,7 +7,7 @@
 -- reads:   situation_stage, edge_prior, situation_edge, edge_size
 -- writes:  stage_answer(stage_id, label_id, prior, n, weight, size)
 -- params:  none
--- source:  SPEC 6
+-- source:  docs/theory.md, section 6 (Scores and clustering)
 with shared as (
     select
         s.stage_id,

@@ -5,7 +5,8 @@
 -- writes:  stage_estimate(place, stage_id, label_id, prior, n, weight, size, share, probability,
 --          total, n_labels)
 -- params:  none
--- source:  SPEC 6; DESIGN 4 (share: weighted n / total)
+-- source:  docs/theory.md, section 6 (Scores and clustering);
+--          docs/architecture.md, section Tables
 with total as (
     select
         stage_id,

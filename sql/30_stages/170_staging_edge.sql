@@ -5,7 +5,8 @@
 -- writes:  stage_edge(staging_id, stage_id, label_id, prior, n, weight, share, probability,
 --          low, high)
 -- params:  staging_id INTEGER, the staging
--- source:  DESIGN 4
+-- source:  docs/theory.md, section 6 (Scores and clustering);
+--          docs/theory.md, section 17 (Uncertainty of answers)
 select
     $staging_id as staging_id,
     e.stage_id,

@@ -4,7 +4,7 @@
 -- reads:   learnt_merge
 -- writes:  ahc_merge(staging_id, step, kept_id, absorbed_id, log_bayes_factor)
 -- params:  staging_id INTEGER, the staging
--- source:  SPEC 6
+-- source:  docs/theory.md, section 6 (Scores and clustering)
 select
     $staging_id as staging_id,
     step,

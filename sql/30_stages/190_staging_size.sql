@@ -4,7 +4,7 @@
 -- reads:   stage
 -- writes:  staging_size(kind, n_stages, n_situations)
 -- params:  staging_id INTEGER, the staging
--- source:  DESIGN 5
+-- source:  serves the summary of a staging
 select
     kind,
     count(*) as n_stages,

@@ -4,7 +4,7 @@
 -- reads:   hyperstage, variable
 -- writes:  hyperstage_size(variable, labels, n_situations)
 -- params:  staging_id INTEGER, the staging
--- source:  DESIGN 5
+-- source:  serves the summary of a staging
 select
     v.name as variable,
     h.labels,

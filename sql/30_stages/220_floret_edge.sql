@@ -6,7 +6,7 @@
 --          stage_member
 -- writes:  floret_edge(is_frozen, hyperstage_id, vertex_id, label_id, child_id, prior, stage_id)
 -- params:  staging_id INTEGER, the staging, whose stages are told
--- source:  none
+-- source:  serves the bootstrap of stagings, which learns the stages again
 with several as (
     select
         s.hyperstage_id,

@@ -7,7 +7,7 @@
 -- params:  staging VARCHAR, its name
 --          method VARCHAR, what the intervals are
 --          level DOUBLE, of the intervals
--- source:  none
+-- source:  docs/theory.md, section 17 (Uncertainty of answers); serves the table of intervals
 select
     i.place,
     s.staging,

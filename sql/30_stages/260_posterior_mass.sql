@@ -4,7 +4,8 @@
 -- reads:   stage_estimate, labels
 -- writes:  posterior_mass(stage_id, label, mass)
 -- params:  survey_id INTEGER, whose labels they are
--- source:  SPEC 6
+-- source:  docs/theory.md, section 6 (Scores and clustering);
+--          docs/theory.md, section 17 (Uncertainty of answers)
 select
     e.stage_id,
     l.label,

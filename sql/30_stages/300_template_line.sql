@@ -6,7 +6,7 @@
 -- writes:  template_line(vertex_id, variable, path, labels, counts, n, stage)
 -- params:  tree_id INTEGER, the tree
 --          staging_id INTEGER, the staging; null for none
--- source:  none
+-- source:  serves templates (files in which an expert fills in the stages)
 with listed as (
     select
         vertex_id,

@@ -4,7 +4,8 @@
 -- reads:   stage, hyperstage
 -- writes:  stage_handle(stage_id, shown, name, hyperstage_id, labels)
 -- params:  staging_id INTEGER, the staging
--- source:  DESIGN 4 (shown names)
+-- source:  serves joining, splitting and renaming stages by hand;
+--          docs/architecture.md, section Ids
 select
     s.stage_id,
     'u' || (row_number() over (order by s.stage_id) - 1) as shown,

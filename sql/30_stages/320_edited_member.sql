@@ -5,7 +5,7 @@
 -- reads:   stage, stage_member, changed_member
 -- writes:  edited_member(vertex_id, name, called)
 -- params:  staging_id INTEGER, the staging
--- source:  none
+-- source:  serves joining, splitting and renaming stages by hand
 select
     m.vertex_id,
     coalesce(c.name, cast(m.stage_id as varchar)) as name,

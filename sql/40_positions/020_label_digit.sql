@@ -5,7 +5,7 @@
 -- reads:   stage_edge
 -- writes:  label_digit(stage_id, label_id, digit)
 -- params:  staging_id INTEGER, the staging
--- source:  DESIGN 8
+-- source:  docs/architecture.md, section Scale
 select
     stage_id,
     label_id,

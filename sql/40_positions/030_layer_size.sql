@@ -6,7 +6,7 @@
 -- reads:   staged_situation, label_digit
 -- writes:  layer_size(height, n_situations, n_digits, n_labels)
 -- params:  none
--- source:  DESIGN 8
+-- source:  docs/architecture.md, section Scale
 select
     s.height,
     count(*) as n_situations,

@@ -7,7 +7,8 @@
 -- params:  tree_id INTEGER, the tree
 --          staging_id INTEGER, its stages
 --          height INTEGER, the lowest height of a situation whose floret must be known
--- source:  Shenvi & Smith (2020), section 3, step 0; SPEC 5
+-- source:  Shenvi & Smith (2020), section 3, step 0;
+--          docs/theory.md, section 5 (Equivalent labels)
 select
     e.parent_id as vertex_id,
     s.height,

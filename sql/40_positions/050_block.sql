@@ -5,7 +5,8 @@
 -- reads:   vertex
 -- writes:  block(position_id, stage_id, height, n, n_situations, members)
 -- params:  tree_id INTEGER, the tree
--- source:  Shenvi & Smith (2020), section 3, step 1
+-- source:  Shenvi & Smith (2020), section 3, step 1;
+--          docs/theory.md, section 2 (Positions and the backward recursion)
 select
     min(vertex_id) as position_id,
     cast(null as bigint) as stage_id,

@@ -6,7 +6,8 @@
 -- reads:   staged_situation
 -- writes:  block(position_id, stage_id, height, n, n_situations)
 -- params:  none
--- source:  Shenvi & Smith (2020), section 3, step 2
+-- source:  Shenvi & Smith (2020), section 3, step 2;
+--          docs/theory.md, section 2 (Positions and the backward recursion)
 select
     min(vertex_id) as position_id,
     stage_id,

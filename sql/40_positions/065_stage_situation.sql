@@ -4,7 +4,8 @@
 -- reads:   staged_situation, block
 -- writes:  position_of(vertex_id, position_id, place)
 -- params:  first_row BIGINT, rowid of the first block
--- source:  Shenvi & Smith (2020), section 3, step 2
+-- source:  Shenvi & Smith (2020), section 3, step 2;
+--          docs/theory.md, section 2 (Positions and the backward recursion)
 select
     s.vertex_id,
     b.position_id,

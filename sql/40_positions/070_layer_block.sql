@@ -9,8 +9,8 @@
 -- params:  height INTEGER, edges to a leaf on the LONGEST path, >= 1 (not the paper's
 --          shortest, which misses merges where leaves lie at different depths)
 --          n_bits INTEGER, of a digit that holds the places of lower heights
--- source:  Shenvi & Smith (2020), section 3, step i, Theorems 1 and 2; SPEC 2.2, Theorems
---          1' and 2'
+-- source:  Shenvi & Smith (2020), section 3, step i, Theorems 1 and 2;
+--          docs/theory.md, section 2 (Positions and the backward recursion), theorems 1' and 2'
 with signature as (
     select
         e.vertex_id,

@@ -6,8 +6,8 @@
 -- writes:  block(position_id, stage_id, height, n, n_situations, members)
 -- params:  height INTEGER, edges to a leaf on the longest path, >= 1
 --          n_digits INTEGER, the most labels of a floret
--- source:  Shenvi & Smith (2020), section 3, step i, Theorems 1 and 2; SPEC 2.2, Theorems
---          1' and 2'
+-- source:  Shenvi & Smith (2020), section 3, step i, Theorems 1 and 2;
+--          docs/theory.md, section 2 (Positions and the backward recursion), theorems 1' and 2'
 with signature as (
     select
         e.vertex_id,

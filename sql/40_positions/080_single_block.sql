@@ -5,7 +5,8 @@
 -- reads:   staged_situation
 -- writes:  block(position_id, stage_id, height, n, n_situations, members)
 -- params:  height INTEGER, the lowest height not yet done
--- source:  Shenvi & Smith (2020), Theorem 2; SPEC 2.2, Theorem 2'
+-- source:  Shenvi & Smith (2020), Theorem 2;
+--          docs/theory.md, section 2 (Positions and the backward recursion), theorem 2'
 select
     vertex_id as position_id,
     stage_id,

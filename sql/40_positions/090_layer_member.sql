@@ -5,7 +5,8 @@
 -- writes:  position_of(vertex_id, position_id, place)
 -- params:  height INTEGER, of these blocks, or the lowest of them
 --          first_row BIGINT, rowid of the first block
--- source:  Shenvi & Smith (2020), section 3, step i
+-- source:  Shenvi & Smith (2020), section 3, step i;
+--          docs/theory.md, section 2 (Positions and the backward recursion)
 select
     unnest(members) as vertex_id,
     position_id,

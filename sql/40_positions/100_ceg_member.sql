@@ -5,7 +5,8 @@
 -- writes:  position_member(ceg_id, vertex_id, position_id)
 -- params:  ceg_id INTEGER, the CEG
 --          tree_id INTEGER, its tree
--- source:  DESIGN 4
+-- source:  docs/theory.md, section 2 (Positions and the backward recursion);
+--          docs/architecture.md, section Tables
 select
     $ceg_id as ceg_id,
     vertex_id,

@@ -4,7 +4,8 @@
 -- reads:   block
 -- writes:  position(ceg_id, position_id, stage_id, height, n, n_situations)
 -- params:  ceg_id INTEGER, the CEG
--- source:  DESIGN 4
+-- source:  docs/theory.md, section 2 (Positions and the backward recursion);
+--          docs/architecture.md, section Tables
 select
     $ceg_id as ceg_id,
     position_id,

@@ -8,7 +8,8 @@
 -- params:  tree_id INTEGER, the tree
 --          staging_id INTEGER, its stages
 --          is_full BOOLEAN, whether no floret lacks a label of its stage
--- source:  SPEC 4; DESIGN 7.2 (positions refine stages)
+-- source:  docs/theory.md, section 4 (Sizes of trees and graphs);
+--          docs/architecture.md, section Invariants, no. 2
 with counted as (
     select
         e.parent_id,

@@ -5,7 +5,7 @@
 -- reads:   position_floret
 -- writes:  merged_edge(height, n_edges)
 -- params:  none
--- source:  SPEC 4
+-- source:  docs/theory.md, section 4 (Sizes of trees and graphs)
 select
     height,
     cast(sum((n_situations - 1) * n_edges) as bigint) as n_edges

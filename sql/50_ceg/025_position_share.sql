@@ -8,7 +8,7 @@
 -- writes:  position_share(position_id, share)
 -- params:  height INTEGER, edges to the sink on the longest path, from the root's down
 --          alpha DOUBLE, prior mass of the root
--- source:  SPEC 6 (mass conservation; merged stages add their priors)
+-- source:  Freeman & Smith (2011); docs/theory.md, section 6 (Scores and clustering)
 select
     f.position_id,
     coalesce(list_sum(list_sort(list(s.share))), $alpha) / f.n_edges as share

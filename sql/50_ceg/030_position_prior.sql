@@ -6,7 +6,7 @@
 -- writes:  position_prior(position_id, label_id, prior)
 -- params:  tree_id INTEGER, the tree
 --          staging_id INTEGER, its stages
--- source:  SPEC 6 (merged stages add their priors)
+-- source:  docs/theory.md, section 6 (Scores and clustering)
 with shared as (
     select
         p.position_id,

@@ -6,7 +6,7 @@
 -- writes:  spelling(is_various)
 -- params:  survey_id INTEGER, the survey
 --          staging_id INTEGER, the staging
--- source:  SPEC 5
+-- source:  docs/theory.md, section 5 (Equivalent labels)
 select
     exists (select 1 from cegdb.relabelled_edge as r where r.staging_id = $staging_id)
     or exists (

@@ -6,7 +6,7 @@
 -- writes:  raw_label(position_id, label_id, labels)
 -- params:  tree_id INTEGER, the tree
 --          staging_id INTEGER, its stages
--- source:  SPEC 5
+-- source:  docs/theory.md, section 5 (Equivalent labels)
 select
     p.position_id,
     coalesce(r.label_id, l.label_id) as label_id,

@@ -6,7 +6,7 @@
 -- writes:  position_copy(position_id, height, n_copies)
 -- params:  ceg_id INTEGER, the CEG
 --          height INTEGER, edges to the sink on the longest path, from the root's down
--- source:  SPEC 3 (size first)
+-- source:  docs/theory.md, section 3 (Recovering the staged tree)
 select
     p.position_id,
     p.height,

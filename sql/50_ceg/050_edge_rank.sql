@@ -7,7 +7,8 @@
 -- params:  ceg_id INTEGER, the CEG
 --          tree_id INTEGER, its tree
 --          staging_id INTEGER, its stages
--- source:  DESIGN 4 (ids)
+-- source:  docs/theory.md, section 3 (Recovering the staged tree);
+--          docs/architecture.md, section Ids
 select
     c.source_id,
     c.label_id,

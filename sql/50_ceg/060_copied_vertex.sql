@@ -7,7 +7,8 @@
 -- params:  ceg_id INTEGER, the CEG
 --          depth INTEGER, edges from the root, >= 1
 --          n_before BIGINT, vertices nearer to the root
--- source:  Shenvi & Smith (2020), Theorem 3; SPEC 3 (all prefixes of the paths)
+-- source:  Shenvi & Smith (2020), Theorem 3;
+--          docs/theory.md, section 3 (Recovering the staged tree)
 select
     $n_before + row_number() over (order by v.vertex_id, r.place) - 1 as vertex_id,
     v.vertex_id as parent_id,

@@ -5,7 +5,8 @@
 -- writes:  recovered_vertex(vertex_id, parent_id, depth, label, position_id, stage_id)
 -- params:  ceg_id INTEGER, the CEG
 --          survey_id INTEGER, whose labels its edges carry
--- source:  Shenvi & Smith (2020), Theorem 3
+-- source:  Shenvi & Smith (2020), Theorem 3;
+--          docs/theory.md, section 3 (Recovering the staged tree)
 select
     v.vertex_id,
     v.parent_id,

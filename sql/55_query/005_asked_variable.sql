@@ -7,7 +7,7 @@
 -- params:  ceg_id INTEGER, the CEG
 --          tree_id INTEGER, its tree
 --          staging_id INTEGER, its stages
--- source:  SPEC 8
+-- source:  docs/theory.md, section 8 (Probability propagation)
 select
     m.position_id,
     if(min(v.variable_id) = max(v.variable_id), min(v.variable_id), null) as variable_id

@@ -6,7 +6,7 @@
 -- writes:  question_position(position_id, stage_id, height, variable_id, n)
 -- params:  ceg_id INTEGER, the CEG
 --          staging_id INTEGER, its stages; null if it has its own, given evidence
--- source:  SPEC 8
+-- source:  docs/theory.md, section 8 (Probability propagation)
 select
     p.position_id,
     p.stage_id,

@@ -5,7 +5,7 @@
 -- reads:   ceg_edge, question_position, level
 -- writes:  question_edge(source_id, target_id, label_id, place, probability)
 -- params:  ceg_id INTEGER, the CEG
--- source:  SPEC 8
+-- source:  docs/theory.md, section 8 (Probability propagation)
 with ordered as (
     select
         variable_id,

@@ -9,7 +9,7 @@
 --          depth INTEGER, edges from the root, >= 1
 --          low BIGINT, the first vertex of that depth
 --          high BIGINT, the last one
--- source:  SPEC 8 (c)
+-- source:  docs/theory.md, section 8 (Probability propagation), evidence (c)
 select
     e.child_id as vertex_id,
     $depth as depth,

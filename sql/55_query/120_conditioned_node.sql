@@ -5,7 +5,7 @@
 -- reads:   conditioned_vertex, vertex
 -- writes:  conditioned_node(node, first_id, n_situations, n, variable_id)
 -- params:  tree_id INTEGER, the tree
--- source:  SPEC 8 (c)
+-- source:  docs/theory.md, section 8 (Probability propagation), evidence (c)
 select
     c.node,
     min(c.vertex_id) as first_id,

@@ -6,7 +6,7 @@
 -- writes:  ceg_stage(ceg_id, stage_id, variable_id, n_situations, n, colour)
 -- params:  ceg_id INTEGER, the CEG
 --          palette VARCHAR[], colours as #rrggbb
--- source:  SPEC 8 (conditioning breaks stages: recolour by p')
+-- source:  docs/theory.md, section 8 (Probability propagation), conditioning breaks stages
 with grouped as (
     select
         p.stage_id,

@@ -4,7 +4,7 @@
 -- reads:   conditioned_node, node_position
 -- writes:  position(ceg_id, position_id, stage_id, height, n, n_situations)
 -- params:  ceg_id INTEGER, the CEG
--- source:  SPEC 8 (c)
+-- source:  docs/theory.md, section 8 (Probability propagation), evidence (c)
 select
     $ceg_id as ceg_id,
     p.position_id,

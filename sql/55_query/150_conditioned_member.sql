@@ -4,7 +4,7 @@
 -- reads:   conditioned_vertex, node_position
 -- writes:  position_member(ceg_id, vertex_id, position_id)
 -- params:  ceg_id INTEGER, the CEG
--- source:  SPEC 8 (c)
+-- source:  docs/theory.md, section 8 (Probability propagation), evidence (c)
 select
     $ceg_id as ceg_id,
     c.vertex_id,

@@ -6,7 +6,7 @@
 -- writes:  ceg_edge(ceg_id, source_id, target_id, label_id, raw_labels, n, weight, prior,
 --          probability)
 -- params:  ceg_id INTEGER, the CEG
--- source:  SPEC 8 (p')
+-- source:  docs/theory.md, section 8 (Probability propagation), posterior edge probabilities
 with answer as (
     select
         s.position_id as source_id,

@@ -5,7 +5,8 @@
 -- reads:   coded_row
 -- writes:  given_combination(combination_id, codes)
 -- params:  none
--- source:  DESIGN 2
+-- source:  docs/architecture.md, section Cells;
+--          serves answers for each row of a file (assign, complete, score)
 with combination as (
     select
         cells,

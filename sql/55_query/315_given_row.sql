@@ -4,7 +4,8 @@
 -- reads:   coded_row, given_combination
 -- writes:  given_row(row_number, n, weight, combination_id)
 -- params:  none
--- source:  DESIGN 2
+-- source:  docs/architecture.md, section Cells;
+--          serves answers for each row of a file (assign, complete, score)
 select
     r.* exclude (cells),
     c.combination_id

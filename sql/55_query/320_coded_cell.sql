@@ -7,7 +7,8 @@
 -- writes:  coded_cell(combination_id, rank, level_id, answer, is_given)
 -- params:  first BIGINT, the first combination
 --          last BIGINT, the last one
--- source:  SPEC 8
+-- source:  docs/theory.md, section 8 (Probability propagation);
+--          serves answers for each row of a file (assign, complete, score)
 with cell as (
     select
         combination_id,

@@ -5,7 +5,8 @@
 -- reads:   coded_cell
 -- writes:  given_cell(combination_id, rank, level_id, answer, is_given, next_rank, next_open)
 -- params:  none
--- source:  SPEC 8 (d)
+-- source:  docs/theory.md, section 8 (Probability propagation), evidence (d);
+--          serves answers for each row of a file (assign, complete, score)
 with following as (
     select
         *,

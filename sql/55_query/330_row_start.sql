@@ -6,7 +6,8 @@
 --          log_probability)
 -- params:  root_rank INTEGER, place in the order of the variable of the root
 --          root_height INTEGER, its height
--- source:  SPEC 8
+-- source:  docs/theory.md, section 8 (Probability propagation);
+--          serves answers for each row of a file (assign, complete, score)
 select
     cast(-1 as integer) as height,
     combination_id,

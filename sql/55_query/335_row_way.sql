@@ -6,7 +6,8 @@
 -- writes:  row_way(height, combination_id, edge, source, target, target_height,
 --          log_probability)
 -- params:  height INTEGER, of the positions, the highest first
--- source:  SPEC 8
+-- source:  docs/theory.md, section 8 (Probability propagation);
+--          serves answers for each row of a file (assign, complete, score)
 with here as (
     select distinct
         combination_id,

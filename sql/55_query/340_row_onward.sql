@@ -7,7 +7,8 @@
 -- writes:  row_onward(height, combination_id, node, edge, best, total)
 -- params:  height INTEGER, of the positions, the lowest first
 --          lowest INTEGER, the smallest height above 0 to which an edge leads from here
--- source:  SPEC 8
+-- source:  docs/theory.md, section 8 (Probability propagation);
+--          serves answers for each row of a file (assign, complete, score)
 with item as (
     select
         w.combination_id,

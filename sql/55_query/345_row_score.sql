@@ -5,7 +5,8 @@
 -- reads:   given_cell, row_onward
 -- writes:  row_score(combination_id, n_answered, n_open, log_likelihood, log_best)
 -- params:  none
--- source:  SPEC 8
+-- source:  docs/theory.md, section 8 (Probability propagation);
+--          serves answers for each row of a file (assign, complete, score)
 with cell as (
     select
         combination_id,

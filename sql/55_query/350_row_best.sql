@@ -5,7 +5,8 @@
 -- reads:   row_best, row_onward, query_word, given_cell
 -- writes:  row_best(height, combination_id, node, completion)
 -- params:  height INTEGER, of the positions, the highest first
--- source:  SPEC 8 (MAP)
+-- source:  docs/theory.md, section 8 (Probability propagation), most probable path;
+--          serves answers for each row of a file (assign, complete, score)
 select
     e.target_height as height,
     b.combination_id,

@@ -6,7 +6,8 @@
 -- writes:  row_flow(combination_id, edge, target, target_height, probability)
 -- params:  height INTEGER, of the positions, the highest first
 --          lowest INTEGER, the smallest height above 0 to which an edge leads from here
--- source:  SPEC 8 (posterior)
+-- source:  docs/theory.md, section 8 (Probability propagation), posterior edge probabilities;
+--          serves answers for each row of a file (assign, complete, score)
 with here as (
     select
         combination_id,

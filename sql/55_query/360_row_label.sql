@@ -5,7 +5,8 @@
 -- reads:   row_flow, query_word, query_skip, given_cell, asked_rank
 -- writes:  row_label(combination_id, rank, place, probability)
 -- params:  none
--- source:  SPEC 8
+-- source:  docs/theory.md, section 8 (Probability propagation);
+--          serves answers for each row of a file (assign, complete, score)
 with taken as (
     select
         f.combination_id,

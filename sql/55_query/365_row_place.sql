@@ -10,7 +10,8 @@
 --          depth INTEGER, of the vertices
 --          first BIGINT, the first combination that walks
 --          is_prefix BOOLEAN, whether rows stop at a missing answer
--- source:  SPEC 1
+-- source:  docs/theory.md, section 1 (Event trees from data);
+--          serves answers for each row of a file (assign, complete, score)
 with here as (
     select
         combination_id,

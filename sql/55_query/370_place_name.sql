@@ -6,7 +6,8 @@
 -- params:  tree_id INTEGER, the tree
 --          staging_id INTEGER, its stages
 --          ceg_id INTEGER, the CEG
--- source:  DESIGN 4
+-- source:  docs/architecture.md, section Ids;
+--          serves answers for each row of a file (assign, complete, score)
 with situation as (
     select
         vertex_id,

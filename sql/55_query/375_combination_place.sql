@@ -7,7 +7,8 @@
 --          position, vertex_id, stage_id, position_id)
 -- params:  tree_id INTEGER, the tree
 --          staging_id INTEGER, its stages
--- source:  DESIGN 4
+-- source:  docs/architecture.md, section Ids;
+--          serves answers for each row of a file (assign, complete, score)
 select
     w.combination_id,
     w.depth,

@@ -4,7 +4,8 @@
 -- reads:   combination_place
 -- writes:  combination_last(combination_id, last_situation, last_position)
 -- params:  none
--- source:  DESIGN 4
+-- source:  docs/architecture.md, section Ids;
+--          serves answers for each row of a file (assign, complete, score)
 select
     combination_id,
     max_by(situation, depth) filter (where situation is not null) as last_situation,

@@ -4,7 +4,7 @@
 -- reads:   given_combination, unseen_code
 -- writes:  combination_unseen(combination_id, unseen)
 -- params:  none
--- source:  DESIGN 4
+-- source:  serves answers for each row of a file (assign, complete, score)
 with cell as (
     select
         combination_id,

@@ -5,7 +5,8 @@
 -- writes:  combination_answer(combination_id, n_answered, log_likelihood, last_situation,
 --          last_position, completion, completion_probability, unseen)
 -- params:  none
--- source:  SPEC 8
+-- source:  docs/theory.md, section 8 (Probability propagation);
+--          serves answers for each row of a file (assign, complete, score)
 select
     s.combination_id,
     s.n_answered,

@@ -4,7 +4,8 @@
 -- reads:   row_label, query_label, variable_rank, variable
 -- writes:  combination_label(combination_id, rank, place, variable, label, probability)
 -- params:  none
--- source:  SPEC 8
+-- source:  docs/theory.md, section 8 (Probability propagation);
+--          serves answers for each row of a file (assign, complete, score)
 select
     d.combination_id,
     d.rank,

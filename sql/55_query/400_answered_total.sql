@@ -5,7 +5,8 @@
 -- reads:   given_row, row_score
 -- writes:  answered_total(n_rows, n, weight, n_impossible, weight_impossible, log_score)
 -- params:  none
--- source:  SPEC 8
+-- source:  docs/theory.md, section 8 (Probability propagation);
+--          serves answers for each row of a file (assign, complete, score)
 with answered as (
     select
         r.n,

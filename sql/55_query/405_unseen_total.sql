@@ -4,7 +4,7 @@
 -- reads:   given_row, given_combination, unseen_code
 -- writes:  unseen_total(rank, word, n)
 -- params:  none
--- source:  DESIGN 4
+-- source:  serves answers for each row of a file (assign, complete, score)
 with cell as (
     select
         combination_id,

@@ -8,7 +8,7 @@
 -- params:  tree_id INTEGER, the tree
 --          staging_id INTEGER, its staging
 --          variable_ids INTEGER[], the variables in the order of the tree
--- source:  SPEC 10
+-- source:  docs/theory.md, section 10 (Bayesian networks)
 select
     e.parent_id as vertex_id,
     e.child_id,

@@ -7,7 +7,7 @@
 -- writes:  network_level(place, label_id, label)
 -- params:  survey_id INTEGER, whose labels are shown
 --          variable_ids INTEGER[], the variables in the order of the tree
--- source:  SPEC 10
+-- source:  docs/theory.md, section 10 (Bayesian networks)
 with labelled as (
     select
         e.place,

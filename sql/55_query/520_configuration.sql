@@ -11,7 +11,7 @@
 --          staging_id INTEGER, its staging
 --          variable_ids INTEGER[], the variables in the order of the tree
 --          is_empty BOOLEAN, the tree has no rows
--- source:  SPEC 10
+-- source:  docs/theory.md, section 10 (Bayesian networks)
 with recursive walk as (
     select
         cast(0 as bigint) as vertex_id,

@@ -6,7 +6,7 @@
 -- writes:  stage_conflict(is_found)
 -- params:  place INTEGER, of the variable
 --          kept INTEGER[], places of the variables kept
--- source:  SPEC 10 (essential variables)
+-- source:  docs/theory.md, section 10 (Bayesian networks), essential variables
 with grouped as (
     select
         min(stage_key) as lowest,

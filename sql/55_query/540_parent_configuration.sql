@@ -6,7 +6,7 @@
 -- writes:  parent_configuration(answers, stage_key, n, asked_mass)
 -- params:  place INTEGER, of the variable
 --          parents INTEGER[], places of its parents
--- source:  SPEC 10
+-- source:  docs/theory.md, section 10 (Bayesian networks)
 select
     [answers[i] for i in cast($parents as integer[])] as answers,
     min(stage_key) filter (where is_counted) as stage_key,

@@ -7,7 +7,7 @@
 -- writes:  parent_probability(answers, label_id, probability)
 -- params:  place INTEGER, of the variable
 --          parents INTEGER[], places of its parents
--- source:  SPEC 10
+-- source:  docs/theory.md, section 10 (Bayesian networks)
 with history as (
     select
         [answers[i] for i in cast($parents as integer[])] as answers,

@@ -7,7 +7,7 @@
 -- params:  tree_id INTEGER, the tree
 --          variable_ids INTEGER[], the variables in the order of the tree
 --          alpha DOUBLE, the prior mass of the root
--- source:  SPEC 10
+-- source:  docs/theory.md, section 10 (Bayesian networks)
 with recursive walk as (
     select
         cast(null as bigint) as vertex_id,

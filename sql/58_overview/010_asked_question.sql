@@ -4,7 +4,7 @@
 -- reads:    vertex
 -- writes:   asked_question(variable_id)
 -- params:   tree_id INTEGER, the tree
--- source:   none
+-- source:   serves the overview of large graphs (cegdb draw)
 select distinct v.variable_id
 from cegdb.vertex as v
 where v.tree_id = $tree_id and v.variable_id is not null

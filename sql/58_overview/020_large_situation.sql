@@ -6,7 +6,7 @@
 -- writes:   large_situation(vertex_id, n, bound)
 -- params:   tree_id INTEGER, the tree
 --           most BIGINT, number of situations at most
--- source:   none
+-- source:   serves the overview of large graphs (cegdb draw)
 with next_one as (
     select v.n
     from cegdb.vertex as v

@@ -6,7 +6,7 @@
 -- reads:    edge, large_situation
 -- writes:   tree_overview_size(low, high, n_edges)
 -- params:   tree_id INTEGER, the tree
--- source:   none
+-- source:   serves the overview of large graphs (cegdb draw)
 with child as (
     select
         s.n as parent_n,

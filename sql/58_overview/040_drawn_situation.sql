@@ -8,7 +8,7 @@
 -- params:   tree_id INTEGER, the tree
 --           collapse_below BIGINT, people from which on a situation is drawn, 0 for all
 --           variables INTEGER[], the first variables
--- source:   none
+-- source:   serves the overview of large graphs (cegdb draw)
 with recursive large as (
     select v.vertex_id
     from cegdb.vertex as v

@@ -8,7 +8,7 @@
 -- params:   tree_id INTEGER, the tree
 --           collapse_below BIGINT, people from which on a vertex has a node of its own, 0
 --           for all
--- source:   none
+-- source:   serves the overview of large graphs (cegdb draw)
 with child as (
     select
         e.child_id as vertex_id,

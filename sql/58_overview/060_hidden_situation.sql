@@ -5,7 +5,7 @@
 -- reads:    fringe_vertex
 -- writes:   hidden_situation(step, vertex_id, node_id)
 -- params:   none
--- source:   none
+-- source:   serves the overview of large graphs (cegdb draw)
 select
     0 as step,
     f.vertex_id,

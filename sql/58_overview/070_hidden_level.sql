@@ -5,7 +5,7 @@
 -- writes:   hidden_situation(step, vertex_id, node_id)
 -- params:   tree_id INTEGER, the tree
 --           step INTEGER, edges below the ones next to drawn situations
--- source:   none
+-- source:   serves the overview of large graphs (cegdb draw)
 select
     $step as step,
     e.child_id as vertex_id,

@@ -6,7 +6,7 @@
 -- reads:    edge, fringe_vertex, hidden_situation, hidden_cell
 -- writes:   collapsed_subtree(node_id, parent_id, n_labels, n_hidden, n, weight)
 -- params:   tree_id INTEGER, the tree
--- source:   none
+-- source:   serves the overview of large graphs (cegdb draw)
 with hidden as (
     select
         h.node_id,

@@ -9,7 +9,7 @@
 -- params:   tree_id INTEGER, the tree
 --           staging_id INTEGER, the staging, 0 for none
 --           staging VARCHAR, its name
--- source:   none
+-- source:   serves the overview of large graphs (cegdb draw)
 with node as (
     select
         cast(0 as bigint) as vertex_id,

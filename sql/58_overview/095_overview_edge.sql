@@ -7,7 +7,7 @@
 --           high, parent_id, child_id)
 -- params:   tree_id INTEGER, the tree
 --           staging_id INTEGER, the staging, 0 for none
--- source:   none
+-- source:   serves the overview of large graphs (cegdb draw)
 select
     p.vertex as source,
     l.label,

@@ -9,7 +9,7 @@
 -- params:   ceg_id INTEGER, the CEG
 --           tree_id INTEGER, its tree
 --           variables INTEGER[], all variables asked, in order
--- source:   none
+-- source:   serves the overview of large graphs (cegdb draw)
 with asked as (
     select
         m.position_id,

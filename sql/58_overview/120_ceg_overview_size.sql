@@ -7,7 +7,7 @@
 -- writes:   ceg_overview_size(low, high, n_edges)
 -- params:   ceg_id INTEGER, the CEG
 --           most BIGINT, number of edges at most
--- source:   none
+-- source:   serves the overview of large graphs (cegdb draw)
 with flow as (
     select
         e.source_id,

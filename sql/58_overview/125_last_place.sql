@@ -4,7 +4,7 @@
 -- reads:    position_place
 -- writes:   last_place(place)
 -- params:   collapse_below BIGINT, people from which on a position is drawn, 0 for all
--- source:   none
+-- source:   serves the overview of large graphs (cegdb draw)
 select coalesce(max(p.place), 0) as place
 from temp.position_place as p
 where

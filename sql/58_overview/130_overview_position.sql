@@ -8,7 +8,7 @@
 -- writes:   overview_position(position_id, node_id, place)
 -- params:   collapse_below BIGINT, people from which on a position is drawn, 0 for all
 --           top_variables INTEGER, number of columns drawn
--- source:   none
+-- source:   serves the overview of large graphs (cegdb draw)
 with chosen as (
     select
         p.position_id,

@@ -7,7 +7,7 @@
 -- writes:   node_edge(source_node, target_node, source_id, label_id, n_edges, n_labels, n,
 --           weight)
 -- params:   ceg_id INTEGER, the CEG
--- source:   none
+-- source:   serves the overview of large graphs (cegdb draw)
 with flow as (
     select
         s.node_id as source_node,

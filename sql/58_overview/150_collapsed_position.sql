@@ -5,7 +5,7 @@
 -- reads:    overview_position, node_edge
 -- writes:   collapsed_position(node_id, place, n_hidden, n)
 -- params:   none
--- source:   none
+-- source:   serves the overview of large graphs (cegdb draw)
 with hidden as (
     select
         p.node_id,

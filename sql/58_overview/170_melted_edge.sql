@@ -5,7 +5,7 @@
 -- reads:    labels, node_edge
 -- writes:   melted_edge(source_node, target_node, label, n_labels, n, weight)
 -- params:   survey_id INTEGER, the survey
--- source:   none
+-- source:   serves the overview of large graphs (cegdb draw)
 select
     e.source_node,
     e.target_node,

@@ -5,7 +5,7 @@
 -- reads:    survey, variable, level
 -- writes:   level_cell(cell, kind, owner_id, label_id, tail, head, n)
 -- params:   survey_id INTEGER, the survey
--- source:   none
+-- source:   serves output with small counts hidden (min_n)
 with asked as (
     select
         v.variable_id,

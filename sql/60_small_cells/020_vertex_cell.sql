@@ -5,7 +5,7 @@
 -- reads:    vertex, edge
 -- writes:   vertex_cell(cell, kind, owner_id, label_id, tail, head, n)
 -- params:   tree_id INTEGER, the tree
--- source:   none
+-- source:   serves output with small counts hidden (min_n)
 select
     2 * v.vertex_id as cell,
     'vertex' as kind,

@@ -5,7 +5,7 @@
 -- reads:    position, ceg_edge
 -- writes:   position_cell(cell, kind, owner_id, label_id, tail, head, n)
 -- params:   ceg_id INTEGER, the CEG
--- source:   none
+-- source:   serves output with small counts hidden (min_n)
 with flow as (
     select
         'position' as kind,

@@ -5,7 +5,7 @@
 -- writes:   shown_variables(survey, variable, ordinal, label, kind, n, code, level_id,
 --           label_id, variable_id, original_code, question)
 -- params:   object_name VARCHAR, the survey's
--- source:   none
+-- source:   serves output with small counts hidden (min_n)
 select
     v.survey,
     v.variable,

@@ -5,7 +5,7 @@
 -- writes:   shown_vertices(tree, vertex, vertex_id, depth, height, variable, n, weight,
 --           n_stopped)
 -- params:   object_name VARCHAR, the tree's
--- source:   none
+-- source:   serves output with small counts hidden (min_n)
 select
     v.tree,
     v.vertex,

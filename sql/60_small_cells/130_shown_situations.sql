@@ -5,7 +5,7 @@
 -- writes:   shown_situations(tree, situation, variable, path, labels, depth, height, n,
 --           weight, n_stopped, vertex_id)
 -- params:   object_name VARCHAR, the tree's
--- source:   none
+-- source:   serves output with small counts hidden (min_n)
 select
     v.tree,
     v.situation,

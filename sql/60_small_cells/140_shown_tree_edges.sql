@@ -6,7 +6,7 @@
 -- writes:   shown_tree_edges(tree, source, label, target, variable, n, weight, share,
 --           parent_id, child_id, level_id)
 -- params:   object_name VARCHAR, the tree's
--- source:   none
+-- source:   serves output with small counts hidden (min_n)
 select
     e.tree,
     e.source,

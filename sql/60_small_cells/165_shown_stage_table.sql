@@ -10,7 +10,7 @@
 --           n_stage, label, n, weight, prior, share, probability, low, high, kind, colour,
 --           stage_id, label_id)
 -- params:   object_name VARCHAR, the staging's
--- source:   none
+-- source:   serves output with small counts hidden (min_n)
 with member as (
     select
         g.staging_id,

@@ -5,7 +5,7 @@
 -- writes:   shown_staged_vertices(staging, vertex, variable, stage, colour, depth, height, n,
 --           weight, vertex_id, stage_id)
 -- params:   object_name VARCHAR, the staging's
--- source:   none
+-- source:   serves output with small counts hidden (min_n)
 select
     v.staging,
     v.vertex,

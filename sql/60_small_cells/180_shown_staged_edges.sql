@@ -7,7 +7,7 @@
 -- writes:   shown_staged_edges(staging, source, label, target, variable, n, weight,
 --           share, probability, low, high, stage_id, parent_id, child_id, label_id)
 -- params:   object_name VARCHAR, the staging's
--- source:   none
+-- source:   serves output with small counts hidden (min_n)
 with judged as (
     select
         e.*,

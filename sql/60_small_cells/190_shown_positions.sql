@@ -5,7 +5,7 @@
 -- writes:   shown_positions(ceg, position, stage, variable, height, n, n_situations, colour,
 --           position_id, stage_id)
 -- params:   object_name VARCHAR, the CEG's
--- source:   none
+-- source:   serves output with small counts hidden (min_n)
 select
     p.ceg,
     p.position,

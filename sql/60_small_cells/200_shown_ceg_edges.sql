@@ -8,7 +8,7 @@
 -- writes:   shown_ceg_edges(ceg, source, label, target, variable, n, weight, prior,
 --           share, probability, low, high, raw_labels, source_id, target_id, label_id)
 -- params:   object_name VARCHAR, the CEG's
--- source:   none
+-- source:   serves output with small counts hidden (min_n)
 with judged as (
     select
         e.*,

@@ -5,7 +5,7 @@
 -- reads:   plotted_vertex, stages
 -- writes:  plotted_stage(stage_id, stage, name, kind, colour, n_situations, n)
 -- params:  staging VARCHAR, the name of the staging
--- source:  none
+-- source:  serves the plot of stage probabilities (cegdb plot)
 select
     s.stage_id,
     s.stage,

@@ -5,7 +5,7 @@
 -- reads:   plotted_edge
 -- writes:  plotted_answer(stage_id, label_id, label, n, probability, low, high)
 -- params:  none
--- source:  none
+-- source:  serves the plot of stage probabilities (cegdb plot)
 select
     e.stage_id,
     e.label_id,

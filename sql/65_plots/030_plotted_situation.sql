@@ -6,7 +6,7 @@
 -- writes:  plotted_situation(vertex_id, situation, stage_id, n)
 -- params:  variable VARCHAR, what they ask; null for all
 --          most BIGINT, how many there is room for
--- source:  none
+-- source:  serves the plots of situations, of co-staging and of merges (cegdb plot)
 select
     v.vertex_id,
     v.vertex as situation,

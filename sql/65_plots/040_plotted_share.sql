@@ -4,7 +4,7 @@
 -- reads:   plotted_situation, plotted_tree_edge, staged_edges
 -- writes:  plotted_share(vertex_id, label_id, label, share)
 -- params:  staging VARCHAR, the name of the staging
--- source:  none
+-- source:  serves the plot of situations (cegdb plot)
 select
     s.vertex_id,
     e.label_id,

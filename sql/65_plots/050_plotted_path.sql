@@ -4,7 +4,7 @@
 -- reads:   plotted_situation, edge, level
 -- writes:  plotted_path(vertex_id, place, label)
 -- params:  tree_id INTEGER, the tree
--- source:  none
+-- source:  serves the plots of situations, of co-staging and of merges (cegdb plot)
 with recursive up as (
     select
         vertex_id,

@@ -5,7 +5,7 @@
 -- reads:   plotted_vertex, plotted_edge, plotted_place
 -- writes:  stage_flow(source_id, source_place, target_id, target_place, label, n, n_hidden)
 -- params:  last BIGINT, the place of those who end
--- source:  none
+-- source:  serves the plot of the flow through stages (cegdb plot)
 select
     e.stage_id as source_id,
     p.place as source_place,

@@ -5,7 +5,7 @@
 -- reads:   plotted_vertex, plotted_place
 -- writes:  stage_node(node_id, place, n, n_hidden)
 -- params:  last BIGINT, the place of those who end
--- source:  none
+-- source:  serves the plot of the flow through stages (cegdb plot)
 select
     coalesce(v.stage_id, -1) as node_id,
     coalesce(p.place, $last) as place,

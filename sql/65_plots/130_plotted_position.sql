@@ -7,7 +7,7 @@
 -- params:  ceg_id INTEGER, the CEG
 --          tree_id INTEGER, its tree
 --          last BIGINT, the place of those who end
--- source:  none
+-- source:  serves the plot of the flow through positions (cegdb plot)
 with placed as (
     select
         m.position_id,

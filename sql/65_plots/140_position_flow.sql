@@ -5,7 +5,7 @@
 -- reads:   plotted_position, plotted_edge
 -- writes:  position_flow(source_id, source_place, target_id, target_place, label, n, n_hidden)
 -- params:  none
--- source:  none
+-- source:  serves the plot of the flow through positions (cegdb plot)
 select
     s.node_id as source_id,
     s.place as source_place,

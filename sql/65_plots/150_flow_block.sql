@@ -5,7 +5,7 @@
 -- reads:   flow_node
 -- writes:  flow_block(node_id, place, block_id, n, n_hidden)
 -- params:  most BIGINT, how many blocks a column has room for
--- source:  none
+-- source:  serves the plots of flows (cegdb plot)
 with ranked as (
     select
         node_id,

@@ -4,7 +4,7 @@
 -- reads:   flow_link, flow_block
 -- writes:  flow_ribbon(source_id, source_place, target_id, target_place, label, n, n_hidden)
 -- params:  none
--- source:  none
+-- source:  serves the plots of flows (cegdb plot)
 select
     s.block_id as source_id,
     s.place as source_place,

@@ -4,7 +4,7 @@
 -- reads:   flow_block, flow_name
 -- writes:  shown_block(block_id, place, name, colour, n, n_hidden, n_nodes)
 -- params:  none
--- source:  none
+-- source:  serves the plots of flows (cegdb plot)
 select
     b.block_id,
     b.place,

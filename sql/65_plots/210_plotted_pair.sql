@@ -6,7 +6,7 @@
 -- writes:  plotted_pair(vertex_id, other_id, n_runs, n_together)
 -- params:  staging VARCHAR, the name of the staging
 --          kind VARCHAR, of the bootstrap
--- source:  none
+-- source:  serves the plot of co-staging (cegdb plot)
 select
     p.vertex_id,
     p.other_id,

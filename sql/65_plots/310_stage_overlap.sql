@@ -5,7 +5,7 @@
 -- reads:   plotted_vertex, stage_member
 -- writes:  stage_overlap(variable, stage_id, other_id, n, n_hidden, n_situations)
 -- params:  other_staging_id INTEGER, the other staging
--- source:  none
+-- source:  serves the plot of the difference between two stagings (cegdb plot)
 select
     v.variable,
     v.stage_id,

@@ -7,7 +7,7 @@
 --          variable)
 -- params:  staging VARCHAR, the name of the staging
 --          variable VARCHAR, null for all
--- source:  none
+-- source:  serves the plots of merges and the dendrogram (cegdb plot)
 with asked as (
     select
         s.hyperstage_id,

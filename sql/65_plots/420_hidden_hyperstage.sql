@@ -4,7 +4,7 @@
 -- reads:   plotted_vertex, plotted_edge, stages
 -- writes:  hidden_hyperstage(hyperstage_id)
 -- params:  staging VARCHAR, the name of the staging
--- source:  none
+-- source:  serves the plots of merges and the dendrogram (cegdb plot)
 select distinct s.hyperstage_id
 from cegdb.stages as s
 where

@@ -5,7 +5,7 @@
 -- reads:   plotted_tip, plotted_vertex
 -- writes:  tip_size(tip_id, n_situations, n)
 -- params:  none
--- source:  none
+-- source:  serves the dendrogram (cegdb plot)
 select
     t.tip_id,
     count(*) as n_situations,

@@ -7,7 +7,7 @@
 -- params:  positions VARCHAR, the relation with the positions
 --          ceg VARCHAR, the name of the CEG
 --          staging_id INTEGER, its staging; 0 given evidence
--- source:  none
+-- source:  serves the report in plain language on a CEG (cegdb words)
 with pooled as (
     select
         p.stage_id,

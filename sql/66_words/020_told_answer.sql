@@ -6,7 +6,7 @@
 -- writes:  told_answer(stage_id, label_id, label, n, share, probability, low, high)
 -- params:  edges VARCHAR, the relation with the edges
 --          ceg VARCHAR, the name of the CEG
--- source:  none
+-- source:  serves the report in plain language on a CEG (cegdb words)
 select
     p.stage_id,
     e.label_id,

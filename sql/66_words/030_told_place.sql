@@ -8,7 +8,7 @@
 --          ceg_id INTEGER, its CEG
 --          variable_id INTEGER, the variable
 --          place INTEGER, its place in the order of the tree
--- source:  none
+-- source:  serves the report in plain language on a CEG (cegdb words)
 select
     v.vertex_id,
     p.stage_id,

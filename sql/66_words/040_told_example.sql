@@ -7,7 +7,7 @@
 --          ceg_id INTEGER, its CEG
 --          most INTEGER, how many of a stage
 --          by_people BOOLEAN, whether those of most people come first, else the first
--- source:  none
+-- source:  serves the report in plain language on a CEG (cegdb words)
 select
     v.vertex_id,
     p.stage_id,

@@ -5,7 +5,7 @@
 -- writes:  told_path(vertex_id, stage_id, n, variable_id, label)
 -- params:  tree_id INTEGER, the tree
 --          places VARCHAR, the relation with the vertices
--- source:  none
+-- source:  serves the reports in plain language (cegdb words, cegdb differences)
 with recursive up as (
     select
         p.vertex_id,

@@ -6,7 +6,7 @@
 -- params:  positions VARCHAR, the relation with the positions
 --          ceg VARCHAR, the name of the CEG
 --          most INTEGER, how many
--- source:  none
+-- source:  serves the list of positions in the report on a CEG (cegdb words)
 with ranked as (
     select
         p.*,

@@ -5,7 +5,7 @@
 -- writes:  told_edge(source_id, label, target, n, probability)
 -- params:  edges VARCHAR, the relation with the edges
 --          ceg VARCHAR, the name of the CEG
--- source:  none
+-- source:  serves the list of positions in the report on a CEG (cegdb words)
 select
     e.source_id,
     e.label,

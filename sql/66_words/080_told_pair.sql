@@ -8,7 +8,7 @@
 --          tree VARCHAR, the name of the tree
 --          staging_id INTEGER, the staging
 --          other_staging_id INTEGER, the other
--- source:  none
+-- source:  serves the comparison of stagings in plain language (cegdb differences)
 with shared as (
     select
         a.stage_id,

@@ -9,7 +9,7 @@
 --          other_staging_id INTEGER, the other
 --          variable_id INTEGER, the variable
 --          place INTEGER, its place in the order of the tree
--- source:  none
+-- source:  serves the comparison of stagings in plain language (cegdb differences)
 select
     v.vertex_id,
     p.pair_id as stage_id,

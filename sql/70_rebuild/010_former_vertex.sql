@@ -5,7 +5,7 @@
 -- reads:   vertex, variable
 -- writes:  former_vertex(vertex_id, depth, variable, n)
 -- params:  tree_id INTEGER, the tree
--- source:  DESIGN 4
+-- source:  serves making stale objects again after new rows (cegdb rebuild)
 select
     v.vertex_id,
     v.depth,

@@ -4,7 +4,7 @@
 -- reads:   edge, level, former_vertex
 -- writes:  former_edge(parent_id, child_id, variable, label)
 -- params:  tree_id INTEGER, the tree
--- source:  DESIGN 4
+-- source:  serves making stale objects again after new rows (cegdb rebuild)
 select
     e.parent_id,
     e.child_id,

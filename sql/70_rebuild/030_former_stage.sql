@@ -4,7 +4,7 @@
 -- reads:   stage, hyperstage, variable
 -- writes:  former_stage(stage_id, was, variable, kind, hyperstage_id, name)
 -- params:  staging_id INTEGER, the staging
--- source:  DESIGN 4 (shown names)
+-- source:  serves making stale objects again after new rows (cegdb rebuild)
 select
     s.stage_id,
     'u' || (row_number() over (order by s.stage_id) - 1) as was,

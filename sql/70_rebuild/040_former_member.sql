@@ -4,7 +4,7 @@
 -- reads:   stage_member, former_vertex
 -- writes:  former_member(vertex_id, stage_id, variable, n)
 -- params:  staging_id INTEGER, the staging
--- source:  DESIGN 4
+-- source:  serves making stale objects again after new rows (cegdb rebuild)
 select
     m.vertex_id,
     m.stage_id,

@@ -5,7 +5,7 @@
 -- writes:  former_probability(stage_id, label, probability, low, high)
 -- params:  staging_id INTEGER, the staging
 --          survey_id INTEGER, the superseded rows that its labels are of
--- source:  DESIGN 4
+-- source:  serves the drift of stages after new rows (cegdb rebuild)
 with given as (
     select distinct
         label_id,

@@ -7,7 +7,8 @@
 -- params:  tree_id INTEGER, the tree
 --          low BIGINT, the first situation of that depth in the former tree
 --          high BIGINT, the last one
--- source:  DESIGN 4 (ids)
+-- source:  serves making stale objects again after new rows (cegdb rebuild);
+--          docs/architecture.md, section Ids
 select
     f.child_id as former_id,
     e.child_id as vertex_id

@@ -5,7 +5,7 @@
 -- writes:  kept_prior(vertex_id, label, prior)
 -- params:  staging_id INTEGER, the staging
 --          tree_id INTEGER, its tree
--- source:  DESIGN 4 (ids)
+-- source:  serves making stale objects again after new rows (cegdb rebuild)
 select
     s.vertex_id,
     p.label,

@@ -5,7 +5,7 @@
 -- reads:   same_vertex, former_member, former_stage, vertex, variable
 -- writes:  kept_situation(vertex_id, stage_id, hyperstage_id, kind, name)
 -- params:  tree_id INTEGER, the tree
--- source:  DESIGN 4 (ids)
+-- source:  serves making stale objects again after new rows (cegdb rebuild)
 select
     s.vertex_id,
     m.stage_id,

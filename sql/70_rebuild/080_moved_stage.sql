@@ -12,7 +12,7 @@
 --          label, probability_before, low_before, high_before, probability_after, low_after,
 --          high_after, is_apart)
 -- params:  staging_id INTEGER, the staging
--- source:  DESIGN 4
+-- source:  serves the drift of stages after new rows (cegdb rebuild)
 with before as (
     select
         m.vertex_id as former_id,

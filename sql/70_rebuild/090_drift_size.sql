@@ -6,7 +6,7 @@
 -- reads:   stage_drift
 -- writes:  drift_size(n_apart, n_stages, n_new, n_gone)
 -- params:  staging_id INTEGER, the staging
--- source:  DESIGN 4
+-- source:  serves the drift of stages after new rows (cegdb rebuild)
 select
     count(distinct was) filter (where is_apart) as n_apart,
     count(distinct was) filter (where is_apart is not null) as n_stages,

@@ -5,7 +5,8 @@
 -- reads:   position, position_member
 -- writes:  former_position(position, position_id, vertex_id)
 -- params:  ceg_id INTEGER, the CEG
--- source:  DESIGN 4 (ids)
+-- source:  serves making stale objects again after new rows (cegdb rebuild);
+--          docs/architecture.md, section Ids
 with named as (
     select
         position_id,

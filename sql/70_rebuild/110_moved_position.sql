@@ -5,7 +5,8 @@
 -- reads:   former_position, same_vertex, position, position_member
 -- writes:  moved_position(position, position_id, now, least_id, most_id)
 -- params:  ceg_id INTEGER, the CEG
--- source:  DESIGN 4 (ids)
+-- source:  serves making stale objects again after new rows (cegdb rebuild);
+--          docs/architecture.md, section Ids
 with named as (
     select
         position_id,

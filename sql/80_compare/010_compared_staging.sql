@@ -8,7 +8,8 @@
 --          log_likelihood, log_marginal_likelihood, aic, bic, log_bayes_factor, comparable,
 --          is_best, is_stale, staging_id)
 -- params:  none
--- source:  none
+-- source:  docs/theory.md, section 6 (Scores and clustering), Bayes factors;
+--          serves the comparison of stagings (cegdb compare)
 with told as (
     select
         a.place,

@@ -6,7 +6,7 @@
 -- writes:  stage_pair(stage_id, other_id, variable_id, n_shared)
 -- params:  staging_id INTEGER, the staging
 --          other_staging_id INTEGER, the other
--- source:  none
+-- source:  serves the comparison of stagings (cegdb compare)
 select
     a.stage_id,
     b.stage_id as other_id,

@@ -6,7 +6,7 @@
 --          n_situations_b, n_shared, stage_id_a, stage_id_b)
 -- params:  staging VARCHAR, the name of the staging
 --          other_staging VARCHAR, of the other
--- source:  none
+-- source:  serves the comparison of stagings (cegdb compare)
 select
     q.name as variable,
     a.stage as stage_a,

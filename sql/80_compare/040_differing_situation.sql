@@ -11,7 +11,7 @@
 --          staging VARCHAR, its name
 --          other_staging_id INTEGER, the other
 --          other_staging VARCHAR, its name
--- source:  none
+-- source:  serves the comparison of stagings (cegdb compare)
 with recursive differing as (
     select
         a.vertex_id,

@@ -4,7 +4,7 @@
 -- reads:   variable, level
 -- writes:  page_level(variable, label_id, place)
 -- params:  survey_id INTEGER, the survey
--- source:  none
+-- source:  serves the page of a CEG (cegdb report)
 select
     v.name as variable,
     l.label_id,

@@ -8,7 +8,7 @@
 --          tree_id INTEGER, its tree
 --          most_edges INTEGER, the most edges to show
 --          by_people BOOLEAN, false where counts are hidden: the first ones are shown then
--- source:  none
+-- source:  serves the page of a CEG (cegdb report)
 with sized as (
     select
         m.vertex_id,

@@ -7,7 +7,7 @@
 --          tree_id INTEGER, its tree
 --          most INTEGER, the most situations of a position
 --          by_people BOOLEAN, false where counts are hidden: the first ones are shown then
--- source:  none
+-- source:  serves the page of a CEG (cegdb report)
 select
     m.position_id,
     m.vertex_id

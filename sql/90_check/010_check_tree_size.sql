@@ -5,7 +5,7 @@
 -- reads:   event_tree, vertex, edge
 -- writes:  check_tree_size(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  DESIGN 7.1
+-- source:  docs/architecture.md, section Invariants, no. 1
 with vertices as (
     select
         tree_id,

@@ -5,7 +5,7 @@
 -- reads:   event_tree, vertex, edge
 -- writes:  check_vertex_id(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  DESIGN 4 (ids)
+-- source:  docs/architecture.md, section Ids
 with spread as (
     select
         tree_id,

@@ -6,7 +6,7 @@
 -- reads:   event_tree, vertex, edge
 -- writes:  check_tree_shape(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  DESIGN 7.1
+-- source:  docs/architecture.md, section Invariants, no. 1
 with parents as (
     select
         tree_id,

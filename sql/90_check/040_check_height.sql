@@ -5,7 +5,8 @@
 -- reads:   event_tree, vertex, edge
 -- writes:  check_height(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  SPEC 0; DESIGN 5
+-- source:  docs/theory.md, section 0 (Notation and definitions);
+--          docs/architecture.md, section The algorithm
 with below as (
     select
         e.tree_id,

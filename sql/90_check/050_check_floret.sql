@@ -5,7 +5,8 @@
 -- reads:   event_tree, vertex, edge, level
 -- writes:  check_floret(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  SPEC 0; SPEC 1 (invariants)
+-- source:  docs/theory.md, section 0 (Notation and definitions);
+--          docs/theory.md, section 1 (Event trees from data), invariants
 with repeated as (
     select
         e.tree_id,

@@ -5,7 +5,8 @@
 -- reads:   survey, event_tree, vertex, edge
 -- writes:  check_tree_count(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  DESIGN 7.1; SPEC 1 (invariants)
+-- source:  docs/architecture.md, section Invariants, no. 1;
+--          docs/theory.md, section 1 (Event trees from data), invariants
 with florets as (
     select
         tree_id,

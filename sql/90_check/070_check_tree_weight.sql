@@ -5,7 +5,8 @@
 -- reads:   event_tree, vertex, edge
 -- writes:  check_tree_weight(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  DESIGN 4 (weights)
+-- source:  docs/architecture.md, section Tables;
+--          docs/theory.md, section 1 (Event trees from data)
 with florets as (
     select
         tree_id,

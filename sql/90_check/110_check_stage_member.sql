@@ -5,7 +5,8 @@
 -- reads:   staging, vertex, stage_member
 -- writes:  check_stage_member(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  DESIGN 7.2
+-- source:  docs/theory.md, section 0 (Notation and definitions);
+--          docs/architecture.md, section Invariants, no. 2
 with counted as (
     select
         staging_id,

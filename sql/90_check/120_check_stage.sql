@@ -5,7 +5,7 @@
 -- reads:   staging, vertex, stage, stage_member
 -- writes:  check_stage(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  DESIGN 4 (ids)
+-- source:  docs/architecture.md, section Ids
 with members as (
     select
         m.staging_id,

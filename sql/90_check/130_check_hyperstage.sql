@@ -5,7 +5,8 @@
 -- reads:   staging, vertex, hyperstage, stage, stage_member
 -- writes:  check_hyperstage(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  SPEC 1 (hyperstage); DESIGN 7.2
+-- source:  docs/theory.md, section 1 (Event trees from data);
+--          docs/architecture.md, section Invariants, no. 2
 with members as (
     select
         s.staging_id,

@@ -6,7 +6,7 @@
 --          stage_member
 -- writes:  check_hyperstage_label(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  SPEC 1 (hyperstage: every member has the same label set)
+-- source:  docs/theory.md, section 1 (Event trees from data)
 with found as (
     select
         s.staging_id,

@@ -5,7 +5,7 @@
 -- reads:   staging, event_tree, edge, level, labels, relabelled_edge
 -- writes:  check_relabelled_edge(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  SPEC 5 (injective on every floret); DESIGN 4 (label_id)
+-- source:  docs/theory.md, section 5 (Equivalent labels); docs/architecture.md, section Ids
 with given as (
     select
         g.staging_id,

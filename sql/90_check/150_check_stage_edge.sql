@@ -5,7 +5,8 @@
 -- reads:   staging, edge, level, relabelled_edge, stage, stage_member, stage_edge
 -- writes:  check_stage_edge(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  DESIGN 4, 5
+-- source:  docs/theory.md, section 6 (Scores and clustering);
+--          docs/architecture.md, section Tables
 with answers as (
     select
         m.staging_id,

@@ -5,7 +5,7 @@
 -- reads:   staging, stage_edge
 -- writes:  check_stage_probability(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  DESIGN 7.5
+-- source:  docs/architecture.md, section Invariants, no. 5
 with totals as (
     select
         staging_id,

@@ -6,7 +6,7 @@
 -- reads:   staging, stage_member, ahc_merge
 -- writes:  check_merge(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  SPEC 6; DESIGN 5
+-- source:  docs/theory.md, section 6 (Scores and clustering)
 with numbered as (
     select
         staging_id,

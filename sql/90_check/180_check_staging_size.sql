@@ -5,7 +5,8 @@
 -- reads:   staging, hyperstage, stage, stage_edge
 -- writes:  check_staging_size(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  DESIGN 4; SPEC 6
+-- source:  docs/theory.md, section 6 (Scores and clustering);
+--          docs/architecture.md, section Tables
 with hyperstages as (
     select
         staging_id,

@@ -5,7 +5,8 @@
 -- reads:   staging, stage, stage_member, stage_bootstrap, situation_pair, bootstrap_interval
 -- writes:  check_bootstrap(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  none
+-- source:  Efron & Tibshirani (1993), An introduction to the bootstrap, chapter 13;
+--          Monti, Tamayo, Mesirov & Golub (2003), Consensus clustering
 select
     'pairs are counted over the runs of a bootstrap' as invariant,
     'staging' as kind,

@@ -5,7 +5,8 @@
 -- reads:   staging, ceg, vertex, position_member
 -- writes:  check_position_member(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  DESIGN 7.2
+-- source:  docs/theory.md, section 2 (Positions and the backward recursion);
+--          docs/architecture.md, section Invariants, no. 2
 with counted as (
     select
         ceg_id,

@@ -6,7 +6,8 @@
 -- reads:   staging, ceg, vertex, stage_member, position, position_member
 -- writes:  check_position(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  DESIGN 4 (ids), 7.2; SPEC 2.2 (same position => same height)
+-- source:  docs/architecture.md, section Ids;
+--          docs/theory.md, section 2 (Positions and the backward recursion), lemma on heights
 with members as (
     select
         m.ceg_id,

@@ -5,7 +5,7 @@
 -- reads:   ceg, position, ceg_edge
 -- writes:  check_sink(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  DESIGN 4 (ids)
+-- source:  docs/architecture.md, section Ids
 with sinks as (
     select
         ceg_id,

@@ -5,7 +5,7 @@
 -- reads:   staging, ceg, edge, level, relabelled_edge, position, position_member, ceg_edge
 -- writes:  check_ceg_edge(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  Shenvi & Smith (2020), section 3; DESIGN 7.2
+-- source:  Shenvi & Smith (2020), section 3; docs/architecture.md, section Invariants, no. 2
 with answers as (
     select
         c.ceg_id,

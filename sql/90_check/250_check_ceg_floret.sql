@@ -6,7 +6,7 @@
 -- reads:   ceg, position, ceg_edge, stage_edge
 -- writes:  check_ceg_floret(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  DESIGN 7.5
+-- source:  docs/architecture.md, section Invariants, no. 5
 with florets as (
     select
         ceg_id,

@@ -5,7 +5,8 @@
 -- reads:   ceg, position, ceg_edge
 -- writes:  check_reduced(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  DESIGN 7.3; SPEC 3 (reduced)
+-- source:  docs/architecture.md, section Invariants, no. 3;
+--          docs/theory.md, section 3 (Recovering the staged tree), reduced graphs
 with florets as (
     select
         p.ceg_id,

@@ -10,7 +10,8 @@
 -- reads:   staging, ceg, vertex, position, position_member, ceg_edge
 -- writes:  check_path(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  DESIGN 7.4; SPEC 3 (copies)
+-- source:  docs/architecture.md, section Invariants, no. 4;
+--          docs/theory.md, section 3 (Recovering the staged tree), copies
 with members as (
     select
         m.ceg_id,

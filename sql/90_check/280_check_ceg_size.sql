@@ -4,7 +4,8 @@
 -- reads:   ceg, position, ceg_edge
 -- writes:  check_ceg_size(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  DESIGN 4; SPEC 4
+-- source:  docs/theory.md, section 4 (Sizes of trees and graphs);
+--          docs/architecture.md, section Tables
 with vertices as (
     select
         ceg_id,

@@ -6,7 +6,8 @@
 -- reads:   staging, event_tree, ceg, vertex, position, merge_step
 -- writes:  check_step(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  DESIGN 4 (merge_step); SPEC 4
+-- source:  docs/theory.md, section 4 (Sizes of trees and graphs);
+--          docs/architecture.md, section Tables
 with steps as (
     select
         *,

@@ -5,7 +5,8 @@
 -- reads:   staging, ceg, vertex, position, position_member, ceg_edge, ceg_stage
 -- writes:  check_ceg_stage(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  DESIGN 7.2, 7.5; SPEC 8 (recolour by p')
+-- source:  docs/theory.md, section 8 (Probability propagation), conditioning breaks stages;
+--          docs/architecture.md, section Invariants, no. 2
 with sizes as (
     select
         p.ceg_id,

@@ -5,7 +5,8 @@
 -- reads:   staging, ceg, vertex, edge, position, position_member, ceg_edge
 -- writes:  check_given(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  DESIGN 4; SPEC 8
+-- source:  docs/theory.md, section 8 (Probability propagation);
+--          docs/architecture.md, section Tables
 with members as (
     select
         c.ceg_id,

@@ -4,7 +4,7 @@
 -- reads:   every table but response_<survey_id>
 -- writes:  check_owner(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  DESIGN 4 (references proved, not declared)
+-- source:  docs/architecture.md, section Tables: references are checked, not declared
 with owned as (
     select
         'survey' as kind,

@@ -4,7 +4,7 @@
 -- reads:   survey, variable, level, event_tree, staging, ceg
 -- writes:  check_parent(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  DESIGN 4 (references proved, not declared)
+-- source:  docs/architecture.md, section Tables: references are checked, not declared
 select
     'an object is built on one that exists' as invariant,
     'tree' as kind,

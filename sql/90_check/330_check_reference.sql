@@ -6,7 +6,7 @@
 --          stage_edge, ceg_edge, ceg_stage
 -- writes:  check_reference(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  DESIGN 4 (references proved, not declared)
+-- source:  docs/architecture.md, section Tables: references are checked, not declared
 with used as (
     select
         t.name,

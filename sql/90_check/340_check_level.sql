@@ -5,7 +5,7 @@
 -- reads:   survey, variable, level
 -- writes:  check_level(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  DESIGN 4
+-- source:  docs/architecture.md, section Tables
 with levels as (
     select
         s.name,

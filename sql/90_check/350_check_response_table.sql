@@ -6,7 +6,7 @@
 -- reads:   survey, variable, duckdb_columns()
 -- writes:  check_response_table(invariant, kind, name, row_id, detail)
 -- params:  none
--- source:  DESIGN 4 (response_<survey_id>)
+-- source:  docs/architecture.md, section Tables
 with current as (
     select
         survey_id,

@@ -5,7 +5,7 @@
 -- reads:   survey, duckdb_columns()
 -- writes:  response_place(survey_id)
 -- params:  none
--- source:  DESIGN 4 (response_<survey_id>)
+-- source:  docs/architecture.md, section Tables
 select s.survey_id
 from cegdb.survey as s
 inner join duckdb_columns() as c on concat('response_', s.survey_id) = c.table_name

@@ -6,7 +6,7 @@
 -- writes:  response_row(invariant, kind, name, row_id, detail)
 -- params:  survey_id INTEGER, the survey
 --          source VARCHAR, its table of coded rows
--- source:  DESIGN 4 (response_<survey_id>)
+-- source:  docs/architecture.md, section Tables
 with grouped as (
     select
         columns('^v[0-9]+$'),

@@ -6,7 +6,7 @@
 -- writes:  response_cell(invariant, kind, name, row_id, detail)
 -- params:  survey_id INTEGER, the survey
 --          source VARCHAR, its table of coded rows
--- source:  DESIGN 4 (response_<survey_id>)
+-- source:  docs/architecture.md, section Tables
 with coded as (
     select
         cast(columns('^v[0-9]+$') as bigint),
