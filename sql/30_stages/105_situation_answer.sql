@@ -4,8 +4,7 @@
 -- reads:   situation_edge
 -- writes:  situation_answer(vertex_id, variable_id, label_id)
 -- params:  none
--- source:  docs/theory.md, section 9.2 (Conditional independence);
---          serves the learning method csbhc
+-- source:  docs/theory.md, section 9.2 (Parents and contexts); serves the learning method csbhc
 with recursive above as (
     select
         e.child_id as vertex_id,

@@ -5,7 +5,8 @@
 -- reads:   paired_row
 -- writes:  answer_pair(stratum, first, second, n, weight, weight_sq)
 -- params:  none
--- source:  docs/theory.md, section 9.3 (Conditional independence), test on the data
+-- source:  docs/theory.md, section 9.3 (An algebraic test for any independence), test on the
+--            data
 with answered as (
     select
         if(first is null or second is null, null, stratum) as stratum,
