@@ -159,27 +159,16 @@ def _raw_labels(steps: Steps, tree: Mapping[str, Any], staging_id: int) -> None:
     if is_various:
         steps.run("raw_label", tree_id=tree_id, staging_id=staging_id)
     else:
-        steps.create(
-            "raw_label",
-            "select cast(0 as bigint) as position_id, cast(0 as integer) as label_id, "
-            "cast([] as varchar[]) as labels where false",
-        )
+        steps.empty("raw_label", "position_id bigint, label_id integer, labels varchar[]")
 
 
 def _priors(steps: Steps, tree: Mapping[str, Any], staging: Mapping[str, Any]) -> None:
     """Make ``position_share`` or, where situations have priors of their own, the other."""
     staging_id, alpha = staging["staging_id"], staging["alpha"]
     rule = rule_of(staging["settings"])
-    steps.create(
-        "position_share",
-        "select cast(0 as bigint) as position_id, cast(0 as double) as share where false",
-    )
+    steps.empty("position_share", "position_id bigint, share double")
     if rule == "mass" and not has_priors(steps, staging_id):
-        steps.create(
-            "position_prior",
-            "select cast(0 as bigint) as position_id, cast(0 as integer) as label_id, "
-            "cast(0 as double) as prior where false",
-        )
+        steps.empty("position_prior", "position_id bigint, label_id integer, prior double")
         for height in range(tree["height"], 0, -1):
             steps.run("position_share", height=height, alpha=alpha)
         return
@@ -248,11 +237,7 @@ def recover(store: Store, ceg_id: int, *, limit: int = MOST_VERTICES) -> list[Ro
         staging = row(catalog, "staging", staging_of(ceg))
         tree = row(catalog, "tree", staging["tree_id"])
         top = tree["height"]
-        steps.create(
-            "position_copy",
-            "select cast(0 as bigint) as position_id, 0 as height, "
-            "cast(0 as double) as n_copies where false",
-        )
+        steps.empty("position_copy", "position_id bigint, height integer, n_copies double")
         for height in range(top, -1, -1):
             steps.run("position_copy", ceg_id=ceg_id, height=height)
         ((size,),) = steps.rows("select sum(n_copies) from temp.position_copy")

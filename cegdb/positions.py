@@ -82,15 +82,10 @@ def merge_positions(
     is_full = sum(n_labels for *_, n_labels in sizes.values()) == tree["n_vertices"] - 1
     lowest = 2 if is_full else 1
     steps.run("staged_edge", tree_id=tree_id, staging_id=staging_id, height=lowest)
-    steps.create(
-        "position_of",
-        "select cast(0 as bigint) as vertex_id, cast(0 as bigint) as position_id, "
-        "cast(0 as bigint) as place where false",
-    )
+    steps.empty("position_of", "vertex_id bigint, position_id bigint, place bigint")
     layers = [Layer(0, 0, 0, time.perf_counter() - started)]
     started = time.perf_counter()
     steps.run("block", tree_id=tree_id)
-    ((first_row,),) = steps.rows("select min(rowid) from temp.block")
     n_before, height = 1, 1
     if top > 0:
         n_leaves = tree["n_leaves"]
@@ -101,14 +96,14 @@ def merge_positions(
             n_situations, n_digits, _ = sizes[height]
             if height < lowest:
                 n_positions = steps.run("stage_block")
-                steps.run("stage_situation", first_row=first_row)
+                steps.run("stage_situation")
             else:
                 n_bits = n_before.bit_length()
                 if n_bits * n_digits <= _BITS:
                     n_positions = steps.run("layer_block", height=height, n_bits=n_bits)
                 else:
                     n_positions = steps.run("wide_block", height=height, n_digits=n_digits)
-                steps.run("layer_member", height=height, first_row=first_row)
+                steps.run("layer_member", height=height)
             seconds = time.perf_counter() - started
             layers.append(Layer(height, n_situations, n_positions, seconds))
             merged = n_positions < n_situations
@@ -116,7 +111,7 @@ def merge_positions(
             height += 1
             progress.read()
         n_before += steps.run("single_block", height=height)
-        steps.run("layer_member", height=height, first_row=first_row)
+        steps.run("layer_member", height=height)
     steps.drop(["staged_edge", "staged_situation"])
     steps.run("ceg_member", ceg_id=ceg_id, tree_id=tree_id)
     steps.run("ceg_position", ceg_id=ceg_id)

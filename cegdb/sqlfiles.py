@@ -8,15 +8,19 @@ table, ``fetch`` hands them to Python.
 
 from __future__ import annotations
 
+import difflib
 import logging
+import math
 import re
 import time
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 import duckdb
 
@@ -49,7 +53,11 @@ _KINDS = {
     "append": duckdb.StatementType.INSERT,
     "fetch": duckdb.StatementType.SELECT,
 }
-_PARAM = re.compile(r"^([a-z][a-z0-9_]*) ([A-Z]+(?:\(\d+, *\d+\))?(?:\[\])?)\b")
+# A parameter, where it is not part of a text, a quoted name or a comment.
+_BOUND = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|\$([a-z_][a-z0-9_]*)")
+_CONTROL = re.compile(r"([\x00-\x1f\x7f-\x9f\u2028\u2029]+)")
+_EXAMPLES = {"VARCHAR": "''", "BOOLEAN": "false"}
+_PARAM = re.compile(r"^([a-z][a-z0-9_]*) ([A-Z]+(?:\(\d+, *\d+\))?(?:\[\])*)(?!\w)")
 
 
 def resource_root(kind: str) -> Traversable:
@@ -76,7 +84,10 @@ def resource_root(kind: str) -> Traversable:
 
 @dataclass(frozen=True)
 class Step:
-    """One SQL file: its header, checked, its text, and what its mode makes of it, parsed."""
+    """One SQL file: its header, checked, its text, and what its mode makes of it, parsed.
+
+    ``target`` is what its mode puts before the SELECT.
+    """
 
     name: str
     path: str
@@ -84,14 +95,36 @@ class Step:
     table: str | None
     header: Mapping[str, str]
     params: Mapping[str, str]
+    target: str
     sql: str
     statement: duckdb.Statement
 
+    @property
+    def phase(self) -> str:
+        """The folder of its file, such as ``40_positions``."""
+        return self.path.split("/", 1)[0]
+
     def prepared(self) -> str:
-        """Return the step in the form to paste in a DuckDB shell."""
-        given = ", ".join(f"{name} := ..." for name in self.params)
-        call = f"execute {self.name}({given});" if given else f"execute {self.name};"
-        return f"prepare {self.name} as\n{self.sql.rstrip().rstrip(';')};\n{call}\n"
+        """Return the step in the form to paste in a DuckDB shell.
+
+        Its parameters have values of their types, to be replaced.
+        """
+        given = ", ".join(f"{name} := {_example(kind)}" for name, kind in self.params.items())
+        call = f"execute {self.name};"
+        if given:
+            call = f"-- Put your own values in place of these.\nexecute {self.name}({given});"
+        return f"prepare {self.name} as\n{self.sql.rstrip()};\n{call}\n"
+
+    def bound(self, params: Mapping[str, Value]) -> str:
+        """Return the statement that its mode makes, without header or parameters.
+
+        Each parameter is written as a literal of the type that the header declares.
+        """
+        lines = self.sql.splitlines()
+        n_header = next(i for i, line in enumerate(lines) if not line.startswith("--"))
+        body = "\n".join(lines[n_header:]).strip()
+        texts = {name: _typed_literal(params[name], kind) for name, kind in self.params.items()}
+        return self.target + bound(body, texts)
 
 
 def parse(path: str, text: str) -> Step:
@@ -169,7 +202,7 @@ def parse(path: str, text: str) -> Step:
     used = set(statements[0].named_parameters)
     if used != set(params):
         raise SqlStepError(f"{path} declares params {sorted(params)} and uses {sorted(used)}")
-    return Step(found[1], path, kind, table, header, params, text, statements[0])
+    return Step(found[1], path, kind, table, header, params, target, text, statements[0])
 
 
 def _columns(path: str, writes: str) -> str:
@@ -223,11 +256,101 @@ def load(name: str) -> Step:
     """
     item = _paths().get(name)
     if item is None:
-        raise SqlStepError(
-            f"no step is called {name!r}", hint=f"steps are {', '.join(names())}"
-        )
+        near = difflib.get_close_matches(name, names(), n=5, cutoff=0.5)
+        guess = f"did you mean {' or '.join(near)}? " if near else ""
+        raise SqlStepError(f"no step is called {name!r}", hint=f"{guess}cegdb steps lists all")
     folder = Path(str(item)).parent.name
     return parse(f"{folder}/{item.name}", item.read_text(encoding="utf-8"))
+
+
+def in_phase(phase: str | None = None) -> list[Step]:
+    """Return the steps of a phase (``40_positions``, ``positions`` or ``40``), or all.
+
+    Raises
+    ------
+    SqlStepError
+        There is no such phase.
+
+    Examples
+    --------
+    >>> [step.name for step in in_phase("positions")][:2]
+    ['staged_situation', 'label_digit']
+    """
+    steps = [load(name) for name in names()]
+    phases = dict.fromkeys(step.phase for step in steps)
+    if phase is None:
+        return steps
+    chosen = [known for known in phases if phase in (known, *known.split("_", 1))]
+    if not chosen:
+        raise SqlStepError(
+            f"there is no phase {phase!r}", hint=f"phases are {', '.join(phases)}"
+        )
+    return [step for step in steps if step.phase in chosen]
+
+
+def bound(sql: str, literals: Mapping[str, str]) -> str:
+    """Return SQL with its parameters replaced by literals.
+
+    Examples
+    --------
+    >>> bound("select $x, '$x' -- $x", {"x": "1"})
+    "select 1, '$x' -- $x"
+    """
+    return _BOUND.sub(lambda found: literals[found[1]] if found[1] else found[0], sql)
+
+
+def literal(value: object) -> str:
+    r"""Return a value as an SQL literal, on one line, that reads back as the same value.
+
+    Examples
+    --------
+    >>> for value in (None, True, -1, 0.1, "it's", "a\nb", ["x", None]):
+    ...     print(literal(value))
+    null
+    true
+    -1
+    0.1e0
+    'it''s'
+    ('a' || chr(10) || 'b')
+    ['x', null]
+    """
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return f"cast('{value}' as double)"
+        # Without an exponent it would be a decimal.
+        text = repr(value)
+        return text if "e" in text else f"{text}e0"
+    if isinstance(value, str):
+        parts = _CONTROL.split(value)
+        texts = [
+            _quoted_text(part) if not place % 2 else " || ".join(f"chr({ord(c)})" for c in part)
+            for place, part in enumerate(parts)
+            if part
+        ]
+        return f"({' || '.join(texts)})" if len(parts) > 1 else _quoted_text(value)
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(literal, value))}]"
+    return f"{value:f}" if isinstance(value, Decimal) else str(value)
+
+
+def _quoted_text(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _typed_literal(value: Value, kind: str) -> str:
+    if kind.endswith("[]") or (kind in _EXAMPLES and value is not None):
+        return literal(value)
+    return f"cast({literal(value)} as {kind.lower()})"
+
+
+def _example(kind: str) -> str:
+    if kind.endswith("[]"):
+        return f"cast([] as {kind.lower()})"
+    return _EXAMPLES.get(kind) or f"cast(1 as {kind.lower()})"
 
 
 def raise_interrupt(error: Exception) -> None:
@@ -311,10 +434,37 @@ def registered(con: duckdb.DuckDBPyConnection, name: str, rows: object) -> Itera
             con.unregister(name)
 
 
+class Recorder(Protocol):
+    """Is told of each statement that makes rows, in the order run."""
+
+    def ran_step(self, step: Step, params: Mapping[str, Value]) -> None:
+        """Take a step with its parameters."""
+
+    def ran(self, name: str, sql: str, purpose: str) -> None:
+        """Take a generated statement, its parameters written as literals."""
+
+    def filled(self, con: duckdb.DuckDBPyConnection, table: str, purpose: str) -> None:
+        """Take a temp table whose rows come from outside SQL."""
+
+
+_recorder: ContextVar[Recorder | None] = ContextVar("cegdb_recorder", default=None)
+
+
+@contextmanager
+def recorded(recorder: Recorder) -> Iterator[None]:
+    """Let a recorder be told of the statements of all `Steps` made within."""
+    token = _recorder.set(recorder)
+    try:
+        yield
+    finally:
+        _recorder.reset(token)
+
+
 class Steps:
     """Runs steps on one connection and drops their temp tables at the end.
 
-    The caller owns the transaction; a step never commits.
+    The caller owns the transaction; a step never commits. Within `recorded` a recorder is
+    told of each statement.
 
     Examples
     --------
@@ -329,6 +479,7 @@ class Steps:
     def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
         self._con = con
         self._tables: dict[str, str] = {}
+        self._recorder = _recorder.get()
 
     def __enter__(self) -> Steps:
         """Return self."""
@@ -372,26 +523,49 @@ class Steps:
             raise SqlStepError(f"step {name!r} is run, not fetched")
         return self._run(step, params).fetchall()
 
-    def create(self, table: str, sql: str, params: Mapping[str, Value] | None = None) -> int:
-        """Keep the rows of generated SQL as a temp table; return their number."""
+    def create(
+        self,
+        table: str,
+        sql: str,
+        params: Mapping[str, Value] | None = None,
+        *,
+        purpose: str = "",
+    ) -> int:
+        """Keep the rows of generated SQL as a temp table; return their number.
+
+        ``purpose`` heads it in a script of the run.
+        """
         statement = f'create or replace temp table "{table}" as\n{sql}'
-        rows = _count(self._execute(table, statement, params or {}))
+        rows = _count(self._made(table, statement, params or {}, purpose))
         self._tables[table] = "table"
         return rows
 
-    def view(self, name: str, sql: str) -> None:
+    def empty(self, table: str, columns: str) -> None:
+        """Make an empty temp table, for steps that append to it or find nothing in it."""
+        statement = f'create or replace temp table "{table}" ({columns})'
+        self._made(table, statement, {}, "Empty, until a step adds to it.")
+        self._tables[table] = "table"
+
+    def view(self, name: str, sql: str, *, purpose: str = "") -> None:
         """Keep generated SQL, without its rows, as a temp view."""
-        self._execute(name, f'create or replace temp view "{name}" as\n{sql}', {})
+        self._made(name, f'create or replace temp view "{name}" as\n{sql}', {}, purpose)
         self._tables[name] = "view"
 
     def has(self, table: str) -> bool:
         """Return whether a temp table or view of that name was made here."""
         return table in self._tables
 
-    def create_from(self, table: str, columns: Mapping[str, NDArray[Any]]) -> int:
+    def create_from(
+        self, table: str, columns: Mapping[str, NDArray[Any]], *, purpose: str = ""
+    ) -> int:
         """Keep arrays of equal length as the columns of a temp table."""
         with registered(self._con, _ARRAYS, dict(columns)):
-            return self.create(table, f"select * from {_ARRAYS}")  # noqa: S608
+            statement = f'create or replace temp table "{table}" as select * from {_ARRAYS}'  # noqa: S608
+            rows = _count(self._execute(table, statement, {}))
+        self._tables[table] = "table"
+        if self._recorder is not None:
+            self._recorder.filled(self._con, table, purpose)
+        return rows
 
     def arrays(self, sql: str) -> dict[str, NDArray[Any]]:
         """Return the columns of one generated query as arrays."""
@@ -400,7 +574,7 @@ class Steps:
 
     def execute(self, sql: str, params: Mapping[str, Value] | None = None) -> int:
         """Run one generated statement; return the number of rows it touched."""
-        return _count(self._execute("generated statement", sql, params or {}))
+        return _count(self._made("generated statement", sql, params or {}, ""))
 
     def rows(self, sql: str, params: Mapping[str, Value] | None = None) -> list[Row]:
         """Return the rows of one generated query."""
@@ -412,8 +586,19 @@ class Steps:
                 f"step {step.name!r} takes {sorted(step.params)}, got {sorted(params)}",
                 hint="see the params line at the head of its file",
             )
+        if self._recorder is not None:
+            self._recorder.ran_step(step, params)
         typed = {key: _typed(value, step.params[key]) for key, value in params.items()}
         return self._execute(step.name, step.statement, typed, params)
+
+    def _made(
+        self, name: str, statement: str, params: Mapping[str, Value], purpose: str
+    ) -> duckdb.DuckDBPyConnection:
+        """Run a generated statement that makes rows."""
+        if self._recorder is not None:
+            texts = {key: literal(value) for key, value in params.items()}
+            self._recorder.ran(name, bound(statement, texts), purpose)
+        return self._execute(name, statement, params)
 
     def _execute(
         self,

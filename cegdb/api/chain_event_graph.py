@@ -15,8 +15,11 @@ from cegdb.api.rows import Answering
 from cegdb.errors import GraphError, NetworkError
 from cegdb.evidence import All, from_json
 from cegdb.store.catalog import staging_of
+from cegdb.trace import MAX_VALUES, trace
 
 if TYPE_CHECKING:
+    import os
+
     import networkx as nx
     import pandas as pd
 
@@ -190,6 +193,54 @@ class ChainEventGraph(PlottedPositions, Drawn, Independent, Causal, Answering, P
         if parent is None:
             return self.given()
         return parent.given(from_json(self._row()["evidence"]))
+
+    def trace(
+        self, path: str | os.PathLike[str] | None = None, *, max_values: int = MAX_VALUES
+    ) -> str:
+        """Write the whole run that made the CEG as one SQL script, and return its text.
+
+        The coded rows of the survey, the variables and labels, and which situations share a
+        stage are in it as values; event tree, staged tree, every height of the backward
+        recursion and the CEG are made of them by the steps that cegdb itself runs, in their
+        order, with all parameters filled in.
+
+        Parameters
+        ----------
+        path
+            The script to write; left out, it is only returned.
+        max_values
+            A table of values with more rows is written as a Parquet file beside the script,
+            named after it, and read from there. Without ``path`` all are values.
+
+        Returns
+        -------
+        str
+            The script. It runs in any DuckDB that has no schema ``cegdb`` (no cegdb is
+            needed) and leaves the tables ``vertex``, ``edge``, ``stage``, ``stage_member``,
+            ``stage_edge``, ``position``, ``position_member`` and ``ceg_edge`` in that schema,
+            with the columns and rows that they have here for this CEG.
+
+        Raises
+        ------
+        CegError
+            This is a CEG given evidence (trace the one it comes from), or the run gives
+            other rows than those stored.
+        StaleError
+            The survey has changed since the CEG was made.
+        GraphError
+            The script cannot be written.
+
+        Examples
+        --------
+        >>> import cegdb, duckdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
+        ...     script = survey.event_tree().learn_stages().to_ceg().trace()
+        >>> con = duckdb.connect()
+        >>> con.execute(script).execute("select count(*) from cegdb.position").fetchall()
+        [(3,)]
+        """
+        return trace(self._store, self.id, path, max_values=max_values)
 
     def recover(self, *, limit: int = ceg_room.MOST_VERTICES) -> pd.DataFrame:
         """Return the staged tree the CEG stands for (Theorem 3).

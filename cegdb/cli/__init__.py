@@ -16,6 +16,7 @@ from cegdb.cli import (
     reporting,
     rows,
     sampling,
+    steps,
     wording,
 )
 from cegdb.cli.group import main
@@ -35,5 +36,6 @@ __all__ = [
     "reporting",
     "rows",
     "sampling",
+    "steps",
     "wording",
 ]

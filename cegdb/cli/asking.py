@@ -82,11 +82,10 @@ def show(
 
 
 @main.command()
-@click.argument("db", metavar="[DB]", required=False, type=click.Path(path_type=Path))
-@click.argument("query", metavar="[QUERY]", required=False)
-@click.option("--show", metavar="STEP", help="Print an SQL step, ready for a DuckDB shell.")
+@DB
+@click.argument("query")
 @FORMAT
-def sql(db: Path | None, query: str | None, show: str | None, form: str | None) -> None:
+def sql(db: Path, query: str, form: str | None) -> None:
     """Ask DB in SQL (opened read-only; '-' reads QUERY from standard input).
 
     SQL sees every count: to hide small ones, use show, export or draw with --min-n.
@@ -95,15 +94,7 @@ def sql(db: Path | None, query: str | None, show: str | None, form: str | None) 
     Examples:
       cegdb sql falls.duckdb "select * from cegdb.ceg_edges where ceg = 'falls'"
       cegdb sql falls.duckdb "from cegdb.paths('falls')" --format json
-      cegdb sql --show layer_block
     """
-    if show is not None:
-        from cegdb.sqlfiles import load
-
-        click.echo(load(show).prepared(), nl=False)
-        return
-    if db is None or query is None:
-        raise click.UsageError("give DB and QUERY, or --show STEP")
     text = sys.stdin.read() if query == "-" else query
     with opened(str(db), read_only=True) as database:
         print_query(database, text, {}, form)

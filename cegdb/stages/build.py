@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cegdb.clustering import Merge
+    from cegdb.stages.scores import Arrays
     from cegdb.store import Store
 
 SingleEdges: TypeAlias = Literal["together", "apart"]
@@ -295,17 +296,27 @@ def _write(
     n_hyperstages = steps.run(
         "staging_hyperstage", staging_id=staging_id, survey_id=tree["survey_id"]
     )
+    estimates = write_stages(steps, staging_id, tree["tree_id"])
+    return n_hyperstages, scores(estimates, n_rows, smoothing)
+
+
+def write_stages(steps: Steps, staging_id: int, tree_id: int) -> Arrays:
+    """Write the tables of the stages in ``situation_stage``; return ``stage_estimate``."""
     steps.run("staging_label", staging_id=staging_id)
     steps.run("staging_member", staging_id=staging_id)
     steps.run("stage_name")
-    steps.run("staging_stage", staging_id=staging_id, tree_id=tree["tree_id"], palette=PALETTE)
+    steps.run("staging_stage", staging_id=staging_id, tree_id=tree_id, palette=PALETTE)
     steps.run("stage_answer")
     steps.run("stage_estimate")
     estimates = steps.arrays("select * from temp.stage_estimate order by place")
     low, high = credible_intervals(estimates)
-    steps.create_from("stage_interval", {"place": estimates["place"], "low": low, "high": high})
+    steps.create_from(
+        "stage_interval",
+        {"place": estimates["place"], "low": low, "high": high},
+        purpose="95 % credible intervals: quantiles of Beta distributions, which DuckDB lacks.",
+    )
     steps.run("staging_edge", staging_id=staging_id)
-    return n_hyperstages, scores(estimates, n_rows, smoothing)
+    return estimates
 
 
 def _hints(steps: Steps, staging_id: int) -> list[str]:

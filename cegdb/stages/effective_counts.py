@@ -83,6 +83,12 @@ class Weighting:
             effects[found] = float(effect)
         return replace(weighted, effects=effects, variable_ids=ids)
 
+    @classmethod
+    def recorded(cls, settings: Mapping[str, Any]) -> Weighting:
+        """Return the weighting that recorded settings say."""
+        deff = settings.get("deff") if settings.get("deff_is_given") else None
+        return cls(settings.get("weighting", "situation"), deff)
+
     @property
     def uses_weights(self) -> bool:
         """Whether weights, not rows, count."""
@@ -91,11 +97,7 @@ class Weighting:
     def measure(self, steps: Steps, tree_id: int) -> None:
         """Make ``edge_size``: what the respondents on each edge are worth, if not their n."""
         if not self.uses_weights and not self.effects:
-            steps.create(
-                "edge_size",
-                "select cast(0 as bigint) as child_id, cast(0 as decimal(38, 12)) as size "
-                "where false",
-            )
+            steps.empty("edge_size", "child_id bigint, size decimal(38, 12)")
             return
         steps.run(
             "edge_size",

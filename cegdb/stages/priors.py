@@ -111,10 +111,7 @@ def edge_priors(steps: Steps, tree_id: int, staging_id: int, rule: str, alpha: f
     if rule == "path":
         steps.run("leaf_count", tree_id=tree_id)
     else:
-        steps.create(
-            "leaf_count",
-            "select cast(0 as bigint) as vertex_id, cast(0 as bigint) as n_leaves where false",
-        )
+        steps.empty("leaf_count", "vertex_id bigint, n_leaves bigint")
     steps.run("edge_prior", tree_id=tree_id, staging_id=staging_id, alpha=alpha, rule=rule)
 
 

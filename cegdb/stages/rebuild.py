@@ -49,8 +49,6 @@ def remake_stages(store: Store, staging_id: int, *, keeps: bool) -> None:
         staging = row(catalog, "staging", staging_id)
         tree = row(catalog, "tree", staging["tree_id"])
         said = dict(staging["settings"])
-        weighting = said.get("weighting", "situation")
-        deff = said.get("deff") if said.get("deff_is_given") else None
         clear(catalog, "staging", staging_id)
     given = groupings(staging)
     initial = None if keeps else given_again(given["initial"], None)
@@ -75,7 +73,7 @@ def remake_stages(store: Store, staging_id: int, *, keeps: bool) -> None:
         single_edges=said.get("single_edges", "together"),
         rules=rules_of(said),
         learning=Learning.recorded("ahc" if is_given else staging["method"], said),
-        weighting=Weighting(weighting, deff),
+        weighting=Weighting.recorded(said),
         again=staging,
         keeps=keeps and not is_given,
         depends=said.get("depends"),

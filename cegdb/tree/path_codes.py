@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from cegdb.sqlfiles import Steps
 
 _LIMIT: Final = 1 << 62
+_PATHS: Final = (
+    "The path of each row as one integer, a digit a variable: the code of its answer, or 0 "
+    "after the row stopped."
+)
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,7 @@ def code_paths(
     if policy.missing == "complete" and policy.sampling_zeros != "none" and several:
         # Rows that a later chunk leaves out must not make zeros in an earlier one.
         _code_chunks(steps, source, variables, replace(policy, sampling_zeros="none"), ())
-        steps.create("kept_row", "select row_id from temp.path_row where code >= 0")
+        steps.run("kept_row")
         source = (
             "(select r.* exclude (is_kept), k.row_id is not null as is_kept "  # noqa: S608
             f"from {source} as r left join temp.kept_row as k on r.row_id = k.row_id)"
@@ -130,6 +134,7 @@ def _end(steps: Steps, *, is_distinct: bool, is_weighted: bool) -> None:
     steps.view(
         "path_end",
         f"select code, {n}, {weights} from temp.path_row where code >= 0{grouped}",  # noqa: S608
+        purpose="The rows of each path.",
     )
 
 
@@ -140,11 +145,7 @@ def _code_chunks(
     policy: Policy,
     impossible: Sequence[Mapping[int, int]],
 ) -> Coded:
-    steps.create(
-        "path_head",
-        "select 0 as chunk, cast(0 as bigint) as head_id, cast(0 as bigint) as code "
-        "where false",
-    )
+    steps.empty("path_head", "chunk integer, head_id bigint, code bigint")
     coded = Coded()
     start, n_heads = 0, 0
     while True:
@@ -212,6 +213,7 @@ def _responses(
         "response_row",
         f"select row_number() over () as row_id, {columns}, {last} "  # noqa: S608
         f"from (select {columns} from {table}{rows})",
+        purpose="The coded rows, numbered; added paths are rows of nobody.",
     )
     return "temp.response_row"
 
@@ -310,7 +312,7 @@ def refuse_gaps(
 
 
 def _code_chunk(
-    keep: Callable[[str, str], object],
+    keep: Callable[..., object],
     steps: Steps,
     source: str,
     chunk: Sequence[TreeVariable],
@@ -328,20 +330,17 @@ def _code_chunk(
         digits = f"({digits} * {variable.radix} + {column})"
         size *= variable.radix
     if last < 0:
-        steps.create("stopped_head", "select cast(0 as bigint) as head_id where false")
+        steps.empty("stopped_head", "head_id bigint")
         keep(
             "path_row",
             f"select r.row_id, {digits} as code, r.n, r.weight, r.weight_sq, "  # noqa: S608
             f"r.last_answer, r.is_kept from {source} as r "
             # The root is there even where missing_policy leaves out every row.
             "union all select null, 0, 0, null, null, 0, true",
+            purpose=_PATHS,
         )
         return
-    steps.create(
-        "stopped_head",
-        f"select head_id from temp.path_head where chunk = {last} "  # noqa: S608
-        f"and code % {last_radix} = 0",
-    )
+    steps.run("stopped_head", chunk=last, radix=last_radix)
     steps.create(
         "path_row",
         f"select p.row_id, h.head_id * {size} + "  # noqa: S608
@@ -350,6 +349,7 @@ def _code_chunk(
         "from temp.path_row as p "
         f"inner join temp.path_head as h on p.code = h.code and h.chunk = {last} "
         f"left join {source} as r on p.row_id = r.row_id",
+        purpose=_PATHS,
     )
 
 
@@ -430,7 +430,11 @@ def _impossible_digits(
             for i, code in rule.items()
             if start <= i < end
         ]
-    steps.create("impossible_digit", " union all ".join(rows))
+    steps.create(
+        "impossible_digit",
+        " union all ".join(rows),
+        purpose="The paths declared impossible, as digits of the codes: all of a rule match.",
+    )
 
 
 def _zero_paths(

@@ -4,12 +4,12 @@
 -- reads:   block
 -- writes:  position_of(vertex_id, position_id, place)
 -- params:  height INTEGER, of these blocks, or the lowest of them
---          first_row BIGINT, rowid of the first block
 -- source:  Shenvi & Smith (2020), section 3, step i;
 --          docs/theory.md, section 2 (Positions and the backward recursion)
 select
-    unnest(members) as vertex_id,
-    position_id,
-    rowid - $first_row + 1 as place
-from temp.block
-where height >= $height
+    unnest(b.members) as vertex_id,
+    b.position_id,
+    b.rowid - f.first_row + 1 as place
+from temp.block as b
+cross join (select min(o.rowid) as first_row from temp.block as o) as f
+where b.height >= $height

@@ -276,8 +276,8 @@ def _sql(told: Told) -> list[Block]:
     ]
     return [
         Paragraph(
-            "The tables that this report is of; cegdb sql runs each of these, and its --show "
-            "prints the steps that made them."
+            "The tables that this report is of; cegdb sql runs each of these, and cegdb steps "
+            "trace writes the SQL that made them."
         ),
         Code("\n".join(lines), "sql"),
     ]

@@ -1,0 +1,104 @@
+"""Commands that show the SQL of cegdb: its steps, and the whole run that made a CEG."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cegdb.cli.group import main
+from cegdb.cli.options import DB, FORMAT
+from cegdb.cli.output import opened, print_table, say_made, working
+
+if TYPE_CHECKING:
+    from cegdb.api import ChainEventGraph
+
+_COLUMNS = ("purpose", "reads", "writes")
+
+
+class _Listing(click.Group):
+    """A group that lists, unless one of its commands is named."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the command in that is left out."""
+        if not args or args[0] not in (*self.commands, *self.get_help_option_names(ctx)):
+            args = ["list", *args]
+        return super().parse_args(ctx, args)
+
+
+@main.group(cls=_Listing, subcommand_metavar="[PHASE] [--show STEP] | trace DB CEG")
+def steps() -> None:
+    """List the SQL steps that make trees, stages and CEGs, or write a whole run of them.
+
+    Each step is one SELECT. PHASE is a part of the work, such as 40_positions, positions or
+    40.
+
+    \b
+    Examples:
+      cegdb steps
+      cegdb steps positions --format csv
+      cegdb steps --show layer_block
+      cegdb steps trace demo.duckdb chds -o pipeline.sql
+    """
+
+
+@steps.command("list")
+@click.argument("phase", metavar="[PHASE]", required=False)
+@click.option("--show", metavar="STEP", help="Print one step, ready for a DuckDB shell.")
+@FORMAT
+def list_(phase: str | None, show: str | None, form: str | None) -> None:
+    """List the steps, or print the SQL of one. This is what steps does by itself.
+
+    Columns: name, phase, purpose, and the tables that it reads and writes.
+
+    \b
+    Examples:
+      cegdb steps list
+      cegdb steps list 50_ceg --format json
+      cegdb steps list --show layer_block
+    """
+    from cegdb.sqlfiles import in_phase, load
+
+    if show is not None:
+        if phase is not None:
+            raise click.UsageError("give PHASE or --show STEP, one of them")
+        click.echo(load(show).prepared(), nl=False)
+        return
+    rows = [
+        (step.name, step.phase, *(" ".join(step.header[key].split()) for key in _COLUMNS))
+        for step in in_phase(phase)
+    ]
+    print_table(["name", "phase", *_COLUMNS], rows, form)
+
+
+@steps.command()
+@DB
+@click.argument("ceg")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="The script to write; left out, it is printed.",
+)
+def trace(db: Path, ceg: str, output: Path | None) -> None:
+    """Write the whole run that made a CEG of DB as one SQL script.
+
+    It holds the coded rows of the survey, every step with its parameters filled in, and
+    what each is for, and runs in DuckDB alone, without cegdb, in a database without a
+    schema cegdb. Of more than 5,000 rows a Parquet file is written beside the script.
+    The script sees every count: it cannot hide small ones.
+
+    \b
+    Examples:
+      cegdb demo --db demo.duckdb
+      cegdb steps trace demo.duckdb chds -o pipeline.sql
+    """
+    with opened(str(db), read_only=True) as database:
+        found: ChainEventGraph = database.cegs[ceg]
+        with working("running each step again", database):
+            script = found.trace(output)
+        if output is None:
+            click.echo(script, nl=False)
+        else:
+            say_made("script", output)

@@ -1,0 +1,482 @@
+"""Write the whole run that made a CEG as one SQL script, which needs no cegdb.
+
+The run is repeated in a scratch database on the coded rows of the survey, and each
+statement is written down as it is run: the script is the files of ``sql/``, in their order,
+with the parameters as literals. What comes from outside SQL (coded rows, variables, labels,
+which situations share a stage, priors given, credible intervals) is written as values.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import tempfile
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import sqlalchemy as sa
+
+from cegdb.atomic_files import check_folder, write_whole, written_whole
+from cegdb.ceg import remake_ceg
+from cegdb.errors import CegError, is_whole
+from cegdb.sqlfiles import Steps, literal, recorded
+from cegdb.stages.build import write_stages
+from cegdb.stages.effective_counts import Weighting
+from cegdb.stages.priors import edge_priors, rule_of
+from cegdb.store import Store, schema
+from cegdb.store.catalog import insert_rows, refuse_stale, response_table, row
+from cegdb.tree import remake_tree
+from cegdb.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import duckdb
+
+    from cegdb.sqlfiles import Step
+
+__all__ = ["MAX_VALUES", "trace"]
+
+MAX_VALUES: Final = 5_000
+"""Of a table with more rows a Parquet file is written beside the script."""
+
+_WIDTH: Final = 92
+_SECTIONS: Final = {
+    "20_tree": "The event tree",
+    "30_stages": "The staged tree",
+    "40_positions": "Positions: the backward recursion, one height at a time",
+    "50_ceg": "The Chain Event Graph",
+}
+_HEADED: Final = ("purpose", "reads", "writes", "source")
+_FOLDER: Final = "cegdb_folder"
+_TOLERANCE: Final = 1e-9
+# The columns that the steps read.
+_CODED: Final = (
+    (
+        "cegdb.variable",
+        "The variables of the tree; v1, v2, ... of the coded rows are they, by ordinal.",
+        ("variable_id", "survey_id", "ordinal", "name"),
+    ),
+    (
+        "cegdb.level",
+        "Their levels; label_id is the same for equal labels.",
+        ("level_id", "variable_id", "code", "label", "label_id", "kind"),
+    ),
+)
+_ROWS: Final = "The rows that differ, as codes of levels, with n respondents each."
+_HYPERSTAGES: Final = "The groups of situations that may share a stage."
+# The tables to be made, which must come out as they are stored, by the kind of their owner.
+_MADE: Final = {
+    "tree": (schema.vertex, schema.edge, schema.vertex_weight),
+    "staging": (
+        schema.stage, schema.stage_member, schema.stage_edge, schema.prior_entry,
+        schema.relabelled_edge,
+    ),
+    "ceg": (schema.position, schema.position_member, schema.ceg_edge),
+}  # fmt: skip
+
+
+class _Input(NamedTuple):
+    """A temp table of values that the staged tree is made from."""
+
+    table: str
+    purpose: str
+    query: str
+
+
+_STAGES: Final = (
+    _Input(
+        "situation_stage",
+        "Which situations share a stage, and which might (hyperstages), as given or learnt.",
+        "select m.vertex_id, s.hyperstage_id, m.stage_id, s.kind from cegdb.stage_member as m "
+        "inner join cegdb.stage as s on s.staging_id = m.staging_id "
+        "and m.stage_id = s.stage_id where m.staging_id = $id order by m.vertex_id",
+    ),
+    _Input(
+        "given_name",
+        "Names that a user gave to stages, by a situation of each.",
+        "select stage_id as vertex_id, name, 0 as place from cegdb.stage "
+        "where staging_id = $id and name is not null order by stage_id",
+    ),
+    _Input(
+        "given_label",
+        "Edges that count under another label than their own (relabel).",
+        "select child_id, label_id, label from cegdb.relabelled_edge "
+        "where staging_id = $id order by child_id",
+    ),
+    _Input(
+        "given_entry",
+        "Priors of single situations; the others follow from alpha.",
+        "select vertex_id, label, prior from cegdb.prior_entry "
+        "where staging_id = $id order by child_id",
+    ),
+)
+
+
+def trace(
+    store: Store,
+    ceg_id: int,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    max_values: int = MAX_VALUES,
+) -> str:
+    """Write the whole run that made a CEG as one SQL script, and return its text.
+
+    Parameters
+    ----------
+    store
+        Where the CEG is; nothing in it changes.
+    ceg_id
+        The CEG, one made from a staged tree.
+    path
+        The script to write; left out, it is only returned.
+    max_values
+        A table of values with more rows is written as a Parquet file beside the script,
+        named after it, and read from there. Without ``path`` all are values.
+
+    Returns
+    -------
+    str
+        The script. It runs in any DuckDB that has no schema ``cegdb``, in one transaction,
+        and leaves the tables ``vertex``, ``edge``, ``stage``, ``stage_member``,
+        ``stage_edge``, ``position``, ``position_member`` and ``ceg_edge`` in that schema,
+        with the columns and rows that they have here for this CEG.
+
+    Raises
+    ------
+    CegError
+        The CEG is one given evidence, or the run gives other rows than those stored.
+    StaleError
+        The survey has changed since the CEG was made.
+    GraphError
+        The script cannot be written.
+
+    Examples
+    --------
+    >>> import cegdb, duckdb
+    >>> with cegdb.open() as db:
+    ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
+    ...     script = survey.event_tree().learn_stages().to_ceg().trace()
+    >>> con = duckdb.connect()
+    >>> con.execute(script).execute("select count(*) from cegdb.position").fetchall()
+    [(3,)]
+    """
+    if not is_whole(max_values) or max_values < 0:
+        raise CegError(f"max_values is {max_values!r}", hint="give a whole number from 0 on")
+    file = None if path is None else Path(path)
+    if file is not None:
+        check_folder(file)
+    with tempfile.TemporaryDirectory(prefix="cegdb-") as folder:
+        script = _Script(Path(folder), file, int(max_values))
+        with store.catalog() as catalog:
+            ceg = row(catalog, "ceg", ceg_id)
+            _refuse(catalog, ceg)
+            staging = row(catalog, "staging", ceg["staging_id"])
+            tree = row(catalog, "tree", staging["tree_id"])
+        run = _Run(store, ceg, staging, tree, Path(folder))
+        with Store.open() as scratch:
+            run.copy(scratch)
+            with recorded(script):
+                run.repeat(scratch, script)
+            run.compare(scratch)
+        text = script.text(_head(ceg["name"], staging["name"], tree["name"]))
+        if file is not None:
+            script.save_tables()
+            write_whole(file, text.encode())
+    return text
+
+
+def _refuse(catalog: sa.Connection, ceg: Mapping[str, Any]) -> None:
+    """Refuse a CEG given evidence, naming the one it comes from, and a stale one."""
+    if ceg["staging_id"] is None:
+        origin = ceg
+        while origin["parent_ceg_id"] is not None:
+            origin = row(catalog, "ceg", origin["parent_ceg_id"])
+        raise CegError(
+            f"ceg {ceg['name']!r} is a CEG given evidence, which is not made from a tree",
+            hint=f"trace the CEG it comes from: {origin['name']!r}",
+        )
+    refuse_stale("ceg", ceg)
+
+
+class _Run:
+    """What made a CEG: its catalog rows, and how to do it again elsewhere."""
+
+    def __init__(
+        self,
+        store: Store,
+        ceg: Mapping[str, Any],
+        staging: Mapping[str, Any],
+        tree: Mapping[str, Any],
+        folder: Path,
+    ) -> None:
+        self._store = store
+        self._ceg, self._staging, self._tree = ceg, staging, tree
+        self._folder = folder
+        self._response = response_table(tree["survey_id"])
+
+    def copy(self, scratch: Store) -> None:
+        """Copy what the CEG was made from: catalog, coded rows, stages as temp tables."""
+        survey_id, order = self._tree["survey_id"], self._tree["settings"]["order"]
+        chosen = {
+            schema.survey: schema.survey.c.survey_id == survey_id,
+            schema.variable: (schema.variable.c.survey_id == survey_id)
+            & schema.variable.c.name.in_(order),
+            schema.level: schema.level.c.variable_id.in_(
+                sa.select(schema.variable.c.variable_id)
+                .where(schema.variable.c.survey_id == survey_id)
+                .where(schema.variable.c.name.in_(order))
+            ),
+            schema.event_tree: schema.event_tree.c.tree_id == self._tree["tree_id"],
+            schema.staging: schema.staging.c.staging_id == self._staging["staging_id"],
+            schema.ceg: schema.ceg.c.ceg_id == self._ceg["ceg_id"],
+        }
+        with self._store.catalog() as catalog:
+            found = {
+                table: [
+                    dict(one)
+                    for one in catalog.execute(
+                        sa.select(table).where(is_it).order_by(*table.primary_key)
+                    ).mappings()
+                ]
+                for table, is_it in chosen.items()
+            }
+        with scratch.writing() as (con, catalog):
+            for table, rows in found.items():
+                if table in (schema.variable, schema.level):
+                    insert_rows(catalog, table, rows)
+                else:
+                    catalog.execute(sa.insert(table), rows)
+            columns = ", ".join(f"v{one['ordinal']}" for one in found[schema.variable])
+            self._move(
+                con,
+                f"create table {self._response} as",
+                f"select {columns}, cast(sum(n) as bigint) as n, "  # noqa: S608
+                "sum(weight) as weight, sum(weight_sq) as weight_sq "
+                f"from {self._response} group by all order by all",
+            )
+            staging_id = self._staging["staging_id"]
+            hyperstages = f"select * from cegdb.hyperstage where staging_id = {staging_id}"  # noqa: S608
+            self._move(
+                con, "insert into cegdb.hyperstage", f"{hyperstages} order by hyperstage_id"
+            )
+            for table, _, query in _STAGES:
+                own = query.replace("$id", str(staging_id))
+                self._move(con, f"create temp table {table} as", own)
+
+    def _move(self, con: duckdb.DuckDBPyConnection, target: str, query: str) -> None:
+        """Fill a table of the scratch database with the rows of a query of the other."""
+        file = literal(str(self._folder / "moved.parquet"))
+        with self._store.reading() as source:
+            source.execute(f"copy ({query}) to {file} (format parquet)")
+        con.execute(f"{target} select * from read_parquet({file})")  # noqa: S608
+
+    def repeat(self, scratch: Store, script: _Script) -> None:
+        """Make tree, stages and CEG again, telling the script what is read."""
+        tree_id, staging = self._tree["tree_id"], self._staging
+        staging_id, settings = staging["staging_id"], staging["settings"]
+        with scratch.writing() as (con, catalog):
+            script.section("The tables to be made")
+            script.declared(con, [table.fullname for made in _MADE.values() for table in made])
+            script.section("The survey, coded")
+            for table, purpose, columns in _CODED:
+                script.table(con, table, purpose, columns)
+            script.table(con, self._response, _ROWS)
+            script.section(_SECTIONS["20_tree"])
+            remake_tree(scratch, tree_id)
+            script.section(_SECTIONS["30_stages"])
+            script.table(con, "cegdb.hyperstage", _HYPERSTAGES)
+            for table, purpose, _ in _STAGES:
+                script.filled(con, table, purpose)
+            with Steps(con) as steps:
+                steps.run("situation_edge", tree_id=tree_id)
+                steps.run("named_prior", staging_id=staging_id)
+                edge_priors(steps, tree_id, staging_id, rule_of(settings), staging["alpha"])
+                weighting = Weighting.recorded(settings).settled(catalog, self._tree)
+                weighting.measure(steps, tree_id)
+                write_stages(steps, staging_id, tree_id)
+            remake_ceg(scratch, self._ceg["ceg_id"])
+
+    def compare(self, scratch: Store) -> None:
+        """Refuse a run that gives other rows than those stored.
+
+        Numbers that are not exact may differ as far as another version of DuckDB rounds.
+        """
+        owners = {
+            "tree": self._tree["tree_id"],
+            "staging": self._staging["staging_id"],
+            "ceg": self._ceg["ceg_id"],
+        }
+        with self._store.reading() as source, scratch.reading() as con:
+            for table, owner in [
+                (table, owners[kind]) for kind in _MADE for table in _MADE[kind]
+            ]:
+                query = _digest(table, owner)
+                stored, made = (one.execute(query).fetchall()[0] for one in (source, con))
+                same = (
+                    a == b or (isinstance(a, float) and math.isclose(a, b, rel_tol=_TOLERANCE))
+                    for a, b in zip(stored, made, strict=True)
+                )
+                if not all(same):
+                    raise CegError(
+                        f"the run of ceg {self._ceg['name']!r} again gives other rows of "
+                        f"{table.fullname} than those stored",
+                        hint="cegdb check tells whether the file is sound; make the tree, its "
+                        "stages and the CEG again with this version of cegdb",
+                    )
+
+
+def _digest(table: sa.Table, owner: int) -> str:
+    """Return a query for the number of rows of an owner, a digest, and sums of the others."""
+    names = [column.name for column in table.c if not isinstance(column.type, sa.Double)]
+    doubles = [column.name for column in table.c if isinstance(column.type, sa.Double)]
+    sums = "".join(f", fsum({name})" for name in doubles)
+    return (
+        f"select count(*), sum(cast(hash({', '.join(names)}) as hugeint)){sums} "  # noqa: S608
+        f"from {table.fullname} where {table.c[0].name} = {owner}"
+    )
+
+
+class _Script:
+    """A script that grows with each statement it is told of.
+
+    Parameters
+    ----------
+    folder
+        Where Parquet files wait until all is written.
+    file
+        The script to write; None if its text is only returned.
+    max_values
+        The most rows of a table that are written as values.
+    """
+
+    def __init__(self, folder: Path, file: Path | None, max_values: int) -> None:
+        self._folder, self._file, self._max_values = folder, file, max_values
+        self._parts: list[str] = []
+        self._sections: list[str] = []
+        self._saved: list[str] = []
+
+    def section(self, title: str) -> None:
+        """Begin a section, unless it has begun."""
+        if title not in self._sections:
+            self._sections.append(title)
+            line = f"-- {'=' * (_WIDTH - 3)}"
+            self._parts.append(f"{line}\n-- {len(self._sections)}. {title}\n{line}")
+
+    def ran(self, name: str, sql: str, purpose: str) -> None:
+        """Add a generated statement."""
+        self._add([("makes", name), ("purpose", purpose)], sql)
+
+    def ran_step(self, step: Step, params: Mapping[str, object]) -> None:
+        """Add a step under what its header says of it."""
+        if step.phase in ("40_positions", "50_ceg"):
+            self.section(_SECTIONS[step.phase])
+        told = [
+            f", {key} = {literal(value)}"
+            for key, value in params.items()
+            if not isinstance(value, (list, tuple))
+        ]
+        fields = [("step", f"{step.name} (sql/{step.path}){''.join(told)}")]
+        # What the header calls a parameter is a literal here.
+        fields += [(key, step.header[key].replace("$", "")) for key in _HEADED]
+        self._add(fields, step.bound(params))
+
+    def filled(self, con: duckdb.DuckDBPyConnection, table: str, purpose: str) -> None:
+        """Add a temp table with its rows as values."""
+        self.table(con, f"temp.{table}", purpose)
+
+    def table(
+        self,
+        con: duckdb.DuckDBPyConnection,
+        table: str,
+        purpose: str,
+        columns: Sequence[str] | None = None,
+    ) -> None:
+        """Add a table, or some of its columns, with its rows as values."""
+        relation = con.sql(f"select {', '.join(columns or ['*'])} from {table}")  # noqa: S608
+        declared = _declared(table, relation)
+        (n_rows,) = relation.count("*").fetchall()[0]
+        if not n_rows:
+            rows = ""
+        elif self._file is None or n_rows <= self._max_values:
+            lines = ",\n".join(
+                f"({', '.join(map(literal, values))})" for values in relation.fetchall()
+            )
+            rows = f";\ninsert into {table} values\n{lines}"
+        else:
+            saved = f"{self._file.stem}.{table.split('.')[1]}.parquet"
+            relation.write_parquet(str(self._folder / saved))
+            self._saved.append(saved)
+            rows = (
+                f";\ninsert into {table}\nselect * from read_parquet("  # noqa: S608
+                f"getvariable('{_FOLDER}') || {literal(saved)})"
+            )
+        self._add([("makes", table), ("purpose", purpose)], declared + rows)
+
+    def declared(self, con: duckdb.DuckDBPyConnection, tables: Iterable[str]) -> None:
+        """Add tables without rows."""
+        self._parts.append(
+            ";\n".join(_declared(table, con.table(table)) for table in tables) + ";"
+        )
+
+    def _add(self, fields: Iterable[tuple[str, str]], sql: str) -> None:
+        lines = []
+        for key, said in fields:
+            first, *others = [
+                line
+                for text in said.split("\n")
+                for line in textwrap.wrap(text, _WIDTH) or [""]
+            ]
+            lines.append(f"-- {key + ':':<8} {first}".rstrip())
+            lines += [f"--          {other}" for other in others]
+        self._parts.append("\n".join([*lines, sql + ";"]))
+
+    def text(self, head: str) -> str:
+        """Return the script."""
+        if self._file is not None and self._saved:
+            where = literal(str(self._file.absolute().parent) + os.sep)
+            head += (
+                "\n\n-- Where the Parquet files of this script are.\n"
+                f"set variable {_FOLDER} = {where};"
+            )
+        body = "\n\n".join(self._parts)
+        return f"{head}\n\ncreate schema cegdb;\nbegin transaction;\n\n{body}\n\ncommit;\n"
+
+    def save_tables(self) -> None:
+        """Write the Parquet files beside the script."""
+        for saved in self._saved if self._file is not None else ():
+            waiting = self._folder / saved
+            with (
+                waiting.open("rb") as source,
+                written_whole(self._file.with_name(saved)) as out,
+            ):
+                shutil.copyfileobj(source, out)
+
+
+def _declared(table: str, relation: duckdb.DuckDBPyRelation) -> str:
+    """Return the statement that makes a table of a relation's columns, without a semicolon."""
+    columns = ", ".join(
+        f"{name} {str(kind).lower()}"
+        for name, kind in zip(relation.columns, relation.types, strict=True)
+    )
+    inside = textwrap.indent("\n".join(textwrap.wrap(columns, _WIDTH)), "    ")
+    return f"create table {table} (\n{inside}\n)"
+
+
+def _head(ceg: str, staging: str, tree: str) -> str:
+    """Return what the script says of itself."""
+    return f"""\
+-- The CEG {literal(ceg)}, made step by step: event tree {literal(tree)}, staged tree \
+{literal(staging)}.
+--
+-- Written by cegdb {__version__}. Run it in any DuckDB database that has no schema cegdb, such
+-- as an empty one: in the shell by  .read FILE , in Python by  duckdb.connect().execute(text) .
+-- It needs no cegdb. All of it is one transaction, and its tables stay in the schema cegdb:
+--   vertex, edge                                 the event tree
+--   stage, stage_member, stage_edge              the staged tree
+--   position, position_member, ceg_edge          the Chain Event Graph
+-- Tables in between are temp tables, and stay until the connection closes. A SELECT of its own
+-- shows what cegdb reads there to decide how to go on, such as whether to stop merging.
+-- The ids of tree, staged tree and CEG are those of the database the script was written from."""

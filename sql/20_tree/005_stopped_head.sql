@@ -1,0 +1,12 @@
+-- step:    stopped_head
+-- mode:    create
+-- purpose: The paths so far whose rows stopped: nothing follows them in the next group of
+--          variables.
+-- reads:   path_head
+-- writes:  stopped_head(head_id)
+-- params:  chunk INTEGER, the group of variables that ends here
+--          radix INTEGER, number of digits of its last variable
+-- source:  DESIGN 8
+select head_id
+from temp.path_head
+where chunk = $chunk and code % $radix = 0
