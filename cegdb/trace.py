@@ -9,7 +9,6 @@ which situations share a stage, priors given, credible intervals) is written as 
 from __future__ import annotations
 
 import math
-import os
 import shutil
 import tempfile
 import textwrap
@@ -21,7 +20,8 @@ import sqlalchemy as sa
 from cegdb.atomic_files import check_folder, write_whole, written_whole
 from cegdb.ceg import remake_ceg
 from cegdb.errors import CegError, is_whole
-from cegdb.sqlfiles import Steps, literal, recorded
+from cegdb.ingest.csv.csv_file import path_literal
+from cegdb.sqlfiles import Steps, bound, literal, recorded
 from cegdb.stages.build import write_stages
 from cegdb.stages.effective_counts import Weighting
 from cegdb.stages.priors import edge_priors, rule_of
@@ -31,11 +31,12 @@ from cegdb.tree import remake_tree
 from cegdb.version import __version__
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Mapping, Sequence
 
     import duckdb
 
-    from cegdb.sqlfiles import Step
+    from cegdb.sqlfiles import Step, Value
 
 __all__ = ["MAX_VALUES", "trace"]
 
@@ -51,6 +52,7 @@ _SECTIONS: Final = {
 }
 _HEADED: Final = ("purpose", "reads", "writes", "source")
 _FOLDER: Final = "cegdb_folder"
+_UNBROKEN: Final = "\xa0"
 _TOLERANCE: Final = 1e-9
 # The columns that the steps read.
 _CODED: Final = (
@@ -183,7 +185,7 @@ def trace(
             run.compare(scratch)
         text = script.text(_head(ceg["name"], staging["name"], tree["name"]))
         if file is not None:
-            script.save_tables()
+            script.save_tables(file)
             write_whole(file, text.encode())
     return text
 
@@ -220,15 +222,13 @@ class _Run:
     def copy(self, scratch: Store) -> None:
         """Copy what the CEG was made from: catalog, coded rows, stages as temp tables."""
         survey_id, order = self._tree["survey_id"], self._tree["settings"]["order"]
+        variable = schema.variable.c
+        in_tree = (variable.survey_id == survey_id) & variable.name.in_(order)
+        variable_ids = sa.select(variable.variable_id).where(in_tree)
         chosen = {
             schema.survey: schema.survey.c.survey_id == survey_id,
-            schema.variable: (schema.variable.c.survey_id == survey_id)
-            & schema.variable.c.name.in_(order),
-            schema.level: schema.level.c.variable_id.in_(
-                sa.select(schema.variable.c.variable_id)
-                .where(schema.variable.c.survey_id == survey_id)
-                .where(schema.variable.c.name.in_(order))
-            ),
+            schema.variable: in_tree,
+            schema.level: schema.level.c.variable_id.in_(variable_ids),
             schema.event_tree: schema.event_tree.c.tree_id == self._tree["tree_id"],
             schema.staging: schema.staging.c.staging_id == self._staging["staging_id"],
             schema.ceg: schema.ceg.c.ceg_id == self._ceg["ceg_id"],
@@ -262,9 +262,9 @@ class _Run:
             self._move(
                 con, "insert into cegdb.hyperstage", f"{hyperstages} order by hyperstage_id"
             )
-            for table, _, query in _STAGES:
-                own = query.replace("$id", str(staging_id))
-                self._move(con, f"create temp table {table} as", own)
+            for given in _STAGES:
+                own = bound(given.query, {"id": literal(staging_id)})
+                self._move(con, f"create temp table {given.table} as", own)
 
     def _move(self, con: duckdb.DuckDBPyConnection, target: str, query: str) -> None:
         """Fill a table of the scratch database with the rows of a query of the other."""
@@ -281,15 +281,15 @@ class _Run:
             script.section("The tables to be made")
             script.declared(con, [table.fullname for made in _MADE.values() for table in made])
             script.section("The survey, coded")
-            for table, purpose, columns in _CODED:
-                script.table(con, table, purpose, columns)
+            for name, purpose, columns in _CODED:
+                script.table(con, name, purpose, columns)
             script.table(con, self._response, _ROWS)
             script.section(_SECTIONS["20_tree"])
             remake_tree(scratch, tree_id)
             script.section(_SECTIONS["30_stages"])
             script.table(con, "cegdb.hyperstage", _HYPERSTAGES)
-            for table, purpose, _ in _STAGES:
-                script.filled(con, table, purpose)
+            for given in _STAGES:
+                script.filled(con, given.table, given.purpose)
             with Steps(con) as steps:
                 steps.run("situation_edge", tree_id=tree_id)
                 steps.run("named_prior", staging_id=staging_id)
@@ -369,7 +369,7 @@ class _Script:
         """Add a generated statement."""
         self._add([("makes", name), ("purpose", purpose)], sql)
 
-    def ran_step(self, step: Step, params: Mapping[str, object]) -> None:
+    def ran_step(self, step: Step, params: Mapping[str, Value]) -> None:
         """Add a step under what its header says of it."""
         if step.phase in ("40_positions", "50_ceg"):
             self.section(_SECTIONS[step.phase])
@@ -410,8 +410,8 @@ class _Script:
             relation.write_parquet(str(self._folder / saved))
             self._saved.append(saved)
             rows = (
-                f";\ninsert into {table}\nselect * from read_parquet("  # noqa: S608
-                f"getvariable('{_FOLDER}') || {literal(saved)})"
+                f";\ninsert into {table}\nselect * from read_parquet("
+                f"getvariable('{_FOLDER}') || {path_literal(Path('/' + saved))})"
             )
         self._add([("makes", table), ("purpose", purpose)], declared + rows)
 
@@ -436,7 +436,7 @@ class _Script:
     def text(self, head: str) -> str:
         """Return the script."""
         if self._file is not None and self._saved:
-            where = literal(str(self._file.absolute().parent) + os.sep)
+            where = path_literal(self._file.absolute().parent)
             head += (
                 "\n\n-- Where the Parquet files of this script are.\n"
                 f"set variable {_FOLDER} = {where};"
@@ -444,25 +444,23 @@ class _Script:
         body = "\n\n".join(self._parts)
         return f"{head}\n\ncreate schema cegdb;\nbegin transaction;\n\n{body}\n\ncommit;\n"
 
-    def save_tables(self) -> None:
+    def save_tables(self, file: Path) -> None:
         """Write the Parquet files beside the script."""
-        for saved in self._saved if self._file is not None else ():
-            waiting = self._folder / saved
-            with (
-                waiting.open("rb") as source,
-                written_whole(self._file.with_name(saved)) as out,
-            ):
+        for saved in self._saved:
+            waiting, place = self._folder / saved, file.with_name(saved)
+            with waiting.open("rb") as source, written_whole(place) as out:
                 shutil.copyfileobj(source, out)
 
 
 def _declared(table: str, relation: duckdb.DuckDBPyRelation) -> str:
     """Return the statement that makes a table of a relation's columns, without a semicolon."""
     columns = ", ".join(
-        f"{name} {str(kind).lower()}"
+        f"{name}{_UNBROKEN}{str(kind).lower()}"
         for name, kind in zip(relation.columns, relation.types, strict=True)
     )
-    inside = textwrap.indent("\n".join(textwrap.wrap(columns, _WIDTH)), "    ")
-    return f"create table {table} (\n{inside}\n)"
+    lines = textwrap.indent("\n".join(textwrap.wrap(columns, _WIDTH)), "    ")
+    kind = "temp table" if table.startswith("temp.") else "table"
+    return f"create {kind} {table} (\n{lines}\n)".replace(_UNBROKEN, " ")
 
 
 def _head(ceg: str, staging: str, tree: str) -> str:
@@ -477,6 +475,6 @@ def _head(ceg: str, staging: str, tree: str) -> str:
 --   vertex, edge                                 the event tree
 --   stage, stage_member, stage_edge              the staged tree
 --   position, position_member, ceg_edge          the Chain Event Graph
--- Tables in between are temp tables, and stay until the connection closes. A SELECT of its own
+-- Tables in between are temp tables, and stay until the connection closes. A SELECT by itself
 -- shows what cegdb reads there to decide how to go on, such as whether to stop merging.
--- The ids of tree, staged tree and CEG are those of the database the script was written from."""
+-- The ids of tree, staged tree and CEG are those they have in the database traced."""

@@ -139,11 +139,11 @@ def test_sql_prints_a_table_json_or_csv(db: Path) -> None:
     assert "falls   15" in call("sql", db, query, "--format", "table").stdout
 
 
-def test_sql_shows_a_step_for_the_shell() -> None:
-    shown = call("sql", "--show", "layer_block").stdout
+def test_steps_shows_a_step_for_the_shell(db: Path) -> None:
+    shown = call("steps", "--show", "layer_block").stdout
     assert shown.startswith("prepare layer_block as\n-- step:    layer_block")
-    assert "no step is called 'x'" in call("sql", "--show", "x", fails=4).stderr
-    assert "give DB and QUERY" in call("sql", fails=2).stderr
+    assert "no step is called 'x'" in call("steps", "--show", "x", fails=4).stderr
+    assert "Missing argument 'QUERY'" in call("sql", db, fails=2).stderr
 
 
 def test_sql_opens_the_file_read_only(db: Path) -> None:
