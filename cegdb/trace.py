@@ -126,44 +126,7 @@ def trace(
 ) -> str:
     """Write the whole run that made a CEG as one SQL script, and return its text.
 
-    Parameters
-    ----------
-    store
-        Where the CEG is; nothing in it changes.
-    ceg_id
-        The CEG, one made from a staged tree.
-    path
-        The script to write; left out, it is only returned.
-    max_values
-        A table of values with more rows is written as a Parquet file beside the script,
-        named after it, and read from there. Without ``path`` all are values.
-
-    Returns
-    -------
-    str
-        The script. It runs in any DuckDB that has no schema ``cegdb``, in one transaction,
-        and leaves the tables ``vertex``, ``edge``, ``stage``, ``stage_member``,
-        ``stage_edge``, ``position``, ``position_member`` and ``ceg_edge`` in that schema,
-        with the columns and rows that they have here for this CEG.
-
-    Raises
-    ------
-    CegError
-        The CEG is one given evidence, or the run gives other rows than those stored.
-    StaleError
-        The survey has changed since the CEG was made.
-    GraphError
-        The script cannot be written.
-
-    Examples
-    --------
-    >>> import cegdb, duckdb
-    >>> with cegdb.open() as db:
-    ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
-    ...     script = survey.event_tree().learn_stages().to_ceg().trace()
-    >>> con = duckdb.connect()
-    >>> con.execute(script).execute("select count(*) from cegdb.position").fetchall()
-    [(3,)]
+    See `cegdb.api.ChainEventGraph.trace`; nothing in the store changes.
     """
     if not is_whole(max_values) or max_values < 0:
         raise CegError(f"max_values is {max_values!r}", hint="give a whole number from 0 on")
