@@ -151,7 +151,7 @@ def parse(path: str, text: str) -> Step:
     ... -- reads:   nothing
     ... -- writes:  one(x)
     ... -- params:  x INTEGER, any number
-    ... -- source:  none
+    ... -- source:  serves this example
     ... select $x as x
     ... ''')
     >>> step.name, step.mode, dict(step.params)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -18,7 +19,8 @@ from cegdb.sqlfiles import Step, Steps, load, names, parse, registered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
 
 HEADER = """-- step:    one
 -- mode:    create
@@ -26,7 +28,7 @@ HEADER = """-- step:    one
 -- reads:   nothing
 -- writes:  one(x)
 -- params:  x INTEGER, any number
--- source:  none
+-- source:  serves this test
 """
 
 
@@ -40,6 +42,27 @@ def test_a_step_is_well_formed_and_qualifies_every_table(name: str) -> None:
     for table in re.findall(r"(?<!distinct )\b(?:from|join)\s+([a-z_.]+)\b(?!\()", body):
         assert table.startswith(("cegdb.", "temp.")) or table in {*ctes, "lateral"}, table
     assert ";" not in body
+
+
+def _headings(page: str, pattern: str) -> set[str]:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    return set(re.findall(pattern, text, re.MULTILINE))
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_source_of_a_step_names_a_paper_a_section_or_what_it_serves(name: str) -> None:
+    theory = _headings("theory.md", r"^#{2,3} (\d+(?:\.\d+)?\.? .*)$")
+    architecture = _headings("architecture.md", r"^## (.*)$")
+    for source in load(name).header["source"].replace("\n", " ").split(";"):
+        text = source.strip()
+        if section := re.match(
+            r"docs/theory\.md, section ([\d.]+) \((.*?(?:\(\d+\))?)\)", text
+        ):
+            assert {f"{section[1]}. {section[2]}", f"{section[1]} {section[2]}"} & theory, text
+        elif section := re.match(r"docs/architecture\.md, section ([\w ]+)", text):
+            assert any(section[1].startswith(title) for title in architecture), text
+        else:
+            assert re.match(r"serves |.*\(\d{4}\)", text), text
 
 
 def _written(step: Step) -> list[str]:

@@ -6,7 +6,7 @@
 -- writes:  stopped_head(head_id)
 -- params:  chunk INTEGER, the group of variables that ends here
 --          radix INTEGER, number of digits of its last variable
--- source:  DESIGN 8
+-- source:  docs/architecture.md, section Scale
 select head_id
 from temp.path_head
 where chunk = $chunk and code % $radix = 0

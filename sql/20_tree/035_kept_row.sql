@@ -5,7 +5,7 @@
 -- reads:   path_row
 -- writes:  kept_row(row_id)
 -- params:  none
--- source:  SPEC 1 (sampling zeros)
+-- source:  docs/theory.md, section 1 (Event trees from data)
 select row_id
 from temp.path_row
 where code >= 0
