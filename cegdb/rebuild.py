@@ -78,9 +78,9 @@ def rebuild(
     Notes
     -----
     Ids of situations, stages and positions are ranks, so they stay where nothing came
-    before them; ``was`` in ``cegdb.drift`` has the former name of a stage. A situation is
-    the same if the same answers to the same variables lead to it and it asks the same. A
-    position that evidence names is the one that its former situations are in now.
+    before them; ``former_stage`` in ``cegdb.drift`` has the former name of a stage. A
+    situation is the same if the same answers to the same variables lead to it and it asks the
+    same. A position that evidence names is the one that its former situations are in now.
 
     Examples
     --------
@@ -250,8 +250,8 @@ def _summarise(steps: Steps, catalog: sa.Connection, staging_id: int, *, keeps: 
 
 def _built(
     kind: Kind,
-    table: sa.Table,
-    key: sa.Column[int],
+    table: sa.TableClause,
+    key: sa.ColumnElement[int],
     of_parent: sa.ColumnElement[bool],
     catalog: sa.Connection,
 ) -> list[Rebuilt]:

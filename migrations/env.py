@@ -1,4 +1,10 @@
-"""Alembic's environment: runs the chain on the connection the store holds."""
+"""Alembic's environment: runs the chain on the connection the store holds.
+
+To change the schema, append a revision: ``versions/NNNN_name.py``, and the SQL of its upgrade
+in the folder ``sql/NNNN_name``, with a comment on each new table, view, macro and column. A new
+file is made from the SQL of all revisions, without Alembic; a test proves that both ways lead
+to the same schema.
+"""
 
 from __future__ import annotations
 

@@ -7,9 +7,14 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from cegdb.store import Store, migrate
+import sqlalchemy as sa
+
+from cegdb.store import Store, migrate, schema
 
 _made = Store._connected.__func__
+
+TABLES = [table for table in vars(schema).values() if isinstance(table, sa.TableClause)]
+"""All lasting tables, but for the ``response_`` tables of surveys."""
 
 
 @cache

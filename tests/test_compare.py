@@ -343,8 +343,8 @@ def test_stagings_side_by_side(tree: EventTree, db: Database) -> None:
     told = db.compare()
     assert list(told) == [
         "staging", "tree", "method", "score", "alpha", "n_stages", "df", "log_likelihood",
-        "log_marginal_likelihood", "aic", "bic", "log_bayes_factor", "comparable", "is_best",
-        "is_stale", "staging_id",
+        "log_marginal_likelihood", "aic", "bic", "log_bayes_factor", "comparable_group",
+        "is_best", "is_stale", "staging_id",
     ]  # fmt: skip
     assert told["staging"].tolist() == ["learnt", "one", "other"]
     assert told["is_best"].tolist() == [True, False, True]
@@ -355,8 +355,8 @@ def test_stagings_side_by_side(tree: EventTree, db: Database) -> None:
         scores = ("df", "log_likelihood", "log_marginal_likelihood", "aic", "bic")
         assert [getattr(row, name) for name in scores] == [getattr(of, name) for name in scores]
     assert told["score"].isna().tolist() == [False, True, True]
-    view = db.sql("select staging, comparable from cegdb.stagings")
-    assert dict(view.to_numpy()) == dict(told[["staging", "comparable"]].to_numpy())
+    view = db.sql("select staging, comparable_group from cegdb.stagings")
+    assert dict(view.to_numpy()) == dict(told[["staging", "comparable_group"]].to_numpy())
 
     told = db.compare("other", one, "learnt", "one")
     assert told["staging"].tolist() == ["other", "one", "learnt"]

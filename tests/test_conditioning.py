@@ -46,7 +46,6 @@ from cegdb.evidence import (
     takes,
     visits,
 )
-from cegdb.store import migrate, schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -236,17 +235,6 @@ def test_dropping_leaves_no_rows(db: Database, sound: Sound) -> None:
     ceg.given(X1="t").save("one").given(X3="p").save("two")
     db.drop("survey", "death")
     assert set(counts(db).values()) == {0, 1}  # the revision is one row
-    sound(db)
-
-
-def test_an_older_revision_refuses_what_it_does_not_know(db: Database, sound: Sound) -> None:
-    death(db).given(X1="t").save("of t")
-    older = "0007"
-    with pytest.raises(RuntimeError, match="know no CEGs given evidence: drop 'of t'"):
-        migrate.upgrade(db._store._engine, older)
-    db.drop("ceg", "of t")
-    migrate.upgrade(db._store._engine, older)
-    migrate.upgrade(db._store._engine, schema.HEAD)
     sound(db)
 
 

@@ -1,4 +1,4 @@
-"""Migrations: the chain makes what the metadata says, up and down, all or nothing."""
+"""Migrations: a new file is what the chain leads to, up and down, all or nothing."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 import sqlalchemy as sa
+from click.testing import CliRunner
 from duckdb_sqlalchemy import ConnectionWrapper
 from sqlalchemy.pool import StaticPool
-from template import COPIED, template
+from template import COPIED, TABLES, template
 
 import cegdb
+from cegdb.cli import main
 from cegdb.errors import CegdbError, MigrationError
 from cegdb.sqlfiles import resource_root
 from cegdb.store import Store, migrate, schema
@@ -25,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("from_nothing")
 
 COLUMNS = """
     select schema_name, table_name, column_index, column_name, data_type, is_nullable,
-        column_default
+        column_default, comment
     from duckdb_columns() where not internal order by all
 """
 # DuckDB keeps no names of constraints, only their text.
@@ -35,37 +37,57 @@ CONSTRAINTS = """
     from duckdb_constraints() order by all
 """
 OTHERS = """
-    select 'view' as kind, schema_name, view_name as name, sql from duckdb_views()
+    select 'view' as kind, schema_name, view_name as name, sql, comment from duckdb_views()
         where not internal
-    union all select 'macro', schema_name, function_name, macro_definition
+    union all select 'macro', schema_name, function_name, macro_definition, comment
         from duckdb_functions() where not internal
-    union all select 'sequence', schema_name, sequence_name, sql from duckdb_sequences()
-    union all select 'index', schema_name, index_name, sql from duckdb_indexes()
+    union all select 'table', schema_name, table_name, null, comment from duckdb_tables()
+    union all select 'sequence', schema_name, sequence_name, sql, comment
+        from duckdb_sequences()
+    union all select 'index', schema_name, index_name, sql, comment from duckdb_indexes()
     order by all
 """
 
 
-SECOND = """
+LATER = "9000_more"
+REVISION = f"""
+from pathlib import Path
+
 from alembic import op
 
-revision = "9000"
-down_revision = "HEAD"
+revision = "{LATER}"
+down_revision = "{schema.HEAD}"
 branch_labels = None
 depends_on = None
 
 
 def upgrade():
-    op.execute("create table cegdb.more as select 1 as a")
-    op.execute("select nothing from nowhere")
+    folder = Path(__file__).parents[1] / "sql" / revision
+    for file in sorted(folder.glob("*.sql")):
+        op.get_bind().exec_driver_sql(file.read_text())
 
 
 def downgrade():
+    op.execute("drop view cegdb.more_stages")
     op.execute("drop table cegdb.more")
-""".replace("HEAD", schema.HEAD)
+    op.execute("alter table cegdb.staging drop more")
+    op.execute("alter table cegdb.survey drop more")
+"""
+# New columns break the views that name them all, in DuckDB 1.
+SCRIPT = """
+create table cegdb.more (a integer);
+comment on table cegdb.more is 'More.';
+alter table cegdb.survey add column more integer;
+alter table cegdb.staging add column more varchar;
+create view cegdb.more_stages as select * from cegdb.stages;
+"""
+
+MINE = "'it''s {mine}'"
+CATALOG = {"survey", "variable", "level", "event_tree", "staging", "ceg"}
 
 # Files of macros, and a call of each that asks a CEG.
 MACROS = {
-    "paths": "",
+    "paths.macro": "",
     "nearest.macro": "",
     "ceg_answers.macro": "ceg_answers('none')",
     "position_probability.macro": "position_probability('none')",
@@ -160,25 +182,6 @@ def test_moving_down_drops_surveys_and_all_built_on_them(tmp_path: Path) -> None
         assert db.sql("from mine")["a"].tolist() == [1]
 
 
-def test_a_file_of_the_second_revision_goes_on(tmp_path: Path) -> None:
-    file = tmp_path / "falls.duckdb"
-    with cegdb.open(file) as db:
-        survey = db.ingest("select i % 2 as x, 'u' as y from range(8) as t(i)", name="old")
-        survey.event_tree().learn_stages().to_ceg()
-        migrate.upgrade(db._store._engine, "0002")
-        assert "superseded_by" not in db.sql("from cegdb.survey")
-    with cegdb.open(file) as db:
-        survey = db.surveys["old"]
-        survey.append("select 1 as x, 'v' as y")
-        with pytest.raises(RuntimeError, match="'old \\(former rows\\)'"):
-            migrate.upgrade(db._store._engine, "0002")
-        db.rebuild()
-        assert db.stagings["old"].drift["n_after"].tolist() == [9, 4, 5]
-        assert db.check() == []
-        migrate.upgrade(db._store._engine, "0002")
-        assert len(db.sql("from cegdb.surveys")) == 1
-
-
 def test_moving_to_where_it_is_changes_nothing(
     con: duckdb.DuckDBPyConnection, engine: sa.Engine
 ) -> None:
@@ -197,15 +200,54 @@ def test_a_new_file_has_what_the_chain_leads_to(
     of_chain = shape(con)
     with Store.open() as store, store.reading() as made_at_once:
         assert shape(made_at_once) == of_chain
-    ours = {table.name for table in schema.metadata.tables.values()}
+    ours = {table.name for table in TABLES}
     views = {row[2] for row in of_chain[2] if row[0] == "view"}
     assert {row[1] for row in of_chain[0]} == ours | {"alembic_version"} | views
+
+
+def test_python_names_the_columns_that_there_are() -> None:
+    with Store.open() as store, store.reading() as con:
+        found: dict[str, dict[str, str]] = {}
+        for table, column, kind in rows_of(
+            con,
+            "select table_name, column_name, data_type from duckdb_columns() "
+            "where schema_name = 'cegdb' and table_name in "
+            "(select table_name from duckdb_tables()) order by table_oid, column_index",
+        ):
+            found.setdefault(table, {})[column] = kind
+    del found["alembic_version"]
+    assert found.keys() == {table.name for table in TABLES}
+    for table in TABLES:
+        columns = found[table.name]
+        names = [column.name for column in table.c]
+        if table.name in CATALOG:
+            assert names == list(columns)
+        else:
+            assert names[0] == next(iter(columns))
+            assert set(names) <= set(columns)
+        for column in table.c:
+            assert isinstance(column.type, sa.JSON) == (columns[column.name] == "JSON")
+
+
+def test_nothing_is_without_a_comment() -> None:
+    with Store.open() as store, store.reading() as con:
+        columns, _, others = shape(con)
+        texts = {(row[1], row[3]): row[-1] for row in columns}
+        texts |= {(row[0], row[2]): row[-1] for row in others if row[0] != "sequence"}
+    assert len(texts) > 600
+    assert [name for name, text in texts.items() if not text] == []
+    assert [text for text in texts.values() if not text.strip().endswith(".")] == []
 
 
 def test_the_head_is_the_last_revision_and_one_follows_the_other() -> None:
     known = migrate.known_revisions()
     assert known[-1] == schema.HEAD
-    assert known == [f"{i:04}" for i in range(1, len(known) + 1)]
+    assert [name[:5] for name in known] == [f"{i:04}_" for i in range(1, len(known) + 1)]
+    scripts = (resource_root("migrations") / "versions").iterdir()
+    texts = {item.name: item.read_text() for item in scripts if item.name.endswith(".py")}
+    for before, name in zip([None, *known], known, strict=False):
+        assert f'revision = "{name}"' in texts[f"{name}.py"]
+        assert f"down_revision = {before and chr(34) + before + chr(34)}" in texts[f"{name}.py"]
 
 
 @pytest.fixture
@@ -217,9 +259,9 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return copy
 
 
-@pytest.mark.parametrize("name", ["views_0001/040_vertices", "views_0006/190_stage_bootstraps"])
+@pytest.mark.parametrize("name", ["tables/040_event_tree", "views/190_stage_bootstraps"])
 def test_a_failing_upgrade_leaves_no_table(tmp_path: Path, broken: Path, name: str) -> None:
-    view = broken / f"{name}.sql"
+    view = broken / "sql" / schema.HEAD / f"{name}.sql"
     right = view.read_text()
     view.write_text("create view cegdb.broken as select nothing from nowhere")
     file = tmp_path / "falls.duckdb"
@@ -243,59 +285,74 @@ def test_a_failing_upgrade_leaves_no_table(tmp_path: Path, broken: Path, name: s
         assert db.ingest("select 1 as x").name == "survey"
 
 
-def test_a_failing_second_revision_leaves_the_first_as_it_was(
-    tmp_path: Path, broken: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "falls.duckdb"
+@pytest.fixture
+def later(broken: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Append a revision to the chain; return the file of its SQL."""
+    (broken / "versions" / f"{LATER}.py").write_text(REVISION)
+    script = broken / "sql" / LATER / "010_more.sql"
+    script.parent.mkdir()
+    script.write_text(SCRIPT)
+    monkeypatch.setattr(migrate, "HEAD", LATER)
+    return script
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a file of the real head that holds all kinds of objects; empty.duckdb beside it."""
+    file = tmp_path_factory.mktemp("made") / "falls.duckdb"
+    Store.open(file.with_name("empty.duckdb")).close()
     with cegdb.open(file) as db:
-        db.ingest("select 1 as x", name="kept")
+        survey = db.ingest("select i % 2 as x, 'u' as y from range(8) as t(i)", name="old")
+        survey.event_tree().learn_stages().to_ceg()
+    return file
+
+
+@pytest.fixture
+def file(made: Path, tmp_path: Path) -> Path:
+    """Give a copy of that file."""
+    return Path(shutil.copyfile(made, tmp_path / "falls.duckdb"))
+
+
+def test_a_failing_later_revision_leaves_the_first_as_it_was(file: Path, later: Path) -> None:
     with duckdb.connect(file) as con:
         before = shape(con)
-    newer = broken / "versions" / "9000_more.py"
-    newer.write_text(SECOND)
-    monkeypatch.setattr(migrate, "HEAD", "9000")
-    with pytest.raises(CegdbError, match=f"has schema {schema.HEAD}, not 9000"):
+    content = file.read_bytes()
+    later.write_text(SCRIPT + "select nothing from nowhere;")  # noqa: S608
+    with pytest.raises(CegdbError, match=f"has schema {schema.HEAD}, not {LATER}"):
         cegdb.open(file, read_only=True)
     with pytest.raises(CegdbError, match="nowhere does not exist"):
         cegdb.open(file)
+    assert file.read_bytes() == content
     with duckdb.connect(file) as con:
         assert shape(con) == before
-        found = con.execute("select version_num from cegdb.alembic_version").fetchall()
-        assert found == [(schema.HEAD,)]
-    newer.write_text(SECOND.replace("select nothing from nowhere", "select 1"))
+        assert rows_of(con, "from cegdb.alembic_version") == [(schema.HEAD,)]
+    later.write_text(SCRIPT)
     with cegdb.open(file) as db:
-        assert db.surveys.names() == ["kept"]
-        assert db.sql("from cegdb.more")["a"].tolist() == [1]
+        assert db.surveys.names() == ["old"]
+        assert db.sql("from cegdb.more")["a"].tolist() == []
     with Store.open(file) as store:
         migrate.upgrade(store._engine, schema.HEAD)
     with duckdb.connect(file) as con:
         assert shape(con) == before
 
 
-EARLIER = migrate.known_revisions()[:-1]
-
-
-@pytest.fixture(scope="module")
-def earlier(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a folder with a file of each earlier revision that holds all kinds of objects."""
-    folder = tmp_path_factory.mktemp("earlier")
-    with cegdb.open(folder / "falls.duckdb") as db:
-        survey = db.ingest("select i % 2 as x, 'u' as y from range(8) as t(i)", name="old")
-        survey.event_tree().learn_stages().to_ceg()
-        for revision in reversed(EARLIER):
-            migrate.upgrade(db._store._engine, revision)
-            with db._store.reading() as con:
-                con.execute("checkpoint")
-            shutil.copyfile(folder / "falls.duckdb", folder / f"{revision}.duckdb")
-    return folder
-
-
-@pytest.mark.parametrize("revision", EARLIER)
-def test_an_upgrade_goes_on_with_indexes_and_views_of_the_analyst(
-    earlier: Path, tmp_path: Path, revision: str
+@pytest.mark.usefixtures("made", "later")
+def test_a_file_that_was_upgraded_has_the_schema_of_a_new_one(
+    made: Path, tmp_path: Path
 ) -> None:
-    file = tmp_path / "falls.duckdb"
-    shutil.copyfile(earlier / f"{revision}.duckdb", file)
+    file = shutil.copyfile(made.with_name("empty.duckdb"), tmp_path / "empty.duckdb")
+    fresh = tmp_path / "fresh.duckdb"
+    for path in (file, fresh):
+        Store.open(path).close()
+    with duckdb.connect(fresh) as con:
+        expected = shape(con)
+    with duckdb.connect(file) as con:
+        assert shape(con) == expected
+        assert rows_of(con, "from cegdb.alembic_version") == [(LATER,)]
+
+
+@pytest.mark.usefixtures("later")
+def test_an_upgrade_goes_on_with_indexes_and_views_of_the_analyst(file: Path) -> None:
     with duckdb.connect(file) as con:
         query = "select {0}_name from duckdb_{0}s() where schema_name = 'cegdb'"
         names = [
@@ -306,7 +363,10 @@ def test_an_upgrade_goes_on_with_indexes_and_views_of_the_analyst(
         for name in names:
             con.execute(f"create view of_{name} as from cegdb.{name}")
             con.execute(f'create view "my ""own"""."%{name}" as from of_{name}')
+            con.execute(f'comment on view "my ""own"""."%{name}" is {MINE}')
             before[name] = rows_of(con, f'from "my ""own"""."%{name}"')
+        con.execute('create view of_of as select survey_id as "a ""b" from cegdb.survey')
+        con.execute(f'comment on column of_of."a ""b" is {MINE}')
         con.execute("create view cegdb.mine as select *, '%' as p from cegdb.stages")
         con.execute("create table gone (a integer)")
         con.execute("create view lost as select * from gone")
@@ -323,32 +383,31 @@ def test_an_upgrade_goes_on_with_indexes_and_views_of_the_analyst(
         con.execute("insert into cegdb.child values (1)")
         with pytest.raises(duckdb.Error, match="across different schemas"):
             con.execute("create table child (id integer references cegdb.survey (survey_id))")
-        versions = rows_of(con, "from cegdb.alembic_version")
-        assert versions == [(revision,)]
+        assert rows_of(con, "from cegdb.alembic_version") == [(schema.HEAD,)]
     with cegdb.open(file) as db:
         assert db.check() == []
         for name, rows in before.items():
             assert len(db.rows(f'from "my ""own"""."%{name}"')[1]) == len(rows)
         assert db.rows("select count(*) from duckdb_indexes()")[1] == [(len(indexed),)]
         assert db.rows("select count(*) from cegdb.mine")[1][0][0] > 0
+        for comments in (
+            "duckdb_views() where view_name like '\\%%' escape '\\'",
+            "duckdb_columns() where table_name = 'of_of'",
+        ):
+            found = db.rows(f"select distinct comment from {comments}")[1]  # noqa: S608
+            assert found == [("it's {mine}",)]
         db.ingest("select 1 as x", name="new").event_tree().learn_stages().to_ceg()
         assert db.check() == []
 
 
+@pytest.mark.usefixtures("later")
 @pytest.mark.parametrize(
     "script",
-    [
-        "create table cegdb.situation_pair (a integer)",
-        "create view cegdb.stage_pairs as select 1 as a",
-    ],
+    ["create table cegdb.more (a integer)", "create view cegdb.more_stages as select 1 as a"],
 )
 def test_an_upgrade_that_something_is_in_the_way_of_changes_nothing(
-    tmp_path: Path, script: str
+    file: Path, script: str
 ) -> None:
-    file = tmp_path / "falls.duckdb"
-    with cegdb.open(file) as db:
-        db.ingest("select 1 as x", name="old")
-        migrate.upgrade(db._store._engine, "0002")
     with duckdb.connect(file) as con:
         con.execute(script)
         con.execute("create view mine as select * from cegdb.surveys")
@@ -365,6 +424,37 @@ def test_an_upgrade_that_something_is_in_the_way_of_changes_nothing(
         assert db.rows("select survey from mine")[1] == [("old",)]
 
 
+@pytest.mark.parametrize("revision", [f"{number:04}" for number in range(1, 11)])
+def test_a_file_from_before_the_first_release_is_refused_and_left_alone(
+    file: Path, revision: str
+) -> None:
+    with duckdb.connect(file) as con:
+        con.execute("update cegdb.alembic_version set version_num = $1", [revision])
+    content = file.read_bytes()
+    for read_only in (False, True):
+        with pytest.raises(MigrationError, match=rf"\(schema {revision}\)") as caught:
+            cegdb.open(file, read_only=read_only)
+        assert "before its first release" in str(caught.value)
+        assert "commit f46e688 of cegdb still reads it" in str(caught.value.hint)
+    result = CliRunner().invoke(main, ["migrate", str(file)])
+    assert result.exit_code == MigrationError.exit_code
+    assert "hint: commit f46e688" in result.stderr
+    assert file.read_bytes() == content
+    assert [item.name for item in file.parent.iterdir()] == [file.name]
+
+
+@pytest.mark.parametrize("revision", ["0000", "0011", "0001_other", "9999_more", ""])
+def test_a_revision_that_is_not_known_is_of_a_newer_cegdb(file: Path, revision: str) -> None:
+    with duckdb.connect(file) as con:
+        con.execute("update cegdb.alembic_version set version_num = $1", [revision])
+    content = file.read_bytes()
+    for read_only in (False, True):
+        with pytest.raises(MigrationError, match=rf"newer cegdb \(schema {revision}") as caught:
+            cegdb.open(file, read_only=read_only)
+        assert caught.value.hint == "upgrade cegdb"
+    assert file.read_bytes() == content
+
+
 def rows_of(con: duckdb.DuckDBPyConnection, query: str) -> list[Any]:
     return con.execute(query).fetchall()
 
@@ -372,10 +462,8 @@ def rows_of(con: duckdb.DuckDBPyConnection, query: str) -> list[Any]:
 def test_each_view_and_macro_has_its_file_and_runs() -> None:
     files = {
         item.name.split("_", 1)[1].removesuffix(".sql")
-        for folder in resource_root("migrations").iterdir()
-        if folder.name.startswith("views_")
-        for item in folder.iterdir()
-        if item.name.endswith(".sql")
+        for folder in (resource_root("migrations") / "sql").iterdir()
+        for item in (folder / "views").iterdir()
     }
     expected = {
         (name.removesuffix(".macro"), "macro" if name in MACROS else "view") for name in files

@@ -25,7 +25,6 @@ import cegdb
 from cegdb.cli import main
 from cegdb.cli.options import read_relabel
 from cegdb.errors import StagingError, StaleError
-from cegdb.store import migrate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -646,22 +645,3 @@ def test_the_command_line_reads_quoted_parts() -> None:
             read_relabel(None, None, [bad])
     with pytest.raises(StagingError, match="gives 'a' two labels"):
         read_relabel(None, None, ["a=b", "a=c"])
-
-
-def test_a_file_moves_down_without_new_labels_and_up_again(tmp_path: Path) -> None:
-    file = tmp_path / "wards.duckdb"
-    with cegdb.open(file) as db:
-        staged = panel(db, OUTCOME)
-        del staged
-        with pytest.raises(RuntimeError, match="drop the stagings 'wards', 'other'"):
-            migrate.upgrade(db._store._engine, "0004")
-        db.drop("staging", "wards")
-        db.drop("staging", "other")
-        migrate.upgrade(db._store._engine, "0004")
-        assert "label_id" not in db.sql("from cegdb.staged_edges")
-        assert "relabelled_edge" not in set(db.sql("from duckdb_tables()")["table_name"])
-    with cegdb.open(file) as db:
-        assert db.check() == []
-        staged = db.trees["wards"].learn_stages(relabel=OUTCOME)
-        assert "recovery*" not in set(staged.stage_edges["label"])
-        assert db.check() == []

@@ -24,7 +24,6 @@ from cegdb.stability import bootstrap
 from cegdb.stability import intervals as intervals_room
 from cegdb.stability.relearning import read_relearning
 from cegdb.stages import situation_names
-from cegdb.store import migrate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -621,17 +620,6 @@ def test_percentiles_are_those_of_the_numbers_there_are(level: float) -> None:
     tail = (1 - level) / 2
     assert low[1:] == pytest.approx(np.nanquantile(found[:, 1:], tail, axis=0))
     assert high[1:] == pytest.approx(np.nanquantile(found[:, 1:], 1 - tail, axis=0))
-
-
-def test_a_file_of_the_fourth_revision_goes_on(tmp_path: Path, sound: Sound) -> None:
-    file = tmp_path / "planted.duckdb"
-    with cegdb.open(file) as db:
-        planted(db).learn_stages().stability(runs=2)
-        migrate.upgrade(db._store._engine, "0004")
-        assert "situation_pair" not in set(db.sql("from duckdb_tables()")["table_name"])
-    with cegdb.open(file) as db:
-        assert len(db.stagings["planted"].stability(runs=2)) > 1
-        sound(db)
 
 
 def test_the_command_line_prints_stages_and_intervals(tmp_path: Path) -> None:

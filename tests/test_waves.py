@@ -540,7 +540,7 @@ def test_kept_stages_are_estimated_anew_and_their_drift_is_told(
     expected = oracle_drift(florets[0], florets[1], stage_of, (prior, prior))
     for one in (staged, learnt):
         drift = one.drift.set_index("stage")
-        assert drift["was"].tolist() == ["u0", "u1", "u2"]
+        assert drift["former_stage"].tolist() == ["u0", "u1", "u2"]
         for stage, (n_situations, n_before, n_after, probabilities) in expected.items():
             found = drift.loc[stage]
             assert found["n_situations"] == n_situations
@@ -551,13 +551,13 @@ def test_kept_stages_are_estimated_anew_and_their_drift_is_told(
             assert found["probability_before"] == pytest.approx(p)
             assert found["probability_after"] == pytest.approx(q)
             assert found["difference"] == pytest.approx(q - p)
-        assert drift["is_apart"].tolist() == [False, True, False]
+        assert drift["is_disjoint"].tolist() == [False, True, False]
     assert "apart in 1 of 3 former stages" in staged.summary
     sound(db)
     survey.refresh(frame(new, "A", "B"))
     db.rebuild(stages="relearn")
     assert learnt.stages["n_situations"].tolist() == [1, 3]
-    assert learnt.drift[["was", "stage", "n_situations"]].to_numpy().tolist() == [
+    assert learnt.drift[["former_stage", "stage", "n_situations"]].to_numpy().tolist() == [
         ["u0", "u0", 1],
         ["u1", "u1", 2],
         ["u2", "u1", 1],
@@ -644,7 +644,7 @@ def test_kept_stages_are_those_of_the_same_answers_on_any_tree(
             assert sorted(map(sorted, found.values())) == sorted(map(sorted, expected.values()))
             drift = db.stagings[name].drift
             assert drift.loc[drift["stage"].notna(), "n_situations"].sum() == len(after)
-            assert drift.loc[drift["was"].notna(), "n_situations"].sum() == len(before)
+            assert drift.loc[drift["former_stage"].notna(), "n_situations"].sum() == len(before)
         assert db.check() == []
 
 
@@ -658,7 +658,7 @@ def test_new_situations_are_their_own_and_those_that_go_are_told(
     new = [("0", "x"), ("0", "y"), ("a", "x"), ("a", "y"), ("a", "z"), ("d", "x")]
     survey.refresh(frame(new, "A", "B"))
     db.rebuild()
-    drift = staged.drift[["was", "stage", "n_situations", "n_before", "n_after"]]
+    drift = staged.drift[["former_stage", "stage", "n_situations", "n_before", "n_after"]]
     found = drift.astype(object).where(drift.notna(), None).to_numpy().tolist()
     assert found == [
         ["u0", "u0", 1, 16, 6],
@@ -785,7 +785,7 @@ def test_drift_is_told_where_labels_come_and_go(db: Database) -> None:
     db.surveys["s"].refresh(answers(new=90, a=90, b=20))
     db.rebuild()
     ((label, before, is_apart),) = staged.drift[
-        ["label", "probability_before", "is_apart"]
+        ["label", "probability_before", "is_disjoint"]
     ].to_numpy()
     assert (label, before, is_apart) == ("new", 0, True)
     assert "apart in 1 of 1 former stage" in staged.summary
@@ -873,7 +873,7 @@ def test_the_command_line_appends_refreshes_and_rebuilds(tmp_path: Path) -> None
     assert "is stale" in run("export", db, "s", "-o", tmp_path / "s.csv").stderr
     found = run("rebuild", db, "--format", "csv")
     assert found.exit_code == 0
-    assert found.stdout.splitlines()[0].startswith("staging,was,stage,variable")
+    assert found.stdout.splitlines()[0].startswith("staging,former_stage,stage,variable")
     assert "event tree 's'" in found.stderr
     assert "stale" not in run("list", db).stdout
     assert run("rebuild", db).stderr == "nothing is stale\n"

@@ -418,8 +418,8 @@ class Database(Shown, ComparedInWords):
         Returns
         -------
         DataFrame
-            One row a staging, in the order given; left out, by ``comparable`` and the best
-            first. Columns:
+            One row a staging, in the order given; left out, by ``comparable_group`` and the
+            best first. Columns:
 
             - ``staging``, ``tree``: their names;
             - ``method`` (given, or how it was learnt) and ``score``, what learning made
@@ -431,14 +431,14 @@ class Database(Shown, ComparedInWords):
               ``log_marginal_likelihood``: larger is better, natural logarithms;
             - ``aic``, ``bic``: smaller is better; they do not depend on the prior;
             - ``log_bayes_factor``: the log marginal likelihood less that of the first
-              staging named (or, none named, of the best with the same ``comparable``); 0
+              staging named (or, none named, of the best with the same ``comparable_group``); 0
               for that one, above 0 where the rows support this staging more; missing where
               the two cannot be compared. ``exp`` of it is the Bayes factor;
-            - ``comparable``: log marginal likelihoods may be compared between stagings of
+            - ``comparable_group``: log marginal likelihoods may be compared between stagings of
               one number, which stand on the same rows and tree with the same prior,
               weighting, design effect and smoothing. The numbers count within the
               database and change with what is in it;
-            - ``is_best``: of those shown with the same ``comparable``, it has the largest
+            - ``is_best``: of those shown with the same ``comparable_group``, it has the largest
               log marginal likelihood (ties to 1e-9 are all best);
             - ``is_stale``: its survey has other rows since;
             - ``staging_id``.

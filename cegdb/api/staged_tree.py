@@ -168,15 +168,15 @@ class StagedTree(PlottedStages, Networked):
     def drift(self) -> pd.DataFrame:
         """What became of the stages when it was made again; empty if it never was.
 
-        One row a stage and former stage of its situations. Columns: ``staging``; ``was``,
-        the former name (missing for new situations); ``stage``, the name now (missing for
-        situations that are gone); ``variable``; ``n_situations`` they share; ``n_before``
-        and ``n_after`` rows that reach these; ``label`` whose probability moved most, with
-        ``probability_before`` and ``probability_after``, each with its 95 % interval
-        (``low_...`` to ``high_...``), their ``difference``, and ``is_apart``, whether the
-        intervals of some label have nothing in common; ``stage_id``.
+        One row a stage and former stage of its situations. Columns: ``staging``;
+        ``former_stage``, the former name (missing for new situations); ``stage``, the name
+        now (missing for situations that are gone); ``variable``; ``n_situations`` they share;
+        ``n_before`` and ``n_after`` rows that reach these; ``label`` whose probability moved
+        most, with ``probability_before`` and ``probability_after``, each with its 95 %
+        interval (``low_...`` to ``high_...``), their ``difference``, and ``is_disjoint``,
+        whether the intervals of some label have nothing in common; ``stage_id``.
         """
-        return self._frame("drift", "staging", "stage_id nulls last, was")
+        return self._frame("drift", "staging", "stage_id nulls last, former_stage")
 
     def template(self, path: str | os.PathLike[str]) -> Path:
         """Write its situations and their stages as ``.xlsx``, ``.csv`` or ``.yaml``.

@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from cegdb.api import ChainEventGraph, StagedTree
 
 _DRIFT = (
-    "staging, was, stage, variable, n_situations, n_before, n_after, label, "
+    "staging, former_stage, stage, variable, n_situations, n_before, n_after, label, "
     "probability_before, low_before, high_before, probability_after, low_after, high_after, "
-    "is_apart"
+    "is_disjoint"
 )
 
 

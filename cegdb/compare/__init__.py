@@ -103,7 +103,7 @@ def compare(store: Store, staging_ids: Sequence[int] | None = None) -> pd.DataFr
         steps.run("compared_staging")
         return con.execute(
             "select * exclude (place) from temp.compared_staging "
-            "order by place, comparable, log_marginal_likelihood desc, staging_id"
+            "order by place, comparable_group, log_marginal_likelihood desc, staging_id"
         ).df()
 
 
@@ -299,7 +299,7 @@ def bayes_factor(store: Store, a: int, b: int) -> float:
     one, other = of_one_tree(store, a, b)
     refuse_terms(one, other, MARGINAL, "marginal likelihood")
     told = compare(store, [a, b])
-    if len(set(told["comparable"])) > 1:
+    if len(set(told["comparable_group"])) > 1:
         raise refused(one, other, "marginal likelihood", "settings")
     return float(one["log_marginal_likelihood"] - other["log_marginal_likelihood"])
 

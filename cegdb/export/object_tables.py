@@ -39,7 +39,7 @@ _ORDERS: Final = {
     "merge_steps": "step",
     "situation_positions": "vertex_id",
     "most_probable_paths": "rank",
-    "ceg_lines": "generation",
+    "ceg_ancestors": "generation",
 }
 """The rows of the other tables and views are sorted by all columns, the first one first."""
 
@@ -62,7 +62,7 @@ def tables_of(store: Store, kind: Kind) -> list[str]:
     >>> from cegdb.store import Store
     >>> with Store.open() as store:
     ...     tables_of(store, "ceg")[:3], tables_of(store, "ceg")[-2:]
-    (['ceg_edges', 'ceg_lines', 'conditioned_cegs'], ['position', 'position_member'])
+    (['ceg_ancestors', 'ceg_edges', 'conditioned_cegs'], ['position', 'position_member'])
     """
     with store.reading() as con:
         found = con.execute(

@@ -12,6 +12,7 @@ from cegdb.errors import StagingError, is_one_of, is_whole
 from cegdb.sqlfiles import Steps
 from cegdb.stability.relearning import Kind, read_relearning
 from cegdb.store import schema
+from cegdb.store.catalog import insert_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -156,20 +157,19 @@ def stability(
             progress.read()
         ids = [one.ids[rows] for one, rows in zip(relearning.florets, kept, strict=False)]
         _write_pairs(steps, catalog, staging_id, kind, _pairs(ids, reached, together))
-        catalog.execute(
-            sa.insert(schema.stage_bootstrap).values(
-                staging_id=staging_id,
-                kind=kind,
-                n_runs=runs,
-                seed=seed,
-                n_situations=sum(map(len, kept)),
-                n_pairs=n_pairs,
-                mean_stages=float(n_stages.mean()),
-                min_stages=int(n_stages.min()),
-                max_stages=int(n_stages.max()),
-                seconds=time.perf_counter() - started,
-            )
-        )
+        row_of = {
+            "staging_id": staging_id,
+            "kind": kind,
+            "n_runs": runs,
+            "seed": seed,
+            "n_situations": sum(map(len, kept)),
+            "n_pairs": n_pairs,
+            "mean_stages": float(n_stages.mean()),
+            "min_stages": int(n_stages.min()),
+            "max_stages": int(n_stages.max()),
+            "seconds": time.perf_counter() - started,
+        }
+        insert_rows(catalog, schema.stage_bootstrap, [row_of])
 
 
 def _learnt(steps: Steps, staging_id: int) -> Numbers:

@@ -20,10 +20,10 @@ KINDS: Final[tuple[Kind, ...]] = ("survey", "tree", "staging", "ceg")
 class _Place(NamedTuple):
     """Where a kind of object lives: its catalog table, what it stands on, its rows."""
 
-    table: sa.Table
+    table: sa.TableClause
     key: str
     parent: Kind | None
-    rows: tuple[sa.Table, ...]
+    rows: tuple[sa.TableClause, ...]
 
 
 _PLACES: Final[Mapping[Kind, _Place]] = {
@@ -260,19 +260,15 @@ def copy_rows(catalog: sa.Connection, kind: Kind, object_id: int, copy_id: int) 
     """Copy the rows of an object, in their order, for another; not its catalog row."""
     place = _PLACES[kind]
     for table in place.rows:
-        names = [column.name for column in table.c]
-        owned = [
-            sa.literal(copy_id).label(name) if name == place.key else table.c[name]
-            for name in names
-        ]
-        rows = sa.select(*owned).where(table.c[place.key] == object_id)
-        catalog.execute(
-            sa.insert(table).from_select(names, rows.order_by(sa.literal_column("rowid")))
+        catalog.exec_driver_sql(
+            f"insert into {table.fullname} select * replace ($1 as {place.key}) "  # noqa: S608
+            f"from {table.fullname} where {place.key} = $2 order by rowid",
+            (copy_id, object_id),
         )
 
 
 def insert_rows(
-    catalog: sa.Connection, table: sa.Table, rows: Sequence[Mapping[str, object]]
+    catalog: sa.Connection, table: sa.TableClause, rows: Sequence[Mapping[str, object]]
 ) -> None:
     """Insert rows in one statement: DuckDB takes as long for one row as for hundreds."""
     if not rows:
@@ -324,10 +320,10 @@ def drop_superseded(catalog: sa.Connection) -> None:
         catalog.execute(sa.delete(schema.survey).where(survey.survey_id == survey_id))
 
 
-def _stands_on(kind: Kind) -> list[tuple[Kind, sa.Column[int]]]:
+def _stands_on(kind: Kind) -> list[tuple[Kind, sa.ColumnElement[int]]]:
     """Return the kinds built on a kind, with the column that says on which object."""
     key = _PLACES[kind].key
-    found = [
+    found: list[tuple[Kind, sa.ColumnElement[int]]] = [
         (child, _PLACES[child].table.c[key]) for child in KINDS if _PLACES[child].parent == kind
     ]
     if kind == "survey":

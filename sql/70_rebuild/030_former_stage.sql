@@ -2,12 +2,12 @@
 -- mode:    create
 -- purpose: The stages of a staging that is to be made again, by the names they were shown by.
 -- reads:   stage, hyperstage, variable
--- writes:  former_stage(stage_id, was, variable, kind, hyperstage_id, name)
+-- writes:  former_stage(stage_id, former_stage, variable, kind, hyperstage_id, name)
 -- params:  staging_id INTEGER, the staging
 -- source:  serves making stale objects again after new rows (cegdb rebuild)
 select
     s.stage_id,
-    'u' || (row_number() over (order by s.stage_id) - 1) as was,
+    'u' || (row_number() over (order by s.stage_id) - 1) as former_stage,
     q.name as variable,
     s.kind,
     s.hyperstage_id,

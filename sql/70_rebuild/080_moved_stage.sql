@@ -8,9 +8,9 @@
 -- reads:   former_member, former_stage, former_probability, same_vertex, kept_situation,
 --          staging, event_tree, stage, hyperstage, stage_member, stage_edge, vertex, variable,
 --          labels
--- writes:  stage_drift(staging_id, was, stage_id, variable, n_situations, n_before, n_after,
---          label, probability_before, low_before, high_before, probability_after, low_after,
---          high_after, is_apart)
+-- writes:  stage_drift(staging_id, former_stage, stage_id, variable, n_situations, n_before,
+--          n_after, label, probability_before, low_before, high_before, probability_after, low_after,
+--          high_after, is_disjoint)
 -- params:  staging_id INTEGER, the staging
 -- source:  serves the drift of stages after new rows (cegdb rebuild)
 with before as (
@@ -100,7 +100,7 @@ apart as (
     select
         former_stage_id,
         stage_id,
-        bool_or(low_after > high_before or high_after < low_before) as is_apart
+        bool_or(low_after > high_before or high_after < low_before) as is_disjoint
     from compared
     group by former_stage_id, stage_id
 ),
@@ -128,7 +128,7 @@ named as (
 
 select
     $staging_id as staging_id,
-    o.was,
+    o.former_stage,
     p.stage_id,
     coalesce(w.variable, o.variable) as variable,
     p.n_situations,
@@ -141,7 +141,7 @@ select
     m.probability_after,
     m.low_after,
     m.high_after,
-    a.is_apart
+    a.is_disjoint
 from pair as p
 left join temp.former_stage as o on p.former_stage_id = o.stage_id
 left join named as w on p.stage_id = w.stage_id

@@ -8,9 +8,9 @@
 -- params:  staging_id INTEGER, the staging
 -- source:  serves the drift of stages after new rows (cegdb rebuild)
 select
-    count(distinct was) filter (where is_apart) as n_apart,
-    count(distinct was) filter (where is_apart is not null) as n_stages,
-    cast(coalesce(sum(n_situations) filter (where was is null), 0) as bigint) as n_new,
+    count(distinct former_stage) filter (where is_disjoint) as n_apart,
+    count(distinct former_stage) filter (where is_disjoint is not null) as n_stages,
+    cast(coalesce(sum(n_situations) filter (where former_stage is null), 0) as bigint) as n_new,
     cast(coalesce(sum(n_situations) filter (where stage_id is null), 0) as bigint) as n_gone
 from cegdb.stage_drift
 where staging_id = $staging_id

@@ -5,8 +5,8 @@
 --          best of those it can be compared with; null where it cannot be compared.
 -- reads:   asked_staging, stagings
 -- writes:  compared_staging(place, staging, tree, method, score, alpha, n_stages, df,
---          log_likelihood, log_marginal_likelihood, aic, bic, log_bayes_factor, comparable,
---          is_best, is_stale, staging_id)
+--          log_likelihood, log_marginal_likelihood, aic, bic, log_bayes_factor,
+--          comparable_group, is_best, is_stale, staging_id)
 -- params:  none
 -- source:  docs/theory.md, section 6 (Scores and clustering), Bayes factors;
 --          serves the comparison of stagings (cegdb compare)
@@ -20,19 +20,19 @@ with told as (
 
 best as (
     select
-        comparable,
+        comparable_group,
         max(log_marginal_likelihood) as log_marginal_likelihood
     from told
-    group by comparable
+    group by comparable_group
 ),
 
 reference as (
     select
-        b.comparable,
+        b.comparable_group,
         coalesce(t.log_marginal_likelihood, b.log_marginal_likelihood)
             as log_marginal_likelihood
     from best as b
-    left join told as t on b.comparable = t.comparable and t.place = 1
+    left join told as t on b.comparable_group = t.comparable_group and t.place = 1
     where t.place = 1 or not exists (select 1 from told as f where f.place = 1)
 )
 
@@ -50,10 +50,10 @@ select
     t.aic,
     t.bic,
     t.log_marginal_likelihood - r.log_marginal_likelihood as log_bayes_factor,
-    t.comparable,
+    t.comparable_group,
     t.log_marginal_likelihood >= b.log_marginal_likelihood - 1e-9 as is_best,
     t.is_stale,
     t.staging_id
 from told as t
-inner join best as b on t.comparable = b.comparable
-left join reference as r on t.comparable = r.comparable
+inner join best as b on t.comparable_group = b.comparable_group
+left join reference as r on t.comparable_group = r.comparable_group

@@ -76,7 +76,7 @@ def insert_levels(catalog: sa.Connection, survey_id: int, variables: list[Variab
     insert_rows(catalog, schema.level, level_rows)
 
 
-def _next(catalog: sa.Connection, column: sa.Column[int]) -> int:
+def _next(catalog: sa.Connection, column: sa.ColumnElement[int]) -> int:
     highest = catalog.execute(sa.select(sa.func.max(column))).scalar()
     return (highest or 0) + 1
 

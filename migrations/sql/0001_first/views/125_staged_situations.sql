@@ -1,0 +1,61 @@
+-- Paths are walked as in the view situations.
+create view cegdb.staged_situations as
+select
+    v.staging,
+    v.vertex as situation,
+    v.variable,
+    coalesce(array_to_string(w.labels, ' -> '), '') as path,
+    v.stage,
+    v.n,
+    w.labels,
+    v.vertex_id,
+    v.stage_id
+from cegdb.staging as g
+cross join
+    lateral (
+        with recursive step as materialized (
+            select
+                e.tree_id,
+                e.parent_id,
+                e.child_id,
+                l.label
+            from (select distinct g.tree_id) as x
+            inner join cegdb.edge as e on x.tree_id = e.tree_id
+            inner join cegdb.vertex as d
+                on x.tree_id = d.tree_id and e.child_id = d.vertex_id
+            inner join cegdb.level as l on e.level_id = l.level_id
+            where d.variable_id is not null
+        ),
+
+        walk as (
+            select
+                g.tree_id,
+                cast(0 as bigint) as vertex_id,
+                cast([] as varchar[]) as labels
+            union all
+            select
+                s.tree_id,
+                s.child_id as vertex_id,
+                list_append(w.labels, s.label) as labels
+            from walk as w
+            inner join step as s on w.tree_id = s.tree_id and w.vertex_id = s.parent_id
+        )
+
+        select
+            vertex_id,
+            labels
+        from walk
+    ) as w
+inner join cegdb.staged_vertices as v on g.name = v.staging and w.vertex_id = v.vertex_id
+where v.stage_id is not null;
+
+comment on view cegdb.staged_situations is 'One row per situation of a staged tree, with its path and stage.';
+comment on column cegdb.staged_situations.staging is 'Name of the staged tree.';
+comment on column cegdb.staged_situations.situation is 'Name of the situation: s0 (the root), s1, ... in the order of vertex_id.';
+comment on column cegdb.staged_situations.variable is 'The variable that the situation asks.';
+comment on column cegdb.staged_situations.path is 'The answers from the root to the situation, joined by '' -> ''; empty for the root.';
+comment on column cegdb.staged_situations.stage is 'Name of its stage: u0, u1, ...';
+comment on column cegdb.staged_situations.n is 'Number of respondents who reached the situation.';
+comment on column cegdb.staged_situations.labels is 'The answers from the root to the situation, as a list.';
+comment on column cegdb.staged_situations.vertex_id is 'The vertex. Vertices of a tree are numbered from 0, the root, level by level.';
+comment on column cegdb.staged_situations.stage_id is 'The stage: the smallest vertex_id in it.';

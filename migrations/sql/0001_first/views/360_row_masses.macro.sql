@@ -1,0 +1,389 @@
+-- Each combination of answers is computed once. The recursion takes the people who may still fit
+-- one edge further: a state is how many of the answers in demand they gave so far, so paths are
+-- never listed. Each row gets a struct "cegdb answer": the event and the evidence in words, and
+-- their probabilities, whole of both, given of the evidence.
+create macro cegdb.row_masses(ceg_name, questions, targets) as table
+-- Names of the steps are such that none hides the table.
+with recursive "cegdb asked" as materialized (
+    select
+        row_number() over () as "cegdb row",
+        *
+    from query_table(questions)
+),
+
+cegdb_edge as materialized (
+    select
+        is_own,
+        source_id,
+        target_id,
+        variable,
+        variables,
+        variable_id,
+        label,
+        raw_labels,
+        level_id,
+        probability
+    from cegdb.ceg_answers(ceg_name)
+),
+
+cegdb_ends as (
+    select
+        max_by(p.position_id, p.height) as root_id,
+        min_by(p.position_id, p.height) as sink_id
+    from cegdb.ceg as this_ceg
+    inner join cegdb.position as p on this_ceg.ceg_id = p.ceg_id
+    where this_ceg.name = ceg_name
+),
+
+cegdb_known_variable as (
+    select distinct unnest(variables) as variable
+    from cegdb_edge
+),
+
+cegdb_mixed as (
+    select
+        variable,
+        arg_min(variables, place) as variables,
+        min(place) as place
+    from (
+        select
+            unnest(variables) as variable,
+            variables,
+            dense_rank() over (
+                order by source_id
+            ) - 1 as place
+        from cegdb_edge
+        where is_own
+    ) as x
+    where len(variables) > 1
+    group by variable
+),
+
+-- Which columns are variables: by exact name, else without regard to case.
+cegdb_column_name as (
+    select
+        unnest(n.names) as name,
+        unnest(k.types) as type,
+        generate_subscripts(n.names, 1) as place
+    from (
+        select list_value(*columns(*)) as names
+        from (
+            select alias(columns(a.* exclude ("cegdb row")))
+            from (select 1 as one) as o
+            left join "cegdb asked" as a on o.one = a."cegdb row"
+        ) as x
+    ) as n
+    cross join (
+        select list_value(*columns(*)) as types
+        from (
+            select typeof(columns(a.* exclude ("cegdb row")))
+            from (select 1 as one) as o
+            left join "cegdb asked" as a on o.one = a."cegdb row"
+        ) as x
+    ) as k
+),
+
+cegdb_named as (
+    select
+        c.place,
+        c.type,
+        coalesce(max(v.variable) filter (where v.variable = c.name), min(v.variable))
+            as variable,
+        count(*) filter (where v.variable = c.name) as n_exact,
+        count(*) as n_fitting
+    from cegdb_column_name as c
+    inner join cegdb_known_variable as v on lower(c.name) = lower(v.variable)
+    group by c.place, c.name, c.type
+),
+
+cegdb_wanted as materialized (
+    select
+        place,
+        type,
+        variable,
+        row_number() over (
+            order by place
+        ) as nth
+    from cegdb_named
+    where n_exact > 0 or n_fitting = 1
+),
+
+cegdb_place_list as (
+    select
+        case
+            when count(w.place) > 0 then list_sort(list(w.place))
+            else error(
+                'no column of ' || questions || ' is called as a variable of CEG ''' || ceg_name
+                || '''; it has: ' || (
+                    select array_to_string(list_sort(list(v.variable)), ', ')
+                    from cegdb_known_variable as v
+                )
+            )
+        end as places
+    from cegdb_wanted as w
+),
+
+cegdb_row_key as materialized (
+    select
+        t."cegdb row",
+        list_select(t.cells, p.places) as cells
+    from (
+        select
+            "cegdb row",
+            list_value(*columns(* exclude ("cegdb row"))) as cells
+        from (
+            select
+                "cegdb row",
+                cast(columns(* exclude ("cegdb row")) as varchar)
+            from "cegdb asked"
+        ) as x
+    ) as t
+    cross join cegdb_place_list as p
+),
+
+cegdb_combination as materialized (
+    select
+        cells,
+        row_number() over () as combination_id
+    from (select distinct cells from cegdb_row_key) as x
+),
+
+-- Numbers and truth values are written as they are in labels.
+cegdb_written as (
+    select
+        c.combination_id,
+        w.nth,
+        w.variable,
+        nullif(
+            case
+                when w.type = 'BOOLEAN' then if(c.cells[w.nth] = 'true', 'True', 'False')
+                when w.type not in ('FLOAT', 'DOUBLE') and w.type not like 'DECIMAL%'
+                    then c.cells[w.nth]
+                when c.cells[w.nth] in ('nan', '-nan') then null
+                when w.type like 'DECIMAL%' and not contains(c.cells[w.nth], '.')
+                    then c.cells[w.nth]
+                when w.type like 'DECIMAL%'
+                    then regexp_replace(
+                        regexp_replace(c.cells[w.nth], '\.?0+$', ''), '^-?$|^-0$', '0'
+                    )
+                else regexp_replace(regexp_replace(c.cells[w.nth], '\.0$', ''), '^-0$', '0')
+            end,
+            ''
+        ) as value
+    from cegdb_combination as c
+    cross join cegdb_wanted as w
+    where c.cells[w.nth] is not null
+),
+
+cegdb_answer_label as (
+    select
+        variable,
+        label,
+        min(level_id) as level_id
+    from cegdb_edge
+    where variable is not null
+    group by variable, label
+),
+
+cegdb_label_list as (
+    select
+        variable,
+        list(label) as labels
+    from cegdb_answer_label
+    group by variable
+),
+
+cegdb_coded as (
+    select
+        e.variable,
+        v.original_code as code,
+        min(e.label) as label
+    from (
+        select
+            variable,
+            variable_id,
+            label,
+            unnest(raw_labels) as raw_label
+        from cegdb_edge
+    ) as e
+    inner join cegdb.level as v on e.variable_id = v.variable_id and e.raw_label = v.label
+    where v.original_code is not null
+    group by e.variable, v.original_code
+    having min(e.label) = max(e.label)
+),
+
+cegdb_meant as (
+    select
+        x.variable,
+        x.value,
+        case
+            when m.variable is not null then error(
+                'position w' || cast(m.place as varchar) || ' of CEG ''' || ceg_name
+                || ''' asks ' || array_to_string(m.variables, ' and ')
+                || ', so none of these can be asked about' || chr(10)
+                || 'hint: make the CEG with hyperstages=''variable'''
+            )
+            when a.label is not null then a.label
+            when x.value = 'not applicable' then x.value
+            when c.label is not null then c.label
+            else error(
+                '''' || x.value || ''' is no label of ''' || x.variable || ''' in CEG '''
+                || ceg_name || '''; it has: ' || cegdb.nearest(x.value, l.labels)
+            )
+        end as label
+    from (select distinct variable, value from cegdb_written where value is not null) as x
+    left join cegdb_mixed as m on x.variable = m.variable
+    left join cegdb_answer_label as a on x.variable = a.variable and x.value = a.label
+    left join cegdb_coded as c on x.variable = c.variable and x.value = c.code
+    left join cegdb_label_list as l on x.variable = l.variable
+),
+
+cegdb_in_question as (
+    select distinct
+        case
+            when w.variable is not null then w.variable
+            when v.variable is not null then error(
+                questions || ' has no column ''' || q.name || ''', which is in question'
+            )
+            else error(
+                'there is no variable ' || coalesce('''' || q.name || '''', 'NULL') || ' in CEG '''
+                || ceg_name || '''; it has: ' || cegdb.nearest(q.name, k.names)
+            )
+        end as variable
+    from (select unnest(cast(targets as varchar[])) as name) as q
+    cross join (select list(variable) as names from cegdb_known_variable) as k
+    left join cegdb_wanted as w on q.name = w.variable
+    left join cegdb_known_variable as v on q.name = v.variable
+),
+
+cegdb_asked_answer as materialized (
+    select
+        x.combination_id,
+        x.nth,
+        x.variable,
+        m.label,
+        q.variable is null and targets is not null as is_evidence
+    from cegdb_written as x
+    inner join cegdb_meant as m on x.variable = m.variable and x.value = m.value
+    left join cegdb_in_question as q on x.variable = q.variable
+),
+
+-- What must hold on a path for the whole of the answers, and for the evidence alone.
+cegdb_demand as materialized (
+    select
+        combination_id,
+        false as is_given,
+        variable,
+        label
+    from cegdb_asked_answer
+    union all
+    select
+        combination_id,
+        true as is_given,
+        variable,
+        label
+    from cegdb_asked_answer
+    where is_evidence
+),
+
+cegdb_goal as (
+    select
+        combination_id,
+        is_given,
+        count(*) filter (where label <> 'not applicable') as n_wanted
+    from cegdb_demand
+    group by combination_id, is_given
+),
+
+cegdb_own_edge as materialized (
+    select
+        source_id,
+        target_id,
+        variable,
+        label,
+        probability
+    from cegdb_edge
+    where is_own
+),
+
+cegdb_walk as (
+    select
+        g.combination_id,
+        g.is_given,
+        e.root_id as position_id,
+        cast(0 as bigint) as n_met,
+        cast(1 as double) as probability
+    from cegdb_goal as g
+    cross join cegdb_ends as e
+    union all
+    select
+        w.combination_id,
+        w.is_given,
+        e.target_id as position_id,
+        w.n_met + if(d.label <> 'not applicable', 1, 0) as n_met,
+        fsum(w.probability * e.probability) as probability
+    from cegdb_walk as w
+    inner join cegdb_own_edge as e on w.position_id = e.source_id
+    left join cegdb_demand as d
+        on
+            w.combination_id = d.combination_id
+            and w.is_given = d.is_given
+            and e.variable = d.variable
+    where d.label is null or d.label = e.label
+    group by
+        w.combination_id,
+        w.is_given,
+        e.target_id,
+        w.n_met + if(d.label <> 'not applicable', 1, 0)
+),
+
+cegdb_ended as (
+    select
+        g.combination_id,
+        g.is_given,
+        coalesce(fsum(w.probability), 0) as probability
+    from cegdb_goal as g
+    cross join cegdb_ends as e
+    left join cegdb_walk as w
+        on
+            g.combination_id = w.combination_id
+            and g.is_given = w.is_given
+            and g.n_wanted = w.n_met
+            and e.sink_id = w.position_id
+    group by g.combination_id, g.is_given
+),
+
+cegdb_said as (
+    select
+        combination_id,
+        list_sort(list(struct_pack(nth := nth, text := variable || ' = ' || label))
+        filter (where not is_evidence)) as event,
+        list_sort(list(struct_pack(nth := nth, text := variable || ' = ' || label))
+        filter (where is_evidence)) as evidence
+    from cegdb_asked_answer
+    group by combination_id
+),
+
+cegdb_answer as (
+    select
+        c.cells,
+        struct_pack(
+            event := coalesce(array_to_string([one.text for one in s.event], ', '), ''),
+            evidence := coalesce(array_to_string([one.text for one in s.evidence], ', '), ''),
+            whole := coalesce(w.probability, 1),
+            given := coalesce(g.probability, 1)
+        ) as "cegdb answer"
+    from cegdb_combination as c
+    left join cegdb_said as s on c.combination_id = s.combination_id
+    left join cegdb_ended as w on c.combination_id = w.combination_id and not w.is_given
+    left join cegdb_ended as g on c.combination_id = g.combination_id and g.is_given
+)
+
+select
+    t.* exclude ("cegdb row"),
+    a."cegdb answer"
+from "cegdb asked" as t
+inner join cegdb_row_key as k on t."cegdb row" = k."cegdb row"
+inner join cegdb_answer as a on k.cells = a.cells;
+
+comment on macro table cegdb.row_masses is 'What event_probability and conditional_probability are computed from: the rows of the table named by questions, each with the probability of its answers and of its evidence. Variables that are not in targets are evidence; targets null means there is none.';
