@@ -550,7 +550,9 @@ def test_no_query_reads_a_python_variable(db: Database, table: str) -> None:
     db.sql("create table mine (a integer)")
     with pytest.raises(QueryError, match=f"Table with name {table} does not exist") as caught:
         db.sql(f"select * from {table}")  # noqa: S608
-    assert "there are cegdb.bootstrap_intervals, cegdb.ceg_edges, " in str(caught.value.hint)
+    assert "there are cegdb.bootstrap_intervals, cegdb.ceg_ancestors, " in str(
+        caught.value.hint
+    )
     assert "main.mine" in str(caught.value.hint)
     assert "cegdb.survey," not in str(caught.value.hint)
 

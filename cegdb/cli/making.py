@@ -405,7 +405,7 @@ def rebuild(db: Path, survey: str | None, stages: Any, form: str | None) -> None
         print_query(
             database,
             f"select {_DRIFT} from cegdb.drift where list_contains($stagings, staging) "  # noqa: S608
-            "order by staging, stage_id nulls last, was",
+            "order by staging, stage_id nulls last, former_stage",
             {"stagings": stagings},
             form,
         )

@@ -17,6 +17,7 @@ from cegdb.store.schema import HEAD, SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
+    from importlib.resources.abc import Traversable
     from pathlib import Path
 
 log = logging.getLogger("cegdb")
@@ -173,11 +174,19 @@ def make_head(engine: sa.Engine) -> None:
         f"create table {version} (version_num varchar not null primary key)",
         f"insert into {version} values ('{HEAD}')",  # noqa: S608
     ]
-    with as_file(resource_root("migrations")) as folder, engine.begin() as connection:
-        for revision in known_revisions():
-            files = sorted((folder / "sql" / revision).rglob("*.sql"))
-            texts += [file.read_text(encoding="utf-8") for file in files]
+    for revision in known_revisions():
+        texts += _texts(resource_root("migrations") / "sql" / revision)
+    with engine.begin() as connection:
         connection.exec_driver_sql(";\n".join(texts))
+
+
+def _texts(folder: Traversable) -> Iterator[str]:
+    """Give the SQL files of a folder, and of those in it, in order; it may be in a zip."""
+    for item in sorted(folder.iterdir(), key=lambda item: item.name):
+        if item.is_dir():
+            yield from _texts(item)
+        elif item.name.endswith(".sql"):
+            yield item.read_text(encoding="utf-8")
 
 
 @contextmanager

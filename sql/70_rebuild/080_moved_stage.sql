@@ -9,8 +9,8 @@
 --          staging, event_tree, stage, hyperstage, stage_member, stage_edge, vertex, variable,
 --          labels
 -- writes:  stage_drift(staging_id, former_stage, stage_id, variable, n_situations, n_before,
---          n_after, label, probability_before, low_before, high_before, probability_after, low_after,
---          high_after, is_disjoint)
+--          n_after, label, probability_before, low_before, high_before, probability_after,
+--          low_after, high_after, is_disjoint)
 -- params:  staging_id INTEGER, the staging
 -- source:  serves the drift of stages after new rows (cegdb rebuild)
 with before as (
