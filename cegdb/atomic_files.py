@@ -47,13 +47,31 @@ def written_whole(path: Path) -> Iterator[IO[bytes]]:
     'one'
     """
     check_folder(path)
-    beside = path.with_name(f".cegdb-{secrets.token_hex(8)}.tmp")
     try:
-        with beside.open("xb") as file:
+        with replacing(path) as beside, beside.open("xb") as file:
             yield file
-        beside.replace(path)
     except OSError as error:
         raise GraphError(f"cannot write {str(path)!r}: {error.strerror}") from error
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    r"""Give a path beside a file; what is written there replaces it if the block ends well.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with replacing(Path(folder, "one.txt")) as beside:
+    ...         _ = beside.write_text("one")
+    ...     Path(folder, "one.txt").read_text()
+    'one'
+    """
+    beside = path.with_name(f".cegdb-{secrets.token_hex(8)}.tmp")
+    try:
+        yield beside
+        beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
 

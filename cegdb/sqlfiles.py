@@ -38,6 +38,7 @@ log = logging.getLogger("cegdb")
 
 _ARRAYS = "cegdb_arrays"
 _LONGEST = 4_000
+_BATCH = 5_000  # rows of a streamed step
 
 Value: TypeAlias = "str | int | float | Sequence[object] | None"
 Row: TypeAlias = "tuple[Any, ...]"
@@ -522,6 +523,15 @@ class Steps:
         if step.mode != "fetch":
             raise SqlStepError(f"step {name!r} is run, not fetched")
         return self._run(step, params).fetchall()
+
+    def stream(self, name: str, **params: Value) -> Iterator[Row]:
+        """Run a ``fetch`` step and yield its rows; meanwhile the connection is in use."""
+        step = load(name)
+        if step.mode != "fetch":
+            raise SqlStepError(f"step {name!r} is run, not fetched")
+        result = self._run(step, params)
+        while batch := result.fetchmany(_BATCH):
+            yield from batch
 
     def create(
         self,

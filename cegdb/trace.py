@@ -276,7 +276,7 @@ class _Run:
             for table, owner in [
                 (table, owners[kind]) for kind in _MADE for table in _MADE[kind]
             ]:
-                query = _digest(table, owner)
+                query = _digest(con, table.name, owner)
                 stored, made = (one.execute(query).fetchall()[0] for one in (source, con))
                 same = (
                     a == b or (isinstance(a, float) and math.isclose(a, b, rel_tol=_TOLERANCE))
@@ -285,20 +285,25 @@ class _Run:
                 if not all(same):
                     raise CegError(
                         f"the run of ceg {self._ceg['name']!r} again gives other rows of "
-                        f"{table.fullname} than those stored",
+                        f"cegdb.{table.name} than those stored",
                         hint="cegdb check tells whether the file is sound; make the tree, its "
                         "stages and the CEG again with this version of cegdb",
                     )
 
 
-def _digest(table: sa.Table, owner: int) -> str:
+def _digest(con: duckdb.DuckDBPyConnection, table: str, owner: int) -> str:
     """Return a query for the number of rows of an owner, a digest, and sums of the others."""
-    names = [column.name for column in table.c if not isinstance(column.type, sa.Double)]
-    doubles = [column.name for column in table.c if isinstance(column.type, sa.Double)]
-    sums = "".join(f", fsum({name})" for name in doubles)
+    columns = con.execute(
+        "select column_name, data_type from duckdb_columns() "
+        "where database_name = current_database() and schema_name = $1 and table_name = $2 "
+        "order by column_index",
+        [schema.SCHEMA, table],
+    ).fetchall()
+    names = [name for name, kind in columns if kind != "DOUBLE"]
+    sums = "".join(f", fsum({name})" for name, kind in columns if kind == "DOUBLE")
     return (
         f"select count(*), sum(cast(hash({', '.join(names)}) as hugeint)){sums} "  # noqa: S608
-        f"from {table.fullname} where {table.c[0].name} = {owner}"
+        f"from {schema.SCHEMA}.{table} where {names[0]} = {owner}"
     )
 
 

@@ -94,7 +94,9 @@ def test_the_printed_number_of_false_stages_is_the_one_seen(
     (details,) = db.sql("select summary from cegdb.staging")["summary"].map(json.loads)
     printed, error = details["false_stages"], details["false_stages_error"]
     assert (details["null_situations"], learnt.false_stages) == (n + 1, printed)
-    assert f"would make {printed:.2f} false extra stages (+- {error:.2f}" in learnt.summary
+    assert (
+        f"expected number of spurious stages: {printed:.2f} ± {error:.2f} if" in learnt.summary
+    )
     found = seen(n, method, structure_prior)
     assert printed == pytest.approx(found.mean, abs=3.5 * hypot(error, found.error))
 

@@ -81,7 +81,7 @@ def test_run_goes_from_rows_to_the_edges_of_the_ceg(survey: Path) -> None:
     for made in ("survey 'falls'", "event tree 'falls'", "staging 'falls'", "CEG 'falls'"):
         assert made in result.stderr
     assert "15 rows read, 15 kept" in result.stderr
-    assert "10 blank (does not apply)" in result.stderr
+    assert "10 blank (not applicable)" in result.stderr
     call("check", "falls.duckdb")
 
 
@@ -168,7 +168,7 @@ def test_draw_makes_a_picture_of_each_kind(db: Path, kind: str) -> None:
 @pytest.mark.usefixtures("survey")
 def test_demo_shows_both_data_sets() -> None:
     result = call("demo", "--db", "demo.duckdb")
-    assert "10 vertices (the sink included), 21 edges" in result.stderr
+    assert "10 vertices (including the sink), 21 edges" in result.stderr
     assert "-2478.4897" in result.stderr
     result = call("demo", "titanic", "--db", "demo.duckdb")
     assert "2,201 respondents" in result.stderr
@@ -320,7 +320,7 @@ def test_check_lists_what_is_wrong(db: Path) -> None:
 
 def test_one_variable_and_one_level_are_no_errors(survey: Path) -> None:
     survey.write_text("only\nyes\nyes\n")
-    assert "2 vertices (the sink included), 1 edge" in call("run", survey).stderr
+    assert "2 vertices (including the sink), 1 edge" in call("run", survey).stderr
 
 
 @pytest.mark.parametrize("command", sorted(main.commands))

@@ -107,7 +107,7 @@ def test_the_death_ceg_given_no_q_has_the_numbers_of_the_theory(
         abs=1e-9,
     )  # fmt: skip
     assert found.summary.startswith(
-        "CEG 'no q': 5 vertices (the sink included), 7 edges; given X3 in (p, not applicable) "
+        "CEG 'no q': 5 vertices (including the sink), 7 edges; given X3 in (p, not applicable) "
         "(probability 0.88)"
     )
     assert db.rows("select ceg, parent, evidence, probability from cegdb.conditioned_cegs")[

@@ -529,7 +529,7 @@ def test_b23_a_column_without_answers_is_told_and_has_one_branch(
         assert "'never_asked' has no answer at all" in told(survey)
         tree = survey.event_tree(order=["never_asked", "sex"])
         assert edges(tree) == {("s0", "F"): 2500, ("s0", "M"): 2500}
-        assert "never_asked: 5,000 blank (does not apply)" in tree.summary
+        assert "never_asked: 5,000 blank (not applicable)" in tree.summary
     sound(db)
 
 
@@ -542,10 +542,13 @@ def test_b23_a_column_without_answers_stops_no_row_unnoticed(
     stopped = survey.event_tree()  # histories of fewer than five rows decide nothing
     assert edges(stopped) == {("s0", "F"): 2, ("s0", "M"): 1}
     assert "3 of 3 rows have no answer to 'never_asked'" in stopped.summary
-    assert "note: nobody in the survey answered 'never_asked': leave it out" in stopped.summary
+    assert (
+        "note: nobody in the survey answered 'never_asked': if nobody was asked, leave it out"
+        in stopped.summary
+    )
     tree = survey.event_tree(blank="structural")
     assert edges(tree) == edges(survey.event_tree(order=["sex", "vote"]))
-    assert "never_asked: 3 blank (does not apply)" in tree.summary
+    assert "never_asked: 3 blank (not applicable)" in tree.summary
     assert "nobody in the survey" not in tree.summary
     coded = written(tmp_path, "sex,q,vote\nF,,Yes\nM,6,No\nF,6,No\n", "coded.csv")
     declared = db.ingest(coded, "u", missing={"q": ["6"]}).event_tree()

@@ -422,7 +422,9 @@ def test_a_table_that_an_object_has_not_is_refused(db: Database, tmp_path: Path)
         QueryError, match=r"a ceg has no table or view 'stages'\nhint: it has ceg_"
     ):
         ceg.export(tmp_path / "a.csv", table="stages")
-    with pytest.raises(QueryError, match=r"stages cannot be shown without small cells\nhint"):
+    with pytest.raises(
+        QueryError, match=r"stages cannot be exported with small cells hidden\nhint"
+    ):
         staged.export(tmp_path / "a.csv", table="stages", min_n=5)
     with pytest.raises(GraphError, match=r"does not say which kind of file"):
         staged.export(tmp_path / "a.docx", table="stages")

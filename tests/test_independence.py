@@ -673,12 +673,11 @@ def test_an_explanation_has_the_numbers_of_the_tables(chds: ChainEventGraph) -> 
     for position, kind in (("w8", "most"), ("w7", "least")):
         row = chds.positions.set_index("position").loc[position]
         edge = chds.edges.set_index(["source", "label"]).loc[(position, "No")]
-        at = f"{kind} probable at " if kind == "most" else "least at "
-        assert f"{at}{position} (n = {row['n']}; mostly " in text
+        assert f"{kind} probable at {position} (n = {row['n']}; mostly " in text
         assert f"): {edge['probability']:.3f}" in text
     shown = chds.distribution("Admission", given="Events").set_index(["Events", "Admission"])
     low = shown.loc[("Low", "No"), "probability"]
-    assert f"Events: Admission = No has probability {low:.3f} where it is Low (n = 329)" in text
+    assert f"Events: the probability of Admission = No is {low:.3f} if Low (n = 329)" in text
 
 
 def test_an_explanation_is_bounded_and_tells_independence(db: Database) -> None:
@@ -689,15 +688,17 @@ def test_an_explanation_is_bounded_and_tells_independence(db: Database) -> None:
     assert all(len(sentences) <= 8 for _, sentences in said.sections)
     text = str(said)
     n = int(ceg.positions["n"][0])
-    assert f"X8 does not depend on X2, nothing else being known (n = {n:,} asked X8)" in text
+    assert f"X8 does not depend on X2 if nothing else is known (n = {n:,} asked X8)" in text
     sections = dict(said.sections)
     assert sections["What each answer depends on"][0].startswith("X8 depends on X1 ")
-    assert all(" is independent of " in x for x in sections["Independent by the stages"][:1])
+    assert all(
+        " is independent of " in x for x in sections["Independent according to the stages"][:1]
+    )
     by_oracle = explain(ceg._conditioned().ceg, ceg._counts()._replace(statements=()))
     text_of_oracle = str(by_oracle)
     known = "once X1, X3, X4, X5 and 2 more are known"
     assert f"X8 does not depend on X2 {known} (n = {n:,} asked X8)" in text_of_oracle
-    assert "(6 more left out)" in text_of_oracle
+    assert "(6 more not shown)" in text_of_oracle
     assert f"the answer to X2 does not depend on anything that came before (n = {n:,})" in text
 
 
@@ -707,11 +708,11 @@ def test_a_ceg_given_evidence_is_explained_as_far_as_it_asks(db: Database) -> No
     ceg = survey.event_tree().learn_stages().to_ceg()
     said = dict(ceg.given(x="a").save("half given", replace=True).explain().sections)
     assert said["People"][1] == (
-        "10 rows do not reach its end, for want of an answer or by answers that the evidence "
-        "rules out"
+        "10 respondents do not reach the end, because an answer is missing or ruled out by the "
+        "evidence"
     )
-    assert said["Who answers y"] == (
-        "y is asked of 10 rows at 1 position; probabilities: c 0.500, d 0.500",
+    assert said["Answers to y"] == (
+        "10 respondents are asked y, at 1 position; probabilities: c 0.500, d 0.500",
     )
 
 
@@ -721,13 +722,13 @@ def test_a_last_question_that_applies_to_nobody_is_explained(db: Database) -> No
     ceg = survey.event_tree(sampling_zeros="full", blank="structural").learn_stages().to_ceg()
     saved = ceg.given(z="not applicable").save("absent given", replace=True)
     assert saved.probability(z="not applicable") == 1
-    assert "Who answers" in str(saved.explain())
+    assert "Answers to" in str(saved.explain())
 
 
 def test_a_ceg_of_one_variable_is_explained(db: Database) -> None:
     survey = db.ingest(pd.DataFrame({"x": ["a", "b"]}), "one", replace=True)
     said = str(survey.event_tree().learn_stages().to_ceg().explain())
-    assert "x is asked of 2 rows at 1 position; probabilities: a 0.500, b 0.500" in said
+    assert "2 respondents are asked x, at 1 position; probabilities: a 0.500, b 0.500" in said
 
 
 def test_a_ceg_of_mixed_positions_is_explained_without_answers(db: Database) -> None:

@@ -199,7 +199,7 @@ def test_a_large_ceg_is_drawn_in_part_and_says_of_how_many(made: Database) -> No
     assert drawn[-1] == "w_inf"
     assert 2 < len(drawn) < len(by_people)
     told = " ".join(found["notices"])
-    assert f"{len(drawn) - 1} of its 11 positions" in told
+    assert f"{len(drawn) - 1} of 11 positions" in told
     beyond = [node for node in found["ceg"]["drawing"]["nodes"] if node["kind"] == "collapsed"]
     targets = set(ceg.edges[ceg.edges["source"].isin(drawn)]["target"]) - set(drawn)
     assert sum(node["hides"] for node in beyond) == len(targets) > 0
@@ -238,7 +238,7 @@ def test_a_ceg_in_which_nobody_is_asked_anything_has_a_page() -> None:
     with cegdb.open() as database:
         survey = database.ingest("select null::varchar as x from range(9)", "silent")
         found = model_of(survey.event_tree().set_stages({}).to_ceg())
-    assert found["head"].endswith("0 positions and 0 edges of 0 situations, 0 stages")
+    assert found["head"].endswith("0 situations, 0 stages, 0 positions and 0 edges")
     assert [one["name"] for one in found["ceg"]["positions"]] == ["w_inf"]
 
 
@@ -430,7 +430,7 @@ def test_many_questions_that_few_are_asked_and_answers_that_are_like_names(
     page.get_by_title("v0 = no", exact=True).click()
     assert "Impossible" in page.inner_text("#given")
     # Nothing has a probability then, not even 0.
-    assert page.inner_text("#selection").count("given evidence \u2013") == 2
+    assert page.inner_text("#selection").count("with evidence \u2013") == 2
     assert page.inner_text("#reached-given") == "\u2013"
     # What is pressed and goes away hands the focus on.
     for button, section in (
@@ -467,7 +467,7 @@ def test_a_click_tells_of_a_position_and_lights_up_its_situations_and_stage(
     page.mouse.click(*page.evaluate(f"({PRESSED})('ceg')('w9')"))
     told = page.inner_text("#selection")
     assert told.startswith("Position w9: w")
-    assert "Passed by 233 people, from 5 situations." in told
+    assert "Reached by 233 people, from 5 situations." in told
     rows = ceg.situation_positions.query("position == 'w9'")
     assert sorted(page.evaluate(LIT, "tree")) == sorted(rows["situation"])
     for row in rows.itertuples():
@@ -501,7 +501,7 @@ def test_search_collapse_edges_steps_and_tabs_do_what_they_say(
     n = made.cegs["gated"].positions["n"][:-1]
     situations = made.cegs["gated"].situation_positions["n"]
     assert (
-        f"hides {(n < 100).sum()} of 11 positions, "
+        f"hides {(n < 100).sum()} of 11 positions and "
         f"{(situations < 100).sum()} of {len(situations)} situations"
     ) in page.inner_text("#collapsed")
     label = "document.getElementById('graph-ceg')._cyreg.cy.getElementById('t3').data('label')"
@@ -516,7 +516,7 @@ def test_search_collapse_edges_steps_and_tabs_do_what_they_say(
     page.select_option("#edge-info", "interval")
     assert re.fullmatch(r"u\n0\.4\d\d\u20130\.5\d\d", page.evaluate(label))
     page.fill("#step", "1")
-    assert "Step 1 of 14: the stage of " in page.inner_text("#step-told")
+    assert "Step 1 of 14: the stage of " in page.inner_text("#step-status")
     page.focus("#tab-graph")
     page.keyboard.press("ArrowRight")
     assert page.inner_text("#tables .sql >> nth=0").startswith("select position, variable")
@@ -554,7 +554,7 @@ def test_hostile_texts_and_given_cegs_show_literally(
         page.click(f"#tab-{tab}")
         assert name in page.inner_text(f"#{tab}")
     if name == FACT:
-        page.click("[data-view='situation_positions'] button:has-text('Later')")
+        page.click("[data-view='situation_positions'] button:has-text('Next')")
         assert "rows 26 to " in page.inner_text("[data-view='situation_positions']")
     assert page.evaluate("window.hacked") is None
 
@@ -588,7 +588,7 @@ def test_with_hidden_counts_evidence_is_off(opened: Callable[..., Any]) -> None:
     page = opened("gated", min_n=67)
     assert "small counts are hidden" in page.inner_text("#evidence-off")
     page.fill("#collapse", "2")
-    assert page.inner_text("#collapsed") == "hides none; where n is left out nothing is hidden"
+    assert page.inner_text("#collapsed") == "hides none; vertices without n stay"
     page.click("#tab-tables")
     assert page.locator(".sql").count() == 0
-    assert "cegdb show DB ceg NAME" in page.inner_text("#tables")
+    assert "cegdb show DB NAME --kind ceg" in page.inner_text("#tables")

@@ -180,7 +180,7 @@ def test_a_hand_added_path_has_no_rows_and_counts_as_an_answer(db: Database) -> 
     unseen = edges[edges["n"] == 0]
     assert unseen["label"].tolist() == ["low"]
     assert unseen["share"].tolist() == [0.0]
-    assert "1 vertex without rows added" in tree.summary
+    assert "1 vertex added without rows" in tree.summary
     staged = tree.learn_stages()
     assert (staged.stage_edges["probability"] > 0).all()
     assert db.check() == []
@@ -209,7 +209,7 @@ def test_missing_answers_are_told_by_variable_and_history(db: Database) -> None:
     }
     assert summary["histories"]["z"]["shown"][0]["history"] == "x = n, y = not applicable"
     assert (
-        "8 of 22 rows (36%) count up to a missing answer only, and 4 of them answer"
+        "8 of 22 rows (36%) count only up to a missing answer; 4 of them have later answers"
         in (summary["hints"][0])
     )
     complete = details(survey.event_tree(missing_policy="complete"))
@@ -243,9 +243,11 @@ def test_variables_with_most_hyperstages_are_named_and_the_others_counted(
     frame = pd.concat([frame, frame.assign(y5=["q", "q", "p"])])
     hints = details(db.ingest(frame).event_tree().learn_stages())["hints"]
     named = [hint.split("'")[1] for hint in hints[:-1]]
-    assert hints[0].startswith("'y5' has 3 hyperstages, since 2 florets lack a level seen")
+    assert hints[0].startswith(
+        "'y5': 2 situations never saw some of the answers, so stages were sought in 3 "
+    )
     assert named == ["y5", "y0", "y1", "y2", "y3"]
-    assert hints[-1] == "and 3 more variables of several hyperstages"
+    assert hints[-1] == "and 3 more variables with several separate sets"
     few = details(db.ingest(frame).event_tree(order=["x", "y1", "y2"]).learn_stages())["hints"]
     assert len(few) == 2
 

@@ -552,7 +552,7 @@ def test_kept_stages_are_estimated_anew_and_their_drift_is_told(
             assert found["probability_after"] == pytest.approx(q)
             assert found["difference"] == pytest.approx(q - p)
         assert drift["is_disjoint"].tolist() == [False, True, False]
-    assert "apart in 1 of 3 former stages" in staged.summary
+    assert "do not overlap in 1 of 3 former stages" in staged.summary
     sound(db)
     survey.refresh(frame(new, "A", "B"))
     db.rebuild(stages="relearn")
@@ -788,7 +788,7 @@ def test_drift_is_told_where_labels_come_and_go(db: Database) -> None:
         ["label", "probability_before", "is_disjoint"]
     ].to_numpy()
     assert (label, before, is_apart) == ("new", 0, True)
-    assert "apart in 1 of 1 former stage" in staged.summary
+    assert "do not overlap in 1 of 1 former stage" in staged.summary
 
 
 def test_only_the_trees_of_the_survey_named_are_made_again(db: Database) -> None:

@@ -150,7 +150,7 @@ def test_the_size_of_all_weights_is_no_matter(db: Database, unit: str) -> None:
     assert shares[1] == pytest.approx(shares[0], rel=1e-9)
     told = survey.receipt["weights"]
     assert float(told["largest"]) == pytest.approx(2000.4 * float(unit), rel=1e-9)
-    assert f"kept times {told['kept_times']}" in survey.summary
+    assert f"rescaled by {told['kept_times']}" in survey.summary
     ((total,),) = db.rows("select weight from cegdb.vertices where tree = 'scaled' limit 1")[1]
     assert float(total) == pytest.approx(
         float(told["sum"]) * float(told["kept_times"]), rel=1e-9
@@ -300,7 +300,7 @@ def test_clusters_divide_scores_by_a_design_effect(db: Database, weight: str | N
     tree = survey.event_tree()
     staged = tree.learn_stages(alpha=2)
     assert staged.settings["deff"] == effects
-    assert "divided by design effects" in staged.summary
+    assert "counts divided by design effects" in staged.summary
     by_hand = tree.learn_stages(alpha=2, deff=effects)
     assert by_hand.log_marginal_likelihood == staged.log_marginal_likelihood
     without = tree.learn_stages(alpha=2, deff=1)

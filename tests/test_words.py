@@ -17,7 +17,7 @@ import cegdb
 from cegdb.cli import main
 from cegdb.demo import DEMOS
 from cegdb.errors import CegdbError, GraphError, QueryError, StagingError
-from cegdb.report.words.comparison import compared, disagreements
+from cegdb.report.words.comparison import disagreements, read_comparison
 from cegdb.report.words.report_data import read
 
 if TYPE_CHECKING:
@@ -102,8 +102,8 @@ def test_the_people_of_a_sentence_are_those_of_its_numbers(db: Database, seed: i
     frame = uneven(seed)
     tree = db.ingest(frame).event_tree(blank="structural")
     ceg = tree.learn_stages(alpha=20).to_ceg()
-    told = read(db._store, ceg.id, limit=50)
-    stages = [stage for stages in told.stages.values() for stage in stages]
+    report = read(db._store, ceg.id, limit=50)
+    stages = [stage for stages in report.stages.values() for stage in stages]
     assert len(stages) == len(ceg.staging.stages)
     whole = [stage for stage in stages if not stage.group.n_left_out]
     assert len(whole) > len(stages) // 2
@@ -112,8 +112,8 @@ def test_the_people_of_a_sentence_are_those_of_its_numbers(db: Database, seed: i
 
 
 SENTENCE = re.compile(
-    r"Of ([\d,]+) people.*?, about ([\d,]+) have Admission “Yes” \(([\d,]+) to ([\d,]+)\) and "
-    r"the other ([\d,]+) “No”\. This rests on the answers of ([\d,]+) people\."
+    r"Of ([\d,]+) people.*?, about ([\d,]+) answered “Yes” to Admission "
+    r"\(([\d,]+) to ([\d,]+)\) and the other ([\d,]+) “No” \(n = ([\d,]+)\)\."
 )
 
 
@@ -144,10 +144,10 @@ def test_rare_answers_are_told_of_more_people(db: Database) -> None:
     query = "select i % 2 as x, if(i % 500 = 0, 'ill', 'well') as y from range(20000) t(i)"
     tree = db.ingest(query).event_tree(sampling_zeros="floret")
     text = tree.learn_stages().to_ceg().in_words()
-    assert "Of 1,000 people with x “0”, about 4 have y “ill” (3 to 5)" in text
+    assert "Of 1,000 people with x “0”, about 4 answered “ill” to y (3 to 5)" in text
     assert (
-        "fewer than 1 have y “ill” (0 to fewer than 1; nobody in the data) and the others"
-        in text
+        "fewer than 1 answered “ill” to y (0 to fewer than 1; nobody in the data) and the "
+        "others" in text
     )
 
 
@@ -156,14 +156,15 @@ def test_what_is_uncertain_or_certain_or_unseen_is_said(db: Database) -> None:
     survey = db.ingest(rows, levels={"x": ["u", "w", "z"]})
     tree = survey.event_tree(add_paths=[{"x": "z", "y": "v"}], blank="structural")
     text = tree.learn_stages(single_edges="apart").to_ceg().in_words(unit="answers")
-    assert "All answers with x “u” have y “v”; nobody in the data answers otherwise." in text
-    assert "Of answers with x “z”, nobody is in the data, so nothing is said of y." in text
-    assert "This question reached 40 of the 49 answers." in text
+    said = "All answers with x “u” answered “v” to y; nobody in the data answered otherwise"
+    assert f"{said} (n = 40)." in text
+    assert "There are no answers with x “z” in the data, so nothing is said about y." in text
+    assert "40 of the 49 answers were asked this question." in text
     book = {"variables": {"x": {"label": "Did it rain?"}}}
     few = db.ingest("select i % 2 as x from range(9) t(i)", name="few", codebook=book)
     text = few.event_tree().learn_stages().to_ceg().in_words()
     assert "- x: Did it rain? “0” or “1”" in text
-    assert "only 9 people: read it with care" in text
+    assert "(n = 9 only: read with care)" in text
 
 
 def test_words_and_unit_are_used_and_unknown_ones_refused(db: Database) -> None:
@@ -173,12 +174,10 @@ def test_words_and_unit_are_used_and_unknown_ones_refused(db: Database) -> None:
         "Social": {"High": "are well off", "Low": "are badly off"},
     }
     text = ceg.in_words(unit="children", words=words)
-    assert (
-        "Of 100 children who have Events “Low” and are well off, about 9 are admitted" in text
-    )
-    assert "and the other 91 are not." in text
+    assert "Of 100 children with Events “Low” who are well off, about 9 are admitted" in text
+    assert "and the other 91 are not (n = 234)." in text
     for wrong, message in (
-        ({"Nope": {}}, "no variable"),
+        ({"Nope": {}}, "not a variable"),
         ({"Social": {"Hihg": "x"}}, "did you mean 'High'"),
         ({"Social": {"High": " "}}, "verb"),
         ({"Social": "x"}, "verb"),
@@ -227,7 +226,7 @@ def test_scores_and_grammar_do_not_give_a_small_count_back(db: Database, form: A
     learnt, given = tree.learn_stages(), tree.set_stages({}, "own")
     for staging in (learnt, given):
         text = staging.to_ceg().in_words(form, min_n=5)
-        assert not re.search(r"Fewer than 5 [\w ]+ (does|counts)", text)
+        assert not re.search(r"Fewer than 5 [\w ]+ (does|counts|is)\b", text)
         assert f"{staging.bic:.2f}" not in text
         assert f"{staging.log_marginal_likelihood:.2f}" not in text
     text = db.compare_in_words(learnt, given, form=form, min_n=5)
@@ -238,16 +237,18 @@ def test_scores_and_grammar_do_not_give_a_small_count_back(db: Database, form: A
 def test_one_person_is_told_of_as_one(db: Database) -> None:
     ceg = db.ingest("select 'u' as x, 'v' as y").event_tree().learn_stages().to_ceg()
     text = ceg.in_words()
-    assert "What the answers of 1 person say" in text
-    assert "The data have the answers of 1 person." in text
-    assert "rests on 1 respondent\n" in ceg.in_words("analyst")
+    assert "What the answers of 1 person show" in text
+    assert "These are the answers of 1 person." in text
+    assert "is based on 1 respondent\n" in ceg.in_words("analyst")
     assert "1 of the women" in ceg.in_words(unit="women")
 
 
 def test_what_is_almost_certain_is_not_told_as_certain(db: Database) -> None:
     rows = "i % 2 as x, if(i < 2, x = 0, x = 1) as y from range(100000) t(i)"
     text = db.ingest(f"select {rows}").event_tree().learn_stages().to_ceg().in_words()
-    assert "more than 9,999 have y “True” (9,999 to 10,000) and the others “False”" in text
+    assert (
+        "more than 9,999 answered “True” to y (9,999 to 10,000) and the others “False”" in text
+    )
     assert "other 0" not in text
 
 
@@ -255,7 +256,7 @@ def test_how_few_were_left_out_does_not_come_back(db: Database) -> None:
     query = "select i % 2 as x, if(i < 3, null, i % 3) as y from range(300) t(i)"
     tree = db.ingest(query).event_tree(missing_policy="complete", blank="missing")
     ceg = tree.learn_stages().to_ceg()
-    assert "3 of them are left out for want of an answer" in ceg.in_words()
+    assert "3 of them are left out because an answer is missing" in ceg.in_words()
     for form in FORMS:
         text = ceg.in_words(form, min_n=5)
         assert "297" in text
@@ -269,9 +270,9 @@ def test_what_is_left_out_is_said(db: Database) -> None:
     (n,) = db.sql("select sum(n) - max(n) as n from cegdb.stages where variable = 'Admission'")[
         "n"
     ]
-    assert f"2 smaller groups are left out here, of {int(n):,} people in all" in text
+    assert f"2 smaller groups ({int(n):,} people in all) are not shown" in text
     assert "left out of this table" in ceg.in_words("paper", limit=1)
-    assert "positions of fewer people" in ceg.in_words("analyst", limit=3)
+    assert "positions with fewer people" in ceg.in_words("analyst", limit=3)
 
 
 def test_only_what_was_used_is_cited(db: Database) -> None:
@@ -284,7 +285,7 @@ def test_only_what_was_used_is_cited(db: Database) -> None:
     weighted = other.event_tree().learn_stages().to_ceg()
     assert "Collazo" not in weighted.cite()
     assert "Kish" in weighted.cite()
-    assert "Numbers of 100 are weighted" in weighted.in_words()
+    assert "Numbers per 100 are weighted" in weighted.in_words()
     entries = re.findall(r"^@(\w+)\{(\w+),$", cegdb.cite(bibtex=True), re.MULTILINE)
     assert [kind for kind, _ in entries].count("inproceedings") == 2
     assert cegdb.cite(learnt, bibtex=True).count("@") == 6
@@ -295,7 +296,7 @@ def test_the_methods_say_how_missing_answers_and_zeros_were_taken(db: Database) 
     survey = db.ingest(query, name="gaps")
     text = survey.event_tree(blank="missing").learn_stages().to_ceg().in_words("paper")
     assert "60 rows with a missing answer count up to that answer" in text
-    assert "Blank cells were taken as missing" in text
+    assert "Blank cells were classified as missing" in text
     tree = survey.event_tree(
         name="whole", missing_policy="complete", blank="missing", sampling_zeros="full"
     )
@@ -386,7 +387,7 @@ def test_a_ceg_given_evidence_is_told_without_intervals(db: Database) -> None:
         text = given.in_words(form)
         assert "Social" in text
         assert "otherwise" not in text
-        assert "This question reached" not in text
+        assert "asked this question" not in text
         assert "95 % credible interval.\n" not in text
     assert not re.search(r"\(\d+ to \d+\)", given.in_words().split("How to read")[0])
 
@@ -396,7 +397,7 @@ def test_many_situations_are_told_by_example(
 ) -> None:
     monkeypatch.setattr("cegdb.report.words.report_data.MOST_COMPARED", 1)
     text = chds(db).in_words()
-    assert "with one further combination of answers" in text
+    assert "with one other combination of answers" in text
 
 
 def test_the_command_line_tells_and_cites(
@@ -425,7 +426,7 @@ def test_every_disagreement_is_told_with_its_people(db: Database, seed: int) -> 
     frame = uneven(seed)
     tree = db.ingest(frame).event_tree(blank="structural")
     one, other = tree.learn_stages("one", alpha=20), tree.learn_stages("other", method="bj")
-    what = compared(db._store, [one.id, other.id], None)
+    what = read_comparison(db._store, [one.id, other.id], None)
     found, n_left_out = disagreements(db._store, what, what.stagings[0], what.stagings[1], 99)
     assert n_left_out == 0
     stage = {
@@ -454,24 +455,24 @@ def test_two_stagings_are_compared_in_each_form(db: Database, tmp_path: Path) ->
     own = learnt.tree.set_stages(groups, "own", alpha=3)
     text = db.compare_in_words("chds", own, unit="children", limit=2)
     assert (
-        "Events: “chds” takes to be alike (1) children with Social “High” (507 children) and "
-        "(2) children with Social “Low” and Economic “High” (46 children); “own” tells them "
-        "apart (553 children in all)."
+        "Events: “chds” treats as alike (1) children with Social “High” (507 children) and "
+        "(2) children with Social “Low” and Economic “High” (46 children); “own” separates "
+        "them (553 children in all)."
     ) in text
-    assert "such data are 5,000,000 times as probable if it holds" in text
-    assert "1 difference of fewer people is left out" in text
+    assert "such data are 5,000,000 times as probable under “chds”" in text
+    assert "1 difference between fewer people is not shown" in text
     text = db.compare_in_words(learnt, own, form="paper")
     assert "log Bayes factor 15.43" in text
     assert "Freeman" in text
     other = learnt.tree.set_stages({}, "fine", alpha=2)
     text = db.compare_in_words(learnt, own, other, form="analyst")
     assert "they differ in alpha (3.0 and 2.0)." in text
-    assert "8 situations of 19 must change stage" in text
+    assert "8 of 19 situations must change stage" in text
     hidden = db.compare_in_words(learnt, other, min_n=30)
-    assert "how many is not shown" in hidden
+    assert "number not shown" in hidden
     file = db.report_comparison(tmp_path / "two.html", learnt, own)
-    assert "tells them apart" in file.read_text(encoding="utf-8")
-    assert "group everybody alike" in db.compare_in_words(
+    assert "separates them" in file.read_text(encoding="utf-8")
+    assert "form the same groups" in db.compare_in_words(
         learnt, learnt.tree.learn_stages("again", alpha=3)
     )
     with pytest.raises(StagingError, match="1 staging to compare"):

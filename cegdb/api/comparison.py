@@ -71,11 +71,12 @@ class ComparedInWords:
         ...     other = tree.set_stages({}, name="apart")
         ...     text = db.compare_in_words("joined", "apart", form="paper")
         >>> print(text.partition("- y: ")[2].partition(";")[0])
-        “apart” keeps apart (1) people with x “0” (40) and (2) people with x “1” (40)
+        “apart” separates (1) people with x “0” (40) and (2) people with x “1” (40)
         """
-        from cegdb.render.writers import markdown
+        from cegdb.render.writers import document
 
-        return markdown(self._compared(stagings, form, unit, words, limit, min_n))
+        blocks = self._compared(stagings, form, unit, words, limit, min_n)
+        return document(blocks, "markdown")
 
     def report_comparison(
         self,
@@ -115,14 +116,14 @@ class ComparedInWords:
         """
         from cegdb.atomic_files import check_folder, write_whole
         from cegdb.graphs.graph_files import suffix_of
-        from cegdb.render.writers import WRITERS
+        from cegdb.render.writers import TEXT_FILES, document
         from cegdb.report.words import SUFFIXES
 
         target = path_of(path)
         suffix = suffix_of(target, SUFFIXES, "a report")
         check_folder(target)
         blocks = self._compared(stagings, form, unit, words, limit, min_n)
-        return write_whole(target, WRITERS[suffix](blocks).encode())
+        return write_whole(target, document(blocks, TEXT_FILES[suffix]).encode())
 
     def _compared(
         self,
@@ -134,9 +135,14 @@ class ComparedInWords:
         min_n: int | None,
     ) -> list[Block]:
         from cegdb.report.words import check_settings, check_words
-        from cegdb.report.words.comparison import compared, comparison, questions
+        from cegdb.report.words.comparison import (
+            comparison_report,
+            read_comparison,
+            variables_and_labels,
+        )
 
         most = check_settings(form, unit, limit, min_n)
-        what = compared(self._store, [self._staging_id(one) for one in stagings], min_n)
-        known = check_words(words, *questions(self._store, what))
-        return comparison(self._store, what, form, unit=unit, words=known, limit=most)
+        ids = [self._staging_id(one) for one in stagings]
+        what = read_comparison(self._store, ids, min_n)
+        known = check_words(words, *variables_and_labels(self._store, what))
+        return comparison_report(self._store, what, form, unit=unit, words=known, limit=most)

@@ -184,14 +184,13 @@ probability below 1e-35)
         ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
         ...     survey.event_tree().learn_stages().to_ceg().explain()
         People:
-          - 80 rows are in CEG 'survey', which has 3 positions in 3 stages
-        Who answers y:
-          - y is asked of 80 rows at 2 positions; probabilities: False 0.622, True 0.378
-          - y = False is most probable at w2 (n = 40; mostly x = 1): 0.744; least at w1 \
-(n = 40; mostly x = 0): 0.500
-        What goes with y:
-          - x: y = False has probability 0.744 where it is 1 (n = 40), 0.500 where it is 0 \
-(n = 40)
+          - CEG 'survey' has 80 respondents, 3 positions and 3 stages
+        Answers to y:
+          - 80 respondents are asked y, at 2 positions; probabilities: False 0.622, True 0.378
+          - y = False is most probable at w2 (n = 40; mostly x = 1): 0.744; least probable \
+at w1 (n = 40; mostly x = 0): 0.500
+        Associations with y:
+          - x: the probability of y = False is 0.744 if 1 (n = 40) and 0.500 if 0 (n = 40)
         What each answer depends on:
           - y depends on x in every context, for any two of its answers
         """

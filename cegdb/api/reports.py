@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cegdb.render.document import Block, Figure
     from cegdb.report.explanation import Explanation
     from cegdb.report.words import Form
-    from cegdb.report.words.report_data import Told
+    from cegdb.report.words.report_data import ReportData
     from cegdb.store import Store
 
 _MOST_EXPLAINED = 5_000
@@ -92,9 +92,9 @@ class Worded:
         >>> print(text.partition("- Of ")[2].partition(" and ")[0])
         100 answers with x “0”, about 50 are true (45 to 55)
         """
-        from cegdb.render.writers import markdown
+        from cegdb.render.writers import document
 
-        return markdown(self._blocks(form, unit, words, limit, min_n, None))
+        return document(self._blocks(form, unit, words, limit, min_n, None), "markdown")
 
     def report_words(
         self,
@@ -139,7 +139,7 @@ class Worded:
 
         from cegdb.atomic_files import check_folder, write_whole
         from cegdb.graphs.graph_files import suffix_of
-        from cegdb.render.writers import WRITERS
+        from cegdb.render.writers import TEXT_FILES, document
         from cegdb.report.words import SUFFIXES
 
         target = path_of(path)
@@ -152,7 +152,7 @@ class Worded:
             stem = re.sub(r"[^\w .+-]", "-", target.stem) if kind == ".pdf" else target.stem
             picture = place / f"{stem}-figure{kind}"
             blocks = self._blocks(form, unit, words, limit, min_n, picture)
-            content = WRITERS[suffix](blocks)
+            content = document(blocks, TEXT_FILES[suffix])
         return write_whole(target, content.encode())
 
     def cite(self, *, bibtex: bool = False) -> str:
@@ -172,11 +172,11 @@ class Worded:
         ...     "Freeman" in given.cite()
         False
         """
+        from cegdb.report.lineage import lineage_of
         from cegdb.report.words.citations import as_text, used
-        from cegdb.report.words.report_data import owners
 
-        _, staging, _, survey = owners(self._store, self.id)
-        return as_text(used(survey, [staging]), bibtex=bibtex)
+        lineage = lineage_of(self._store, self.id)
+        return as_text(used(lineage.survey, [lineage.staging]), bibtex=bibtex)
 
     def _blocks(
         self,
@@ -188,42 +188,42 @@ class Worded:
         picture: Path | None,
     ) -> list[Block]:
         from cegdb.report.words import check_settings, check_words
-        from cegdb.report.words.analyst import analyst
-        from cegdb.report.words.paper import paper
-        from cegdb.report.words.plain import plain
+        from cegdb.report.words.analyst import analyst_report
+        from cegdb.report.words.paper import paper_report
+        from cegdb.report.words.plain import plain_report
         from cegdb.report.words.report_data import read
 
         most = check_settings(form, unit, limit, min_n)
-        told = read(self._store, self.id, limit=most, min_n=min_n)
-        known = check_words(words, told.variables, told.answers)
+        report = read(self._store, self.id, limit=most, min_n=min_n)
+        known = check_words(words, report.variables, report.answers)
         if form == "plain":
-            return plain(told, unit=unit, words=known)
+            return plain_report(report, unit=unit, words=known)
         if form == "paper":
-            return paper(self._store, told, self._pictured(picture, min_n))
-        explained, why = self._explained(told)
-        return analyst(self._store, told, explained, why, limit=most)
+            return paper_report(self._store, report, self._pictured(picture, min_n))
+        explained, why = self._explained(report)
+        return analyst_report(self._store, report, explained, why, limit=most)
 
     def _pictured(self, path: Path | None, min_n: int | None) -> Figure | str:
         """Return the picture, drawn into a file, or why there is none."""
         from cegdb.render.document import Figure
 
         if path is None:
-            return "this is a text alone; write it into a file for the picture"
+            return "this is text only; write the report to a file to get the picture"
         try:
             picture = self.figure(min_n=min_n, width_mm=_WIDTH_MM)
             return Figure(picture.save(path), picture.caption)
         except (GraphError, MissingExtraError) as error:
             return CegdbError.__str__(error).replace("\nhint: ", "; ")
 
-    def _explained(self, told: Told) -> tuple[Sequence[tuple[str, Sequence[str]]], str]:
-        """Return what goes with what, as far as it is quickly found, and what is left out."""
-        n_edges = int(told.ceg["n_edges"])
+    def _explained(self, report: ReportData) -> tuple[Sequence[tuple[str, Sequence[str]]], str]:
+        """Return what the CEG says, as far as it is quickly found, and why some is left out."""
+        n_edges = int(report.ceg["n_edges"])
         if n_edges > _MOST_EXPLAINED:
             return [], (
-                f"Left out: the CEG has {n_edges:,} edges, and what they say is told here up "
-                f"to {_MOST_EXPLAINED:,}. cegdb explain, or ceg.explain(), tells it."
+                f"Left out: the CEG has {n_edges:,} edges, more than {_MOST_EXPLAINED:,}. Use "
+                "cegdb explain, or ceg.explain()."
             )
-        if told.min_n is None:
+        if report.min_n is None:
             return self.explain().sections, ""
         said = self._parent_sentences()
         title = "What each answer depends on"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cegdb.api.event_tree import EventTree
     from cegdb.compare import LikelihoodRatio
     from cegdb.positions import Stop
-    from cegdb.render.tables import Form
+    from cegdb.render.writers import Form
     from cegdb.stages import SituationPath
     from cegdb.store.catalog import Kind
 
@@ -482,7 +482,7 @@ class StagedTree(PlottedStages, Networked):
         >>> with cegdb.open() as db:
         ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
         ...     survey.event_tree().learn_stages().to_ceg(name="two")
-        CEG 'two': 3 vertices (the sink included), 4 edges; 2 steps for height 2
+        CEG 'two': 3 vertices (including the sink), 4 edges; 2 steps, height 2
         """
         ceg_id = ceg_room.build_ceg(self._store, self.id, name=name, stop=stop, replace=replace)
         return ChainEventGraph(self._store, ceg_id)

@@ -9,7 +9,8 @@ from cegdb.atomic_files import check_folder, written_whole
 from cegdb.errors import GraphError, QueryError, listed, path_of
 from cegdb.export.row_files import TABLE_FILES, export_query, table_file
 from cegdb.export.stage_tables import stage_tables
-from cegdb.render.tables import TEXT_FILES, Column, Group, TextTable, file_lines, shown_number
+from cegdb.render.document import Column, Group, Table
+from cegdb.render.writers import TEXT_FILES, shown_number, table_file_lines
 from cegdb.small_cells import shown, view_order, views
 from cegdb.store import quoted
 from cegdb.store.catalog import KINDS, find
@@ -44,7 +45,7 @@ _ORDERS: Final = {
 """The rows of the other tables and views are sorted by all columns, the first one first."""
 
 
-class _Rows(NamedTuple):
+class _Source(NamedTuple):
     """Where the rows of an object are: a relation, and the column that names it."""
 
     relation: str
@@ -120,7 +121,7 @@ def export_table(
     table
         One of `tables_of`, such as ``ceg_edges``; of a survey also its ``response_ID``.
     path
-        Ends in ``.csv``, ``.parquet``, ``.json``, ``.md``, ``.tex`` or ``.html``. In CSV
+        Ends in ``.csv``, ``.parquet``, ``.json``, ``.md``, ``.html`` or ``.tex``. In CSV,
         lists are JSON; the last three, for people, leave out the ids of a view.
     min_n
         Hide counts below it, and what would reveal them: see `cegdb.small_cells.shown`.
@@ -135,7 +136,7 @@ def export_table(
     GraphError
         The suffix is none of these, or the file cannot be written.
     QueryError
-        The object has no such table, or ``min_n`` cannot be had for it.
+        The object has no such table, or ``min_n`` cannot be applied to it.
 
     Examples
     --------
@@ -144,7 +145,7 @@ def export_table(
     ...     export_table(store, "ceg", "falls", "ceg_edges", "falls.xls")
     Traceback (most recent call last):
     ...
-    cegdb.errors.GraphError: falls.xls ends in none of .csv, .parquet, .json, .md, .tex, .html
+    cegdb.errors.GraphError: falls.xls ends in none of .csv, .parquet, .json, .md, .html, .tex
     """
     file = path_of(path)
     suffix = file.suffix.lower()
@@ -152,41 +153,41 @@ def export_table(
         known = ", ".join((*TABLE_FILES, *TEXT_FILES))
         raise GraphError(f"{file} ends in none of {known}")
     check_folder(file)
-    place = _place(store, kind, name, table)
+    source = _source(store, kind, name, table)
     if min_n is not None and table not in views(kind):
         raise QueryError(
-            f"{table} cannot be shown without small cells",
-            hint=f"tables of a {kind} that can are {listed(views(kind))}",
+            f"{table} cannot be exported with small cells hidden",
+            hint=f"of a {kind}, these can be: {listed(views(kind))}",
         )
     with (
         store.reading() as con,
         shown(store, table, {kind: name}, min_n) as seen,
     ):
-        relation = place.relation if min_n is None else seen
+        relation = source.relation if min_n is None else seen
         if suffix in TEXT_FILES:
             tables = (
                 stage_tables(con, relation, name, min_n)
                 if table == "stage_table"
-                else iter([_plain(con, relation, place, table, name)])
+                else iter([_text_table(con, relation, source, table, name)])
             )
             title = f"{table} of {name}"
             with written_whole(file) as stream:
-                for line in file_lines(tables, TEXT_FILES[suffix], title):
+                for line in table_file_lines(tables, TEXT_FILES[suffix], title):
                     stream.write(line.encode())
             return file
         columns = _columns(con, relation) if suffix == ".csv" else "*"
         query = (
-            f"select {columns} from {relation} where {place.column} = $value "  # noqa: S608
-            f"order by {place.order}"
+            f"select {columns} from {relation} where {source.column} = $value "  # noqa: S608
+            f"order by {source.order}"
         )
-        return export_query(con, query, table_file(file), {"value": place.value})
+        return export_query(con, query, table_file(file), {"value": source.value})
 
 
-def _place(store: Store, kind: Kind, name: str, table: str) -> _Rows:
+def _source(store: Store, kind: Kind, name: str, table: str) -> _Source:
     with store.catalog() as catalog:
         object_id = find(catalog, kind, name)
     if kind == "survey" and table == f"response_{object_id}":
-        return _Rows(f"cegdb.{table}", "true", value=True, order="all", is_view=False)
+        return _Source(f"cegdb.{table}", "true", value=True, order="all", is_view=False)
     known = tables_of(store, kind)
     if table not in known:
         raise QueryError(
@@ -197,7 +198,7 @@ def _place(store: Store, kind: Kind, name: str, table: str) -> _Rows:
         first = con.execute(f"select * from cegdb.{table} limit 0").description  # noqa: S608
     column = first[0][0]
     is_view = column == kind
-    return _Rows(f"cegdb.{table}", column, name if is_view else object_id, order, is_view)
+    return _Source(f"cegdb.{table}", column, name if is_view else object_id, order, is_view)
 
 
 def _described(con: duckdb.DuckDBPyConnection, relation: str) -> list[tuple[str, str]]:
@@ -214,28 +215,27 @@ def _columns(con: duckdb.DuckDBPyConnection, relation: str) -> str:
     return f"* replace ({as_json})" if nested else "*"
 
 
-def _plain(
-    con: duckdb.DuckDBPyConnection, relation: str, place: _Rows, table: str, name: str
-) -> TextTable:
+def _text_table(
+    con: duckdb.DuckDBPyConnection, relation: str, source: _Source, table: str, name: str
+) -> Table:
     described = [
         (column, kind)
         for column, kind in _described(con, relation)
-        if not place.is_view or not (column == place.column or column.endswith("_id"))
+        if not source.is_view or not (column == source.column or column.endswith("_id"))
     ]
     columns = [Column(column, kind.split("(")[0] in _NUMBERS) for column, kind in described]
     named = ", ".join(quoted(column) for column, _ in described)
     result = con.execute(
-        f"select {named} from {relation} where {place.column} = $value "  # noqa: S608
-        f"order by {place.order}",
-        {"value": place.value},
+        f"select {named} from {relation} where {source.column} = $value "  # noqa: S608
+        f"order by {source.order}",
+        {"value": source.value},
     )
-    return TextTable(f"{table} of {name}", [], columns, _shown_rows(result))
+    return Table(f"{table} of {name}", columns, _shown_rows(result))
 
 
 def _shown_rows(result: duckdb.DuckDBPyConnection) -> Iterator[Group]:
     while batch := result.fetchmany(_BATCH):
-        for row in batch:
-            yield Group([], [[_shown(value) for value in row]])
+        yield Group([[_shown(value) for value in row] for row in batch])
 
 
 def _shown(value: object) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import secrets
 from typing import TYPE_CHECKING, Final
 
 import duckdb
 
-from cegdb.atomic_files import check_folder
+from cegdb.atomic_files import check_folder, replacing
 from cegdb.errors import GraphError, path_of
 from cegdb.sqlfiles import raise_interrupt, raise_out_of_memory, registered
 from cegdb.store import quoted
@@ -111,16 +110,14 @@ def export_query(
     'x\n1\n'
     """
     file = table_file(path)
-    part = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
-    target = str(part).replace("'", "''")
     try:
-        con.execute(f"copy ({query}) to '{target}' ({_FORMATS[file.suffix.lower()]})", params)
-        part.replace(file)
+        with replacing(file) as part:
+            target = str(part).replace("'", "''")
+            options = _FORMATS[file.suffix.lower()]
+            con.execute(f"copy ({query}) to '{target}' ({options})", params)
     except (duckdb.Error, OSError) as error:
         raise_interrupt(error)
         raise_out_of_memory(error)
         reason = str(error).strip().splitlines()[0]
         raise GraphError(f"{file} cannot be written: {reason}") from None
-    finally:
-        part.unlink(missing_ok=True)
     return file

@@ -1,46 +1,43 @@
-"""The stage table as papers print it: a part a variable, a group of lines a stage."""
+"""The stage table as papers print it: a table for each variable, a group for each stage."""
 
 from __future__ import annotations
 
-from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final
+from itertools import chain, groupby
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from cegdb.render.tables import (
-    HIDDEN,
-    Column,
-    Group,
-    TextTable,
-    check_form,
-    shown_number,
-    table_lines,
-)
+from cegdb.render.document import Column, Group, Table
+from cegdb.render.writers import HIDDEN, check_form, lines, shown_number
 from cegdb.small_cells import shown
+from cegdb.sqlfiles import Steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     import duckdb
 
-    from cegdb.render.tables import Form
+    from cegdb.render.writers import Form
     from cegdb.store import Store
 
-_BATCH: Final = 5_000
-_TOLD: Final = (Column("Stage"), Column("Situations"), Column("People", is_number=True))
-_READ: Final = (
-    "variable",
-    "stage_id",
-    "stage",
-    "name",
-    "situations",
-    "n_stage",
-    "label",
-    "n",
-    "weight",
-    "share",
-    "probability",
-    "low",
-    "high",
-)
+_SHARED: Final = (Column("Stage"), Column("Situations"), Column("People", is_number=True))
+
+
+class _Row(NamedTuple):
+    """A row of the step ``stage_table_row``; None where a number is hidden or undefined."""
+
+    variable: str | None
+    stage_id: int
+    stage: str
+    name: str | None
+    situations: str
+    n_stage: int | None
+    label: str
+    n: int | None
+    weight: float | None
+    share: float | None
+    probability: float | None
+    low: float | None
+    high: float | None
+    has_weights: bool
 
 
 def stage_table_text(
@@ -55,7 +52,7 @@ def stage_table_text(
     name
         The staging.
     form
-        ``markdown``, ``latex`` or ``html``: see `cegdb.render.tables.table_lines`.
+        ``markdown``, ``latex`` or ``html``: see `cegdb.render.writers.lines`.
     min_n
         Hide counts below it, and what would reveal them: see `cegdb.small_cells.shown`.
 
@@ -71,12 +68,12 @@ def stage_table_text(
         store.reading() as con,
         shown(store, "stage_table", {"staging": name}, min_n) as relation,
     ):
-        return "".join(table_lines(stage_tables(con, relation, name, min_n), form))
+        return "".join(lines(stage_tables(con, relation, name, min_n), form))
 
 
 def stage_tables(
     con: duckdb.DuckDBPyConnection, relation: str, name: str, min_n: int | None
-) -> Iterator[TextTable]:
+) -> Iterator[Table]:
     """Yield the stage table of each variable; their rows must be read in turn.
 
     Examples
@@ -86,58 +83,39 @@ def stage_tables(
     ...     list(stage_tables(con, "cegdb.stage_table", "none", None))
     []
     """
-    of = {"name": name}
-    weighed = con.execute(
-        f"select count(weight) from {relation} where staging = $name",  # noqa: S608
-        of,
-    ).fetchone()
-    has_weights = bool(weighed and weighed[0])
-    result = con.execute(
-        f"select {', '.join(_READ)} from {relation} where staging = $name "  # noqa: S608
-        "order by min(stage_id) over (partition by variable), stage_id, label_id",
-        of,
-    )
-    columns = [
-        Column("Answer"),
-        Column("n", is_number=True),
-        *([Column("Weighted n", is_number=True)] if has_weights else []),
-        Column("Share", is_number=True),
-        Column("Mean", is_number=True),
-        Column("95 % interval", is_number=True),
-    ]
-    for variable, rows in groupby(_records(result), key=lambda row: row["variable"]):
-        yield TextTable(
-            _caption(name, variable, min_n),
-            _TOLD,
-            columns,
-            _groups(rows, has_weights=has_weights),
+    found = Steps(con).stream("stage_table_row", stages=relation, staging=name)
+    rows = (_Row(*row) for row in found)
+    for number, (variable, of_variable) in enumerate(groupby(rows, lambda row: row.variable)):
+        first = next(of_variable)
+        names = ["n", "Weighted n", "Share", "Mean", "95 % interval"]
+        if not first.has_weights:
+            names.remove("Weighted n")
+        yield Table(
+            _caption(name, variable, min_n, is_first=not number),
+            [Column("Answer"), *(Column(one, is_number=True) for one in names)],
+            _groups(chain([first], of_variable)),
+            _SHARED,
         )
 
 
-def _records(result: duckdb.DuckDBPyConnection) -> Iterator[dict[str, Any]]:
-    while batch := result.fetchmany(_BATCH):
-        for row in batch:
-            yield dict(zip(_READ, row, strict=True))
-
-
-def _groups(rows: Iterable[dict[str, Any]], *, has_weights: bool) -> Iterator[Group]:
-    for _, of_stage in groupby(rows, key=lambda row: row["stage_id"]):
+def _groups(rows: Iterable[_Row]) -> Iterator[Group]:
+    for _, of_stage in groupby(rows, key=lambda row: row.stage_id):
         edges = list(of_stage)
         stage = edges[0]
-        named = stage["stage"] + (f" ({stage['name']})" if stage["name"] else "")
+        title = stage.stage + (f" ({stage.name})" if stage.name else "")
         yield Group(
-            [named, stage["situations"], _count(stage["n_stage"])],
-            [_line(edge, has_weights=has_weights) for edge in edges],
+            list(map(_line, edges)),
+            [title, stage.situations, _count(stage.n_stage)],
         )
 
 
-def _line(edge: dict[str, Any], *, has_weights: bool) -> list[str]:
-    mean, weight = edge["probability"], edge["weight"]
-    weights = [HIDDEN if weight is None else f"{weight:,.1f}"] if has_weights else []
-    line = [edge["label"], _count(edge["n"]), *weights]
-    if mean is None:
+def _line(row: _Row) -> list[str]:
+    line = [row.label, _count(row.n)]
+    if row.has_weights:
+        line.append(HIDDEN if row.weight is None else f"{row.weight:,.1f}")
+    if row.probability is None:
         return [*line, HIDDEN, HIDDEN, HIDDEN]
-    return [*line, _share(edge["share"]), _share(mean), _interval(edge["low"], edge["high"])]
+    return [*line, _share(row.share), _share(row.probability), _interval(row.low, row.high)]
 
 
 def _count(n: int | None) -> str:
@@ -162,16 +140,20 @@ def _interval(low: float | None, high: float | None) -> str:
     return f"{_share(low)}–{_share(high)}"  # noqa: RUF001
 
 
-def _caption(name: str, variable: str | None, min_n: int | None) -> str:
-    what = "several variables" if variable is None else variable
-    again = ", once for each variable" if variable is None else ""
+def _caption(name: str, variable: str | None, min_n: int | None, *, is_first: bool) -> str:
+    """Return what a table shows; the first one explains its columns."""
+    title = f"Stages of {variable or 'several variables'} in staging {name}."
+    if variable is None:
+        title += " People are counted once for each variable."
+    if not is_first:
+        return title
     hidden = (
         ""
         if min_n is None
-        else f" {HIDDEN}: hidden, so that no count below {min_n} is told or comes back by sums."
+        else f" {HIDDEN}: hidden, so that no count below {min_n} is shown or can be calculated."
     )
     return (
-        f"Stages of {what} in staging {name}. People: how many reached the situations of the "
-        f"stage{again}; n: how many of them gave the answer; share: of those who answered; "
-        f"mean: posterior mean, with its 95 % credible interval, given the stages.{hidden}"
+        f"{title} People: number who reached the situations of the stage. n: number who gave "
+        "the answer. Share: proportion of those who answered. Mean: posterior mean with its "
+        f"95 % credible interval, conditional on the stages.{hidden}"
     )

@@ -1,1 +1,1 @@
-"""Tables and texts as Markdown, HTML and LaTeX: the one place that writes them."""
+"""Documents and tables as Markdown, HTML, LaTeX and plain text: the one place for it."""

@@ -1,4 +1,4 @@
-"""What a CEG says, in sentences, the most consequential first."""
+"""What a CEG says, in sentences, the most important first."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SMALLEST: Final = 0.005
 
 
 class Counts(NamedTuple):
-    """The respondents of a CEG, and what is told of its staging.
+    """The respondents of a CEG, and what its staging says.
 
     Parameters
     ----------
@@ -40,9 +40,9 @@ class Counts(NamedTuple):
     n_taken
         Respondents of each edge.
     n_left_out
-        Those of the survey that the tree leaves out.
+        Rows of the survey that the tree leaves out.
     is_conditioned
-        Whether the CEG is one given evidence, so that answers lead out of it.
+        Whether the CEG is one given evidence, so that answers may lead out of it.
     stage_names
         Stage -> its name.
     order
@@ -73,15 +73,15 @@ class Explanation:
         """The sentences as rows; columns ``section``, ``sentence``."""
         import pandas as pd
 
-        rows = [(title, sentence) for title, said in self.sections for sentence in said]
+        rows = [(title, one) for title, sentences in self.sections for one in sentences]
         return pd.DataFrame(rows, columns=["section", "sentence"])
 
     def __str__(self) -> str:
         """Return titles and sentences."""
         return "\n".join(
             line
-            for title, said in self.sections
-            for line in (f"{title}:", *(f"  - {sentence}" for sentence in said))
+            for title, sentences in self.sections
+            for line in (f"{title}:", *(f"  - {sentence}" for sentence in sentences))
         )
 
     __repr__ = __str__
@@ -124,7 +124,7 @@ def count_people(
 
 
 def explain(ceg: Compiled, counts: Counts) -> Explanation:
-    """Return what a CEG says: the people, what tells the last answer, cuts, independence.
+    """Return what a CEG says: people, the last answer, associations, cuts, independence.
 
     Parameters
     ----------
@@ -141,22 +141,22 @@ def explain(ceg: Compiled, counts: Counts) -> Explanation:
     """
     sections = [("People", _people(ceg, counts))]
     if (ceg.variable == MIXED).any():
-        said = [f"{cut.statement}" for cut in useful_cuts(ceg, counts.stage_names)]
-        said.append("some positions ask several variables, so answers are not told apart")
+        said = [cut.statement for cut in useful_cuts(ceg, counts.stage_names)]
+        said.append("some positions ask several variables, so answers are not compared")
         return Explanation((sections[0], ("Cuts", _shortened(said))))
     variables = _ordered(ceg, counts)
     given = condition(ceg, All(()))
     if variables:
         last = variables[-1]
         sections += [
-            (f"Who answers {last}", _outcome(given, counts, last)),
-            (f"What goes with {last}", _effects(given, counts, variables)),
+            (f"Answers to {last}", _outcome(given, counts, last)),
+            (f"Associations with {last}", _associations(given, counts, variables)),
         ]
     cuts = _by_people(ceg, counts)
     sections += [
         ("Where the past no longer matters", _shortened(cuts)),
         ("What each answer depends on", _shortened(counts.parents)),
-        ("Independent by the stages", _shortened(counts.statements)),
+        ("Independent according to the stages", _shortened(counts.statements)),
         ("Independent, whatever the probabilities", _independent(ceg, counts, variables)),
     ]
     return Explanation(tuple((title, said) for title, said in sections if said))
@@ -164,50 +164,54 @@ def explain(ceg: Compiled, counts: Counts) -> Explanation:
 
 def _shortened(said: Sequence[str]) -> tuple[str, ...]:
     """Return the first sentences, and how many more there are."""
-    told, more = tuple(said[:MOST]), len(said) - MOST
-    return (*told, f"({more:,} more left out)") if more > 0 else told
+    shown, more = tuple(said[:MOST]), len(said) - MOST
+    return (*shown, f"({more:,} more not shown)") if more > 0 else shown
 
 
 def _ordered(ceg: Compiled, counts: Counts) -> list[str]:
-    asked = {ceg.variables[place].name for place in set(ceg.variable.tolist()) if place >= 0}
-    return [name for name in counts.order if name in asked]
+    indices = set(ceg.variable.tolist())
+    names = {ceg.variables[index].name for index in indices if index >= 0}
+    return [name for name in counts.order if name in names]
 
 
 def _people(ceg: Compiled, counts: Counts) -> tuple[str, ...]:
     n, left_out = int(counts.n[0]), counts.n_left_out
     stages = len(np.unique(ceg.stage_id[:-1]))
-    words = (
-        f"{counted(n, 'row')} {agreeing(n, 'are')} in CEG {ceg.name!r}, which has "
-        f"{counted(ceg.graph.n_nodes - 1, 'position')} in {counted(stages, 'stage')}"
+    said = (
+        f"CEG {ceg.name!r} has {counted(n, 'respondent')}, "
+        f"{counted(ceg.graph.n_nodes - 1, 'position')} and {counted(stages, 'stage')}"
     )
     if left_out:
-        words += f"; the tree leaves out {counted(left_out, 'row')} of its survey"
+        are = agreeing(left_out, "are")
+        said += f"; {counted(left_out, 'row')} of its survey {are} not in the tree"
     ended = n - int(counts.n[-1])
     if not ended:
-        return (words,)
-    do = agreeing(ended, "do")
-    why = "for want of an answer"
+        return (said,)
+    do, why = agreeing(ended, "do"), "an answer is missing"
     if counts.is_conditioned:
-        why += " or by answers that the evidence rules out"
-    return words, f"{counted(ended, 'row')} {do} not reach its end, {why}"
+        why += " or ruled out by the evidence"
+    return (
+        said,
+        f"{counted(ended, 'respondent')} {do} not reach the end, because {why}",
+    )
 
 
 def _outcome(given: Conditioned, counts: Counts, last: str) -> tuple[str, ...]:
-    """Say how probable the answers to the last question are, and at which positions."""
+    """Return how probable the answers to the last question are, and at which positions."""
     ceg = given.ceg
-    place = ceg.place(last)
-    nodes = np.flatnonzero(ceg.variable == place)
+    index = ceg.place(last)
+    nodes = np.flatnonzero(ceg.variable == index)
     n = int(counts.n[nodes].sum())
     (labels,), probability = distribution(given, [last])
     each = [f"{x} {p:.3f}" for x, p in zip(labels, probability.tolist(), strict=True)]
     of_all = (
-        f"{last} is asked of {counted(n, 'row')} at {counted(len(nodes), 'position')}; "
-        f"probabilities: {listed(each, most=MOST)}"
+        f"{counted(n, 'respondent')} {agreeing(n, 'are')} asked {last}, at "
+        f"{counted(len(nodes), 'position')}; probabilities: {listed(each, most=MOST)}"
     )
-    is_asked = ceg.edge_variable == place
-    table = np.zeros((len(nodes), len(ceg.variables[place].labels)))
-    at = np.searchsorted(nodes, ceg.graph.source[is_asked])
-    table[at, ceg.label[is_asked]] = ceg.probability[is_asked]
+    is_last = ceg.edge_variable == index
+    table = np.zeros((len(nodes), len(ceg.variables[index].labels)))
+    at = np.searchsorted(nodes, ceg.graph.source[is_last])
+    table[at, ceg.label[is_last]] = ceg.probability[is_last]
     spread = np.round(table.max(axis=0) - table.min(axis=0), 12)
     said = []
     for label in np.argsort(-spread, kind="stable")[: _MOST_LABELS if len(spread) > 2 else 1]:
@@ -216,22 +220,22 @@ def _outcome(given: Conditioned, counts: Counts, last: str) -> tuple[str, ...]:
         share = table[:, label]
         high, low = int(np.argmax(share)), int(np.argmin(share))
         said.append(
-            f"{last} = {ceg.variables[place].labels[label]} is most probable at "
-            f"{_at(ceg, counts, int(nodes[high]))}: {share[high]:.3f}; least at "
+            f"{last} = {ceg.variables[index].labels[label]} is most probable at "
+            f"{_at(ceg, counts, int(nodes[high]))}: {share[high]:.3f}; least probable at "
             f"{_at(ceg, counts, int(nodes[low]))}: {share[low]:.3f}"
         )
     return of_all, *said
 
 
 def _at(ceg: Compiled, counts: Counts, node: int) -> str:
-    """Return a position with its respondents and how it is reached most often."""
+    """Return a position with its respondents and the most probable path to it."""
     n = f"n = {int(counts.n[node]):,}"
     path = _history(ceg, node)
     return f"{ceg.names[node]} ({n}{f'; mostly {path}' if path else ''})"
 
 
 def _history(ceg: Compiled, node: int) -> str:
-    """Return the most probable way to a node in words."""
+    """Return the most probable path to a node in words."""
     graph = ceg.graph
     best = graph.forward(ceg.probability, MOST_PROBABLE)
     order = np.argsort(graph.target, kind="stable")
@@ -245,8 +249,10 @@ def _history(ceg: Compiled, node: int) -> str:
     return listed(words, most=MOST)
 
 
-def _effects(given: Conditioned, counts: Counts, variables: Sequence[str]) -> tuple[str, ...]:
-    """Say how the last answer goes with each earlier one, the largest difference first."""
+def _associations(
+    given: Conditioned, counts: Counts, variables: Sequence[str]
+) -> tuple[str, ...]:
+    """Return how the last answer varies with each earlier one, largest differences first."""
     ceg, last, found = given.ceg, variables[-1], []
     labels = ceg.variables[ceg.place(last)].labels
     for number, name in enumerate(variables[:-1]):
@@ -267,42 +273,42 @@ def _effects(given: Conditioned, counts: Counts, variables: Sequence[str]) -> tu
         high, low = int(np.argmax(share[:, column])), int(np.argmin(share[:, column]))
         if spread[column] < _SMALLEST:
             continue
-        where = [_where(ceg, counts, name, rows[i]) for i in (high, low)]
-        words = (
-            f"{name}: {last} = {columns[column]} has probability {share[high, column]:.3f} "
-            f"{where[0]}, {share[low, column]:.3f} {where[1]}"
-        )
-        found.append((-float(round(spread[column], 12)), number, words))
-    return _shortened([words for _, _, words in sorted(found)])
+        cases = [
+            f"{share[row, column]:.3f} if {_where(ceg, counts, name, rows[row])}"
+            for row in (high, low)
+        ]
+        said = f"{name}: the probability of {last} = {columns[column]} is {' and '.join(cases)}"
+        found.append((-float(round(spread[column], 12)), number, said))
+    return _shortened([said for _, _, said in sorted(found)])
 
 
 def _where(ceg: Compiled, counts: Counts, name: str, label: str) -> str:
-    """Return an answer with its respondents, where the counts of edges tell them."""
-    place = ceg.place(name)
-    labels = ceg.variables[place].labels
+    """Return an answer with its respondents, where the counts of edges give them."""
+    index = ceg.place(name)
+    labels = ceg.variables[index].labels
     n = 0
     if label in labels:
-        is_it = (ceg.edge_variable == place) & (ceg.label == labels.index(label))
+        is_it = (ceg.edge_variable == index) & (ceg.label == labels.index(label))
         n += int(counts.n_taken[is_it].sum())
     if label == NOT_APPLICABLE:
         if counts.n[0] != counts.n[-1]:
-            return f"where it is {label}"
-        n += int(counts.n[0] - counts.n[ceg.variable == place].sum())
-    return f"where it is {label} (n = {n:,})"
+            return label
+        n += int(counts.n[0] - counts.n[ceg.variable == index].sum())
+    return f"{label} (n = {n:,})"
 
 
 def _by_people(ceg: Compiled, counts: Counts) -> list[str]:
     """Return the statements of cuts with their respondents, most people first."""
-    number = {name: node for node, name in enumerate(ceg.names)}
+    node_of = {name: node for node, name in enumerate(ceg.names)}
     found = []
-    for place, cut in enumerate(useful_cuts(ceg, counts.stage_names)):
-        n = sum(int(counts.n[number[name]]) for name in cut.positions)
-        found.append((-n, place, f"{cut.statement} (n = {n:,})"))
-    return [words for _, _, words in sorted(found)]
+    for number, cut in enumerate(useful_cuts(ceg, counts.stage_names)):
+        n = sum(int(counts.n[node_of[name]]) for name in cut.positions)
+        found.append((-n, number, f"{cut.statement} (n = {n:,})"))
+    return [said for _, _, said in sorted(found)]
 
 
 def _independent(ceg: Compiled, counts: Counts, variables: Sequence[str]) -> tuple[str, ...]:
-    """Say which pairs are independent, alone or given all answers before the later one."""
+    """Return which pairs are independent, alone or given all answers before the later one."""
     with np.errstate(over="ignore"):
         ways = ceg.graph.forward(np.ones(len(ceg.graph.source)))
     found: list[tuple[int, int, str]] = []
@@ -317,10 +323,8 @@ def _independent(ceg: Compiled, counts: Counts, variables: Sequence[str]) -> tup
             x = variables[earlier]
             others = [name for name in variables[:later] if name != x and not counts.statements]
             n_states = float(np.prod([_n_answers(ceg, name) for name in (x, y)]))
-            questions = (
-                [([], n_states), (others, ways[at].sum())] if others else [([], n_states)]
-            )
-            for given, n_histories in questions:
+            cases = [([], n_states), (others, ways[at].sum())] if others else [([], n_states)]
+            for given, n_histories in cases:
                 cost = n_histories * len(ceg.probability)
                 if spent + cost > _MOST_WORK:
                     n_skipped += 1
@@ -329,10 +333,10 @@ def _independent(ceg: Compiled, counts: Counts, variables: Sequence[str]) -> tup
                 answer = independence(ceg, y, x, given=given)
                 if answer.holds and not answer.is_trivial:
                     found.append((-n, len(found), _independent_words(x, y, given, n)))
-    said = _shortened([words for _, _, words in sorted(found)])
+    said = _shortened([one for _, _, one in sorted(found)])
     if not n_skipped:
         return said
-    return *said, f"({counted(n_skipped, 'pair')} not asked about: the graph is large)"
+    return *said, f"({counted(n_skipped, 'pair')} not checked: the graph is too large)"
 
 
 def _n_answers(ceg: Compiled, name: str) -> int:
@@ -340,8 +344,9 @@ def _n_answers(ceg: Compiled, name: str) -> int:
 
 
 def _independent_words(x: str, y: str, given: Sequence[str], n: int) -> str:
-    asked = f"n = {n:,} asked {y}"
-    if not given:
-        return f"{y} does not depend on {x}, nothing else being known ({asked})"
-    known = f"{listed(given, most=4)} {agreeing(len(given), 'are')} known"
-    return f"{y} does not depend on {x} once {known} ({asked})"
+    known = (
+        f"once {listed(given, most=4)} {agreeing(len(given), 'are')} known"
+        if given
+        else "if nothing else is known"
+    )
+    return f"{y} does not depend on {x} {known} (n = {n:,} asked {y})"

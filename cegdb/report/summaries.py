@@ -1,4 +1,4 @@
-"""Words about objects: the short summary after each creating step, and what is wrong."""
+"""The short summary of an object after the step that made it, and what is wrong with it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.errors import agreeing, counted
 from cegdb.ingest.files.cell_labels import shown_source
+from cegdb.report.setting_texts import PRIORS, SCORES, STAGE_KINDS, WEIGHTING
 from cegdb.sqlfiles import Steps, names
 from cegdb.store.catalog import response_table
 
@@ -18,33 +19,16 @@ if TYPE_CHECKING:
 _LONGEST: Final = 60
 _MOST_BAD: Final = 5
 _VIOLATION: Final = ("invariant", "kind", "name", "row_id", "detail")
-_KINDS: Final = {
-    "learnt": "learnt",
-    "given": "given",
-    "single_edge": "of single-edge florets",
-    "unobserved": "never observed",
-}
-_PRIORS: Final = {
-    "floret": "anew in each floret",
-    "path": "shared equally among the paths to the leaves",
-}
-_SCORES: Final = {
-    "log_marginal_likelihood": "log marginal likelihood",
-    "log_likelihood": "log likelihood",
-    "bic": "BIC",
-    "aic": "AIC",
-}
-_WEIGHTING: Final = {
-    "situation": "the respondents of a situation count as many as equal weights would be "
-    "worth them (Kish)",
-    "global": "one factor for all, what equal weights would be worth (Kish)",
-    "total": "scaled to sum to the number of respondents",
-    "none": "not used in scores and probabilities",
+_DECISIONS: Final = {
+    "blank_structural": "blank (not applicable)",
+    "blank_missing": "blank (missing)",
+    "missing_structural": "missing (not applicable)",
+    "missing": "missing",
 }
 
 
 def summary(kind: Kind, row: Mapping[str, Any]) -> str:
-    """Return what was made, which defaults decided, and what looks wrong.
+    """Return what was made, which defaults were used, and what looks wrong.
 
     Parameters
     ----------
@@ -62,18 +46,13 @@ def summary(kind: Kind, row: Mapping[str, Any]) -> str:
     --------
     >>> print(summary("ceg", {"name": "falls", "n_vertices": 12, "n_edges": 25,
     ...     "summary": {"steps": 4, "height": 4, "stopped_early": False, "hints": []}}))
-    CEG 'falls': 12 vertices (the sink included), 25 edges; 4 steps for height 4
+    CEG 'falls': 12 vertices (including the sink), 25 edges; 4 steps, height 4
     """
-    told = row["summary"]
-    details: Mapping[str, Any] = told if isinstance(told, dict) else {}
-    lines = {
-        "survey": _survey,
-        "tree": _tree,
-        "staging": _staging,
-        "ceg": _ceg,
-    }[kind](row, details)
+    details = _mapping(row, "summary")
+    summarise = {"survey": _survey, "tree": _tree, "staging": _staging, "ceg": _ceg}[kind]
+    lines = summarise(row, details)
     if row.get("is_stale"):
-        lines[0] += " (stale: its survey has other rows since)"
+        lines[0] += " (stale: its survey has changed)"
     hints = details.get("hints", [])
     notes = [f"note: {hint}" for hint in hints] if isinstance(hints, list) else []
     return "\n".join([*lines, *notes])
@@ -95,11 +74,11 @@ def _survey(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     dropped = _mapping(details, "rows_dropped")
     read, kept = counted(details["rows_read"], "row"), details["rows_kept"]
     is_file = bool(_mapping(row, "settings").get("fingerprints"))
-    told = [
+    sources = [
         shown_source(str(one), is_file=is_file, most=_LONGEST) for one in _sources(row, details)
     ]
-    between = [f"{len(told) - 2} more"] if len(told) > 2 else []
-    source = " + ".join([told[0], *between, told[-1]] if len(told) > 1 else told)
+    between = [f"{len(sources) - 2} more"] if len(sources) > 2 else []
+    source = " + ".join([sources[0], *between, sources[-1]] if len(sources) > 1 else sources)
     lines = [
         f"survey {row['name']!r} from {source}: {read} read, {kept:,} kept"
         + "".join(f", {n:,} dropped ({why})" for why, n in dropped.items())
@@ -117,14 +96,14 @@ def _survey(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     if weights:
         zero = weights.get("rows_of_weight_0", 0)
         lines.append(
-            f"  weights {weights['column']!r} sum to {weights['sum']}, "
-            f"{weights['smallest']} to {weights['largest']}"
-            + (f"; kept times {weights['kept_times']}" if "kept_times" in weights else "")
-            + (f"; {counted(zero, 'row')} of weight 0" if zero else "")
+            f"  weights {weights['column']!r}: {weights['smallest']} to {weights['largest']}, "
+            f"sum {weights['sum']}"
+            + (f"; rescaled by {weights['kept_times']}" if "kept_times" in weights else "")
+            + (f"; {counted(zero, 'row')} with weight 0" if zero else "")
         )
         long = weights.get("rows_kept_to_12_decimals", 0)
         if long:
-            lines.append(f"  {counted(long, 'weight')} of more decimals kept to 12")
+            lines.append(f"  {counted(long, 'weight')} rounded to 12 decimals")
     cells = _mapping(details, "cells")
     for variable, kinds in cells.items():
         parts = [
@@ -149,29 +128,23 @@ def _tree(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
         lines.append(f"  {left_out:,} of {counted(details['rows_of_survey'], 'row')} left out")
     stopped = details.get("rows_stopped_at_a_situation", 0)
     if stopped:
-        verb = agreeing(stopped, "stop")
-        lines.append(f"  {counted(stopped, 'row')} {verb} at a situation that others pass")
+        verb = agreeing(stopped, "end")
+        lines.append(f"  {counted(stopped, 'row')} {verb} at a non-leaf situation")
     for variable, decided in _mapping(details, "decisions").items():
         parts = decided if isinstance(decided, dict) else {}
-        words = {
-            "blank_structural": "blank (does not apply)",
-            "blank_missing": "blank (missing)",
-            "missing_structural": "missing (does not apply)",
-            "missing": "missing",
-        }
-        told = [f"{n:,} {words[key]}" for key, n in parts.items() if n]
-        if told:
-            lines.append(f"  {variable}: {', '.join(told)}")
+        found = [f"{n:,} {_DECISIONS[key]}" for key, n in parts.items() if n]
+        if found:
+            lines.append(f"  {variable}: {', '.join(found)}")
     zero = details.get("vertices_without_rows", 0)
     if zero:
-        lines.append(f"  {counted(zero, 'vertex')} without rows added")
+        lines.append(f"  {counted(zero, 'vertex')} added without rows")
     return lines
 
 
 def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     kinds = _mapping(details, "stages_by_kind")
-    told = ", ".join(
-        f"{sizes['stages']:,} {_KINDS[kind]}"
+    by_kind = ", ".join(
+        f"{sizes['stages']:,} {STAGE_KINDS[kind]}"
         for kind, sizes in kinds.items()
         if isinstance(sizes, dict)
     )
@@ -180,9 +153,9 @@ def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
         if details.get("alpha_is_default")
         else ""
     )
-    of_kinds = f" ({told})" if told else ""
     made = (
-        f"staging {row['name']!r}: {counted(row['n_stages'], 'stage')}{of_kinds} in "
+        f"staging {row['name']!r}: {counted(row['n_stages'], 'stage')}"
+        f"{f' ({by_kind})' if by_kind else ''} in "
         f"{counted(row['n_hyperstages'], 'hyperstage')}"
     )
     scored = (
@@ -193,14 +166,15 @@ def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     settings = row["settings"] if isinstance(row["settings"], dict) else {}
     prior = settings.get("prior", "mass")
     if prior != "mass":
-        scored += f", {_PRIORS[prior] if isinstance(prior, str) else 'some priors given'}"
+        scored += f", {PRIORS[prior][0] if isinstance(prior, str) else 'some priors given'}"
     lines = [made, scored]
     if "weighting" in settings:
-        lines.append(f"  weights: {_WEIGHTING[settings['weighting']]}")
+        lines.append(f"  weights: {WEIGHTING[settings['weighting']][0]}")
     if "deff" in settings:
         effects = sorted(settings["deff"].values())
-        to = f" to {effects[-1]:.3g}" if effects[0] < effects[-1] else ""
-        lines.append(f"  divided by design effects of {effects[0]:.3g}{to}")
+        least, most = effects[0], effects[-1]
+        between = f"s from {least:.3g} to {most:.3g}" if least < most else f" of {least:.3g}"
+        lines.append(f"  counts divided by design effect{between}")
     relabelled = details.get("edges_relabelled", 0)
     if relabelled:
         lines.append(f"  {counted(relabelled, 'edge')} relabelled")
@@ -208,10 +182,12 @@ def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     if drift:
         lines += _drift(drift)
     if "false_stages" in details:
-        lines += [*_learning(row["method"], settings, details), _chance(details)]
+        lines += [*_learning(row["method"], settings, details), _spurious(details)]
     not_named = details.get("situations_not_named", 0)
     if not_named:
-        lines.append(f"  {counted(not_named, 'situation')} not named, each its own stage")
+        lines.append(
+            f"  {counted(not_named, 'situation')} not named, each in a stage of its own"
+        )
     return lines
 
 
@@ -219,61 +195,61 @@ def _learning(
     method: str, settings: Mapping[str, Any], details: Mapping[str, Any]
 ) -> list[str]:
     """Return what the learning did, and how good its result is."""
-    score = _SCORES.get(settings.get("score", "log_marginal_likelihood"), "")
+    score = SCORES.get(settings.get("score", "log_marginal_likelihood"), "")
     prior = ", structure prior by size" if settings.get("structure_prior") == "size" else ""
     merges = counted(details.get("merges", 0), "merge")
     if method == "exact":
-        rest = " beside the frozen ones" if settings.get("frozen") else ""
+        rest = ", with the frozen stages kept," if settings.get("frozen") else ""
         return [
-            f"  exact: no other stages of these hyperstages{rest} have a better {score}{prior}"
+            f"  exact: no other staging of these hyperstages{rest} has a better {score}{prior}"
         ]
     if method in ("ahc", "auto", "bhc"):
         ended = (
-            "as many as give the best score of all"
+            "no other number of merges has a better score"
             if prior
-            else "stopped since no further one improves it"
+            else "no further merge improves the score"
         )
         lines = [f"  {merges} by {score}{prior}; {ended}"]
     elif method == "bj":
         distance, threshold = settings["distance"], settings["threshold"]
-        lines = [f"  bj: stages joined while their {distance} distance is under {threshold:g}"]
+        lines = [f"  bj: stages joined while their {distance} distance is below {threshold:g}"]
     else:
-        lines = [f"  {method} by {score}{prior}: not known to be the optimum"]
+        lines = [f"  {method} by {score}{prior}: there may be a better staging"]
     if method == "auto":
         n_rough = details.get("approximated", 0)
         if n_rough:
             lines.append(
-                f"  approximated {counted(n_rough, 'hyperstage')} of more than "
-                f"{details['situations_exact']:,} distinct florets: stages start from cells of "
-                "almost equal shares; on a sample of 1,000 situations of each this is "
-                f"{details['sample_loss']:.4g} below the exact {details['sample_score']:.6g}"
+                f"  {counted(n_rough, 'hyperstage')} with more than "
+                f"{details['situations_exact']:,} distinct florets approximated: situations "
+                "with nearly equal shares start in one stage; on a sample of 1,000 situations "
+                f"of each, the score is {details['sample_loss']:.4g} below the exact "
+                f"{details['sample_score']:.6g}"
             )
         else:
-            lines.append("  exact: no hyperstage was large enough to approximate")
+            lines.append("  not approximated: no hyperstage was large enough")
     return lines
 
 
-def _chance(details: Mapping[str, Any]) -> str:
-    """Return how many stages chance alone would have added."""
-    expected, error = details["false_stages"], details["false_stages_error"]
+def _spurious(details: Mapping[str, Any]) -> str:
+    """Return how many stages are expected to be found by chance alone."""
     sampled, learnt = details["null_situations"], details["situations_learnt"]
     of_sample = (
-        f"; of a sample of {sampled:,} of {learnt:,} situations, usually more of all"
+        f"; from a sample of {sampled:,} of {learnt:,} situations, usually more for all"
         if sampled < learnt
         else ""
     )
     return (
-        f"  chance alone would make {expected:.2f} false extra stages "
-        f"(+- {error:.2f}, {details['null_runs']} null runs) if the situations of each "
-        f"hyperstage were alike{of_sample}"
+        f"  expected number of spurious stages: {details['false_stages']:.2f} ± "
+        f"{details['false_stages_error']:.2f} if the situations of each hyperstage were alike "
+        f"({details['null_runs']} null runs{of_sample})"
     )
 
 
 def _drift(drift: Mapping[str, Any]) -> list[str]:
-    """Return what became of the stages of a staging made again."""
-    kept = "stages kept and estimated anew" if drift["keeps"] else "made again"
+    """Return how the stages of a rebuilt staging differ from the former ones."""
+    kept = "stages kept, probabilities estimated again" if drift["keeps"] else "rebuilt"
     apart = f"{drift['apart']:,} of {counted(drift['stages'], 'former stage')}"
-    lines = [f"  {kept}; the 95 % intervals before and after are apart in {apart}"]
+    lines = [f"  {kept}; 95 % intervals before and after do not overlap in {apart}"]
     new, gone = drift["situations_new"], drift["situations_gone"]
     if new or gone:
         lines.append(f"  {counted(new, 'situation')} new, {gone:,} gone")
@@ -282,7 +258,7 @@ def _drift(drift: Mapping[str, Any]) -> list[str]:
 
 def _ceg(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     head = (
-        f"CEG {row['name']!r}: {counted(row['n_vertices'], 'vertex')} (the sink included), "
+        f"CEG {row['name']!r}: {counted(row['n_vertices'], 'vertex')} (including the sink), "
         f"{counted(row['n_edges'], 'edge')}; "
     )
     if row.get("parent_ceg_id") is not None:
@@ -290,7 +266,7 @@ def _ceg(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
         return [head + known]
     early = ", stopped early" if details.get("stopped_early") else ""
     steps = counted(details.get("steps", 0), "step")
-    return [f"{head}{steps} for height {details.get('height')}{early}"]
+    return [f"{head}{steps}, height {details.get('height')}{early}"]
 
 
 def check(store: Store) -> list[dict[str, object]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 import sqlalchemy as sa
 
-from cegdb.errors import StagingError, agreeing, counted, is_number, is_one_of
+from cegdb.errors import StagingError, counted, is_number, is_one_of
 from cegdb.sqlfiles import Steps
 from cegdb.stages.effective_counts import Weighting, variable_ids
 from cegdb.stages.hyperstages import Given, refuse_overlap_of_frozen
@@ -334,14 +334,14 @@ def _hints(steps: Steps, staging_id: int) -> list[str]:
         lacking = sum(n for labels, n in of_variable if labels != seen)
         if lacking:
             hint = (
-                f"{variable!r} has {counted(len(of_variable), 'hyperstage')}, since "
-                f"{counted(lacking, 'floret')} {agreeing(lacking, 'lack')} a level "
-                "seen elsewhere; see sampling_zeros"
+                f"{variable!r}: {counted(lacking, 'situation')} never saw some of the answers, "
+                f"so stages were sought in {len(of_variable):,} separate sets (see "
+                "sampling_zeros)"
             )
             uneven.append((len(of_variable), hint))
     uneven.sort(key=lambda found: -found[0])
     hints = [hint for _, hint in uneven[:_MOST_HINTS]]
     if len(uneven) > _MOST_HINTS:
         more = counted(len(uneven) - _MOST_HINTS, "more variable")
-        hints.append(f"and {more} of several hyperstages")
+        hints.append(f"and {more} with several separate sets")
     return hints

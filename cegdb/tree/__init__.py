@@ -534,17 +534,17 @@ def _hints(
     ]
     if unanswered:
         hints.append(
-            f"nobody in the survey answered {listed(map(repr, unanswered))}: leave it out of "
-            "order, or take blank='structural', if it was asked of nobody"
+            f"nobody in the survey answered {listed(map(repr, unanswered))}: if nobody was "
+            "asked, leave it out of order or use blank='structural'"
         )
     told = _missing(coded, policy, n)
     stopped = int(str(told.get("rows_with_a_missing_answer", 0)))
     if stopped * 10 > n and policy.missing == "prefix":
         hints.append(
             f"{stopped:,} of {counted(n, 'row')} ({stopped / n:.0%}) "
-            f"{agreeing(stopped, 'count')} up to a missing answer only, and "
-            f"{coded.n_followed:,} of them {agreeing(coded.n_followed, 'answer')} a later "
-            "question, which is not used; see missing_policy"
+            f"{agreeing(stopped, 'count')} only up to a missing answer; "
+            f"{coded.n_followed:,} of them {agreeing(coded.n_followed, 'have')} later answers, "
+            "which are not used (see missing_policy)"
         )
     for name, decided in coded.decisions.items():
         stopped = decided["blank_missing"] + decided["missing"]
@@ -559,6 +559,6 @@ def _hints(
             hints.append(
                 f"{counted(missing, 'missing answer')} to {name!r} "
                 f"{agreeing(missing, 'count')} as not applicable, "
-                "since nobody with the same history answered it"
+                "because nobody with the same history answered it"
             )
     return hints

@@ -1,7 +1,7 @@
 -- step:    page_member
 -- mode:    create
 -- purpose: Some situations of each position that a page shows, those that most people reach.
--- reads:   page_shown, position_member, vertex
+-- reads:   page_drawn, position_member, vertex
 -- writes:  page_member(position_id, vertex_id)
 -- params:  ceg_id INTEGER, the CEG
 --          tree_id INTEGER, its tree
@@ -11,7 +11,7 @@
 select
     m.position_id,
     m.vertex_id
-from temp.page_shown as p
+from temp.page_drawn as p
 inner join cegdb.position_member as m
     on m.ceg_id = $ceg_id and p.position_id = m.position_id
 inner join cegdb.vertex as v

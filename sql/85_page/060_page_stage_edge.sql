@@ -19,4 +19,4 @@ from temp.page_ceg_edge as e
 inner join temp.page_position as p on e.source_id = p.position_id
 left join temp.page_level as l on p.variable = l.variable and e.label_id = l.label_id
 group by p.stage_id, e.label_id
-order by p.stage_id, min(l.place) nulls last, e.label_id
+order by p.stage_id, min(l.level_index) nulls last, e.label_id

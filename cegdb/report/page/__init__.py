@@ -1,4 +1,4 @@
-"""The page: one HTML file in which a CEG and its staged tree are looked at and asked."""
+"""The page: one HTML file in which a reader explores a CEG and its staged tree."""
 
 from __future__ import annotations
 

@@ -166,13 +166,13 @@ def _plain(
             }
         )
     lines = []
-    place = {name: at for at, name in enumerate(order)}
+    index = {name: at for at, name in enumerate(order)}
     for edge in edges:
         curve = curves[edge["source"], edge["target"], edge["label"]]
         lines.append(
             {
-                "s": place[curve.source],
-                "t": place[curve.target],
+                "s": index[curve.source],
+                "t": index[curve.target],
                 "points": [round(value, 1) for point in curve.points for value in point],
                 "lines": list(curve.lines),
                 **_rounded(x=curve.x, y=curve.y, width=curve.line_width),

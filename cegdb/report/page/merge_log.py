@@ -1,4 +1,4 @@
-"""The merge log of a staging, where it tells how its stages came about."""
+"""The merge log of a staging, where it explains how the stages came about."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from cegdb.errors import counted
 from cegdb.sqlfiles import Steps
 
 if TYPE_CHECKING:
-    from cegdb.report.page.page_reader import Chain, Content
+    from cegdb.report.lineage import Lineage
+    from cegdb.report.page.page_reader import Content
     from cegdb.store import Store
 
 _MOST: Final = 5_000
 
 
-def merge_log(store: Store, chain: Chain, content: Content, min_n: int | None) -> Any:
-    """Return the merges in the order made, or in words why a page cannot show them.
+def merge_log(store: Store, lineage: Lineage, content: Content, min_n: int | None) -> Any:
+    """Return the merges in the order made, or why the page cannot show them.
 
     Returns
     -------
@@ -24,45 +25,39 @@ def merge_log(store: Store, chain: Chain, content: Content, min_n: int | None) -
         were together before, as pairs of a situation and the first one of its group;
         ``variable`` of each step. The start and the merges give the stages of the staging.
     """
-    if chain.is_given:
-        return "The stages of a CEG given evidence are its own: no merges led to them."
+    if lineage.is_conditioned:
+        return "There is no merge log: a CEG given evidence has stages of its own."
     if min_n is not None:
-        return "The merge log is left out, since its numbers depend on counts that are hidden."
+        return "The merge log is not shown, since it depends on counts that are hidden."
     if content.hidden:
-        return "The merge log is left out, since the staged tree is not drawn whole."
-    staging_id, name = chain.staging["staging_id"], chain.staging["name"]
+        return "The merge log is not shown, since only part of the staged tree is drawn."
+    staging_id, name = lineage.staging["staging_id"], lineage.staging["name"]
     with store.reading() as con, Steps(con) as steps:
         ((n_merges,),) = steps.rows(
             "select count(*) from cegdb.ahc_merge where staging_id = $staging_id",
             {"staging_id": staging_id},
         )
         if not n_merges:
-            method = chain.staging["method"]
+            method = lineage.staging["method"]
             made = "given" if method == "given" else f"made by {method!r}"
             return f"There is no merge log: the stages were {made}, without merges."
         if n_merges > _MOST:
-            return f"The merge log is left out, since it has {counted(n_merges, 'step')}."
+            return f"The merge log is not shown, since it has {counted(n_merges, 'step')}."
         merges = steps.rows(
             "select kept_id, absorbed_id, log_bayes_factor, variable from cegdb.merges "
             "where staging = $staging order by step",
             {"staging": name},
         )
-        members = steps.rows(
-            "select m.vertex_id, m.stage_id, s.kind from cegdb.stage_member as m "
-            "inner join cegdb.stage as s "
-            "on m.staging_id = s.staging_id and m.stage_id = s.stage_id "
-            "where m.staging_id = $staging_id order by m.vertex_id",
-            {"staging_id": staging_id},
-        )
+        members = steps.fetch("page_stage_member", staging_id=staging_id)
     together = ("single_edge", "unobserved")
     start = {v: stage if kind in together else v for v, stage, kind in members}
     group = dict(start)
     for kept, absorbed, *_ in merges:
         if group.get(kept) != kept or group.get(absorbed) != absorbed:
-            return _UNTOLD
+            return _INCOMPLETE
         group = {v: kept if g == absorbed else g for v, g in group.items()}
     if any(group[v] != stage for v, stage, _ in members):
-        return _UNTOLD
+        return _INCOMPLETE
     return {
         "steps": [[kept, absorbed, factor] for kept, absorbed, factor, _ in merges],
         "variable": [variable for *_, variable in merges],
@@ -70,6 +65,6 @@ def merge_log(store: Store, chain: Chain, content: Content, min_n: int | None) -
     }
 
 
-_UNTOLD: Final = (
-    "The merge log does not tell the stages alone: merging began with groups of situations."
+_INCOMPLETE: Final = (
+    "The merge log is not shown, since merging began with groups of situations, which it lacks."
 )

@@ -17,9 +17,98 @@
     return code === 0x85 || code > 0xff ? "\u2424" : "\ufffd";
   });
   const count = (n) => (n === null ? HIDDEN : n.toLocaleString("en"));
-  const counted = (n, word) => `${count(n)} ${n === 1 ? word : word + "s"}`;
+  const PLURALS = { vertex: "vertices", person: "people" };
+  const counted = (n, word) => `${count(n)} ${n === 1 ? word : PLURALS[word] || `${word}s`}`;
+  const people = (n) => counted(n, "person");
 
-  const people = (n) => (n === 1 ? "1 person" : `${count(n)} people`);
+  // All that the page says, but for its HTML and what comes with the model.
+  const TEXT = {
+    root: "everybody (the root)",
+    sink: "w\u221e, the sink",
+    sinkSays: "Every path ends here.",
+    severalVariables: "several variables",
+    more: (n) => `and ${count(n)} more`,
+    stage: (name) => `stage ${name}`,
+    interval: (text) => `95 % ${text}`,
+    intervalTip: (text) => `95 % interval ${text}`,
+    reached: "Reached with probability ",
+    reachedGiven: "; given the evidence ",
+    given: "with evidence",
+    tick: "tick: with evidence ",
+    ticks: "Tick: before evidence.",
+    before: (text) => `before evidence ${text}`,
+    zoomOut: "Zoom out",
+    zoomIn: "Zoom in",
+    all: "all",
+    showAll: "Show all",
+    showStage: "Highlight this stage",
+    nothing: "Nothing selected",
+    howToSelect: "Click a position, a situation or a stage.",
+    leave: "Nothing selected; press Tab to leave the graph",
+    leads: "Leads to",
+    itsPositions: "Its positions",
+    itsSituations: "Its situations",
+    probabilities: "Probabilities with 95 % intervals",
+    noIntervals: "There are no intervals given evidence.",
+    notDrawn: (n) => `${counted(n, "position")} not drawn`,
+    notDrawnSays: "Edges that are drawn lead to these positions, which fewer people reach than the others. They are in "
+      + "the tables and in SQL.",
+    reachedBy: (n, situations) => `Reached by ${people(n)}, from ${counted(situations, "situation")}. `,
+    reachedByPeople: (n) => `Reached by ${people(n)}. `,
+    stageSize: (one) => `${people(one.n)}, ${counted(one.situations, "situation")} in ${counted(one.positions, "position")}.`,
+    hidden: (n) => (n === 1 ? "This situation is not drawn further." : `${count(n)} situations, this one and those below `
+      + "it, are not drawn further."),
+    lastStep: "The numbers below are those after the last merge, not after the step shown.",
+    stageSpoken: (name, n) => `Stage ${name}: ${counted(n, "situation")} highlighted; `,
+    evidence: "Evidence",
+    evidenceHelp: "Click answers to add evidence; all probabilities change. Several answers of a variable mean any of them. "
+      + "People who are not asked count as \u201cnot applicable\u201d.",
+    remove: "Remove",
+    clear: "Clear",
+    impossible: "Impossible: no path agrees with ",
+    probabilityOfEvidence: "Probability of this evidence: ",
+    meansUseEvidence: ". Means use the evidence; n, share and interval do not.",
+    stages: "Stages",
+    stagesHelp: "Situations of a stage have the same probabilities. White: stages of a single situation.",
+    singles: (n) => `${counted(n, "stage")} of a single situation`,
+    notFound: "nothing found",
+    found: (vertices, edges) => `found ${counted(vertices, "vertex")}, ${counted(edges, "edge")}`,
+    hides: (parts) => `hides ${parts.join(" and ")}; dashed vertices lead to hidden ones`,
+    hidesNone: "hides none",
+    hiddenStays: "; vertices without n stay",
+    ofTotal: (n, total, word) => `${count(n)} of ${counted(total, word)}`,
+    noTree: "The staged tree is not drawn.",
+    merges: (n) => `The ${n === 1 ? "merge" : `${count(n)} merges`} that made the stages, step by step `,
+    beforeMerges: (stages) => `Before the first merge: ${stages}.`,
+    merged: (step, last, absorbed, kept, variable, factor, stages) => `Step ${step} of ${last}: the stage of ${absorbed} `
+      + `joins that of ${kept} (${variable}), log Bayes factor ${factor}; ${stages}.`,
+    stageNames: " Stages are named after their first situation, such as {s3}. The CEG is that after the last step.",
+    copy: "Copy",
+    copied: "Copied",
+    copyByHand: "Select it and copy",
+    settings: "Settings",
+    conditioned: "This CEG is conditioned on ",
+    conditionedSays: ". It has no priors and no intervals.",
+    sql: "SQL of the tables",
+    sqlHelp: "For cegdb sql, db.sql or any DuckDB client. The rows are under Tables and SQL.",
+    sqlHidden: (minN) => `SQL shows every count. To print tables without counts below ${minN}: `
+      + `cegdb show DB NAME --kind ceg --view positions --min-n ${minN}`,
+    howToRead: "How to read this page",
+    reading: (weighted) => [
+      "A situation is a history of answers. A stage joins situations with the same probabilities of the next answer; a "
+        + "position joins situations with the same future. Each vertex of the CEG is a position, and the last one is the "
+        + "sink w\u221e.",
+      `n: number of people (survey rows) who took an edge or reached a vertex${weighted ? "; shares and means are weighted" : ""}. `
+        + "Share: n of the edge divided by n of its stage. Mean and 95 % interval: posterior distribution, conditional on "
+        + "the stages; uncertainty about the stages is not included.",
+      "Colours mark stages that several situations share; the name of the stage is shown below the vertex. Edges are wider "
+        + "the more people took them, or, with evidence, the more probable they are.",
+    ],
+    rows: (first, last, total, held) => `rows ${count(first)} to ${count(last)} of ${count(total)}`
+      + (held < total ? `; this page holds the first ${count(held)}` : ""),
+    previous: "Previous",
+    next: "Next",
+  };
 
   function probability(value) {
     if (value === null || value === undefined) return HIDDEN;
@@ -289,15 +378,15 @@
       container: box, elements, style: STYLE, layout: { name: "preset", fit: false }, minZoom: 0.02, maxZoom: 5,
       boxSelectionEnabled: false, autoungrabify: true, autounselectify: true,
     });
-    const place = heads(drawing, box);
+    const placeHeads = heads(drawing, box);
     cy.on("viewport resize", () => {
       byId(`pane-${name}`).classList.toggle("small", cy.zoom() < 0.55);
-      place(cy.zoom(), cy.pan().x);
+      placeHeads(cy.zoom(), cy.pan().x);
     });
     return { name, part, drawing, cy, box, cursor: -1, leaves: false };
   }
 
-  const more = (n) => el("p", { class: "soft" }, `and ${count(n)} more`);
+  const more = (n) => el("p", { class: "soft" }, TEXT.more(n));
 
   const stageLook = (stage) => ({
     colour: stage === null || stage === undefined || !model.stages[stage].shared
@@ -348,8 +437,8 @@
         renderedPosition: { x: pane.box.clientWidth / 2, y: pane.box.clientHeight / 2 } });
       const buttons = pane.box.parentElement.querySelector(".zoom");
       const title = pane.box.getAttribute("aria-label");
-      for (const [text, label, action] of [["\u2212", "Zoom out", () => zoom(0.8)],
-        ["+", "Zoom in", () => zoom(1.25)], ["all", "Show all", () => refit(pane)]]) {
+      for (const [text, label, action] of [["\u2212", TEXT.zoomOut, () => zoom(0.8)],
+        ["+", TEXT.zoomIn, () => zoom(1.25)], [TEXT.all, TEXT.showAll, () => refit(pane)]]) {
         buttons.append(el("button", { type: "button", title: label, "aria-label": `${label}: ${title}`, on: action }, text));
       }
       pane.zoom = zoom;
@@ -456,7 +545,7 @@
     }
   }
 
-  // On a small screen a tap goes on to what is told; the keyboard stays in the graph.
+  // On a small screen a tap scrolls to the details; the keyboard stays in the graph.
   function choose(pane, at, isTap) {
     if (pane.name === "ceg") choosePosition(at);
     else chooseSituation(at);
@@ -492,7 +581,7 @@
     document.querySelector("aside").scrollTop = 0;
   }
 
-  // ---- what is told of the selected one --------------------------------------------------------
+  // ---- details of what is selected --------------------------------------------------------
 
   // A bar with its interval, and a mark where it would be without evidence.
   function track(row) {
@@ -508,19 +597,19 @@
       const bar = part("bar", 0, row.value);
       if (row.colour) bar.style.background = row.colour;
     }
-    if (typeof row.low === "number") part("whisker", row.low, row.high - row.low, `95 % interval ${interval(row)}`);
+    if (typeof row.low === "number") part("whisker", row.low, row.high - row.low, TEXT.intervalTip(interval(row)));
     if (typeof row.mark === "number") part("mark", row.mark, null, row.says);
     return made;
   }
 
   function edgeBar(one, colour, target, given) {
-    const facts = [interval(one) ? `95 % ${interval(one)}` : "", one.n === null || one.n === undefined ? "" : `n ${count(one.n)}`];
+    const facts = [interval(one) ? TEXT.interval(interval(one)) : "", one.n === null || one.n === undefined ? "" : `n ${count(one.n)}`];
     const line = el("span", { class: "facts" }, facts.filter((fact) => fact).join(", "));
-    if (given !== null) line.append(line.textContent ? "; " : "", "line: given evidence ", number(given, probability(given)));
-    else if (isGiven() && target) line.append(line.textContent ? "; " : "", "given evidence ", number(null, probability(null)));
+    if (given !== null) line.append(line.textContent ? "; " : "", TEXT.tick, number(given, probability(given)));
+    else if (isGiven() && target) line.append(line.textContent ? "; " : "", `${TEXT.given} `, number(null, probability(null)));
     return el("li", { class: "answer" }, words(one.label, "words"),
       target ? el("span", {}, "\u2192 ", target) : null, number(one.probability, probability(one.probability)),
-      track({ value: one.probability, low: one.low, high: one.high, colour, mark: given, says: "given evidence" }), line);
+      track({ value: one.probability, low: one.low, high: one.high, colour, mark: given, says: TEXT.given }), line);
   }
 
   const barColour = (stage) => (stage !== null && model.stages[stage].shared ? model.stages[stage].colour : "#bdbdbd");
@@ -532,7 +621,7 @@
   function stageButton(stage) {
     const one = model.stages[stage];
     return el("button", { type: "button", class: "chip", "data-stage": String(stage), on: () => chooseStage(stage),
-      title: "Light up all of this stage" }, swatch(stageLook(stage).colour), words(`stage ${one.name}`));
+      title: TEXT.showStage }, swatch(stageLook(stage).colour), words(TEXT.stage(one.name)));
   }
 
   function positionButton(name) {
@@ -545,7 +634,7 @@
     const at = drawnVertices.indexOf(one);
     return el("li", {},
       at < 0 || !panes.tree ? el("span", {}, one.name) : el("button", { type: "button", on: () => chooseSituation(at) }, one.name),
-      words(one.path || "everybody (the root)", "words"),
+      words(one.path || TEXT.root, "words"),
       one.n === null ? "" : el("span", { class: "number" }, `n ${count(one.n)}`));
   }
 
@@ -568,7 +657,7 @@
 
   function reachedLine(node, tree) {
     if (prior === null || node === null || node === undefined) return null;
-    const line = el("p", {}, "Reached with probability ");
+    const line = el("p", {}, TEXT.reached);
     const before = tree ? prior.ofTree(panes.tree.links).vertex(tree) : prior.node[node];
     line.append(number(before, probability(before)));
     if (isGiven()) {
@@ -576,7 +665,7 @@
       if (now.node) given = tree ? now.ofTree(panes.tree.links).vertex(tree) : now.node[node];
       const shown = number(given, probability(given));
       shown.id = "reached-given";
-      line.append("; given the evidence ", shown);
+      line.append(TEXT.reachedGiven, shown);
     }
     return line;
   }
@@ -587,8 +676,7 @@
     box.replaceChildren();
     if (isInside) box.focus({ preventScroll: true }); // the button pressed is gone
     if (selected === null || selected.kind === "found") {
-      box.append(el("h2", {}, "Nothing selected"),
-        el("p", { class: "soft" }, "Click a position, a situation or a stage."));
+      box.append(el("h2", {}, TEXT.nothing), el("p", { class: "soft" }, TEXT.howToSelect));
       return;
     }
     if (selected.kind === "stage") showStage(box, selected.stage);
@@ -607,27 +695,25 @@
     const one = positions[at];
     if (one === undefined) {
       const hidden = panes.ceg.drawing.nodes[at].hides;
-      box.append(el("h2", {}, `${counted(hidden, "position")} not drawn`),
-        el("p", {}, "Edges that are drawn lead to them; fewer people pass them than those drawn. "
-          + "The tables, and SQL, have them."));
-      box.dataset.spoken = `${counted(hidden, "position")} not drawn`;
+      box.append(el("h2", {}, TEXT.notDrawn(hidden)), el("p", {}, TEXT.notDrawnSays));
+      box.dataset.spoken = TEXT.notDrawn(hidden);
       return;
     }
     if (one.stage === null) {
-      box.append(el("h2", {}, "w\u221e, the sink"), el("p", {}, "Every path ends here."));
-      box.dataset.spoken = "The sink: every path ends here";
+      box.append(el("h2", {}, TEXT.sink), el("p", {}, TEXT.sinkSays));
+      box.dataset.spoken = `${TEXT.sink}: ${TEXT.sinkSays}`;
       return;
     }
     const stage = model.stages[one.stage];
     box.append(el("h2", {}, `Position ${one.name}`, one.variable === null ? "" : ": ", words(one.variable || "")),
-      el("p", {}, `Passed by ${people(one.n)}, from ${counted(one.situations, "situation")}. `, stageButton(one.stage)));
+      el("p", {}, TEXT.reachedBy(one.n, one.situations), stageButton(one.stage)));
     const reached = reachedLine(one.node, null);
     if (reached) box.append(reached);
-    box.append(el("h3", {}, "Where it leads"), leads(panes.ceg, at, one.stage));
+    box.append(el("h3", {}, TEXT.leads), leads(panes.ceg, at, one.stage));
     const members = one.members.map((id) => vertexOf.get(id));
-    box.append(el("h3", {}, "Its situations"), el("ul", { class: "list" }, ...members.map(situationItem)));
+    box.append(el("h3", {}, TEXT.itsSituations), el("ul", { class: "list" }, ...members.map(situationItem)));
     if (members.length < one.situations) box.append(more(one.situations - members.length));
-    box.dataset.spoken = `Position ${one.name}, asks ${visible(one.variable || "several variables")}, `
+    box.dataset.spoken = `Position ${one.name}: ${visible(one.variable || TEXT.severalVariables)}, `
       + `stage ${visible(stage.name)}, ${people(one.n)}, ${counted(one.situations, "situation")}; ${spoken(panes.ceg, at)}`;
   }
 
@@ -636,42 +722,42 @@
     const { hides } = panes.tree.drawing.nodes[at];
     const isLeaf = one.variable === null;
     box.append(el("h2", {}, `${isLeaf ? "Leaf" : "Situation"} ${one.name}`, isLeaf ? "" : ": ", words(one.variable || "")),
-      el("p", {}, words(one.path || "everybody (the root)")));
+      el("p", {}, words(one.path || TEXT.root)));
     warnOfStep(box);
-    const line = el("p", {}, one.n === null ? "" : `Reached by ${people(one.n)}. `);
+    const line = el("p", {}, one.n === null ? "" : TEXT.reachedByPeople(one.n));
     if (one.position) line.append("Position ", positionButton(one.position), " ");
     if (one.stage !== null) line.append(stageButton(one.stage));
     box.append(line);
     const reached = prior && panes.tree ? reachedLine(0, one.id) : null;
     if (reached) box.append(reached);
-    if (hides) box.append(el("p", {}, `${counted(hides, "situation")}, itself and those below it, are not drawn.`));
-    else if (!isLeaf) box.append(el("h3", {}, "Where it leads"), leads(panes.tree, at, one.stage));
-    box.dataset.spoken = `${isLeaf ? "Leaf" : "Situation"} ${one.name}: ${visible(one.path || "everybody")}`
+    if (hides) box.append(el("p", {}, TEXT.hidden(hides)));
+    else if (!isLeaf) box.append(el("h3", {}, TEXT.leads), leads(panes.tree, at, one.stage));
+    box.dataset.spoken = `${isLeaf ? "Leaf" : "Situation"} ${one.name}: ${visible(one.path || TEXT.root)}`
       + `${one.n === null ? "" : `, ${people(one.n)}`}; ${spoken(panes.tree, at)}`;
   }
 
   function warnOfStep(box) {
-    if (!isLastStep) box.append(el("p", { class: "notice" }, "What follows is of the last merge, not of the step shown."));
+    if (!isLastStep) box.append(el("p", { class: "notice" }, TEXT.lastStep));
   }
 
   function showStage(box, stage) {
     const one = model.stages[stage];
     warnOfStep(box);
     box.append(el("h2", {}, swatch(stageLook(stage).colour), words(`Stage ${one.name}`), one.variable === null ? "" : ": ", words(one.variable || "")),
-      el("p", {}, `${people(one.n)}, ${counted(one.situations, "situation")} in ${counted(one.positions, "position")}.`),
-      el("h3", {}, "Probabilities with 95 % interval"), stageBars(stage));
-    if (model.given !== null) box.append(el("p", { class: "soft" }, "Given evidence there are no intervals."));
+      el("p", {}, TEXT.stageSize(one)),
+      el("h3", {}, TEXT.probabilities), stageBars(stage));
+    if (model.given !== null) box.append(el("p", { class: "soft" }, TEXT.noIntervals));
     const members = vertices.filter((vertex) => vertex.stage === stage).slice(0, 200);
     const at = positions.filter((position) => position.stage === stage).slice(0, 200);
-    box.append(el("h3", {}, "Its positions"), el("p", { class: "chips" }, ...at.map((position) => positionButton(position.name))));
+    box.append(el("h3", {}, TEXT.itsPositions), el("p", { class: "chips" }, ...at.map((position) => positionButton(position.name))));
     if (at.length < one.positions) box.append(more(one.positions - at.length));
-    box.append(el("h3", {}, "Its situations"), el("ul", { class: "list" }, ...members.map(situationItem)));
+    box.append(el("h3", {}, TEXT.itsSituations), el("ul", { class: "list" }, ...members.map(situationItem)));
     if (members.length < one.situations) box.append(more(one.situations - members.length));
-    box.dataset.spoken = `Stage ${visible(one.name)}: ${counted(one.situations, "situation")} light up; `
+    box.dataset.spoken = TEXT.stageSpoken(visible(one.name), one.situations)
       + one.edges.map((edge) => `${visible(edge.label)} ${probability(edge.probability)}`).join(", ");
   }
 
-  // ---- evidence, as it is set and told -------------------------------------------------------
+  // ---- evidence, as it is set and shown -------------------------------------------------------
 
   function toggle(at, label) {
     const labels = evidence.get(at) || new Set();
@@ -694,33 +780,31 @@
     refreshEdges();
     showEvidence();
     showSelection();
-    const told = byId("given");
-    if (told) say(told.textContent);
+    const given = byId("given");
+    if (given) say(given.textContent);
   }
 
   function showEvidence() {
     const box = byId("evidence");
     const focus = document.activeElement && document.activeElement.dataset.toggle;
     const isKnown = byId("known").contains(document.activeElement);
-    box.replaceChildren(el("h2", {}, "Evidence"));
+    box.replaceChildren(el("h2", {}, TEXT.evidence));
     showGiven();
     if (inference === null) {
       box.append(el("p", { class: "notice", id: "evidence-off" }, model.inference));
       return;
     }
-    box.append(el("p", { class: "soft" }, isGiven() ? "The line in a bar: without evidence."
-      : "Click answers: what is known changes all probabilities. Several answers of a variable mean any of them. "
-        + "Who is never asked a variable answers it with \u201cnot applicable\u201d."));
+    box.append(el("p", { class: "soft" }, isGiven() ? TEXT.ticks : TEXT.evidenceHelp));
     inference.variables.forEach((variable, at) => {
       const known = evidence.get(at) || new Set();
       const rows = el("div", { class: "bars" });
-      variable.labels.forEach((label, place) => {
-        const before = prior.marginals[at][place];
+      variable.labels.forEach((label, index) => {
+        const before = prior.marginals[at][index];
         if (before === 0 && !known.has(label)) return;
-        const value = now.marginals ? now.marginals[at][place] : null;
+        const value = now.marginals ? now.marginals[at][index] : null;
         rows.append(el("button", { type: "button", class: "text", title: `${visible(variable.name)} = ${visible(label)}`,
-          "aria-pressed": String(known.has(label)), "data-toggle": `${at}.${place}`, on: () => toggle(at, label) }, words(label)),
-        track({ value, mark: isGiven() ? before : undefined, says: `without evidence ${probability(before)}` }),
+          "aria-pressed": String(known.has(label)), "data-toggle": `${at}.${index}`, on: () => toggle(at, label) }, words(label)),
+        track({ value, mark: isGiven() ? before : undefined, says: TEXT.before(probability(before)) }),
         number(value, probability(value)));
       });
       if (rows.children.length) box.append(el("div", { class: "variable" }, words(variable.name)), rows);
@@ -739,28 +823,23 @@
     if (bar.hidden) return;
     for (const [at, labels] of evidence) {
       for (const label of labels) {
-        bar.append(el("button", { type: "button", class: "chip on", title: "Remove", on: () => toggle(at, label) },
+        bar.append(el("button", { type: "button", class: "chip on", title: TEXT.remove, on: () => toggle(at, label) },
           words(`${inference.variables[at].name} = ${label}`), " \u00d7"));
       }
     }
-    bar.append(el("button", { type: "button", class: "chip", id: "clear", on: () => { evidence.clear(); reweigh(); } }, "Clear"));
+    bar.append(el("button", { type: "button", class: "chip", id: "clear", on: () => { evidence.clear(); reweigh(); } }, TEXT.clear));
     const known = evidenceWords().join(" and ");
-    const told = el("span", { id: "given" });
-    bar.append(told);
-    if (now.impossible) told.append("Impossible: no path agrees with ", words(known), ".");
-    else {
-      told.append("Probability of it: ", number(now.probability, probability(now.probability)),
-        ". Means are given it; n, share and interval are without it.");
-    }
-    told.className = now.node ? "" : "wrong";
+    const given = el("span", { id: "given", class: now.node ? "" : "wrong" });
+    bar.append(given);
+    if (now.impossible) given.append(TEXT.impossible, words(known), ".");
+    else given.append(TEXT.probabilityOfEvidence, number(now.probability, probability(now.probability)), TEXT.meansUseEvidence);
   }
 
   function showStages() {
     const shared = model.stages.map((one, at) => at).filter((at) => model.stages[at].shared);
     const single = model.stages.map((one, at) => at).filter((at) => !model.stages[at].shared);
     const box = byId("stages");
-    box.append(el("h2", {}, "Stages"), el("p", { class: "soft" },
-      "Situations of one stage have the same probabilities. White: a stage of one situation."));
+    box.append(el("h2", {}, TEXT.stages), el("p", { class: "soft" }, TEXT.stagesHelp));
     const chip = (at) => {
       const one = model.stages[at];
       return el("button", { type: "button", class: "chip", "data-stage": String(at), on: () => chooseStage(at) },
@@ -768,7 +847,7 @@
     };
     box.append(el("div", { class: "chips" }, ...shared.slice(0, 300).map(chip)));
     if (single.length) {
-      box.append(el("details", {}, el("summary", {}, `${counted(single.length, "stage")} of one situation`),
+      box.append(el("details", {}, el("summary", {}, TEXT.singles(single.length)),
         el("div", { class: "chips" }, ...single.slice(0, 300).map(chip))));
     }
   }
@@ -776,16 +855,16 @@
   // ---- search and collapse --------------------------------------------------------------------
 
   function search() {
-    const asked = byId("search").value.trim().toLowerCase();
-    if (!asked) {
+    const sought = byId("search").value.trim().toLowerCase();
+    if (!sought) {
       byId("found").textContent = "";
       if (selected && selected.kind === "found") unselect();
       return;
     }
     const has = (...texts) => texts.some((text) => text !== null && text !== undefined
-      && visible(text).toLowerCase().includes(asked));
-    const is = (...texts) => texts.some((text) => text && visible(text).toLowerCase() === asked);
-    const isName = /^[wsul]\d+$|^w_inf$/.test(asked);
+      && visible(text).toLowerCase().includes(sought));
+    const is = (...texts) => texts.some((text) => text && visible(text).toLowerCase() === sought);
+    const isName = /^[wsul]\d+$|^w_inf$/.test(sought);
     const stageName = (one) => (one.stage === null ? null : model.stages[one.stage].name);
     selected = { kind: "found", edges: {} };
     let [nodes, edges] = [0, 0];
@@ -799,10 +878,9 @@
       nodes += selected[pane.name].size;
       edges += selected.edges[pane.name].size;
     }
-    const told = nodes + edges === 0 ? "nothing found"
-      : `found ${counted(nodes, "vertex").replace("vertexs", "vertices")}, ${counted(edges, "edge")}`;
-    byId("found").textContent = told;
-    say(told);
+    const result = nodes + edges === 0 ? TEXT.notFound : TEXT.found(nodes, edges);
+    byId("found").textContent = result;
+    say(result);
     changed();
   }
 
@@ -823,7 +901,7 @@
 
   function collapse() {
     const least = Math.max(0, Number(byId("collapse").value) || 0);
-    const told = [];
+    const parts = [];
     for (const pane of both()) {
       const isCeg = pane.name === "ceg";
       const all = isCeg ? positions : drawnVertices;
@@ -845,11 +923,10 @@
         });
       });
       const total = isCeg ? positions.length - 1 : drawnVertices.filter((one) => one.variable !== null).length;
-      if (hidden) told.push(`${count(hidden)} of ${counted(total, isCeg ? "position" : "situation")}`);
+      if (hidden) parts.push(TEXT.ofTotal(hidden, total, isCeg ? "position" : "situation"));
     }
-    const stays = model.minN === null ? "" : "; where n is left out nothing is hidden";
-    byId("collapsed").textContent = told.length ? `hides ${told.join(", ")}; dashed: leads to some of them${stays}`
-      : (least > 0 ? `hides none${stays}` : "");
+    const stays = model.minN === null ? "" : TEXT.hiddenStays;
+    byId("collapsed").textContent = parts.length ? TEXT.hides(parts) + stays : (least > 0 ? TEXT.hidesNone + stays : "");
   }
 
   // ---- keyboard ---------------------------------------------------------------------------------
@@ -865,7 +942,7 @@
     else if (event.key === "Escape") {
       unselect();
       pane.leaves = true;
-      say("Nothing selected; Tab leaves the graph");
+      say(TEXT.leave);
     } else if (event.key === "Tab" && !pane.leaves) {
       const step = event.shiftKey ? -1 : 1;
       let at = pane.cursor + step;
@@ -892,13 +969,13 @@
     const box = byId("merging");
     const log = model.merges;
     if (typeof log === "string" || !panes.tree) {
-      box.append(el("p", { class: "soft", id: "no-merges" }, typeof log === "string" ? log : "The staged tree is not drawn."));
+      box.append(el("p", { class: "soft", id: "no-merges" }, typeof log === "string" ? log : TEXT.noTree));
       return;
     }
     const last = log.steps.length;
     const slider = el("input", { type: "range", min: "0", max: String(last), value: String(last), id: "step" });
-    const told = el("output", { id: "step-told" });
-    box.append(el("label", {}, `The ${counted(last, "merge")} that led to the stages, step by step `, slider), told);
+    const status = el("output", { id: "step-status" });
+    box.append(el("label", {}, TEXT.merges(last), slider), status);
     const finals = new Set(drawnVertices.filter((one) => one.stage !== null).map((one) => groupAt(last).get(one.id)));
     const ownColour = new Map(); // of stages that another one absorbs later: those left over first
     const used = model.stages.filter((one) => one.shared).length;
@@ -928,13 +1005,12 @@
         });
         if (panes.ceg) panes.ceg.cy.elements().toggleClass("past", !isLast);
       });
-      const left = `${counted(size.size, "stage")}`;
-      if (step === 0) told.textContent = `Before the first merge: ${left}.`;
+      const left = counted(size.size, "stage");
+      if (step === 0) status.textContent = TEXT.beforeMerges(left);
       else {
         const [kept, absorbed, factor] = log.steps[step - 1];
-        told.textContent = `Step ${step} of ${last}: the stage of ${nameOf(absorbed)} joins that of ${nameOf(kept)} `
-          + `(${visible(log.variable[step - 1])}), log Bayes factor ${factor.toFixed(3)}; ${left}.`
-          + (isLast ? "" : " A stage is named by its first situation: {s3}. The CEG is that of the last step.");
+        status.textContent = TEXT.merged(step, last, nameOf(absorbed), nameOf(kept), visible(log.variable[step - 1]),
+          factor.toFixed(3), left) + (isLast ? "" : TEXT.stageNames);
       }
     };
     slider.addEventListener("input", draw);
@@ -953,7 +1029,7 @@
   // ---- the other tabs --------------------------------------------------------------------------
 
   function copyButton(text) {
-    const button = el("button", { type: "button", class: "copy" }, "Copy");
+    const button = el("button", { type: "button", class: "copy" }, TEXT.copy);
     button.addEventListener("click", async () => {
       let done = false;
       try {
@@ -966,17 +1042,17 @@
         done = document.execCommand("copy");
         area.remove();
       }
-      button.textContent = done ? "Copied" : "Select it and copy";
+      button.textContent = done ? TEXT.copied : TEXT.copyByHand;
       say(button.textContent);
-      setTimeout(() => { button.textContent = "Copy"; }, 1500);
+      setTimeout(() => { button.textContent = TEXT.copy; }, 1500);
     });
     return button;
   }
 
   function showAbout() {
     const box = byId("about");
-    if (model.given !== null) box.append(el("p", { class: "card" }, "This CEG is given evidence: ", words(model.given),
-      ". Its probabilities are given all of it; there are no priors and no intervals."));
+    if (model.given !== null) box.append(el("p", { class: "card" }, TEXT.conditioned, words(model.given),
+      TEXT.conditionedSays));
     for (const notice of model.notices) box.append(el("p", { class: "notice" }, notice));
     if (inference === null) box.append(el("p", { class: "notice" }, model.inference));
     if (typeof model.merges === "string") box.append(el("p", { class: "soft" }, model.merges));
@@ -985,36 +1061,29 @@
       if (one.lines.length) card.append(el("pre", {}, one.lines.map(visible).join("\n")));
       for (const note of one.notes) card.append(el("p", { class: "notice" }, visible(note)));
       if (one.settings.length) {
-        card.append(el("details", {}, el("summary", {}, "Settings"), el("dl", {},
+        card.append(el("details", {}, el("summary", {}, TEXT.settings), el("dl", {},
           ...one.settings.flatMap(([key, value]) => [el("dt", {}, visible(key)), el("dd", {}, visible(value))]))));
       }
       box.append(card);
     }
     const withSql = model.tables.filter((table) => table.sql);
     if (withSql.length) {
-      const card = el("div", { class: "card", id: "about-sql" }, el("h2", {}, "SQL of the tables"),
-        el("p", { class: "soft" }, "For cegdb sql DB, db.sql or any DuckDB client; the rows are under Tables and SQL."));
+      const card = el("div", { class: "card", id: "about-sql" }, el("h2", {}, TEXT.sql),
+        el("p", { class: "soft" }, TEXT.sqlHelp));
       for (const table of withSql) {
         card.append(el("details", {}, el("summary", {}, table.title), el("pre", { class: "sql" }, table.sql),
           el("div", { class: "bar-of-buttons" }, copyButton(table.sql))));
       }
       box.append(card);
     }
-    box.append(el("div", { class: "card" }, el("h2", {}, "How to read it"),
-      el("p", {}, "A situation is a history of answers; a stage joins situations with the same probabilities of the next "
-        + "answer, a position those with the same future. The CEG has one vertex a position, and the sink w\u221e."),
-      el("p", {}, "n: people (rows of the survey) that took an edge or passed a vertex"
-        + (model.weighted ? "; shares and means are weighted" : "") + ". Share: n of the edge by n of its stage. "
-        + "Mean and 95 % interval: of the posterior distribution, given the stages; how sure the stages are is no part of it."),
-      el("p", {}, "Colours are those of stages that several situations share; the stage\u2019s name stands beside them. "
-        + "The width of an edge grows with its people, given evidence with its probability.")));
+    box.append(el("div", { class: "card" }, el("h2", {}, TEXT.howToRead),
+      ...TEXT.reading(model.weighted).map((text) => el("p", {}, text))));
   }
 
   function showTables() {
     const box = byId("tables");
     if (model.minN !== null) {
-      box.append(el("p", { class: "notice" }, `SQL sees every count; tables without counts below ${model.minN} are printed by: `
-        + `cegdb show DB ceg NAME --view positions --min-n ${model.minN}`));
+      box.append(el("p", { class: "notice" }, TEXT.sqlHidden(model.minN)));
     }
     for (const table of model.tables) box.append(tableCard(table));
   }
@@ -1027,13 +1096,12 @@
     const size = 25;
     let first = 0;
     const body = el("tbody");
-    const told = el("span", { class: "soft" });
+    const range = el("span", { class: "soft" });
     const isNumber = table.columns.map((_, at) => table.rows.every((row) => row[at] === null || typeof row[at] === "number"));
     const show = () => {
       const rows = table.rows.slice(first, first + size);
       body.replaceChildren(...rows.map((row) => el("tr", {}, ...row.map((value, at) => cell(value, table.columns[at], isNumber[at])))));
-      const rest = table.rows.length < table.n_rows ? `; this page holds the first ${count(table.rows.length)}` : "";
-      told.textContent = `rows ${count(first + 1)} to ${count(first + rows.length)} of ${count(table.n_rows)}${rest}`;
+      range.textContent = TEXT.rows(first + 1, first + rows.length, table.n_rows, table.rows.length);
     };
     const turn = (by) => {
       first = Math.min(Math.max(0, first + by * size), Math.floor((table.rows.length - 1) / size) * size);
@@ -1041,10 +1109,10 @@
     };
     card.append(el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {},
       ...table.columns.map((name, at) => el("th", { class: isNumber[at] ? "number" : "", scope: "col" }, name)))), body)));
-    const pager = el("div", { class: "bar-of-buttons" }, told);
+    const pager = el("div", { class: "bar-of-buttons" }, range);
     if (table.rows.length > size) {
-      pager.prepend(el("button", { type: "button", on: () => turn(-1) }, "Earlier"),
-        el("button", { type: "button", on: () => turn(1) }, "Later"));
+      pager.prepend(el("button", { type: "button", on: () => turn(-1) }, TEXT.previous),
+        el("button", { type: "button", on: () => turn(1) }, TEXT.next));
     }
     card.append(pager);
     show();

@@ -1,23 +1,26 @@
-"""All that a page knows, as plain values: what its script draws, tells and calculates with."""
+"""All that a page knows, as plain values, for its script to draw, show and calculate."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cegdb.errors import GraphError, QueryError, counted
+from cegdb.errors import GraphError, QueryError
 from cegdb.evidence import from_json
 from cegdb.inference.automata import always
 from cegdb.inference.compiled import NOT_APPLICABLE, compile_ceg
+from cegdb.report.lineage import lineage_of
+from cegdb.report.page import page_text
 from cegdb.report.page.graph_drawing import ceg_drawing, tree_drawing
 from cegdb.report.page.merge_log import merge_log
-from cegdb.report.page.page_reader import Limits, chain_of, read
-from cegdb.report.page.page_text import plain, tables, told
+from cegdb.report.page.page_reader import read
+from cegdb.report.page.page_text import json_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cegdb.inference.compiled import Compiled
-    from cegdb.report.page.page_reader import Chain, Content
+    from cegdb.report.lineage import Lineage
+    from cegdb.report.page.page_reader import Content, Limits
     from cegdb.store import Store
 
 
@@ -35,9 +38,9 @@ def page_model(store: Store, ceg_id: int, min_n: int | None, limits: Limits) -> 
     limits
         How much it holds.
     """
-    chain = chain_of(store, ceg_id)
-    content = read(store, chain, min_n, limits)
-    compiled, why_not = _compiled(store, chain, content, limits)
+    lineage = lineage_of(store, ceg_id)
+    content = read(store, lineage, min_n, limits)
+    compiled, why_not = _compiled(store, lineage, content, limits)
     edge_of: dict[tuple[int, int], int] = {}
     node_of: dict[int, int] = {}
     if compiled is not None:
@@ -48,61 +51,32 @@ def page_model(store: Store, ceg_id: int, min_n: int | None, limits: Limits) -> 
     notices: list[str] = []
     stage_at = {one["stage_id"]: at for at, one in enumerate(content.stages)}
     return {
-        "name": chain.ceg["name"],
-        "head": _head(chain, content, min_n),
-        "given": str(from_json(chain.ceg["evidence"])) if chain.is_given else None,
-        "weighted": bool(chain.survey["settings"].get("weight")),
+        "name": lineage.ceg["name"],
+        "head": page_text.headline(lineage, content, min_n),
+        "given": str(from_json(lineage.ceg["evidence"])) if lineage.is_conditioned else None,
+        "weighted": bool(lineage.survey["settings"].get("weight")),
         "minN": min_n,
-        "version": chain.ceg["cegdb_version"],
-        "about": told(chain, min_n),
+        "version": lineage.ceg["cegdb_version"],
+        "about": page_text.about(lineage, min_n),
         "stages": _stages(content),
         "ceg": _ceg(content, stage_at, edge_of, node_of, notices),
         "tree": _tree(content, min_n, stage_at, edge_of, node_of, notices),
         "inference": why_not if compiled is None else _inference(compiled),
-        "merges": merge_log(store, chain, content, min_n),
-        "tables": tables(store, chain, content, min_n, limits.rows),
-        "notices": notices + _warnings(chain, min_n),
+        "merges": merge_log(store, lineage, content, min_n),
+        "tables": page_text.tables(store, lineage, content, min_n, limits.rows),
+        "notices": notices + page_text.warnings(lineage, min_n),
     }
 
 
-def _head(chain: Chain, content: Content, min_n: int | None) -> str:
-    people = "" if min_n is not None else f"{counted(chain.tree['n'], 'respondent')}, "
-    return (
-        f"{people}{counted(content.n_positions, 'position')} and "
-        f"{counted(content.n_edges, 'edge')} "
-        f"of {counted(content.n_situations, 'situation')}, "
-        f"{counted(content.n_stages, 'stage')}"
-    )
-
-
-def _warnings(chain: Chain, min_n: int | None) -> list[str]:
-    found = []
-    if chain.ceg["is_stale"]:
-        found.append("This CEG is stale: its survey has other rows since.")
-    if min_n is not None:
-        found.append(
-            f"Counts below {min_n} are hidden, and what would reveal them; beside the CEG's "
-            "own counts the page tells none: no receipt, no counts in the staged tree, no "
-            "merge log."
-        )
-    return found
-
-
 def _compiled(
-    store: Store, chain: Chain, content: Content, limits: Limits
+    store: Store, lineage: Lineage, content: Content, limits: Limits
 ) -> tuple[Compiled | None, str]:
     """Return the CEG for evidence in the page, or why there is none."""
     if not content.is_whole:
-        return None, (
-            "Evidence is off: small counts are hidden on this page, and some of the "
-            "probabilities it is calculated from would reveal them."
-        )
+        return None, page_text.evidence_off(content.n_edges, None)
     if content.n_edges > limits.evidence:
-        return None, (
-            f"Evidence is off: this CEG has {content.n_edges:,} edges, and a page calculates "
-            f"with at most {limits.evidence:,}. Use: cegdb ask."
-        )
-    compiled = compile_ceg(store, chain.ceg["ceg_id"])
+        return None, page_text.evidence_off(content.n_edges, limits.evidence)
+    compiled = compile_ceg(store, lineage.ceg["ceg_id"])
     try:
         compiled.refuse_mixed()
     except QueryError as error:
@@ -134,7 +108,9 @@ def _inference(compiled: Compiled) -> dict[str, Any]:
 def _stages(content: Content) -> list[dict[str, Any]]:
     edges: dict[int, list[dict[str, Any]]] = {}
     for one in content.stage_edges:
-        kept = {key: plain(one[key]) for key in ("n", "share", "probability", "low", "high")}
+        kept = {
+            key: json_value(one[key]) for key in ("n", "share", "probability", "low", "high")
+        }
         edges.setdefault(one["stage_id"], []).append({"label": one["label"], **kept})
     return [
         {
@@ -178,11 +154,7 @@ def _ceg(
         members.setdefault(position_id, []).append(vertex_id)
     drawing = _drawing(ceg_drawing, content, "CEG", notices)
     if drawing is not None and len(content.drawn) < content.n_positions:
-        notices.append(
-            f"The CEG is drawn in part: {len(content.drawn):,} of its "
-            f"{counted(content.n_positions, 'position')}, those that most people pass. Nodes "
-            "with \u2026 stand for the others."
-        )
+        notices.append(page_text.ceg_in_part(len(content.drawn), content.n_positions))
     return {
         "positions": [
             {
@@ -200,7 +172,8 @@ def _ceg(
             {
                 "label": one["label"],
                 **{
-                    key: plain(one[key]) for key in ("n", "share", "probability", "low", "high")
+                    key: json_value(one[key])
+                    for key in ("n", "share", "probability", "low", "high")
                 },
                 "edge": edge_of.get((one["source_id"], one["label_id"])),
             }
@@ -223,20 +196,17 @@ def _tree(
     vertices = {one["vertex_id"]: one for one in content.vertices}
     position_at = {one["position_id"]: one["position"] for one in content.positions}
     n_edges: dict[int, int] = {}
-    place_of: dict[tuple[int, int], int] = {}
+    index_of: dict[tuple[int, int], int] = {}
     for one in content.stage_edges:
-        place = n_edges.get(one["stage_id"], 0)
-        place_of[one["stage_id"], one["label_id"]] = place
-        n_edges[one["stage_id"]] = place + 1
+        index = n_edges.get(one["stage_id"], 0)
+        index_of[one["stage_id"], one["label_id"]] = index
+        n_edges[one["stage_id"]] = index + 1
     drawing = _drawing(tree_drawing, content, "staged tree", notices)
     if drawing is not None and content.hidden:
-        which = "that most people reach" if min_n is None else "next to the root"
-        kept = len({one["parent_id"] for one in content.tree_edges})
+        n_drawn = len({one["parent_id"] for one in content.tree_edges})
+        by_people = min_n is None
         notices.append(
-            f"The staged tree is drawn in part: {kept:,} of "
-            f"{counted(content.n_situations, 'situation')}, those {which}. "
-            "Vertices with \u2026 stand for the situations below them, and tell how "
-            "many."
+            page_text.tree_in_part(n_drawn, content.n_situations, by_people=by_people)
         )
     edges = []
     for one in content.tree_edges:
@@ -245,7 +215,7 @@ def _tree(
             {
                 "label": one["label"],
                 "n": one["n"],
-                "of": place_of[parent["stage_id"], one["label_id"]],
+                "of": index_of[parent["stage_id"], one["label_id"]],
                 "edge": edge_of.get((parent["position_id"], one["label_id"])),
             }
         )

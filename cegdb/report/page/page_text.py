@@ -8,10 +8,13 @@ import json
 import math
 from typing import TYPE_CHECKING, Any, Final
 
+from cegdb.errors import counted
+from cegdb.report.copied_sql import view_query
 from cegdb.report.summaries import summary
 
 if TYPE_CHECKING:
-    from cegdb.report.page.page_reader import Chain, Content
+    from cegdb.report.lineage import Lineage
+    from cegdb.report.page.page_reader import Content
     from cegdb.store import Store
 
 _WALKED: Final = 100_000
@@ -52,21 +55,21 @@ _TABLES: Final = (
     (
         "situation_positions",
         "ceg",
-        "Situations: where each is in the CEG",
+        "Situations and their positions in the CEG",
         "situation, variable, path, stage, position, n",
         "vertex_id",
     ),
     (
         "merges",
         "staging",
-        "Merges that led to the stages",
+        "Merges that made the stages",
         "step, kept, absorbed, variable, log_bayes_factor",
         "step",
     ),
     (
         "merge_steps",
         "ceg",
-        "Steps of the recursion that led to the positions",
+        "Steps of the recursion that made the positions",
         "step, height, n_situations, n_positions, n_vertices, n_edges",
         "step",
     ),
@@ -81,19 +84,14 @@ _TABLES: Final = (
 _OF_STAGING: Final = ("stages", "stage_edges", "merges", "merge_steps")
 
 
-def told(chain: Chain, min_n: int | None) -> list[dict[str, Any]]:
-    """Return the receipt, the summaries and the settings of all that a CEG was made from.
+def about(lineage: Lineage, min_n: int | None) -> list[dict[str, Any]]:
+    """Return the summaries and the settings of all that a CEG was made from.
 
     With ``min_n`` settings only: the summaries count respondents.
     """
+    titles = ("CEG", "Staging", "Event tree", "Survey")
     found = []
-    of = {
-        "survey": ("Survey", chain.survey),
-        "tree": ("Event tree", chain.tree),
-        "staging": ("Staging", chain.staging),
-        "ceg": ("CEG", chain.ceg),
-    }
-    for kind, (title, one) in of.items():
+    for title, kind, one in zip(titles, lineage._fields, lineage, strict=True):
         lines = [] if min_n is not None else summary(kind, one).split("\n")  # type: ignore[arg-type]
         found.append(
             {
@@ -107,7 +105,62 @@ def told(chain: Chain, min_n: int | None) -> list[dict[str, Any]]:
                 ],
             }
         )
+    return found[::-1]
+
+
+def headline(lineage: Lineage, content: Content, min_n: int | None) -> str:
+    """Return the size of a CEG in a line."""
+    people = "" if min_n is not None else f"{counted(lineage.tree['n'], 'respondent')}, "
+    return (
+        f"{people}{counted(content.n_situations, 'situation')}, "
+        f"{counted(content.n_stages, 'stage')}, "
+        f"{counted(content.n_positions, 'position')} and {counted(content.n_edges, 'edge')}"
+    )
+
+
+def warnings(lineage: Lineage, min_n: int | None) -> list[str]:
+    """Return what a reader must know before the numbers."""
+    found = []
+    if lineage.ceg["is_stale"]:
+        found.append("This CEG is stale: its survey has changed.")
+    if min_n is not None:
+        found.append(
+            f"Counts below {min_n} and what would reveal them are hidden. This page shows only "
+            "the counts of the CEG itself: no summaries, no counts in the staged tree, and no "
+            "merge log."
+        )
     return found
+
+
+def ceg_in_part(n_drawn: int, n_positions: int) -> str:
+    """Return that only some positions are drawn."""
+    return (
+        f"Only part of the CEG is drawn: {n_drawn:,} of {counted(n_positions, 'position')}, "
+        "those that most people reach. Vertices with \u2026 stand for the others."
+    )
+
+
+def tree_in_part(n_drawn: int, n_situations: int, *, by_people: bool) -> str:
+    """Return that only some situations are drawn."""
+    which = "that most people reach" if by_people else "next to the root"
+    return (
+        f"Only part of the staged tree is drawn: {n_drawn:,} of "
+        f"{counted(n_situations, 'situation')}, those {which}. Vertices with \u2026 show how "
+        "many situations are below them."
+    )
+
+
+def evidence_off(n_edges: int, most: int | None) -> str:
+    """Return why the page does not calculate with evidence."""
+    if most is None:
+        return (
+            "Evidence is off: small counts are hidden on this page, and some of the "
+            "probabilities it needs would reveal them."
+        )
+    return (
+        f"Evidence is off: this CEG has {n_edges:,} edges, and a page calculates with at most "
+        f"{most:,}. Use cegdb probability."
+    )
 
 
 def _shortened(text: str) -> str:
@@ -117,25 +170,22 @@ def _shortened(text: str) -> str:
 
 
 def tables(
-    store: Store, chain: Chain, content: Content, min_n: int | None, most: int
+    store: Store, lineage: Lineage, content: Content, min_n: int | None, most: int
 ) -> list[dict[str, Any]]:
     """Return the tables that a page shows, each with the SQL that gives it.
 
-    With ``min_n`` those that can be shown without small cells beside each other, without
-    SQL, which sees every count.
+    With ``min_n`` only the tables that can be shown together with small cells hidden, and
+    no SQL, which sees every count.
     """
     found = []
-    is_long = chain.tree["n_situations"] > _WALKED
+    is_long = lineage.tree["n_situations"] > _WALKED
     for view, kind, title, columns, order in _TABLES:
         if is_long and view == "situation_positions":
             continue
-        if min_n is None and not (chain.is_given and view in _OF_STAGING):
-            name = getattr(chain, kind)["name"]
-            sql = (
-                f"select {columns}\nfrom cegdb.{view}\n"
-                f"where {kind} = {_literal(name)}\norder by {order}"
-            )
-            rows, n_rows = _asked(store, sql, most)
+        if min_n is None and not (lineage.is_conditioned and view in _OF_STAGING):
+            name = getattr(lineage, kind)["name"]
+            sql = view_query(view, columns, kind, name, order)
+            rows, n_rows = _fetched(store, sql, most)
         elif min_n is not None and view in content.first:
             sql = ""
             rows = [[one[key] for key in columns.split(", ")] for one in content.first[view]]
@@ -150,14 +200,14 @@ def tables(
                 "view": view,
                 "sql": sql,
                 "columns": columns.split(", "),
-                "rows": [[plain(value) for value in one] for one in rows],
+                "rows": [[json_value(value) for value in one] for one in rows],
                 "n_rows": n_rows,
             }
         )
     return found
 
 
-def _asked(store: Store, sql: str, most: int) -> tuple[list[Any], int]:
+def _fetched(store: Store, sql: str, most: int) -> tuple[list[Any], int]:
     with store.reading() as con:
         rows = con.execute(f"{sql}\nlimit {most + 1}").fetchall()
         if len(rows) <= most:
@@ -167,16 +217,12 @@ def _asked(store: Store, sql: str, most: int) -> tuple[list[Any], int]:
     return rows[:most], int(found[0]) if found else 0
 
 
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
-def plain(value: object) -> Any:
+def json_value(value: object) -> Any:
     """Return a value as JSON has it.
 
     Examples
     --------
-    >>> plain(0.5), plain(float("nan")), plain(["a"])
+    >>> json_value(0.5), json_value(float("nan")), json_value(["a"])
     (0.5, None, ['a'])
     """
     if isinstance(value, float):
@@ -184,7 +230,7 @@ def plain(value: object) -> Any:
     if isinstance(value, decimal.Decimal):
         return float(value)
     if isinstance(value, (list, tuple)):
-        return [plain(one) for one in value]
+        return [json_value(one) for one in value]
     if isinstance(value, (datetime.date, datetime.datetime)):
         return str(value)
     return value

@@ -1,11 +1,11 @@
-"""A CEG in words: for the analyst, for a paper, and for everybody."""
+"""A CEG in words: for analysts, for a paper, and for non-technical readers."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from cegdb.errors import QueryError, is_one_of, is_whole, listed, near_ones
-from cegdb.render.writers import WRITERS
+from cegdb.render.writers import TEXT_FILES
 from cegdb.small_cells import check_min_n
 
 if TYPE_CHECKING:
@@ -17,9 +17,9 @@ __all__ = ["FORMS", "SUFFIXES", "Form", "check_settings", "check_words"]
 
 Form: TypeAlias = Literal["plain", "paper", "analyst"]
 
-#: Form -> the most stages of a variable that it tells, unless it is told otherwise.
+#: Form -> the most stages of a variable that it reports, unless a limit is given.
 FORMS: Final[Mapping[str, int]] = {"plain": 20, "paper": 40, "analyst": 200}
-SUFFIXES: Final = tuple(WRITERS)
+SUFFIXES: Final = tuple(TEXT_FILES)
 
 _WORDS_HINT: Final = (
     "give variable -> label -> words that begin with a verb, such as "
@@ -28,12 +28,12 @@ _WORDS_HINT: Final = (
 
 
 def check_settings(form: object, unit: object, limit: object, min_n: object) -> int:
-    """Refuse settings of a report that make no sense; return the most stages to tell.
+    """Check the settings of a report; return the most stages of a variable to report.
 
     Raises
     ------
     QueryError
-        One of them does not.
+        One of them is invalid.
 
     Examples
     --------
@@ -48,8 +48,8 @@ def check_settings(form: object, unit: object, limit: object, min_n: object) -> 
         )
     if limit is not None and not (is_whole(limit) and limit > 0):
         raise QueryError(
-            f"limit is {limit!r}, expected a whole number from 1 on",
-            hint="it is the most groups of a question that are told",
+            f"limit is {limit!r}, expected a whole number of at least 1",
+            hint="it is the most groups reported of a variable",
         )
     check_min_n(min_n)
     return FORMS[str(form)] if limit is None else int(str(limit))
@@ -58,7 +58,7 @@ def check_settings(form: object, unit: object, limit: object, min_n: object) -> 
 def check_words(
     words: object, variables: Collection[str], labels: Mapping[str, Collection[str]]
 ) -> Words:
-    """Return what to say of labels, refusing what is no variable or label.
+    """Return what to say of labels; refuse an unknown variable or label.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def check_words(
     Raises
     ------
     QueryError
-        It is no mapping of mappings of texts, or a variable or label is unknown.
+        ``words`` is not such a mapping, or a variable or label is unknown.
     """
     if words is None:
         return {}
@@ -79,7 +79,7 @@ def check_words(
     for name, known in words.items():
         if name not in variables:
             raise QueryError(
-                f"words are given for {name!r}, which is no variable of the tree",
+                f"words are given for {name!r}, which is not a variable of the tree",
                 hint=near_ones(str(name), variables),
             )
         if not isinstance(known, dict):
@@ -88,7 +88,7 @@ def check_words(
         for label, said in known.items():
             if label not in there:
                 raise QueryError(
-                    f"words are given for {label!r}, which is no label of {name!r}",
+                    f"words are given for {label!r}, which is not a label of {name!r}",
                     hint=near_ones(str(label), there),
                 )
             if not isinstance(said, str) or not said.strip():

@@ -1,4 +1,4 @@
-"""The report for the analyst: everything that the tables say of how a CEG came about."""
+"""The analyst's report: everything that the tables say about how a CEG came about."""
 
 from __future__ import annotations
 
@@ -6,23 +6,27 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.errors import counted
-from cegdb.render.document import Code, Heading, Items, Note, Paragraph, References, Table
+from cegdb.render.document import Code, Heading, Items, Note, Paragraph, Table
+from cegdb.report.copied_sql import view_query
+from cegdb.report.setting_texts import DEFAULTS, SCORES
 from cegdb.report.summaries import summary
 from cegdb.report.words import methods, position_tables
-from cegdb.report.words.citations import used
+from cegdb.report.words.citations import reference_list
 from cegdb.report.words.phrases import quoted
-from cegdb.report.words.report_data import respondents
+from cegdb.report.words.plain import FEW
+from cegdb.report.words.report_data import n_respondents
 from cegdb.report.words.stage_table import stage_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from cegdb.render.document import Block
-    from cegdb.report.words.report_data import Told
+    from cegdb.report.words.report_data import ReportData
     from cegdb.store import Store
     from cegdb.store.catalog import Kind
 
 _LONGEST: Final = 300
+_MOST_WARNINGS: Final = 10
 _VIEWS: Final = (
     ("situations", "tree", "vertex_id"),
     ("stages", "staging", "stage_id"),
@@ -33,159 +37,135 @@ _VIEWS: Final = (
     ("situation_positions", "ceg", "vertex_id"),
     ("merge_steps", "ceg", "step"),
 )
-_SCORES: Final = ("log marginal likelihood", "log likelihood", "BIC", "AIC")
-#: Which default says what, beside those that a summary tells.
-_DEFAULTS: Final = {
-    ("tree", "blank", "auto"): "blank cells were judged by history (blank='auto')",
-    ("tree", "missing_policy", "prefix"): "rows count up to their first missing answer "
-    "(missing_policy='prefix')",
-    ("tree", "sampling_zeros", "none"): "answers that nobody gave have no edge "
-    "(sampling_zeros='none')",
-    ("staging", "hyperstages", "variable"): "situations may share a stage if they ask the "
-    "same variable with the same labels (hyperstages='variable')",
-    ("staging", "prior", "mass"): "the prior is shared along the tree from the root on "
-    "(prior='mass')",
-    ("staging", "weighting", "situation"): "weights count by what they are worth at each "
-    "situation (weighting='situation')",
-    ("ceg", "stop", "early"): "the recursion stops where nothing merges any more, which "
-    "changes nothing (stop='early')",
-}
 
 
-def analyst(
+def analyst_report(
     store: Store,
-    told: Told,
+    report: ReportData,
     explained: Sequence[tuple[str, Sequence[str]]],
     left_out: str,
     *,
     limit: int,
 ) -> list[Block]:
-    """Return the report for the analyst.
+    """Return the report for an analyst.
 
     Parameters
     ----------
     store
         Where more is read.
-    told
+    report
         What the tables say.
     explained
         What the CEG says, in sections: see `cegdb.ChainEventGraph.explain`.
     left_out
-        Why there is less of that, if so.
+        Why some of that is left out, if it is.
     limit
         The most rows of a table of positions.
     """
-    rows = _objects(told)
-    blocks: list[Block] = [Heading(f"Analyst's report on CEG {quoted(told.ceg['name'])}", 1)]
-    blocks += _warnings(rows, told)
-    blocks += [Heading("Receipt and summaries")]
-    if told.min_n is None:
-        lines = [line for kind, row in rows for line in _lines(kind, row)]
-        blocks += [Items(lines), *_cells(told), *_decisions(told)]
+    rows = _objects(report)
+    blocks: list[Block] = [Heading(f"Analyst's report on CEG {quoted(report.ceg['name'])}", 1)]
+    blocks += [Heading("Warnings"), Items(_warnings(rows, report) or ["none"])]
+    blocks += [Heading("Summaries")]
+    if report.min_n is None:
+        lines = [line.strip() for kind, row in rows for line in summary(kind, row).split("\n")]
+        blocks.append(Items([line for line in lines if not line.startswith("note: ")]))
+        blocks += [*_cells(report), *_histories(report)]
     else:
         blocks.append(
             Note(
-                "Left out, as are merges and what goes with what: they would show small cells."
+                "Left out, like the merges and the associations: they would reveal small cells."
             )
         )
     blocks += [
         Heading("Settings"),
         _settings(rows),
-        Heading("Defaults that decided"),
-        Items(_defaults(rows) or ["none: every choice was made"]),
+        Heading("Defaults used"),
+        Items(_defaults(rows) or ["none: every setting was chosen"]),
         Heading("Sizes and scores"),
-        _sizes(told),
-        Heading("What explains what"),
+        _sizes(report),
+        Heading("What the CEG says"),
     ]
     for title, said in explained:
         blocks += [Heading(title, 3), Items(said)]
     if left_out:
         blocks.append(Note(left_out))
-    blocks += [Heading("Stages"), *stage_table(store, told)]
-    blocks += [Heading("Positions"), *position_tables.positions(store, told, limit=limit)]
-    if told.min_n is None:
-        blocks += [Heading("Merge log"), *position_tables.merges(store, told)]
-    blocks += [*position_tables.steps_table(store, told), Heading("How sure is this")]
-    blocks += [Items(_sensitivity(told)), Heading("The same in SQL"), *_sql(told)]
+    blocks += [Heading("Stages"), *stage_table(store, report)]
+    blocks += [Heading("Positions"), *position_tables.positions(store, report, limit=limit)]
+    if report.min_n is None:
+        blocks += [Heading("Merge log"), *position_tables.merges(store, report)]
+    blocks += [*position_tables.steps_table(store, report), Heading("Uncertainty")]
+    blocks += [Items(_uncertainty(report)), Heading("SQL"), *_sql(report)]
     return [
         *blocks,
         Heading("Software and references"),
-        Paragraph(methods.software(told.tree, told.staging, told.ceg)),
-        References(used(told.survey, [told.staging])),
+        Paragraph(methods.software(report.tree, report.staging, report.ceg)),
+        reference_list(report.survey, [report.staging]),
     ]
 
 
-def _objects(told: Told) -> list[tuple[Kind, Mapping[str, Any]]]:
+def _objects(report: ReportData) -> list[tuple[Kind, Mapping[str, Any]]]:
     return [
-        ("survey", told.survey),
-        ("tree", told.tree),
-        ("staging", told.staging),
-        ("ceg", told.ceg),
+        ("survey", report.survey),
+        ("tree", report.tree),
+        ("staging", report.staging),
+        ("ceg", report.ceg),
     ]
 
 
-def _lines(kind: Kind, row: Mapping[str, Any]) -> list[str]:
-    return [
-        line.strip() for line in summary(kind, row).split("\n") if not line.startswith("note: ")
-    ]
+def _mapping(row: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    found = row[key]
+    return found if isinstance(found, dict) else {}
 
 
-def _cells(told: Told) -> list[Block]:
+def _cells(report: ReportData) -> list[Block]:
     """Return how many cells of each variable are values, not applicable, missing, blank."""
-    cells = told.survey["summary"].get("cells") or {}
+    cells = report.survey["summary"].get("cells") or {}
     kinds = ("value", "structural", "missing", "blank")
     rows = [(name, *(f"{of.get(kind, 0):,}" for kind in kinds)) for name, of in cells.items()]
-    caption = "Cells of each variable of the survey, in respondents."
-    return [Table(caption, ("Variable", *kinds), rows, kinds)] if rows else []
+    caption = "Cells of each variable of the survey, counted in respondents."
+    return [Table.of_rows(caption, ("Variable", *kinds), rows, kinds)] if rows else []
 
 
-def _decisions(told: Told) -> list[Block]:
-    """Return what blank or missing cells were taken for, history by history."""
-    histories = told.tree["summary"].get("histories") or {}
+def _histories(report: ReportData) -> list[Block]:
+    """Return how blank or missing cells were classified, history by history."""
+    histories = report.tree["summary"].get("histories") or {}
     rows = [
         (name, one["history"] or "the root", f"{one['decided']:,}", one["as"])
         for name, of in histories.items()
         for one in of["shown"]
     ]
     more = sum(of["n"] - len(of["shown"]) for of in histories.values())
-    caption = "What cells without an answer were taken for, by history" + (
-        f"; {more:,} further histories are not shown." if more else "."
-    )
-    names = ("Variable", "After", "Rows", "Taken as")
-    return [Table(caption, names, rows, ("Rows",))] if rows else []
+    caption = "How cells without an answer were classified, by history"
+    caption += f"; {more:,} more are not shown." if more else "."
+    names = ("Variable", "After", "Rows", "Classified as")
+    return [Table.of_rows(caption, names, rows, ("Rows",))] if rows else []
 
 
-def _hints(row: Mapping[str, Any]) -> list[str]:
-    found = row["summary"].get("hints", []) if isinstance(row["summary"], dict) else []
-    return [str(hint) for hint in found]
-
-
-def _warnings(rows: Sequence[tuple[Kind, Mapping[str, Any]]], told: Told) -> list[Block]:
-    blocks: list[Block] = [Heading("Warnings")]
-    said = ["The CEG is stale: its survey has other rows since."] * bool(told.ceg["is_stale"])
-    if told.min_n is None:
-        said += [f"{kind}: {hint}" for kind, row in rows for hint in _hints(row)]
-    few = [
-        f"{stage.name} ({stage.variable or 'several variables'}) rests on "
+def _warnings(rows: Sequence[tuple[Kind, Mapping[str, Any]]], report: ReportData) -> list[str]:
+    said = [methods.STALE] if report.ceg["is_stale"] else []
+    if report.min_n is None:
+        hints = ((kind, _mapping(row, "summary").get("hints", [])) for kind, row in rows)
+        said += [f"{kind}: {hint}" for kind, found in hints for hint in found]
+    small = [
+        f"{stage.name} ({stage.variable or 'several variables'}) is based on "
         f"{counted(stage.n_answered, 'respondent')}"
-        for stages in told.stages.values()
+        for stages in report.stages.values()
         for stage in stages
-        if stage.n_answered is not None and stage.n_answered < 30 and stage.kind != "unobserved"
+        if stage.n_answered is not None
+        and stage.n_answered < FEW
+        and stage.kind != "unobserved"
     ]
-    if few:
-        shown, more = few[:10], len(few) - 10
-        said += [
-            *shown,
-            *([f"and {counted(more, 'more stage')} on fewer than 30"] if more > 0 else []),
-        ]
-    return [*blocks, Items(said or ["none"])]
+    more = len(small) - _MOST_WARNINGS
+    said += small[:_MOST_WARNINGS]
+    if more > 0:
+        said.append(f"and {counted(more, 'more stage')} with fewer than {FEW} respondents")
+    return said
 
 
 def _settings(rows: Sequence[tuple[Kind, Mapping[str, Any]]]) -> Table:
     found = []
     for kind, row in rows:
-        settings = row["settings"] if isinstance(row["settings"], dict) else {}
-        values = {**settings, "made by": f"cegdb {row['cegdb_version']}"}
+        values = {**_mapping(row, "settings"), "made by": f"cegdb {row['cegdb_version']}"}
         if kind == "staging":
             values = {"method": row["method"], "alpha": row["alpha"], **values}
         for name, value in values.items():
@@ -194,28 +174,29 @@ def _settings(rows: Sequence[tuple[Kind, Mapping[str, Any]]]) -> Table:
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… (cut)"
             found.append((f"{kind} {row['name']}", name, cut))
-    return Table(
-        "Settings, those left out being empty.", ("Object", "Setting", "Value"), found, ()
-    )
+    caption = "Settings; empty ones are left out."
+    return Table.of_rows(caption, ("Object", "Setting", "Value"), found)
 
 
 def _defaults(rows: Sequence[tuple[Kind, Mapping[str, Any]]]) -> list[str]:
     said = []
     for kind, row in rows:
-        settings = row["settings"] if isinstance(row["settings"], dict) else {}
-        for (of, name, value), words in _DEFAULTS.items():
-            if of == kind and settings.get(name) == value:
-                said.append(words)
-        if isinstance(row["summary"], dict) and row["summary"].get("alpha_is_default"):
+        settings = _mapping(row, "settings")
+        said += [
+            words
+            for (of, name, value), words in DEFAULTS.items()
+            if of == kind and settings.get(name) == value
+        ]
+        if _mapping(row, "summary").get("alpha_is_default"):
             said.append(f"alpha = {row['alpha']:g}, the largest number of levels of a variable")
     return said
 
 
-def _sizes(told: Told) -> Table:
-    survey, tree, staging, ceg = told.survey, told.tree, told.staging, told.ceg
+def _sizes(report: ReportData) -> Table:
+    survey, tree, staging, ceg = report.survey, report.tree, report.staging, report.ceg
     numbers = [
-        ("respondents of the survey", f"{respondents(told):,}"),
-        ("distinct rows of the survey", f"{survey['n_distinct']:,}"),
+        ("respondents in the survey", f"{n_respondents(report):,}"),
+        ("distinct rows in the survey", f"{survey['n_distinct']:,}"),
         ("respondents in the tree", f"{tree['n']:,}"),
         ("vertices of the tree", f"{tree['n_vertices']:,}"),
         ("situations", f"{tree['n_situations']:,}"),
@@ -224,64 +205,61 @@ def _sizes(told: Told) -> Table:
         ("hyperstages", f"{staging['n_hyperstages']:,}"),
         ("stages", f"{staging['n_stages']:,}"),
         ("free parameters", f"{staging['df']:,}"),
-        ("log marginal likelihood", f"{staging['log_marginal_likelihood']:.4f}"),
-        ("log likelihood", f"{staging['log_likelihood']:.4f}"),
-        ("BIC", f"{staging['bic']:.2f}"),
-        ("AIC", f"{staging['aic']:.2f}"),
-        ("vertices of the CEG, with the sink", f"{ceg['n_vertices']:,}"),
+        (SCORES["log_marginal_likelihood"], f"{staging['log_marginal_likelihood']:.4f}"),
+        (SCORES["log_likelihood"], f"{staging['log_likelihood']:.4f}"),
+        (SCORES["bic"], f"{staging['bic']:.2f}"),
+        (SCORES["aic"], f"{staging['aic']:.2f}"),
+        ("vertices of the CEG, including the sink", f"{ceg['n_vertices']:,}"),
         ("edges of the CEG", f"{ceg['n_edges']:,}"),
     ]
-    if told.min_n is not None:
-        numbers = [(what, number) for what, number in numbers if what not in _SCORES]
+    caption = "Sizes and scores."
+    if report.min_n is not None:
+        hidden = set(SCORES.values())
+        numbers = [(what, number) for what, number in numbers if what not in hidden]
         caption = f"Sizes. {methods.NO_SCORES}"
-    else:
-        caption = "Sizes and scores."
-    return Table(caption, ("What", "Number"), numbers, ("Number",))
+    return Table.of_rows(caption, ("What", "Number"), numbers, ("Number",))
 
 
-def _sensitivity(told: Told) -> list[str]:
-    staging = told.staging["name"]
-    details = told.staging["summary"]
+def _uncertainty(report: ReportData) -> list[str]:
+    name, details = report.staging["name"], _mapping(report.staging, "summary")
     said = []
-    if isinstance(details, dict) and "false_stages" in details:
+    if "false_stages" in details:
         said.append(
-            f"Chance alone would make {details['false_stages']:.2f} further stages (± "
-            f"{details['false_stages_error']:.2f}, {details['null_runs']} null runs)."
+            f"Expected number of spurious stages: {details['false_stages']:.2f} ± "
+            f"{details['false_stages_error']:.2f} ({details['null_runs']} null runs)."
         )
     return [
         *said,
         (
-            "Intervals are given the stages. How often situations are staged together on other "
-            f"samples: cegdb stability DB {staging!r}, or staged.stability()."
+            "Intervals are conditional on the stages. To see how often situations share a "
+            f"stage in other samples: cegdb stability DB {name!r}, or staged.stability()."
         ),
         (
-            "Intervals that learn the stages again: cegdb intervals DB "
-            f"{staging!r} --method bootstrap, or staged.intervals('bootstrap')."
+            "For intervals that learn the stages again: cegdb intervals DB "
+            f"{name!r} --method bootstrap, or staged.intervals('bootstrap')."
         ),
-        "Another prior: learn with other alpha (--alpha), and compare by cegdb compare DB.",
-        "Another order of the variables: cegdb orders DB SURVEY.",
+        (
+            "To try another prior: learn with another alpha (--alpha), and compare with cegdb "
+            "compare DB."
+        ),
+        "To try another order of the variables: cegdb search-orders DB SURVEY.",
     ]
 
 
-def _sql(told: Told) -> list[Block]:
+def _sql(report: ReportData) -> list[Block]:
     owners = {
-        "tree": told.tree["name"],
-        "staging": told.staging["name"],
-        "ceg": told.ceg["name"],
+        "tree": report.tree["name"],
+        "staging": report.staging["name"],
+        "ceg": report.ceg["name"],
     }
-    lines = [
-        f"select * from cegdb.{view} where {owner} = {_literal(owners[owner])} "  # noqa: S608
-        f"order by {order};"
+    queries = [
+        view_query(view, "*", owner, owners[owner], order).replace("\n", " ")
         for view, owner, order in _VIEWS
     ]
     return [
         Paragraph(
-            "The tables that this report is of; cegdb sql runs each of these, and cegdb steps "
-            "trace writes the SQL that made them."
+            "These queries give the tables behind this report; run them with cegdb sql. "
+            "cegdb steps trace writes the SQL that made the tables."
         ),
-        Code("\n".join(lines), "sql"),
+        Code("\n".join(f"{query};" for query in queries), "sql"),
     ]
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from cegdb.demo import DEMOS
+from cegdb.render.document import References
 from cegdb.version import __version__
 
 if TYPE_CHECKING:
@@ -203,7 +204,7 @@ _AHC: Final = ("ahc", "auto")
 
 
 def general() -> list[Reference]:
-    """Return what to cite for cegdb itself, whatever is done with it."""
+    """Return what to cite for cegdb itself."""
     return [REFERENCES[key] for key in _GENERAL]
 
 
@@ -213,7 +214,7 @@ def used(survey: Mapping[str, Any], stagings: Sequence[Mapping[str, Any]]) -> li
     Parameters
     ----------
     survey, stagings
-        Catalog rows of what it stands on.
+        Catalog rows of what it was made from.
 
     Examples
     --------
@@ -236,8 +237,15 @@ def used(survey: Mapping[str, Any], stagings: Sequence[Mapping[str, Any]]) -> li
     return [reference for key, reference in REFERENCES.items() if key in keys]
 
 
+def reference_list(
+    survey: Mapping[str, Any], stagings: Sequence[Mapping[str, Any]]
+) -> References:
+    """Return what to cite for a CEG, for the end of a report."""
+    return References([(work.text, work.url) for work in used(survey, stagings)])
+
+
 def dataset(survey: Mapping[str, Any]) -> str | None:
-    """Return which of the data sets that cegdb brings a survey was read from, if any."""
+    """Return which data set included in cegdb a survey was read from, if any."""
     found = (name for name, demo in DEMOS.items() if survey["source"] == demo.select())
     return next(found, None)
 

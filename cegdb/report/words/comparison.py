@@ -1,4 +1,4 @@
-"""Two or three stagings of one tree in words: scores, and one sentence a disagreement."""
+"""Two or three stagings of one tree in words: scores, and a sentence per disagreement."""
 
 from __future__ import annotations
 
@@ -10,11 +10,18 @@ import numpy as np
 from cegdb import compare
 from cegdb.compare.comparability import of_one_tree
 from cegdb.errors import StagingError, agreeing, counted
-from cegdb.render.document import Code, Heading, Items, Note, Paragraph, References, Table
+from cegdb.render.document import Code, Heading, Items, Note, Paragraph, Table
+from cegdb.report.copied_sql import literal
 from cegdb.report.words import methods, phrases
-from cegdb.report.words.citations import used
-from cegdb.report.words.report_data import MOST_COMPARED, labels_of, places_of, variables_of
-from cegdb.report.words.situation_words import Places
+from cegdb.report.words.citations import reference_list
+from cegdb.report.words.report_data import (
+    MOST_COMPARED,
+    create_variables,
+    histories,
+    labels_of,
+    variables_of,
+)
+from cegdb.report.words.situation_words import StageDescriber
 from cegdb.small_cells import shown
 from cegdb.sqlfiles import Steps
 from cegdb.store.catalog import row
@@ -42,7 +49,7 @@ _NAMES: Final = (
 
 
 class Piece(NamedTuple):
-    """Situations that both stagings keep together, in words if they are not too many."""
+    """Situations that share a stage in both stagings, in words if they are not too many."""
 
     pair_id: int
     stage_id: int
@@ -50,14 +57,14 @@ class Piece(NamedTuple):
     variable: str | None
     n_situations: int
     n: int | None
-    group: Group | None
+    group: Group | None = None
 
 
 class Disagreement(NamedTuple):
-    """What one staging keeps apart and another joins."""
+    """A stage of one staging whose situations another one separates."""
 
-    apart: str
-    joined: str
+    separating: str
+    joining: str
     pieces: tuple[Piece, ...]
 
     @property
@@ -72,7 +79,7 @@ class Disagreement(NamedTuple):
         return sum(piece.n or 0 for piece in self.pieces)
 
 
-class Compared(NamedTuple):
+class ComparisonData(NamedTuple):
     """Stagings of one tree as catalog rows, and the tree and survey."""
 
     survey: Mapping[str, Any]
@@ -82,12 +89,14 @@ class Compared(NamedTuple):
 
     @property
     def staging(self) -> Mapping[str, Any]:
-        """Return the first, whose weighting is told."""
+        """Return the first, whose weighting stands for all."""
         return self.stagings[0]
 
 
-def compared(store: Store, staging_ids: Sequence[int], min_n: int | None) -> Compared:
-    """Return what is compared.
+def read_comparison(
+    store: Store, staging_ids: Sequence[int], min_n: int | None
+) -> ComparisonData:
+    """Return the stagings to compare, with their tree and survey.
 
     Raises
     ------
@@ -97,7 +106,7 @@ def compared(store: Store, staging_ids: Sequence[int], min_n: int | None) -> Com
     ids = list(dict.fromkeys(staging_ids))
     if len(ids) not in (2, 3):
         raise StagingError(
-            f"{counted(len(ids), 'staging')} to compare in words, expected two or three",
+            f"{counted(len(ids), 'staging')} to compare, expected two or three",
             hint="name two or three different stagings of one tree",
         )
     for one, other in combinations(ids, 2):
@@ -105,10 +114,12 @@ def compared(store: Store, staging_ids: Sequence[int], min_n: int | None) -> Com
     with store.catalog() as catalog:
         stagings = [row(catalog, "staging", one) for one in ids]
         tree = row(catalog, "tree", stagings[0]["tree_id"])
-        return Compared(row(catalog, "survey", tree["survey_id"]), tree, stagings, min_n)
+        return ComparisonData(row(catalog, "survey", tree["survey_id"]), tree, stagings, min_n)
 
 
-def questions(store: Store, what: Compared) -> tuple[list[str], dict[str, list[str]]]:
+def variables_and_labels(
+    store: Store, what: ComparisonData
+) -> tuple[list[str], dict[str, list[str]]]:
     """Return the variables of the tree, and the labels of each."""
     with store.reading() as con, Steps(con) as steps:
         known = variables_of(steps, what.tree["survey_id"], what.tree)
@@ -116,7 +127,11 @@ def questions(store: Store, what: Compared) -> tuple[list[str], dict[str, list[s
 
 
 def disagreements(
-    store: Store, what: Compared, one: Mapping[str, Any], other: Mapping[str, Any], limit: int
+    store: Store,
+    what: ComparisonData,
+    one: Mapping[str, Any],
+    other: Mapping[str, Any],
+    limit: int,
 ) -> tuple[list[Disagreement], int]:
     """Return where two stagings disagree, most people first, and how many are left out."""
     tree_id, names = what.tree["tree_id"], (str(one["name"]), str(other["name"]))
@@ -124,16 +139,16 @@ def disagreements(
     with store.reading() as con, Steps(con) as steps:
         tree = what.tree["name"]
         with shown(store, "vertices", {"tree": tree}, what.min_n) as vertices:
-            rows = steps.fetch("told_pair", vertices=vertices, tree=tree, **ids)
-        pieces = [_piece(r) for r in rows]
+            rows = steps.fetch("report_pair", vertices=vertices, tree=tree, **ids)
+        pieces = [Piece(*row) for row in rows]
         numbers = np.array([p[:3] for p in pieces], np.int64).reshape(-1, 3).T
         names_of = ("pair_id", "stage_id", "other_id")
-        steps.create_from("asked_pair", dict(zip(names_of, numbers, strict=True)))
+        steps.create_from("reported_pair", dict(zip(names_of, numbers, strict=True)))
         found = [
-            *_split(pieces, 2, apart=names[0], joined=names[1]),
-            *_split(pieces, 1, apart=names[1], joined=names[0]),
+            *_split(pieces, 2, separating=names[0], joining=names[1]),
+            *_split(pieces, 1, separating=names[1], joining=names[0]),
         ]
-        found.sort(key=lambda d: (-d.weight, d.joined != names[1], d.pieces[0].pair_id))
+        found.sort(key=lambda d: (-d.weight, d.joining != names[1], d.pieces[0].pair_id))
         kept = found[:limit]
         groups = _groups(steps, what, kept, pieces, tree_id, ids)
     said = [
@@ -143,83 +158,74 @@ def disagreements(
     return said, len(found) - len(kept)
 
 
-def _piece(found: Sequence[object]) -> Piece:
-    pair_id, stage_id, other_id, variable, n_situations, n = found
-    return Piece(
-        int(str(pair_id)),
-        int(str(stage_id)),
-        int(str(other_id)),
-        None if variable is None else str(variable),
-        int(str(n_situations)),
-        None if n is None else int(str(n)),
-        None,
-    )
-
-
-def _split(pieces: Sequence[Piece], by: int, *, apart: str, joined: str) -> list[Disagreement]:
-    """Return each stage (of the column ``by``) that lies in several of the other staging."""
-    ordered = sorted(pieces, key=lambda p: (p[by], p.pair_id))
-    grouped = (list(few) for _, few in groupby(ordered, key=lambda p: p[by]))
+def _split(
+    pieces: Sequence[Piece], column: int, *, separating: str, joining: str
+) -> list[Disagreement]:
+    """Return each stage (of a column of pieces) that the other staging separates."""
+    ordered = sorted(pieces, key=lambda p: (p[column], p.pair_id))
+    stages = (list(of_stage) for _, of_stage in groupby(ordered, key=lambda p: p[column]))
     return [
-        Disagreement(apart, joined, tuple(sorted(few, key=lambda p: (-(p.n or 0), p.pair_id))))
-        for few in grouped
-        if len(few) > 1
+        Disagreement(
+            separating,
+            joining,
+            tuple(sorted(of_stage, key=lambda p: (-(p.n or 0), p.pair_id))),
+        )
+        for of_stage in stages
+        if len(of_stage) > 1
     ]
 
 
 def _groups(
     steps: Steps,
-    what: Compared,
+    what: ComparisonData,
     kept: Sequence[Disagreement],
     pieces: Sequence[Piece],
     tree_id: int,
     ids: Mapping[str, int],
 ) -> dict[int, Group]:
-    """Return the situations of the pieces to tell of, in words."""
+    """Return the situations of the pieces to report, in words."""
     known = variables_of(steps, what.tree["survey_id"], what.tree)
     labels = labels_of(steps, what.tree["survey_id"])
-    numbers = np.array([variable_id for variable_id, _, _ in known], np.int64)
-    steps.create_from(
-        "told_variable", {"variable_id": numbers, "place": np.arange(len(numbers))}
-    )
+    create_variables(steps, known)
     names = {variable_id: name for variable_id, name, _ in known}
-    asked = {p.variable: p for d in kept for p in d.pieces}
     groups: dict[int, Group] = {}
-    for place, (variable_id, name, _) in enumerate(known):
+    for index, (variable_id, name, _) in enumerate(known):
         size = sum(p.n_situations for p in pieces if p.variable == name)
-        if name not in asked or size > MOST_COMPARED:
+        pair_ids = {p.pair_id for d in kept for p in d.pieces if p.variable == name}
+        if not pair_ids or size > MOST_COMPARED:
             continue
         steps.run(
-            "told_pair_place", tree_id=tree_id, variable_id=variable_id, place=place, **ids
+            "report_pair_history",
+            tree_id=tree_id,
+            variable_id=variable_id,
+            variable_index=index,
+            **ids,
         )
-        found = list(places_of(steps, "told_pair_place", tree_id, names, what.min_n))
-        places = Places(found, [n for _, n, _ in known[:place]], labels)
-        for pair_id in {p.pair_id for d in kept for p in d.pieces if p.variable == name}:
-            groups[pair_id] = places.group(pair_id)
+        found = list(histories(steps, "report_pair_history", tree_id, names, what.min_n))
+        describer = StageDescriber(found, [n for _, n, _ in known[:index]], labels)
+        groups |= {pair_id: describer.group(pair_id) for pair_id in pair_ids}
     return groups
 
 
-def comparison(
-    store: Store, what: Compared, form: Form, *, unit: str, words: Words, limit: int
+def comparison_report(
+    store: Store, what: ComparisonData, form: Form, *, unit: str, words: Words, limit: int
 ) -> list[Block]:
     """Return the comparison of two or three stagings in one of the forms."""
     names = [phrases.quoted(str(staging["name"])) for staging in what.stagings]
-    title = {
-        "plain": f"{phrases.joined(names)}: where they differ",
-        "paper": f"Comparison of the stagings {phrases.joined(names)}",
-        "analyst": f"Comparison of the stagings {phrases.joined(names)}",
-    }[form]
+    title = (
+        f"Where {phrases.joined(names)} differ"
+        if form == "plain"
+        else f"Comparison of the stagings {phrases.joined(names)}"
+    )
     blocks: list[Block] = [Heading(title, 1)]
     if any(staging["is_stale"] for staging in what.stagings):
-        blocks.append(Note("Stale: the survey has other rows since."))
+        blocks.append(Note("Some of these are stale: their survey has changed."))
     if form == "plain":
+        n_ways = "two" if len(names) == 2 else "three"
         blocks.append(
             Paragraph(
-                f"{phrases.joined(names)} are two ways to put {unit} into groups who are taken "
-                "to answer a question alike."
-                if len(names) == 2
-                else f"{phrases.joined(names)} are three ways to put {unit} into groups who "
-                "are taken to answer a question alike."
+                f"{phrases.joined(names)} are {n_ways} ways to group {unit} who are assumed to "
+                "answer a question alike."
             )
         )
     if form == "paper":
@@ -230,7 +236,7 @@ def comparison(
             for name, staging in zip(names, what.stagings, strict=True)
         ]
         blocks.append(Paragraph(methods.software(what.tree, *what.stagings)))
-    blocks.append(Heading("Which the data support"))
+    blocks.append(Heading("What the data support"))
     if form != "plain":
         blocks.append(_scores(store, what))
     pairs = list(combinations(what.stagings, 2))
@@ -240,18 +246,18 @@ def comparison(
     if form == "analyst":
         blocks += _sql(what)
     if form != "plain":
-        cited = used(what.survey, what.stagings)
-        blocks += [Heading("References"), References(cited)]
+        blocks += [Heading("References"), reference_list(what.survey, what.stagings)]
     return blocks
 
 
-def _scores(store: Store, what: Compared) -> Table:
+def _scores(store: Store, what: ComparisonData) -> Table:
     if what.min_n is not None:
         sizes = [
             (str(s["name"]), str(s["method"]), f"{s['n_stages']:,}", f"{s['df']:,}")
             for s in what.stagings
         ]
-        return Table(f"Sizes. {methods.NO_SCORES}", _NAMES[:4], sizes, _NAMES[2:4])
+        caption = f"Sizes. {methods.NO_SCORES}"
+        return Table.of_rows(caption, _NAMES[:4], sizes, _NAMES[2:4])
     frame = compare.compare(store, [staging["staging_id"] for staging in what.stagings])
     factors = [float(x) for x in frame["log_bayes_factor"].fillna(np.nan).tolist()]
     rows = [
@@ -267,9 +273,9 @@ def _scores(store: Store, what: Compared) -> Table:
         for staging, factor in zip(what.stagings, factors, strict=True)
     ]
     first = phrases.quoted(str(what.stagings[0]["name"]))
-    return Table(
-        f"Scores; the log Bayes factor (natural logarithm) is against {first}, and empty where "
-        "the settings differ.",
+    return Table.of_rows(
+        f"Scores. The log Bayes factor (natural logarithm) is relative to {first}, and empty "
+        "if the settings differ.",
         _NAMES,
         rows,
         _NAMES[2:],
@@ -290,30 +296,23 @@ def _evidence(
     except StagingError as error:
         if form == "plain":
             return (
-                f"Whether the data speak for {names[0]} or for {names[1]} cannot be said: they "
-                "were made with different settings."
+                f"The data cannot say whether {names[0]} or {names[1]} is better: they were "
+                "made with different settings."
             )
         said = str(error.args[0])
         return f"{said[0].upper()}{said[1:]}."
     if abs(found) < 1e-9:
         return f"The data support {names[0]} and {names[1]} equally."
     better, worse = names if found > 0 else names[::-1]
+    support = f"The data support {better} more than {worse}"
     if min_n is not None:
-        said = "speak for" if form == "plain" else "support"
-        than = "rather" if form == "plain" else "more"
-        return f"The data {said} {better} {than} than {worse}. {methods.NO_SCORES}"
+        return f"{support}. {methods.NO_SCORES}"
     if form == "plain" and abs(found) < _HARDLY:
-        return f"The data speak hardly more for {better} than for {worse}."
-    times = _times(abs(found))
+        return f"The data support {better} hardly more than {worse}."
+    probable = f"such data are {_times(abs(found))} as probable under {better}"
     if form == "plain":
-        return (
-            f"The data speak for {better} rather than {worse}: such data are {times} as "
-            "probable if it holds."
-        )
-    return (
-        f"The data support {better} more than {worse}: log Bayes factor {abs(found):.2f} "
-        f"(natural logarithm), so that such data are {times} as probable under {better}."
-    )
+        return f"{support}: {probable}."
+    return f"{support}: log Bayes factor {abs(found):.2f} (natural logarithm), so {probable}."
 
 
 def _times(log_factor: float) -> str:
@@ -322,10 +321,10 @@ def _times(log_factor: float) -> str:
     Examples
     --------
     >>> _times(0.7), _times(15.4), _times(100)
-    ('2.0 times', '4,900,000 times', 'more than a thousand million times')
+    ('2.0 times', '4,900,000 times', 'more than a billion times')
     """
     if log_factor > np.log(1e9):
-        return "more than a thousand million times"
+        return "more than a billion times"
     factor = float(np.exp(log_factor))
     if factor < 10:
         return f"{factor:.1f} times" if log_factor >= _HARDLY else f"{factor:.3f} times"
@@ -335,7 +334,7 @@ def _times(log_factor: float) -> str:
 
 def _differences(
     store: Store,
-    what: Compared,
+    what: ComparisonData,
     one: Mapping[str, Any],
     other: Mapping[str, Any],
     form: Form,
@@ -350,38 +349,40 @@ def _differences(
         n = compare.hamming(store, one["staging_id"], other["staging_id"])
         blocks.append(
             Paragraph(
-                f"{counted(n, 'situation')} of {what.tree['n_situations']:,} must change stage "
+                f"{n:,} of {counted(what.tree['n_situations'], 'situation')} must change stage "
                 "to make them equal."
             )
         )
     if not found:
-        return [*blocks, Paragraph(f"{names[0]} and {names[1]} group everybody alike.")]
+        return [*blocks, Paragraph(f"{names[0]} and {names[1]} form the same groups.")]
     say = _plainly if form == "plain" else _exactly
     blocks.append(Items([say(d, unit, words) for d in found]))
     if n_left_out:
         blocks.append(
             Note(
-                f"{counted(n_left_out, 'difference')} of fewer people "
-                f"{agreeing(n_left_out, 'are')} left out here."
+                f"{counted(n_left_out, 'difference')} between fewer people "
+                f"{agreeing(n_left_out, 'are')} not shown."
             )
         )
     return blocks
 
 
 def _exactly(found: Disagreement, unit: str, words: Words) -> str:
-    """Return a disagreement: A keeps X and Y apart, B joins them (123 people)."""
+    """Return a disagreement: A separates X and Y, B joins them (123 people)."""
     parts = _pieces(found, unit, words, lambda piece: f" ({_n(piece.n)})")
     return (
-        f"{_variable(found)}: {phrases.quoted(found.apart)} keeps apart {parts}; "
-        f"{phrases.quoted(found.joined)} joins them ({_people(found.n, unit)})."
+        f"{_variable(found)}: {phrases.quoted(found.separating)} separates {parts}; "
+        f"{phrases.quoted(found.joining)} joins them ({_people(found.n, unit)})."
     )
 
 
 def _plainly(found: Disagreement, unit: str, words: Words) -> str:
     parts = _pieces(found, unit, words, lambda piece: f" ({_people(piece.n, unit)})")
+    in_all = "" if found.n is None else " in all"
     return (
-        f"{_variable(found)}: {phrases.quoted(found.joined)} takes to be alike {parts}; "
-        f"{phrases.quoted(found.apart)} tells them apart ({_people(found.n, unit)} in all)."
+        f"{_variable(found)}: {phrases.quoted(found.joining)} treats as alike {parts}; "
+        f"{phrases.quoted(found.separating)} separates them "
+        f"({_people(found.n, unit)}{in_all})."
     )
 
 
@@ -394,9 +395,9 @@ def _variable(found: Disagreement) -> str:
 def _pieces(
     found: Disagreement, unit: str, words: Words, shown_n: Callable[[Piece], str]
 ) -> str:
-    """Return what is apart or joined, most people first."""
+    """Return what is separated or joined, most people first."""
     parts = [
-        phrases.people(piece.group, unit, words)
+        phrases.group_phrase(piece.group, unit, words)
         if piece.group
         else counted(piece.n_situations, "situation")
         for piece in found.pieces[:_MOST_PIECES]
@@ -407,30 +408,29 @@ def _pieces(
     ]
     more = len(found.pieces) - _MOST_PIECES
     if more > 0:
-        parts.append(counted(more, "further group"))
+        parts.append(counted(more, "more group"))
     return phrases.joined(parts)
 
 
 def _n(n: int | None) -> str:
-    return "n hidden" if n is None else f"{n:,}"
+    return "n not shown" if n is None else f"{n:,}"
 
 
 def _people(n: int | None, unit: str) -> str:
     if n is None:
-        return "how many is not shown"
-    return phrases.so_many(n, unit)
+        return "number not shown"
+    return phrases.count_of(n, unit)
 
 
-def _sql(what: Compared) -> list[Block]:
-    names = [str(staging["name"]).replace("'", "''") for staging in what.stagings]
-    listed = ", ".join(f"'{name}'" for name in names)
+def _sql(what: ComparisonData) -> list[Block]:
+    listed = ", ".join(literal(str(staging["name"])) for staging in what.stagings)
     return [
-        Heading("The same in SQL"),
+        Heading("SQL"),
         Code(
             f"select * from cegdb.stagings where staging in ({listed});\n"  # noqa: S608
             f"select * from cegdb.stage_edges where staging in ({listed}) "
             "order by staging, stage_id, label_id;",
             "sql",
         ),
-        Paragraph("Situation by situation: a.diff(b), or cegdb compare DB A B --diff."),
+        Paragraph("For each situation: a.diff(b), or cegdb compare DB A B --diff."),
     ]

@@ -8,74 +8,43 @@ from typing import TYPE_CHECKING, Any, Final
 import duckdb
 
 from cegdb.errors import agreeing, counted
+from cegdb.report.setting_texts import (
+    GIVEN_HYPERSTAGES,
+    HYPERSTAGES,
+    METHODS,
+    PRIORS,
+    SCORES,
+    WEIGHTING,
+)
 from cegdb.report.words.citations import dataset
 from cegdb.report.words.phrases import joined, quoted
-from cegdb.report.words.report_data import agreed, is_few, respondents
+from cegdb.report.words.report_data import (
+    count_at_start,
+    is_small,
+    n_respondents,
+    verb_after,
+)
 from cegdb.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cegdb.report.words.report_data import Made, Told
+    from cegdb.report.words.report_data import Provenance, ReportData
 
-_SCORES: Final = {
-    "log_marginal_likelihood": "log marginal likelihood",
-    "log_likelihood": "log likelihood",
-    "bic": "BIC",
-    "aic": "AIC",
-}
-_METHODS: Final = {
-    "ahc": "agglomerative hierarchical clustering (AHC; Freeman and Smith, 2011), which "
-    "joins the two stages whose joining improves the {score} most, and goes on until none does",
-    "auto": "agglomerative hierarchical clustering (AHC; Freeman and Smith, 2011) by the "
-    "{score}, almost equal situations being joined beforehand where there are very many",
-    "bhc": "backward hill climbing (as in Carli et al., 2022) by the {score}",
-    "fbhc": "fast backward hill climbing (as in Carli et al., 2022) by the {score}",
-    "csbhc": "backward hill climbing that makes independences between answers (as in later "
-    "versions of the R package of Carli et al., 2022) by the {score}",
-    "bj": "backward joining (as in Carli et al., 2022) of stages while their distance "
-    "({distance}) is below {threshold:g}",
-    "hc": "hill climbing (as in Carli et al., 2022) by the {score}",
-    "exact": "an exact search for the optimum of the {score}",
-    "hclust": "hierarchical clustering of the situations' probabilities (as in Carli et al., "
-    "2022)",
-    "kmeans": "k-means clustering of the situations' probabilities (as in Carli et al., 2022)",
-}
-_PRIORS: Final = {
-    "mass": "which is shared equally among the edges of each floret from the root on",
-    "floret": "anew in each floret, shared equally among its edges",
-    "path": "an equal part of it for each path from the root to a leaf",
-}
-_HYPERSTAGES: Final = {
-    "variable": "of the same variable with the same possible answers",
-    "labels": "with the same possible answers, of whatever variable",
-    "height": "of the same height with the same possible answers",
-    "paper": "of the same shortest distance to a leaf with the same possible answers",
-}
-NO_SCORES: Final = (
-    "Scores are not told, since counts of few respondents could be calculated from them."
-)
-_WEIGHTING: Final = {
-    "situation": "in scores and probabilities the respondents of a situation count as many as "
-    "respondents of equal weight would be worth them (Kish, 1965)",
-    "global": "in scores and probabilities weights are scaled by one factor, to what "
-    "respondents of equal weight would be worth (Kish, 1965)",
-    "total": "in scores and probabilities weights are scaled to sum to the number of "
-    "respondents",
-    "none": "they are not used in scores and probabilities",
-}
+NO_SCORES: Final = "Scores are not shown, since small counts could be calculated from them."
+STALE: Final = "This CEG is stale: its survey has changed."
 
 
-def methods(told: Told) -> list[str]:
+def methods(report: ReportData) -> list[str]:
     """Return paragraphs: the data, the tree, the stages, the CEG, the software."""
     return [
         " ".join(said)
         for said in (
-            data(told),
-            tree_built(told),
-            stages(told.staging, told.min_n),
-            _graph(told),
-            [software(told.tree, told.staging, told.ceg)],
+            data(report),
+            tree_built(report),
+            stages(report.staging, report.min_n),
+            _graph(report),
+            [software(report.tree, report.staging, report.ceg)],
         )
         if said
     ]
@@ -86,63 +55,75 @@ def software(*rows: Mapping[str, Any]) -> str:
     made = sorted({str(row["cegdb_version"]) for row in rows})
     earlier = "" if made == [__version__] else f" (tables made by cegdb {joined(made)})"
     return (
-        f"This was calculated with cegdb {__version__}{earlier}, DuckDB "
-        f"{duckdb.__version__} (Raasveldt and Mühleisen, 2019) and Python "
-        f"{platform.python_version()}."
+        f"The software was cegdb {__version__}{earlier}, DuckDB {duckdb.__version__} "
+        f"(Raasveldt and Mühleisen, 2019) and Python {platform.python_version()}."
     )
 
 
-def _settings(row: Mapping[str, Any], key: str = "settings") -> Mapping[str, Any]:
+def _mapping(row: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     found = row[key]
     return found if isinstance(found, dict) else {}
 
 
-def data(told: Made) -> list[str]:
-    """Return what was asked of whom, and how rows and weights were taken."""
-    survey, details = told.survey, _settings(told.survey, "summary")
-    is_file = bool(_settings(survey).get("fingerprints"))
-    name = dataset(survey)
-    source = (
-        f"the data set {quoted(name)} that cegdb brings"
-        if name
-        else _source(str(survey["source"]), is_file=is_file)
-    )
+def data(source: Provenance) -> list[str]:
+    """Return where the rows came from, and how rows and weights were used."""
+    survey, details = source.survey, _mapping(source.survey, "summary")
+    staged = _mapping(source.staging, "settings")
     said = [
         (
-            f"The survey {quoted(survey['name'])} (from {source}) has "
-            f"{counted(respondents(told), 'respondent')}."
+            f"The survey {quoted(survey['name'])} (from {_origin(survey)}) has "
+            f"{counted(n_respondents(source), 'respondent')}."
         )
     ]
     dropped = {why: n for why, n in (details.get("rows_dropped") or {}).items() if n}
-    if dropped and any(is_few(n, told) for n in dropped.values()):
+    if dropped and any(is_small(n, source.min_n) for n in dropped.values()):
         said.append(f"Some rows were dropped: {joined(list(dropped))}.")
     elif dropped:
         why = joined([f"{n:,} {reason}" for reason, n in dropped.items()])
-        said.append(f"Of {counted(survey['n_read'], 'row')} read, these were dropped: {why}.")
+        said.append(
+            f"Of the {counted(survey['n_read'], 'row')} read, these were dropped: {why}."
+        )
     weights = details.get("weights")
     if isinstance(weights, dict):
-        way = _settings(told.staging).get("weighting", "none")
         said.append(
             f"Respondents have weights ({quoted(str(weights['column']))}, "
-            f"{weights['smallest']} to {weights['largest']}); {_WEIGHTING[way]}."
+            f"{weights['smallest']} to {weights['largest']}); "
+            f"{WEIGHTING[staged.get('weighting', 'none')][1]}."
         )
-    effects = _settings(told.staging).get("deff")
+    effects = staged.get("deff")
     if isinstance(effects, dict) and effects:
-        least, most = min(effects.values()), max(effects.values())
-        to = f" to {most:.3g}" if least < most else ""
-        said.append(f"Counts were divided by design effects of {least:.3g}{to}.")
+        said.append(f"Counts were divided by {design_effects(effects)}.")
     return said
 
 
-def _source(source: str, *, is_file: bool) -> str:
-    """Return what a survey was read from: of a file its name, of a query not its text."""
-    return source.rpartition("/")[2] if is_file else "a query or data frame"
+def design_effects(effects: Mapping[str, float]) -> str:
+    """Return the range of design effects.
+
+    Examples
+    --------
+    >>> design_effects({"a": 1.2, "b": 2}), design_effects({"a": 1.2})
+    ('design effects from 1.2 to 2', 'a design effect of 1.2')
+    """
+    least, most = min(effects.values()), max(effects.values())
+    if least < most:
+        return f"design effects from {least:.3g} to {most:.3g}"
+    return f"a design effect of {least:.3g}"
 
 
-def tree_built(told: Made) -> list[str]:
+def _origin(survey: Mapping[str, Any]) -> str:
+    """Return what a survey was read from: the name of a file, but not the text of a query."""
+    name = dataset(survey)
+    if name:
+        return f"the data set {quoted(name)} included in cegdb"
+    if _mapping(survey, "settings").get("fingerprints"):
+        return str(survey["source"]).rpartition("/")[2]
+    return "a query or data frame"
+
+
+def tree_built(source: Provenance) -> list[str]:
     """Return how the event tree was built."""
-    tree, survey = told.tree, told.survey
-    settings, details = _settings(tree), _settings(tree, "summary")
+    tree = source.tree
+    settings, details = _mapping(tree, "settings"), _mapping(tree, "summary")
     order = settings.get("order")
     names = [str(name) for name in order] if isinstance(order, list) else []
     said = [
@@ -153,7 +134,7 @@ def tree_built(told: Made) -> list[str]:
             f"{counted(tree['n_leaves'], 'leaf')}."
         )
     ]
-    cells = _settings(survey, "summary").get("cells")
+    cells = _mapping(source.survey, "summary").get("cells")
     kinds = [cells.get(name, {}) for name in names] if isinstance(cells, dict) else []
     total = {
         kind: sum(int(one.get(kind, 0)) for one in kinds if isinstance(one, dict))
@@ -170,116 +151,123 @@ def tree_built(told: Made) -> list[str]:
     n = structural + total["structural"]
     if n:
         said.append(
-            f"{_counted(n, 'answer', told)} {agreed(n, 'do', told)} not apply (structural): "
-            "where a question applies to nobody it is left out of the tree."
+            f"{_counted(n, 'answer', source.min_n)} {verb_after(n, 'are', source.min_n)} not "
+            "applicable (structural): a question is left out of the tree where it applies to "
+            "nobody."
         )
-    said += _missing(told, settings, details)
-    said += _zeros(settings, details)
-    return said
+    return [*said, *_missing(source.min_n, settings, details), *_zeros(settings, details)]
 
 
 def _blank(settings: Mapping[str, Any]) -> str:
     how = settings.get("blank", "auto")
     if how == "auto":
         return (
-            "A blank cell was taken as not applicable where a history of at least "
-            f"{settings.get('gate_min_rows', 5)} rows has nothing but blanks for its variable, "
-            "and as missing elsewhere."
+            "A blank cell was classified as not applicable if its history has at least "
+            f"{settings.get('gate_min_rows', 5)} rows and all of them are blank for its "
+            "variable, and as missing otherwise."
         )
     meaning = "not applicable" if how == "structural" else "missing"
-    return f"Blank cells were taken as {meaning}."
+    return f"Blank cells were classified as {meaning}."
 
 
-def _counted(n: int, word: str, told: Made) -> str:
-    """Return a count and what is counted, at the beginning of a sentence."""
-    return f"Fewer than {told.min_n:,} {word}s" if is_few(n, told) else counted(n, word)
+def _counted(n: int, word: str, min_n: int | None) -> str:
+    """Return a count and what is counted, at the start of a sentence."""
+    return f"{count_at_start(n, min_n)} {word}s" if is_small(n, min_n) else counted(n, word)
 
 
-def _missing(told: Made, settings: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
+def _missing(
+    min_n: int | None, settings: Mapping[str, Any], details: Mapping[str, Any]
+) -> list[str]:
     policy = settings.get("missing_policy", "prefix")
     if policy == "category":
-        return ["A missing answer was taken as an answer of its own."]
+        return ["A missing answer was treated as an answer of its own."]
     if policy == "complete":
         n = int(details.get("rows_left_out", 0))
-        if is_few(n, told):
+        if is_small(n, min_n):
             return ["Rows with a missing answer were left out."]
-        was = "was" if n == 1 else "were"
-        return [f"{counted(n, 'row')} with a missing answer {was} left out."]
+        were = "was" if n == 1 else "were"
+        return [f"{counted(n, 'row')} with a missing answer {were} left out."]
     found = details.get("missing")
     n = int(found.get("rows_with_a_missing_answer", 0)) if isinstance(found, dict) else 0
     if not n:
         return []
-    rows = _counted(n, "row", told)
     return [
         (
-            f"{rows} with a missing answer {agreed(n, 'count', told)} up to that answer, which "
-            "is right where answers are missing at random given those before."
+            f"{_counted(n, 'row', min_n)} with a missing answer "
+            f"{verb_after(n, 'count', min_n)} up to that answer, which is valid if answers are "
+            "missing at random given the earlier ones."
         )
     ]
 
 
 def _zeros(settings: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     how = settings.get("sampling_zeros", "none")
-    added = int(details.get("vertices_without_rows", 0))
-    said = {
-        "none": "Answers that nobody with the same history gave have no edge (they count as "
-        "structural zeros).",
-        "floret": "Answers that nobody with the same history gave were added to each floret as "
-        "sampling zeros",
-        "full": "Answers that nobody with the same history gave were added as sampling zeros, "
-        "with all that could follow them",
-    }[how]
-    if how != "none":
-        said += f" ({counted(added, 'vertex')} without rows)."
-    more = [said]
+    nobody = "Answers that nobody with the same history gave"
+    added = f"({counted(int(details.get('vertices_without_rows', 0)), 'vertex')} without rows)"
+    said = [
+        {
+            "none": f"{nobody} have no edge (they count as structural zeros).",
+            "floret": f"{nobody} were added to each floret as sampling zeros {added}.",
+            "full": f"{nobody} were added as sampling zeros, with all that could follow them "
+            f"{added}.",
+        }[how]
+    ]
     impossible, paths = settings.get("impossible"), settings.get("add_paths")
     if impossible:
-        more.append(
-            f"{counted(len(impossible), 'combination')} of answers counted as impossible."
+        were = "was" if len(impossible) == 1 else "were"
+        said.append(
+            f"{counted(len(impossible), 'combination')} of answers {were} declared impossible."
         )
     if paths:
-        was = "was" if len(paths) == 1 else "were"
-        more.append(f"{counted(len(paths), 'path')} without rows {was} added.")
-    return more
+        were = "was" if len(paths) == 1 else "were"
+        said.append(f"{counted(len(paths), 'path')} without rows {were} added.")
+    return said
 
 
 def stages(staging: Mapping[str, Any], min_n: int | None) -> list[str]:
     """Return how stages were found, their prior, and their scores."""
-    settings, details = _settings(staging), _settings(staging, "summary")
+    settings, details = _mapping(staging, "settings"), _mapping(staging, "summary")
     method = str(staging["method"])
-    within = settings.get("hyperstages", "variable")
-    may = (
-        _HYPERSTAGES.get(within, "of their group, the groups being given")
-        if isinstance(within, str)
-        else ("of their group, the groups being given")
-    )
-    if method in _METHODS:
-        how = _METHODS[method].format(
-            score=_SCORES.get(settings.get("score", "log_marginal_likelihood"), "score"),
+    if method in METHODS:
+        how = METHODS[method].format(
+            score=SCORES.get(settings.get("score", "log_marginal_likelihood"), "score"),
             distance=settings.get("distance", ""),
             threshold=settings.get("threshold") or 0,
         )
+        within = settings.get("hyperstages", "variable")
+        which = HYPERSTAGES.get(within) if isinstance(within, str) else None
         said = [
-            f"Stages were learnt by {how}. Situations could share a stage with others {may}."
+            (
+                f"Stages were learnt by {how}. Only situations {which or GIVEN_HYPERSTAGES} "
+                "could share a stage."
+            )
         ]
         if settings.get("structure_prior") == "size":
-            said.append("Stagings of each number of stages were equally likely a priori.")
+            said.append(
+                "A priori, each number of stages was equally likely, and so was each staging "
+                "of that many stages."
+            )
         if settings.get("frozen"):
             said.append("Some stages were given and kept.")
     else:
         said = ["Stages were given, not learnt from the data."]
         alone = int(details.get("situations_not_named", 0))
         if alone:
-            was = "was" if alone == 1 else "were"
-            said.append(f"{counted(alone, 'situation')} that {was} not named stayed alone.")
+            kept = (
+                "was not named and is a stage of its own"
+                if alone == 1
+                else "were not named and are each a stage of their own"
+            )
+            said.append(f"{counted(alone, 'situation')} {kept}.")
     relabelled = int(details.get("edges_relabelled", 0))
     if relabelled:
-        said.append(f"{counted(relabelled, 'edge')} had labels that count as others.")
+        were = "was" if relabelled == 1 else "were"
+        said.append(f"{counted(relabelled, 'edge')} {were} relabelled.")
     said += [_prior(staging, settings, details), _size(staging, settings, min_n)]
     if "false_stages" in details:
         said.append(
-            f"Were the situations that may share a stage all alike, learning would make "
-            f"{details['false_stages']:.2f} further stages by chance (mean of "
+            "If the situations that may share a stage were all alike, learning would be "
+            f"expected to add {details['false_stages']:.2f} spurious stages (mean of "
             f"{details['null_runs']} simulations)."
         )
     return said
@@ -294,10 +282,11 @@ def _prior(
         else ""
     )
     prior = settings.get("prior", "mass")
-    how = _PRIORS[prior] if isinstance(prior, str) else "with some priors given"
+    how = PRIORS[prior][1] if isinstance(prior, str) else "with some priors given"
     return (
-        f"Probabilities of a stage have a Dirichlet prior of equivalent sample size alpha = "
-        f"{staging['alpha']:g}{why}, {how}; a stage has the priors of its situations together."
+        "The probabilities of a stage have a Dirichlet prior of equivalent sample size alpha = "
+        f"{staging['alpha']:g}{why}, {how}; the prior of a stage is the sum of those of its "
+        "situations."
     )
 
 
@@ -309,39 +298,38 @@ def _size(staging: Mapping[str, Any], settings: Mapping[str, Any], min_n: int | 
     if min_n is not None:
         return f"{size}. {NO_SCORES}"
     smoothing = float(settings.get("smoothing", 0) or 0)
-    smoothed = f", with {smoothing:g} added to each count for BIC and AIC" if smoothing else ""
+    smoothed = f" ({smoothing:g} added to each count for BIC and AIC)" if smoothing else ""
     return (
-        f"{size}, log marginal likelihood "
-        f"{staging['log_marginal_likelihood']:.2f}, BIC {staging['bic']:.2f} and AIC "
-        f"{staging['aic']:.2f}{smoothed}."
+        f"{size}, log marginal likelihood {staging['log_marginal_likelihood']:.2f}, BIC "
+        f"{staging['bic']:.2f} and AIC {staging['aic']:.2f}{smoothed}."
     )
 
 
-def _graph(told: Told) -> list[str]:
-    ceg = told.ceg
+def _graph(report: ReportData) -> list[str]:
+    ceg = report.ceg
     size = (
-        f"{counted(ceg['n_vertices'] - 1, 'position')} beside the sink, and "
+        f"it has {counted(ceg['n_vertices'] - 1, 'position')}, the sink and "
         f"{counted(ceg['n_edges'], 'edge')}"
     )
-    if told.is_conditioned:
-        evidence = _settings(ceg, "summary").get("evidence")
-        is_shown = told.min_n is None
+    if report.is_conditioned:
+        evidence = _mapping(ceg, "summary").get("evidence")
+        is_shown = report.min_n is None
         probability = f" (probability {ceg['probability']:.4g})" if is_shown else ""
         return [
             (
-                f"The Chain Event Graph (CEG; Smith and Anderson, 2008) is given {evidence}"
-                f"{probability}; it has {size}."
+                "The Chain Event Graph (CEG; Smith and Anderson, 2008) is conditioned on "
+                f"{evidence}{probability}; {size}."
             ),
-            "Probabilities are posterior means given this evidence; they have no intervals.",
+            "Probabilities are posterior means given this evidence and have no intervals.",
         ]
     return [
         (
             "The Chain Event Graph (CEG; Smith and Anderson, 2008) was constructed from the "
             "staged tree by the backward recursion of Shenvi and Smith (2020), by the number "
-            f"of edges on the longest path from a situation to a leaf; it has {size}."
+            f"of edges on the longest path from a situation to a leaf; {size}."
         ),
         (
-            "Probabilities are posterior means, with 95 % credible intervals given the stages; "
-            "how sure the stages are is no part of them."
+            "Probabilities are posterior means, with 95 % credible intervals conditional on "
+            "the stages; uncertainty about the stages is not included."
         ),
     ]

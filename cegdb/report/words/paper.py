@@ -1,49 +1,42 @@
-"""The report for a paper: figure, stage table, methods, references."""
+"""The report for a paper: methods, figure, stage table, references."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cegdb.render.document import Figure, Heading, Note, Paragraph, References
-from cegdb.report.words.citations import used
-from cegdb.report.words.methods import methods
+from cegdb.render.document import Figure, Heading, Note, Paragraph
+from cegdb.report.words.citations import reference_list
+from cegdb.report.words.methods import STALE, methods
 from cegdb.report.words.phrases import quoted
 from cegdb.report.words.stage_table import stage_table
 
 if TYPE_CHECKING:
     from cegdb.render.document import Block
-    from cegdb.report.words.report_data import Told
+    from cegdb.report.words.report_data import ReportData
     from cegdb.store import Store
 
 
-def paper(store: Store, told: Told, figure: Figure | str) -> list[Block]:
+def paper_report(store: Store, report: ReportData, figure: Figure | str) -> list[Block]:
     """Return the report for a paper.
 
     Parameters
     ----------
     store
         Where the stage table is read.
-    told
+    report
         What the tables say.
     figure
         The picture of the CEG, or why there is none.
     """
-    pictured: Block = figure if isinstance(figure, Figure) else Note(f"No figure: {figure}")
     return [
-        Heading(f"Chain Event Graph {quoted(told.ceg['name'])}", 1),
-        *_warnings(told),
+        Heading(f"Chain Event Graph {quoted(report.ceg['name'])}", 1),
+        *([Note(STALE)] if report.ceg["is_stale"] else []),
         Heading("Methods"),
-        *(Paragraph(text) for text in methods(told)),
+        *map(Paragraph, methods(report)),
         Heading("Figure"),
-        pictured,
+        figure if isinstance(figure, Figure) else Note(f"No figure: {figure}"),
         Heading("Stages"),
-        *stage_table(store, told),
+        *stage_table(store, report),
         Heading("References"),
-        References(used(told.survey, [told.staging])),
+        reference_list(report.survey, [report.staging]),
     ]
-
-
-def _warnings(told: Told) -> list[Block]:
-    if not told.ceg["is_stale"]:
-        return []
-    return [Note("This CEG is stale: its survey has other rows since.")]

@@ -1,4 +1,4 @@
-"""Phrases of the report for everybody: who is meant, and how many of them."""
+"""Phrases of the plain report: which people are meant, and how many of them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ if TYPE_CHECKING:
 
     #: Variable -> label -> what such people do or are, a verb first: "are not treated".
     Words: TypeAlias = Mapping[str, Mapping[str, str]]
+    Answers: TypeAlias = Mapping[str, Sequence[str | None]]
 
+#: The most answers of a variable that a sentence lists.
+MOST_LABELS: Final = 6
 _BASES: Final = (100, 1_000, 10_000)
 _SMALLEST: Final = 1.5
 _ROUNDING: Final = 1e-12
-_MOST_LABELS: Final = 6
 _ISOLATES: Final = dict.fromkeys(range(0x2066, 0x206A), "\N{REPLACEMENT CHARACTER}")
 
 
@@ -46,8 +48,8 @@ def joined(parts: Sequence[str], word: str = "and") -> str:
     return f"{', '.join(parts[:-1])} {word} {parts[-1]}"
 
 
-def people(group: Group, unit: str, words: Words) -> str:
-    """Return who is of a group.
+def group_phrase(group: Group, unit: str, words: Words) -> str:
+    """Return who is in a group.
 
     Parameters
     ----------
@@ -62,80 +64,68 @@ def people(group: Group, unit: str, words: Words) -> str:
     --------
     >>> from cegdb.report.words.situation_words import Group, Rule
     >>> rule = Rule((("Risk", ("High Risk",)), ("Treatment", ("None", "Advice"))))
-    >>> people(Group((rule,), 0), "people", {})
+    >>> group_phrase(Group((rule,), 0), "people", {})
     'people with Risk “High Risk” and Treatment “None” or “Advice”'
-    >>> people(Group((rule,), 0), "residents", {"Risk": {"High Risk": "are at high risk"}})
-    'residents who have Treatment “None” or “Advice” and are at high risk'
+    >>> group_phrase(Group((rule,), 0), "people", {"Risk": {"High Risk": "are at high risk"}})
+    'people with Treatment “None” or “Advice” who are at high risk'
+    >>> other = Rule((("Risk", ("Low Risk",)),))
+    >>> group_phrase(Group((rule, other), 0), "people", {})
+    'people with Risk “High Risk” and Treatment “None” or “Advice”, or with Risk “Low Risk”'
     """
     rules = [dict(rule.answers) for rule in group.rules]
-    is_verbal = any(_are_known(x, words) for rule in rules for x in rule.items())
-    link = "who" if is_verbal else "with"
-    say = _verbs if is_verbal else _nouns
     if not group.n_left_out and len(rules) == 1:
-        return f"{unit} {link} {say(rules[0], words)}" if rules[0] else unit
+        return f"{unit} {_rule_phrase(rules[0], words)}".rstrip()
     common = {
         name: labels
         for name, labels in (rules[0].items() if not group.n_left_out else ())
         if all(rule.get(name) == labels for rule in rules)
     }
-    again = "" if is_verbal else "with "
-    parts = [
-        again + say({k: v for k, v in rule.items() if k not in common}, words) for rule in rules
-    ]
+    own = [{k: v for k, v in rule.items() if k not in common} for rule in rules]
+    parts = [_rule_phrase(rule, words) for rule in own]
     if group.n_left_out:
-        of_answers = (
-            "one further combination of answers"
+        parts.append(
+            "with one other combination of answers"
             if group.n_left_out == 1
-            else f"any of {group.n_left_out:,} further combinations of answers"
+            else f"with any of {group.n_left_out:,} other combinations of answers"
         )
-        parts.append(f"{'have' if is_verbal else 'with'} {of_answers}")
-    either = "; or ".join(parts) if len(parts) > 2 else ", or ".join(parts)
     if common:
-        who = "who " if is_verbal else ""
-        return f"{unit} {link} {say(common, words)}, and {who}either {either}"
-    return f"{unit} {'who ' if is_verbal else ''}either {either}"
+        either = "; or ".join(parts) if len(parts) > 2 else ", or ".join(parts)
+        return f"{unit} {_rule_phrase(common, words)}, and either {either}"
+    is_short = len(parts) == 2 and all(len(rule) == 1 for rule in own)
+    if is_short and all(len(labels) == 1 for rule in own for labels in rule.values()):
+        first, second = parts
+        is_alike = first.startswith("with ") and second.startswith("with ")
+        return f"{unit} {first} or {second.removeprefix('with ') if is_alike else second}"
+    return f"{unit} {'; or '.join(parts) if len(parts) > 2 else ', or '.join(parts)}"
 
 
-def _are_known(answers: tuple[str, Sequence[str | None]], words: Words) -> bool:
-    """Return whether there are words for all of a variable's labels."""
-    name, labels = answers
-    return all(label in words.get(name, {}) for label in labels)
-
-
-def _nouns(answers: Mapping[str, Sequence[str | None]], words: Words) -> str:
-    """Return answers as what people have: quoted labels."""
-    del words
-    one: list[str] = []
-    several: list[str] = []
+def _rule_phrase(answers: Answers, words: Words) -> str:
+    """Return answers as what people are "with", and, where there are words, what they do."""
+    nouns: list[str] = []
+    lists: list[str] = []
+    verbs: list[str] = []
     for name, labels in answers.items():
+        known = words.get(name, {})
         if None in labels:
-            one.append(f"no question about {name}")
-            continue
-        given = [quoted(str(label)) for label in labels]
-        if len(given) > _MOST_LABELS:
-            more = len(given) - _MOST_LABELS + 1
-            given = [*given[: _MOST_LABELS - 1], f"one of {more:,} further answers"]
-        (one if len(given) == 1 else several).append(f"{name} {joined(given, 'or')}")
-    return joined([*one, *several])
+            nouns.append(f"no question about {name}")
+        elif all(label in known for label in labels):
+            verbs.append(joined([known[str(label)] for label in labels], "or"))
+        else:
+            shown = [quoted(str(label)) for label in labels]
+            if len(shown) > MOST_LABELS:
+                more = len(shown) - MOST_LABELS + 1
+                shown = [*shown[: MOST_LABELS - 1], f"one of {more:,} other answers"]
+            (nouns if len(shown) == 1 else lists).append(f"{name} {joined(shown, 'or')}")
+    found = [f"with {joined([*nouns, *lists])}"] if nouns or lists else []
+    return " ".join([*found, *([f"who {joined(verbs)}"] if verbs else [])])
 
 
-def _verbs(answers: Mapping[str, Sequence[str | None]], words: Words) -> str:
-    """Return answers as what people do or are, or have where there are no words."""
-    does = [
-        joined([words[name][str(label)] for label in labels], "or")
-        for name, labels in answers.items()
-        if _are_known((name, labels), words)
-    ]
-    has = {k: v for k, v in answers.items() if not _are_known((k, v), words)}
-    return joined([*([f"have {_nouns(has, words)}"] if has else []), *does])
-
-
-def so_many(n: int, unit: str) -> str:
+def count_of(n: int, unit: str) -> str:
     """Return how many of a unit, which is in the plural.
 
     Examples
     --------
-    >>> so_many(1200, "residents"), so_many(1, "people"), so_many(1, "residents")
+    >>> count_of(1200, "residents"), count_of(1, "people"), count_of(1, "residents")
     ('1,200 residents', '1 person', '1 of the residents')
     """
     if n != 1:
@@ -143,40 +133,40 @@ def so_many(n: int, unit: str) -> str:
     return "1 person" if unit == "people" else f"1 of the {unit}"
 
 
-def base_of(
+def frequency_base(
     probabilities: Iterable[float], intervals: Iterable[tuple[float, float]] = ()
 ) -> int:
-    """Return of how many people to speak.
+    """Return out of how many people to give frequencies.
 
     Parameters
     ----------
     probabilities
-        Each counts some people, down to 1 of 10,000.
+        Each is at least one person, down to 1 in 10,000.
     intervals
-        Each has two ends, if 1,000 people are enough for that.
+        Each has two different ends, if 1,000 people are enough for that.
 
     Examples
     --------
-    >>> base_of([0.3, 0.7]), base_of([0.004, 0.996]), base_of([1e-6, 1])
+    >>> frequency_base([0.3, 0.7]), frequency_base([0.004, 0.996]), frequency_base([1e-6, 1])
     (100, 1000, 10000)
-    >>> base_of([0.12, 0.88], [(0.116, 0.122)])
+    >>> frequency_base([0.12, 0.88], [(0.116, 0.122)])
     1000
     """
     least = min((p for p in probabilities if p > 0), default=1.0)
     base = next((base for base in _BASES if base * least >= _SMALLEST), _BASES[-1])
-    if any(_plain(low, base) == _plain(high, base) for low, high in intervals):
+    if any(_rounded(low, base) == _rounded(high, base) for low, high in intervals):
         return max(base, _BASES[1])
     return base
 
 
-def number(probability: float, base: int) -> str:
+def frequency(probability: float, base: int) -> str:
     """Return how many of ``base`` people a probability is; halves are rounded up.
 
     Examples
     --------
-    >>> number(0.3049, 100), number(0.0004, 1000), number(0.9999, 1000)
+    >>> frequency(0.3049, 100), frequency(0.0004, 1000), frequency(0.9999, 1000)
     ('30', 'fewer than 1', 'more than 999')
-    >>> number(0.0, 100), number(1.0, 100)
+    >>> frequency(0.0, 100), frequency(1.0, 100)
     ('0', '100')
     """
     found = math.floor(base * probability + 0.5)
@@ -187,41 +177,40 @@ def number(probability: float, base: int) -> str:
     return f"{found:,}"
 
 
-def of_whom(name: str, label: str, words: Words, *, is_first: bool = True) -> str:
-    """Return what people answer, after how many of them.
+def answer_phrase(name: str, label: str, words: Words, *, is_first: bool = True) -> str:
+    """Return what people answered, after how many of them.
 
     Examples
     --------
-    >>> of_whom("Fall", "Yes", {}), of_whom("Fall", "Yes", {"Fall": {"Yes": "fall"}})
-    ('have Fall “Yes”', 'fall')
+    >>> answer_phrase("Fall", "Yes", {})
+    'answered “Yes” to Fall'
+    >>> answer_phrase("Fall", "Yes", {"Fall": {"Yes": "fall"}})
+    'fall'
     """
     known = words.get(name, {}).get(label)
     if known is not None:
         return known
-    return f"have {name} {quoted(label)}" if is_first else quoted(label)
+    return f"answered {quoted(label)} to {name}" if is_first else quoted(label)
 
 
-def between(low: float | None, high: float | None, base: int) -> str:
+def interval_phrase(low: float | None, high: float | None, base: int) -> str:
     """Return an interval in parentheses; nothing where there is none.
 
     Examples
     --------
-    >>> between(0.2891, 0.3312, 100), between(0.0, 0.0001, 1000), between(0.9999, 1.0, 1000)
-    (' (29 to 33)', ' (0 to fewer than 1)', ' (more than 999 to 1,000)')
+    >>> interval_phrase(0.2891, 0.3312, 100), interval_phrase(0.0, 0.0001, 1000)
+    (' (29 to 33)', ' (0 to fewer than 1)')
+    >>> interval_phrase(0.9999, 1.0, 1000)
+    ' (more than 999 to 1,000)'
     """
     if low is None or high is None:
         return ""
-    least, most = _plain(low, base), _plain(high, base)
+    least, most = _rounded(low, base), _rounded(high, base)
     if least == most:
-        least = number(low, base) if most != "0" else least
-        most = number(high, base) if most == "0" else most
+        least = frequency(low, base) if most != "0" else least
+        most = frequency(high, base) if most == "0" else most
     return f" ({least} to {most})"
 
 
-def _plain(probability: float, base: int) -> str:
+def _rounded(probability: float, base: int) -> str:
     return f"{math.floor(base * probability + 0.5):,}"
-
-
-def most_labels() -> int:
-    """Return how many answers of a question are told."""
-    return _MOST_LABELS

@@ -18,8 +18,8 @@ _MOST_RULES: Final = 4
 _ABSENT: Final = 0
 
 
-class Place(NamedTuple):
-    """A vertex, the answers that lead to it, and its stage, None if it passes a question by."""
+class History(NamedTuple):
+    """A vertex, the answers that lead to it, and its stage; None: the question is skipped."""
 
     vertex_id: int
     stage_id: int | None
@@ -28,28 +28,25 @@ class Place(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """Answers that are enough to be of a stage: a variable's may be any of several.
-
-    The label None stands for a question that was not asked.
-    """
+    """Answers that suffice to be in a stage, any of several for a variable; None: not asked."""
 
     answers: tuple[tuple[str, tuple[str | None, ...]], ...]
 
 
 class Group(NamedTuple):
-    """A stage in words: any of the rules, and how many further situations they leave out."""
+    """A stage in words: any of the rules, and how many other situations these leave out."""
 
     rules: tuple[Rule, ...]
     n_left_out: int
 
 
-class Places:
-    """The places of one question, ready to be described.
+class StageDescriber:
+    """Finds which answers make up the stages of one variable.
 
     Parameters
     ----------
-    places
-        Every situation that asks it, and where each other path passes it by.
+    histories
+        Every situation that asks it, and where each other path skips it.
     variables
         In the order of the tree.
     levels
@@ -57,20 +54,20 @@ class Places:
 
     Examples
     --------
-    Whoever is ill has the same chances, treated or not:
+    Those who are ill share a stage, treated or not:
 
-    >>> asked = [
-    ...     Place(3, 3, 40, {"State": "ill", "Drug": "no"}),
-    ...     Place(4, 3, 10, {"State": "ill", "Drug": "yes"}),
-    ...     Place(5, 5, 50, {"State": "well", "Drug": "no"}),
+    >>> found = [
+    ...     History(3, 3, 40, {"State": "ill", "Drug": "no"}),
+    ...     History(4, 3, 10, {"State": "ill", "Drug": "yes"}),
+    ...     History(5, 5, 50, {"State": "well", "Drug": "no"}),
     ... ]
-    >>> Places(asked, ["State", "Drug"], {}).group(3)
+    >>> StageDescriber(found, ["State", "Drug"], {}).group(3)
     Group(rules=(Rule(answers=(('State', ('ill',)),)),), n_left_out=0)
     """
 
     def __init__(
         self,
-        places: Sequence[Place],
+        histories: Sequence[History],
         variables: Sequence[str],
         levels: Mapping[str, Sequence[str]],
     ) -> None:
@@ -78,15 +75,15 @@ class Places:
         self._labels: list[list[str | None]] = []
         columns = []
         for name in variables:
-            met = dict.fromkeys(p.answers[name] for p in places if name in p.answers)
+            met = dict.fromkeys(h.answers[name] for h in histories if name in h.answers)
             known = [label for label in levels.get(name, ()) if label in met]
             labels = [*known, *(label for label in met if label not in set(known))]
-            number = {label: i for i, label in enumerate(labels, start=1)}
-            columns.append([number.get(p.answers.get(name, ""), _ABSENT) for p in places])
+            code = {label: i for i, label in enumerate(labels, start=1)}
+            columns.append([code.get(h.answers.get(name, ""), _ABSENT) for h in histories])
             self._labels.append([None, *labels])
-        self._codes = np.array(columns, np.int32).reshape(len(variables), len(places))
-        self._stage = np.array([-1 if p.stage_id is None else p.stage_id for p in places])
-        self._n = np.array([p.n for p in places])
+        self._codes = np.array(columns, np.int32).reshape(len(variables), len(histories))
+        self._stage = np.array([-1 if h.stage_id is None else h.stage_id for h in histories])
+        self._n = np.array([h.n for h in histories])
 
     def group(self, stage_id: int) -> Group:
         """Return the situations of a stage as rules, those of most people first."""
@@ -101,7 +98,7 @@ class Places:
         return Group(tuple(rules), int(left.sum()))
 
     def _fits(self, variable: int, codes: frozenset[int]) -> Flags:
-        """Return which places have one of these labels of a variable."""
+        """Return which histories have one of these labels of a variable."""
         allowed = np.zeros(len(self._labels[variable]), dtype=np.bool_)
         allowed[list(codes)] = True
         fits: Flags = allowed[self._codes[variable]]
@@ -113,20 +110,21 @@ class Places:
             found &= self._fits(variable, codes)
         return found
 
-    def _widest(self, place: int, inside: Flags, left: Flags) -> dict[int, frozenset[int]]:
-        """Return answers of one place, relaxed as long as all who have them are inside.
+    def _widest(self, index: int, inside: Flags, left: Flags) -> dict[int, frozenset[int]]:
+        """Return answers of one history, relaxed as long as all who have them are inside.
 
-        Two ways to relax are tried, and the one that covers more of those left is taken.
+        Variables are dropped, then labels added, or the other way round, whichever covers
+        more of those left.
         """
         exact = {
-            variable: frozenset({int(codes[place])})
+            variable: frozenset({int(codes[index])})
             for variable, codes in enumerate(self._codes)
-            if (codes != codes[place]).any()
+            if (codes != codes[index]).any()
         }
-        asked = self._fewer(exact, inside, left, only=_ABSENT)
+        narrowed = self._fewer(exact, inside, left, only=_ABSENT)
         found = (
-            self._more(self._fewer(asked, inside, left), inside, left),
-            self._fewer(self._more(asked, inside, left), inside, left),
+            self._more(self._fewer(narrowed, inside, left), inside, left),
+            self._fewer(self._more(narrowed, inside, left), inside, left),
         )
         return max(found, key=lambda x: (self._n[self._matching(x) & left].sum(), -len(x)))
 
@@ -137,7 +135,7 @@ class Places:
         left: Flags,
         only: int | None = None,
     ) -> dict[int, frozenset[int]]:
-        """Leave out the variables that do not matter, the most people won first."""
+        """Drop the variables that do not matter, those first whose loss wins most people."""
         found = dict(allowed)
         missed = {v: ~self._fits(v, codes) for v, codes in found.items()}
         n_missed = sum(missed.values(), np.zeros(self._codes.shape[1], np.int64))
@@ -158,7 +156,7 @@ class Places:
     def _more(
         self, allowed: Mapping[int, frozenset[int]], inside: Flags, left: Flags
     ) -> dict[int, frozenset[int]]:
-        """Add further labels of each variable that change nothing."""
+        """Add other labels of each variable that let in nobody from outside."""
         found = dict(allowed)
         for variable, codes in allowed.items():
             if codes == {_ABSENT}:
@@ -179,10 +177,10 @@ class Places:
         )
 
 
-def examples(places: Sequence[Place], n_situations: int) -> Group:
-    """Return some situations of a stage as they are, where there are too many to compare."""
+def examples(histories: Sequence[History], n_situations: int) -> Group:
+    """Return a few situations of a stage as they are, where there are too many to compare."""
     rules = tuple(
-        Rule(tuple((name, (label,)) for name, label in place.answers.items()))
-        for place in places[:_MOST_RULES]
+        Rule(tuple((name, (label,)) for name, label in history.answers.items()))
+        for history in histories[:_MOST_RULES]
     )
     return Group(rules, n_situations - len(rules))

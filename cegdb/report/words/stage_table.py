@@ -1,4 +1,4 @@
-"""The stage table of a report, from what was told."""
+"""The stage table of a report."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Final
 from cegdb.errors import agreeing, counted
 from cegdb.export.stage_tables import stage_tables
 from cegdb.graphs.label_text import shown_probability
-from cegdb.render.document import Note, Table
+from cegdb.render.document import Column, Note, Table
+from cegdb.render.document import Group as TableGroup
+from cegdb.render.writers import HIDDEN
 from cegdb.report.words.phrases import joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cegdb.render.document import Block
-    from cegdb.report.words.report_data import Answer, Told
+    from cegdb.report.words.report_data import Answer, ReportData
     from cegdb.report.words.situation_words import Group, Rule
     from cegdb.store import Store
 
-HIDDEN: Final = "…"
 _MOST_SITUATIONS: Final = 20_000
 
 
@@ -29,13 +30,13 @@ def situations_in_words(group: Group) -> str:
     --------
     >>> from cegdb.report.words.situation_words import Group, Rule
     >>> situations_in_words(Group((Rule((("Risk", ("High",)), ("Care", (None,)))),), 2))
-    'Risk = High, Care not asked; and 2 further'
+    'Risk = High, Care not asked; and 2 more'
     >>> situations_in_words(Group((Rule(()),), 0))
     'all'
     """
     parts = [_rule(rule) or "all" for rule in group.rules]
     if group.n_left_out:
-        parts.append(f"and {group.n_left_out:,} further")
+        parts.append(f"and {group.n_left_out:,} more")
     return "; ".join(parts)
 
 
@@ -48,107 +49,101 @@ def _rule(rule: Rule) -> str:
     )
 
 
-def stage_table(store: Store, told: Told) -> list[Block]:
+def stage_table(store: Store, report: ReportData) -> list[Block]:
     """Return the stages: situations in words, people, and the interval of each answer.
 
-    They are those of the view ``stage_table``. What that does not have is told from the CEG
-    itself: stages given evidence, those of very large trees, and those without small cells,
-    which must be hidden as in the rest of the report.
+    They are those of the view ``stage_table``, but for stages given evidence, those of very
+    large trees, and those without small cells, which must be hidden as in the whole report.
     """
-    is_large = told.tree["n_situations"] > _MOST_SITUATIONS
-    if told.is_conditioned or told.min_n is not None or is_large:
-        return [_of_ceg(told), *_notes(told)]
-    return [*_of_view(store, told), *_notes(told)]
+    is_large = report.tree["n_situations"] > _MOST_SITUATIONS
+    if report.is_conditioned or report.min_n is not None or is_large:
+        return [_of_ceg(report), *_notes(report)]
+    return [*_of_view(store, report), *_notes(report)]
 
 
-def _of_view(store: Store, told: Told) -> Iterator[Table]:
-    """Yield the table of each variable, of the stages to tell."""
-    names = {
-        f"{stage.name} ({stage.given_name})" if stage.given_name else stage.name
-        for stages in told.stages.values()
-        for stage in stages
-    }
-    staging = str(told.staging["name"])
+def _of_view(store: Store, report: ReportData) -> Iterator[Table]:
+    """Yield the table of each variable, of the stages that the report has."""
+    titles = {stage.title for stages in report.stages.values() for stage in stages}
     with store.reading() as con:
-        for table in stage_tables(con, "cegdb.stage_table", staging, None):
-            columns = [*table.told, *table.columns]
-            rows = [
-                [*(group.told if not number else [""] * len(group.told)), *line]
-                for group in table.groups
-                if group.told[0] in names
-                for number, line in enumerate(group.lines)
-            ]
-            heads = [column.name for column in columns]
-            numbers = [column.name for column in columns if column.is_number]
-            if rows:
-                yield Table(table.caption, heads, rows, numbers)
+        tables = stage_tables(con, "cegdb.stage_table", report.staging["name"], None)
+        for table in tables:
+            groups = [group for group in table.groups if group.shared[0] in titles]
+            if groups:
+                yield Table(table.caption, table.columns, groups, table.shared)
 
 
-def _of_ceg(told: Told) -> Table:
-    names = ("Stage", "Variable", "Situations", "n", "Answer", "n of it", "Probability", "95 %")
-    rows: list[tuple[str, ...]] = []
-    for variable, stages in told.stages.items():
-        for stage in sorted(stages, key=lambda s: s.stage_id):
-            name = f"{stage.name} ({stage.given_name})" if stage.given_name else stage.name
-            for i, answer in enumerate(stage.answers):
-                first = (
-                    (
-                        name,
-                        variable or "several",
-                        situations_in_words(stage.group),
-                        count(stage.n),
-                    )
-                    if not i
-                    else ("", "", "", "")
-                )
-                rows.append(
-                    (
-                        *first,
-                        answer.label,
-                        count(answer.n),
-                        probability(answer),
-                        interval(answer),
-                    )
-                )
-    caption = (
-        "Stages: situations (which answers lead to them), respondents n, and the posterior "
-        "mean of each answer"
-    )
-    numbers = ("n", "n of it", "Probability", "95 %")
-    if told.is_conditioned:
-        shorter = [one[:-1] for one in rows]
-        return Table(f"{caption}, given the evidence.", names[:-1], shorter, numbers[:-1])
-    return Table(f"{caption} with its 95 % credible interval.", names, rows, numbers)
-
-
-def _notes(told: Told) -> Iterator[Block]:
-    """Yield what is left out of the table, or hidden in it."""
-    left_out = sum(one.n_stages for one in told.left_out.values())
-    if left_out:
-        what = counted(left_out, "stage")
-        verb = agreeing(left_out, "are")
-        yield Note(
-            f"{what} of fewer people {verb} left out of this table: the largest of each "
-            "variable are shown. All are in the view cegdb.stage_table."
+def _of_ceg(report: ReportData) -> Table:
+    groups = [
+        TableGroup(
+            [
+                [
+                    answer.label,
+                    shown_count(answer.n),
+                    shown_mean(answer.probability),
+                    *([] if report.is_conditioned else [_interval(answer)]),
+                ]
+                for answer in stage.answers
+            ],
+            [
+                stage.title,
+                variable or "several",
+                situations_in_words(stage.group),
+                shown_count(stage.n),
+            ],
         )
-    if told.min_n is not None:
+        for variable, stages in report.stages.items()
+        for stage in sorted(stages, key=lambda stage: stage.stage_id)
+    ]
+    caption = (
+        "Stages: their situations (the answers that lead to them), people who reached them, "
+        "and of each answer its n and posterior mean"
+    )
+    caption += (
+        ", given the evidence."
+        if report.is_conditioned
+        else " with its 95 % credible interval, conditional on the stages."
+    )
+    numbers = ["n", "Mean", *([] if report.is_conditioned else ["95 % interval"])]
+    return Table(
+        caption,
+        [Column("Answer"), *(Column(name, is_number=True) for name in numbers)],
+        groups,
+        [
+            Column("Stage"),
+            Column("Variable"),
+            Column("Situations"),
+            Column("People", is_number=True),
+        ],
+    )
+
+
+def _notes(report: ReportData) -> Iterator[Note]:
+    """Yield what is left out of the table, or hidden in it."""
+    left_out = sum(one.n_stages for one in report.omitted.values())
+    if left_out:
         yield Note(
-            f"{HIDDEN} stands for counts below {told.min_n:,}, and for numbers from which "
+            f"{counted(left_out, 'stage')} with fewer people {agreeing(left_out, 'are')} left "
+            "out of this table, which has the largest of each variable; the view "
+            "cegdb.stage_table has all of them."
+        )
+    if report.min_n is not None:
+        yield Note(
+            f"{HIDDEN} stands for counts below {report.min_n:,}, and for numbers from which "
             "they could be calculated."
         )
 
 
-def count(n: int | None) -> str:
+def shown_count(n: int | None) -> str:
     """Return a count as a table shows it."""
     return HIDDEN if n is None else f"{n:,}"
 
 
-def probability(answer: Answer) -> str:
+def shown_mean(probability: float | None) -> str:
     """Return a probability as a table shows it."""
-    return HIDDEN if answer.probability is None else shown_probability(answer.probability)
+    return HIDDEN if probability is None else shown_probability(probability)
 
 
-def interval(answer: Answer) -> str:
+def _interval(answer: Answer) -> str:
     """Return an interval as a table shows it; nothing where there is none."""
     if answer.low is None or answer.high is None:
         return HIDDEN if answer.probability is None else ""

@@ -1,11 +1,11 @@
--- step:    told_path
+-- step:    report_path
 -- mode:    fetch
--- purpose: The answers that lead to each vertex to tell of; its own row has none.
--- reads:   edge, vertex, level; told_place, told_example or asked_vertex
--- writes:  told_path(vertex_id, stage_id, n, variable_id, label)
+-- purpose: The answers that lead to each vertex to report; its own row has none.
+-- reads:   edge, vertex, level; report_history, report_pair_history or report_example
+-- writes:  report_path(vertex_id, stage_id, n, variable_id, label)
 -- params:  tree_id INTEGER, the tree
---          places VARCHAR, the relation with the vertices
--- source:  serves the reports in plain language (cegdb words, cegdb differences)
+--          histories VARCHAR, the relation with the vertices
+-- source:  serves the reports in words: which answers make up a stage
 with recursive up as (
     select
         p.vertex_id,
@@ -14,7 +14,7 @@ with recursive up as (
         p.vertex_id as ancestor_id,
         cast(null as integer) as variable_id,
         cast(null as varchar) as label
-    from query_table($places) as p
+    from query_table($histories) as p
     union all
     select
         u.vertex_id,

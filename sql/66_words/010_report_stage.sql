@@ -1,13 +1,13 @@
--- step:    told_stage
+-- step:    report_stage
 -- mode:    fetch
 -- purpose: Each stage of a CEG with its people; null where they are hidden at a position. Given
 --          evidence its stages are its own, without a kind or name.
 -- reads:   positions, or shown_positions; stage
--- writes:  told_stage(stage_id, stage, given_name, kind, variable, n_positions, n_situations, n)
+-- writes:  report_stage(stage_id, stage, given_name, kind, variable, n_positions, n_situations, n)
 -- params:  positions VARCHAR, the relation with the positions
 --          ceg VARCHAR, the name of the CEG
 --          staging_id INTEGER, its staging; 0 given evidence
--- source:  serves the report in plain language on a CEG (cegdb words)
+-- source:  serves the reports in words
 with pooled as (
     select
         p.stage_id,

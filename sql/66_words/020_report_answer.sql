@@ -1,12 +1,12 @@
--- step:    told_answer
+-- step:    report_answer
 -- mode:    fetch
--- purpose: Each answer of the stages to tell of, with its people (null where they are hidden at
+-- purpose: Each answer of the stages to report, with its people (null where they are hidden at
 --          a position), its share, probability and interval.
--- reads:   ceg_edges, or shown_ceg_edges; ceg, position, asked_stage
--- writes:  told_answer(stage_id, label_id, label, n, share, probability, low, high)
+-- reads:   ceg_edges, or shown_ceg_edges; ceg, position, reported_stage
+-- writes:  report_answer(stage_id, label_id, label, n, share, probability, low, high)
 -- params:  edges VARCHAR, the relation with the edges
 --          ceg VARCHAR, the name of the CEG
--- source:  serves the report in plain language on a CEG (cegdb words)
+-- source:  serves the reports in words
 select
     p.stage_id,
     e.label_id,
@@ -19,7 +19,7 @@ select
 from query_table($edges) as e
 inner join cegdb.ceg as c on e.ceg = c.name
 inner join cegdb.position as p on c.ceg_id = p.ceg_id and e.source_id = p.position_id
-inner join temp.asked_stage as a on p.stage_id = a.stage_id
+inner join temp.reported_stage as a on p.stage_id = a.stage_id
 where e.ceg = $ceg
 group by p.stage_id, e.label_id, e.label
 order by p.stage_id, e.label_id

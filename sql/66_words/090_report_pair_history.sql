@@ -1,15 +1,15 @@
--- step:    told_pair_place
+-- step:    report_pair_history
 -- mode:    create
 -- purpose: The situations that ask one variable, with their pair of stages, and where a path
 --          passes its question by: the first vertex after it, without a pair.
--- reads:   vertex, edge, stage_member, asked_pair, told_variable
--- writes:  told_pair_place(vertex_id, stage_id, n)
+-- reads:   vertex, edge, stage_member, reported_pair, report_variable
+-- writes:  report_pair_history(vertex_id, stage_id, n)
 -- params:  tree_id INTEGER, the tree
 --          staging_id INTEGER, the staging
 --          other_staging_id INTEGER, the other
 --          variable_id INTEGER, the variable
---          place INTEGER, its place in the order of the tree
--- source:  serves the comparison of stagings in plain language (cegdb differences)
+--          variable_index INTEGER, its index in the order of the tree
+-- source:  serves the comparison of stagings in words
 select
     v.vertex_id,
     p.pair_id as stage_id,
@@ -19,7 +19,7 @@ inner join cegdb.stage_member as a
     on a.staging_id = $staging_id and v.vertex_id = a.vertex_id
 inner join cegdb.stage_member as b
     on b.staging_id = $other_staging_id and v.vertex_id = b.vertex_id
-inner join temp.asked_pair as p on a.stage_id = p.stage_id and b.stage_id = p.other_id
+inner join temp.reported_pair as p on a.stage_id = p.stage_id and b.stage_id = p.other_id
 where v.tree_id = $tree_id and v.variable_id = $variable_id
 union all
 select
@@ -29,9 +29,9 @@ select
 from cegdb.edge as e
 inner join cegdb.vertex as f on f.tree_id = $tree_id and e.parent_id = f.vertex_id
 inner join cegdb.vertex as v on v.tree_id = $tree_id and e.child_id = v.vertex_id
-inner join temp.told_variable as t on f.variable_id = t.variable_id
-left join temp.told_variable as o on v.variable_id = o.variable_id
+inner join temp.report_variable as t on f.variable_id = t.variable_id
+left join temp.report_variable as o on v.variable_id = o.variable_id
 where
     e.tree_id = $tree_id
-    and t.place < $place
-    and coalesce(o.place, $place + 1) > $place
+    and t.variable_index < $variable_index
+    and coalesce(o.variable_index, $variable_index + 1) > $variable_index

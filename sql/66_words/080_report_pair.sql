@@ -1,14 +1,14 @@
--- step:    told_pair
+-- step:    report_pair
 -- mode:    fetch
 -- purpose: Each stage of a staging with each stage of another of its tree that shares
 --          situations with it, and their people (null where they are hidden at a situation).
 -- reads:   vertices, or shown_vertices; stage_member
--- writes:  told_pair(pair_id, stage_id, other_id, variable, n_situations, n)
+-- writes:  report_pair(pair_id, stage_id, other_id, variable, n_situations, n)
 -- params:  vertices VARCHAR, the relation with the vertices
 --          tree VARCHAR, the name of the tree
 --          staging_id INTEGER, the staging
 --          other_staging_id INTEGER, the other
--- source:  serves the comparison of stagings in plain language (cegdb differences)
+-- source:  serves the comparison of stagings in words
 with shared as (
     select
         a.stage_id,

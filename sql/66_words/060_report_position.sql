@@ -1,12 +1,12 @@
--- step:    told_position
+-- step:    report_position
 -- mode:    fetch
 -- purpose: The positions that most people reach, the root and the sink always.
 -- reads:   positions, or shown_positions
--- writes:  told_position(position_id, position, stage, variable, height, n, n_situations)
+-- writes:  report_position(position_id, position, stage, variable, height, n, n_situations)
 -- params:  positions VARCHAR, the relation with the positions
 --          ceg VARCHAR, the name of the CEG
 --          most INTEGER, how many
--- source:  serves the list of positions in the report on a CEG (cegdb words)
+-- source:  serves the analyst's report
 with ranked as (
     select
         p.*,
@@ -15,7 +15,7 @@ with ranked as (
                 p.position_id <> 0 and p.stage_id is not null,
                 coalesce(p.n, 0) desc,
                 p.position_id
-        ) as place
+        ) as rank
     from query_table($positions) as p
     where p.ceg = $ceg
 )
@@ -29,5 +29,5 @@ select
     r.n,
     r.n_situations
 from ranked as r
-where r.place <= $most
+where r.rank <= $most
 order by r.stage_id is null, r.position_id

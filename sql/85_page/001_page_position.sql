@@ -1,0 +1,21 @@
+-- step:    page_position
+-- mode:    create
+-- purpose: The positions of a CEG, small cells hidden if asked for.
+-- reads:   positions, or shown_positions
+-- writes:  page_position(position_id, position, stage_id, stage, variable, colour, height, n,
+--          n_situations)
+-- params:  positions VARCHAR, the relation with the positions
+--          ceg VARCHAR, the name of the CEG
+-- source:  serves the page of a CEG
+select
+    p.position_id,
+    p.position,
+    p.stage_id,
+    p.stage,
+    p.variable,
+    p.colour,
+    p.height,
+    p.n,
+    p.n_situations
+from query_table($positions) as p
+where p.ceg = $ceg

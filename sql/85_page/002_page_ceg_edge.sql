@@ -1,0 +1,25 @@
+-- step:    page_ceg_edge
+-- mode:    create
+-- purpose: The edges of a CEG, small cells hidden if asked for.
+-- reads:   ceg_edges, or shown_ceg_edges
+-- writes:  page_ceg_edge(source_id, source, target_id, target, variable, label_id, label, n,
+--          prior, share, probability, low, high)
+-- params:  edges VARCHAR, the relation with the edges
+--          ceg VARCHAR, the name of the CEG
+-- source:  serves the page of a CEG
+select
+    e.source_id,
+    e.source,
+    e.target_id,
+    e.target,
+    e.variable,
+    e.label_id,
+    e.label,
+    e.n,
+    e.prior,
+    e.share,
+    e.probability,
+    e.low,
+    e.high
+from query_table($edges) as e
+where e.ceg = $ceg
