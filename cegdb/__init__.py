@@ -15,43 +15,98 @@ from __future__ import annotations
 TYPE_CHECKING = False  # the command line must be able to heed Ctrl-C at once
 
 if TYPE_CHECKING:
+    from cegdb import evidence
     from cegdb.api import (
+        Adjustment,
+        Assigned,
         ChainEventGraph,
+        Classification,
+        Collection,
+        Completed,
+        ConditionedCeg,
+        ConditionedStagedTree,
         Database,
+        Effect,
         EventTree,
+        IntervenedCeg,
+        OrderSearch,
         StagedTree,
         Survey,
         cite,
         open,  # noqa: A004
     )
-    from cegdb.errors import CegdbError
+    from cegdb.errors import (
+        CegdbError,
+        CegError,
+        GraphError,
+        MigrationError,
+        MissingExtraError,
+        NameTakenError,
+        NetworkError,
+        QueryError,
+        SqlStepError,
+        StagingError,
+        StaleError,
+        StoreError,
+        SurveyError,
+        TreeError,
+        UnknownNameError,
+    )
+    from cegdb.pictures import Picture
     from cegdb.version import __version__
 
 __all__ = [
+    "Adjustment",
+    "Assigned",
+    "CegError",
     "CegdbError",
     "ChainEventGraph",
+    "Classification",
+    "Collection",
+    "Completed",
+    "ConditionedCeg",
+    "ConditionedStagedTree",
     "Database",
+    "Effect",
     "EventTree",
+    "GraphError",
+    "IntervenedCeg",
+    "MigrationError",
+    "MissingExtraError",
+    "NameTakenError",
+    "NetworkError",
+    "OrderSearch",
+    "Picture",
+    "QueryError",
+    "SqlStepError",
     "StagedTree",
+    "StagingError",
+    "StaleError",
+    "StoreError",
     "Survey",
+    "SurveyError",
+    "TreeError",
+    "UnknownNameError",
     "__version__",
     "cite",
+    "evidence",
     "open",
 ]
 
 
 def __getattr__(name: str) -> object:
     """Load the rest on first use, so that ``import cegdb`` is quick."""
-    if name == "CegdbError":
-        from cegdb.errors import CegdbError
+    from importlib import import_module
 
-        return CegdbError
-    if name == "__version__":
-        from cegdb.version import __version__
+    if name not in __all__:
+        raise AttributeError(f"module 'cegdb' has no attribute {name!r}")
+    if name == "evidence":
+        return import_module("cegdb.evidence")
+    modules = {"Picture": "cegdb.pictures", "__version__": "cegdb.version"}
+    module = "cegdb.errors" if name.endswith("Error") else modules.get(name, "cegdb.api")
+    return getattr(import_module(module), name)
 
-        return __version__
-    if name in __all__:
-        from cegdb import api
 
-        return getattr(api, name)
-    raise AttributeError(f"module 'cegdb' has no attribute {name!r}")
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return sorted(__all__)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cegdb.tree import SamplingZeros
+    from cegdb.options import SamplingZeros
 
 DemoName: TypeAlias = Literal["titanic", "chds"]
 

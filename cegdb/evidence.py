@@ -155,7 +155,7 @@ class Order(Evidence):
         return f"{self.first} before {self.second}"
 
 
-Asked: TypeAlias = "Evidence | Mapping[str, object]"
+EvidenceLike: TypeAlias = "Evidence | Mapping[str, object]"
 
 _LABELS: Final = "give a label, or a list of labels, for each variable"
 
@@ -312,7 +312,7 @@ def _likelihood(variable: str, weights: Sequence[tuple[object, object]]) -> Like
     return Likelihood(variable, tuple(found.items()))
 
 
-def exactly(n: int, of: Iterable[Asked]) -> Evidence:
+def exactly(n: int, of: Iterable[EvidenceLike]) -> Evidence:
     """Return the evidence that exactly so many of some events occur.
 
     Examples
@@ -323,7 +323,7 @@ def exactly(n: int, of: Iterable[Asked]) -> Evidence:
     return _counted(n, n, of)
 
 
-def at_least(n: int, of: Iterable[Asked]) -> Evidence:
+def at_least(n: int, of: Iterable[EvidenceLike]) -> Evidence:
     """Return the evidence that so many of some events occur, or more.
 
     Examples
@@ -334,7 +334,7 @@ def at_least(n: int, of: Iterable[Asked]) -> Evidence:
     return _counted(n, None, of)
 
 
-def at_most(n: int, of: Iterable[Asked]) -> Evidence:
+def at_most(n: int, of: Iterable[EvidenceLike]) -> Evidence:
     """Return the evidence that so many of some events occur, or fewer.
 
     Examples
@@ -345,7 +345,7 @@ def at_most(n: int, of: Iterable[Asked]) -> Evidence:
     return _counted(0, n, of)
 
 
-def _counted(least: object, most: object, of: Iterable[Asked]) -> Count:
+def _counted(least: object, most: object, of: Iterable[EvidenceLike]) -> Count:
     parts = tuple(_event(part) for part in of)
     most = len(parts) if most is None else most
     found = Count(_bound(least, len(parts)), _bound(most, len(parts)), parts)
@@ -363,7 +363,7 @@ def _bound(n: object, n_events: int) -> int:
     raise QueryError(f"{n!r} of {n_events} events", hint=f"give a number from 0 to {n_events}")
 
 
-def before(first: Asked, second: Asked) -> Evidence:
+def before(first: EvidenceLike, second: EvidenceLike) -> Evidence:
     """Return the evidence that two events occur, the first before the second.
 
     Examples
@@ -374,7 +374,7 @@ def before(first: Asked, second: Asked) -> Evidence:
     return Order(_event(first), _event(second))
 
 
-def after(first: Asked, second: Asked) -> Evidence:
+def after(first: EvidenceLike, second: EvidenceLike) -> Evidence:
     """Return the evidence that two events occur, the first after the second.
 
     Examples
@@ -385,7 +385,7 @@ def after(first: Asked, second: Asked) -> Evidence:
     return Order(_event(second), _event(first))
 
 
-def _event(asked: Asked) -> Evidence:
+def _event(asked: EvidenceLike) -> Evidence:
     """Return an event that one edge or position decides."""
     found = evidence_of(asked)
     if isinstance(found, (Answer, Visit, Take)):

@@ -411,7 +411,7 @@ def test_paths_are_never_listed(db: Database) -> None:
     rows = f"select {columns} from range(3) as t(i)"  # noqa: S608
     survey = db.ingest(rows, name="long", replace=True)
     ceg = survey.event_tree().set_stages({}).to_ceg()
-    compiled = ceg._conditioned().ceg
+    compiled = ceg._compiled().ceg
     nodes = np.arange(101)
     graph = Graph(nodes[::-1].copy(), np.repeat(nodes[:-1], 2), np.repeat(nodes[1:], 2))
     chain = replace(
@@ -612,7 +612,7 @@ def test_a_label_that_a_staging_renames_means_the_one_it_shows(db: Database) -> 
     tree = survey.event_tree(order=["y", "z"])
     ceg = tree.set_stages({}, relabel={"good2": "good", "bad2": "bad"}).to_ceg(name="renamed")
     assert ceg.probability(z="good2") == ceg.probability(z="good") == pytest.approx(0.5)
-    assert ceg._conditioned().ceg.variables[1].labels == ("bad", "good")
+    assert ceg._compiled().ceg.variables[1].labels == ("bad", "good")
     db.sql("create or replace table renamed as select 'good2' as z")
     by_sql = db.sql("select probability from cegdb.event_probability('renamed', 'renamed')")
     assert by_sql["probability"].item() == pytest.approx(0.5)

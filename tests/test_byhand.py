@@ -172,7 +172,7 @@ def test_a_template_comes_back_whatever_the_labels(
     staged = tree.set_stages(given_stages, "given", replace=True)
     dropped = data.draw(st.sampled_from([[], ["vertex_id"], ["vertex_id", "variable"], ["n"]]))
     with tempfile.TemporaryDirectory() as folder:
-        empty = tree.staging_template(Path(folder) / f"empty{suffix}")
+        empty = tree.template(Path(folder) / f"empty{suffix}")
         alone = tree.set_stages(empty, "alone", replace=True)
         file = staged.template(Path(folder) / f"filled{suffix}")
         again = tree.set_stages(shuffled(file, data.draw, dropped), "again", replace=True)
@@ -208,7 +208,7 @@ def test_a_character_that_no_sheet_holds_is_refused(db: Database, tmp_path: Path
     with pytest.raises(
         StagingError, match=r"has a character that no sheet can hold\nhint: .*csv"
     ):
-        tree.staging_template(tmp_path / "all.xlsx")
+        tree.template(tmp_path / "all.xlsx")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -227,7 +227,7 @@ def falls(database: Database) -> EventTree:
 def edited(
     tree: EventTree, tmp_path: Path, change: Callable[[list[list[Any]]], object], kind: str
 ) -> Path:
-    rows = read_table(tree.staging_template(tmp_path / f"falls.{kind}"))
+    rows = read_table(tree.template(tmp_path / f"falls.{kind}"))
     change(rows)
     return write_table(tmp_path / f"falls.{kind}", rows)
 
@@ -373,7 +373,7 @@ def test_a_tree_of_one_leaf_has_an_empty_template(db: Database, tmp_path: Path) 
     frame = pd.DataFrame({"a": ["x"], "b": [None]})
     tree = db.ingest(frame).event_tree(order=["b"], blank="structural")
     for kind in ("csv", "xlsx", "yaml"):
-        file = tree.staging_template(tmp_path / f"leaf.{kind}")
+        file = tree.template(tmp_path / f"leaf.{kind}")
         assert len(tree.set_stages(file, name=kind).stages) == 0
 
 
@@ -415,14 +415,14 @@ def test_a_template_is_written_whole_or_not_at_all(
     falls: EventTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(StagingError, match=r"ends in none of .xlsx, .csv, .yaml"):
-        falls.staging_template(tmp_path / "falls.ods")
+        falls.template(tmp_path / "falls.ods")
     with pytest.raises(StagingError, match="there is no folder"):
-        falls.staging_template(tmp_path / "none" / "falls.csv")
-    file = falls.staging_template(tmp_path / "falls.xlsx")
+        falls.template(tmp_path / "none" / "falls.csv")
+    file = falls.template(tmp_path / "falls.xlsx")
     before = file.read_bytes()
     monkeypatch.setattr("cegdb.stages.template._MOST_ROWS", 3)
     with pytest.raises(StagingError, match="a sheet holds 3 rows"):
-        falls.staging_template(file)
+        falls.template(file)
     assert file.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["falls.xlsx"]
 

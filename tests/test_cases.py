@@ -119,7 +119,9 @@ def test_what_is_no_grouping_is_refused_in_the_words_of_stages(db: Database) -> 
     tree = db.ingest("select unnest(['a', 'b']) as x").event_tree()
     with pytest.raises(StagingError, match=r"stage is 5\nhint: give a mapping"):
         tree.set_stages(5)  # type: ignore[arg-type]
-    with pytest.raises(StagingError, match=r"hyperstage: .* zzz\nhint: give 'variable', 'lab"):
+    with pytest.raises(
+        StagingError, match=r"'zzz' is not .*\nhint: the choices are 'variable', 'lab"
+    ):
         tree.learn_stages(hyperstages="zzz")
     assert len(db.stagings) == 0
 
@@ -370,14 +372,14 @@ def built() -> Iterator[Database]:
         ("ingest", {"bins": 5}, SURVEY, "bins is 5\nhint: give variable -> value"),
         ("ingest", {"bins": ["x"]}, SURVEY, "bins is ['x']\nhint: give variable -> value"),
         ("ingest", {"bins": {"x": 5}}, SURVEY, "'x': bins is 5\nhint: give cut points"),
-        ("ingest", {"decimal": 5}, SURVEY, "decimal is 5\nhint: choose '.' or ','"),
+        ("ingest", {"decimal": 5}, SURVEY, "decimal 5 is not one of the choices"),
         ("ingest", {"count": 5}, SURVEY, "there is no variable 5 in"),
         ("ingest", {"weight": [5]}, SURVEY, "[5] is no name of a variable"),
         ("ingest", {"codebook": 5}, SURVEY, "a codebook cannot be read from int"),
-        ("ingest", {"encoding": 5}, SURVEY, "encoding is 5, which is no text encoding"),
+        ("ingest", {"encoding": 5}, SURVEY, "encoding 5 is not a text encoding"),
         ("ingest", {"delimiter": 5}, SURVEY, "delimiter is 5, not one character"),
-        ("ingest", {"bad_rows": 5}, SURVEY, "bad_rows is 5\nhint: it is 'error' or 'skip'"),
-        ("ingest", {"sheet": [5]}, SURVEY, "sheet is [5]\nhint: give its name, or its place"),
+        ("ingest", {"bad_rows": 5}, SURVEY, "bad_rows 5 is not one of the choices"),
+        ("ingest", {"sheet": [5]}, SURVEY, "sheet is [5]\nhint: give its name, or its number"),
         ("ingest", {"source_column": 5}, SURVEY, "source_column is 5\nhint: give the name"),
         ("tree", {"order": 5}, TREE, "order is 5\nhint: give a list of variables"),
         ("tree", {"order": {"x"}}, TREE, "order is a set, which has no order"),
@@ -385,16 +387,16 @@ def built() -> Iterator[Database]:
         ("draw", {"path": 5}, GraphError, "a file to write is 5\nhint: give a path"),
         ("export", {"path": None}, GraphError, "a file to write is None\nhint: give a path"),
         ("tree", {"order": [[5]]}, SURVEY, "[5] is no name of a variable"),
-        ("tree", {"blank": 5}, TREE, "blank is 5\nhint: choose auto or"),
-        ("tree", {"gate_min_rows": "a"}, TREE, "gate_min_rows is 'a': it must be 1 or more"),
+        ("tree", {"blank": 5}, TREE, "blank 5 is not one of the choices"),
+        ("tree", {"gate_min_rows": "a"}, TREE, "gate_min_rows is 'a'"),
         (
             "tree",
             {"gate_min_rows": True},
             TREE,
-            "True: it must be 1 or more\nhint: give a whole",
+            "True\nhint: give a whole",
         ),
-        ("tree", {"gate_min_rows": 1.5}, TREE, "gate_min_rows is 1.5: it must be 1 or more"),
-        ("tree", {"gate_min_rows": None}, TREE, "gate_min_rows is None: it must be 1 or more"),
+        ("tree", {"gate_min_rows": 1.5}, TREE, "gate_min_rows is 1.5"),
+        ("tree", {"gate_min_rows": None}, TREE, "gate_min_rows is None"),
         ("tree", {"add_paths": 5}, TREE, "add_paths is 5\nhint: give a list of paths"),
         ("tree", {"add_paths": [5]}, TREE, "a path of add_paths is 5\nhint: give a list"),
         ("tree", {"impossible": 5}, TREE, "impossible is 5\nhint: give a list of paths"),
@@ -412,8 +414,8 @@ def built() -> Iterator[Database]:
         ("learn", {"initial": [5]}, STAGING, "a group of initial is 5\nhint: give 'full',"),
         ("learn", {"initial": [[5]]}, STAGING, "a path of initial is 5\nhint: give labels"),
         ("learn", {"deff": "x"}, STAGING, "deff of 'x' is 'x'\nhint: a design effect is"),
-        ("learn", {"method": 5}, STAGING, "method is 5\nhint: choose ahc"),
-        ("learn", {"weighting": 5}, STAGING, "weighting is 5\nhint: choose situation"),
+        ("learn", {"method": 5}, STAGING, "method 5 is not one of the choices"),
+        ("learn", {"weighting": 5}, STAGING, "weighting 5 is not one of the choices"),
         ("set", {"stages": 5}, STAGING, "stage is 5\nhint: give a mapping from path to name"),
         ("set", {"stages": {5: "a"}}, STAGING, "a path of stage is 5\nhint: give labels"),
         ("recover", {"limit": "a"}, CegError, "limit is 'a'\nhint: give a number of vertices"),

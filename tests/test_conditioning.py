@@ -169,7 +169,7 @@ def test_a_ceg_given_evidence_does_what_a_ceg_does(
     assert graph.edges["w0", "w1", "t"]["probability"] == pytest.approx(0.5, abs=1e-9)
     assert ceg.draw(tmp_path / "alive.svg").exists()
     assert "live" in ceg.draw(tmp_path / "alive.dot", edge_info="count").read_text()
-    with pytest.raises(GraphError, match="given evidence, so that its edges have no prior"):
+    with pytest.raises(GraphError, match="given evidence, so its edges have no prior"):
         ceg.draw(tmp_path / "no.svg", edge_info="prior")
     for file in ("a.graphml", "a.json", "a.csv", "a.parquet"):
         assert ceg.export(tmp_path / file).exists()
@@ -284,7 +284,7 @@ def test_a_ceg_given_evidence_is_made_again_after_its_parent(
     assert [one.name for one in made] == ["death"] * 3 + ["alive", "t", "through"]
     sound(db)
     assert not found.is_stale
-    with pytest.raises(StaleError, match="'death' was made again since it was given X1 = u"):
+    with pytest.raises(StaleError, match="'death' was rebuilt since it was given X1 = u"):
         held.save("late")
     anew = ceg.given(X2="live")
     assert found.probability_of_evidence == anew.probability_of_evidence

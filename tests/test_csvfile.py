@@ -33,8 +33,8 @@ import cegdb
 from cegdb.errors import CegdbError, SurveyError
 from cegdb.ingest import ingest
 from cegdb.ingest.csv import csv_file, decoding, records
-from cegdb.ingest.csv.csv_file import Reading
 from cegdb.ingest.files.sources import opened
+from cegdb.options import ReadOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -50,7 +50,7 @@ HAS_ZSTD = importlib.util.find_spec("backports.zstd") is not None
 
 def read(db: Database, file: Path, **told: Any) -> Survey:
     """Ingest a file of which something is told."""
-    ingest(db._store, file, name="s", reading=Reading(**told), replace=True)
+    ingest(db._store, file, name="s", reading=ReadOptions(**told), replace=True)
     return db.surveys["s"]
 
 
@@ -58,7 +58,7 @@ def reader_of(file: Path, **told: Any) -> csv_file.Reader:
     """Return what is found out about a file."""
     compression = csv_file.compression_of(file.read_bytes()[:4])
     with ExitStack() as scratch:
-        return csv_file.reader(file, scratch, Reading(**told), compression)
+        return csv_file.reader(file, scratch, ReadOptions(**told), compression)
 
 
 def zstd(content: bytes) -> bytes:
@@ -911,13 +911,13 @@ def test_a_broken_quote_in_the_header_is_never_skipped(db: Database, tmp_path: P
 @pytest.mark.parametrize(
     ("told", "message"),
     [
-        ({"encoding": "klingon"}, "is 'klingon', which is no text encoding\nhint: give"),
-        ({"encoding": "hex"}, "encoding is 'hex', which is no text encoding"),
-        ({"encoding": "unicode_escape"}, "encoding is 'unicode_escape', which is no text"),
-        ({"encoding": "undefined"}, "encoding is 'undefined', which is no text encoding"),
-        ({"encoding": ""}, "encoding is '', which is no"),
-        ({"encoding": "a\0b"}, "which is no text encoding"),
-        ({"encoding": 8}, "encoding is 8, which is no text encoding"),
+        ({"encoding": "klingon"}, "'klingon' is not a text encoding\nhint: give"),
+        ({"encoding": "hex"}, "encoding 'hex' is not a text encoding"),
+        ({"encoding": "unicode_escape"}, "encoding 'unicode_escape' is not a text"),
+        ({"encoding": "undefined"}, "encoding 'undefined' is not a text encoding"),
+        ({"encoding": ""}, "encoding '' is not a"),
+        ({"encoding": "a\0b"}, "is not a text encoding"),
+        ({"encoding": 8}, "encoding 8 is not a text encoding"),
         ({"delimiter": ""}, "delimiter is '', not one character"),
         ({"delimiter": "\\t"}, r"delimiter is '\\\\t', not one character\nhint: a tab is"),
         ({"delimiter": 1}, "delimiter is 1, not one character"),
@@ -929,12 +929,12 @@ def test_a_broken_quote_in_the_header_is_never_skipped(db: Database, tmp_path: P
         ({"escape": '"'}, "quote and escape are both '\"'\nhint: a doubled quote needs no"),
         ({"escape": ";", "delimiter": ";"}, "delimiter and escape are both ';'"),
         ({"escape": ""}, "escape is '', not one character"),
-        ({"bad_rows": "ignore"}, "bad_rows is 'ignore'\nhint: it is 'error' or 'skip'"),
+        ({"bad_rows": "ignore"}, "bad_rows 'ignore' is not one of the choices"),
     ],
 )  # fmt: skip
 def test_what_is_told_is_checked(told: dict[str, Any], message: str) -> None:
     with pytest.raises(SurveyError, match=message):
-        Reading(**told)
+        ReadOptions(**told)
 
 
 def test_a_plain_file_is_read_where_it_lies(tmp_path: Path) -> None:
@@ -1009,7 +1009,7 @@ FILES = list(whole_files())
 
 
 def rows_read(
-    con: duckdb.DuckDBPyConnection, file: Path, reading: Reading
+    con: duckdb.DuckDBPyConnection, file: Path, reading: ReadOptions
 ) -> tuple[csv_file.Reader | None, Rows]:
     """Return what DuckDB reads of a file, without the rest of ingest."""
     with opened(con, file, reading) as relation:
@@ -1030,7 +1030,7 @@ def test_any_bytes_give_the_rows_that_python_reads_or_an_error_of_ours(shelf: Pa
     con = duckdb.connect(config={"threads": 1})
     for _ in range(3000 * MORE):
         content = mutilated(chance)
-        reading = Reading(bad_rows=chance.choice(["error", "error", "skip"]))
+        reading = ReadOptions(bad_rows=chance.choice(["error", "error", "skip"]))
         try:
             found, rows = rows_read(con, written(shelf, content), reading)
         except CegdbError:

@@ -694,7 +694,7 @@ def test_an_explanation_is_bounded_and_tells_independence(db: Database) -> None:
     assert all(
         " is independent of " in x for x in sections["Independent according to the stages"][:1]
     )
-    by_oracle = explain(ceg._conditioned().ceg, ceg._counts()._replace(statements=()))
+    by_oracle = explain(ceg._compiled().ceg, ceg._counts()._replace(statements=()))
     text_of_oracle = str(by_oracle)
     known = "once X1, X3, X4, X5 and 2 more are known"
     assert f"X8 does not depend on X2 {known} (n = {n:,} asked X8)" in text_of_oracle

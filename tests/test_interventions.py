@@ -209,7 +209,7 @@ def test_what_cannot_be_set_is_refused(confounded: ChainEventGraph) -> None:
             ceg.do(actions)  # type: ignore[arg-type]
     with pytest.raises(QueryError, match="absent is"):
         ceg.do(X=1, absent="drop")  # type: ignore[arg-type]
-    with pytest.raises(QueryError, match="observed before"):
+    with pytest.raises(QueryError, match="cannot intervene after conditioning"):
         ceg.do(X=1).given(Y=1).do(Z=1)
     with pytest.raises(QueryError, match="set twice"):
         ceg.do(X=1).do(X=0)

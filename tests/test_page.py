@@ -97,13 +97,16 @@ def test_the_library_is_the_release_that_is_recorded() -> None:
 def test_a_page_is_the_same_bytes_and_runs_its_own_two_scripts_only(
     made: Database, tmp_path: Path
 ) -> None:
-    one = made.cegs["gated"].report(tmp_path / "one.html").read_bytes()
-    assert one == made.cegs["gated"].report(tmp_path / "two.htm").read_bytes()
+    one = made.cegs["gated"].report.page(tmp_path / "one.html").read_bytes()
+    assert one == made.cegs["gated"].report.page(tmp_path / "two.htm").read_bytes()
     with cegdb.open() as again:
         shuffled = GATED + " order by hash(i)"
         tree = again.ingest(shuffled, "gated").event_tree()
         other = embedded(
-            tree.learn_stages(name="gated").to_ceg().report(tmp_path / "3.html").read_text()
+            tree.learn_stages(name="gated")
+            .to_ceg()
+            .report.page(tmp_path / "3.html")
+            .read_text()
         )
     text = one.decode()
     told = embedded(text)
@@ -245,11 +248,11 @@ def test_a_ceg_in_which_nobody_is_asked_anything_has_a_page() -> None:
 def test_what_makes_no_sense_is_refused_before_any_work(made: Database, tmp_path: Path) -> None:
     ceg = made.cegs["gated"]
     with pytest.raises(GraphError, match=r"'page.pdf'"):
-        ceg.report(tmp_path / "page.pdf")
+        ceg.report.page(tmp_path / "page.pdf")
     with pytest.raises(QueryError, match="min_n is 0"):
-        ceg.report(tmp_path / "page.html", min_n=0)
+        ceg.report.page(tmp_path / "page.html", min_n=0)
     with pytest.raises(CegdbError, match="folder"):
-        ceg.report(tmp_path / "none" / "page.html")
+        ceg.report.page(tmp_path / "none" / "page.html")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -289,7 +292,7 @@ def opened(browser: Any, made: Database, tmp_path: Path) -> Iterator[Callable[..
     pages = []
 
     def open_page(name: str, **settings: Any) -> Any:
-        file = made.cegs[name].report(tmp_path / "page.html", **settings)
+        file = made.cegs[name].report.page(tmp_path / "page.html", **settings)
         page = browser.new_page(viewport={"width": 1400, "height": 900})
         page.set_default_timeout(5_000)
         page.on("console", lambda message: heard.append(message.text))
@@ -446,7 +449,7 @@ def test_characters_that_show_nothing_have_symbols(browser: Any, tmp_path: Path)
     with cegdb.open() as database:
         rows = f"select ['{UNSEEN}', 'u'][1 + i % 2] as x, i % 3 as y from range(60) t(i)"  # noqa: S608
         survey = database.ingest(rows, "a\x00\x1b[31m\x01b")
-        file = survey.event_tree().set_stages({}).to_ceg().report(tmp_path / "page.html")
+        file = survey.event_tree().set_stages({}).to_ceg().report.page(tmp_path / "page.html")
     assert not re.search(rb"[\x00-\x08\x0b-\x1f]", file.read_bytes())
     page = browser.new_page(viewport={"width": 1400, "height": 900})
     page.goto(file.as_uri())

@@ -59,24 +59,24 @@ def numbers(picture: Picture) -> set[int]:
 
 
 def every_plot(staged: StagedTree, other: StagedTree, min_n: int | None) -> list[Picture]:
-    last = staged._variables()[-1]
+    last = staged.tree.settings["order"][-1]
     return [
-        staged.plot_probabilities(last, min_n=min_n),
-        staged.plot_situations(last, min_n=min_n),
-        staged.plot_situations(staged._variables()[-2], min_n=min_n),
-        staged.plot_flow(min_n=min_n),
-        staged.to_ceg(replace=True).plot_flow(min_n=min_n),
-        staged.plot_merges(min_n=min_n),
-        staged.plot_dendrogram(min_n=min_n),
-        staged.plot_costaging(last, other, min_n=min_n),
-        staged.plot_difference(other, min_n=min_n),
+        staged.plot.probabilities(last, min_n=min_n),
+        staged.plot.situations(last, min_n=min_n),
+        staged.plot.situations(staged.tree.settings["order"][-2], min_n=min_n),
+        staged.plot.flow(min_n=min_n),
+        staged.to_ceg(replace=True).plot.flow(min_n=min_n),
+        staged.plot.merges(min_n=min_n),
+        staged.plot.dendrogram(min_n=min_n),
+        staged.plot.costaging(last, other, min_n=min_n),
+        staged.plot.difference(other, min_n=min_n),
     ]
 
 
 def test_dots_and_intervals_are_those_of_the_table(chds: StagedTree) -> None:
     edges = chds.stage_edges
     edges = edges[edges["variable"] == "Admission"]
-    figure = chds.plot_probabilities("Admission").figure
+    figure = chds.plot.probabilities("Admission").figure
     assert len(figure.axes) == 2
     for axes, label in zip(figure.axes, edges["label"].unique(), strict=True):
         of_label = edges[edges["label"] == label]
@@ -85,7 +85,7 @@ def test_dots_and_intervals_are_those_of_the_table(chds: StagedTree) -> None:
             ["low", "high"]
         ].to_numpy().tolist()
         assert [one.item() for one in lines[1::2]] == of_label["probability"].tolist()
-    shown = words(chds.plot_probabilities("Admission"))
+    shown = words(chds.plot.probabilities("Admission"))
     for n in chds.stages.query("variable == 'Admission'")["n"]:
         assert f"\n{n:,}\n" in f"\n{shown}\n"
 
@@ -104,7 +104,7 @@ def test_flows_have_the_people_of_the_tree_and_join_what_has_no_room(chds: Stage
                 assert len(blocks) <= most
                 leaving = sum(one.n for one in flow.ribbons if one.source_place == place)
                 assert leaving == (890 if place < 4 else 0)
-    caption = ceg.plot_flow(most=2).caption
+    caption = ceg.plot.flow(most=2).caption
     assert "2 positions with 383 people" in caption or "positions with" in caption
 
 
@@ -146,7 +146,7 @@ def test_what_would_follow_is_the_bayes_factor_of_joining(chds: StagedTree) -> N
     assert [one[2] for one in found.merges] == pytest.approx([one[2] for one in expected])
     assert max(one.log_bayes_factor for one in found.merges) <= 1e-9
     made = len(chds.merges)
-    caption = chds.plot_merges().caption
+    caption = chds.plot.merges().caption
     assert f"after {made} merges" in caption
     assert f"the {len(expected)} merges that would follow" in caption
 
@@ -154,7 +154,7 @@ def test_what_would_follow_is_the_bayes_factor_of_joining(chds: StagedTree) -> N
 def test_only_stages_merged_pair_by_pair_have_merges(chds: StagedTree) -> None:
     climbed = chds.tree.learn_stages("climbed", method="hc", score="bic", replace=True)
     with pytest.raises(StagingError, match="not merged pair by pair"):
-        climbed.plot_dendrogram()
+        climbed.plot.dendrogram()
 
 
 @settings(max_examples=25, deadline=None)
@@ -193,10 +193,10 @@ def test_stages_are_matched_by_people_first() -> None:
 
 def test_a_difference_says_what_is_staged_differently(chds: StagedTree) -> None:
     apart = chds.split("u5", name="apart", replace=True)
-    caption = chds.plot_difference(apart).caption
+    caption = chds.plot.difference(apart).caption
     assert "No difference: Social, Economic, Events" in caption
     assert "4 situations" in caption
-    same = chds.plot_difference(chds)
+    same = chds.plot.difference(chds)
     assert "The stagings are equal" in words(same)
     assert "0 situations of 0 people are staged differently" in same.caption
 
@@ -224,8 +224,8 @@ def test_small_counts_are_hidden_in_every_plot() -> None:
         assert secret & set(range(1, 10))
         for hidden in every_plot(staged, other, 10):
             assert not numbers(hidden) & secret, hidden.caption
-        assert numbers(staged.plot_dendrogram()) & secret
-        assert "hidden" in staged.plot_probabilities("z", min_n=10).caption
+        assert numbers(staged.plot.dendrogram()) & secret
+        assert "hidden" in staged.plot.probabilities("z", min_n=10).caption
 
 
 def test_hostile_labels_are_texts_and_files_are_the_same_each_time(tmp_path: Path) -> None:
@@ -246,8 +246,8 @@ def test_hostile_labels_are_texts_and_files_are_the_same_each_time(tmp_path: Pat
     with cegdb.open() as db, cegdb.open() as other_db:
         staged, other = made(db)
         again, _ = made(other_db)
-        assert staged.plot_flow()._repr_html_() == again.plot_flow()._repr_html_()
-        found = [*every_plot(staged, other, None), staged.plot_situations("a <i>$b_1$</i>")]
+        assert staged.plot.flow()._repr_html_() == again.plot.flow()._repr_html_()
+        found = [*every_plot(staged, other, None), staged.plot.situations("a <i>$b_1$</i>")]
         for one in found:
             for element in ET.fromstring(one._repr_svg_()).iter():  # noqa: S314
                 assert element.tag.rpartition("}")[2] not in ("script", "b", "i")
@@ -262,44 +262,44 @@ def test_hostile_labels_are_texts_and_files_are_the_same_each_time(tmp_path: Pat
 def test_what_there_is_no_room_for_is_counted(chds: StagedTree) -> None:
     assert (
         "Shown: the 2 stages with most people of 3; 234 people in the others"
-        in chds.plot_probabilities("Admission", most=2).caption
+        in chds.plot.probabilities("Admission", most=2).caption
     )
-    few = chds.plot_situations("Admission", most=5)
+    few = chds.plot.situations("Admission", most=5)
     assert "Shown: 5 of 12 situations" in few.caption
     assert "Shown: 5 of 12 situations" in words(few).replace("\n", " ")
-    assert "and 1 more" in words(chds.plot_dendrogram(most=8))
+    assert "and 1 more" in words(chds.plot.dendrogram(most=8))
 
 
 def test_settings_that_cannot_be_are_refused(chds: StagedTree) -> None:
     with pytest.raises(QueryError, match="no situation asks 'Adm'"):
-        chds.plot_probabilities("Adm")
+        chds.plot.probabilities("Adm")
     with pytest.raises(QueryError, match="most is 0"):
-        chds.plot_flow(most=0)
+        chds.plot.flow(most=0)
     with pytest.raises(GraphError, match="width is 5"):
-        chds.plot_flow(width_mm=5)
+        chds.plot.flow(width_mm=5)
     with pytest.raises(QueryError, match="min_n is 0"):
-        chds.plot_flow(min_n=0)
+        chds.plot.flow(min_n=0)
     with pytest.raises(StagingError, match="no parametric bootstrap"):
-        chds.plot_costaging("Admission", kind="parametric")
+        chds.plot.costaging("Admission", kind="parametric")
 
 
 def test_a_flow_has_the_width_asked_for_and_tells_evidence(chds: StagedTree) -> None:
     ceg = chds.to_ceg(replace=True)
-    wide, narrow = ceg.plot_flow(), ceg.plot_flow(width_mm=85)
+    wide, narrow = ceg.plot.flow(), ceg.plot.flow(width_mm=85)
     for picture, width in ((wide, 170), (narrow, 85)):
         assert picture.figure.get_size_inches()[0] * 25.4 == pytest.approx(width)
     assert "points high" not in wide.caption
     assert narrow.caption.endswith(" To fit, its text is 4.8 points high.")
     one = ceg.given(Admission="Yes").save("admitted").given(Social="Low").save("low")
     told = "given Admission = Yes and Social = Low"
-    assert one.plot_flow().caption.startswith(f"People through positions {told}: ")
+    assert one.plot.flow().caption.startswith(f"People through positions {told}: ")
     assert f"'low' {told}, from left" in one.figure().caption
 
 
 def test_shares_are_written_only_where_their_cells_have_room(chds: StagedTree) -> None:
     other = chds.tree.set_stages({}, name="apart", replace=True)
     for width, is_written in ((170, True), (80, False)):
-        picture = chds.plot_costaging("Admission", other, width_mm=width)
+        picture = chds.plot.costaging("Admission", other, width_mm=width)
         assert (
             "0.5" in {text.get_text() for text in picture.figure.axes[0].texts}
         ) is is_written

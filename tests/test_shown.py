@@ -51,7 +51,7 @@ def test_every_object_shows_itself_and_no_label_as_html(made):
 
 
 def test_large_graphs_say_how_to_get_an_overview(made, monkeypatch):
-    monkeypatch.setattr("cegdb.api.pictures._SHOWN_AT_ONCE", 1)
+    monkeypatch.setattr("cegdb.api.base._DRAWN_AT_ONCE", 1)
     for graph in made[2:]:
         assert graph._repr_html_().endswith("<code>figure()</code> for an overview.</p>")
 

@@ -798,7 +798,7 @@ def test_only_the_trees_of_the_survey_named_are_made_again(db: Database) -> None
         survey.append(frame(OLD, "A", "B"))
     assert [one.name for one in db.rebuild("two")] == ["two", "two", "two"]
     assert {name for _, name, _ in db.rows("from cegdb.stale")[1]} == {"one"}
-    with pytest.raises(CegdbError, match="no survey is called 'three'"):
+    with pytest.raises(CegdbError, match="no survey named 'three'"):
         db.rebuild("three")
     with pytest.raises(StaleError, match="stages is 'some'"):
         db.rebuild(stages="some")  # type: ignore[arg-type]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import pandas as pd
 import pytest
 
-from cegdb.clustering import Method
 from cegdb.errors import StagingError, SurveyError
+from cegdb.options import Method
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -261,7 +261,7 @@ def test_a_wrong_design_effect_is_refused(db: Database, tmp_path: Path, deff: An
     tree = db.ingest(written(tmp_path), weight="wt").event_tree()
     with pytest.raises((StagingError, SurveyError), match="deff"):
         tree.learn_stages(deff=deff)
-    with pytest.raises(StagingError, match="weighting is 'all'"):
+    with pytest.raises(StagingError, match="weighting 'all' is not one of the choices"):
         tree.learn_stages(weighting="all")  # type: ignore[arg-type]
     assert len(db.stagings) == 0
 

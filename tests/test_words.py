@@ -119,7 +119,7 @@ SENTENCE = re.compile(
 
 def test_numbers_of_the_plain_report_are_those_of_the_tables(db: Database) -> None:
     ceg = chds(db, alpha=3)
-    found = SENTENCE.findall(ceg.in_words())
+    found = SENTENCE.findall(ceg.report.text())
     said = sorted([int(x.replace(",", "")) for x in numbers] for numbers in found)
     rows = db.sql(
         "select e.probability, e.low, e.high, s.n from cegdb.stage_edges as e "
@@ -143,7 +143,7 @@ def test_numbers_of_the_plain_report_are_those_of_the_tables(db: Database) -> No
 def test_rare_answers_are_told_of_more_people(db: Database) -> None:
     query = "select i % 2 as x, if(i % 500 = 0, 'ill', 'well') as y from range(20000) t(i)"
     tree = db.ingest(query).event_tree(sampling_zeros="floret")
-    text = tree.learn_stages().to_ceg().in_words()
+    text = tree.learn_stages().to_ceg().report.text()
     assert "Of 1,000 people with x “0”, about 4 answered “ill” to y (3 to 5)" in text
     assert (
         "fewer than 1 answered “ill” to y (0 to fewer than 1; nobody in the data) and the "
@@ -155,14 +155,14 @@ def test_what_is_uncertain_or_certain_or_unseen_is_said(db: Database) -> None:
     rows = "select 'u' as x, 'v' as y from range(40) union all select 'w', null from range(9)"
     survey = db.ingest(rows, levels={"x": ["u", "w", "z"]})
     tree = survey.event_tree(add_paths=[{"x": "z", "y": "v"}], blank="structural")
-    text = tree.learn_stages(single_edges="apart").to_ceg().in_words(unit="answers")
+    text = tree.learn_stages(single_edges="apart").to_ceg().report.text(unit="answers")
     said = "All answers with x “u” answered “v” to y; nobody in the data answered otherwise"
     assert f"{said} (n = 40)." in text
     assert "There are no answers with x “z” in the data, so nothing is said about y." in text
     assert "40 of the 49 answers were asked this question." in text
     book = {"variables": {"x": {"label": "Did it rain?"}}}
     few = db.ingest("select i % 2 as x from range(9) t(i)", name="few", codebook=book)
-    text = few.event_tree().learn_stages().to_ceg().in_words()
+    text = few.event_tree().learn_stages().to_ceg().report.text()
     assert "- x: Did it rain? “0” or “1”" in text
     assert "(n = 9 only: read with care)" in text
 
@@ -173,7 +173,7 @@ def test_words_and_unit_are_used_and_unknown_ones_refused(db: Database) -> None:
         "Admission": {"Yes": "are admitted", "No": "are not"},
         "Social": {"High": "are well off", "Low": "are badly off"},
     }
-    text = ceg.in_words(unit="children", words=words)
+    text = ceg.report.text(unit="children", words=words)
     assert "Of 100 children with Events “Low” who are well off, about 9 are admitted" in text
     assert "and the other 91 are not (n = 234)." in text
     for wrong, message in (
@@ -184,7 +184,7 @@ def test_words_and_unit_are_used_and_unknown_ones_refused(db: Database) -> None:
         ("x", "verb"),
     ):
         with pytest.raises(QueryError, match=message):
-            ceg.in_words(words=wrong)  # type: ignore[arg-type]
+            ceg.report.text(words=wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_senseless_settings_are_refused(
     db: Database, settings: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(QueryError, match=message):
-        chds(db).in_words(**settings)
+        chds(db).report.text(**settings)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -210,8 +210,8 @@ def test_small_cells_are_hidden_in_every_form(db: Database, form: Any) -> None:
     survey = db.ingest(f"{rows} as t(x, y, n)", count="n", name="small")
     ceg = survey.event_tree().set_stages({}).to_ceg()
     small = re.compile(r"(?<![\d.,])(17|147)(?![\d.,])")
-    assert small.search(ceg.in_words(form)) or form == "plain"
-    text = ceg.in_words(form, min_n=20)
+    assert small.search(ceg.report.text(form)) or form == "plain"
+    text = ceg.report.text(form, min_n=20)
     shown = text.split("## References")[0].split("Steps of the recursion")[0]
     assert not small.search(shown), shown
     assert "few" in text if form == "plain" else "…" in text
@@ -225,27 +225,27 @@ def test_scores_and_grammar_do_not_give_a_small_count_back(db: Database, form: A
     tree = db.ingest(query).event_tree(blank="missing")
     learnt, given = tree.learn_stages(), tree.set_stages({}, "own")
     for staging in (learnt, given):
-        text = staging.to_ceg().in_words(form, min_n=5)
+        text = staging.to_ceg().report.text(form, min_n=5)
         assert not re.search(r"Fewer than 5 [\w ]+ (does|counts|is)\b", text)
         assert f"{staging.bic:.2f}" not in text
         assert f"{staging.log_marginal_likelihood:.2f}" not in text
-    text = db.compare_in_words(learnt, given, form=form, min_n=5)
+    text = db.report.comparison(learnt, given, form=form, min_n=5)
     assert "Log Bayes factor" not in text
     assert not re.search(r"\d times as probable|-\d+\.\d\d", text)
 
 
 def test_one_person_is_told_of_as_one(db: Database) -> None:
     ceg = db.ingest("select 'u' as x, 'v' as y").event_tree().learn_stages().to_ceg()
-    text = ceg.in_words()
+    text = ceg.report.text()
     assert "What the answers of 1 person show" in text
     assert "These are the answers of 1 person." in text
-    assert "is based on 1 respondent\n" in ceg.in_words("analyst")
-    assert "1 of the women" in ceg.in_words(unit="women")
+    assert "is based on 1 respondent\n" in ceg.report.text("analyst")
+    assert "1 of the women" in ceg.report.text(unit="women")
 
 
 def test_what_is_almost_certain_is_not_told_as_certain(db: Database) -> None:
     rows = "i % 2 as x, if(i < 2, x = 0, x = 1) as y from range(100000) t(i)"
-    text = db.ingest(f"select {rows}").event_tree().learn_stages().to_ceg().in_words()
+    text = db.ingest(f"select {rows}").event_tree().learn_stages().to_ceg().report.text()
     assert (
         "more than 9,999 answered “True” to y (9,999 to 10,000) and the others “False”" in text
     )
@@ -256,9 +256,9 @@ def test_how_few_were_left_out_does_not_come_back(db: Database) -> None:
     query = "select i % 2 as x, if(i < 3, null, i % 3) as y from range(300) t(i)"
     tree = db.ingest(query).event_tree(missing_policy="complete", blank="missing")
     ceg = tree.learn_stages().to_ceg()
-    assert "3 of them are left out because an answer is missing" in ceg.in_words()
+    assert "3 of them are left out because an answer is missing" in ceg.report.text()
     for form in FORMS:
-        text = ceg.in_words(form, min_n=5)
+        text = ceg.report.text(form, min_n=5)
         assert "297" in text
         assert not re.search(r"\b(3|300) (of them|rows?|respondents?|people)\b", text)
         assert "| 300 |" not in text
@@ -266,26 +266,26 @@ def test_how_few_were_left_out_does_not_come_back(db: Database) -> None:
 
 def test_what_is_left_out_is_said(db: Database) -> None:
     ceg = chds(db)
-    text = ceg.in_words(limit=1)
+    text = ceg.report.text(limit=1)
     (n,) = db.sql("select sum(n) - max(n) as n from cegdb.stages where variable = 'Admission'")[
         "n"
     ]
     assert f"2 smaller groups ({int(n):,} people in all) are not shown" in text
-    assert "left out of this table" in ceg.in_words("paper", limit=1)
-    assert "positions with fewer people" in ceg.in_words("analyst", limit=3)
+    assert "left out of this table" in ceg.report.text("paper", limit=1)
+    assert "positions with fewer people" in ceg.report.text("analyst", limit=3)
 
 
 def test_only_what_was_used_is_cited(db: Database) -> None:
     learnt = chds(db)
     given = learnt.staging.tree.set_stages({}, name="own").to_ceg()
-    assert "Freeman" in learnt.cite()
-    assert "Freeman" not in given.cite() + given.in_words("paper")
-    assert "Collazo" in given.cite()
+    assert "Freeman" in learnt.report.cite()
+    assert "Freeman" not in given.report.cite() + given.report.text("paper")
+    assert "Collazo" in given.report.cite()
     other = db.ingest("select i % 2 as x, 1 + i % 3 as w from range(9) t(i)", weight="w")
     weighted = other.event_tree().learn_stages().to_ceg()
-    assert "Collazo" not in weighted.cite()
-    assert "Kish" in weighted.cite()
-    assert "Numbers per 100 are weighted" in weighted.in_words()
+    assert "Collazo" not in weighted.report.cite()
+    assert "Kish" in weighted.report.cite()
+    assert "Numbers per 100 are weighted" in weighted.report.text()
     entries = re.findall(r"^@(\w+)\{(\w+),$", cegdb.cite(bibtex=True), re.MULTILINE)
     assert [kind for kind, _ in entries].count("inproceedings") == 2
     assert cegdb.cite(learnt, bibtex=True).count("@") == 6
@@ -294,13 +294,13 @@ def test_only_what_was_used_is_cited(db: Database) -> None:
 def test_the_methods_say_how_missing_answers_and_zeros_were_taken(db: Database) -> None:
     query = "select i % 2 as x, if(i % 5 = 0, null, i % 3) as y from range(300) t(i)"
     survey = db.ingest(query, name="gaps")
-    text = survey.event_tree(blank="missing").learn_stages().to_ceg().in_words("paper")
+    text = survey.event_tree(blank="missing").learn_stages().to_ceg().report.text("paper")
     assert "60 rows with a missing answer count up to that answer" in text
     assert "Blank cells were classified as missing" in text
     tree = survey.event_tree(
         name="whole", missing_policy="complete", blank="missing", sampling_zeros="full"
     )
-    text = tree.learn_stages(prior="floret", method="hc").to_ceg().in_words("paper")
+    text = tree.learn_stages(prior="floret", method="hc").to_ceg().report.text("paper")
     assert "60 rows with a missing answer were left out" in text
     assert "added as sampling zeros" in text
     assert "anew in each floret" in text
@@ -317,18 +317,18 @@ def test_hostile_labels_are_literal(
 
     ceg = hostile(db)
     monkeypatch.setattr(type(ceg), "figure", refuse)
-    page = ceg.report_words(tmp_path / "r.html", form).read_text(encoding="utf-8")
+    page = ceg.report.save(tmp_path / "r.html", form).read_text(encoding="utf-8")
     tags, shown = seen(page.partition("<body>")[2])
     assert tags <= TAGS
     for label in (*HOSTILE[:6], *HOSTILE[7:]):
         assert squeezed(label) in shown, label
     assert "a␀b␊c" in shown
-    text = ceg.report_words(tmp_path / "r.md", form).read_text(encoding="utf-8")
+    text = ceg.report.save(tmp_path / "r.md", form).read_text(encoding="utf-8")
     rendered = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(text)
     tags_of_text, shown_of_text = seen(rendered)
     assert tags_of_text <= TAGS
     assert shown_of_text == shown
-    source = ceg.report_words(tmp_path / "r.tex", form).read_text(encoding="utf-8")
+    source = ceg.report.save(tmp_path / "r.tex", form).read_text(encoding="utf-8")
     source = source.replace("\\penalty500{}", "")
     assert "\\input{secret}" not in source
     assert "\\textbackslash{}input\\{secret\\}" in source
@@ -343,7 +343,7 @@ PACKAGES = [
 @pytest.mark.parametrize("program", ["pdflatex", "lualatex"])
 def test_latex_compiles_and_fits_the_page(db: Database, tmp_path: Path, program: str) -> None:
     form = "analyst" if program == "pdflatex" else "plain"
-    report = hostile(db).report_words(tmp_path / "report.tex", form)
+    report = hostile(db).report.save(tmp_path / "report.tex", form)
     ran = compiled(report, program, *PACKAGES)
     assert ran.returncode == 0, ran.stdout[-2000:]
     log = (tmp_path / "report.log").read_text(errors="replace")
@@ -357,12 +357,12 @@ def test_a_report_is_the_same_bytes_each_time(db: Database, tmp_path: Path) -> N
     ceg = chds(db)
     for name in ("plain.tex", "analyst.html"):
         path, form = tmp_path / name, name.partition(".")[0]
-        first = ceg.report_words(path, form).read_bytes()
-        assert ceg.report_words(path, form).read_bytes() == first
-    text = ceg.report_words(tmp_path / "paper.md", "paper").read_text(encoding="utf-8")
+        first = ceg.report.save(path, form).read_bytes()
+        assert ceg.report.save(path, form).read_bytes() == first
+    text = ceg.report.save(tmp_path / "paper.md", "paper").read_text(encoding="utf-8")
     assert "](<paper-figure.svg>)" in text
     assert (tmp_path / "paper-figure.svg").exists()
-    page = ceg.report_words(tmp_path / "page.html", "paper").read_text(encoding="utf-8")
+    page = ceg.report.save(tmp_path / "page.html", "paper").read_text(encoding="utf-8")
     assert 'src="data:image/svg' in page
     assert not (tmp_path / "page-figure.svg").exists()
 
@@ -375,28 +375,28 @@ def test_a_picture_that_cannot_be_drawn_is_said(
 
     ceg = chds(db)
     monkeypatch.setattr(type(ceg), "figure", refuse)
-    text = ceg.report_words(tmp_path / "r.md", "paper").read_text(encoding="utf-8")
+    text = ceg.report.save(tmp_path / "r.md", "paper").read_text(encoding="utf-8")
     assert "No figure: too large; draw less" in text
     with pytest.raises(GraphError, match=r"\.md, \.html or \.tex"):
-        ceg.report_words(tmp_path / "r.docx")
+        ceg.report.save(tmp_path / "r.docx")
 
 
 def test_a_ceg_given_evidence_is_told_without_intervals(db: Database) -> None:
     given = chds(db).given(Social="High").save("rich")
     for form in FORMS:
-        text = given.in_words(form)
+        text = given.report.text(form)
         assert "Social" in text
         assert "otherwise" not in text
         assert "asked this question" not in text
         assert "95 % credible interval.\n" not in text
-    assert not re.search(r"\(\d+ to \d+\)", given.in_words().split("How to read")[0])
+    assert not re.search(r"\(\d+ to \d+\)", given.report.text().split("How to read")[0])
 
 
 def test_many_situations_are_told_by_example(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("cegdb.report.words.report_data.MOST_COMPARED", 1)
-    text = chds(db).in_words()
+    text = chds(db).report.text()
     assert "with one other combination of answers" in text
 
 
@@ -453,7 +453,7 @@ def test_two_stagings_are_compared_in_each_form(db: Database, tmp_path: Path) ->
     learnt = chds(db, alpha=3).staging
     groups = {("High", "*"): "rich", ("Low", "*"): "poor", ("*", "*", "*"): "all"}
     own = learnt.tree.set_stages(groups, "own", alpha=3)
-    text = db.compare_in_words("chds", own, unit="children", limit=2)
+    text = db.report.comparison("chds", own, unit="children", limit=2)
     assert (
         "Events: “chds” treats as alike (1) children with Social “High” (507 children) and "
         "(2) children with Social “Low” and Economic “High” (46 children); “own” separates "
@@ -461,29 +461,29 @@ def test_two_stagings_are_compared_in_each_form(db: Database, tmp_path: Path) ->
     ) in text
     assert "such data are 5,000,000 times as probable under “chds”" in text
     assert "1 difference between fewer people is not shown" in text
-    text = db.compare_in_words(learnt, own, form="paper")
+    text = db.report.comparison(learnt, own, form="paper")
     assert "log Bayes factor 15.43" in text
     assert "Freeman" in text
     other = learnt.tree.set_stages({}, "fine", alpha=2)
-    text = db.compare_in_words(learnt, own, other, form="analyst")
+    text = db.report.comparison(learnt, own, other, form="analyst")
     assert "they differ in alpha (3.0 and 2.0)." in text
     assert "8 of 19 situations must change stage" in text
-    hidden = db.compare_in_words(learnt, other, min_n=30)
+    hidden = db.report.comparison(learnt, other, min_n=30)
     assert "number not shown" in hidden
-    file = db.report_comparison(tmp_path / "two.html", learnt, own)
+    file = db.report.save_comparison(tmp_path / "two.html", learnt, own)
     assert "separates them" in file.read_text(encoding="utf-8")
-    assert "form the same groups" in db.compare_in_words(
+    assert "form the same groups" in db.report.comparison(
         learnt, learnt.tree.learn_stages("again", alpha=3)
     )
     with pytest.raises(StagingError, match="1 staging to compare"):
-        db.compare_in_words(learnt, learnt)
+        db.report.comparison(learnt, learnt)
     stranger = db.ingest("select i % 2 as x from range(9) t(i)", name="x").event_tree()
     with pytest.raises(StagingError, match="different trees"):
-        db.compare_in_words(learnt, stranger.learn_stages())
+        db.report.comparison(learnt, stranger.learn_stages())
 
 
 def test_errors_are_ours(db: Database) -> None:
     ceg = chds(db)
     db.drop("ceg", ceg.name)
     with pytest.raises(CegdbError):
-        ceg.in_words()
+        ceg.report.text()

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cegdb.api.chain_event_graph import ChainEventGraph
+from cegdb.api.conditioned_ceg import ConditionedCeg, ConditionedStagedTree, IntervenedCeg
 from cegdb.api.database import Collection, Database
 from cegdb.api.event_tree import EventTree
 from cegdb.api.order_search import OrderSearch
 from cegdb.api.reports import cite
+from cegdb.api.results import Adjustment, Assigned, Classification, Completed, Effect
 from cegdb.api.staged_tree import StagedTree
 from cegdb.api.survey import Survey
 from cegdb.store import Store
@@ -17,10 +19,18 @@ if TYPE_CHECKING:
     import os
 
 __all__ = [
+    "Adjustment",
+    "Assigned",
     "ChainEventGraph",
+    "Classification",
     "Collection",
+    "Completed",
+    "ConditionedCeg",
+    "ConditionedStagedTree",
     "Database",
+    "Effect",
     "EventTree",
+    "IntervenedCeg",
     "OrderSearch",
     "StagedTree",
     "Survey",

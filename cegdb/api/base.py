@@ -1,28 +1,48 @@
-"""What all objects of the catalog share, and what those that are graphs do."""
+"""What all objects of a database share, and what those that are graphs do."""
 
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING, Any
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from cegdb import report, small_cells, views
-from cegdb.errors import QueryError
+from cegdb.errors import GraphError, MissingExtraError, QueryError, path_of
 from cegdb.store.catalog import row
 
 if TYPE_CHECKING:
     import os
     from pathlib import Path
 
+    import networkx as nx
     import pandas as pd
 
+    from cegdb.graphs import EdgeInfo
+    from cegdb.pictures import Picture
     from cegdb.store import Store
     from cegdb.store.catalog import Kind
 
+_DRAWN_AT_ONCE: Final = 1_000_000  # vertices; an overview of more takes many seconds
 
-class Named:
-    """An object of the catalog: it holds the store and its id."""
+
+class Displayed:
+    """An object that a notebook shows as its text."""
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(repr(self))}</pre>"
+
+
+class StoredObject:
+    """An object of a database: it holds the store and its id."""
 
     kind: Kind
+    _classes: ClassVar[dict[Kind, type[StoredObject]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        """Note which class has the objects of a kind, so that any object finds another."""
+        super().__init_subclass__()
+        if "kind" in vars(cls):
+            cls._classes[cls.kind] = cls
 
     def __init__(self, store: Store, object_id: int) -> None:
         self._store = store
@@ -32,6 +52,10 @@ class Named:
         with self._store.catalog() as catalog:
             return row(catalog, self.kind, self.id)
 
+    def _object(self, kind: Kind, object_id: int) -> Any:
+        """Return another object of the same database."""
+        return self._classes[kind](self._store, object_id)
+
     @property
     def name(self) -> str:
         """The name under which it is stored."""
@@ -39,12 +63,12 @@ class Named:
 
     @property
     def summary(self) -> str:
-        """What was made, which defaults decided, and what looks wrong."""
+        """What was built, which defaults were used, and what looks wrong."""
         return report.summary(self.kind, self._row())
 
     @property
     def is_stale(self) -> bool:
-        """Whether its survey has other rows since: see `Database.rebuild`."""
+        """Whether its survey has changed since it was built: see `Database.rebuild`."""
         return bool(self._row()["is_stale"])
 
     @property
@@ -59,7 +83,7 @@ class Named:
 
     def __eq__(self, other: object) -> bool:
         """Return whether both are the same object of the same open database."""
-        return isinstance(other, Named) and (self._store, self.kind, self.id) == (
+        return isinstance(other, StoredObject) and (self._store, self.kind, self.id) == (
             other._store,
             other.kind,
             other.id,
@@ -75,7 +99,7 @@ class Named:
     def rows(
         self, view: str, *, min_n: int | None = None
     ) -> tuple[list[str], list[tuple[object, ...]]]:
-        """Return column names and rows of a view of it, small cells hidden if asked for.
+        """Return column names and rows of a view of it, optionally with small cells hidden.
 
         Parameters
         ----------
@@ -90,7 +114,7 @@ class Named:
         Raises
         ------
         QueryError
-            It has no such view, or ``min_n`` is no whole number from 1 on.
+            It has no such view, or ``min_n`` is not a whole number, 1 or more.
 
         Examples
         --------
@@ -131,9 +155,9 @@ class Named:
         Raises
         ------
         GraphError
-            The suffix is none of these, or the file cannot be written.
+            The suffix is not one of these, or the file cannot be written.
         QueryError
-            It has no such table, or ``min_n`` cannot be had for it.
+            It has no such table, or has no version with ``min_n``.
 
         Examples
         --------
@@ -164,3 +188,242 @@ class Named:
 
     def _frame(self, view: str, column: str, order: str) -> pd.DataFrame:
         return views.view_frame(self._store, view, {column: self.name}, order)
+
+
+class GraphObject(StoredObject, ABC):
+    """An object that is a graph: it can be drawn and written for other programs."""
+
+    @abstractmethod
+    def to_networkx(self, *, min_n: int | None = None) -> nx.MultiDiGraph[str]:
+        """Return it as a networkx graph: nodes by shown name, labels as edge keys."""
+
+    def overview(
+        self,
+        *,
+        collapse_below: int | None = None,
+        top_variables: int | None = None,
+        min_n: int | None = None,
+    ) -> nx.MultiDiGraph[str]:
+        r"""Return what `draw` shows as a networkx graph, with the rest collapsed.
+
+        Parameters
+        ----------
+        collapse_below
+            Situations and leaves, or positions, that fewer people reach are collapsed: in a
+            tree those below one situation, in a CEG those of a column.
+        top_variables
+            Number of variables to draw, from the root; what follows is collapsed.
+        min_n
+            As for ``to_networkx``; the people of a collapsed node are left out if one of
+            its counts is hidden.
+
+        Returns
+        -------
+        networkx.MultiDiGraph
+            As by ``to_networkx``; the whole graph, if no bound is given and it fits into a
+            picture. If it does not fit, ``collapse_below`` is chosen so that the largest
+            situations are drawn. A collapsed node has ``n_hidden``, how many situations or
+            positions it hides (0 if leaves only), ``n`` people and a ``text``. An edge
+            that stands for several has ``n_labels``, and no probability. Attributes of the
+            graph: ``n_drawn``, ``n_hidden`` and ``n_all`` situations or positions (without
+            the sink), ``collapse_below``, ``top_variables``, and ``is_chosen`` if it
+            was chosen automatically; ``given`` has the evidence of a CEG given it.
+
+        Raises
+        ------
+        GraphError
+            A bound is not a whole number, 1 or more, or leaves more edges than a picture holds.
+        QueryError
+            ``min_n`` is not a whole number, 1 or more.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i < 7 as x, i % 2 as y from range(9) t(i)")
+        ...     found = survey.event_tree().overview(collapse_below=3)
+        >>> [data["text"] for _, data in found.nodes(data=True) if "n_hidden" in data]
+        ['1 situation\n2 people']
+        """
+        from cegdb import graphs
+        from cegdb.graphs import overview as rooms
+
+        found = rooms.overview(
+            self._store,
+            self.kind,
+            self.id,
+            collapse_below=collapse_below,
+            top_variables=top_variables,
+            min_n=min_n,
+            most=graphs.MAX_DRAWN_EDGES,
+        )
+        graph = graphs.overview_graph(
+            self.name, found.nodes, found.edges, told=found.told, min_n=min_n
+        )
+        if given := self._given():
+            graph.graph["given"] = given
+        return graph
+
+    def figure(
+        self,
+        *,
+        edge_info: EdgeInfo = "probability",
+        min_n: int | None = None,
+        font_size: float = 9,
+        width_mm: float | None = None,
+        collapse_below: int | None = None,
+        top_variables: int | None = None,
+    ) -> Picture:
+        """Return it as a figure with a caption, from left to right, stages coloured.
+
+        Variables head the columns, the width of an edge is proportional to the people who
+        took it, and shared stages are shown by colour and name.
+
+        Parameters
+        ----------
+        edge_info
+            What edges show beside their label: ``"probability"`` (of an event tree the
+            count), ``"count"``, ``"none"``, or of a CEG ``"prior"``, ``"posterior"`` (the
+            edges of trees have none, and the caption says so).
+        min_n
+            Counts from 1 to ``min_n - 1`` show as ``…``, and so do those that would reveal
+            them by sums, and what was calculated from either.
+        font_size
+            Size of the labels in points.
+        width_mm
+            Width in millimetres. Default: what the graph needs. A graph that needs more is
+            scaled down, and its caption says so.
+        collapse_below, top_variables
+            As for `overview`: what fewer people reach, and what follows the first variables,
+            is collapsed into dashed boxes that say how much they hide. A graph that is too
+            large is drawn as an overview.
+
+        Returns
+        -------
+        Picture
+            Shows itself in a notebook; ``.caption`` says what it shows, ``.save(path)``
+            writes it, ``.figure`` is matplotlib's.
+
+        Raises
+        ------
+        GraphError
+            A setting is not one of its choices or out of range, or the graph is too large.
+        MissingExtraError
+            The extra ``draw`` is not installed.
+        QueryError
+            ``min_n`` is not a whole number, 1 or more.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select if(i < 7, 'u', 'v') as x from range(9) t(i)")
+        ...     picture = survey.event_tree().figure(width_mm=80)
+        >>> picture.caption[:12]
+        "Event tree '"
+        """
+        from cegdb.pictures import graph_figure
+
+        self._check_drawn(edge_info)
+        graph = self.overview(
+            collapse_below=collapse_below, top_variables=top_variables, min_n=min_n
+        )
+        return graph_figure(graph, edge_info=edge_info, font_size=font_size, width_mm=width_mm)
+
+    def draw(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        edge_info: EdgeInfo = "probability",
+        min_n: int | None = None,
+        font_size: float = 9,
+        width_mm: float | None = None,
+        collapse_below: int | None = None,
+        top_variables: int | None = None,
+    ) -> Path:
+        """Draw it into a file and return the file's path.
+
+        Parameters
+        ----------
+        path
+            Ends in ``.svg``, ``.pdf``, ``.png``, ``.dot`` (Graphviz) or ``.tex`` (TikZ).
+        edge_info, min_n, font_size, width_mm, collapse_below, top_variables
+            As for `figure`, which raises the same errors. A ``.dot`` file has the whole
+            graph, unless one of the last two is given.
+        """
+        from cegdb.pictures import check_picture, draw
+
+        self._check_drawn(edge_info)
+        is_whole = collapse_below is None and top_variables is None
+        if check_picture(path_of(path)) == ".dot" and is_whole:
+            graph = self.to_networkx(min_n=min_n)
+        else:
+            graph = self.overview(
+                collapse_below=collapse_below, top_variables=top_variables, min_n=min_n
+            )
+        return draw(graph, path, edge_info=edge_info, font_size=font_size, width_mm=width_mm)
+
+    def _n_vertices(self) -> int:
+        return int(self._row()["n_vertices"])
+
+    def _given(self) -> str:
+        """Return the evidence it is given, in words."""
+        return ""
+
+    def _check_drawn(self, edge_info: EdgeInfo) -> None:
+        """Refuse what its edges cannot have."""
+
+    def export(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        table: str | None = None,
+        min_n: int | None = None,
+    ) -> Path:
+        """Write the graph for another program, or a table or view of it.
+
+        Parameters
+        ----------
+        path
+            The graph: ``.graphml``, ``.gexf``, ``.cyjs`` (Cytoscape), ``.json`` (node-link),
+            ``.dot``. Rows: ``.csv``, ``.parquet``, ``.json``, ``.md``, ``.tex``, ``.html``.
+        table
+            One of `tables`. Default: the whole graph in a graph file, the edges in others.
+        min_n
+            Leaves out smaller counts, and what would reveal them, as in `draw`.
+
+        Notes
+        -----
+        Rows are written as they are read: a graph of any size, in little memory.
+
+        Raises
+        ------
+        GraphError
+            The suffix is not one of these, or the file cannot be written.
+        QueryError
+            It has no such table, or has no version with ``min_n``.
+        """
+        from cegdb import export, graphs
+
+        file = path_of(path)
+        suffix = file.suffix.lower()
+        if table is None and suffix in graphs.GRAPH_FILES:
+            with graphs.stored_rows(self._store, self.kind, self.name, min_n=min_n) as rows:
+                return graphs.write_graph(rows, file)
+        if suffix in (*export.TABLE_FILES, *export.TEXT_FILES):
+            return super().export(file, table=table, min_n=min_n)
+        written = ", ".join((*export.TABLE_FILES, *export.TEXT_FILES))
+        raise GraphError(
+            f"the ending of {file.name!r} is not that of a known kind of file",
+            hint=f"a graph is written as {', '.join(graphs.GRAPH_FILES)}, its edges and other "
+            f"tables as {written}",
+        )
+
+    def _repr_html_(self) -> str:
+        text = f"<pre>{html.escape(self.summary)}</pre>"
+        if self._n_vertices() > _DRAWN_AT_ONCE:
+            return f"{text}<p>Large: call <code>figure()</code> for an overview.</p>"
+        try:
+            return text + self.figure()._repr_svg_()
+        except (MissingExtraError, GraphError):
+            return text

@@ -1,67 +1,101 @@
-"""A Chain Event Graph, as the user holds it."""
+"""A Chain Event Graph: its tables, and the questions it answers."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from cegdb import ceg as ceg_room
-from cegdb.api.causal import Causal
-from cegdb.api.independence import Independent
-from cegdb.api.page import Paged
-from cegdb.api.pictures import Drawn
-from cegdb.api.plots import PlottedPositions
-from cegdb.api.reports import Worded
-from cegdb.api.rows import Answering
-from cegdb.errors import GraphError, NetworkError
-from cegdb.evidence import All, from_json
+from cegdb.api.base import GraphObject
+from cegdb.api.conditioned_ceg import ConditionedCeg, IntervenedCeg, actions_of
+from cegdb.api.plots import CegPlots
+from cegdb.api.queries import Queryable
+from cegdb.api.reports import CegReport
+from cegdb.api.results import Adjustment, Effect
+from cegdb.errors import GraphError, NetworkError, QueryError, is_number, items_of
+from cegdb.evidence import All, answers, evidence_of, from_json
 from cegdb.store.catalog import staging_of
 from cegdb.trace import MAX_VALUES, trace
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping, Sequence
 
     import networkx as nx
     import pandas as pd
 
-    from cegdb.api.inference import Given
     from cegdb.api.staged_tree import StagedTree
+    from cegdb.causal.interventions import Absent, Intervention
+    from cegdb.evidence import EvidenceLike
     from cegdb.graphs import EdgeInfo
+    from cegdb.independence.association import GivenRows, IndependenceTest
+    from cegdb.independence.separation import Independence, Parts
     from cegdb.inference.queries import Conditioned
-    from cegdb.report.explanation import Counts
+    from cegdb.report.explanation import Counts, Explanation
     from cegdb.store import Store
     from cegdb.store.catalog import Kind
 
 
-class ChainEventGraph(PlottedPositions, Drawn, Independent, Causal, Answering, Paged, Worded):
+class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
     """A Chain Event Graph: positions, edges, and the steps that led to it.
 
-    Ask it for probabilities (`probability`, `marginals`, `distribution`,
-    `most_probable_paths`), also when something is known (`given`) or set from outside (`do`,
-    `effect`, `adjustment`); what depends on what (`explain`, `cuts`, `independence`,
-    `test_independence`); of rows (`assign`, `complete`, `score`, `classify`); for synthetic
-    rows (`sample`). Draw, plot or export it (`draw`, `plot_flow`, `export`, `to_networkx`);
-    look at it in a browser (`report`), or have it told in words (`in_words`,
-    `report_words`).
+    Query it for probabilities (`probability`, `marginals`, `distribution`,
+    `most_probable_paths`), also given evidence (`given`) or after an intervention (`do`,
+    `effect`, `adjustment`); for what depends on what (`explain`, `cuts`, `independence`,
+    `test_independence`); for rows of data (`assign`, `complete`, `score`, `classify`); for
+    synthetic rows (`sample`). Draw, plot or export it (`draw`, `plot`, `export`,
+    `to_networkx`), and write a report of it (`report`).
     """
 
     kind: Kind = "ceg"
 
     def __init__(self, store: Store, object_id: int) -> None:
         super().__init__(store, object_id)
-        self._compiled: tuple[object, Conditioned] | None = None
+        self._arrays: tuple[object, Conditioned] | None = None
 
-    def _graph(self) -> ChainEventGraph:
+    def _origin(self) -> ChainEventGraph:
         return self
 
-    def _conditioned(self) -> Conditioned:
+    def _compiled(self) -> Conditioned:
         from cegdb.inference.compiled import compile_ceg
         from cegdb.inference.queries import condition
 
         made = self._row()["created_at"]
-        if self._compiled is None or self._compiled[0] != made:
+        if self._arrays is None or self._arrays[0] != made:
             found = condition(compile_ceg(self._store, self.id), All(()))
-            self._compiled = (made, found)
-        return self._compiled[1]
+            self._arrays = (made, found)
+        return self._arrays[1]
+
+    def _conditional(self, found: Conditioned) -> ConditionedCeg:
+        return ConditionedCeg(found, self)
+
+    @property
+    def staging(self) -> StagedTree:
+        """The staged tree it was made from; given evidence, that of the CEG it comes from."""
+        staging: StagedTree = self._object("staging", staging_of(self._row()))
+        return staging
+
+    @property
+    def plot(self) -> CegPlots:
+        """Its plots: ``ceg.plot.flow()``."""
+        return CegPlots(self)
+
+    @property
+    def report(self) -> CegReport:
+        """Its reports: ``ceg.report.page("falls.html")``, ``ceg.report.text()``."""
+        return CegReport(self)
+
+    @property
+    def parent(self) -> ChainEventGraph | None:
+        """The CEG that was given evidence; None if it was made from a staged tree."""
+        parent_id = self._row()["parent_ceg_id"]
+        return None if parent_id is None else ChainEventGraph(self._store, parent_id)
+
+    @property
+    def evidence(self) -> str:
+        """The evidence in addition to that of its parent, in words."""
+        return str(All(()) if self.parent is None else from_json(self._row()["evidence"]))
 
     def _survey_id(self) -> int:
         return int(self.staging.tree._row()["survey_id"])
@@ -72,12 +106,12 @@ class ChainEventGraph(PlottedPositions, Drawn, Independent, Causal, Answering, P
         staging = self.staging
         tree = staging.tree
         parents, statements = self._by_stages()
-        told, order = tree._row()["summary"], tree.settings["order"]
+        summary, order = tree._row()["summary"], tree.settings["order"]
         return count_people(
-            self._conditioned().ceg,
+            self._compiled().ceg,
             self._rows("positions", "ceg", "position_id", None),
             self._rows("ceg_edges", "ceg", "source_id", None),
-            n_left_out=int(told.get("rows_left_out", 0)),
+            n_left_out=int(summary.get("rows_left_out", 0)),
             is_conditioned=self._row()["staging_id"] is None,
             order=[str(name) for name in order] if isinstance(order, list) else [],
             parents=parents,
@@ -85,7 +119,7 @@ class ChainEventGraph(PlottedPositions, Drawn, Independent, Causal, Answering, P
         )
 
     def _by_stages(self) -> tuple[list[str], list[str]]:
-        """Return what the stages say of parents and of independence: not given evidence."""
+        """Return sentences on parents and independence; none given evidence."""
         if self._row()["staging_id"] is None:
             return [], []
         staging = self.staging
@@ -108,13 +142,6 @@ class ChainEventGraph(PlottedPositions, Drawn, Independent, Causal, Answering, P
         from cegdb.report.explanation import names_of_stages
 
         return names_of_stages(self._rows("positions", "ceg", "position_id", None))
-
-    @property
-    def staging(self) -> StagedTree:
-        """The staged tree it was made from; given evidence, that of the CEG it comes from."""
-        from cegdb.api.staged_tree import StagedTree
-
-        return StagedTree(self._store, staging_of(self._row()))
 
     @property
     def positions(self) -> pd.DataFrame:
@@ -161,17 +188,6 @@ class ChainEventGraph(PlottedPositions, Drawn, Independent, Causal, Answering, P
         return self._frame("merge_steps", "ceg", "step")
 
     @property
-    def parent(self) -> ChainEventGraph | None:
-        """The CEG it is, given evidence; None if it was made from a staged tree."""
-        parent_id = self._row()["parent_ceg_id"]
-        return None if parent_id is None else ChainEventGraph(self._store, parent_id)
-
-    @property
-    def evidence(self) -> str:
-        """What is known beside what is known in its parent, in words."""
-        return str(All(()) if self.parent is None else from_json(self._row()["evidence"]))
-
-    @property
     def probability_of_evidence(self) -> float:
         """Probability of the evidence in its parent; of soft evidence, expected likelihood."""
         found = self._row()["probability"]
@@ -183,16 +199,9 @@ class ChainEventGraph(PlottedPositions, Drawn, Independent, Causal, Answering, P
 
         Columns: ``depth``; ``position``, of the parent where there is one; ``filtered``, its
         probability given the evidence on the edges up to there; ``smoothed``, given all of
-        it. Both sum to 1 for each depth; who has ended is in the sink.
+        it. Both sum to 1 for each depth; people whose path has ended are in the sink.
         """
-        return self._progressing().progress
-
-    def _progressing(self) -> Given:
-        """Return it as what its evidence leaves of its parent, or as all of itself."""
-        parent = self.parent
-        if parent is None:
-            return self.given()
-        return parent.given(from_json(self._row()["evidence"]))
+        return self._as_conditioned().progress
 
     def trace(
         self, path: str | os.PathLike[str] | None = None, *, max_values: int = MAX_VALUES
@@ -253,7 +262,7 @@ class ChainEventGraph(PlottedPositions, Drawn, Independent, Causal, Answering, P
         Returns
         -------
         DataFrame
-            One row a vertex, breadth first: ``vertex_id``, ``parent_id`` (missing for the
+            One row per vertex, breadth first: ``vertex_id``, ``parent_id`` (missing for the
             root), ``depth``, ``label``, ``position_id``, ``stage_id`` (missing on a leaf).
 
         Raises
@@ -279,8 +288,8 @@ class ChainEventGraph(PlottedPositions, Drawn, Independent, Causal, Answering, P
     def to_networkx(self, *, min_n: int | None = None) -> nx.MultiDiGraph[str]:
         """Return it as a networkx graph: nodes w0, w1, ..., w_inf; labels as edge keys.
 
-        With ``min_n``, `draw` says which numbers are left out; the graph's attribute
-        ``min_n`` tells.
+        Counts below ``min_n``, and what would reveal them, are left out; the graph's
+        attribute ``min_n`` records it.
 
         Examples
         --------
@@ -300,18 +309,581 @@ class ChainEventGraph(PlottedPositions, Drawn, Independent, Causal, Answering, P
             min_n=min_n,
         )
 
-    def _given(self) -> str:
-        known = self._row()
-        told = []
-        while known["parent_ceg_id"] is not None:
-            told.append(str(from_json(known["evidence"])))
-            known = ChainEventGraph(self._store, known["parent_ceg_id"])._row()
-        return " and ".join(reversed(told))
-
     def _check_drawn(self, edge_info: EdgeInfo) -> None:
         if edge_info in ("prior", "posterior") and self.parent is not None:
             raise GraphError(
-                f"CEG {self.name!r} is given evidence, so that its edges have no {edge_info} "
-                "counts",
+                f"CEG {self.name!r} is given evidence, so its edges have no {edge_info} counts",
                 hint="choose probability, count or none; or draw its parent",
             )
+
+    def do(
+        self,
+        actions: Mapping[str, object] | None = None,
+        /,
+        *,
+        absent: Absent = "error",
+        **labels: object,
+    ) -> IntervenedCeg:
+        """Return the CEG after an intervention that sets some answers.
+
+        Parameters
+        ----------
+        actions
+            Variable -> the label it is set to, or a distribution, label -> probability. In
+            the place of a variable a position (``"w3"``), where no variable has that name.
+        absent
+            Where a position that can be reached lacks a label (a structural zero):
+            ``"error"``, or ``"leave"`` it as it is.
+        **labels
+            Variable -> label, for names that are identifiers.
+
+        Returns
+        -------
+        IntervenedCeg
+            To be queried like the CEG; ``given`` conditions on what is observed after the
+            intervention. It states the assumption on which it rests.
+
+        Raises
+        ------
+        QueryError
+            A name or label is unknown, or a label is absent at a position; the CEG is
+            conditioned on evidence.
+
+        Notes
+        -----
+        The edges of the variable get the probabilities stated, all others keep theirs [1]_.
+        Where the variable does not occur or apply, nothing is set.
+
+        References
+        ----------
+        .. [1] P. Thwaites (2013), Causal identifiability via chain event graphs. Artificial
+           Intelligence 195, 291-315.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     treated = ceg.do(x=1)
+        ...     round(treated.probability(y=True), 4), treated.intervention
+        (0.2561, 'x = 1')
+        """
+        from cegdb.causal import interventions as room
+        from cegdb.inference import queries
+
+        made = room.intervene(self._untouched(), actions_of(actions, labels), absent)
+        return IntervenedCeg(queries.condition(made.ceg, All(())), self, made)
+
+    def _untouched(self) -> Intervention:
+        """Return the CEG with nothing set; refuse one that is conditioned."""
+        from cegdb.causal import interventions as room
+
+        if self._row()["staging_id"] is None:
+            raise QueryError(
+                f"cannot intervene after conditioning: CEG {self.name!r} is conditioned on "
+                "evidence, which may depend on what the intervention changes",
+                hint="intervene first, then condition: ceg.parent.do(...).given(...)",
+            )
+        return room.untouched(self._compiled().ceg)
+
+    def positivity(
+        self,
+        treatment: str,
+        between: Sequence[object] | None = None,
+        *,
+        given: EvidenceLike | None = None,
+        least: float = 0.05,
+    ) -> pd.DataFrame:
+        """Return where a label of a treatment is impossible, or has a small probability.
+
+        There an effect is estimated from few respondents, or from none.
+
+        Parameters
+        ----------
+        treatment
+            A variable.
+        between
+            Labels of it. Default: all.
+        given
+            Evidence on what comes before the treatment: only positions it leaves.
+        least
+            Probabilities below it are small.
+
+        Returns
+        -------
+        DataFrame
+            One row per position and label: ``position``; ``history``, the most probable way
+            to it; ``label``; ``probability`` where the treatment applies, 0 without an
+            edge; ``is_possible``, whether there is an edge; ``passed``, the probability to
+            pass the position; ``n`` rows that reach it.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     ceg.positivity("y", least=0.3).drop(columns="history").round(3)
+          position label  probability  is_possible  passed   n
+        0       w2  True        0.256         True     0.5  40
+        """
+        import pandas as pd
+
+        from cegdb.causal import interventions as room
+        from cegdb.inference import queries
+
+        ceg = self._untouched().ceg
+        place = ceg.place(treatment)
+        if not is_number(least) or not 0 <= least <= 1:
+            raise QueryError(f"least is {least!r}", hint="give a number from 0 to 1")
+        labels = room.levels_of(ceg, place, _listed(between))
+        group = _group(given)
+        room.refuse_later(ceg, place, group)
+        under = queries.condition(ceg, group)
+        passed = np.bincount(under.product.node, under.smoothed, ceg.graph.n_nodes).astype(
+            float
+        )
+        found = room.rare(ceg, place, labels, passed, float(least))
+        histories = room.histories(ceg, [node for node, *_ in found])
+        n = self._frame("positions", "ceg", "position_id").set_index("position")["n"]
+        rows = [
+            (name, history, label, probability, is_possible, passed[node], int(n[name]))
+            for (node, label, probability, is_possible), history in zip(
+                found, histories, strict=True
+            )
+            for name in [ceg.names[node]]
+        ]
+        columns = ["position", "history", "label", "probability", "is_possible", "passed", "n"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def effect(
+        self,
+        treatment: str,
+        outcome: EvidenceLike,
+        between: Sequence[object] | None = None,
+        *,
+        given: EvidenceLike | None = None,
+        absent: Absent = "error",
+        least: float = 0.05,
+        level: float = 0.95,
+        draws: int = 1000,
+        seed: int = 1,
+    ) -> Effect:
+        """Return the effect of a treatment on the probability of an outcome.
+
+        Parameters
+        ----------
+        treatment
+            A variable.
+        outcome
+            An event: ``{"Fall": "Fall"}``.
+        between
+            Labels of the treatment to compare, each with the first; if only one is given, all
+            others with it. Default: all.
+        given
+            Evidence on what comes before the treatment: the effect in that group.
+        absent
+            As in `do`.
+        least
+            As in `positivity`.
+        level, draws, seed
+            Level of the intervals, number of probability vectors drawn from the Dirichlet
+            posterior of each stage (0 for no intervals), and seed. Intervals are given the
+            staging, so they are too narrow if it was learnt from the same rows.
+
+        Returns
+        -------
+        Effect
+            The probability of the outcome when each label is set, their differences (the
+            average effect), what is only observed beside it, and where positivity is weak.
+
+        Raises
+        ------
+        QueryError
+            A name or label is unknown; the group depends on what may come after the
+            treatment; or a setting cannot be used.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     ceg.effect("x", {"y": True}).differences.round(3)
+          label against  effect    low   high  observed
+        0     1       0  -0.244 -0.441 -0.043    -0.244
+        """
+        import pandas as pd
+
+        from cegdb.causal import effects as effects_room
+        from cegdb.causal import interventions as room
+        from cegdb.inference import queries
+        from cegdb.inference.compiled import NOT_APPLICABLE
+        from cegdb.inference.sampling import checked_seed
+
+        effects_room.checked_draws(level, draws)
+        seed = checked_seed(seed)
+        positivity = self.positivity(treatment, between, given=given, least=least)
+        ceg, group, event = self._untouched().ceg, _group(given), evidence_of(outcome)
+        room.refuse_soft(event)
+        place = ceg.place(treatment)
+        labels = room.levels_of(ceg, place, _listed(between))
+        made = effects_room.interventions(ceg, treatment, labels, group, absent)
+        found = effects_room.outcomes(ceg, treatment, made, event, group)
+        drawn = np.full((1, len(labels)), np.nan)
+        if draws:
+            drawn = effects_room.drawn_outcomes(
+                list(made.values()), event, group, self._masses(), draws, seed
+            )
+        tails = [(1 - level) / 2, (1 + level) / 2]
+        low, high = np.quantile(drawn, tails, axis=0)
+        probabilities = pd.DataFrame(
+            {
+                "label": labels,
+                "probability": found.under,
+                "low": low,
+                "high": high,
+                "observed": found.seen,
+            }
+        )
+        low, high = np.quantile(drawn[:, 1:] - drawn[:, :1], tails, axis=0)
+        differences = pd.DataFrame(
+            {
+                "label": labels[1:],
+                "against": labels[0],
+                "effect": found.under[1:] - found.under[0],
+                "low": low,
+                "high": high,
+                "observed": found.seen[1:] - found.seen[0],
+            }
+        )
+        under = queries.condition(ceg, group)
+        lacks = queries.probability_of(under, answers({treatment: NOT_APPLICABLE}))
+        intervals = (
+            f"{100 * level:.4g} % intervals: {draws:,} draws from the Dirichlet posterior of "
+            f"each stage (seed {seed}), given the staging, so too narrow where it was learnt "
+            "from the same rows"
+        )
+        return Effect(
+            treatment,
+            str(event),
+            str(group),
+            probabilities,
+            differences,
+            positivity,
+            1 - lacks,
+            intervals if draws else "",
+            room.assumption(ceg, [treatment]),
+        )
+
+    def adjustment(
+        self,
+        treatment: str,
+        outcome: str,
+        by: str | Sequence[str] | None = None,
+        *,
+        between: Sequence[object] | None = None,
+        given: EvidenceLike | None = None,
+        absent: Absent = "error",
+        seed: int = 1,
+    ) -> Adjustment:
+        """Return whether adjusting for variables gives the effect of a treatment.
+
+        Parameters
+        ----------
+        treatment, outcome
+            Variables.
+        by
+            Variables to adjust for, ``[]`` for none. Default: the smallest sets of what
+            comes before the treatment that work are searched for: sets of up to 3
+            variables, 200 at most, then all of them.
+        between
+            Labels of the treatment. Default: all.
+        given
+            Events before the treatment: the question in that group. What needs adjusting
+            for in general may need none there.
+        absent
+            As in `do`. A position that is left counts as it is under each label.
+        seed
+            Seed of the random parameters.
+
+        Returns
+        -------
+        Adjustment
+            The verdict with its reason, and the estimate beside the truth.
+
+        Raises
+        ------
+        QueryError
+            A name or label is unknown; variables have too many combinations of labels.
+
+        Notes
+        -----
+        The back-door criterion of CEGs [1]_: for each combination z of labels, P(z || x) =
+        P(z) and P(y || x, z) = P(y | x, z). ``not applicable`` is a label, and z tells also
+        whether the treatment applies. It is decided for all probabilities that the stages
+        may have, not only the fitted ones: both sides are polynomials in these, and compared
+        at random points modulo 2^61 - 1 (two draws: a set that fails is called working with
+        a probability below 10^-30; the reverse cannot happen). All that comes before the
+        treatment always works, unless some of it comes after the treatment on other paths.
+
+        References
+        ----------
+        .. [1] P. Thwaites (2013), Causal identifiability via chain event graphs. Artificial
+           Intelligence 195, 291-315.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     rows = "select i % 2 as z, i % 6 < 2 + i % 2 as x, i % 9 < 4 as y"
+        ...     tree = db.ingest(f"{rows} from range(900) t(i)").event_tree()
+        ...     ceg = tree.set_stages({}).to_ceg()
+        ...     print(ceg.adjustment("x", "y", by=[]).verdict)
+        ...     print(ceg.adjustment("x", "y").sets)
+        no: y differs between those set to x = False and those seen with it
+        [('z',)]
+        """
+        import pandas as pd
+
+        from cegdb.causal import adjustment as adjusting
+        from cegdb.causal import effects as effects_room
+        from cegdb.causal import interventions as room
+        from cegdb.inference import queries
+        from cegdb.inference.sampling import checked_seed
+
+        ceg, group = self._untouched().ceg, _group(given)
+        room.refuse_soft(group)
+        names = [] if by is None else queries.names_of(self._compiled(), by)
+        place, target, *places = adjusting.checked(ceg, treatment, outcome, names)
+        room.refuse_later(ceg, place, group)
+        labels = room.levels_of(ceg, place, _listed(between))
+        effects_room.interventions(ceg, treatment, labels, group, absent)
+        question = adjusting.Question(
+            ceg, place, target, tuple(labels), group, checked_seed(seed)
+        )
+        known = [variable.name for variable in ceg.variables]
+        sets, tries_all = ([tuple(places)], True) if by is not None else question.smallest()
+        chosen = sets[0] if sets else tuple(question.predecessors())
+        failure = question.failure(chosen)
+        found = question.estimates(chosen)
+        shape = (len(labels), len(found.answers))
+        estimates = pd.DataFrame(
+            {
+                "label": np.repeat(labels, shape[1]).tolist(),
+                "outcome": found.answers * shape[0],
+                "adjusted": found.adjusted.ravel(),
+                "truth": found.truth.ravel(),
+                "observed": found.seen.ravel(),
+            }
+        )
+        working = [] if failure else [tuple(known[i] for i in one) for one in sets]
+        return Adjustment(
+            treatment,
+            outcome,
+            tuple(known[i] for i in chosen),
+            str(group),
+            failure is None,
+            failure or "",
+            working,
+            tries_all,
+            estimates,
+            room.assumption(ceg, [treatment]),
+        )
+
+    def _masses(self) -> dict[tuple[int, str], float]:
+        from cegdb.stability.intervals import posterior_masses
+
+        return posterior_masses(self._store, self._row()["staging_id"])
+
+    def cuts(self) -> pd.DataFrame:
+        """Return where the past no longer matters.
+
+        Returns
+        -------
+        DataFrame
+            One row per set of positions of which each path passes exactly one (a fine cut):
+            ``kind`` and ``of`` (single ``position``, all of a ``variable``, all of a
+            ``depth`` or ``height`` in edges); ``variable`` asked at all of them;
+            ``positions``, ``stages`` as lists; ``is_cut``: these are all positions of
+            the stages; ``statement`` in words. Sets that say nothing are left out.
+
+        Notes
+        -----
+        O(edges) for positions, depths and heights, and for each variable [1]_.
+
+        References
+        ----------
+        .. [1] Smith & Anderson (2008), Artificial Intelligence 172:42-68.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(80) t(i)")
+        ...     print(survey.event_tree().learn_stages().to_ceg().cuts().statement[0])
+        everybody passes w1: what comes after does not depend on what came before
+        """
+        import pandas as pd
+
+        from cegdb.independence import cuts
+
+        found = cuts.useful_cuts(self._compiled().ceg, self._stage_names())
+        return pd.DataFrame(found, columns=list(cuts.Cut._fields))
+
+    def is_fine_cut(self, positions: Sequence[str | int]) -> bool:
+        """Return whether each path passes exactly one of some positions.
+
+        Then what comes after does not depend on what came before, given which is passed.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     ceg.is_fine_cut(["w1", "w2"]), ceg.is_fine_cut(["w1"])
+        (True, False)
+        """
+        from cegdb.independence import cuts
+
+        return cuts.is_fine_cut(self._compiled().ceg, positions)
+
+    def is_cut(self, stages: Sequence[str | int]) -> bool:
+        """Return whether each path passes exactly one position of some stages.
+
+        Then the next answer does not depend on what came before, given which stage it is.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     ceg.is_cut(["u1", "u2"]), ceg.is_cut(["u1"])
+        (True, False)
+        """
+        from cegdb.independence import cuts
+
+        return cuts.is_cut(self._compiled().ceg, stages, self._stage_names())
+
+    def independence(
+        self, x: Parts, y: Parts, *, given: Parts = (), context: EvidenceLike | None = None
+    ) -> Independence:
+        """Return whether X is independent of Y given Z, for all values of the probabilities.
+
+        Parameters
+        ----------
+        x, y, given
+            Variables by name, one or several, or events: ``{"smoker": ["Never", "Former"]}``,
+            `cegdb.evidence.visits`, `cegdb.evidence.takes`. A variable that a path lacks
+            has the answer ``not applicable`` there.
+        context
+            Something known (as for `given` of a CEG): there X and Y are compared.
+
+        Returns
+        -------
+        Independence
+            ``holds`` for all values; ``is_trivial``, where each stratum leaves X or Y one
+            answer only; ``false_positive_bound``, the probability that it is wrong;
+            ``fitted``, the conditional mutual information in nats at the fitted
+            probabilities; ``strata``, the same for each combination of answers of Z, those
+            that differ most first (``frame`` as a DataFrame); ``statement``; ``str()`` is
+            the answer in words.
+
+        Raises
+        ------
+        QueryError
+            A name is unknown or used twice, or the context is impossible or soft evidence.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(80) t(i)")
+        ...     print(survey.event_tree().learn_stages().to_ceg().independence("x", "y"))
+        x independent of y: yes, whatever the probabilities of the stages (wrong with \
+probability below 1e-35)
+        """
+        from cegdb.independence import separation
+
+        return separation.independence(self._compiled().ceg, x, y, given=given, context=context)
+
+    def test_independence(
+        self, x: str, y: str, *, given: GivenRows = (), alpha: float | None = None
+    ) -> IndependenceTest:
+        """Test in the rows of its survey whether X is independent of Y.
+
+        Parameters, names and labels are those of `Survey.test_independence`.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     round(ceg.test_independence("y", "x").posterior_dependence, 3)
+        0.636
+        """
+        from cegdb.independence.association import independence_test
+
+        return independence_test(self._store, self._survey_id(), x, y, given=given, alpha=alpha)
+
+    def explain(self) -> Explanation:
+        """Return what it says as sentences, the most important first.
+
+        Returns
+        -------
+        Explanation
+            Shows itself as text; ``frame`` has one row per sentence. Its people; at which
+            positions the last answer is most and least probable; what goes with it; cuts;
+            what each answer depends on, the last one first; what is independent by the
+            stages, and what else is for all their probabilities. A few sentences of each,
+            the others counted.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     survey.event_tree().learn_stages().to_ceg().explain()
+        People:
+          - CEG 'survey' has 80 respondents, 3 positions and 3 stages
+        Answers to y:
+          - 80 respondents are asked y, at 2 positions; probabilities: False 0.622, True 0.378
+          - y = False is most probable at w2 (n = 40; mostly x = 1): 0.744; least probable at \
+w1 (n = 40; mostly x = 0): 0.500
+        Associations with y:
+          - x: the probability of y = False is 0.744 if 1 (n = 40) and 0.500 if 0 (n = 40)
+        What each answer depends on:
+          - y depends on x in every context, for any two of its answers
+        """
+        from cegdb.report.explanation import explain
+
+        return explain(self._compiled().ceg, self._counts())
+
+    def _as_conditioned(self) -> ConditionedCeg:
+        """Return it as what its evidence leaves of its parent, or as all of itself."""
+        parent = self.parent
+        if parent is None:
+            return self.given()
+        return parent.given(from_json(self._row()["evidence"]))
+
+    def _given(self) -> str:
+        known = self._row()
+        parts = []
+        while known["parent_ceg_id"] is not None:
+            parts.append(str(from_json(known["evidence"])))
+            known = ChainEventGraph(self._store, known["parent_ceg_id"])._row()
+        return " and ".join(reversed(parts))
+
+
+def _group(given: EvidenceLike | None) -> All:
+    return All(()) if given is None else All((evidence_of(given),))
+
+
+def _listed(between: Sequence[object] | None) -> list[object] | None:
+    if between is None:
+        return None
+    return items_of(between, "between", QueryError, hint="give labels of the treatment")

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from cegdb import ingest as ingest_room
 from cegdb import report, views
-from cegdb.api.base import Named
+from cegdb.api.base import Displayed, StoredObject
 from cegdb.api.chain_event_graph import ChainEventGraph
-from cegdb.api.comparison import ComparedInWords
 from cegdb.api.event_tree import EventTree
-from cegdb.api.notebook import Shown
+from cegdb.api.reports import DatabaseReport
 from cegdb.api.staged_tree import StagedTree
 from cegdb.api.survey import Survey
-from cegdb.errors import StagingError, counted
+from cegdb.errors import StagingError, counted, find_name
+from cegdb.options import IngestOptions, ReadOptions
 from cegdb.store.catalog import KINDS, all_ids, all_names, all_rows, drop, find
 
 if TYPE_CHECKING:
@@ -26,18 +26,19 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from cegdb.ingest import CodebookSource, Labels, Source
+    from cegdb.ingest import CodebookSource, Source
     from cegdb.ingest.codebook.draft import Form
     from cegdb.networks import NetworkSource
+    from cegdb.options import BadRows, DecimalSign, Labels
     from cegdb.rebuild import Stages
     from cegdb.store import Store
     from cegdb.store.catalog import Kind
     from cegdb.store.progress import Progress
 
-_Object = TypeVar("_Object", bound=Named)
+_Object = TypeVar("_Object", bound=StoredObject)
 
 
-class Collection(Shown, Generic[_Object]):
+class Collection(Displayed, Generic[_Object]):
     """The objects of one kind: ``db.cegs["falls"]``, ``for ceg in db.cegs``."""
 
     def __init__(self, store: Store, of: type[_Object]) -> None:
@@ -81,14 +82,14 @@ class Collection(Shown, Generic[_Object]):
 
     def __contains__(self, name: object) -> bool:
         """Return whether there is one of that name."""
-        return name in self.names()
+        return isinstance(name, str) and find_name(name, self.names()) is not None
 
     def __repr__(self) -> str:
         """Return the kind and the names."""
         return f"{self._of.kind}s: {', '.join(map(repr, self.names())) or 'none'}"
 
 
-class Database(Shown, ComparedInWords):
+class Database(Displayed):
     """An open database: surveys, trees, stagings and CEGs side by side.
 
     Use it in a ``with`` block, or call ``close``: the file is locked until then.
@@ -103,34 +104,9 @@ class Database(Shown, ComparedInWords):
         return self._store.path
 
     @property
-    def surveys(self) -> Collection[Survey]:
-        """The surveys, by name."""
-        return Collection(self._store, Survey)
-
-    @property
-    def trees(self) -> Collection[EventTree]:
-        """The event trees, by name."""
-        return Collection(self._store, EventTree)
-
-    @property
-    def stagings(self) -> Collection[StagedTree]:
-        """The staged trees, by name."""
-        return Collection(self._store, StagedTree)
-
-    @property
-    def cegs(self) -> Collection[ChainEventGraph]:
-        """The CEGs, by name."""
-        return Collection(self._store, ChainEventGraph)
-
-    @property
-    def progress(self) -> Progress:
-        """How far the work that runs is, or the last one; to be asked from another thread."""
-        return self._store.progress
-
-    @property
-    def is_changed(self) -> bool:
-        """Whether anything was stored or dropped since it was opened."""
-        return self._store.is_changed
+    def report(self) -> DatabaseReport:
+        """Reports of several objects: ``db.report.comparison(...)``."""
+        return DatabaseReport(self)
 
     def ingest(
         self,
@@ -141,7 +117,7 @@ class Database(Shown, ComparedInWords):
         count: str | None = None,
         weight: str | None = None,
         cluster: str | None = None,
-        decimal: str = ".",
+        decimal: DecimalSign = ".",
         structural: Labels = (),
         missing: Labels = (),
         levels: Mapping[str, Sequence[object]] | None = None,
@@ -151,15 +127,86 @@ class Database(Shown, ComparedInWords):
         delimiter: str | None = None,
         quote: str | None = None,
         escape: str | None = None,
-        bad_rows: Literal["error", "skip"] = "error",
+        bad_rows: BadRows = "error",
         sheet: str | int | None = None,
         source_column: str | None = None,
         replace: bool = False,
     ) -> Survey:
-        """Read a survey; see `cegdb.ingest.ingest` for the settings.
+        """Read a survey, code its cells and store its distinct rows.
 
-        ``encoding``, ``delimiter``, ``quote``, ``escape``, ``bad_rows``, ``sheet`` and
-        ``source_column`` say how files are read: see `cegdb.ingest.csv.csv_file.Reading`.
+        Parameters
+        ----------
+        source
+            A file: CSV (any delimiter; also .gz, .zst), Parquet, a workbook, SPSS, Stata or
+            SAS; several CSV or Parquet files as a list or a pattern such as ``waves/*.csv``,
+            matched by column name; ``"-"`` for standard input; a pandas or polars DataFrame; an
+            Arrow table; or a SELECT that runs in this database.
+        name
+            Name to store it under. Default: the name of the file.
+        columns
+            Columns that become variables, in this order. Default: all but `count`,
+            `weight` and `cluster`.
+        count
+            Column of an aggregated table that says how many respondents a row
+            stands for.
+        weight
+            Column of survey weights, 0 or more; kept beside the counts, to 12
+            decimals.
+        cluster
+            Column of the clusters of a clustered sample. Scores are then divided by
+            the design effect of each variable.
+        decimal
+            Decimal sign of counts, weights and numbers to be cut into `bins`.
+        structural
+            Labels that mean the question does not apply: for all variables, or
+            given for each variable.
+        missing
+            Labels that mean the answer is not known: for all variables, or given
+            for each variable.
+        levels
+            All labels of a variable, in order. Labels that nobody gave are kept as
+            levels.
+        bins
+            How to cut the numbers of a variable into intervals: at points, such as
+            18,35,65, or into quantiles, such as q4.
+        codebook
+            YAML or CSV file that says what codes mean. Settings given directly are
+            added to it, and come first where they differ.
+        encoding
+            Text encoding of a CSV file, such as cp1252. Default: UTF-8.
+        delimiter
+            Character between the fields of a CSV file. Default: detected.
+        quote
+            Character around a quoted field of a CSV file; an empty text if there is
+            none, so that quotes are part of the cells. Default: the double quote.
+        escape
+            Character that escapes the next one in a CSV file. Default: none.
+        bad_rows
+            What to do with rows of a CSV file that have the wrong number of fields
+            or a broken quote: "error" refuses the file, "skip" leaves them out and
+            lists them.
+        sheet
+            Sheet of a workbook: its name, or its number from 1. Default: the only
+            one.
+        source_column
+            Name of a column to add, as the first one, that holds the name of the
+            file each row comes from, for several files read as one.
+        replace
+            Replace a survey of that name, with everything built on it.
+
+        Raises
+        ------
+        SurveyError
+            The source or a setting cannot be used; the message says why.
+        NameTakenError
+            There is a survey of that name, and ``replace`` is false.
+
+        Notes
+        -----
+        ``structural`` and ``missing`` are a list of labels for all variables, or a mapping
+        variable -> list. ``levels`` maps a variable to its labels. ``bins`` maps a variable to
+        cut points, such as ``[18, 35, 65]`` or ``"18,35,65"``, or to quantiles, such as
+        ``"q4"``. ``codebook`` is a file, or a mapping with its content.
 
         Examples
         --------
@@ -168,12 +215,7 @@ class Database(Shown, ComparedInWords):
         ...     db.ingest("select 'yes' as a union all select 'no'", name="two")
         survey 'two' from select 'yes' as a union all select 'no': 2 rows read, 2 kept; 2 respondents, 2 distinct
         """  # noqa: E501
-        from cegdb.ingest.csv.csv_file import Reading
-
-        survey_id = ingest_room.ingest(
-            self._store,
-            source,
-            name=name,
+        options = IngestOptions(
             columns=columns,
             count=count,
             weight=weight,
@@ -184,8 +226,18 @@ class Database(Shown, ComparedInWords):
             levels=levels,
             bins=bins,
             codebook=codebook,
-            reading=Reading(encoding, delimiter, quote, escape, bad_rows, sheet, source_column),
-            replace=replace,
+        )
+        reading = ReadOptions(
+            encoding=encoding,
+            delimiter=delimiter,
+            quote=quote,
+            escape=escape,
+            bad_rows=bad_rows,
+            sheet=sheet,
+            source_column=source_column,
+        )
+        survey_id = ingest_room.ingest(
+            self._store, source, options, reading, name=name, replace=replace
         )
         return Survey(self._store, survey_id)
 
@@ -199,20 +251,39 @@ class Database(Shown, ComparedInWords):
         delimiter: str | None = None,
         quote: str | None = None,
         escape: str | None = None,
-        bad_rows: Literal["error", "skip"] = "error",
+        bad_rows: BadRows = "error",
         sheet: str | int | None = None,
         source_column: str | None = None,
     ) -> str:
-        """Return a first draft of a codebook of a source, to be edited; nothing is stored.
+        """Return a draft of a codebook of a source, to be edited; nothing is stored.
 
         Parameters
         ----------
-        source, encoding, delimiter, quote, escape, bad_rows, sheet, source_column
+        source
             As for `ingest`.
         columns
-            Those to describe; left out, all.
+            Those to describe. Default: all.
         form
-            ``"yaml"``, or ``"csv"`` for a spreadsheet: what the file is to end in.
+            ``"yaml"``, or ``"csv"`` for a spreadsheet.
+        encoding
+            Text encoding of a CSV file, such as cp1252. Default: UTF-8.
+        delimiter
+            Character between the fields of a CSV file. Default: detected.
+        quote
+            Character around a quoted field of a CSV file; an empty text if there is
+            none, so that quotes are part of the cells. Default: the double quote.
+        escape
+            Character that escapes the next one in a CSV file. Default: none.
+        bad_rows
+            What to do with rows of a CSV file that have the wrong number of fields
+            or a broken quote: "error" refuses the file, "skip" leaves them out and
+            lists them.
+        sheet
+            Sheet of a workbook: its name, or its number from 1. Default: the only
+            one.
+        source_column
+            Name of a column to add, as the first one, that holds the name of the
+            file each row comes from, for several files read as one.
 
         Returns
         -------
@@ -240,10 +311,47 @@ class Database(Shown, ComparedInWords):
               "yes": "yes"  # 2 rows
         """
         from cegdb.ingest.codebook.draft import draft_codebook
-        from cegdb.ingest.csv.csv_file import Reading
 
-        reading = Reading(encoding, delimiter, quote, escape, bad_rows, sheet, source_column)
+        reading = ReadOptions(
+            encoding=encoding,
+            delimiter=delimiter,
+            quote=quote,
+            escape=escape,
+            bad_rows=bad_rows,
+            sheet=sheet,
+            source_column=source_column,
+        )
         return draft_codebook(self._store, source, columns=columns, reading=reading, form=form)
+
+    @property
+    def surveys(self) -> Collection[Survey]:
+        """The surveys, by name."""
+        return Collection(self._store, Survey)
+
+    @property
+    def trees(self) -> Collection[EventTree]:
+        """The event trees, by name."""
+        return Collection(self._store, EventTree)
+
+    @property
+    def stagings(self) -> Collection[StagedTree]:
+        """The staged trees, by name."""
+        return Collection(self._store, StagedTree)
+
+    @property
+    def cegs(self) -> Collection[ChainEventGraph]:
+        """The CEGs, by name."""
+        return Collection(self._store, ChainEventGraph)
+
+    @property
+    def progress(self) -> Progress:
+        """Progress of the running work, or of the last one; read it from another thread."""
+        return self._store.progress
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether anything was stored or dropped since it was opened."""
+        return self._store.is_changed
 
     def staged_tree(
         self,
@@ -254,10 +362,29 @@ class Database(Shown, ComparedInWords):
         alpha: float | None = None,
         replace: bool = False,
     ) -> StagedTree:
-        """Make the staged tree of a Bayesian network; see `cegdb.networks.staged_tree`.
+        """Make the staged tree of a Bayesian network with its tables.
 
-        ``network`` is a pgmpy model, a path to a ``.bif`` file, or a networkx.DiGraph as
-        `StagedTree.to_bayesian_network` returns it. A survey without rows is made with it.
+        Parameters
+        ----------
+        network
+            A pgmpy model, a path to a ``.bif`` file, or a networkx.DiGraph as
+            `StagedTree.to_bayesian_network` returns it.
+        name
+            Name of the survey (variables and labels, no rows), the tree and the staging.
+            Default: the network's.
+        order
+            Variables from the root, parents first. Default: as declared where possible.
+        alpha
+            How many rows the tables are worth if rows are added later. Default: the largest
+            number of labels of a variable.
+        replace
+            Replace a survey, tree and staging of that name, with everything built on them.
+
+        Raises
+        ------
+        NetworkError
+            The network cannot be read, lacks probabilities, is too large, or the order does
+            not fit it.
 
         Examples
         --------
@@ -365,26 +492,26 @@ class Database(Shown, ComparedInWords):
     def rebuild(
         self, survey: str | None = None, *, stages: Stages = "keep"
     ) -> list[EventTree | StagedTree | ChainEventGraph]:
-        """Make stale trees, stagings and CEGs again; see `cegdb.rebuild.rebuild`.
+        """Rebuild stale trees, stagings and CEGs from the rows their surveys have now.
 
         Parameters
         ----------
         survey
-            The name of the survey whose trees to make again; left out, all stale ones.
+            Name of the survey whose trees are rebuilt. Default: all stale ones.
         stages
-            ``"keep"``: situations stay in their stage, with probabilities estimated anew;
-            ``"relearn"``: what was learnt is learnt again.
+            ``"keep"``: situations stay in their stage, and probabilities are estimated again;
+            ``"relearn"``: learnt stages are learnt again.
 
         Returns
         -------
         list
-            What was made again, each tree before its stagings, these before their CEGs;
-            ids and names stay. `StagedTree.drift` tells what became of each stage.
+            What was rebuilt, each tree before its stagings, these before their CEGs; ids and
+            names stay. `StagedTree.drift` shows how each stage changed.
 
         Raises
         ------
         StaleError
-            An object cannot be made again; nothing is changed then.
+            An object cannot be rebuilt; nothing is changed then.
 
         Examples
         --------
@@ -418,12 +545,12 @@ class Database(Shown, ComparedInWords):
         Returns
         -------
         DataFrame
-            One row a staging, in the order given; left out, by ``comparable_group`` and the
+            One row per staging, in the order given. Default: by ``comparable_group`` and the
             best first. Columns:
 
             - ``staging``, ``tree``: their names;
-            - ``method`` (given, or how it was learnt) and ``score``, what learning made
-              as good as it could (missing where stages were given);
+            - ``method`` (given, or how it was learnt) and ``score``, what learning
+              optimised (missing where stages were given);
             - ``alpha``, the prior mass;
             - ``n_stages``, of all kinds;
             - ``df``, free parameters: labels less one, over the stages that rows reached;
@@ -440,7 +567,7 @@ class Database(Shown, ComparedInWords):
               database and change with what is in it;
             - ``is_best``: of those shown with the same ``comparable_group``, it has the largest
               log marginal likelihood (ties to 1e-9 are all best);
-            - ``is_stale``: its survey has other rows since;
+            - ``is_stale``: its survey has changed;
             - ``staging_id``.
 
         Raises
@@ -473,7 +600,7 @@ class Database(Shown, ComparedInWords):
             return self.stagings[staging].id
         if not isinstance(staging, StagedTree) or staging._store is not self._store:
             raise StagingError(
-                f"{staging!r} is no staging of this database",
+                f"{staging!r} is not a staging of this database",
                 hint="give names of stagings, or objects such as db.stagings[name]",
             )
         return staging.id

@@ -1,13 +1,14 @@
-"""An event tree, as the user holds it."""
+"""An event tree, and the ways to stage it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from cegdb import stages as stages_room
-from cegdb.api.pictures import Drawn
+from cegdb.api.base import GraphObject
 from cegdb.api.staged_tree import StagedTree
 from cegdb.errors import StagingError
+from cegdb.options import LearnOptions, StageOptions
 
 if TYPE_CHECKING:
     import os
@@ -16,42 +17,21 @@ if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
-    from cegdb.clustering import Method, ScoreName, StructurePrior
     from cegdb.networks import NetworkSource
-    from cegdb.stages import (
+    from cegdb.options import (
         Deff,
-        Depends,
-        Grouping,
-        Hyperstages,
-        Prior,
+        Method,
         Relabel,
+        ScoreName,
         SingleEdges,
-        Start,
+        StructurePrior,
         WeightChoice,
     )
+    from cegdb.stages import Depends, Grouping, Hyperstages, Prior, Start
     from cegdb.store.catalog import Kind
 
 
-class _Learning(TypedDict, total=False):
-    method: Method
-    score: ScoreName | None
-    prior: Prior
-    structure_prior: StructurePrior
-    hyperstages: Hyperstages
-    relabel: Relabel | None
-    single_edges: SingleEdges
-    initial: Any
-    frozen: Any
-    smoothing: float
-    distance: str | None
-    threshold: float | None
-    n_stages: int | None
-    seed: int
-    weighting: WeightChoice
-    deff: Deff | None
-
-
-class EventTree(Drawn):
+class EventTree(GraphObject):
     """An event tree: its vertices and edges, and ways to stage it."""
 
     kind: Kind = "tree"
@@ -78,7 +58,7 @@ class EventTree(Drawn):
 
     @property
     def florets(self) -> pd.DataFrame:
-        """The florets, one row a situation.
+        """The florets, one row per situation.
 
         Columns: ``tree``; ``situation``; ``variable``; ``labels`` and ``counts`` as lists
         in level order; ``n_edges``; ``n`` rows that reached it; ``n_stopped``;
@@ -102,12 +82,79 @@ class EventTree(Drawn):
         deff: Deff | None = None,
         replace: bool = False,
     ) -> StagedTree:
-        """Give the stages by hand; see `cegdb.stages.set_stages` for the settings.
+        """Give the stages by hand.
 
-        ``stages`` may also be a Bayesian network of the tree's variables: a networkx.DiGraph
-        of their names, a pgmpy model, or a path to a ``.bif`` file. Situations of a variable
-        then share a stage iff the answers to its parents (and the labels they have) are the
-        same; tables of the network are not used.
+        Parameters
+        ----------
+        stages
+            Path -> name of the stage. A path is the labels from the root, ``"not applicable"``
+            written out, ``"*"`` for any label; ``()`` is the root. Or a list of groups of
+            paths; a template that was filled in (see `template`); a frame, file or SELECT with
+            the columns ``vertex_id`` and ``stage``; or a Bayesian network of the tree's
+            variables (a networkx.DiGraph of their names, a pgmpy model or a ``.bif`` file),
+            whose tables are not used. Situations not named are their own stage; those of them
+            with a single edge share one in each hyperstage. Names are kept, except those like
+            u0, by which stages are shown.
+        name
+            Name to store it under. Default: the name of the tree.
+        depends
+            Rules: variable -> the earlier ones that its stages depend on, such as
+            ``{"Fall": ["Risk", "Treatment"]}``. Its situations that ``stages`` does not name
+            share a stage if and only if they have the same hyperstage and the same answers to
+            these (that a variable was not asked is an answer of its own). An empty list gives
+            one stage in each hyperstage.
+        alpha
+            Prior mass of the root (equivalent sample size). Default: the largest
+            number of levels of a variable of the tree.
+        prior
+            How `alpha` is shared among the edges: "mass" passes it down from the
+            root, shared equally in each floret; "floret" starts with alpha in each
+            floret; "path" gives each root-to-leaf path an equal part. Or the priors
+            of some situations, in a table with the columns vertex_id, label and
+            prior; the others follow "mass".
+        hyperstages
+            What situations that may share a stage have in common, besides their
+            labels: "variable" (they ask the same variable), "labels" (nothing
+            else), "height" (the longest distance to a leaf) or "paper" (the
+            shortest distance to a leaf). Or groups of situations, given as stages
+            are.
+        relabel
+            Labels that count as others in stages and CEGs; the tree keeps its own.
+            The labels of one situation must stay different.
+        single_edges
+            Situations with a single edge: "together" puts those of a hyperstage
+            into one stage, "apart" makes each a stage of its own.
+        smoothing
+            Number added to the count of each label of a stage when the log
+            likelihood, AIC and BIC are calculated (lambda in stagedtrees).
+        weighting
+            What respondents of a weighted survey count in scores and probabilities:
+            "situation" (those in a situation count as W^2 / Q people, where W is
+            the sum of their weights and Q the sum of the squares: Kish), "global"
+            (the same with one factor for the whole survey), "total" (weights scaled
+            to sum to the number of respondents) or "none" (each counts 1).
+        deff
+            Design effect of a clustered sample, by which effective counts are
+            divided: a number, or one for each variable. Default: estimated from the
+            clusters of the survey.
+        replace
+            Replace a staging of that name, with everything built on it.
+
+        Raises
+        ------
+        StagingError
+            A path fits no situation, a situation is in two stages, a stage joins different
+            label sets or hyperstages, or a number is out of range.
+        NetworkError
+            The network has other variables than the tree, or another order.
+
+        Notes
+        -----
+        The priors of single situations can be given as path -> a number for every label,
+        numbers in level order, or label -> number; stages add the priors of their situations.
+        ``relabel`` maps ``"recovery*"``, ``("Outcome", "recovery*")`` (of a variable) or
+        ``(("hospital", "*"), "recovery*")`` (at a path) to the label it counts as; paths and
+        priors use the labels of the tree.
 
         Examples
         --------
@@ -120,6 +167,16 @@ class EventTree(Drawn):
         """
         from cegdb import networks
 
+        options = StageOptions(
+            alpha=alpha,
+            prior=prior,
+            hyperstages=hyperstages,
+            relabel=relabel,
+            single_edges=single_edges,
+            smoothing=smoothing,
+            weighting=weighting,
+            deff=deff,
+        )
         if networks.is_network(stages):
             if depends is not None:
                 raise StagingError(
@@ -131,24 +188,119 @@ class EventTree(Drawn):
             self._store,
             self.id,
             cast("Grouping | None", stages),
+            options,
             depends=depends,
             name=name,
-            alpha=alpha,
-            prior=prior,
-            hyperstages=hyperstages,
-            relabel=relabel,
-            single_edges=single_edges,
-            smoothing=smoothing,
-            weighting=weighting,
-            deff=deff,
             replace=replace,
         )
         return StagedTree(self._store, staging_id)
 
-    def staging_template(self, path: str | os.PathLike[str]) -> Path:
-        """Write its situations as ``.xlsx``, ``.csv`` or ``.yaml``, to fill in stages.
+    def full(
+        self,
+        name: str | None = None,
+        *,
+        alpha: float | None = None,
+        prior: Prior = "mass",
+        replace: bool = False,
+    ) -> StagedTree:
+        """Make the saturated staged tree, like ``full()`` of stagedtrees.
 
-        `set_stages` reads the file back; see `cegdb.stages.template.write_template`.
+        Each situation is a stage of its own.
+
+        Parameters
+        ----------
+        name
+            Name to store it under. Default: that of the tree with ``-full``.
+        alpha, prior
+            As for `set_stages`.
+        replace
+            Replace a staging of that name, with everything built on it.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
+        ...     survey.event_tree().full().df
+        3
+        """
+        return self.set_stages(
+            {},
+            name if name is not None else f"{self.name}-full",
+            alpha=alpha,
+            prior=prior,
+            single_edges="apart",
+            replace=replace,
+        )
+
+    def indep(
+        self,
+        name: str | None = None,
+        *,
+        alpha: float | None = None,
+        prior: Prior = "mass",
+        replace: bool = False,
+    ) -> StagedTree:
+        """Make the independence staged tree, like ``indep()`` of stagedtrees.
+
+        All situations of a hyperstage share a stage: no answer depends on those before it.
+
+        Parameters
+        ----------
+        name
+            Name to store it under. Default: that of the tree with ``-indep``.
+        alpha, prior
+            As for `set_stages`.
+        replace
+            Replace a staging of that name, with everything built on it.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
+        ...     survey.event_tree().indep().df
+        2
+        """
+        order = cast("list[str]", self.settings["order"])
+        return self.set_stages(
+            None,
+            name if name is not None else f"{self.name}-indep",
+            depends={variable: [] for variable in order},
+            alpha=alpha,
+            prior=prior,
+            replace=replace,
+        )
+
+    def template(self, path: str | os.PathLike[str]) -> Path:
+        """Write its situations into a file, to fill in the names of their stages.
+
+        `set_stages` reads the file back.
+
+        Parameters
+        ----------
+        path
+            Ends in ``.xlsx``, ``.csv`` or ``.yaml``. A file there is replaced.
+
+        Returns
+        -------
+        Path
+            The file: one row per situation with ``vertex_id``, ``situation``, ``variable``, the
+            labels from the root (``path_1``, ``path_2``, ...), ``labels`` and ``counts`` of the
+            floret, ``n`` rows that reached it, and an empty ``stage``.
+
+        Raises
+        ------
+        StagingError
+            The ending is another one, or the file cannot be written.
+
+        Examples
+        --------
+        >>> import cegdb, tempfile
+        >>> with cegdb.open() as db, tempfile.TemporaryDirectory() as folder:
+        ...     tree = db.ingest("select i % 2 as x from range(8) t(i)").event_tree()
+        ...     tree.template(f"{folder}/stages.csv").name
+        'stages.csv'
         """
         from cegdb.stages.template import write_template
 
@@ -156,7 +308,7 @@ class EventTree(Drawn):
 
     @overload
     def learn_stages(
-        self, name: None = None, *, alpha: Literal["path"], **settings: Unpack[_Learning]
+        self, name: None = None, *, alpha: Literal["path"], **settings: Any
     ) -> pd.DataFrame: ...
 
     @overload
@@ -164,41 +316,164 @@ class EventTree(Drawn):
         self,
         name: str | None = None,
         *,
+        method: Method = "ahc",
+        score: ScoreName | None = None,
+        structure_prior: StructurePrior = "flat",
+        initial: Start | StagedTree | None = None,
+        frozen: Grouping | StagedTree | None = None,
+        distance: str | None = None,
+        threshold: float | None = None,
+        n_stages: int | None = None,
+        seed: int = 1,
         alpha: float | None = None,
+        prior: Prior = "mass",
+        hyperstages: Hyperstages = "variable",
+        relabel: Relabel | None = None,
+        single_edges: SingleEdges = "together",
+        smoothing: float = 0.0,
+        weighting: WeightChoice = "situation",
+        deff: Deff | None = None,
         replace: bool = False,
-        **settings: Unpack[_Learning],
     ) -> StagedTree: ...
 
-    def learn_stages(
+    def learn_stages(  # type: ignore[misc]  # the table of alphas has the same settings
         self,
         name: str | None = None,
         *,
         method: Method = "ahc",
         score: ScoreName | None = None,
-        alpha: float | Literal["path"] | None = None,
-        prior: Prior = "mass",
         structure_prior: StructurePrior = "flat",
-        hyperstages: Hyperstages = "variable",
-        relabel: Relabel | None = None,
-        single_edges: SingleEdges = "together",
         initial: Start | StagedTree | None = None,
         frozen: Grouping | StagedTree | None = None,
-        smoothing: float = 0.0,
         distance: str | None = None,
         threshold: float | None = None,
         n_stages: int | None = None,
         seed: int = 1,
+        alpha: float | Literal["path"] | None = None,
+        prior: Prior = "mass",
+        hyperstages: Hyperstages = "variable",
+        relabel: Relabel | None = None,
+        single_edges: SingleEdges = "together",
+        smoothing: float = 0.0,
         weighting: WeightChoice = "situation",
         deff: Deff | None = None,
         replace: bool = False,
     ) -> StagedTree | pd.DataFrame:
-        """Learn the stages; see `cegdb.stages.learn_stages` for the settings.
+        """Learn the stages from the data.
 
-        ``initial`` and ``frozen`` may also be a staged tree of the same event tree.
-        ``alpha="path"`` makes no staging but a table of what each alpha from 0.5 to 64, and
-        the default, would give. Columns: ``alpha``, ``is_default``, ``n_stages``, ``df``,
-        ``log_marginal_likelihood`` (of different priors), ``log_likelihood``, ``aic``,
-        ``bic``, ``smallest_prior`` of an edge of a floret with several.
+        Parameters
+        ----------
+        name
+            Name to store it under. Default: the name of the tree.
+        method
+            How stages are learnt. "ahc" (agglomerative hierarchical clustering)
+            merges the two stages that gain most until no merge improves the score;
+            "auto" does the same, but starts from groups of similar situations where
+            a hyperstage has more than 4,000 distinct florets. As in stagedtrees:
+            "bhc" merges the best pair while nothing is lost, "fbhc" the first pair
+            found; "csbhc" joins all stages over the answers to one earlier question
+            in one context; "bj" joins the two nearest stages while their `distance`
+            is below `threshold`; "hc" moves single situations, merges and splits
+            stages; "hclust" and "kmeans" cluster the shares, fast and approximate.
+            "exact" finds the optimum of BIC or AIC, for florets of two labels.
+        score
+            What is optimised. Default: log_marginal_likelihood for ahc and auto,
+            bic for the other methods.
+        structure_prior
+            Prior of the stagings, for ahc, auto, hc and exact: "flat" (all stagings
+            are equally probable) or "size" (all numbers of stages of a hyperstage
+            are, then all stagings with that many).
+        initial
+            Where learning starts: "full" (each situation is its own stage), "indep"
+            (one stage in each hyperstage), or stages given by hand; situations not
+            named start on their own. Default: as the method needs it.
+        frozen
+            Stages to keep as they are; the other situations are learnt.
+        distance
+            Distance between the probabilities of two stages, for bj ("kullback",
+            "totvar", "hellinger", "manhattan", "euclidean", "reny", "bhatt",
+            "chandarw") and hclust ("totvar", "hellinger", "euclidean",
+            "manhattan"). Default: the first of each.
+        threshold
+            Distance below which bj joins two stages. Default: 0.1.
+        n_stages
+            Number of stages in each hyperstage, for hclust and kmeans. Default: the
+            number with the best score.
+        seed
+            Seed of the random numbers for kmeans and for the expected number of
+            spurious stages.
+        alpha
+            Prior mass of the root (equivalent sample size). Default: the largest
+            number of levels of a variable of the tree.
+        prior
+            How `alpha` is shared among the edges: "mass" passes it down from the
+            root, shared equally in each floret; "floret" starts with alpha in each
+            floret; "path" gives each root-to-leaf path an equal part. Or the priors
+            of some situations, in a table with the columns vertex_id, label and
+            prior; the others follow "mass".
+        hyperstages
+            What situations that may share a stage have in common, besides their
+            labels: "variable" (they ask the same variable), "labels" (nothing
+            else), "height" (the longest distance to a leaf) or "paper" (the
+            shortest distance to a leaf). Or groups of situations, given as stages
+            are.
+        relabel
+            Labels that count as others in stages and CEGs; the tree keeps its own.
+            The labels of one situation must stay different.
+        single_edges
+            Situations with a single edge: "together" puts those of a hyperstage
+            into one stage, "apart" makes each a stage of its own.
+        smoothing
+            Number added to the count of each label of a stage when the log
+            likelihood, AIC and BIC are calculated (lambda in stagedtrees).
+        weighting
+            What respondents of a weighted survey count in scores and probabilities:
+            "situation" (those in a situation count as W^2 / Q people, where W is
+            the sum of their weights and Q the sum of the squares: Kish), "global"
+            (the same with one factor for the whole survey), "total" (weights scaled
+            to sum to the number of respondents) or "none" (each counts 1).
+        deff
+            Design effect of a clustered sample, by which effective counts are
+            divided: a number, or one for each variable. Default: estimated from the
+            clusters of the survey.
+        replace
+            Replace a staging of that name, with everything built on it.
+
+        Returns
+        -------
+        StagedTree or DataFrame
+            With ``alpha="path"`` nothing is stored, and a table shows what each alpha from 0.5
+            to 64, and the default, would give. Columns: ``alpha``, ``is_default``,
+            ``n_stages``, ``df``, ``log_marginal_likelihood`` (of different priors),
+            ``log_likelihood``, ``aic``, ``bic``, ``smallest_prior`` of an edge of a floret with
+            several.
+
+        Raises
+        ------
+        StagingError
+            A setting is not one of its choices or out of range, or the method does not fit the
+            florets.
+
+        Notes
+        -----
+        ``initial`` and ``frozen`` take stages in the forms of `set_stages`, or a staged tree of
+        this event tree. ``prior``, ``hyperstages`` and ``relabel`` take the forms described
+        there.
+
+        ``"ahc"`` merges while the gain exceeds 1e-9 [1]_; of ties, it merges those with the
+        smallest situations. The other methods are those of stagedtrees [2]_. Situations with a
+        single edge are not learnt; those that no row reached share a stage in each hyperstage.
+        With many situations a flat structure prior makes extra stages by chance: the summary
+        shows the expected number, from simulated data in which all situations of a hyperstage
+        are alike.
+
+        References
+        ----------
+        .. [1] G. Freeman and J. Q. Smith (2011), Bayesian MAP model selection of chain event
+           graphs.
+        .. [2] F. Carli, M. Leonelli, E. Riccomagno and G. Varando (2022), The R package
+           stagedtrees for structural learning of stratified staged trees. Journal of
+           Statistical Software 102(6).
 
         Examples
         --------
@@ -208,30 +483,33 @@ class EventTree(Drawn):
         ...     survey.event_tree().learn_stages(alpha=2).stages["n_situations"].tolist()
         [1, 2]
         """
-        settings: _Learning = {
-            "method": method,
-            "score": score,
-            "prior": prior,
-            "structure_prior": structure_prior,
-            "hyperstages": hyperstages,
-            "relabel": relabel,
-            "single_edges": single_edges,
-            "initial": self._groups(initial, "initial"),
-            "frozen": self._groups(frozen, "frozen"),
-            "smoothing": smoothing,
-            "distance": distance,
-            "threshold": threshold,
-            "n_stages": n_stages,
-            "seed": seed,
-            "weighting": weighting,
-            "deff": deff,
-        }
+        options = StageOptions(
+            alpha=None if isinstance(alpha, str) and alpha == "path" else alpha,
+            prior=prior,
+            hyperstages=hyperstages,
+            relabel=relabel,
+            single_edges=single_edges,
+            smoothing=smoothing,
+            weighting=weighting,
+            deff=deff,
+        )
+        learning = LearnOptions(
+            method=method,
+            score=score,
+            structure_prior=structure_prior,
+            initial=self._groups(initial, "initial"),
+            frozen=self._groups(frozen, "frozen"),
+            distance=distance,
+            threshold=threshold,
+            n_stages=n_stages,
+            seed=seed,
+        )
         if isinstance(alpha, str) and alpha == "path":
             import pandas as pd
 
-            return pd.DataFrame(stages_room.alpha_path(self._store, self.id, **settings))
+            return pd.DataFrame(stages_room.alpha_path(self._store, self.id, options, learning))
         staging_id = stages_room.learn_stages(
-            self._store, self.id, name=name, alpha=alpha, replace=replace, **settings
+            self._store, self.id, options, learning, name=name, replace=replace
         )
         return StagedTree(self._store, staging_id)
 
@@ -254,8 +532,8 @@ class EventTree(Drawn):
     def to_networkx(self, *, min_n: int | None = None) -> nx.MultiDiGraph[str]:
         """Return it as a networkx graph: nodes s0, s1, ..., l0, ...; labels as edge keys.
 
-        With ``min_n``, `draw` says which counts are left out; the graph's attribute
-        ``min_n`` tells.
+        Counts below ``min_n``, and what would reveal them, are left out; the graph's
+        attribute ``min_n`` records it.
         """
         from cegdb import graphs
 

@@ -1,4 +1,4 @@
-"""What a search over orders found, as the user holds it."""
+"""The result of a search over orders of variables."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ import html
 from typing import TYPE_CHECKING
 
 from cegdb import tree as tree_room
+from cegdb.api.base import Displayed
 from cegdb.api.event_tree import EventTree
+from cegdb.options import TreeOptions
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from cegdb.options import Blank
     from cegdb.orders.order_result import FoundOrders, Row
     from cegdb.store import Store
-    from cegdb.tree import Blank
 
 
-class OrderSearch:
+class OrderSearch(Displayed):
     """The orders of variables that a search found, best first; see `Survey.search_orders`."""
 
     def __init__(self, store: Store, survey_id: int, found: FoundOrders) -> None:
@@ -114,11 +116,13 @@ class OrderSearch:
         tree_id = tree_room.event_tree(
             self._store,
             self._survey_id,
+            TreeOptions(
+                order=self._found.best,
+                blank=self._blank(),
+                missing_policy="complete",
+                sampling_zeros="floret",
+            ),
             name=name,
-            order=self._found.best,
-            blank=self._blank(),
-            missing_policy="complete",
-            sampling_zeros="floret",
             replace=replace,
         )
         return EventTree(self._store, tree_id)

@@ -1,45 +1,44 @@
-"""Plots of stagings and CEGs."""
+"""Plots of staged trees and CEGs: ``staged.plot`` and ``ceg.plot``."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cegdb.api.base import Named
-from cegdb.errors import StagingError, is_one_of
+from cegdb.errors import StagingError
+from cegdb.options import check_choice
 
 if TYPE_CHECKING:
-    from cegdb.api.event_tree import EventTree
+    from cegdb.api.chain_event_graph import ChainEventGraph
     from cegdb.api.staged_tree import StagedTree
     from cegdb.pictures import Picture
     from cegdb.stability.relearning import Kind
 
 
-class PlottedStages(Named):
-    """A staging that can be plotted.
+class StagingPlots:
+    """The plots of a staged tree: ``staged.plot.probabilities("Fall")``.
 
-    Every plot is a `cegdb.pictures.Picture`: it shows itself in a notebook, has a ``caption``
-    and is written by ``save("plot.svg")`` (or ``.pdf``, ``.png``). ``min_n`` hides counts
-    from 1 to ``min_n - 1``, those that would reveal them, and what was calculated from
-    either. ``width_mm`` is the width in millimetres. What there is no room for (``most``) is
-    counted in the figure and its caption.
+    Every plot is a `cegdb.Picture`: it shows itself in a notebook, has a ``caption`` and is
+    written by ``save("plot.svg")`` (or ``.pdf``, ``.png``). ``min_n`` hides counts from 1 to
+    ``min_n - 1``, those that would reveal them, and what was calculated from either.
+    ``width_mm`` is the width in millimetres. What exceeds ``most`` is counted in the figure
+    and its caption.
     """
 
-    @property
-    def tree(self) -> EventTree:
-        """The event tree."""
-        raise NotImplementedError
+    def __init__(self, staging: StagedTree) -> None:
+        self._staging = staging
+        self._store = staging._store
 
     def _variables(self) -> list[str]:
         from cegdb.pictures.plot_data import variables_of
 
-        return variables_of(self._store, int(self._row()["tree_id"]))
+        return variables_of(self._store, int(self._staging._row()["tree_id"]))
 
-    def _asked(self, variable: object) -> str:
+    def _known(self, variable: object) -> str:
         from cegdb.pictures.plot_data import check_variable
 
         return check_variable(self._variables(), variable)
 
-    def plot_probabilities(
+    def probabilities(
         self, variable: str, *, min_n: int | None = None, most: int = 40, width_mm: float = 170
     ) -> Picture:
         """Plot the probabilities of a variable's stages, their intervals and people.
@@ -49,7 +48,7 @@ class PlottedStages(Named):
         variable
             Whose stages.
         min_n, width_mm
-            As for all plots: see `PlottedStages`.
+            As for all plots: see `StagingPlots`.
         most
             The most stages, those with most people.
 
@@ -58,18 +57,18 @@ class PlottedStages(Named):
         >>> import cegdb
         >>> with cegdb.open() as db:
         ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     print(survey.event_tree().learn_stages().plot_probabilities("y").caption[:34])
+        ...     print(survey.event_tree().learn_stages().plot.probabilities("y").caption[:34])
         Probabilities of y in its 2 stages
         """
         from cegdb.pictures.plot_data import read_stages
         from cegdb.pictures.plots import draw_probabilities
 
         _check(most, "stages", width_mm)
-        name = self._asked(variable)
-        found = read_stages(self._store, self.name, name, min_n)
+        name = self._known(variable)
+        found = read_stages(self._store, self._staging.name, name, min_n)
         return draw_probabilities(found, name, width_mm=width_mm, most=most)
 
-    def plot_situations(
+    def situations(
         self, variable: str, *, min_n: int | None = None, most: int = 400, width_mm: float = 170
     ) -> Picture:
         """Plot the situations of a variable by the shares of its answers, coloured by stage.
@@ -81,7 +80,7 @@ class PlottedStages(Named):
         variable
             What the situations ask.
         min_n, width_mm
-            As for all plots: see `PlottedStages`.
+            As for all plots: see `StagingPlots`.
         most
             The most situations, those with most people.
 
@@ -90,28 +89,33 @@ class PlottedStages(Named):
         >>> import cegdb
         >>> with cegdb.open() as db:
         ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     print(survey.event_tree().learn_stages().plot_situations("y").caption[:28])
+        ...     print(survey.event_tree().learn_stages().plot.situations("y").caption[:28])
         The 2 situations that ask y,
         """
         from cegdb.pictures.plot_data import read_situations
         from cegdb.pictures.plots import draw_situations
 
         _check(most, "situations", width_mm)
-        name = self._asked(variable)
+        name = self._known(variable)
         found = read_situations(
-            self._store, self._row(), self.tree.name, name, min_n, int(most)
+            self._store,
+            self._staging._row(),
+            self._staging.tree.name,
+            name,
+            min_n,
+            int(most),
         )
         return draw_situations(found, name, width_mm=width_mm)
 
-    def plot_flow(
+    def flow(
         self, *, min_n: int | None = None, most: int = 10, width_mm: float = 170
     ) -> Picture:
-        """Plot the people who go through the stages, a column a variable.
+        """Plot the people who go through the stages, a column per variable.
 
         Parameters
         ----------
         min_n, width_mm
-            As for all plots: see `PlottedStages`; more variables than fit are scaled down.
+            As for all plots: see `StagingPlots`; more variables than fit are scaled down.
         most
             The most stages of a variable, those with most people; the others are one block.
 
@@ -120,17 +124,19 @@ class PlottedStages(Named):
         >>> import cegdb
         >>> with cegdb.open() as db:
         ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     print(survey.event_tree().learn_stages().plot_flow().caption[:43])
+        ...     print(survey.event_tree().learn_stages().plot.flow().caption[:43])
         People through stages: a column a variable,
         """
         from cegdb.pictures.plot_data import read_stage_flow
         from cegdb.pictures.plots import draw_flow
 
         _check(most, "stages", width_mm)
-        found = read_stage_flow(self._store, self.name, self._variables(), min_n, int(most))
+        found = read_stage_flow(
+            self._store, self._staging.name, self._variables(), min_n, int(most)
+        )
         return draw_flow(found, "stage", width_mm=width_mm)
 
-    def plot_merges(
+    def merges(
         self, variable: str | None = None, *, min_n: int | None = None, width_mm: float = 170
     ) -> Picture:
         """Plot what each merge of stages gained, and their sum, with the cut at 0.
@@ -140,9 +146,9 @@ class PlottedStages(Named):
         Parameters
         ----------
         variable
-            Whose stages; left out, all.
+            Whose stages. Default: all.
         min_n, width_mm
-            As for all plots: see `PlottedStages`. A gain is calculated from counts: merges
+            As for all plots: see `StagingPlots`. A gain is calculated from counts: merges
             of a hyperstage with a hidden count are left out.
 
         Raises
@@ -155,7 +161,7 @@ class PlottedStages(Named):
         >>> import cegdb
         >>> with cegdb.open() as db:
         ...     survey = db.ingest("select i % 4 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     print(survey.event_tree().learn_stages().plot_merges().caption[:31])
+        ...     print(survey.event_tree().learn_stages().plot.merges().caption[:31])
         The gain of each merge of stage
         """
         from cegdb.pictures.plots import draw_trace
@@ -165,7 +171,7 @@ class PlottedStages(Named):
             found, more, why_not, self._score(), is_flat=self._is_flat(), width_mm=width_mm
         )
 
-    def plot_dendrogram(
+    def dendrogram(
         self,
         variable: str | None = None,
         *,
@@ -178,9 +184,9 @@ class PlottedStages(Named):
         Parameters
         ----------
         variable
-            Whose stages; left out, all.
+            Whose stages. Default: all.
         min_n, width_mm
-            As for `plot_merges`.
+            As for `merges`.
         most
             The most ends; the first merges are folded into one end.
 
@@ -194,7 +200,7 @@ class PlottedStages(Named):
         >>> import cegdb
         >>> with cegdb.open() as db:
         ...     survey = db.ingest("select i % 4 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     print(survey.event_tree().learn_stages().plot_dendrogram("y").caption[:42])
+        ...     print(survey.event_tree().learn_stages().plot.dendrogram("y").caption[:42])
         Situations and the stages they were merged
         """
         from cegdb.pictures.merge_data import read_tips
@@ -230,31 +236,37 @@ class PlottedStages(Named):
             else "",
         ]
         members = {end.stage_id: end.members for root in kept for end in root.ends()}
-        tips = read_tips(self._store, self.name, int(self._row()["tree_id"]), members, min_n)
+        tips = read_tips(
+            self._store,
+            self._staging.name,
+            int(self._staging._row()["tree_id"]),
+            members,
+            min_n,
+        )
         return draw_dendrogram(
             found, kept, tips, said, self._score(), is_flat=self._is_flat(), width_mm=width_mm
         )
 
     def _score(self) -> str:
-        return str(self.settings.get("score"))
+        return str(self._staging.settings.get("score"))
 
     def _is_flat(self) -> bool:
-        return self.settings.get("structure_prior", "flat") == "flat"
+        return self._staging.settings.get("structure_prior", "flat") == "flat"
 
     def _merged(self, variable: str | None, min_n: int | None, width_mm: float) -> Any:
         from cegdb.pictures.further_merges import continue_merging
         from cegdb.pictures.merge_data import Joined, final_stages, read_merges
 
         _check(2, "stages", width_mm)
-        name = None if variable is None else self._asked(variable)
-        found = read_merges(self._store, self.name, name, min_n)
-        merges, why_not = continue_merging(self._store, self.id)
+        name = None if variable is None else self._known(variable)
+        found = read_merges(self._store, self._staging.name, name, min_n)
+        merges, why_not = continue_merging(self._store, self._staging.id)
         further = [Joined(*one) for one in merges]
         joined = final_stages(further)
         shown = {joined.get(stage_id, stage_id) for stage_id in found.hyperstage}
         return found, [one for one in further if joined[one.kept_id] in shown], why_not
 
-    def plot_costaging(
+    def costaging(
         self,
         variable: str,
         *others: StagedTree,
@@ -270,12 +282,12 @@ class PlottedStages(Named):
         variable
             What the situations ask.
         *others
-            Stagings of the same tree: shares are of these and this one. Left out, of the
+            Stagings of the same tree: shares are of these and this one. Default: of the
             bootstrap replicates of `stability`; if that was not run, of this staging alone.
         kind
             Of the bootstrap, where there are both: ``"nonparametric"`` or ``"parametric"``.
         min_n, width_mm
-            As for all plots: see `PlottedStages`. Situations with hidden counts are left
+            As for all plots: see `StagingPlots`. Situations with hidden counts are left
             out.
         most
             The most situations, those with most people.
@@ -283,7 +295,7 @@ class PlottedStages(Named):
         Raises
         ------
         StagingError
-            Others are of another tree, or there is no bootstrap of that kind.
+            A staging is of another tree, or there is no bootstrap of that kind.
 
         Examples
         --------
@@ -291,9 +303,9 @@ class PlottedStages(Named):
         >>> with cegdb.open() as db:
         ...     survey = db.ingest("select i % 4 as x, i % 8 < 3 as y from range(80) t(i)")
         ...     staged = survey.event_tree().learn_stages()
-        ...     print(staged.plot_costaging("y").caption[:38])
+        ...     print(staged.plot.costaging("y").caption[:38])
         ...     frame = staged.stability(runs=20)
-        ...     print(staged.plot_costaging("y").caption[:37])
+        ...     print(staged.plot.costaging("y").caption[:37])
         Whether two of the 4 situations that a
         In what share of 20 bootstrap replica
         """
@@ -301,18 +313,18 @@ class PlottedStages(Named):
         from cegdb.pictures.plots import draw_costaging, shares_of_pairs, shares_of_stagings
 
         _check(most, "situations", width_mm)
-        name = self._asked(variable)
+        name = self._known(variable)
         boots = self._bootstraps(kind, others)
         for other in others:
-            if other.tree != self.tree:
+            if other.tree != self._staging.tree:
                 raise StagingError(
-                    f"stagings {self.name!r} and {other.name!r} are of different trees",
+                    f"{self._staging.name!r} and {other.name!r} are not of the same tree",
                     hint="give stagings of one tree",
                 )
         found = read_situations(
             self._store,
-            self._row(),
-            self.tree.name,
+            self._staging._row(),
+            self._staging.tree.name,
             name,
             min_n,
             int(most),
@@ -323,9 +335,11 @@ class PlottedStages(Named):
             which, n_runs = boots[0]
             how = "bootstrap" if which == "nonparametric" else "simulated"
             of = f"{n_runs:,} {how} replicates"
-            shares = shares_of_pairs(ids, read_pairs(self._store, self.name, which, ids), of)
+            shares = shares_of_pairs(
+                ids, read_pairs(self._store, self._staging.name, which, ids), of
+            )
         else:
-            stagings = [self.id, *(other.id for other in others)]
+            stagings = [self._staging.id, *(other.id for other in others)]
             of = f"{len(stagings)} stagings" if others else "this staging"
             members = [read_members(self._store, one, ids) for one in stagings]
             shares = shares_of_stagings(ids, members, of)
@@ -336,26 +350,28 @@ class PlottedStages(Named):
     ) -> list[tuple[str, int]]:
         from cegdb.views import view_rows
 
-        if kind is not None and not is_one_of(kind, ("nonparametric", "parametric")):
-            raise StagingError(f"kind is {kind!r}", hint="choose nonparametric or parametric")
+        if kind is not None:
+            check_choice("kind", kind, ("nonparametric", "parametric"), StagingError)
         if others:
             if kind is not None:
                 raise StagingError(
                     "a kind of bootstrap and other stagings are given", hint="give one of them"
                 )
             return []
-        rows = view_rows(self._store, "stage_bootstraps", {"staging": self.name}, "kind")
+        rows = view_rows(
+            self._store, "stage_bootstraps", {"staging": self._staging.name}, "kind"
+        )
         found = [(str(row["kind"]), int(str(row["n_runs"]))) for row in rows]
         if kind is None:
             return found
         if kind not in dict(found):
             raise StagingError(
-                f"staging {self.name!r} has no {kind} bootstrap",
+                f"staging {self._staging.name!r} has no {kind} bootstrap",
                 hint=f"run it first: staged.stability({kind!r}), cegdb stability",
             )
         return [(kind, dict(found)[kind])]
 
-    def plot_difference(
+    def difference(
         self,
         other: StagedTree,
         *,
@@ -373,7 +389,7 @@ class PlottedStages(Named):
         other
             Another staging of the tree.
         min_n, width_mm
-            As for all plots: see `PlottedStages`.
+            As for all plots: see `StagingPlots`.
         most
             The most stages of a variable and staging; the others are one block.
 
@@ -390,7 +406,7 @@ class PlottedStages(Named):
         ...     tree = survey.event_tree()
         ...     a = tree.set_stages({("0",): "p", ("1",): "p", ("2",): "p"}, name="a")
         ...     b = tree.set_stages({("0",): "p", ("1",): "p", ("2",): "q"}, name="b")
-        ...     print(a.plot_difference(b).caption[:33])
+        ...     print(a.plot.difference(b).caption[:33])
         Stages of a (left) and b (right),
         """
         from cegdb.compare.comparability import of_one_tree
@@ -399,18 +415,18 @@ class PlottedStages(Named):
         from cegdb.stages.build import PALETTE
 
         _check(most, "stages", width_mm)
-        other_id = self._beside(other)
-        of_one_tree(self._store, self.id, other_id)
+        other_id = self._staging._beside(other)
+        of_one_tree(self._store, self._staging.id, other_id)
         stages, others = (
             {
                 stage.stage_id: stage
                 for stage in read_stages(self._store, name, None, min_n).stages
             }
-            for name in (self.name, other.name)
+            for name in (self._staging.name, other.name)
         )
-        overlaps = read_overlap(self._store, self.name, other_id, min_n)
+        overlaps = read_overlap(self._store, self._staging.name, other_id, min_n)
         matched = matched_stages(overlaps)
-        found = Compared((self.name, other.name), stages, others, overlaps, matched)
+        found = Compared((self._staging.name, other.name), stages, others, overlaps, matched)
         return draw_difference(
             found, self._variables(), PALETTE, width_mm=width_mm, most=int(most)
         )
@@ -419,26 +435,21 @@ class PlottedStages(Named):
         raise NotImplementedError
 
 
-class PlottedPositions(Named):
-    """A CEG that can be plotted: see `PlottedStages` for what plots have in common."""
+class CegPlots:
+    """The plots of a CEG: ``ceg.plot.flow()``. See `StagingPlots` for what plots share."""
 
-    @property
-    def staging(self) -> StagedTree:
-        """The staged tree."""
-        raise NotImplementedError
+    def __init__(self, ceg: ChainEventGraph) -> None:
+        self._ceg = ceg
 
-    def _given(self) -> str:
-        raise NotImplementedError
-
-    def plot_flow(
+    def flow(
         self, *, min_n: int | None = None, most: int = 10, width_mm: float = 170
     ) -> Picture:
-        """Plot the people who go through the positions, a column a variable.
+        """Plot the people who go through the positions, a column per variable.
 
         Parameters
         ----------
         min_n, width_mm
-            As for all plots: see `PlottedStages`; more variables than fit are scaled down.
+            As for all plots: see `StagingPlots`; more variables than fit are scaled down.
         most
             The most positions of a variable, those with most people; the others are one
             block.
@@ -449,19 +460,18 @@ class PlottedPositions(Named):
         >>> with cegdb.open() as db:
         ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
         ...     ceg = survey.event_tree().learn_stages().to_ceg()
-        ...     print(ceg.plot_flow().caption[:46])
+        ...     print(ceg.plot.flow().caption[:46])
         People through positions: a column a variable,
         """
-        from cegdb.pictures.plot_data import read_position_flow
+        from cegdb.pictures.plot_data import read_position_flow, variables_of
         from cegdb.pictures.plots import draw_flow
 
         _check(most, "positions", width_mm)
-        tree_id = self.staging.tree.id
-        variables = self.staging._variables()
-        found = read_position_flow(
-            self._store, self._row(), tree_id, variables, min_n, int(most)
-        )
-        return draw_flow(found, "position", given=self._given(), width_mm=width_mm)
+        ceg = self._ceg
+        tree_id = ceg.staging.tree.id
+        variables = variables_of(ceg._store, tree_id)
+        found = read_position_flow(ceg._store, ceg._row(), tree_id, variables, min_n, int(most))
+        return draw_flow(found, "position", given=ceg._given(), width_mm=width_mm)
 
 
 def _check(most: object, what: str, width_mm: object) -> None:

@@ -1,8 +1,8 @@
-"""A CEG in words, as Markdown, HTML or LaTeX."""
+"""Reports of CEGs and comparisons of stagings: ``ceg.report`` and ``db.report``."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.errors import CegdbError, GraphError, MissingExtraError, path_of
 
@@ -11,36 +11,74 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from cegdb.pictures.style import Picture
+    from cegdb.api.chain_event_graph import ChainEventGraph
+    from cegdb.api.database import Database
+    from cegdb.api.staged_tree import StagedTree
     from cegdb.render.document import Block, Figure
-    from cegdb.report.explanation import Explanation
     from cegdb.report.words import Form
     from cegdb.report.words.report_data import ReportData
-    from cegdb.store import Store
 
-_MOST_EXPLAINED = 5_000
-_WIDTH_MM = 160
+_MOST_EXPLAINED: Final = 5_000
+_WIDTH_MM: Final = 160
 
 
-class Worded:
-    """What a CEG says, for people who do not query it."""
+def _rendered(blocks: Sequence[Block], *, markdown: bool) -> str:
+    from cegdb.render.writers import document, plain_text
 
-    _store: Store
-    id: int
+    return document(blocks, "markdown") if markdown else plain_text(blocks)
 
-    def explain(self) -> Explanation:
-        """Return what it says, in sentences."""
-        raise NotImplementedError
 
-    def figure(self, *, min_n: int | None = None, width_mm: float | None = None) -> Picture:
-        """Return it as a figure with a caption."""
-        raise NotImplementedError
+class CegReport:
+    """The reports of a CEG: ``ceg.report.page("falls.html")``, ``ceg.report.text()``."""
 
-    def _parent_sentences(self) -> list[str]:
-        """Return what each answer depends on, without counts."""
-        raise NotImplementedError
+    def __init__(self, ceg: ChainEventGraph) -> None:
+        self._ceg = ceg
 
-    def in_words(
+    def page(self, path: str | os.PathLike[str], *, min_n: int | None = None) -> Path:
+        """Write an interactive page of it and its staged tree, as one HTML file.
+
+        It works without a network and runs nothing but its own script. In it: positions,
+        situations and stages with their numbers, evidence that is added to exactly, the
+        merges that led to the stages, receipt, settings, tables, and the SQL of these.
+
+        Parameters
+        ----------
+        path
+            Ends in ``.html``. A file there is replaced.
+        min_n
+            Counts from 1 to ``min_n - 1`` are left out of the file, and so are those that
+            would reveal them by sums, and what was calculated from either; all counts of the
+            staged tree too, and evidence where a probability is hidden.
+
+        Returns
+        -------
+        Path
+            The file; the same bytes for the same tables. Of a CEG or tree of more than 2,000
+            edges it draws the part that most people pass, and says so.
+
+        Raises
+        ------
+        GraphError
+            The suffix is another one, or the file cannot be written.
+        MissingExtraError
+            The extra ``draw`` is not installed.
+        QueryError
+            ``min_n`` is not a whole number, 1 or more.
+
+        Examples
+        --------
+        >>> import cegdb, tempfile
+        >>> with cegdb.open() as db, tempfile.TemporaryDirectory() as folder:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     ceg.report.page(folder + "/page.html").name
+        'page.html'
+        """
+        from cegdb.report.page import write_page
+
+        return write_page(self._ceg._store, self._ceg.id, path, min_n=min_n)
+
+    def text(
         self,
         form: Form = "plain",
         *,
@@ -48,27 +86,30 @@ class Worded:
         words: Mapping[str, Mapping[str, str]] | None = None,
         limit: int | None = None,
         min_n: int | None = None,
+        markdown: bool = True,
     ) -> str:
-        """Return a report of it in words, as Markdown.
+        """Return a report of it in words.
 
         Parameters
         ----------
         form
-            ``"plain"``: for a reader who knows no stages, as natural frequencies ("of 100
+            ``"plain"``: for non-technical readers, with natural frequencies ("of 100
             people with ..., about 31 ... (29 to 33)"); ``"paper"``: methods, stage table and
             references; ``"analyst"``: everything.
         unit
-            What was counted, in the plural, as the plain form says it.
+            What was counted, in the plural, for the plain form.
         words
             What the plain form says of labels, a verb first: variable -> label -> words,
             such as ``{"Fall": {"Yes": "fall", "No": "do not fall"}}``. Other labels are
             quoted.
         limit
-            The most stages of a variable, those of most people; what is left out is said.
-            Left out, 20, 40 or 200 by form.
+            The most stages shown of a variable, those of most people. Default: 20, 40 or
+            200, by form.
         min_n
             Counts from 1 to ``min_n - 1`` are hidden, and so are those that would reveal
             them by sums, and what was calculated from either.
+        markdown
+            False: as plain text for a terminal, without the escapes of Markdown.
 
         Returns
         -------
@@ -80,7 +121,7 @@ class Worded:
         Raises
         ------
         QueryError
-            A setting makes no sense, or ``words`` names no variable or label of it.
+            A setting cannot be used, or ``words`` has an unknown variable or label.
 
         Examples
         --------
@@ -88,15 +129,13 @@ class Worded:
         >>> with cegdb.open() as db:
         ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(800) t(i)")
         ...     ceg = survey.event_tree().learn_stages().to_ceg()
-        ...     text = ceg.in_words(unit="answers", words={"y": {"True": "are true"}})
+        ...     text = ceg.report.text(unit="answers", words={"y": {"True": "are true"}})
         >>> print(text.partition("- Of ")[2].partition(" and ")[0])
         100 answers with x “0”, about 50 are true (45 to 55)
         """
-        from cegdb.render.writers import document
+        return _rendered(self._blocks(form, unit, words, limit, min_n, None), markdown=markdown)
 
-        return document(self._blocks(form, unit, words, limit, min_n, None), "markdown")
-
-    def report_words(
+    def save(
         self,
         path: str | os.PathLike[str],
         form: Form = "plain",
@@ -115,14 +154,14 @@ class Worded:
             file there is replaced. The form ``"paper"`` of ``falls.md`` or ``falls.tex``
             writes its figure beside it, ``falls-figure.svg`` or ``.pdf``.
         form, unit, words, limit, min_n
-            As for `in_words`.
+            As for `text`.
 
         Raises
         ------
         GraphError
             Unknown suffix, or the file cannot be written.
         QueryError
-            As for `in_words`.
+            As for `text`.
 
         Examples
         --------
@@ -130,7 +169,7 @@ class Worded:
         >>> with cegdb.open() as db, tempfile.TemporaryDirectory() as folder:
         ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
         ...     ceg = survey.event_tree().learn_stages().to_ceg()
-        ...     ceg.report_words(f"{folder}/report.html").name
+        ...     ceg.report.save(f"{folder}/report.html").name
         'report.html'
         """
         import re
@@ -156,7 +195,7 @@ class Worded:
         return write_whole(target, content.encode())
 
     def cite(self, *, bibtex: bool = False) -> str:
-        """Return what to cite for it: only what it used.
+        """Return what to cite for it: only the methods it used.
 
         Parameters
         ----------
@@ -169,13 +208,13 @@ class Worded:
         >>> with cegdb.open() as db:
         ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
         ...     given = survey.event_tree().set_stages({}).to_ceg()
-        ...     "Freeman" in given.cite()
+        ...     "Freeman" in given.report.cite()
         False
         """
         from cegdb.report.lineage import lineage_of
         from cegdb.report.words.citations import as_text, used
 
-        lineage = lineage_of(self._store, self.id)
+        lineage = lineage_of(self._ceg._store, self._ceg.id)
         return as_text(used(lineage.survey, [lineage.staging]), bibtex=bibtex)
 
     def _blocks(
@@ -194,14 +233,14 @@ class Worded:
         from cegdb.report.words.report_data import read
 
         most = check_settings(form, unit, limit, min_n)
-        report = read(self._store, self.id, limit=most, min_n=min_n)
+        report = read(self._ceg._store, self._ceg.id, limit=most, min_n=min_n)
         known = check_words(words, report.variables, report.answers)
         if form == "plain":
             return plain_report(report, unit=unit, words=known)
         if form == "paper":
-            return paper_report(self._store, report, self._pictured(picture, min_n))
+            return paper_report(self._ceg._store, report, self._pictured(picture, min_n))
         explained, why = self._explained(report)
-        return analyst_report(self._store, report, explained, why, limit=most)
+        return analyst_report(self._ceg._store, report, explained, why, limit=most)
 
     def _pictured(self, path: Path | None, min_n: int | None) -> Figure | str:
         """Return the picture, drawn into a file, or why there is none."""
@@ -210,7 +249,7 @@ class Worded:
         if path is None:
             return "this is text only; write the report to a file to get the picture"
         try:
-            picture = self.figure(min_n=min_n, width_mm=_WIDTH_MM)
+            picture = self._ceg.figure(min_n=min_n, width_mm=_WIDTH_MM)
             return Figure(picture.save(path), picture.caption)
         except (GraphError, MissingExtraError) as error:
             return CegdbError.__str__(error).replace("\nhint: ", "; ")
@@ -224,19 +263,150 @@ class Worded:
                 "cegdb explain, or ceg.explain()."
             )
         if report.min_n is None:
-            return self.explain().sections, ""
-        said = self._parent_sentences()
+            return self._ceg.explain().sections, ""
+        said = self._ceg._parent_sentences()
         title = "What each answer depends on"
         return [(title, said)] if said else [], ""
 
 
-def cite(ceg: Worded | None = None, *, bibtex: bool = False) -> str:
-    """Return what to cite for cegdb, or for a CEG: only what it used.
+class DatabaseReport:
+    """Reports of several objects of a database: ``db.report.comparison("a", "b")``."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def comparison(
+        self,
+        *stagings: str | StagedTree,
+        form: Form = "plain",
+        unit: str = "people",
+        words: Mapping[str, Mapping[str, str]] | None = None,
+        limit: int | None = None,
+        min_n: int | None = None,
+        markdown: bool = True,
+    ) -> str:
+        """Return the comparison of two or three stagings of one tree in words.
+
+        Parameters
+        ----------
+        *stagings
+            Two or three, by name or as objects.
+        form
+            ``"plain"``, ``"paper"`` or ``"analyst"``, as in `CegReport.text`.
+        unit, words, min_n
+            As in `CegReport.text`.
+        limit
+            The most disagreements of two stagings, those of most people.
+        markdown
+            As in `CegReport.text`.
+
+        Returns
+        -------
+        str
+            Scores, Bayes factors, and one sentence a disagreement: what one staging keeps
+            apart and another joins, and how many people that concerns.
+
+        Raises
+        ------
+        StagingError
+            They are not two or three, or of different trees.
+        QueryError
+            A setting cannot be used.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     tree = survey.event_tree()
+        ...     one = tree.set_stages({("0",): "p", ("1",): "p"}, name="joined")
+        ...     other = tree.set_stages({}, name="apart")
+        ...     text = db.report.comparison("joined", "apart", form="paper")
+        >>> print(text.partition("- y: ")[2].partition(";")[0])
+        “apart” separates (1) people with x “0” (40) and (2) people with x “1” (40)
+        """
+        return _rendered(
+            self._compared(stagings, form, unit, words, limit, min_n), markdown=markdown
+        )
+
+    def save_comparison(
+        self,
+        path: str | os.PathLike[str],
+        *stagings: str | StagedTree,
+        form: Form = "plain",
+        unit: str = "people",
+        words: Mapping[str, Mapping[str, str]] | None = None,
+        limit: int | None = None,
+        min_n: int | None = None,
+    ) -> Path:
+        """Write the comparison of two or three stagings into a file, and return its path.
+
+        Parameters
+        ----------
+        path
+            Ends in ``.md``, ``.html`` or ``.tex``. A file there is replaced.
+        *stagings, form, unit, words, limit, min_n
+            As for `comparison`.
+
+        Raises
+        ------
+        GraphError
+            Unknown suffix, or the file cannot be written.
+        StagingError, QueryError
+            As for `comparison`.
+
+        Examples
+        --------
+        >>> import cegdb, tempfile
+        >>> with cegdb.open() as db, tempfile.TemporaryDirectory() as folder:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     tree = survey.event_tree()
+        ...     one, other = tree.learn_stages(), tree.set_stages({})
+        ...     db.report.save_comparison(f"{folder}/two.tex", one, other).name
+        'two.tex'
+        """
+        from cegdb.atomic_files import check_folder, write_whole
+        from cegdb.graphs.graph_files import suffix_of
+        from cegdb.render.writers import TEXT_FILES, document
+        from cegdb.report.words import SUFFIXES
+
+        target = path_of(path)
+        suffix = suffix_of(target, SUFFIXES, "a report")
+        check_folder(target)
+        blocks = self._compared(stagings, form, unit, words, limit, min_n)
+        return write_whole(target, document(blocks, TEXT_FILES[suffix]).encode())
+
+    def _compared(
+        self,
+        stagings: tuple[str | StagedTree, ...],
+        form: Any,
+        unit: str,
+        words: object,
+        limit: int | None,
+        min_n: int | None,
+    ) -> list[Block]:
+        from cegdb.report.words import check_settings, check_words
+        from cegdb.report.words.comparison import (
+            comparison_report,
+            read_comparison,
+            variables_and_labels,
+        )
+
+        store = self._database._store
+        most = check_settings(form, unit, limit, min_n)
+        ids = [self._database._staging_id(one) for one in stagings]
+        what = read_comparison(store, ids, min_n)
+        known = check_words(words, *variables_and_labels(store, what))
+        return comparison_report(store, what, form, unit=unit, words=known, limit=most)
+
+
+def cite(ceg: ChainEventGraph | None = None, *, bibtex: bool = False) -> str:
+    """Return what to cite for cegdb, or for a CEG: only the methods it used.
 
     Parameters
     ----------
     ceg
-        A CEG; left out, cegdb and the works it stands on.
+        A CEG. Default: cegdb and the works it is based on.
     bibtex
         As BibTeX entries.
 
@@ -248,4 +418,4 @@ def cite(ceg: Worded | None = None, *, bibtex: bool = False) -> str:
     """
     from cegdb.report.words.citations import as_text, general
 
-    return as_text(general(), bibtex=bibtex) if ceg is None else ceg.cite(bibtex=bibtex)
+    return as_text(general(), bibtex=bibtex) if ceg is None else ceg.report.cite(bibtex=bibtex)

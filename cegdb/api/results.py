@@ -1,12 +1,15 @@
-"""Tables found for rows: as DataFrames, tables of the database, or files."""
+"""Results of queries: tables of rows, effects, adjustments."""
 
 from __future__ import annotations
 
 import html
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 
-from cegdb.api.notebook import Shown
+import numpy as np
+
+from cegdb.api.base import Displayed
 from cegdb.errors import NameTakenError, QueryError, StoreError, path_of
 from cegdb.store import quoted
 
@@ -22,10 +25,11 @@ if TYPE_CHECKING:
     from cegdb.inference.row_scores import Classified
     from cegdb.store import Store
 
+_MOST_NOTES: Final = 5
 _OURS: Final = ("cegdb", "information_schema", "pg_catalog")
 
 
-class Found(Shown):
+class RowResult(Displayed):
     """Tables found for the rows of a source: as DataFrames, or where they were written.
 
     Parameters
@@ -49,13 +53,13 @@ class Found(Shown):
         if name in self._frames:
             return self._frames[name]
         raise QueryError(
-            f"the {name} were written to {self.written[name]}, and are no DataFrame",
+            f"the {name} were written to {self.written[name]}, not to a DataFrame",
             hint="read them there, or leave out into= and file=",
         )
 
     @property
     def rows(self) -> pd.DataFrame:
-        """One row a row of the source."""
+        """One row per row of the source."""
         return self._frame("rows")
 
     def __repr__(self) -> str:
@@ -63,26 +67,26 @@ class Found(Shown):
         return self.summary
 
 
-class Assigned(Found):
-    """Where the rows of a source are in a CEG: see `Answering.assign`."""
+class Assigned(RowResult):
+    """Where the rows of a source are in a CEG: see `Queryable.assign`."""
 
     @property
     def places(self) -> pd.DataFrame:
-        """One row a row of the source and depth."""
+        """One row per row of the source and depth."""
         return self._frame("places")
 
 
-class Completed(Found):
-    """What completes the rows of a source: see `Answering.complete`."""
+class Completed(RowResult):
+    """What completes the rows of a source: see `Queryable.complete`."""
 
     @property
     def labels(self) -> pd.DataFrame:
-        """One row a row of the source, variable it leaves open, and label."""
+        """One row per row of the source, variable it leaves open, and label."""
         return self._frame("labels")
 
 
-class Classification(Shown):
-    """How well a CEG predicts a variable: see `Answering.classify`.
+class Classification(Displayed):
+    """How well a CEG predicts a variable: see `Queryable.classify`.
 
     Parameters
     ----------
@@ -113,13 +117,13 @@ def delivered(
     *,
     replace: bool,
 ) -> tuple[str, dict[str, pd.DataFrame], dict[str, str | Path]]:
-    """Open the rows; return the summary, and what they say as frames, or where it is now."""
+    """Open the rows; return the summary, and frames or where they were written."""
     from cegdb import export
 
     if into is not None and file is not None:
-        raise QueryError("into and file are given", hint="give one of them")
+        raise QueryError("both into and file are given", hint="give one of them")
     if replace and into is None and file is None:
-        raise QueryError("replace is given, and nothing to write", hint="give into or file")
+        raise QueryError("replace is given, but nothing is written", hint="give into or file")
     with ExitStack() as stack:
         if into is not None:
             targets = _tables(store, into, other, replace=replace)
@@ -151,7 +155,7 @@ def _files(file: str | os.PathLike[str], other: str, *, replace: bool) -> dict[s
         export.table_file(one)
         if one.exists() and not replace:
             raise NameTakenError(
-                f"there is a file {one} already",
+                f"file {one} already exists",
                 hint="give another name, or replace it (replace=True, --replace)",
             )
     return files
@@ -167,7 +171,7 @@ def _tables(store: Store, into: str, other: str, *, replace: bool) -> dict[str, 
         raise QueryError(f"into is {into!r}", hint='give "table" or "schema.table"')
     if schema.casefold() in (*_OURS, "temp"):
         raise QueryError(
-            f"into is {into!r}: tables of yours are not written to {schema!r}",
+            f"into is {into!r}: schema {schema!r} is reserved",
             hint="name another schema, such as main",
         )
     names = {"rows": table, other: f"{table}_{other}"}
@@ -184,8 +188,8 @@ def _check_tables(
     ).fetchall()
     if schema.casefold() not in {name.casefold() for (name,) in schemas}:
         raise QueryError(
-            f"there is no schema {schema!r}",
-            hint=f"make it in SQL first: create schema {quoted(schema)}",
+            f"no schema named {schema!r}",
+            hint=f"create it in SQL first: create schema {quoted(schema)}",
         )
     found = con.execute(
         "select table_name, table_type from information_schema.tables "
@@ -198,6 +202,178 @@ def _check_tables(
         if kind is not None and (kind != "BASE TABLE" or not replace):
             what = "table" if kind == "BASE TABLE" else kind.lower()
             raise NameTakenError(
-                f"there is a {what} {schema}.{name} already",
+                f"{what} {schema}.{name} already exists",
                 hint="choose another name, or replace a table (replace=True, --replace)",
             )
+
+
+@dataclass(frozen=True, repr=False)
+class Effect(Displayed):
+    """What setting a treatment does to an outcome: made by `ChainEventGraph.effect`.
+
+    Parameters
+    ----------
+    treatment, outcome, group
+        In words.
+    probabilities
+        One row per label of the treatment: ``label``; ``probability`` of the outcome when it
+        is set, P(outcome || treatment = label); ``low``, ``high``; ``observed``,
+        P(outcome | treatment = label), which confounding may bend.
+    differences
+        One row per label but the first: ``label``; ``against``; ``effect``, the difference of
+        their probabilities; ``low``, ``high``; ``observed``, the difference of what is
+        observed.
+    positivity
+        As `ChainEventGraph.positivity` returns it.
+    share
+        The probability that the treatment occurs on a path (of the group); on other paths
+        nothing is set.
+    intervals
+        What the intervals are, in words.
+    assumption
+        What must be true for these to be effects.
+    """
+
+    treatment: str
+    outcome: str
+    group: str
+    probabilities: pd.DataFrame
+    differences: pd.DataFrame
+    positivity: pd.DataFrame
+    share: float
+    intervals: str
+    assumption: str
+
+    def __str__(self) -> str:
+        """Return all of it in words."""
+        group = "" if self.group == "nothing" else f", given {self.group}"
+        lines = [f"effect of {self.treatment} on {self.outcome}{group}"]
+        lines += [
+            f"  P({self.outcome} || {self.treatment} = {label}) = {probability:.4f}"
+            f"{_interval(low, high)}, observed {seen:.4f}"
+            for label, probability, low, high, seen in _rows(self.probabilities)
+        ]
+        lines += [
+            f"  {label} against {against}: {effect:+.4f}{_interval(low, high)}, "
+            f"observed {seen:+.4f}"
+            for label, against, effect, low, high, seen in _rows(self.differences)
+        ]
+        return "\n".join([*lines, *self.notes])
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """Probabilities and differences in one, a row a label of the treatment.
+
+        Columns: those of ``probabilities``, then ``effect``, ``effect_low``,
+        ``effect_high``, ``observed_effect`` (missing in the row of the first label).
+        """
+        names = {"low": "effect_low", "high": "effect_high", "observed": "observed_effect"}
+        differences = self.differences.drop(columns="against").rename(columns=names)
+        return self.probabilities.merge(differences, on="label", how="left")
+
+    @property
+    def notes(self) -> list[str]:
+        """What must be known to read it: intervals, positivity, the assumption."""
+        notes = [self.intervals] if self.intervals else []
+        if self.share < 1 - 1e-12:
+            notes.append(
+                f"{self.treatment} occurs with probability {self.share:.4g}; on other paths "
+                "nothing is set"
+            )
+        rare = _rows(self.positivity)
+        notes += [
+            f"positivity: {self.treatment} = {label} has "
+            f"{f'probability {probability:.4g}' if is_possible else 'no edge'} at "
+            f"{position} ({history}; {n:,} rows)"
+            for position, history, label, probability, is_possible, _, n in rare[:_MOST_NOTES]
+        ]
+        if len(rare) > _MOST_NOTES:
+            notes.append(f"positivity: {len(rare) - _MOST_NOTES:,} more like these")
+        return [*notes, self.assumption]
+
+    def __repr__(self) -> str:
+        """Return all of it in words."""
+        return str(self)
+
+
+def _rows(frame: pd.DataFrame) -> list[list[Any]]:
+    return frame.astype(object).to_numpy().tolist()
+
+
+def _interval(low: float, high: float) -> str:
+    return "" if np.isnan(low) else f" ({low:.4f} to {high:.4f})"
+
+
+@dataclass(frozen=True, repr=False)
+class Adjustment(Displayed):
+    """Whether adjusting for variables works: made by `ChainEventGraph.adjustment`.
+
+    Parameters
+    ----------
+    treatment, outcome
+        Variables.
+    by
+        What is adjusted for: the variables given, else the first of the smallest sets.
+    group
+        In words.
+    works
+        Whether it gives the effect, whatever the probabilities of the stages are.
+    reason
+        Why not.
+    sets
+        Those that work: the variables given, or the smallest sets.
+    tries_all
+        Whether all sets up to that size were tried.
+    estimates
+        One row per label of the treatment and answer to the outcome: ``label``; ``outcome``;
+        ``adjusted``, the sum over z of P(y | x, z) P(z), missing where a z lacks x;
+        ``truth``, P(y || x); ``observed``, P(y | x); all as fitted.
+    assumption
+        What must be true for ``truth`` to be that.
+    """
+
+    treatment: str
+    outcome: str
+    by: tuple[str, ...]
+    group: str
+    works: bool
+    reason: str
+    sets: list[tuple[str, ...]]
+    tries_all: bool
+    estimates: pd.DataFrame
+    assumption: str
+
+    @property
+    def verdict(self) -> str:
+        """Whether it works, and why not."""
+        return "yes" if self.works else f"no: {self.reason}"
+
+    def __str__(self) -> str:
+        """Return all of it in words."""
+        group = "" if self.group == "nothing" else f", given {self.group}"
+        first = (
+            f"adjusting for {_named(self.by)} gives the effect of {self.treatment} on "
+            f"{self.outcome}{group}: {self.verdict}"
+        )
+        lines = [first]
+        if len(self.sets) > 1:
+            others = "; ".join(_named(one) for one in self.sets[1:])
+            lines.append(f"adjusting for {others} gives it too")
+        if not self.tries_all:
+            lines.append("not all sets were tried: there may be a smaller one")
+        lines += [
+            (
+                f"  {self.outcome} = {answer}, {self.treatment} = {label}: adjusted "
+                f"{adjusted:.4f}, set {truth:.4f}, observed {seen:.4f}"
+            )
+            for label, answer, adjusted, truth, seen in _rows(self.estimates)
+        ]
+        return "\n".join([*lines, self.assumption])
+
+    def __repr__(self) -> str:
+        """Return all of it in words."""
+        return str(self)
+
+
+def _named(names: tuple[str, ...]) -> str:
+    return ", ".join(names) or "nothing"

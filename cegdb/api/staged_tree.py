@@ -1,14 +1,18 @@
-"""A staged tree, as the user holds it."""
+"""A staged tree: stages, probabilities, comparisons, and the CEG of it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from cegdb import ceg as ceg_room
-from cegdb.api.bayesian_network import Networked
+from cegdb import views
+from cegdb.api.base import GraphObject
 from cegdb.api.chain_event_graph import ChainEventGraph
-from cegdb.api.plots import PlottedStages
-from cegdb.errors import StagingError
+from cegdb.api.conditioned_ceg import ConditionedStagedTree
+from cegdb.api.plots import StagingPlots
+from cegdb.api.queries import Queryable
+from cegdb.errors import QueryError, StagingError, items_of
+from cegdb.evidence import All
 
 if TYPE_CHECKING:
     import os
@@ -20,26 +24,61 @@ if TYPE_CHECKING:
 
     from cegdb.api.event_tree import EventTree
     from cegdb.compare import LikelihoodRatio
+    from cegdb.evidence import EvidenceLike
+    from cegdb.inference.queries import Conditioned
     from cegdb.positions import Stop
     from cegdb.render.writers import Form
+    from cegdb.stability.intervals import IntervalMethod
+    from cegdb.stability.relearning import Kind as BootstrapKind
     from cegdb.stages import SituationPath
+    from cegdb.store import Store
     from cegdb.store.catalog import Kind
 
+_PATH: Final = "give labels from the root, such as ('High', 'Low')"
 
-class StagedTree(PlottedStages, Networked):
-    """A staging of an event tree: stages with one probability vector each, and scores.
 
-    Plot its probabilities, situations, merges and more: see the methods ``plot_...``.
+class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
+    """A staged tree: stages with one probability vector each, and scores.
+
+    Look at it (`stages`, `stage_edges`, `stage_table`, `draw`, `plot`), change it (`join`,
+    `split`, `rename`, `template`), compare it with another one (`diff`, `hamming`,
+    `inclusion`, `cid`, `lr_test`, `bayes_factor`), see how certain it is (`stability`,
+    `intervals`) and what it says of independence (`parents`, `independences`). `to_ceg`
+    makes its CEG.
     """
 
     kind: Kind = "staging"
 
+    def __init__(self, store: Store, object_id: int) -> None:
+        super().__init__(store, object_id)
+        self._arrays: tuple[object, Conditioned] | None = None
+
+    def _origin(self) -> StagedTree:
+        return self
+
+    def _compiled(self) -> Conditioned:
+        from cegdb.inference.compiled import compile_staged_tree
+        from cegdb.inference.queries import condition
+
+        made = self._row()["created_at"]
+        if self._arrays is None or self._arrays[0] != made:
+            found = condition(compile_staged_tree(self._store, self.id), All(()))
+            self._arrays = (made, found)
+        return self._arrays[1]
+
+    def _conditional(self, found: Conditioned) -> ConditionedStagedTree:
+        return ConditionedStagedTree(found, self)
+
     @property
     def tree(self) -> EventTree:
         """The event tree."""
-        from cegdb.api.event_tree import EventTree
+        tree: EventTree = self._object("tree", self._row()["tree_id"])
+        return tree
 
-        return EventTree(self._store, self._row()["tree_id"])
+    @property
+    def plot(self) -> StagingPlots:
+        """Its plots: ``staged.plot.flow()``, ``staged.plot.merges()``, ..."""
+        return StagingPlots(self)
 
     @property
     def log_marginal_likelihood(self) -> float:
@@ -48,9 +87,9 @@ class StagedTree(PlottedStages, Networked):
 
     @property
     def false_stages(self) -> float | None:
-        """How many extra stages chance alone would make; None unless stages were learnt.
+        """Expected number of spurious stages; None unless stages were learnt.
 
-        The mean over null runs, in which all situations of a hyperstage are alike.
+        The mean over simulated data in which all situations of a hyperstage are alike.
         """
         expected = self._row()["summary"].get("false_stages")
         return None if expected is None else float(expected)
@@ -89,7 +128,7 @@ class StagedTree(PlottedStages, Networked):
 
     @property
     def stage_edges(self) -> pd.DataFrame:
-        """The probabilities, one row a stage and label.
+        """The probabilities, one row per stage and label.
 
         Columns: ``staging``; ``stage``; ``variable``; ``label``; ``prior`` mass; ``n`` rows
         that gave it; ``weight``; ``share`` = n / total; ``probability``, the posterior
@@ -100,7 +139,7 @@ class StagedTree(PlottedStages, Networked):
 
     @property
     def stage_table(self) -> pd.DataFrame:
-        """The stages for a paper, one row a stage and label.
+        """The stages for a paper, one row per stage and label.
 
         Columns: ``staging``; ``stage``; ``name`` if one was given; ``variable``;
         ``situations`` in words, exactly (see `situations` of the tree for all paths);
@@ -125,7 +164,7 @@ class StagedTree(PlottedStages, Networked):
         Raises
         ------
         GraphError
-            ``form`` is none of these.
+            ``form`` is not one of these.
 
         Examples
         --------
@@ -146,7 +185,7 @@ class StagedTree(PlottedStages, Networked):
 
     @property
     def florets(self) -> pd.DataFrame:
-        """The florets with their stages, one row a situation.
+        """The florets with their stages, one row per situation.
 
         Columns: ``staging``; ``situation``; ``stage``; ``variable``; ``labels`` of the tree
         and ``counts`` as lists in level order; ``n`` rows that reached it; ``colour``;
@@ -166,10 +205,10 @@ class StagedTree(PlottedStages, Networked):
 
     @property
     def drift(self) -> pd.DataFrame:
-        """What became of the stages when it was made again; empty if it never was.
+        """How the stages changed when it was rebuilt; empty if it never was.
 
-        One row a stage and former stage of its situations. Columns: ``staging``;
-        ``former_stage``, the former name (missing for new situations); ``stage``, the name
+        One row per stage and former stage of its situations. Columns: ``staging``;
+        ``former_stage``, its former name (missing for new situations); ``stage``, its name
         now (missing for situations that are gone); ``variable``; ``n_situations`` they share;
         ``n_before`` and ``n_after`` rows that reach these; ``label`` whose probability moved
         most, with ``probability_before`` and ``probability_after``, each with its 95 %
@@ -179,19 +218,54 @@ class StagedTree(PlottedStages, Networked):
         return self._frame("drift", "staging", "stage_id nulls last, former_stage")
 
     def template(self, path: str | os.PathLike[str]) -> Path:
-        """Write its situations and their stages as ``.xlsx``, ``.csv`` or ``.yaml``.
+        """Write its situations and the names of their stages into a file, to edit them.
 
-        ``tree.set_stages`` reads the edited file back; see
-        `cegdb.stages.template.write_template`.
+        ``tree.set_stages`` reads the edited file back.
+
+        Parameters
+        ----------
+        path
+            Ends in ``.xlsx``, ``.csv`` or ``.yaml``. A file there is replaced.
+
+        Returns
+        -------
+        Path
+            The file, with the columns that `EventTree.template` describes.
+
+        Raises
+        ------
+        StagingError
+            The ending is another one, or the file cannot be written.
         """
         from cegdb.stages.template import write_template
 
         return write_template(self._store, self.tree.id, path, staging_id=self.id)
 
     def join(self, *stages: str, name: str | None = None, replace: bool = False) -> StagedTree:
-        """Make a new staging in which these stages are one, such as ``"u3", "u5"``.
+        """Make a new staging in which some stages are one.
 
-        See `cegdb.stages.edits.join_stages`.
+        Parameters
+        ----------
+        *stages
+            Two or more, by the names shown (``"u3"``) or given. The first given name is kept.
+        name
+            Name to store it under. Default: that of this staging.
+        replace
+            Replace a staging of that name (also this one), with everything built on it.
+
+        Raises
+        ------
+        StagingError
+            There is no such stage, or they differ in their labels or hyperstages.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
+        ...     staged = survey.event_tree().set_stages({}, "apart")
+        ...     len(staged.stages), len(staged.join("u1", "u2", name="joined").stages)
+        (3, 2)
         """
         from cegdb.stages.edits import join_stages
 
@@ -206,9 +280,33 @@ class StagedTree(PlottedStages, Networked):
         name: str | None = None,
         replace: bool = False,
     ) -> StagedTree:
-        """Make a new staging in which a stage is several: groups of it, or all its situations.
+        """Make a new staging in which a stage is split into several.
 
-        See `cegdb.stages.edits.split_stage`.
+        Parameters
+        ----------
+        stage
+            The one to split, by the name shown (``"u3"``) or given.
+        groups
+            Its parts: lists of situations (``"s4"``) and paths as in `EventTree.set_stages`.
+            Situations in none are one more part, which keeps the given name. Default: each
+            situation becomes its own stage.
+        name, replace
+            As for `join`.
+
+        Raises
+        ------
+        StagingError
+            There is no such stage or situation, a situation is not in the stage or in two
+            groups, or nothing would be split.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
+        ...     staged = survey.event_tree().set_stages({"0": "same", "1": "same"})
+        ...     staged.split("same", [["s2"]], name="parts").stages["name"].fillna("").tolist()
+        ['', 'same', '']
         """
         from cegdb.stages.edits import split_stage
 
@@ -218,9 +316,28 @@ class StagedTree(PlottedStages, Networked):
     def rename(
         self, names: Mapping[str, str], *, name: str | None = None, replace: bool = False
     ) -> StagedTree:
-        """Make a new staging whose stages are called so: ``{"u3": "frail"}``.
+        """Make a new staging with other names of stages.
 
-        See `cegdb.stages.edits.rename_stages`.
+        Parameters
+        ----------
+        names
+            Stage, by the name shown (``"u3"``) or given -> its new name.
+        name, replace
+            As for `join`.
+
+        Raises
+        ------
+        StagingError
+            There is no such stage; a name is empty, taken, or like one shown (u3).
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
+        ...     staged = survey.event_tree().learn_stages()
+        ...     staged.rename({"u1": "frail"}, name="named").stages["name"].fillna("").tolist()
+        ['', 'frail']
         """
         from cegdb.stages.edits import rename_stages
 
@@ -241,7 +358,7 @@ class StagedTree(PlottedStages, Networked):
         Returns
         -------
         DataFrame
-            One row a situation, in the order of the tree; none if the stagings are equal
+            One row per situation, in the order of the tree; none if the stagings are equal
             up to names. Columns: ``situation``; ``variable``; ``path``, the answers that
             lead to it; ``stage_a``, its stage here; ``stage_a_in_b``, the stage of the
             other that matches it (missing if none does); ``stage_b``, its stage in the
@@ -301,7 +418,7 @@ class StagedTree(PlottedStages, Networked):
         Returns
         -------
         DataFrame
-            One row a stage of this staging and a stage of the other that have situations
+            One row per stage of this staging and a stage of the other that have situations
             in common, sorted by these. Columns: ``variable`` (missing if the situations in
             common ask several); ``stage_a``, here; ``relation``: ``"="`` the same
             situations, ``"<"`` the stage here lies within the other's, ``">"`` the reverse,
@@ -384,7 +501,7 @@ class StagedTree(PlottedStages, Networked):
     def lr_test(self, other: StagedTree) -> LikelihoodRatio:
         """Test by likelihood ratio whether the coarser of two nested stagings loses fit.
 
-        Which of the two is nested in which is found out; the order does not matter.
+        The order of the two does not matter: the coarser one is detected.
 
         Returns
         -------
@@ -428,13 +545,13 @@ class StagedTree(PlottedStages, Networked):
 
         The difference of the log marginal likelihoods, natural log: above 0 the rows
         support this staging, below 0 the other; ``math.exp`` of it is the Bayes factor.
-        How likely either staging was before the rows is no part of it.
+        The prior probabilities of the two stagings are not included.
 
         Raises
         ------
         StagingError
             The stagings are of different trees, or differ in alpha, prior, weighting,
-            design effect or smoothing: then the difference tells of these as well.
+            design effect or smoothing: then the difference would reflect these too.
 
         Examples
         --------
@@ -457,15 +574,127 @@ class StagedTree(PlottedStages, Networked):
         """Return the id of a staging to compare with."""
         if not isinstance(other, StagedTree):
             raise StagingError(
-                f"a staged tree is compared with another, not with {other!r}",
-                hint="give a StagedTree, such as db.stagings[name]",
+                f"cannot compare a staged tree with {other!r}",
+                hint="give another StagedTree, such as db.stagings[name]",
             )
         if other._store is not self._store:
             raise StagingError(
-                f"staging {other.name!r} is of another open database",
-                hint="give one of the same: what is compared stands on the same rows",
+                f"staging {other.name!r} belongs to another open database",
+                hint="give a staging of the same database",
             )
         return other.id
+
+    def prob(self, event: EvidenceLike | None = None, /, **labels: object) -> float:
+        """Return the probability of an event: `probability`, as stagedtrees calls it.
+
+        Parameters
+        ----------
+        event, labels
+            As for `probability`.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     staged = survey.event_tree().learn_stages()
+        ...     round(staged.prob(y=True), 4), round(staged.given(y=True).probability(x=0), 4)
+        (0.378, 0.6613)
+        """
+        return self.probability(event, **labels)
+
+    def subtree(
+        self, path: Sequence[object] = (), /, *, min_n: int | None = None, **answers: object
+    ) -> nx.MultiDiGraph[str]:
+        """Return the part of the staged tree below a situation, as a networkx graph.
+
+        Like ``subtree()`` of stagedtrees.
+
+        Parameters
+        ----------
+        path
+            The labels that lead to the situation from the root.
+        min_n
+            As for `to_networkx`.
+        **answers
+            The same as variable -> label, instead of ``path``.
+
+        Raises
+        ------
+        QueryError
+            No such label there, or the answers are not those from the root on.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     staged = survey.event_tree().learn_stages()
+        ...     list(staged.subtree(x=0).edges(keys=True))
+        [('s1', 'l0', 'False'), ('s1', 'l1', 'True')]
+        """
+        from cegdb import graphs
+        from cegdb.evidence import text_of
+
+        return graphs.subtree(
+            self.to_networkx(min_n=min_n),
+            [text_of(label) for label in items_of(path, "path", QueryError, hint=_PATH)],
+            {name: text_of(label) for name, label in answers.items()},
+        )
+
+    def full(self, name: str | None = None, *, replace: bool = False) -> StagedTree:
+        """Make the saturated staged tree, like ``full()`` of stagedtrees.
+
+        Each situation is a stage of its own; alpha, priors, hyperstages and weighting are
+        those of this staging.
+
+        Parameters
+        ----------
+        name
+            Name to store it under. Default: that of this staging with ``-full``.
+        replace
+            Replace a staging of that name, with everything built on it.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(80) t(i)")
+        ...     staged = survey.event_tree().learn_stages()
+        ...     staged.lr_test(staged.full()).df
+        1
+        """
+        from cegdb.stages.edits import regroup_situations
+
+        made = regroup_situations(self._store, self.id, "full", name=name, replace=replace)
+        return StagedTree(self._store, made)
+
+    def indep(self, name: str | None = None, *, replace: bool = False) -> StagedTree:
+        """Make the independence staged tree, like ``indep()`` of stagedtrees.
+
+        All situations of a hyperstage share a stage; alpha, priors, hyperstages and weighting
+        are those of this staging.
+
+        Parameters
+        ----------
+        name
+            Name to store it under. Default: that of this staging with ``-indep``.
+        replace
+            Replace a staging of that name, with everything built on it.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     staged = survey.event_tree().learn_stages()
+        ...     round(staged.bayes_factor(staged.indep()), 4)
+        0.5579
+        """
+        from cegdb.stages.edits import regroup_situations
+
+        made = regroup_situations(self._store, self.id, "indep", name=name, replace=replace)
+        return StagedTree(self._store, made)
 
     def to_ceg(
         self,
@@ -474,7 +703,27 @@ class StagedTree(PlottedStages, Networked):
         stop: Stop = "early",
         replace: bool = False,
     ) -> ChainEventGraph:
-        """Construct the CEG; see `cegdb.ceg.build_ceg` for the settings.
+        """Construct the CEG: merge the situations with the same future [1]_.
+
+        Parameters
+        ----------
+        name
+            Name to store it under. Default: that of the staging.
+        stop
+            ``"early"`` ends the backward recursion at the first height where nothing merges,
+            ``"baseline"`` goes on to the root; both give the same CEG.
+        replace
+            Replace a CEG of that name, with everything made from it.
+
+        Raises
+        ------
+        StaleError
+            Its survey has changed.
+
+        References
+        ----------
+        .. [1] A. Shenvi and J. Q. Smith (2020), Constructing a Chain Event Graph from a Staged
+           Tree.
 
         Examples
         --------
@@ -490,8 +739,8 @@ class StagedTree(PlottedStages, Networked):
     def to_networkx(self, *, min_n: int | None = None) -> nx.MultiDiGraph[str]:
         """Return it as a networkx graph: the tree's, with stage, colour, probability.
 
-        With ``min_n``, `draw` says which numbers are left out; the graph's attribute
-        ``min_n`` tells.
+        Counts below ``min_n``, and what would reveal them, are left out; the graph's
+        attribute ``min_n`` records it.
         """
         from cegdb import graphs
 
@@ -501,3 +750,259 @@ class StagedTree(PlottedStages, Networked):
             self._rows("staged_edges", "staging", "child_id", min_n),
             min_n=min_n,
         )
+
+    def stability(
+        self, kind: BootstrapKind = "nonparametric", *, runs: int = 100, seed: int = 1
+    ) -> pd.DataFrame:
+        """Return how often situations are staged together when stages are learnt again.
+
+        The stages are learnt, by the settings of this staging, on ``runs`` replicates of its
+        rows; the database keeps how often each pair of situations was in one stage (view
+        ``cegdb.stage_pairs``), until it is run again.
+
+        Parameters
+        ----------
+        kind
+            ``"nonparametric"``: rows drawn with replacement: what another sample might give.
+            ``"parametric"``: rows simulated from these stages: how often they would be found
+            if they were true.
+        runs
+            How many replicates; each costs as much as the learning.
+        seed
+            Seed of the random numbers: the same seed and rows give the same shares.
+
+        Returns
+        -------
+        DataFrame
+            One row per learnt stage. Columns: ``staging``; ``kind``; ``stage``; ``variable``;
+            ``n_situations``; ``n_runs``; ``mean_share`` and ``min_share``, of the runs that
+            staged two of its situations together (missing for a single one);
+            ``max_share_outside``, the largest share of one of them with the situation
+            ``outside`` of another stage, with its ``outside_path`` and ``outside_stage``;
+            ``stage_id``, ``outside_id``.
+
+        Raises
+        ------
+        StagingError
+            The stages were given by hand, there are more than 2,000,000 pairs, or a setting
+            is not usable.
+        StoreError
+            The database is open read-only.
+
+        Notes
+        -----
+        Shares are of the runs in which rows reached both situations. Replicates of weighted
+        surveys draw rows with their weights; scores count them as in this staging.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 3 as x, i % 9 < 5 as y from range(900) t(i)")
+        ...     staged = survey.event_tree().learn_stages()
+        ...     staged.stability(runs=20)[["stage", "n_situations", "mean_share"]]
+          stage  n_situations  mean_share
+        0    u0             1         NaN
+        1    u1             2         1.0
+        2    u2             1         NaN
+        """
+        from cegdb.stability import bootstrap
+
+        bootstrap.stability(self._store, self.id, kind, runs=runs, seed=seed)
+        where: dict[str, object] = {"staging": self.name, "kind": kind}
+        return views.view_frame(self._store, "stage_stability", where, "stage_id")
+
+    @property
+    def stage_pairs(self) -> pd.DataFrame:
+        """The pairs of situations that may share a stage, once `stability` was run.
+
+        Columns: ``staging``; ``kind`` of the bootstrap; ``variable``; ``situation`` and
+        ``path``; ``other`` and ``other_path``; ``stage`` and ``other_stage``;
+        ``is_together``, whether these are the same; ``n_runs`` in which rows reached both;
+        ``n_together`` of these that staged them together; their ``share``; ``vertex_id``,
+        ``other_id``.
+        """
+        return self._frame("stage_pairs", "staging", "kind, vertex_id, other_id")
+
+    def intervals(
+        self,
+        method: IntervalMethod = "credible",
+        *,
+        level: float = 0.95,
+        runs: int = 200,
+        seed: int = 1,
+    ) -> pd.DataFrame:
+        """Return intervals of the probabilities.
+
+        Parameters
+        ----------
+        method
+            Given the staging, so too narrow if it was learnt from the same rows:
+            ``"credible"`` (Beta), ``"wilson"`` (each share alone), ``"goodman"`` (all shares
+            of a stage at once). Learning the stages again: ``"bootstrap"`` (stored as the view
+            ``cegdb.bootstrap_intervals``).
+        level
+            Between 0 and 1.
+        runs, seed
+            Of the bootstrap.
+
+        Returns
+        -------
+        DataFrame
+            One row per stage and label, or of the bootstrap a situation and label. Columns:
+            ``staging``; ``stage``; ``situation`` and ``path`` (missing where a row is a
+            stage); ``variable``; ``label``; ``n``, ``weight`` and ``share`` in the stage, or
+            of the bootstrap at the situation; ``probability``, the posterior mean of the
+            stage; ``low``, ``high``; ``method``; ``level``; ``given``, on what the interval is
+            conditional.
+
+        Raises
+        ------
+        StagingError
+            A setting is not usable; of the bootstrap, what `stability` raises.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     staged = db.ingest("select i < 3 as x from range(9) t(i)").event_tree()
+        ...     found = staged.learn_stages(alpha=2).intervals("goodman", level=0.9)
+        ...     found[["stage", "label", "low", "high", "given"]].round(2)
+          stage  label   low  high              given
+        0    u0  False  0.35  0.88  given the staging
+        1    u0   True  0.12  0.65  given the staging
+        """
+        from cegdb.stability import intervals as intervals_room
+
+        return intervals_room.intervals(
+            self._store, self.id, method, level=level, runs=runs, seed=seed
+        )
+
+    @property
+    def parents(self) -> pd.DataFrame:
+        """The parents of each variable: the earlier ones that its stages depend on.
+
+        One row per variable and parent, and one of a variable without any. Columns:
+        ``staging``; ``variable``; ``parent`` (missing if none); ``kind``, how it depends on
+        it: ``total``, ``local``, ``context``, ``partial`` or ``context/partial`` (see
+        `cegdb.networks.find_families`); ``is_unique``, whether no other parents would do, as
+        where all combinations of answers occur; ``sentence``, the same in words.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     survey.event_tree().set_stages({}).parents[["variable", "parent", "kind"]]
+          variable parent   kind
+        0        x   <NA>   <NA>
+        1        y      x  total
+        """
+        import pandas as pd
+
+        from cegdb import networks
+
+        families = networks.find_families(self._store, self.id)
+        names = ["staging", "variable", "parent", "kind", "is_unique", "sentence"]
+        rows: list[tuple[object, ...]] = []
+        for family in families:
+            about = (self.name, family.variable)
+            for parent, kind in zip(family.parents, family.kinds, strict=True):
+                said = networks.dependence(family.variable, parent, kind)
+                rows.append((*about, parent, kind, family.is_unique, said))
+            if not family.parents:
+                said = f"{family.variable} depends on nothing before it"
+                rows.append((*about, None, None, family.is_unique, said))
+        frame = pd.DataFrame(rows, columns=names)
+        return frame.astype({"parent": "string", "kind": "string"})
+
+    @property
+    def independences(self) -> pd.DataFrame:
+        """The independences that the stages imply, those of most people first.
+
+        One row per statement: ``variable`` is independent of ``independent_of`` (a list)
+        ``given`` these (a list), wherever ``context`` (variable -> label; empty: everywhere)
+        holds. Contexts that are implied by one with fewer conditions are left out. Further
+        columns: ``staging``; ``n`` rows that reach the variable there; ``share`` of it among
+        all rows that reach it, by the probabilities of the staging; ``sentence``, the same in
+        words.
+
+        Raises
+        ------
+        NetworkError
+            A variable has too many parents to look at all contexts.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(80) t(i)")
+        ...     staged = survey.event_tree().set_stages(depends={"y": []})
+        ...     staged.independences["sentence"].item()
+        'y is independent of x (80 people)'
+        """
+        import pandas as pd
+
+        from cegdb import networks
+
+        found = networks.statements(networks.find_families(self._store, self.id))
+        staging = self.name
+        names = [
+            "staging", "variable", "independent_of", "given", "context", "n", "share",
+            "sentence",
+        ]  # fmt: skip
+        rows = [
+            (
+                staging,
+                one.variable,
+                one.independent_of,
+                one.given,
+                one.context,
+                one.n,
+                one.share,
+                one.sentence,
+            )
+            for one in found
+        ]
+        return pd.DataFrame(rows, columns=names)
+
+    def to_bayesian_network(self) -> nx.DiGraph[str]:
+        """Return the smallest Bayesian network that contains it, as a networkx graph.
+
+        Nodes are the variables, with their labels (``levels``), whether their parents are
+        the only ones that would do (``is_unique``), and their table (``probability``, a row
+        for each combination of the parents' labels that can occur: see
+        `cegdb.networks.smallest_network` for what it is); edges have their ``kind``. A
+        variable that does not occur on some path has the label ``not applicable``.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     graph = survey.event_tree().set_stages({}).to_bayesian_network()
+        >>> graph.edges(data="kind")
+        OutEdgeDataView([('x', 'y', 'total')])
+        """
+        from cegdb import networks
+        from cegdb.graphs import network_graph
+
+        return network_graph(*networks.smallest_network(self._store, self.id))
+
+    def write_bif(self, path: str | os.PathLike[str]) -> Path:
+        """Write the smallest Bayesian network that holds it as a ``.bif`` file.
+
+        Rows of combinations that cannot occur have equal probabilities, since the format
+        needs each. See `cegdb.networks.bif` for how odd labels are written.
+
+        Raises
+        ------
+        GraphError
+            The path does not end in ``.bif``, or cannot be written.
+        NetworkError
+            A table has more than a million rows.
+        """
+        from cegdb import networks
+        from cegdb.graphs import write_bif
+
+        return write_bif(networks.smallest_network(self._store, self.id)[0], path)

@@ -1,32 +1,41 @@
-"""A survey, as the user holds it."""
+"""A survey: its rows, trees of it, and orders of its variables."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from cegdb import ingest as ingest_room
 from cegdb import tree as tree_room
-from cegdb.api.base import Named
+from cegdb.api.base import StoredObject
 from cegdb.api.event_tree import EventTree
+from cegdb.api.order_search import OrderSearch
+from cegdb.options import OrderOptions, ReadOptions, TreeOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pandas as pd
 
-    from cegdb.api.order_search import OrderSearch
-    from cegdb.clustering import Method, ScoreName
     from cegdb.independence.association import GivenRows, IndependenceTest
     from cegdb.ingest import Source
-    from cegdb.orders.search import Search
-    from cegdb.stages import Deff, WeightChoice
+    from cegdb.options import (
+        BadRows,
+        Blank,
+        DecimalSign,
+        Deff,
+        Method,
+        MissingPolicy,
+        SamplingZeros,
+        ScoreName,
+        Search,
+        WeightChoice,
+    )
     from cegdb.store.catalog import Kind
-    from cegdb.tree import Blank, MissingPolicy, SamplingZeros
     from cegdb.tree import Path as TreePath
 
 
-class Survey(Named):
-    """A survey: coded rows, its variables and the receipt of what was read."""
+class Survey(StoredObject):
+    """A survey: coded rows, its variables, and a receipt of what was read."""
 
     kind: Kind = "survey"
 
@@ -55,17 +64,56 @@ class Survey(Named):
         self,
         source: Source,
         *,
-        decimal: str | None = None,
+        decimal: DecimalSign | None = None,
         encoding: str | None = None,
         delimiter: str | None = None,
         quote: str | None = None,
         escape: str | None = None,
-        bad_rows: Literal["error", "skip"] = "error",
+        bad_rows: BadRows = "error",
         sheet: str | int | None = None,
     ) -> Survey:
-        """Add the rows of another file, matched by column name; see `cegdb.ingest.append`.
+        """Add the rows of another file, matched by column name.
 
-        What is built on the survey is stale until `Database.rebuild`.
+        Parameters
+        ----------
+        source
+            A file, several files, a DataFrame, an Arrow table or a SELECT, as for
+            `Database.ingest`.
+            Columns it lacks are empty in its rows; new columns become variables,
+            empty in the former rows, unless columns were chosen at ingest.
+        decimal
+            Decimal sign of this source. Default: the one given at ingest.
+        encoding
+            Text encoding of a CSV file, such as cp1252. Default: UTF-8.
+        delimiter
+            Character between the fields of a CSV file. Default: detected.
+        quote
+            Character around a quoted field of a CSV file; an empty text if there is
+            none, so that quotes are part of the cells. Default: the double quote.
+        escape
+            Character that escapes the next one in a CSV file. Default: none.
+        bad_rows
+            What to do with rows of a CSV file that have the wrong number of fields
+            or a broken quote: "error" refuses the file, "skip" leaves them out and
+            lists them.
+        sheet
+            Sheet of a workbook: its name, or its number from 1. Default: the only
+            one.
+
+        Returns
+        -------
+        Survey
+            This one.
+
+        Raises
+        ------
+        SurveyError
+            The source lacks columns that are needed, or cannot be read.
+
+        Notes
+        -----
+        The survey is then as if all its files had been read as one. Trees built before are
+        stale until `Database.rebuild`.
 
         Examples
         --------
@@ -77,9 +125,7 @@ class Survey(Named):
         ...     print(survey.receipt["respondents"], tree.is_stale)
         3 True
         """
-        from cegdb.ingest.csv.csv_file import Reading
-
-        reading = Reading(encoding, delimiter, quote, escape, bad_rows, sheet)
+        reading = ReadOptions(encoding, delimiter, quote, escape, bad_rows, sheet)
         ingest_room.append(self._store, self.id, source, decimal=decimal, reading=reading)
         return self
 
@@ -87,17 +133,54 @@ class Survey(Named):
         self,
         source: Source,
         *,
-        decimal: str | None = None,
+        decimal: DecimalSign | None = None,
         encoding: str | None = None,
         delimiter: str | None = None,
         quote: str | None = None,
         escape: str | None = None,
-        bad_rows: Literal["error", "skip"] = "error",
+        bad_rows: BadRows = "error",
         sheet: str | int | None = None,
     ) -> Survey:
-        """Replace the rows by those of a new snapshot; see `cegdb.ingest.refresh`.
+        """Replace the rows by those of a new snapshot.
 
-        What is built on the survey is stale until `Database.rebuild`.
+        Parameters
+        ----------
+        source
+            A file, several files, a DataFrame, an Arrow table or a SELECT, as for
+            `Database.ingest`.
+            It must have the columns chosen at ingest and those that a tree uses.
+        decimal
+            Decimal sign of this source. Default: the one given at ingest.
+        encoding
+            Text encoding of a CSV file, such as cp1252. Default: UTF-8.
+        delimiter
+            Character between the fields of a CSV file. Default: detected.
+        quote
+            Character around a quoted field of a CSV file; an empty text if there is
+            none, so that quotes are part of the cells. Default: the double quote.
+        escape
+            Character that escapes the next one in a CSV file. Default: none.
+        bad_rows
+            What to do with rows of a CSV file that have the wrong number of fields
+            or a broken quote: "error" refuses the file, "skip" leaves them out and
+            lists them.
+        sheet
+            Sheet of a workbook: its name, or its number from 1. Default: the only
+            one.
+
+        Returns
+        -------
+        Survey
+            This one.
+
+        Raises
+        ------
+        SurveyError
+            The source lacks columns that are needed, or cannot be read.
+
+        Notes
+        -----
+        Trees built before are stale until `Database.rebuild`.
 
         Examples
         --------
@@ -107,9 +190,7 @@ class Survey(Named):
         ...     survey.refresh("select unnest(['no', 'yes']) as vote").receipt["respondents"]
         2
         """
-        from cegdb.ingest.csv.csv_file import Reading
-
-        reading = Reading(encoding, delimiter, quote, escape, bad_rows, sheet)
+        reading = ReadOptions(encoding, delimiter, quote, escape, bad_rows, sheet)
         ingest_room.refresh(self._store, self.id, source, decimal=decimal, reading=reading)
         return self
 
@@ -126,7 +207,53 @@ class Survey(Named):
         gate_min_rows: int = 5,
         replace: bool = False,
     ) -> EventTree:
-        """Build an event tree; see `cegdb.tree.event_tree` for the settings.
+        """Build an event tree of variables in a given order [1]_.
+
+        Parameters
+        ----------
+        name
+            Name to store it under. Default: the name of the survey.
+        order
+            Variables from the root. Default: all, in the order of the survey.
+        blank
+            What an empty cell means: "structural" (the question does not apply),
+            "missing" (it applies, but the answer is not known) or "auto"
+            (structural where at least `gate_min_rows` rows share the same answers
+            so far and all of them are empty).
+        missing_policy
+            How a row with a missing answer counts: "prefix" (up to its first
+            missing answer), "complete" (not at all) or "category" (missing is an
+            answer of its own).
+        sampling_zeros
+            Answers that nobody gave: "none" leaves them out; "floret" gives each
+            floret all levels of its variable, the new ones as leaves; "full" also
+            expands these down to the last variable.
+        add_paths
+            Paths to add without rows. Variables left out before the last one named
+            do not apply there.
+        impossible
+            Paths, or combinations of answers, that `sampling_zeros` must not add.
+        gate_min_rows
+            Fewest rows by which "auto" decides that an empty cell is structural.
+        replace
+            Replace a tree of that name, with everything built on it.
+
+        Raises
+        ------
+        TreeError
+            A variable or label is unknown, a setting is not one of its choices, or a path
+            declared impossible has rows.
+
+        Notes
+        -----
+        Paths are mappings of variables to labels, or lists of labels from the root; in
+        ``impossible`` a list may have ``"*"`` for any label, and a mapping rules out all paths
+        that have its labels.
+
+        References
+        ----------
+        .. [1] A. Shenvi and J. Q. Smith (2020), Constructing a Chain Event Graph from a Staged
+           Tree, section 2.
 
         Examples
         --------
@@ -136,10 +263,7 @@ class Survey(Named):
         ...     survey.event_tree(order=["y"])
         event tree 'one': 2 vertices, 1 situation, 1 leaf, height 1; 1 row
         """
-        tree_id = tree_room.event_tree(
-            self._store,
-            self.id,
-            name=name,
+        options = TreeOptions(
             order=order,
             blank=blank,
             missing_policy=missing_policy,
@@ -147,7 +271,9 @@ class Survey(Named):
             add_paths=add_paths,
             impossible=impossible,
             gate_min_rows=gate_min_rows,
-            replace=replace,
+        )
+        tree_id = tree_room.event_tree(
+            self._store, self.id, options, name=name, replace=replace
         )
         return EventTree(self._store, tree_id)
 
@@ -165,7 +291,94 @@ class Survey(Named):
         weighting: WeightChoice = "situation",
         deff: Deff | None = None,
     ) -> OrderSearch:
-        """Find the best order; see `cegdb.orders.search.search_orders` for the settings.
+        """Find the order of variables whose staged tree has the best score [1]_.
+
+        Parameters
+        ----------
+        variables
+            Variables to order, 2 to 60. Default: all of the survey.
+        tiers
+            Groups of variables: all of one group come before any of the next.
+            Variables in no group may stand anywhere.
+        before
+            Pairs of variables: the first comes before the second.
+        method
+            How stages are learnt. "ahc" (agglomerative hierarchical clustering)
+            merges the two stages that gain most until no merge improves the score;
+            "auto" does the same, but starts from groups of similar situations where
+            a hyperstage has more than 4,000 distinct florets. As in stagedtrees:
+            "bhc" merges the best pair while nothing is lost, "fbhc" the first pair
+            found; "csbhc" joins all stages over the answers to one earlier question
+            in one context; "bj" joins the two nearest stages while their `distance`
+            is below `threshold`; "hc" moves single situations, merges and splits
+            stages; "hclust" and "kmeans" cluster the shares, fast and approximate.
+            "exact" finds the optimum of BIC or AIC, for florets of two labels.
+        score
+            What is optimised. Default: log_marginal_likelihood for ahc and auto,
+            bic for the other methods; for bj, which has no score, BIC compares the
+            orders.
+        alpha
+            Prior mass of the root (equivalent sample size). Default: the largest
+            number of levels of a variable.
+        search
+            How to search: "exact" (the best of all orders), "greedy" (a good one)
+            or "auto" (exact, unless more than 250,000 situations would have to be
+            staged).
+        blank
+            What an empty cell means: "structural" (the question does not apply),
+            "missing" (it applies, but the answer is not known) or "auto"
+            (structural where at least 5 rows with one answer to another of the
+            variables, earlier in the survey, are all empty).
+        weighting
+            What respondents of a weighted survey count in scores and probabilities:
+            "situation" (those in a situation count as W^2 / Q people, where W is
+            the sum of their weights and Q the sum of the squares: Kish), "global"
+            (the same with one factor for the whole survey), "total" (weights scaled
+            to sum to the number of respondents) or "none" (each counts 1).
+        deff
+            Design effect of a clustered sample, by which effective counts are
+            divided: a number, or one for each variable. Default: estimated from the
+            clusters of the survey.
+
+        Returns
+        -------
+        OrderSearch
+            The best order, its score and ties, and tables of others; ``event_tree()`` of it
+            builds the tree.
+
+        Raises
+        ------
+        TreeError
+            Too many variables, or the constraints contradict each other.
+        StagingError
+            A setting is not one of its choices, or the method does not fit the variables.
+        SurveyError
+            A variable is unknown.
+
+        Notes
+        -----
+        The stages of a variable are learnt among the observed configurations of the set of
+        variables before it. They do not depend on the order within the set, so k variables need
+        ``k * 2**(k - 1)`` stagings for all ``k!`` orders; constraints make it fewer. The tree
+        is that of ``event_tree(order, missing_policy="complete", sampling_zeros="floret")``.
+
+        Only rows with an answer to every variable are used. A variable that does not apply to
+        some respondents comes after its gate: the one its codebook declares, or else the
+        earlier variable of the survey (of several, the one with the fewest levels) whose
+        answers decide it. If nothing decides it, "not applicable" is an answer like others.
+
+        The greedy search compares total scores of the same set of variables. (The search of the
+        R package stagedtrees adds the variable with the best score so far; scores of different
+        variables are of different data, so it prefers variables with few levels.)
+
+        With each situation as its own stage every order has the same log marginal likelihood:
+        differences come from the stages alone, and the best order is not evidence of a causal
+        order.
+
+        References
+        ----------
+        .. [1] Silander, T. and Leong, T.-Y. (2013). A dynamic programming algorithm for
+           learning chain event graphs. Discovery Science, LNAI 8140, 201-216.
 
         Examples
         --------
@@ -175,13 +388,10 @@ class Survey(Named):
         ...     db.ingest(rows, name="one").search_orders(before=[("x", "y")])
         orders of 2 variables of survey 'one': best x, y
         """
-        from cegdb.api.order_search import OrderSearch
         from cegdb.orders.search import search_orders
 
-        found = search_orders(
-            self._store,
-            self.id,
-            variables,
+        options = OrderOptions(
+            variables=variables,
             tiers=tiers,
             before=before,
             method=method,
@@ -192,12 +402,13 @@ class Survey(Named):
             weighting=weighting,
             deff=deff,
         )
+        found = search_orders(self._store, self.id, options)
         return OrderSearch(self._store, self.id, found)
 
     def test_independence(
         self, x: str, y: str, *, given: GivenRows = (), alpha: float | None = None
     ) -> IndependenceTest:
-        """Return whether the rows speak for X independent of Y, in a context.
+        """Test in the rows whether X is independent of Y, also in a context.
 
         Parameters
         ----------
@@ -229,7 +440,8 @@ class Survey(Named):
 
         Notes
         -----
-        The formulas are those of `cegdb.independence.association.independence_test`.
+        The Bayes factor compares Dirichlet-multinomial likelihoods of each stratum, with groups
+        joined and apart; G is the likelihood-ratio statistic, summed over strata.
 
         Examples
         --------

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from cegdb.errors import QueryError, counted, is_number, is_one_of, listed
+from cegdb.errors import QueryError, counted, find_name, is_number, is_one_of, listed
 from cegdb.evidence import All, Count, Likelihood, Order, Take, Visit, items, text_of
 from cegdb.inference.compiled import MIXED, NOT_APPLICABLE
 from cegdb.inference.propagation import MOST
@@ -182,7 +182,7 @@ def _shares(ceg: Compiled, name: object, shares: Mapping[str, float]) -> tuple[I
     """Return the nodes that an action sets, and the probability it states for each edge."""
     graph = ceg.graph
     share = np.zeros(len(ceg.probability))
-    if name in [variable.name for variable in ceg.variables]:
+    if find_name(str(name), [variable.name for variable in ceg.variables]) is not None:
         place = ceg.place(name)
         known = ceg.variables[place]
         stated = np.zeros(len(known.labels))
@@ -191,7 +191,7 @@ def _shares(ceg: Compiled, name: object, shares: Mapping[str, float]) -> tuple[I
         is_it = ceg.edge_variable == place
         share[is_it] = stated[ceg.label[is_it]]
         return np.flatnonzero(ceg.variable == place), share
-    if str(name) not in ceg.names and isinstance(name, str):
+    if isinstance(name, str) and find_name(name, ceg.names) is None:
         ceg.place(name)
     node = ceg.node(name)
     edges = np.flatnonzero(graph.source == node)
@@ -205,8 +205,10 @@ def _shares(ceg: Compiled, name: object, shares: Mapping[str, float]) -> tuple[I
             share[edges[labels.index(label)]] += value
         elif variable == MIXED or not labels:
             raise QueryError(
-                f"position {ceg.names[node]} of CEG {ceg.name!r} has no edge {label!r}",
-                hint=f"it has {listed(map(repr, labels))}" if labels else "nothing follows it",
+                f"position {ceg.names[node]} of {ceg.shown} has no edge {label!r}",
+                hint=f"available: {listed(map(repr, labels))}"
+                if labels
+                else "nothing follows it",
             )
     return np.array([node]), share
 

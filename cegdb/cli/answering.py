@@ -12,7 +12,7 @@ from cegdb.cli.options import DB, FORMAT, READING, options_of, source_of, split_
 from cegdb.cli.output import asked_ceg, opened, print_frame, print_table, say, say_made, working
 
 if TYPE_CHECKING:
-    from cegdb.api.results import Found
+    from cegdb.api.results import RowResult as Found
 
 BLANK = click.option(
     "--blank",

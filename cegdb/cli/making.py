@@ -138,8 +138,8 @@ def run(file: str, db: Path | None, form: str | None, **given: Any) -> None:
       cegdb run falls.csv --db falls.duckdb --draw falls.svg
       cegdb run school.csv --missing unknown --missing-policy complete --alpha 2
     """
+    from cegdb.options import check_alpha
     from cegdb.small_cells import check_min_n
-    from cegdb.stages import check_alpha
 
     settings = tree_settings(given)
     check_alpha(given["alpha"])
@@ -262,7 +262,7 @@ def stages(
     if template is not None:
         refuse_beside("--template writes a file and stops", but=("template",))
         with opened(str(db), read_only=True) as database:
-            say_made("template", database.trees[tree].staging_template(template))
+            say_made("template", database.trees[tree].template(template))
         return
     rules = read_rules(depends)
     if stages is not None or rules:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.progress import Task
 
     from cegdb.api import ChainEventGraph, Database
-    from cegdb.api.base import Named
+    from cegdb.api.base import StoredObject as Named
 
 TABLES = {
     "survey": ("variables", "survey"),

@@ -112,21 +112,21 @@ def _plotted(
     if kind == "flow":
         ceg = database.cegs[name]
         tell_stale(ceg)
-        return ceg.plot_flow(**shown)
+        return ceg.plot.flow(**shown)
     found = database.stagings[name]
     tell_stale(found)
     others = [database.stagings[other] for other in given["other"]]
     variable = given["variable"]
     if kind == "stage-flow":
-        return found.plot_flow(**shown)
+        return found.plot.flow(**shown)
     if kind == "difference":
-        return found.plot_difference(others[0], **shown)
+        return found.plot.difference(others[0], **shown)
     if kind == "costaging":
-        return found.plot_costaging(variable, *others, kind=given["bootstrap"], **shown)
+        return found.plot.costaging(variable, *others, kind=given["bootstrap"], **shown)
     if kind == "probabilities":
-        return found.plot_probabilities(variable, **shown)
+        return found.plot.probabilities(variable, **shown)
     if kind == "situations":
-        return found.plot_situations(variable, **shown)
+        return found.plot.situations(variable, **shown)
     if kind == "merges":
-        return found.plot_merges(variable, **shown)
-    return found.plot_dendrogram(variable, **shown)
+        return found.plot.merges(variable, **shown)
+    return found.plot.dendrogram(variable, **shown)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cegdb.api import ChainEventGraph
-    from cegdb.api.inference import Askable
+    from cegdb.api.queries import Queryable
 
 
 @main.command()
@@ -66,7 +66,7 @@ def ask(
     given_ = read_evidence(known, evidence)
     asked_ = read_evidence(event, None)
     with opened(str(db), read_only=True) as database:
-        found: Askable = asked_ceg(database, ceg)
+        found: Queryable[Any] = asked_ceg(database, ceg)
         if given_ != All(()):
             known_ceg = found.given(given_)
             say(f"given {given_}: probability {known_ceg.probability_of_evidence:.6g}")

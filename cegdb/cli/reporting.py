@@ -36,5 +36,5 @@ def report(db: Path, name: str, output: Path, min_n: int | None) -> None:
     """
     with opened(str(db), read_only=True) as database, working("writing", database):
         found = database.cegs[name]
-        say_made("page", found.report(output, min_n=min_n))
+        say_made("page", found.report.page(output, min_n=min_n))
         tell_stale(found)

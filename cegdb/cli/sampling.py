@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,7 +13,7 @@ from cegdb.cli.options import DB, read_answers
 from cegdb.cli.output import asked_ceg, opened, say, say_made, working
 
 if TYPE_CHECKING:
-    from cegdb.api.inference import Askable
+    from cegdb.api.queries import Queryable
 
 _PART = 1 << 20
 
@@ -47,7 +47,7 @@ def sample(
         found = asked_ceg(database, ceg)
         with working("drawing rows", database):
             answers = read_answers(given)
-            asked: Askable = found.given(answers) if answers else found
+            asked: Queryable[Any] = found.given(answers) if answers else found
             rows = asked.sample(n, seed=seed)
             if output != "-":
                 file = database.write(rows, output)

@@ -86,9 +86,9 @@ def tell(
     found = asked_ceg(database, ceg)
     with working("telling", database):
         if output is None:
-            click.echo(found.in_words(form, **settings), nl=False)
+            click.echo(found.report.text(form, **settings), nl=False)
             return
-        written = found.report_words(output, form, **settings)
+        written = found.report.save(output, form, **settings)
     say_made("report", written)
 
 
@@ -131,9 +131,9 @@ def differences(
         }
         with working("comparing", database):
             if output is None:
-                click.echo(database.compare_in_words(*stagings, **settings), nl=False)
+                click.echo(database.report.comparison(*stagings, **settings), nl=False)
                 return
-            written = database.report_comparison(output, *stagings, **settings)
+            written = database.report.save_comparison(output, *stagings, **settings)
         say_made("report", written)
 
 
@@ -179,4 +179,4 @@ def cite(db: Path | None, ceg: str | None, *, bibtex: bool) -> None:
     if ceg is None:
         raise click.UsageError("name the CEG of the database too")
     with opened(str(db), read_only=True) as database:
-        click.echo(asked_ceg(database, ceg).cite(bibtex=bibtex))
+        click.echo(asked_ceg(database, ceg).report.cite(bibtex=bibtex))

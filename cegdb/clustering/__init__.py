@@ -9,7 +9,7 @@ from cegdb.clustering.greedy import (
     agglomerate,
     interleave,
 )
-from cegdb.clustering.methods import LARGE, Learnt, Method, Plan, ScoreName, learn, total_score
+from cegdb.clustering.methods import LARGE, Learnt, Plan, learn, total_score
 from cegdb.clustering.scoring import (
     Hyperstage,
     Marginal,
@@ -18,7 +18,6 @@ from cegdb.clustering.scoring import (
     log_marginal_likelihood,
     log_rising,
 )
-from cegdb.clustering.structure_prior import StructurePrior
 
 __all__ = [
     "LARGE",
@@ -28,12 +27,9 @@ __all__ = [
     "Learnt",
     "Marginal",
     "Merge",
-    "Method",
     "Penalised",
     "Plan",
     "Score",
-    "ScoreName",
-    "StructurePrior",
     "agglomerate",
     "interleave",
     "learn",

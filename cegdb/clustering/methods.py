@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from cegdb.clustering.scoring import Hyperstage, Marginal, Penalised, Score
 from cegdb.clustering.segmentation import optimum
 from cegdb.clustering.share_clustering import hclust, kmeans
 from cegdb.clustering.stage_sums import name_stages, start_stages
-from cegdb.clustering.structure_prior import StructurePrior, structure_prior
+from cegdb.clustering.structure_prior import structure_prior
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,11 +24,8 @@ if TYPE_CHECKING:
 
     from cegdb.clustering.backward import JoinDistance
     from cegdb.clustering.share_clustering import ShareDistance
+    from cegdb.options import Method, ScoreName, StructurePrior
 
-Method: TypeAlias = Literal[
-    "ahc", "auto", "bhc", "fbhc", "csbhc", "bj", "hc", "exact", "hclust", "kmeans"
-]
-ScoreName: TypeAlias = Literal["log_marginal_likelihood", "bic", "aic", "log_likelihood"]
 
 GREEDY: Final = ("ahc", "auto", "bhc")
 """Methods that merge the best pair, again and again."""

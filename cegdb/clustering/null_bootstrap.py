@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from cegdb.clustering.greedy import MIN_LOG_BAYES_FACTOR, TIE_TOLERANCE
-from cegdb.clustering.methods import GREEDY, Method, Plan, learn, pooled
+from cegdb.clustering.methods import GREEDY, Plan, learn, pooled
 from cegdb.clustering.structure_prior import structure_prior
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from cegdb.clustering.scoring import Hyperstage
+    from cegdb.options import Method
 
 _MOST_RUNS: Final = 200
 _FEWEST_RUNS: Final = 20

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-StructurePrior: TypeAlias = Literal["flat", "size"]
+    from cegdb.options import StructurePrior
 
 _MOST_EXACT: Final = 2_000
 

@@ -13,7 +13,7 @@ from cegdb.graphs.graph_files import GRAPH_FILES, write_graph
 from cegdb.graphs.graph_rows import GraphRows, graph_rows, stored_rows
 from cegdb.graphs.layout import MAX_DRAWN_EDGES
 from cegdb.graphs.network_files import network_graph, write_bif
-from cegdb.graphs.networkx_graphs import ceg_graph, overview_graph, tree_graph
+from cegdb.graphs.networkx_graphs import ceg_graph, overview_graph, subtree, tree_graph
 
 __all__ = [
     "GRAPH_FILES",
@@ -25,6 +25,7 @@ __all__ = [
     "network_graph",
     "overview_graph",
     "stored_rows",
+    "subtree",
     "to_dot",
     "tree_graph",
     "write_bif",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from cegdb.errors import GraphError, listed
+from cegdb.errors import GraphError, QueryError, find_name, listed, near_ones
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -119,6 +119,61 @@ def tree_graph(
     staged = any(row.get("stage") is not None for row in vertices)
     kind = "staged_tree" if staged else "event_tree"
     return _graph(name, kind, "vertex", vertices, edges, min_n)
+
+
+def subtree(
+    graph: Graph, labels: Sequence[str] = (), answers: Mapping[str, str] | None = None
+) -> Graph:
+    """Return the part of a tree below the situation that labels or answers lead to.
+
+    Examples
+    --------
+    >>> graph = tree_graph(
+    ...     "coins",
+    ...     [
+    ...         {"vertex": "s0", "variable": "First"},
+    ...         {"vertex": "s1", "variable": "Second"},
+    ...         {"vertex": "l0"},
+    ...         {"vertex": "l1"},
+    ...     ],
+    ...     [
+    ...         {"source": "s0", "target": "s1", "label": "heads"},
+    ...         {"source": "s0", "target": "l0", "label": "tails"},
+    ...         {"source": "s1", "target": "l1", "label": "heads"},
+    ...     ],
+    ... )
+    >>> list(subtree(graph, ["heads"])), list(subtree(graph, answers={"First": "heads"}))
+    (['s1', 'l1'], ['s1', 'l1'])
+    """
+    import networkx as nx
+
+    here = next(node for node, degree in graph.in_degree() if degree == 0)
+    left = dict(answers or {})
+    for label in labels:
+        here = _child(graph, here, label)
+    while left:
+        variable = str(graph.nodes[here].get("variable", ""))
+        if variable not in left:
+            raise QueryError(
+                f"the path asks {variable!r} before {listed(map(repr, left))}"
+                if variable
+                else f"the path ends before {listed(map(repr, left))}",
+                hint="give the answers to all variables before it, from the root",
+            )
+        here = _child(graph, here, left.pop(variable))
+    below = nx.descendants(graph, here)
+    found: Graph = graph.subgraph([node for node in graph if node == here or node in below])
+    return found.copy()
+
+
+def _child(graph: Graph, node: str, label: str) -> str:
+    known = {key: target for _, target, key in graph.out_edges(node, keys=True)}
+    found = find_name(label, known)
+    if found is None:
+        raise QueryError(
+            f"situation {node!r} has no label {label!r}", hint=near_ones(label, known)
+        )
+    return str(known[found])
 
 
 def overview_graph(

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 import numpy as np
 import sqlalchemy as sa
 
-from cegdb.errors import QueryError, agreeing, counted, is_number, items_of, listed, near_ones
+from cegdb.errors import (
+    QueryError,
+    agreeing,
+    counted,
+    find_name,
+    is_number,
+    items_of,
+    listed,
+    near_ones,
+)
 from cegdb.evidence import Answer, answers, items
 from cegdb.independence.contingency import Cells, g_test, largest_difference, log_bayes_factor
 from cegdb.ingest.files.relation import find_columns
@@ -293,12 +302,13 @@ def _known(catalog: sa.Connection, survey_id: int, name: str) -> _Known:
 def _codes(variable: _Known, labels: Sequence[str]) -> list[int]:
     found: list[int] = []
     for label in labels:
-        if label not in variable.codes:
+        known = find_name(label, variable.codes)
+        if known is None:
             raise QueryError(
                 f"{variable.name!r} has no label {label!r}",
                 hint=near_ones(label, variable.codes),
             )
-        found += variable.codes[label]
+        found += variable.codes[known]
     return sorted(set(found))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from cegdb.errors import QueryError, items_of, listed
+from cegdb.errors import QueryError, find_name, items_of, listed
 from cegdb.inference.propagation import Semiring
 
 if TYPE_CHECKING:
@@ -205,11 +205,12 @@ def is_cut(ceg: Compiled, stages: object, stage_names: Mapping[int, str]) -> boo
     ids = {name: stage for stage, name in stage_names.items()}
     nodes = []
     for name in named:
-        stage = ids.get(name) if isinstance(name, str) else name
+        found = find_name(name, ids) if isinstance(name, str) else None
+        stage = name if found is None else ids[found]
         here = np.flatnonzero(ceg.stage_id[:-1] == stage)
-        if stage is None or not len(here):
+        if isinstance(stage, str) or not len(here):
             raise QueryError(
-                f"CEG {ceg.name!r} has no stage {name!r}", hint=f"it has {listed(ids)}"
+                f"CEG {ceg.name!r} has no stage {name!r}", hint=f"available: {listed(ids)}"
             )
         nodes.append(here)
     return _is_fine(ceg, np.concatenate(nodes) if nodes else np.empty(0, np.int64), named)

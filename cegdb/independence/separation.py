@@ -237,7 +237,8 @@ def _carried_part(ceg: Compiled, part: object) -> _Carried:
     # Absent is the last in order, and one with an explicit "not applicable".
     merged = np.arange(-1, len(labels))
     merged[0] = labels.index(NOT_APPLICABLE) if NOT_APPLICABLE in labels else len(labels)
-    return _Carried(part, part, 0, added, texts, merged)
+    name = ceg.variables[place].name
+    return _Carried(name, name, 0, added, texts, merged)
 
 
 def _event(ceg: Compiled, event: Evidence) -> _Carried:

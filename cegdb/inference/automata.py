@@ -307,7 +307,7 @@ def _edge(ceg: Compiled, part: Take) -> int:
     labels = [ceg.texts[edge] for edge in edges]
     if part.label not in labels:
         raise QueryError(
-            f"position {ceg.names[node]} of CEG {ceg.name!r} has no edge {part.label!r}",
+            f"{ceg.vertex} {ceg.names[node]} of {ceg.shown} has no edge {part.label!r}",
             hint=f"it has {listed(map(repr, labels))}" if labels else "nothing leads from it",
         )
     return int(edges[labels.index(part.label)])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from cegdb.errors import QueryError, listed, near_ones
+from cegdb.errors import QueryError, find_name, listed, near_ones
 from cegdb.evidence import text_of
 from cegdb.inference.propagation import Graph
 from cegdb.sqlfiles import Row, Steps
@@ -46,6 +46,8 @@ class Variable(NamedTuple):
             return self.labels.index(text)
         if text in self.also:
             return self.also[text]
+        if (found := find_name(text, self.labels)) is not None:
+            return self.labels.index(found)
         raise QueryError(
             f"{self.name!r} has no label {text!r}", hint=near_ones(text, self.labels)
         )
@@ -58,7 +60,7 @@ class Compiled:
     Parameters
     ----------
     name
-        Of the CEG.
+        Of the CEG or staged tree.
     graph
         Its positions by height, the root first and the sink last; edges sorted by source,
         then in level order.
@@ -80,6 +82,8 @@ class Compiled:
         without it.
     label_id
         Of each edge, in the tables.
+    kind
+        ``CEG`` or ``staged tree``.
     """
 
     name: str
@@ -93,6 +97,17 @@ class Compiled:
     probability: Floats
     variables: tuple[Variable, ...]
     label_id: Ints
+    kind: str = "CEG"
+
+    @property
+    def vertex(self) -> str:
+        """What its nodes are called."""
+        return "position" if self.kind == "CEG" else "situation"
+
+    @property
+    def shown(self) -> str:
+        """What messages call it."""
+        return f"{self.kind} {self.name!r}"
 
     def place(self, variable: object) -> int:
         """Return the number of a variable.
@@ -104,20 +119,21 @@ class Compiled:
         """
         self.refuse_mixed()
         names = [known.name for known in self.variables]
-        if variable not in names:
+        found = find_name(str(variable), names)
+        if found is None:
             raise QueryError(
-                f"CEG {self.name!r} has no variable {variable!r}",
+                f"{self.shown} has no variable {variable!r}",
                 hint=near_ones(str(variable), names),
             )
-        return names.index(str(variable))
+        return names.index(found)
 
     def refuse_mixed(self) -> None:
         """Refuse a CEG with a position that asks several variables."""
         if (self.variable == MIXED).any():
             mixed = self.names[int(np.flatnonzero(self.variable == MIXED)[0])]
             raise QueryError(
-                f"position {mixed} of CEG {self.name!r} asks different variables, so that its "
-                "edges do not tell which was answered",
+                f"position {mixed} of {self.shown} asks different variables, so its edges do "
+                "not show which one was answered",
                 hint="learn the stages with hyperstages='variable', and make its CEG",
             )
 
@@ -130,15 +146,16 @@ class Compiled:
             The CEG has no such position.
         """
         if isinstance(position, str):
-            if position in self.names:
-                return self.names.index(position)
+            name = find_name(position, self.names)
+            if name is not None:
+                return self.names.index(name)
         elif isinstance(position, (int, np.integer)) and not isinstance(position, bool):
             found = np.flatnonzero(self.position_id == position)
             if len(found):
                 return int(found[0])
         raise QueryError(
-            f"CEG {self.name!r} has no position {position!r}",
-            hint=f"it has {listed(self.names)}",
+            f"{self.shown} has no {self.vertex} {position!r}",
+            hint=f"available: {listed(self.names)}",
         )
 
     @property
@@ -154,13 +171,6 @@ class Compiled:
 
 def compile_ceg(store: Store, ceg_id: int) -> Compiled:
     """Return a CEG as arrays.
-
-    Parameters
-    ----------
-    store
-        Where it is.
-    ceg_id
-        The CEG.
 
     Examples
     --------
@@ -198,31 +208,103 @@ def compile_ceg(store: Store, ceg_id: int) -> Compiled:
         )
         if root is not ceg:
             _ask(steps, ceg, staging)
-        nodes = steps.arrays(
-            "select position_id, coalesce(stage_id, -1) as stage_id, height, "
-            "coalesce(variable_id, if(stage_id is null, -1, -2)) as variable_id "
-            "from temp.question_position order by height desc, position_id"
+        found = _read(
+            steps, tree["survey_id"], "question_position", "question_edge", known, became
         )
-        edges = steps.arrays(
-            "select e.source_id, e.target_id, e.label_id, e.probability "
-            "from temp.question_edge as e inner join temp.question_position as p "
-            "on e.source_id = p.position_id "
-            "order by p.height desc, e.source_id, e.place, e.label_id"
+    return _compiled("CEG", ceg["name"], found, ("w", "w_inf"))
+
+
+def compile_staged_tree(store: Store, staging_id: int) -> Compiled:
+    """Return a staged tree as arrays: its situations are the nodes, its leaves one sink.
+
+    Examples
+    --------
+    >>> from cegdb.ingest import ingest
+    >>> from cegdb.stages import set_stages
+    >>> from cegdb.store import Store
+    >>> from cegdb.tree import event_tree
+    >>> with Store.open() as store:
+    ...     survey = ingest(store, "select 'a' as x, 'u' as y union all select 'b', 'u'")
+    ...     staging = set_stages(store, event_tree(store, survey), {})
+    ...     compiled = compile_staged_tree(store, staging)
+    ...     compiled.names, compiled.texts, compiled.probability
+    (('s0', 's1', 's2', 'leaf'), ('a', 'b', 'u', 'u'), array([0.5, 0.5, 1. , 1. ]))
+    """
+    with store.reading() as con, store.catalog() as catalog, Steps(con) as steps:
+        staging = row(catalog, "staging", staging_id)
+        tree = row(catalog, "tree", staging["tree_id"])
+        about = {
+            "tree_id": tree["tree_id"],
+            "staging_id": staging_id,
+            "sink_id": tree["n_vertices"],
+        }
+        steps.run("question_situation", **about)
+        steps.run("question_branch", **about)
+        became = steps.rows(
+            "select distinct s.variable_id, e.raw_label, e.label_id "
+            "from temp.question_branch as e inner join temp.question_situation as s "
+            "on e.source_id = s.position_id"
         )
-        texts: dict[int, str] = dict(
-            steps.rows(
-                "select label_id, label from cegdb.labels where survey_id = $survey_id",
-                {"survey_id": tree["survey_id"]},
-            )
+        known = {
+            "variable_id": np.array([one[0] for one in became], np.int64),
+            "label_id": np.array([one[2] for one in became], np.int64),
+        }
+        found = _read(
+            steps, tree["survey_id"], "question_situation", "question_branch", known, became
         )
-        levels = steps.rows(
-            "select v.variable_id, v.name, l.label_id, l.label, l.original_code "
-            "from cegdb.variable as v left join cegdb.level as l "
-            "on v.variable_id = l.variable_id and l.kind = 'value' "
-            "where v.survey_id = $survey_id "
-            "order by v.variable_id, l.level_id",
-            {"survey_id": tree["survey_id"]},
+    return _compiled("staged tree", staging["name"], found, ("s", "leaf"))
+
+
+class _Tables(NamedTuple):
+    """The rows that a compiled CEG or staged tree is made of."""
+
+    nodes: Mapping[str, Any]
+    edges: Mapping[str, Any]
+    known: Mapping[str, Any]
+    became: list[Row]
+    texts: dict[int, str]
+    levels: list[Row]
+
+
+def _read(
+    steps: Steps,
+    survey_id: int,
+    node_table: str,
+    edge_table: str,
+    known: Mapping[str, Any],
+    became: list[Row],
+) -> _Tables:
+    nodes = steps.arrays(
+        "select position_id, coalesce(stage_id, -1) as stage_id, height, "  # noqa: S608
+        "coalesce(variable_id, if(stage_id is null, -1, -2)) as variable_id "
+        f"from temp.{node_table} order by height desc, position_id"
+    )
+    edges = steps.arrays(
+        "select e.source_id, e.target_id, e.label_id, e.probability "  # noqa: S608
+        f"from temp.{edge_table} as e inner join temp.{node_table} as p "
+        "on e.source_id = p.position_id "
+        "order by p.height desc, e.source_id, e.place, e.label_id"
+    )
+    texts: dict[int, str] = dict(
+        steps.rows(
+            "select label_id, label from cegdb.labels where survey_id = $survey_id",
+            {"survey_id": survey_id},
         )
+    )
+    levels = steps.rows(
+        "select v.variable_id, v.name, l.label_id, l.label, l.original_code "
+        "from cegdb.variable as v left join cegdb.level as l "
+        "on v.variable_id = l.variable_id and l.kind = 'value' "
+        "where v.survey_id = $survey_id "
+        "order by v.variable_id, l.level_id",
+        {"survey_id": survey_id},
+    )
+    return _Tables(nodes, edges, known, became, texts, levels)
+
+
+def _compiled(kind: str, name: str, found: _Tables, names: tuple[str, str]) -> Compiled:
+    """Return the arrays; ``names`` are the letter of a node's name and the name of the sink."""
+    nodes, edges, texts = found.nodes, found.edges, found.texts
     order = np.argsort(nodes["position_id"], kind="stable")
     node_of = order[np.searchsorted(nodes["position_id"], edges["source_id"], sorter=order)]
     target = order[np.searchsorted(nodes["position_id"], edges["target_id"], sorter=order)]
@@ -231,29 +313,30 @@ def compile_ceg(store: Store, ceg_id: int) -> Compiled:
     )
     asked = nodes["variable_id"][node_of]
     variables, ids, places = _variables(
-        levels,
+        found.levels,
         texts,
-        np.concatenate([asked, known["variable_id"]]),
-        np.concatenate([edges["label_id"], known["label_id"]]),
-        became,
+        np.concatenate([asked, found.known["variable_id"]]),
+        np.concatenate([edges["label_id"], found.known["label_id"]]),
+        found.became,
     )
     index = {variable_id: i for i, variable_id in enumerate(ids)} | {SINK: SINK, MIXED: MIXED}
     pairs = zip(asked.tolist(), edges["label_id"].tolist(), strict=True)
     rank = np.empty(len(order), np.int64)
     rank[order[order != len(order) - 1]] = np.arange(len(order) - 1)
-    names = (*(f"w{i}" for i in rank[:-1].tolist()), "w_inf")
+    letter, sink = names
     return Compiled(
-        ceg["name"],
+        name,
         graph,
         nodes["position_id"],
         nodes["stage_id"],
-        names,
+        (*(f"{letter}{i}" for i in rank[:-1].tolist()), sink),
         np.array([index[v] for v in nodes["variable_id"].tolist()], np.int64),
         np.array([places.get(pair, -1) for pair in pairs], np.int64),
         tuple(texts[label] for label in edges["label_id"].tolist()),
         edges["probability"],
         variables,
         edges["label_id"].astype(np.int64),
+        kind,
     )
 
 

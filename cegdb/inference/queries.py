@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from cegdb.errors import QueryError, is_number, is_whole, items_of
+from cegdb.errors import QueryError, find_name, is_number, is_whole, items_of
 from cegdb.evidence import All, Evidence
 from cegdb.inference.automata import Product, fewest, run_automata
 from cegdb.inference.compiled import NOT_APPLICABLE
@@ -88,7 +88,7 @@ def condition(ceg: Compiled, evidence: Evidence) -> Conditioned:
     found = None if product is None else Conditioned(ceg, evidence, product)
     if found is None or found.probability_of_evidence <= 0:
         raise QueryError(
-            f"the evidence has probability 0 in CEG {ceg.name!r}: {evidence}",
+            f"the evidence has probability 0 in {ceg.shown}: {evidence}",
             hint="no path agrees with all of it",
         )
     return found
@@ -365,12 +365,13 @@ def expected_cost(
                 f"the cost of {name!r} is {of_label!r}",
                 hint='give a mapping of labels: {"Fall": {"Fall": 1200}}',
             )
+        is_variable = find_name(str(name), names) is not None
         for label, value in of_label.items():
             if not is_number(value):
                 raise QueryError(
                     f"the cost of {name} = {label} is {value!r}", hint="give a finite number"
                 )
-            cost[_edges_named(ceg, name, label, is_variable=name in names)] += float(value)
+            cost[_edges_named(ceg, name, label, is_variable=is_variable)] += float(value)
     visited = given.smoothed[given.graph.source] * given.probability
     return float(np.dot(visited, cost[given.product.edge]))
 
@@ -384,7 +385,7 @@ def _edges_named(ceg: Compiled, name: str, label: object, *, is_variable: bool) 
     edges = np.flatnonzero(ceg.graph.source == node)
     found = [edge for edge in edges.tolist() if ceg.texts[edge] == str(label)]
     if not found:
-        raise QueryError(f"position {name} of CEG {ceg.name!r} has no edge {label!r}")
+        raise QueryError(f"{ceg.vertex} {name} of {ceg.shown} has no edge {label!r}")
     return np.array(found, np.int64)
 
 
@@ -395,13 +396,14 @@ def n_paths(given: Conditioned) -> int:
 
 
 def names_of(given: Conditioned, variables: object) -> list[str]:
-    """Return names of variables given as one or a list; left out, all of the CEG."""
+    """Return the names of variables given as one or a list; None means all."""
     if variables is None:
         return [variable.name for variable in given.ceg.variables]
     if isinstance(variables, str):
-        return [variables]
+        variables = [variables]
     names = items_of(variables, "variables", QueryError, hint="give names of variables")
-    return [str(name) for name in names]
+    ceg = given.ceg
+    return [ceg.variables[ceg.place(name)].name for name in names]
 
 
 def by_depth(given: Conditioned) -> list[tuple[int, int, float, float]]:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cegdb.errors import QueryError, counted, is_one_of, items_of, listed
+from cegdb.errors import QueryError, counted, find_name, items_of, listed, near_ones
 from cegdb.inference.row_passes import run_passes
-from cegdb.inference.row_tables import Behind, behind, load
+from cegdb.inference.row_tables import Lineage, lineage_of, load
 from cegdb.ingest.answer_rows import Wanted, read_rows, source_of_rows
 from cegdb.ingest.coding.cell_codes import watched
 from cegdb.ingest.csv.csv_file import MisreadError
+from cegdb.options import check_choice
 from cegdb.sqlfiles import Steps
 from cegdb.store import quoted
 
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
     import duckdb
 
     from cegdb.inference.queries import Conditioned
-    from cegdb.inference.row_tables import Passes
+    from cegdb.inference.row_tables import Origin, Passes
     from cegdb.ingest.answer_rows import Answered
-    from cegdb.ingest.csv.csv_file import Reading
     from cegdb.ingest.files.sources import Source
+    from cegdb.options import ReadOptions
     from cegdb.store import Store
 
 _ROWS = (
@@ -41,7 +42,7 @@ _LABELS = ("variable", "label", "probability")
 
 
 @dataclass(frozen=True)
-class Asked:
+class RowSource:
     """What is asked of the rows of a source.
 
     Parameters
@@ -64,7 +65,7 @@ class Asked:
     count: str | None = None
     weight: str | None = None
     blank: str = "tree"
-    reading: Reading | None = None
+    reading: ReadOptions | None = None
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ class OpenRows:
     store: Store
     steps: Steps
     con: duckdb.DuckDBPyConnection
-    model: Behind
+    model: Lineage
     found: Answered
     passes: Passes
     n_combinations: int
@@ -120,7 +121,7 @@ class OpenRows:
 
 @contextmanager
 def open_rows(
-    store: Store, given: Conditioned, ceg_id: int, asked: Asked
+    store: Store, given: Conditioned, origin: Origin, asked: RowSource
 ) -> Iterator[OpenRows]:
     """Read the rows of a source as those of a CEG's survey; forget them at the end.
 
@@ -131,8 +132,7 @@ def open_rows(
     QueryError
         A setting has no such choice, or a name is taken by a column of the result.
     """
-    if not is_one_of(asked.blank, ("tree", "unknown")):
-        raise QueryError(f"blank is {asked.blank!r}", hint="choose tree or unknown")
+    check_choice("blank", asked.blank, ("tree", "unknown"), QueryError)
     hint = "give a list of names of columns"
     keep = [str(name) for name in items_of(asked.keep, "keep", QueryError, hint=hint)]
     taken = [name for name in keep if name in ("row_number", *_ROWS, *_PLACES, *_LABELS)]
@@ -142,7 +142,7 @@ def open_rows(
             hint="rename the column in the source",
         )
     with store.catalog() as catalog:
-        model = behind(catalog, ceg_id)
+        model = lineage_of(catalog, origin)
     wanted = Wanted(model.order, keep, asked.count, asked.weight)
     with store.reading() as con, Steps(con) as steps:
         try:
@@ -162,8 +162,8 @@ def _read(
     store: Store,
     con: duckdb.DuckDBPyConnection,
     steps: Steps,
-    model: Behind,
-    asked: Asked,
+    model: Lineage,
+    asked: RowSource,
     wanted: Wanted,
     *,
     rewrite: bool,
@@ -178,36 +178,20 @@ def _read(
 
 @contextmanager
 def assigned(
-    store: Store, given: Conditioned, ceg_id: int, asked: Asked
+    store: Store, given: Conditioned, origin: Origin, asked: RowSource
 ) -> Iterator[RowTables]:
     """Give each row of a source its situation, stage and position at each depth.
 
-    Parameters
-    ----------
-    store
-        Where the CEG is.
-    given
-        The CEG, as arrays.
-    ceg_id
-        The CEG.
-    asked
-        The source, and what to keep of it.
-
-    Yields
-    ------
-    RowTables
-        ``rows`` and ``places``: see `cegdb.ChainEventGraph.assign`.
-
-    Notes
-    -----
-    Distinct combinations of answers are asked once; each only of the positions that agree
-    with it, so the work is linear in these.
+    Tables ``rows`` and ``places``: see `cegdb.ChainEventGraph.assign`. Distinct combinations
+    of answers are asked once; each only of the vertices that agree with it, so the work is
+    linear in these.
     """
-    with open_rows(store, given, ceg_id, asked) as rows:
+    with open_rows(store, given, origin, asked) as rows:
         steps, model = rows.steps, rows.model
         if model.is_conditioned:
             raise QueryError(
-                f"CEG {given.ceg.name!r} is given evidence: its situations have no stages",
+                f"rows cannot be assigned by {given.ceg.shown}: it is given evidence, and the "
+                "stages are those without it",
                 hint="assign rows by the CEG it comes from; complete and score work here",
             )
         rows.run(rows.n_combinations, best=True, places=True)
@@ -216,11 +200,17 @@ def assigned(
         steps.run("combination_place", tree_id=tree, staging_id=staging)
         steps.run("combination_last")
         _answer(steps)
+        # Without a CEG there are no positions.
+        answers: Sequence[str] = _ROWS
+        places: Sequence[str] = _PLACES
+        if model.ceg_id is None:
+            answers = [name for name in _ROWS if name != "last_position"]
+            places = [name for name in _PLACES if not name.startswith("position")]
         yield RowTables(
             rows.con,
             {
-                "rows": _per_row(rows.found, "combination_answer", _ROWS),
-                "places": _per_row(rows.found, "combination_place", _PLACES),
+                "rows": _per_row(rows.found, "combination_answer", answers),
+                "places": _per_row(rows.found, "combination_place", places),
             },
             {"rows": "row_number", "places": "row_number, depth"},
             _summary(rows),
@@ -229,18 +219,14 @@ def assigned(
 
 @contextmanager
 def completed(
-    store: Store, given: Conditioned, ceg_id: int, asked: Asked, variables: object
+    store: Store, given: Conditioned, origin: Origin, asked: RowSource, variables: object
 ) -> Iterator[RowTables]:
     """Give each row of a source the distribution of what it leaves open.
 
-    Parameters as `assigned`; ``variables`` names those asked, None means all.
-
-    Yields
-    ------
-    RowTables
-        ``rows`` and ``labels``: see `cegdb.ChainEventGraph.complete`.
+    Tables ``rows`` and ``labels``: see `cegdb.ChainEventGraph.complete`; ``variables`` names
+    those asked, None means all.
     """
-    with open_rows(store, given, ceg_id, asked) as rows:
+    with open_rows(store, given, origin, asked) as rows:
         steps, model = rows.steps, rows.model
         ask_ranks(steps, [model.order.index(name) for name in _named(model, variables)])
         rows.run(rows.n_combinations, best=True, labels=True)
@@ -268,19 +254,17 @@ def ask_ranks(steps: Steps, ranks: Sequence[int]) -> None:
     steps.create_from("asked_rank", {"rank": np.array(ranks, np.int64)})
 
 
-def _named(model: Behind, variables: object) -> list[str]:
+def _named(model: Lineage, variables: object) -> list[str]:
     if variables is None:
         return model.order
     if isinstance(variables, str):
         variables = [variables]
     hint = "give names of variables"
     names = [str(name) for name in items_of(variables, "variables", QueryError, hint=hint)]
-    for name in names:
-        place_of(model, name)
-    return names
+    return [model.order[place_of(model, name)] for name in names]
 
 
-def place_of(model: Behind, name: object) -> int:
+def place_of(model: Lineage, name: object) -> int:
     """Return the place of a variable in the order of the tree, from 0.
 
     Raises
@@ -288,12 +272,13 @@ def place_of(model: Behind, name: object) -> int:
     QueryError
         It is none of the tree.
     """
-    if name not in model.order:
+    found = find_name(str(name), model.order)
+    if found is None:
         raise QueryError(
-            f"there is no variable {name!r} in the tree of the CEG",
-            hint=f"there are {listed(map(repr, model.order))}",
+            f"no variable {name!r} in the tree",
+            hint=near_ones(str(name), model.order),
         )
-    return model.order.index(str(name))
+    return model.order.index(found)
 
 
 def _answer(steps: Steps) -> None:
@@ -317,14 +302,14 @@ def _summary(rows: OpenRows) -> str:
     found = counted(rows.n_combinations, "distinct combination")
     lines = [f"{counted(int(n_rows), 'row')}{of}, {found} of answers"]
     if rows.found.lacking:
-        lines.append(f"not in the source, so not known: {listed(rows.found.lacking, most=10)}")
+        lines.append(f"not in the source: {listed(rows.found.lacking, most=10)}")
     unseen = rows.steps.fetch("unseen_total")
     if unseen:
         words = [f"{word} ({counted(int(times), 'row')})" for _, word, times in unseen]
-        lines.append(f"answers that the CEG does not know: {listed(words, most=10)}")
+        lines.append(f"unknown answers: {listed(words, most=10)}")
     if n_impossible:
         lines.append(
-            f"{counted(int(n_impossible), 'row')} of probability 0: answers that the CEG does "
-            "not know, or that no path has together"
+            f"{counted(int(n_impossible), 'row')} with probability 0: unknown answers, or "
+            "answers that no path has together"
         )
     return "\n".join(lines)

@@ -13,7 +13,7 @@ from cegdb.inference.row_tables import LAST
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cegdb.inference.row_tables import Behind, Passes
+    from cegdb.inference.row_tables import Lineage, Passes
     from cegdb.sqlfiles import Steps
     from cegdb.store.progress import Progress
 
@@ -45,7 +45,7 @@ _EMPTY: Final[Mapping[str, str]] = {
 def run_passes(
     steps: Steps,
     passes: Passes,
-    model: Behind,
+    model: Lineage,
     n_combinations: int,
     progress: Progress,
     *,
@@ -86,7 +86,7 @@ def run_passes(
         size = max(1, min(_LARGEST_BLOCK, 8 * size, _WAYS * size // max(n_ways, 1)))
 
 
-def _place(steps: Steps, passes: Passes, model: Behind, first: int, last: int) -> None:
+def _place(steps: Steps, passes: Passes, model: Lineage, first: int, last: int) -> None:
     """Walk down the tree with each combination, as far as its answers lead."""
     steps.execute(
         "insert into temp.row_place select -1, combination_id, -1, 0 "

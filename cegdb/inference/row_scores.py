@@ -10,14 +10,17 @@ import numpy as np
 
 from cegdb.errors import QueryError, is_whole, items_of
 from cegdb.inference.compiled import NOT_APPLICABLE
-from cegdb.inference.row_answers import Asked, ask_ranks, open_rows, place_of
+from cegdb.inference.row_answers import RowSource, ask_ranks, open_rows, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from cegdb.inference.propagation import Floats, Ints
     from cegdb.inference.queries import Conditioned
     from cegdb.inference.row_answers import OpenRows
+    from cegdb.inference.row_tables import Origin
     from cegdb.store import Store
 
 _ALIKE: Final = 12
@@ -50,9 +53,9 @@ class LogScore(NamedTuple):
     mean_of_possible: float
 
 
-def log_score(store: Store, given: Conditioned, ceg_id: int, asked: Asked) -> LogScore:
+def log_score(store: Store, given: Conditioned, origin: Origin, asked: RowSource) -> LogScore:
     """Return the log score of the rows of a source."""
-    with open_rows(store, given, ceg_id, asked) as rows:
+    with open_rows(store, given, origin, asked) as rows:
         rows.run(rows.n_combinations)
         ((_, n, weight, n_impossible, lost, score),) = rows.steps.fetch("answered_total")
     total = -math.inf if lost > 0 else float(score)
@@ -99,8 +102,8 @@ class Predicted:
 def predictions(
     store: Store,
     given: Conditioned,
-    ceg_id: int,
-    asked: Asked,
+    origin: Origin,
+    asked: RowSource,
     variable: str,
     others: object = None,
 ) -> Predicted:
@@ -108,7 +111,7 @@ def predictions(
 
     Parameters
     ----------
-    store, given, ceg_id, asked
+    store, given, model, asked
         As `cegdb.inference.row_answers.assigned`.
     variable
         To be predicted.
@@ -120,26 +123,12 @@ def predictions(
     QueryError
         A name is unknown, or no row can be predicted.
     """
-    with open_rows(store, given, ceg_id, asked) as rows:
+    with open_rows(store, given, origin, asked) as rows:
         rank = place_of(rows.model, variable)
         used = _used(rows, rank, others)
         _set_apart(rows, rank, used)
-        steps = rows.steps
-        ((n_combinations,),) = steps.rows("select count(*) from temp.given_combination")
-        ask_ranks(steps, [rank])
-        rows.run(int(n_combinations), labels=True)
-        labels = [
-            str(label)
-            for (label,) in steps.rows(
-                "select label from temp.query_label where rank = $rank order by place",
-                {"rank": rank},
-            )
-        ]
-        found = steps.arrays(
-            "select combination_id, place, probability from temp.row_label "
-            "order by combination_id, place"
-        )
-        told = steps.arrays(
+        labels, table, _ = _labels_of_combinations(rows, rank)
+        told = rows.steps.arrays(
             "select g.combination_id, coalesce(p.place, -1) as place, "
             "isinf(s.log_likelihood) as is_impossible, cast(sum(g.n) as double) as n, "
             "fsum(g.n * cast(coalesce(g.weight, 1) as double)) as weight "
@@ -148,8 +137,6 @@ def predictions(
             "left join temp.actual_place as p on g.actual = p.code "
             "group by all order by all"
         )
-    table = np.zeros((int(n_combinations), len(labels)))
-    table[found["combination_id"], found["place"]] = found["probability"]
     place, lost = told["place"].astype(np.int64), told["is_impossible"]
     kept = (place >= 0) & ~lost & (told["weight"] > 0)
     if not kept.any():
@@ -168,6 +155,57 @@ def predictions(
     )
 
 
+class PredictedLabels(NamedTuple):
+    """For each row of a source, the probability of each label of a variable.
+
+    Parameters
+    ----------
+    labels
+        In level order, of the columns.
+    probability
+        Shape (rows, labels); NaN where the other answers have probability 0.
+    """
+
+    labels: list[str]
+    probability: Floats
+
+    def best(self) -> list[str | None]:
+        """Return the most probable label of each row; of ties, the first in level order."""
+        rounded = np.round(self.probability, _ALIKE)
+        return [
+            None if np.isnan(row[0]) else self.labels[int(np.argmax(row))] for row in rounded
+        ]
+
+
+def predicted_labels(
+    store: Store,
+    given: Conditioned,
+    origin: Origin,
+    asked: RowSource,
+    variable: str,
+    others: object = None,
+) -> PredictedLabels:
+    """Predict a variable for each row from its other answers, whatever its own answer is."""
+    with open_rows(store, given, origin, asked) as rows:
+        rank = place_of(rows.model, variable)
+        used = _used(rows, rank, others)
+        steps = rows.steps
+        steps.create("predicted_row", _cells_of_rows(rows, used))
+        _set_apart(rows, rank, used)
+        labels, table, is_lost = _labels_of_combinations(rows, rank)
+        found = steps.arrays(
+            "select c.combination_id from temp.predicted_row as r "
+            "inner join temp.given_combination as c on r.cells = c.codes order by r.row_number"
+        )
+    table[is_lost] = np.nan
+    probability = table[found["combination_id"]]
+    occurs = [bool((table[:, i] > 0).any()) for i in range(len(labels))]
+    return PredictedLabels(
+        [label for label, is_there in zip(labels, occurs, strict=True) if is_there],
+        probability[:, occurs],
+    )
+
+
 def _used(rows: OpenRows, rank: int, others: object) -> list[int]:
     order = rows.model.order
     if others is None:
@@ -181,13 +219,54 @@ def _used(rows: OpenRows, rank: int, others: object) -> list[int]:
     return used
 
 
-def _set_apart(rows: OpenRows, rank: int, used: Sequence[int]) -> None:
-    """Make the combinations again without the variable, which becomes ``actual``."""
+def _labels_of_combinations(
+    rows: OpenRows, rank: int
+) -> tuple[list[str], Floats, NDArray[np.bool_]]:
+    """Return labels, their probability for each combination, and which are impossible."""
     steps = rows.steps
-    cells = ", ".join(
+    ((n_combinations,),) = steps.rows("select count(*) from temp.given_combination")
+    ask_ranks(steps, [rank])
+    rows.run(int(n_combinations), labels=True)
+    labels = [
+        str(label)
+        for (label,) in steps.rows(
+            "select label from temp.query_label where rank = $rank order by place",
+            {"rank": rank},
+        )
+    ]
+    found = steps.arrays(
+        "select combination_id, place, probability from temp.row_label "
+        "order by combination_id, place"
+    )
+    table = np.zeros((int(n_combinations), len(labels)))
+    table[found["combination_id"], found["place"]] = found["probability"]
+    scores = steps.arrays(
+        "select isinf(log_likelihood) as is_lost from temp.row_score order by combination_id"
+    )
+    return labels, table, scores["is_lost"].astype(bool)
+
+
+def _cells_of_rows(rows: OpenRows, used: Sequence[int]) -> str:
+    """Return the SELECT of each row's answers to the variables used, 0 for the others."""
+    cells = _cells(rows, used)
+    return (
+        f"select r.row_number, cast([{cells}] as integer[]) as cells "  # noqa: S608
+        "from temp.given_row as r "
+        "inner join temp.given_combination as c on r.combination_id = c.combination_id"
+    )
+
+
+def _cells(rows: OpenRows, used: Sequence[int]) -> str:
+    return ", ".join(
         f"c.codes[{place + 1}]" if place in used else "0"
         for place in range(len(rows.model.order))
     )
+
+
+def _set_apart(rows: OpenRows, rank: int, used: Sequence[int]) -> None:
+    """Make the combinations again without the variable, which becomes ``actual``."""
+    steps = rows.steps
+    cells = _cells(rows, used)
     steps.create(
         "coded_row",
         f"select min(r.row_number) as row_number, cast([{cells}] as integer[]) as cells, "  # noqa: S608

@@ -7,7 +7,7 @@ needs no states: ``docs/theory.md``, section 8 (d).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import sqlalchemy as sa
@@ -27,14 +27,17 @@ if TYPE_CHECKING:
     from cegdb.inference.queries import Conditioned
     from cegdb.ingest.waves import Before
     from cegdb.sqlfiles import Steps
+    from cegdb.store.catalog import Kind
 
+Origin: TypeAlias = "tuple[Kind, int]"
+"""A CEG or staging, by kind and id."""
 LAST: Final = 2**31 - 1
 """The place in the order of what comes after all variables."""
 _OPEN: Final = -1
 _NOWHERE: Final = -1
 
 
-class _Asked(NamedTuple):
+class _TreeVariable(NamedTuple):
     """A variable of the tree: where its levels begin."""
 
     variable_id: int
@@ -42,42 +45,31 @@ class _Asked(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Behind:
-    """What a CEG was made of: its tree and stages, and the survey as it was then.
+class Lineage:
+    """What a CEG or staged tree was made of: its tree, and the survey as it was then.
 
-    Parameters
-    ----------
-    ceg_id
-        The CEG.
-    is_conditioned
-        Whether it is one given evidence.
-    staging_id, tree_id
-        Of the CEG, or of that from which it comes by evidence.
-    survey
-        The survey.
-    order
-        Variables of the tree, from the root.
-    asked
-        Of each variable: its ids.
-    blank, missing_policy
-        Settings of the tree.
+    ``ceg_id`` is None for a staged tree; ``is_conditioned`` tells whether a CEG is given
+    evidence, and ``staging_id`` is then that of the CEG it comes from. ``order`` has the
+    variables of the tree from the root, ``asked`` the ids of each; ``blank`` and
+    ``missing_policy`` are settings of the tree.
     """
 
-    ceg_id: int
+    ceg_id: int | None
     is_conditioned: bool
     staging_id: int
     tree_id: int
     survey: Before
     order: list[str]
-    asked: dict[str, _Asked]
+    asked: dict[str, _TreeVariable]
     blank: str
     missing_policy: str
 
 
-def behind(catalog: sa.Connection, ceg_id: int) -> Behind:
-    """Return what a CEG was made of; of one given evidence, what its first parent was."""
-    ceg = row(catalog, "ceg", ceg_id)
-    staging = row(catalog, "staging", staging_of(ceg))
+def lineage_of(catalog: sa.Connection, origin: Origin) -> Lineage:
+    """Return what a CEG or staging was made of; given evidence, what its first parent was."""
+    kind, object_id = origin
+    ceg = row(catalog, "ceg", object_id) if kind == "ceg" else None
+    staging = row(catalog, "staging", object_id if ceg is None else staging_of(ceg))
     tree = row(catalog, "tree", staging["tree_id"])
     variable, level = schema.variable.c, schema.level.c
     query = (
@@ -86,11 +78,11 @@ def behind(catalog: sa.Connection, ceg_id: int) -> Behind:
         .where(variable.survey_id == tree["survey_id"])
         .group_by(variable.name, variable.variable_id)
     )
-    asked = {name: _Asked(*ids) for name, *ids in catalog.execute(query)}
+    asked = {name: _TreeVariable(*ids) for name, *ids in catalog.execute(query)}
     said = dict(tree["settings"])
-    return Behind(
-        int(ceg["ceg_id"]),
-        ceg["parent_ceg_id"] is not None,
+    return Lineage(
+        None if ceg is None else int(ceg["ceg_id"]),
+        ceg is not None and ceg["parent_ceg_id"] is not None,
         int(staging["staging_id"]),
         int(tree["tree_id"]),
         survey_before(catalog, tree["survey_id"]),
@@ -127,7 +119,7 @@ class Passes:
 def load(
     steps: Steps,
     given: Conditioned,
-    model: Behind,
+    model: Lineage,
     unknown: Mapping[str, Mapping[int, str]],
     *,
     blank: str,
@@ -157,7 +149,7 @@ def load(
     if (ceg.variable == MIXED).any():
         ceg.place(ceg.variables[0].name)
     if graph.n_nodes == 1:
-        raise QueryError(f"CEG {ceg.name!r} asks nothing")
+        raise QueryError(f"{ceg.shown} asks no variable")
     rank_of = {name: rank for rank, name in enumerate(model.order)}
     ranks = np.array([rank_of[variable.name] for variable in ceg.variables], np.int64)
     node_rank = np.append(ranks[ceg.variable[given.product.node[:-1]]], LAST)
@@ -199,7 +191,7 @@ def _heights(source: Ints, target: Ints) -> list[tuple[int, int]]:
 
 
 def _load_edges(
-    steps: Steps, given: Conditioned, model: Behind, node_rank: Ints
+    steps: Steps, given: Conditioned, model: Lineage, node_rank: Ints
 ) -> set[tuple[int, int]]:
     """Make ``query_edge``, ``query_word``, ``query_label`` and ``query_skip``.
 
@@ -290,7 +282,7 @@ def _absent_places(given: Conditioned) -> list[int]:
     ]
 
 
-def _load_labels(steps: Steps, given: Conditioned, model: Behind) -> None:
+def _load_labels(steps: Steps, given: Conditioned, model: Lineage) -> None:
     ranks: list[int] = []
     places: list[int] = []
     labels: list[str] = []
@@ -311,17 +303,19 @@ def _load_labels(steps: Steps, given: Conditioned, model: Behind) -> None:
     )
 
 
-def _codes_of_edges(steps: Steps, given: Conditioned, model: Behind) -> list[list[int]]:
-    """Return, of each edge of the CEG, the codes of the answers that take it."""
+def _codes_of_edges(steps: Steps, given: Conditioned, model: Lineage) -> list[list[int]]:
+    """Return the codes of the answers that take each edge."""
     ceg = given.ceg
-    rows = steps.rows(
-        "select e.source_id, l.label, e.raw_labels from cegdb.ceg_edge as e "
-        "inner join (select distinct label_id, label from cegdb.labels "
-        "where survey_id = $survey_id) as l on e.label_id = l.label_id "
-        "where e.ceg_id = $ceg_id",
-        {"ceg_id": model.ceg_id, "survey_id": model.survey.survey_id},
+    rows = (
+        steps.fetch("position_raw_label", ceg_id=model.ceg_id, survey_id=model.survey.survey_id)
+        if model.ceg_id is not None
+        else steps.fetch(
+            "situation_raw_label", tree_id=model.tree_id, staging_id=model.staging_id
+        )
     )
-    raw = {(source, label): labels for source, label, labels in rows}
+    raw: dict[tuple[int, str], list[str]] = {
+        (source, label): labels for source, label, labels in rows
+    }
     codes: dict[str, dict[str, list[int]]] = {}
     for name in model.order:
         of_label = codes.setdefault(name, {})
@@ -338,7 +332,7 @@ def _codes_of_edges(steps: Steps, given: Conditioned, model: Behind) -> list[lis
 
 def _load_codes(
     steps: Steps,
-    model: Behind,
+    model: Lineage,
     unknown: Mapping[str, Mapping[int, str]],
     known: set[tuple[int, int]],
     *,
@@ -374,7 +368,7 @@ def _load_codes(
     steps.create_from("unseen_code", _columns(("rank", "code", "word"), unseen))
 
 
-def _code_of_blank(model: Behind, structural: int, missing: int, blank: str) -> int:
+def _code_of_blank(model: Lineage, structural: int, missing: int, blank: str) -> int:
     if blank == "unknown":
         return _OPEN
     if model.blank == "structural":

@@ -69,7 +69,7 @@ def sample(given: Conditioned, n: int, seed: int) -> list[tuple[str, NDArray[Any
         raise QueryError(f"n is {n!r}", hint="give how many rows, a whole number from 1 on")
     ceg.refuse_mixed()
     if not ceg.variables:
-        raise QueryError(f"CEG {ceg.name!r} asks nothing", hint="build a tree with variables")
+        raise QueryError(f"{ceg.shown} asks no variable", hint="build a tree with variables")
     if n * len(ceg.variables) > MOST_CELLS:
         raise QueryError(
             f"{n:,} rows of {len(ceg.variables):,} variables are too many",

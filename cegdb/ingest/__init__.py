@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import SurveyError
-from cegdb.ingest.codebook.codebook import CodebookSource, load_codebook
+from cegdb.ingest.codebook.codebook import Codebook, CodebookSource, load_codebook
 from cegdb.ingest.codebook.gates import apply_gates, ordered_gates
 from cegdb.ingest.coding.cell_codes import read_lines, watched
 from cegdb.ingest.coding.count_column import check_counts
@@ -25,7 +25,7 @@ from cegdb.ingest.coding.weight_column import check_weights, weight_exponent
 from cegdb.ingest.csv.csv_file import MisreadError
 from cegdb.ingest.files.sources import Source, load_chunks, opened
 from cegdb.ingest.receipt import fingerprint_of, receipt_of, twins_of
-from cegdb.ingest.settings import Labels, Request, Settings, settled
+from cegdb.ingest.settings import Settings, settled
 from cegdb.ingest.waves import (
     count_codes,
     former_lines,
@@ -36,6 +36,7 @@ from cegdb.ingest.waves import (
     supersede,
     survey_before,
 )
+from cegdb.options import IngestOptions
 from cegdb.sqlfiles import Steps
 from cegdb.store import quoted
 from cegdb.store.catalog import claim_name, new_id, response_table, row, write
@@ -47,11 +48,11 @@ if TYPE_CHECKING:
     import duckdb
 
     from cegdb.ingest.coding.variables import Variable
-    from cegdb.ingest.csv.csv_file import Reading
     from cegdb.ingest.files.relation import Relation
+    from cegdb.options import DecimalSign, ReadOptions
     from cegdb.store import Store
 
-__all__ = ["CodebookSource", "Labels", "Source", "append", "declare", "ingest", "refresh"]
+__all__ = ["CodebookSource", "Source", "append", "declare", "ingest", "refresh"]
 
 _JOINS: Final = 40
 _KEPT: Final = ("n", "weight", "weight_sq")
@@ -60,74 +61,13 @@ _KEPT: Final = ("n", "weight", "weight_sq")
 def ingest(
     store: Store,
     source: Source,
+    options: IngestOptions | None = None,
+    reading: ReadOptions | None = None,
     *,
     name: str | None = None,
-    columns: Sequence[str] | None = None,
-    count: str | None = None,
-    weight: str | None = None,
-    cluster: str | None = None,
-    decimal: str = ".",
-    structural: Labels = (),
-    missing: Labels = (),
-    levels: Mapping[str, Sequence[object]] | None = None,
-    bins: Mapping[str, object] | None = None,
-    codebook: CodebookSource | None = None,
-    reading: Reading | None = None,
     replace: bool = False,
 ) -> int:
-    """Read a survey, code its cells and store its distinct rows.
-
-    Parameters
-    ----------
-    store
-        Where to; the survey is made in one transaction.
-    source
-        A file: CSV (any delimiter; also .gz, .zst), Parquet, a workbook, SPSS, Stata, SAS;
-        several CSV or Parquet files as a list or a pattern such as ``waves/*.csv``, matched
-        by column name; ``"-"``, standard input; a pandas or polars DataFrame, an Arrow
-        table, or a SELECT run in the same database.
-    name
-        Of the survey; left out, the file's name.
-    columns
-        Which columns become variables; left out, all but ``count``,
-        ``weight`` and ``cluster``.
-    count
-        A column that says how many respondents each line stands for.
-    weight
-        A column that says how much each respondent counts (a survey weight, 0 or more),
-        kept beside the counts, to 12 decimals.
-    cluster
-        A column of clusters that were sampled whole or in part: scores are divided by
-        the design effect of each variable (`cegdb.ingest.coding.design_effects`).
-    decimal
-        The decimal sign of counts, weights and numbers to be cut: ``"."`` or ``","``.
-    structural, missing
-        Labels that mean "does not apply" or "not known": a list for all variables, or a
-        mapping variable -> list.
-    levels
-        Variable -> all its labels in order; labels that nobody gave are kept as levels.
-    bins
-        Variable -> cut points, such as ``[18, 35, 65]`` or ``"18,35,65"``, or quantiles,
-        such as ``"q4"``: its numbers become intervals.
-    codebook
-        What codes mean: see `cegdb.ingest.codebook.codebook.load_codebook`. What is given here
-        directly is added to it, or goes before it.
-    reading
-        How a file is written, as far as it is told and not to be found out.
-    replace
-        Drop a survey of that name first, with everything built on it.
-
-    Returns
-    -------
-    int
-        ``survey_id``.
-
-    Raises
-    ------
-    SurveyError
-        The source or a setting is not usable: see the message.
-    NameTakenError
-        There is a survey of that name and ``replace`` is false.
+    """Read a survey, code its cells, store its distinct rows and return ``survey_id``.
 
     Examples
     --------
@@ -136,11 +76,9 @@ def ingest(
     ...     ingest(store, "select 'yes' as a union all select 'no'", name="two")
     1
     """
-    book = load_codebook(codebook)
-    request = Request(
-        columns, count, weight, cluster, decimal, structural, missing, levels, bins, book
-    )
-    make = partial(_ingest, store, source, reading, _New(name, request, replace=replace))
+    options = options or IngestOptions()
+    new = _New(name, options, load_codebook(options.codebook), replace=replace)
+    make = partial(_ingest, store, source, reading, new)
     try:
         return make(rewrite=False)
     except MisreadError:
@@ -184,8 +122,14 @@ def declare(
     1
     """
     columns = ", ".join(f"cast(null as varchar) as {quoted(column)}" for column in levels)
-    request = Request(levels=levels)
-    asked = _New(name, request, replace=replace, declared_by=source, default=default)
+    asked = _New(
+        name,
+        IngestOptions(levels=levels),
+        Codebook(),
+        replace=replace,
+        declared_by=source,
+        default=default,
+    )
     return _ingest(store, f"select {columns} where false", None, asked, rewrite=False)
 
 
@@ -194,8 +138,8 @@ def append(
     survey_id: int,
     source: Source,
     *,
-    decimal: str | None = None,
-    reading: Reading | None = None,
+    decimal: DecimalSign | None = None,
+    reading: ReadOptions | None = None,
 ) -> None:
     """Add the rows of another source to a survey, matched by column name.
 
@@ -242,8 +186,8 @@ def refresh(
     survey_id: int,
     source: Source,
     *,
-    decimal: str | None = None,
-    reading: Reading | None = None,
+    decimal: DecimalSign | None = None,
+    reading: ReadOptions | None = None,
 ) -> None:
     """Replace the rows of a survey by those of a new snapshot.
 
@@ -277,7 +221,7 @@ def refresh(
     _later(store, source, reading, _Later(survey_id, decimal, is_append=False))
 
 
-def _later(store: Store, source: Source, reading: Reading | None, asked: _Later) -> None:
+def _later(store: Store, source: Source, reading: ReadOptions | None, asked: _Later) -> None:
     with store.catalog() as catalog:
         said = row(catalog, "survey", asked.survey_id)["settings"]
     change = partial(
@@ -294,7 +238,8 @@ class _New:
     """A survey to be made; one whose levels are declared by something needs no rows."""
 
     name: str | None
-    request: Request
+    options: IngestOptions
+    book: Codebook
     replace: bool
     declared_by: str | None = None
     default: str | None = None
@@ -305,14 +250,14 @@ class _Later:
     """A survey whose rows are added to or replaced."""
 
     survey_id: int
-    decimal: str | None
+    decimal: DecimalSign | None
     is_append: bool
 
 
 def _ingest(
     store: Store,
     source: Source,
-    reading: Reading | None,
+    reading: ReadOptions | None,
     asked: _New | _Later,
     *,
     rewrite: bool,
@@ -330,7 +275,7 @@ def _ingest(
         relation = given
         declared_by = asked.declared_by if isinstance(asked, _New) else None
         if isinstance(asked, _New):
-            settings = settled(relation, asked.request)
+            settings = settled(relation, asked.options, asked.book)
         else:
             before = survey_before(catalog, asked.survey_id)
             former = before if asked.is_append else None

@@ -20,7 +20,7 @@ from cegdb.ingest.files.cell_labels import label_of, shown
 from cegdb.ingest.files.relation import find_columns
 from cegdb.ingest.files.sources import load_chunks, opened, unreadable
 from cegdb.ingest.settings import settled
-from cegdb.ingest.waves import fitting, request_again
+from cegdb.ingest.waves import fitting, options_again
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cegdb.ingest.coding.variables import Former
-    from cegdb.ingest.csv.csv_file import Reading
     from cegdb.ingest.files.relation import Relation
     from cegdb.ingest.files.sources import Source
     from cegdb.ingest.waves import Before
+    from cegdb.options import ReadOptions
     from cegdb.sqlfiles import Steps
 
 _KEPT: Final = "cegdb_kept"
@@ -86,7 +86,7 @@ def source_of_rows(
     con: duckdb.DuckDBPyConnection,
     source: Source,
     wanted: Wanted,
-    reading: Reading | None,
+    reading: ReadOptions | None,
     *,
     rewrite: bool,
 ) -> Iterator[Relation]:
@@ -201,10 +201,9 @@ def read_rows(
         known={called[key]: known for key, known in relation.known.items() if key in called},
         source_column=None,
     )
-    request = replace(
-        request_again(before, columns, None), count=None, weight=None, cluster=None
-    )
-    settings = settled(renamed, request)
+    options, book = options_again(before, columns, None)
+    unweighted = replace(options, count=None, weight=None, cluster=None)
+    settings = settled(renamed, unweighted, book)
     load_chunks(con, relation, [*found.values(), *keep, *others.values()])
     try:
         answers = [found[name] for name in columns]

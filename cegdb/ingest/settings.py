@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from cegdb.errors import SurveyError, items_of, listed
 from cegdb.ingest.codebook.codebook import Codebook, Entry
@@ -16,24 +16,7 @@ from cegdb.ingest.files.relation import find_columns
 
 if TYPE_CHECKING:
     from cegdb.ingest.files.relation import Relation
-
-Labels: TypeAlias = "Sequence[object] | Mapping[str, Sequence[object]]"
-
-
-@dataclass(frozen=True)
-class Request:
-    """The settings of an ingest as given, but for the source."""
-
-    columns: Sequence[str] | None = None
-    count: str | None = None
-    weight: str | None = None
-    cluster: str | None = None
-    decimal: str = "."
-    structural: Labels = ()
-    missing: Labels = ()
-    levels: Mapping[str, Sequence[object]] | None = None
-    bins: Mapping[str, object] | None = None
-    codebook: Codebook = field(default_factory=Codebook)
+    from cegdb.options import IngestOptions, Labels
 
 
 @dataclass(frozen=True)
@@ -106,7 +89,7 @@ class Settings:
         }
 
 
-def settled(relation: Relation, request: Request) -> Settings:
+def settled(relation: Relation, request: IngestOptions, book: Codebook) -> Settings:
     """Check every setting against the columns of a source.
 
     Raises
@@ -115,7 +98,7 @@ def settled(relation: Relation, request: Request) -> Settings:
         A name is not found or fits several columns, a list is none, a column is asked for
         twice or has no name.
     """
-    where, names, book = relation.shown, relation.columns, request.codebook
+    where, names = relation.shown, relation.columns
     columns = request.columns if request.columns is not None else book.columns
     asked: list[object] = []
     if columns is not None:
@@ -129,8 +112,6 @@ def settled(relation: Relation, request: Request) -> Settings:
     cluster_column = None
     if request.cluster is not None:
         cluster_column = find_columns(names, [request.cluster], where)[0]
-    if str(request.decimal) not in (".", ","):
-        raise SurveyError(f"decimal is {request.decimal!r}", hint="choose '.' or ','")
     if columns is None:
         others = (count_column, weight_column, cluster_column)
         chosen = [name for name in names if name not in others]

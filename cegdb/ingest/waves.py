@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, Final
 import sqlalchemy as sa
 
 from cegdb.errors import SurveyError, listed
-from cegdb.ingest.codebook.codebook import load_codebook
+from cegdb.ingest.codebook.codebook import Codebook, load_codebook
 from cegdb.ingest.coding.bins import number_of, plain
 from cegdb.ingest.coding.cell_codes import counting, sets_in_memory
 from cegdb.ingest.coding.variables import Former
 from cegdb.ingest.files.relation import find_columns
-from cegdb.ingest.settings import Request, settled
+from cegdb.ingest.settings import settled
+from cegdb.options import IngestOptions
 from cegdb.store import schema
 from cegdb.store.catalog import claim_name, drop_variables, new_id, response_table, row, write
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from cegdb.ingest.coding.variables import Variable
     from cegdb.ingest.files.relation import Relation
     from cegdb.ingest.settings import Settings
+    from cegdb.options import DecimalSign
     from cegdb.sqlfiles import Steps
 
 _SUMMED: Final = ("rows_read", "rows_kept")
@@ -102,8 +104,10 @@ def survey_before(catalog: sa.Connection, survey_id: int) -> Before:
     return Before(found, variables, used)
 
 
-def request_again(before: Before, columns: Sequence[str], decimal: str | None) -> Request:
-    """Return the request that a survey was made with, for other columns."""
+def options_again(
+    before: Before, columns: Sequence[str], decimal: DecimalSign | None
+) -> tuple[IngestOptions, Codebook]:
+    """Return the settings and codebook that a survey was made with, for other columns."""
     said = before.settings
     gates = {name: rule for name, rule in said.get("gates", {}).items() if name in columns}
     book = load_codebook({"variables": said.get("variables"), "gates": gates})
@@ -117,7 +121,7 @@ def request_again(before: Before, columns: Sequence[str], decimal: str | None) -
         else entry
         for name, entry in book.variables.items()
     }
-    return Request(
+    options = IngestOptions(
         columns,
         said.get("count"),
         said.get("weight"),
@@ -125,12 +129,12 @@ def request_again(before: Before, columns: Sequence[str], decimal: str | None) -
         decimal if decimal is not None else said.get("decimal", "."),
         said.get("structural", ()),
         said.get("missing", ()),
-        codebook=replace(book, variables=entries),
     )
+    return options, replace(book, variables=entries)
 
 
 def settled_again(
-    relation: Relation, before: Before, decimal: str | None, *, is_append: bool
+    relation: Relation, before: Before, decimal: DecimalSign | None, *, is_append: bool
 ) -> tuple[Relation, Settings]:
     """Return a later file under the survey's names, and the survey's settings for it.
 
@@ -146,7 +150,7 @@ def settled_again(
             hint="refresh it with all its files at once, or ingest them as another survey",
         )
     renamed, columns, found_as, hints = _matched(relation, before, is_append=is_append)
-    settings = settled(renamed, request_again(before, columns, decimal))
+    settings = settled(renamed, *options_again(before, columns, decimal))
     for name, variable in settings.variables.items():
         variable.is_later = True
         variable.former = before.variables.get(name) if is_append else None

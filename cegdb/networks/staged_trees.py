@@ -8,8 +8,9 @@ from cegdb.errors import NetworkError, TreeError, listed
 from cegdb.ingest import declare
 from cegdb.networks.bayesian_network import checked
 from cegdb.networks.readers import network_of
+from cegdb.options import StageOptions, TreeOptions, check_alpha
 from cegdb.sqlfiles import Steps
-from cegdb.stages import check_alpha, set_stages
+from cegdb.stages import set_stages
 from cegdb.stages.build import settled_alpha
 from cegdb.stages.priors import PriorRows
 from cegdb.store.catalog import row
@@ -152,11 +153,13 @@ def staged_tree(
             tree_id = event_tree(
                 store,
                 survey_id,
+                TreeOptions(
+                    order=asked,
+                    sampling_zeros="full",
+                    add_paths=[{root: possible}],  # without rows nothing else starts it
+                    impossible=_zeros(network),
+                ),
                 name=called if name is not None else None,
-                order=asked,
-                sampling_zeros="full",
-                add_paths=[{root: possible}],  # without rows nothing else starts it
-                impossible=_zeros(network),
                 replace=replace,
             )
         except TreeError as error:
@@ -168,10 +171,11 @@ def staged_tree(
         return set_stages(
             store,
             tree_id,
-            name=called if name is not None else None,
+            options=StageOptions(
+                alpha=alpha, prior=PriorRows(_PRIORS, f"network {network.name}")
+            ),
             depends={variable: list(network.parents[variable]) for variable in asked},
-            alpha=alpha,
-            prior=PriorRows(_PRIORS, f"network {network.name}"),
+            name=called if name is not None else None,
             replace=replace,
         )
 

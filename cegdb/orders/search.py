@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import sys
 import time
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import StagingError, TreeError, agreeing, listed
+from cegdb.options import LearnOptions, OrderOptions
 from cegdb.orders import order_ranking
 from cegdb.orders.complete_cases import CompleteRows, Question, complete_rows, find_questions
 from cegdb.orders.constraints import chosen_variables, needed, ordered_pairs
@@ -21,20 +22,14 @@ from cegdb.orders.order_result import (
 )
 from cegdb.orders.order_scores import LocalScores, Worth
 from cegdb.sqlfiles import Steps
-from cegdb.stages import check_alpha
 from cegdb.stages.effective_counts import Weighting
-from cegdb.stages.learning import Learning
+from cegdb.stages.learning import plan_of
 from cegdb.store.catalog import row
-from cegdb.tree import Blank
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cegdb.clustering import Method, ScoreName
-    from cegdb.stages.effective_counts import Deff, WeightChoice
     from cegdb.store import Store
-
-Search: TypeAlias = Literal["auto", "exact", "greedy"]
 
 ALL_ORDERS: Final = 5040
 BEST_ORDERS: Final = 100
@@ -43,89 +38,13 @@ _AUTO_SITUATIONS: Final = 250_000
 
 
 def search_orders(
-    store: Store,
-    survey_id: int,
-    variables: Sequence[str] | None = None,
-    *,
-    tiers: Sequence[Sequence[str]] | None = None,
-    before: Sequence[Sequence[str]] = (),
-    method: Method = "ahc",
-    score: ScoreName | None = None,
-    alpha: float | None = None,
-    search: Search = "auto",
-    blank: Blank = "auto",
-    weighting: WeightChoice = "situation",
-    deff: Deff | None = None,
+    store: Store, survey_id: int, options: OrderOptions | None = None
 ) -> FoundOrders:
     """Find the order of variables whose stratified staged tree has the best score [1]_.
 
-    Parameters
-    ----------
-    store
-        Where the survey is; nothing is written.
-    survey_id
-        The survey.
-    variables
-        Those to order, 2 to 60; left out, all of the survey.
-    tiers
-        Groups of variables: all of one before any of the next. Variables in none are free.
-    before
-        Pairs: the first variable comes before the second.
-    method, score
-        How stages are learnt, and what is made best, as in `cegdb.stages.learn_stages`.
-        For ``"bj"``, which has no score, BIC compares the orders.
-    alpha
-        Prior mass of the root; left out, the largest number of value levels of a variable.
-    search
-        ``"exact"``: the best of all orders; ``"greedy"``: a good one; ``"auto"``: exact
-        unless it could stage more than 250,000 situations (half a minute or so). A greedy
-        search took two minutes for 20 binary variables of 1,000 rows.
-    blank
-        ``"structural"``, ``"missing"``, or ``"auto"``: structural where all of at least 5
-        rows with one answer to another of the variables, which comes earlier in the survey,
-        are blank.
-    weighting, deff
-        What respondents of a weighted or clustered survey count, as in
-        `cegdb.stages.learn_stages`; the N of BIC is that of all rows, no effect applied.
-
-    Returns
-    -------
-    FoundOrders
-        The best order, its score and ties, and tables of others.
-
-    Raises
-    ------
-    TreeError
-        The variables or constraints cannot be: see the message; or they are too many.
-    StagingError
-        A setting of learning cannot be.
-    SurveyError
-        A variable is unknown.
-
-    Notes
-    -----
     The stages of a variable are learnt among the observed configurations of the set of
     variables before it. They do not depend on the order within the set, so k variables need
-    ``k * 2**(k - 1)`` stagings for all ``k!`` orders; constraints make it fewer. That is
-    the tree of ``event_tree(order, missing_policy="complete", sampling_zeros="floret")``,
-    if blanks mean the same there (`cegdb.api.order_search.OrderSearch.event_tree` sees to it)
-    and each "not applicable" is decided by an answer; ties between merges may be resolved
-    differently there.
-
-    Only rows with an answer to every variable are used. A variable that does not apply to
-    some respondents comes after its gate: the one its codebook declares, or the earlier
-    variable of the survey (of several, that of the fewest levels) whose answers decide it
-    and which is among those to order.
-    Where it does not apply it has no floret. If nothing decides it, "not applicable" is an
-    answer like others.
-
-    The greedy search compares total scores of the same set of variables. (That of the R
-    package stagedtrees takes next the variable that leaves the best score so far; scores of
-    different variables are of different data, so it prefers variables of few levels and
-    rare answers, whatever the stages.)
-
-    With each situation its own stage every order has the same log marginal likelihood, so
-    differences come from the stages alone: an order is no proof of a causal one.
+    ``k * 2**(k - 1)`` stagings for all ``k!`` orders; constraints make it fewer.
 
     References
     ----------
@@ -142,18 +61,16 @@ def search_orders(
     ['y', 'x']
     """
     started = time.perf_counter()
-    check_alpha(alpha)
-    learning = Learning(method, score)
-    learning.check()
-    _choose("search", search, get_args(Search))
-    _choose("blank", blank, get_args(Blank))
+    options = options or OrderOptions()
+    method, alpha, search, blank = options.method, options.alpha, options.search, options.blank
+    learning = LearnOptions(method=method, score=options.score)
     with store.catalog() as catalog:
         survey = row(catalog, "survey", survey_id)
-        names = chosen_variables(catalog, survey, variables)
-        pairs = ordered_pairs(names, tiers, before)
+        names = chosen_variables(catalog, survey, options.variables)
+        pairs = ordered_pairs(names, options.tiers, options.before)
         questions = find_questions(catalog, survey_id, names)
         tree = {"survey_id": survey_id, "settings": {"order": names}}
-        counting = Weighting(weighting, deff).settled(catalog, tree)
+        counting = Weighting(options.weighting, options.deff).settled(catalog, tree)
     needed(names, pairs, {})
     with store.reading() as con:
         rows = complete_rows(con, survey, questions, blank=blank)
@@ -168,7 +85,7 @@ def search_orders(
     effects = tuple(counting.effects.get(name, 1.0) for name in names)
     worth = Worth(counting.uses_weights, factor, effects)
     _refuse_misfit(method, rows.questions)
-    plan = learning.plan(worth.n_rows(rows.sums))
+    plan = plan_of(learning, 0.0, worth.n_rows(rows.sums))
     local = LocalScores(rows, worth, plan, mass)
     to_do = _exact_steps(needs, rows, search)
     ranking = _ranked(to_do, needs, local)
@@ -216,11 +133,6 @@ def _refuse_misfit(method: str, questions: Sequence[Question]) -> None:
             f"{agreeing(len(many), 'have')} more",
             hint="use method='bhc', or leave them out of variables",
         )
-
-
-def _choose(setting: str, value: object, choices: Sequence[str]) -> None:
-    if not isinstance(value, str) or value not in choices:
-        raise StagingError(f"{setting} is {value!r}", hint=f"choose {' or '.join(choices)}")
 
 
 def _refuse_underflow(alpha: float, rows: CompleteRows) -> None:

@@ -91,7 +91,7 @@ def continue_merging(store: Store, staging_id: int) -> Continued:
     except CegdbError as error:
         return Continued([], str(error).split("\n", 1)[0])
     of_root = relearning.rows.parent == 0
-    plan = relearning.learning.plan(float(relearning.rows.size[of_root].sum()))
+    plan = relearning.plan(float(relearning.rows.size[of_root].sum()))
     runs, n_large = [], 0
     for one in relearning.florets:
         kept = np.flatnonzero(np.isin(one.ids, learnt))

@@ -12,7 +12,7 @@ from cegdb.errors import StagingError
 from cegdb.stability.replicates import Replicate, Rows, read_rows
 from cegdb.stages.effective_counts import Weighting, variable_ids
 from cegdb.stages.hyperstages import find_florets, given_again
-from cegdb.stages.learning import Learning, as_whole, read_hyperstages
+from cegdb.stages.learning import as_whole, plan_of, read_hyperstages, recorded_learning
 from cegdb.stages.priors import edge_priors, rule_of
 from cegdb.stages.relabel import labels_of
 from cegdb.stages.situation_names import resolve
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import sqlalchemy as sa
     from numpy.typing import NDArray
 
+    from cegdb.options import LearnOptions
     from cegdb.sqlfiles import Steps
 
     Floats = NDArray[np.float64]
@@ -87,7 +88,7 @@ class Relearning:
         What replicates are made of.
     florets
         Of each hyperstage, then of each frozen stage.
-    learning
+    learning, smoothing
         The settings of the staging.
     is_weighed
         Whether rows are worth another number than theirs.
@@ -95,8 +96,13 @@ class Relearning:
 
     rows: Rows
     florets: Sequence[Florets]
-    learning: Learning
+    learning: LearnOptions
+    smoothing: float
     is_weighed: bool
+
+    def plan(self, n_rows: float) -> clustering.Plan:
+        """Return how stages of so many rows are learnt."""
+        return plan_of(self.learning, self.smoothing, n_rows)
 
     def replicates(self, kind: Kind, runs: int, seed: int) -> Iterator[Replicate]:
         """Return replicates; those of a seed are the same for any number of them."""
@@ -112,7 +118,7 @@ class Relearning:
         """
         counts, unit = self._counts(replicate)
         of_root = self.rows.parent == 0
-        plan = self.learning.plan(float(replicate.size[of_root].sum()))
+        plan = plan_of(self.learning, self.smoothing, float(replicate.size[of_root].sum()))
         has_prior = plan.score == "log_marginal_likelihood"
         found = []
         for one in self.florets:
@@ -188,7 +194,7 @@ def read_relearning(
     edge_priors(steps, tree_id, staging_id, rule_of(said), staging["alpha"])
     weighting = recorded_weighting(said).settled(catalog, tree)
     weighting.measure(steps, tree_id)
-    learning = Learning.recorded(staging["method"], said)
+    learning = recorded_learning(staging["method"], said)
     answers = variable_ids(catalog, tree) if learning.method == "csbhc" else None
     hyperstages = read_hyperstages(
         steps, is_joined=is_joined, variables=answers, takes_all=True
@@ -201,6 +207,7 @@ def read_relearning(
         rows=read_rows(ends, weighting, factor),
         florets=_florets(steps, hyperstages),
         learning=learning,
+        smoothing=said.get("smoothing", 0.0),
         is_weighed=weighting.uses_weights or bool(weighting.effects),
     )
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from cegdb.stages.effective_counts import WeightChoice, Weighting
+    from cegdb.options import WeightChoice
+    from cegdb.stages.effective_counts import Weighting
 
     Floats = NDArray[np.float64]
     Numbers = NDArray[np.int64]

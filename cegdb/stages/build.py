@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Final
 
 import sqlalchemy as sa
 
-from cegdb.errors import StagingError, counted, is_number, is_one_of
+from cegdb.errors import counted
 from cegdb.sqlfiles import Steps
 from cegdb.stages.effective_counts import Weighting, variable_ids
 from cegdb.stages.hyperstages import Given, refuse_overlap_of_frozen
-from cegdb.stages.learning import Learning, cluster, read_hyperstages, refuse_misfit
-from cegdb.stages.priors import Prior, make_priors, small_prior
-from cegdb.stages.relabel import Rule, give_labels
-from cegdb.stages.rules import Depends, apply_rules
+from cegdb.stages.learning import (
+    cluster,
+    learning_settings,
+    plan_of,
+    read_hyperstages,
+    refuse_misfit,
+)
+from cegdb.stages.priors import make_priors, small_prior
+from cegdb.stages.relabel import give_labels, read_rules
+from cegdb.stages.rules import apply_rules
 from cegdb.stages.scores import credible_intervals, scores
 from cegdb.stages.situation_names import keep_names
 from cegdb.store import schema
@@ -25,11 +31,12 @@ from cegdb.version import made_by
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cegdb.clustering import Merge
+    from cegdb.clustering import Merge, Plan
+    from cegdb.options import LearnOptions, StageOptions
+    from cegdb.stages.rules import Depends
     from cegdb.stages.scores import Arrays
+    from cegdb.stages.situation_names import Grouping
     from cegdb.store import Store
-
-SingleEdges: TypeAlias = Literal["together", "apart"]
 
 _MOST_HINTS: Final = 5
 # Okabe & Ito (2008), then Tol's "muted" scheme: both made for colour-blind readers.
@@ -48,51 +55,33 @@ _KEPT_STAGES: Final = (
 
 @dataclass(frozen=True)
 class Request:
-    """What all ways of making a staging are asked for.
+    """What a staging is made of: stages that are given, or options to learn them.
 
-    Attributes
-    ----------
-    method ... weighting, replace, depends
-        As in `cegdb.stages.set_stages` and `cegdb.stages.learn_stages`; ``rules`` relabel.
-    again
-        The catalog row of the staging that is made again.
-    keeps
-        Whether the stages that were learnt before are kept.
+    ``again`` is the catalog row of a staging that is made again; ``keeps`` tells whether the
+    stages that were learnt before are kept.
     """
 
-    method: str
-    name: str | None
-    alpha: float | None
-    prior: Prior
-    given: Given
-    single_edges: SingleEdges
-    rules: list[Rule]
-    learning: Learning
-    weighting: Weighting
+    options: StageOptions
+    learning: LearnOptions | None = None
+    stages: Grouping | None = None
+    depends: Depends | None = None
+    name: str | None = None
     replace: bool = False
     again: Mapping[str, Any] | None = None
     keeps: bool = False
-    depends: Depends | None = None
 
     @property
-    def is_learnt(self) -> bool:
-        """Whether stages come from the data, or did before they were kept."""
-        return self.method != "given"
+    def method(self) -> str:
+        """How stages are learnt, or "given"."""
+        return "given" if self.learning is None else self.learning.method
 
-    def check(self) -> None:
-        """Refuse settings that are not usable, before any work."""
-        check_alpha(self.alpha)
-        if not is_one_of(self.single_edges, get_args(SingleEdges)):
-            raise StagingError(
-                f"single_edges is {self.single_edges!r}", hint="choose together or apart"
-            )
-        self.learning.check()
-        start = self.given.initial
-        if self.method == "exact" and not (start is None or is_one_of(start, ("full",))):
-            raise StagingError(
-                "method 'exact' takes no initial stages",
-                hint="it finds the optimum from anywhere; leave initial out, or freeze stages",
-            )
+    @property
+    def given(self) -> Given:
+        """The stages and hyperstages that are given."""
+        learning = self.learning
+        if learning is None:
+            return Given(self.options.hyperstages, stages=self.stages)
+        return Given(self.options.hyperstages, None, learning.initial, learning.frozen)
 
 
 def groupings(staging: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,27 +95,29 @@ def groupings(staging: Mapping[str, Any]) -> dict[str, Any]:
 def make(store: Store, tree_id: int, request: Request) -> int:
     """Make a staging in one transaction; return its id."""
     started = time.perf_counter()
-    request.check()
+    options, learning = request.options, request.learning
+    rules = read_rules(options.relabel)
+    given = request.given
     with store.writing() as (con, catalog), Steps(con) as steps:
         tree = row(catalog, "tree", tree_id)
         refuse_stale("tree", tree)
-        alpha = settled_alpha(catalog, tree, request.alpha)
+        alpha = settled_alpha(catalog, tree, options.alpha)
         former, name = request.again, request.name
         if former is None:
             name = claim_name(
                 catalog, "staging", name, str(tree["name"]), replace=request.replace
             )
         staging_id = new_id(catalog, "staging") if former is None else former["staging_id"]
-        weighting = request.weighting.settled(catalog, tree)
+        weighting = Weighting(options.weighting, options.deff).settled(catalog, tree)
         passed_over: list[str] | None = None if former is None else []
-        n_relabelled = give_labels(steps, tree, request.rules, passed_over)
-        settings = request.given.find(steps, con, tree, passed_over)
+        n_relabelled = give_labels(steps, tree, rules, passed_over)
+        settings = given.find(steps, con, tree, passed_over)
         if request.depends is not None:
             settings["depends"] = apply_rules(steps, tree, request.depends)
-        if request.keeps or (former is not None and not request.is_learnt):
+        if request.keeps or (former is not None and learning is None):
             keep_names(steps)
         settings["prior"] = make_priors(
-            steps, con, tree_id, staging_id, request.prior, alpha, passed_over
+            steps, con, tree_id, staging_id, options.prior, alpha, passed_over
         )
         weighting.measure(steps, tree_id)
         n_rows = _root_size(steps)
@@ -135,17 +126,20 @@ def make(store: Store, tree_id: int, request: Request) -> int:
         not_named = 0
         if request.keeps:
             steps.create("given_stage", _KEPT_STAGES)
-        elif request.is_learnt:
-            merges, chance = _learn(store, steps, catalog, tree, request, n_rows)
+        elif learning is not None:
+            plan = plan_of(learning, options.smoothing, n_rows)
+            merges, chance = _learn(
+                store, steps, catalog, tree, plan, is_joined=given.is_joined
+            )
         else:
-            not_named = _not_named(steps, is_apart=request.single_edges == "apart")
+            not_named = _not_named(steps, is_apart=options.single_edges == "apart")
         steps.run(
             "situation_stage",
-            is_learnt=request.is_learnt,
-            is_apart=request.single_edges == "apart",
+            is_learnt=learning is not None,
+            is_apart=options.single_edges == "apart",
         )
         n_hyperstages, scored = _write(
-            steps, staging_id, tree, n_rows, float(request.learning.smoothing)
+            steps, staging_id, tree, n_rows, float(options.smoothing)
         )
         if merges:
             steps.run("staging_merge", staging_id=staging_id)
@@ -175,14 +169,15 @@ def make(store: Store, tree_id: int, request: Request) -> int:
                 "settings": {
                     "method": request.method,
                     "alpha": alpha,
-                    "single_edges": request.single_edges,
-                    "relabel": [rule.as_json() for rule in request.rules] or None,
-                    **_learning_settings(request),
+                    "single_edges": options.single_edges,
+                    "relabel": [rule.as_json() for rule in rules] or None,
+                    "smoothing": float(options.smoothing),
+                    **({} if learning is None else learning_settings(learning)),
                     **weighting.as_json(),
                     **(settings if former is None else groupings(former)),
                 },
                 "summary": {
-                    "alpha_is_default": request.alpha is None,
+                    "alpha_is_default": options.alpha is None,
                     "stages_by_kind": sizes,
                     "merges": len(merges),
                     "situations_not_named": not_named,
@@ -197,32 +192,6 @@ def make(store: Store, tree_id: int, request: Request) -> int:
             again=former is not None,
         )
     return staging_id
-
-
-def _learning_settings(request: Request) -> dict[str, object]:
-    if request.is_learnt:
-        return request.learning.as_json()
-    return {"smoothing": float(request.learning.smoothing)}
-
-
-def check_alpha(alpha: float | None) -> None:
-    """Refuse a prior mass that is not above 0; None stands for the default.
-
-    Examples
-    --------
-    >>> check_alpha(-1)
-    Traceback (most recent call last):
-    ...
-    cegdb.errors.StagingError: alpha is -1
-    hint: alpha, the prior mass of the root, is a number above 0, up to 1e100
-    """
-    if alpha is None:
-        return
-    if not is_number(alpha) or not alpha > 0:
-        raise StagingError(
-            f"alpha is {alpha!r}",
-            hint="alpha, the prior mass of the root, is a number above 0, up to 1e100",
-        )
 
 
 def settled_alpha(
@@ -264,15 +233,13 @@ def _learn(
     steps: Steps,
     catalog: sa.Connection,
     tree: Mapping[str, Any],
-    request: Request,
-    n_rows: float,
+    plan: Plan,
+    *,
+    is_joined: bool,
 ) -> tuple[list[Merge], dict[str, object]]:
     refuse_overlap_of_frozen(steps)
-    plan = request.learning.plan(n_rows)
     variables = variable_ids(catalog, tree) if plan.method == "csbhc" else None
-    hyperstages = read_hyperstages(
-        steps, is_joined=request.given.is_joined, variables=variables
-    )
+    hyperstages = read_hyperstages(steps, is_joined=is_joined, variables=variables)
     refuse_misfit(steps, tree["tree_id"], hyperstages, plan)
     # Each hyperstage, and what chance would make.
     with store.counting(len(hyperstages) + 1, "step") as progress:

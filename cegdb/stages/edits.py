@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from cegdb.errors import StagingError, counted, items_of, listed
+from cegdb.errors import StagingError, counted, find_name, items_of, listed
+from cegdb.options import StageOptions
 from cegdb.sqlfiles import Steps
 from cegdb.stages import set_stages, situation_names
 from cegdb.stages.priors import again
-from cegdb.stages.relabel import give_labels, rules_of
+from cegdb.stages.relabel import give_labels, relabelled
 from cegdb.stages.situation_names import name_of
 from cegdb.stages.situation_paths import OF_HYPERSTAGES, OF_LABELS, ROOT, words
 from cegdb.store.catalog import claim_name, copy_rows, new_id, refuse_stale, row, write
@@ -21,11 +22,10 @@ if TYPE_CHECKING:
 
     import sqlalchemy as sa
 
-    from cegdb.stages.relabel import Relabel
     from cegdb.stages.situation_names import SituationPath
     from cegdb.store import Store
 
-__all__ = ["join_stages", "rename_stages", "split_stage"]
+__all__ = ["join_stages", "regroup_situations", "rename_stages", "split_stage"]
 
 _SHOWN_STAGE: Final = re.compile(r"u[0-9]+")
 _SITUATION: Final = re.compile(r"s(0|[1-9][0-9]{0,17})")
@@ -190,6 +190,45 @@ def split_stage(
         return _edited(store, catalog, steps, staging, told, name, replace=replace)
 
 
+def regroup_situations(
+    store: Store,
+    staging_id: int,
+    kind: Literal["full", "indep"],
+    *,
+    name: str | None = None,
+    replace: bool = False,
+) -> int:
+    """Make a new staging with a stage for each situation, or one for each hyperstage.
+
+    Its alpha, priors, hyperstages and weighting are those of the staging. By default it is
+    called like that, with ``-full`` or ``-indep``.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> with cegdb.open() as db:
+    ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
+    ...     staged = survey.event_tree().learn_stages()
+    ...     len(staged.full().stages), len(staged.indep().stages)
+    (3, 2)
+    """
+    with store.writing() as (con, catalog), Steps(con) as steps:
+        staging = _staging(catalog, staging_id)
+        stage_of = "m.vertex_id" if kind == "full" else "s.hyperstage_id"
+        steps.create(
+            "changed_member",
+            f"select m.vertex_id, cast({stage_of} as varchar) as name, "  # noqa: S608
+            "cast(null as varchar) as called from cegdb.stage_member as m inner join "
+            "cegdb.stage as s on m.staging_id = s.staging_id and m.stage_id = s.stage_id "
+            "where m.staging_id = $staging_id",
+            {"staging_id": staging_id},
+        )
+        made_as = name if name is not None else f"{staging['name']}-{kind}"
+        return _edited(
+            store, catalog, steps, staging, {"regroup": kind}, made_as, replace=replace
+        )
+
+
 def rename_stages(
     store: Store,
     staging_id: int,
@@ -278,6 +317,9 @@ def _found(known: Sequence[_Stage], asked: object, staging: Mapping[str, Any]) -
     """Return the stage that a name shown or given stands for."""
     wanted = asked.strip() if isinstance(asked, str) else ""
     fits = [stage for stage in known if wanted and wanted in (stage.shown, stage.name)]
+    if not fits:
+        called = find_name(wanted, [stage.name for stage in known if stage.name is not None])
+        fits = [stage for stage in known if called is not None and stage.name == called]
     if len(fits) == 1:
         return fits[0]
     where = f"staging {staging['name']!r}"
@@ -411,14 +453,7 @@ def _edited(
     before = str(staging["name"])
     claimed = claim_name(catalog, "staging", name, before, replace=replace)
     hyperstages = settings.get("hyperstages", "variable")
-    return set_stages(
-        store,
-        staging["tree_id"],
-        situation_names.Members(
-            "select vertex_id, name, called from temp.edited_member",
-            {"edited": {**told, "from": before}},
-        ),
-        name=claimed,
+    options = StageOptions(
         alpha=staging["alpha"],
         prior=again(settings.get("prior"), "select * from temp.edited_prior"),
         hyperstages=(
@@ -426,21 +461,17 @@ def _edited(
             if isinstance(hyperstages, str)
             else "select vertex_id, hyperstage_id from temp.edited_hyperstage"
         ),
-        relabel=_relabelled(settings),
+        relabel=relabelled(settings),
         single_edges=settings.get("single_edges", "together"),
         smoothing=float(settings.get("smoothing", 0)),
         weighting=settings.get("weighting", "situation"),
         deff=settings.get("deff") if settings.get("deff_is_given") else None,
     )
-
-
-def _relabelled(settings: Mapping[str, Any]) -> Relabel | None:
-    """Return what was relabelled, as it can be given again."""
-    found: dict[Any, str] = {}
-    for rule in rules_of(settings):
-        where = rule.variable if rule.path is None else rule.path
-        found[rule.raw_label if where is None else (where, rule.raw_label)] = rule.label
-    return found or None
+    members = situation_names.Members(
+        "select vertex_id, name, called from temp.edited_member",
+        {"edited": {**told, "from": before}},
+    )
+    return set_stages(store, staging["tree_id"], members, options, name=claimed)
 
 
 def _new_names(

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from cegdb.errors import StagingError, is_number, is_one_of
+from cegdb.errors import StagingError, is_number
 from cegdb.ingest.files.relation import find_columns
 from cegdb.store import schema
 from cegdb.store.catalog import response_table
 
 if TYPE_CHECKING:
+    from cegdb.options import Deff, WeightChoice
     from cegdb.sqlfiles import Steps
-
-WeightChoice: TypeAlias = Literal["situation", "global", "total", "none"]
-Deff: TypeAlias = "float | Mapping[str, float]"
-
-_CHOICES: Final = get_args(WeightChoice)
 
 
 @dataclass(frozen=True)
@@ -39,12 +35,8 @@ class Weighting:
         Raises
         ------
         StagingError
-            The choice is unknown, or a design effect is no number above 0.
+            A design effect is not a number above 0.
         """
-        if not is_one_of(self.choice, _CHOICES):
-            raise StagingError(
-                f"weighting is {self.choice!r}", hint=f"choose {', '.join(_CHOICES)}"
-            )
         query = sa.select(schema.survey.c.settings, schema.survey.c.summary).where(
             schema.survey.c.survey_id == tree["survey_id"]
         )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 from cegdb.errors import StagingError, counted, is_one_of
+from cegdb.options import HyperstageRule, StartRule
 from cegdb.stages.situation_names import (
     Grouping,
     Members,
@@ -22,12 +23,8 @@ if TYPE_CHECKING:
 
     from cegdb.sqlfiles import Steps
 
-HyperstageRule: TypeAlias = Literal["variable", "labels", "height", "paper"]
 Hyperstages: TypeAlias = HyperstageRule | Grouping
-Start: TypeAlias = Literal["full", "indep"] | Grouping
-
-RULES: Final = ("variable", "labels", "height", "paper")
-STARTS: Final = ("full", "indep")
+Start: TypeAlias = StartRule | Grouping
 
 
 @dataclass(frozen=True)
@@ -74,10 +71,12 @@ class Given:
             situations that may share none.
         """
         tree_id = tree["tree_id"]
-        rule = self.hyperstages if is_one_of(self.hyperstages, RULES) else "groups"
+        is_rule = is_one_of(self.hyperstages, get_args(HyperstageRule))
+        rule = self.hyperstages if is_rule else "groups"
+
         groups = {
             "hyperstage": None if rule != "groups" else self.hyperstages,
-            "initial": None if is_one_of(self.initial, STARTS) else self.initial,
+            "initial": None if is_one_of(self.initial, get_args(StartRule)) else self.initial,
             "frozen": self.frozen,
             "stage": self.stages,
         }

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final
 
-from cegdb.clustering import LARGE, Hyperstage, Method, Plan, ScoreName, StructurePrior
-from cegdb.errors import StagingError, is_number, is_one_of, is_whole
+from cegdb.clustering import LARGE, Hyperstage, Plan
+from cegdb.errors import StagingError
+from cegdb.options import DISTANCES, LearnOptions, options_of
 from cegdb.stages.situation_paths import words
 
 if TYPE_CHECKING:
@@ -20,155 +20,49 @@ if TYPE_CHECKING:
     from cegdb.sqlfiles import Steps
     from cegdb.store.progress import Progress
 
-_METHODS: Final = get_args(Method)
-_SCORES: Final = get_args(ScoreName)
-_DISTANCES: Final = {
-    "bj": (
-        "kullback", "totvar", "hellinger", "manhattan", "euclidean", "reny", "bhatt",
-        "chandarw",
-    ),
-    "hclust": ("totvar", "hellinger", "euclidean", "manhattan"),
-}  # fmt: skip
 _THRESHOLD: Final = 0.1
-_WITH_SIZE: Final = ("ahc", "auto", "hc", "exact")
 _MOST_BASES: Final = 32
 
 
-@dataclass(frozen=True)
-class Learning:
-    """How stages are to be learnt, as a user says it.
-
-    Attributes
-    ----------
-    method, score, structure_prior, smoothing, distance, threshold, n_stages
-        As in `cegdb.stages.learn_stages`; None for the method's own.
-    seed
-        Of the null bootstrap and of k-means.
-    """
-
-    method: Method = "ahc"
-    score: ScoreName | None = None
-    structure_prior: StructurePrior = "flat"
-    smoothing: float = 0.0
-    distance: str | None = None
-    threshold: float | None = None
-    n_stages: int | None = None
-    seed: int = 1
-
-    def check(self) -> None:
-        """Refuse what cannot be done, before any work.
-
-        Raises
-        ------
-        StagingError
-            A setting is unknown, out of range, or none of the method's.
-        """
-        _refuse_unknown("method", self.method, _METHODS)
-        _refuse_unknown("structure_prior", self.structure_prior, get_args(StructurePrior))
-        if self.score is not None:
-            _refuse_unknown("score", self.score, _SCORES)
-        if not is_number(self.smoothing) or self.smoothing < 0:
-            raise StagingError(
-                f"smoothing is {self.smoothing!r}", hint="give a number from 0 on, up to 1e100"
-            )
-        if not is_whole(self.seed) or self.seed < 0:
-            raise StagingError(f"seed is {self.seed!r}", hint="give a whole number from 0 on")
-        method = self.method
-        if self.score is not None and method == "bj":
-            raise StagingError(
-                "method 'bj' has no score",
-                hint="it joins stages by their distance: give distance and threshold",
-            )
-        if method == "exact" and self.settled_score not in ("bic", "aic"):
-            raise StagingError(
-                f"method 'exact' finds the optimum of BIC or AIC, not of {self.score}",
-                hint="give score='bic' or score='aic', or use method='hc'",
-            )
-        if method == "exact" and self.smoothing:
-            raise StagingError(
-                "method 'exact' takes no smoothing",
-                hint="its proof holds for unsmoothed shares; leave smoothing out",
-            )
-        if self.structure_prior != "flat" and method not in _WITH_SIZE:
-            raise StagingError(
-                f"method {method!r} knows no structure prior",
-                hint=f"use method {', '.join(_WITH_SIZE)}, or structure_prior='flat'",
-            )
-        if self.threshold is not None:
-            self._only_for("threshold", "bj")
-            if not is_number(self.threshold) or not self.threshold > 0:
-                raise StagingError(
-                    f"threshold is {self.threshold!r}",
-                    hint="give a distance above 0, up to 1e100",
-                )
-        if self.distance is not None:
-            self._only_for("distance", *_DISTANCES)
-            _refuse_unknown("distance", self.distance, _DISTANCES[method])
-        if self.n_stages is not None:
-            self._only_for("n_stages", "hclust", "kmeans")
-            if not is_whole(self.n_stages) or self.n_stages < 1:
-                raise StagingError(
-                    f"n_stages is {self.n_stages!r}", hint="give a whole number from 1 on"
-                )
-
-    def _only_for(self, setting: str, *methods: str) -> None:
-        if self.method not in methods:
-            raise StagingError(
-                f"method {self.method!r} has no {setting}",
-                hint=f"{setting} is for method {' and '.join(map(repr, methods))}",
-            )
-
-    @property
-    def settled_score(self) -> ScoreName:
-        """The score, the method's own if none was given."""
-        if self.score is not None:
-            return self.score
-        return "log_marginal_likelihood" if self.method in ("ahc", "auto") else "bic"
-
-    def plan(self, n_rows: float) -> Plan:
-        """Return the plan of a tree of that many rows."""
-        distances = _DISTANCES.get(self.method)
-        return Plan(
-            method=self.method,
-            score=self.settled_score,
-            structure_prior=self.structure_prior,
-            n_rows=n_rows,
-            smoothing=float(self.smoothing),
-            distance=self.distance or (distances[0] if distances else ""),
-            threshold=float(self.threshold or _THRESHOLD),
-            n_stages=None if self.n_stages is None else int(self.n_stages),
-            seed=int(self.seed),
-        )
-
-    def as_json(self) -> dict[str, object]:
-        """Return what decides, for the settings of a staging."""
-        plan = self.plan(1.0)
-        told: dict[str, object] = {
-            "structure_prior": self.structure_prior,
-            "smoothing": float(self.smoothing),
-            "seed": int(self.seed),
-        }
-        if self.method != "bj":
-            told["score"] = self.settled_score
-        if self.method in _DISTANCES:
-            told["distance"] = plan.distance
-        if self.method == "bj":
-            told["threshold"] = plan.threshold
-        if self.method in ("hclust", "kmeans"):
-            told["n_stages"] = plan.n_stages
-        return told
-
-    @classmethod
-    def recorded(cls, method: str, settings: Mapping[str, Any]) -> Learning:
-        """Return the learning that recorded settings say."""
-        names = cls.__dataclass_fields__
-        said = {name: value for name, value in settings.items() if name in names}
-        return cls(**{**said, "method": method})
+def plan_of(learning: LearnOptions, smoothing: float, n_rows: float) -> Plan:
+    """Return how stages of a tree of that many rows are learnt."""
+    distances = DISTANCES.get(learning.method)
+    return Plan(
+        method=learning.method,
+        score=learning.settled_score,
+        structure_prior=learning.structure_prior,
+        n_rows=n_rows,
+        smoothing=float(smoothing),
+        distance=learning.distance or (distances[0] if distances else ""),
+        threshold=float(learning.threshold or _THRESHOLD),
+        n_stages=None if learning.n_stages is None else int(learning.n_stages),
+        seed=int(learning.seed),
+    )
 
 
-def _refuse_unknown(what: str, given: object, choices: Sequence[str]) -> None:
-    if not is_one_of(given, choices):
-        raise StagingError(f"{what} is {given!r}", hint=f"choose {', '.join(choices)}")
+def learning_settings(learning: LearnOptions) -> dict[str, object]:
+    """Return what decides, for the settings of a staging."""
+    plan = plan_of(learning, 0.0, 1.0)
+    settings: dict[str, object] = {
+        "structure_prior": learning.structure_prior,
+        "seed": plan.seed,
+    }
+    if learning.method != "bj":
+        settings["score"] = plan.score
+    if learning.method in DISTANCES:
+        settings["distance"] = plan.distance
+    if learning.method == "bj":
+        settings["threshold"] = plan.threshold
+    if learning.method in ("hclust", "kmeans"):
+        settings["n_stages"] = plan.n_stages
+    return settings
+
+
+def recorded_learning(method: Any, settings: Mapping[str, Any]) -> LearnOptions:
+    """Return the options that the settings of a staging record, but for stages given."""
+    names = {option.name for option in options_of(LearnOptions)} - {"initial", "frozen"}
+    recorded = {name: value for name, value in settings.items() if name in names}
+    return LearnOptions(**{**recorded, "method": method})
 
 
 def read_hyperstages(

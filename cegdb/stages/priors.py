@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard, cast, get_args
 
 from cegdb.errors import (
     LARGEST,
@@ -17,10 +17,12 @@ from cegdb.errors import (
     StagingError,
     SurveyError,
     counted,
+    is_one_of,
     listed,
 )
 from cegdb.ingest.files.cell_labels import label_of
 from cegdb.ingest.files.sources import Source, opened, unreadable
+from cegdb.options import PriorRule
 from cegdb.stages.situation_names import SituationPath, resolve
 from cegdb.stages.situation_paths import whole, words
 
@@ -29,11 +31,9 @@ if TYPE_CHECKING:
 
     from cegdb.sqlfiles import Steps
 
-PriorRule: TypeAlias = Literal["mass", "floret", "path"]
 PriorEntries: TypeAlias = "float | Sequence[float] | Mapping[object, float]"
 Prior: TypeAlias = "PriorRule | Mapping[SituationPath, PriorEntries] | Source | PriorRows"
 
-RULES: Final = ("mass", "floret", "path")
 SMALL: Final = 0.01
 """Below this an entry makes late questions merge too easily."""
 
@@ -89,9 +89,9 @@ def make_priors(
     StagingError
         An entry is not above 0, does not fit its floret, or is lost to underflow.
     """
-    rule = prior if isinstance(prior, str) and prior in RULES else "mass"
+    rule = str(prior) if is_one_of(prior, get_args(PriorRule)) else "mass"
     told: object = rule
-    if rule is not prior:
+    if not is_one_of(prior, (rule,)):
         told = _given(steps, con, tree_id, prior, passed_over)
         steps.run("named_prior", staging_id=staging_id)
     edge_priors(steps, tree_id, staging_id, rule, alpha)

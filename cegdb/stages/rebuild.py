@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import StagingError
+from cegdb.options import StageOptions
 from cegdb.stages.build import Request, groupings, make
-from cegdb.stages.effective_counts import Weighting
-from cegdb.stages.hyperstages import Given, given_again
-from cegdb.stages.learning import Learning
+from cegdb.stages.hyperstages import given_again
+from cegdb.stages.learning import recorded_learning
 from cegdb.stages.priors import again
-from cegdb.stages.relabel import rules_of
+from cegdb.stages.relabel import relabelled
 from cegdb.stages.situation_names import Members
 from cegdb.store.catalog import clear, row
 
@@ -59,23 +60,30 @@ def remake_stages(store: Store, staging_id: int, *, keeps: bool) -> None:
             hint="keep its stages (stages='keep', --stages keep), or learn it again by hand",
         )
     is_given = staging["method"] == "given"
-    request = Request(
-        method=staging["method"],
-        name=staging["name"],
+    options = StageOptions(
         alpha=staging["alpha"],
         prior=again(said.get("prior"), _KEPT_PRIORS),
-        given=Given(
-            given_again(given["hyperstages"], _KEPT_HYPERSTAGES),
-            given_again(given["stages"], _KEPT_GIVEN),
-            initial,
-            given_again(given["frozen"], _KEPT_GIVEN),
-        ),
+        hyperstages=given_again(given["hyperstages"], _KEPT_HYPERSTAGES),
+        relabel=relabelled(said),
         single_edges=said.get("single_edges", "together"),
-        rules=rules_of(said),
-        learning=Learning.recorded("ahc" if is_given else staging["method"], said),
-        weighting=Weighting.recorded(said),
+        smoothing=said.get("smoothing", 0.0),
+        weighting=said.get("weighting", "situation"),
+        deff=said.get("deff") if said.get("deff_is_given") else None,
+    )
+    learning = None
+    if not is_given:
+        learning = replace(
+            recorded_learning(staging["method"], said),
+            initial=initial,
+            frozen=given_again(given["frozen"], _KEPT_GIVEN),
+        )
+    request = Request(
+        options,
+        learning,
+        stages=given_again(given["stages"], _KEPT_GIVEN),
+        depends=said.get("depends"),
+        name=staging["name"],
         again=staging,
         keeps=keeps and not is_given,
-        depends=said.get("depends"),
     )
     make(store, tree["tree_id"], request)

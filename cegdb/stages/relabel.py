@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.errors import StagingError, SurveyError, items_of, listed
 from cegdb.ingest.files.cell_labels import label_of
@@ -14,9 +14,8 @@ from cegdb.stages.situation_paths import words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from cegdb.options import Relabel
     from cegdb.sqlfiles import Steps
-
-Relabel: TypeAlias = "Mapping[Any, str]"
 
 _FORM: Final = (
     "give label -> new label, ('Variable', label) -> new label, or (('High', 'Low'), label) "
@@ -257,3 +256,12 @@ def _why_unused(steps: Steps, tree: Mapping[str, Any], rule: Rule, rule_id: int)
     there = words(steps, tree["tree_id"], vertex_id)
     what = f"edge of the tree is {rule}" if depth == len(rule.path) else f"path fits {rule}"
     return f"relabel: no {what}; there is {there}"
+
+
+def relabelled(settings: Mapping[str, Any]) -> Relabel | None:
+    """Return what was relabelled, as it can be given again."""
+    found: dict[Any, str] = {}
+    for rule in rules_of(settings):
+        where = rule.variable if rule.path is None else rule.path
+        found[rule.raw_label if where is None else (where, rule.raw_label)] = rule.label
+    return found or None

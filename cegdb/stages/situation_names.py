@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 from numbers import Number
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
-from cegdb.errors import SqlStepError, StagingError, SurveyError, items_of, listed
+from cegdb.errors import (
+    SqlStepError,
+    StagingError,
+    SurveyError,
+    find_name,
+    items_of,
+    listed,
+)
 from cegdb.ingest.files.cell_labels import label_of
 from cegdb.ingest.files.sources import Source, load_chunks, opened, unreadable
 from cegdb.stages import template_reader
@@ -217,7 +224,14 @@ def _fit_paths(
     what: str,
     passed_over: list[str] | None,
 ) -> None:
-    paths = [labels for labels, _ in named]
+    known = dict.fromkeys(
+        str(label)
+        for (label,) in steps.rows("select distinct label from temp.situation_edge order by 1")
+    )
+    paths = [
+        [label if label == ANY else find_name(label, known) or label for label in labels]
+        for labels, _ in named
+    ]
     masks = [[label == ANY for label in labels] for labels in paths]
     params: dict[str, Value] = {
         "names": [name for _, name in named],

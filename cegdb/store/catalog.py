@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 import sqlalchemy as sa
 
-from cegdb.errors import NameTakenError, StaleError, UnknownNameError, listed
+from cegdb.errors import NameTakenError, StaleError, UnknownNameError, find_name, listed
 from cegdb.store import schema
 
 if TYPE_CHECKING:
@@ -105,28 +105,32 @@ def _listed(kind: Kind, query: sa.Select[Any]) -> sa.Select[Any]:
 
 
 def find(catalog: sa.Connection, kind: Kind, name: str) -> int:
-    """Return the id of the object of that name.
+    """Return the id of the object of that name, found as `find_name` does.
 
     Raises
     ------
     UnknownNameError
-        There is none; the hint lists those there are.
+        There is none; the message lists those there are.
     """
     if str(kind) not in _PLACES:
         raise UnknownNameError(
             f"there is no kind {kind!r}", hint=f"kinds are {', '.join(KINDS)}"
         )
+    known = all_names(catalog, kind)
+    found = find_name(str(name), known)
+    shown = "CEG" if kind == "ceg" else kind
+    if found is None:
+        available = f"available: {listed(map(repr, known), most=10)}" if known else "none yet"
+        near = difflib.get_close_matches(str(name), known, n=1)
+        raise UnknownNameError(
+            f"no {shown} named {name!r}; {available}",
+            hint=f"did you mean {near[0]!r}?" if near else None,
+        )
     place = _PLACES[kind]
-    query = sa.select(place.table.c[place.key]).where(place.table.c.name == str(name))
+    query = sa.select(place.table.c[place.key]).where(place.table.c.name == found)
     if kind == "survey":
         query = query.where(schema.survey.c.superseded_by.is_(None))
-    found = catalog.execute(query).scalar_one_or_none()
-    if found is None:
-        known = all_names(catalog, kind)
-        near = difflib.get_close_matches(str(name), known, n=3) or known
-        there = f"there are {listed(map(repr, near))}" if known else f"there is no {kind} yet"
-        raise UnknownNameError(f"no {kind} is called {name!r}", hint=there)
-    return int(found)
+    return int(catalog.execute(query).scalar_one())
 
 
 def row(catalog: sa.Connection, kind: Kind, object_id: int) -> dict[str, Any]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import sqlalchemy as sa
 
-from cegdb.errors import TreeError, agreeing, counted, items_of, listed
+from cegdb.errors import TreeError, agreeing, counted, find_name, items_of, listed
 from cegdb.ingest.coding.levels import MANY_LEVELS
 from cegdb.ingest.coding.variables import MISSING
 from cegdb.ingest.files.cell_labels import label_of
 from cegdb.ingest.files.relation import find_columns
+from cegdb.options import TreeOptions
 from cegdb.sqlfiles import Steps
 from cegdb.store import schema
 from cegdb.store.catalog import claim_name, clear, new_id, row, write
@@ -30,17 +30,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ANY",
-    "Blank",
-    "MissingPolicy",
     "Path",
-    "SamplingZeros",
     "event_tree",
     "remake_tree",
 ]
 
-Blank: TypeAlias = Literal["auto", "structural", "missing"]
-MissingPolicy: TypeAlias = Literal["prefix", "complete", "category"]
-SamplingZeros: TypeAlias = Literal["none", "floret", "full"]
 Path: TypeAlias = "Mapping[str, object] | Sequence[object]"
 
 ANY: Final = "*"
@@ -53,70 +47,15 @@ _POLICY: Final = ("blank", "missing_policy", "sampling_zeros", "gate_min_rows")
 def event_tree(
     store: Store,
     survey_id: int,
+    options: TreeOptions | None = None,
     *,
     name: str | None = None,
-    order: Sequence[str] | None = None,
-    blank: Blank = "auto",
-    missing_policy: MissingPolicy = "prefix",
-    sampling_zeros: SamplingZeros = "none",
-    add_paths: Sequence[Path] = (),
-    impossible: Sequence[Path] = (),
-    gate_min_rows: int = 5,
     replace: bool = False,
 ) -> int:
-    """Build the event tree of a survey's variables in a given order [1]_.
+    """Build the event tree of a survey's variables in a given order; return ``tree_id``.
 
-    Parameters
-    ----------
-    store
-        Where the survey is; the tree is made in one transaction.
-    survey_id
-        The survey.
-    name
-        Of the tree; left out, the survey's name.
-    order
-        Variables from the root; left out, all in the survey's order.
-    blank
-        What a blank cell means: ``"structural"`` (the question does not apply),
-        ``"missing"`` (it does, the answer is not known), or ``"auto"``: structural where
-        a history of at least ``gate_min_rows`` rows has nothing but blanks there.
-    missing_policy
-        ``"prefix"``: a row counts up to its first missing answer; ``"complete"``: rows
-        with a missing answer are left out; ``"category"``: missing is an answer.
-    sampling_zeros
-        Answers nobody gave: ``"none"``; ``"floret"``: each floret gets all levels of its
-        variable, the new ones as leaves; ``"full"``: these are expanded to the end too.
-    add_paths
-        Paths to add with no rows: variable -> label (variables before the last named one
-        that are left out do not apply there), or labels from the root.
-    impossible
-        Paths ``sampling_zeros`` must not add: variable -> label, all of them on a path,
-        or labels from the root with ``"*"`` for any.
-    gate_min_rows
-        See ``blank``.
-    replace
-        Drop a tree of that name first, with everything built on it.
-
-    Returns
-    -------
-    int
-        ``tree_id``.
-
-    Raises
-    ------
-    TreeError
-        A variable or label is unknown, a setting has no such choice, or a path declared
-        impossible has rows.
-
-    Notes
-    -----
-    One pass over the distinct rows, then one grouped statement a variable over the nodes
-    below it: linear in the number of vertices.
-
-    References
-    ----------
-    .. [1] A. Shenvi and J. Q. Smith (2020), Constructing a Chain Event Graph from a
-       Staged Tree, section 2.
+    One pass over the distinct rows, then one grouped statement for each variable over the
+    nodes below it: linear in the number of vertices.
 
     Examples
     --------
@@ -124,26 +63,22 @@ def event_tree(
     >>> from cegdb.store import Store
     >>> with Store.open() as store:
     ...     survey = ingest(store, "select 'a' as x, 'u' as y union all select 'b', 'v'")
-    ...     event_tree(store, survey, order=["y", "x"])
+    ...     event_tree(store, survey, TreeOptions(order=["y", "x"]))
     1
     """
-    _choice("blank", blank, ("auto", "structural", "missing"))
-    _choice("missing_policy", missing_policy, ("prefix", "complete", "category"))
-    _choice("sampling_zeros", sampling_zeros, ("none", "floret", "full"))
-    is_whole = isinstance(gate_min_rows, Integral) and not isinstance(gate_min_rows, bool)
-    if not is_whole or gate_min_rows < 1:
-        raise TreeError(
-            f"gate_min_rows is {gate_min_rows!r}: it must be 1 or more",
-            hint="give a whole number",
-        )
-    gate_min_rows = int(gate_min_rows)
-    paths_to_add = items_of(add_paths, "add_paths", TreeError, hint=_PATHS)
-    ruled_out = items_of(impossible, "impossible", TreeError, hint=_PATHS)
-    policy = Policy(blank, missing_policy, sampling_zeros, gate_min_rows)
+    options = options or TreeOptions()
+    paths_to_add = items_of(options.add_paths, "add_paths", TreeError, hint=_PATHS)
+    ruled_out = items_of(options.impossible, "impossible", TreeError, hint=_PATHS)
+    policy = Policy(
+        options.blank,
+        options.missing_policy,
+        options.sampling_zeros,
+        int(options.gate_min_rows),
+    )
     with store.writing() as (con, catalog):
         survey = row(catalog, "survey", survey_id)
         name = claim_name(catalog, "tree", name, str(survey["name"]), replace=replace)
-        asked = _Asked(name, order, policy, paths_to_add, ruled_out)
+        asked = _Asked(name, options.order, policy, paths_to_add, ruled_out)
         return _make(store, con, catalog, survey, asked, again=None)
 
 
@@ -340,11 +275,6 @@ def _refuse_siblings(steps: Steps, tree_id: int) -> None:
         )
 
 
-def _choice(setting: str, value: object, choices: Sequence[str]) -> None:
-    if not isinstance(value, str) or value not in choices:
-        raise TreeError(f"{setting} is {value!r}", hint=f"choose {' or '.join(choices)}")
-
-
 def _survey_variables(catalog: sa.Connection, survey_id: int) -> dict[str, sa.RowMapping]:
     """Return the catalog rows of a survey's variables by name, in their order."""
     of_survey = schema.variable.c.survey_id == survey_id
@@ -474,14 +404,14 @@ def _path(path: object, variables: Sequence[TreeVariable], setting: str) -> dict
         raise TreeError(f"{setting} has a path that names no label")
     result: dict[int, int] = {}
     for i, label in sorted(labels.items()):
-        code = variables[i].codes.get(label_of(label) or "")
-        if code is None:
+        known = find_name(label_of(label) or "", variables[i].codes)
+        if known is None:
             raise TreeError(
                 f"{setting}: {names[i]!r} has no label {label!r}",
                 hint=f"its labels are {listed(map(repr, variables[i].codes), most=10)}; "
                 "declare others with levels= when ingesting",
             )
-        result[i] = code
+        result[i] = variables[i].codes[known]
     return result
 
 

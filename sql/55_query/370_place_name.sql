@@ -5,7 +5,7 @@
 -- writes:  place_name(vertex_id, variable, situation, stage, position, stage_id, position_id)
 -- params:  tree_id INTEGER, the tree
 --          staging_id INTEGER, its stages
---          ceg_id INTEGER, the CEG
+--          ceg_id INTEGER, the CEG; null for a staged tree, which has no positions
 -- source:  docs/architecture.md, section Ids;
 --          serves answers for each row of a file (assign, complete, score)
 with situation as (
@@ -39,7 +39,11 @@ select
     q.name as variable,
     's' || s.number as situation,
     'u' || u.number as stage,
-    if(p.stage_id is null, 'w_inf', 'w' || p.number) as position,
+    case
+        when m.position_id is null then null
+        when p.stage_id is null then 'w_inf'
+        else 'w' || p.number
+    end as position,
     g.stage_id,
     m.position_id
 from (select distinct vertex_id from temp.row_place where vertex_id >= 0) as r

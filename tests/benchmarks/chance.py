@@ -26,7 +26,7 @@ from cegdb.clustering import Hyperstage, Plan, learn
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from cegdb.clustering import Method, ScoreName, StructurePrior
+    from cegdb.options import Method, ScoreName, StructurePrior
 
 SITUATIONS = (5, 20, 60)
 ROWS = (150, 1500)

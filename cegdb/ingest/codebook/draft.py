@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 import duckdb
 
 from cegdb.errors import SurveyError, counted, is_one_of, listed
-from cegdb.ingest.codebook.codebook import Entry
+from cegdb.ingest.codebook.codebook import Codebook, Entry
 from cegdb.ingest.codebook.draft_counts import TABLES, Counts, counts_of
 from cegdb.ingest.codebook.draft_text import Column, Level, as_csv, as_yaml, brief
 from cegdb.ingest.codebook.draft_warnings import doubt
@@ -22,16 +22,17 @@ from cegdb.ingest.coding.variables import NOT_APPLICABLE, Variable
 from cegdb.ingest.csv.csv_file import MisreadError
 from cegdb.ingest.files.cell_labels import label_of, shown
 from cegdb.ingest.files.sources import load_chunks, opened
-from cegdb.ingest.settings import Request, settled
+from cegdb.ingest.settings import settled
+from cegdb.options import IngestOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from cegdb.ingest.coding.variables import Kind
-    from cegdb.ingest.csv.csv_file import Reading
     from cegdb.ingest.files import labelled
     from cegdb.ingest.files.relation import Relation
     from cegdb.ingest.files.sources import Source
+    from cegdb.options import ReadOptions
     from cegdb.store import Store
 
 __all__ = ["Form", "draft_codebook"]
@@ -46,7 +47,7 @@ def draft_codebook(
     source: Source,
     *,
     columns: Sequence[str] | None = None,
-    reading: Reading | None = None,
+    reading: ReadOptions | None = None,
     form: Form = "yaml",
 ) -> str:
     """Return a codebook that describes a source, to be edited.
@@ -116,7 +117,7 @@ def _draft(
     store: Store,
     source: Source,
     asked: Sequence[str] | None,
-    reading: Reading | None,
+    reading: ReadOptions | None,
     form: Form,
     *,
     rewrite: bool,
@@ -128,7 +129,8 @@ def _draft(
         store.progress = relation.progress
         names = Counter(relation.columns)
         usable = [name for name, times in names.items() if name and times == 1]
-        settings = settled(relation, Request(asked if asked is not None else usable or None))
+        options = IngestOptions(asked if asked is not None else usable or None)
+        settings = settled(relation, options, Codebook())
         try:
             load_chunks(con, relation, list(settings.variables))
             cells = {name: settings.cells[name] for name in settings.variables}

@@ -10,14 +10,12 @@ import codecs
 import re
 import tempfile
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from types import NoneType
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import duckdb
 
-from cegdb.errors import SurveyError, is_one_of
+from cegdb.errors import SurveyError
 from cegdb.ingest.csv import decoding
 from cegdb.ingest.csv.decoding import Compression, compression_of
 from cegdb.ingest.csv.dialect import Found, sniff
@@ -39,10 +37,11 @@ from cegdb.ingest.files.cell_labels import shown
 if TYPE_CHECKING:
     from contextlib import ExitStack
 
+    from cegdb.options import ReadOptions
+
 __all__ = [
     "MisreadError",
     "Reader",
-    "Reading",
     "SkippedRow",
     "SkippedRows",
     "compression_of",
@@ -52,99 +51,10 @@ __all__ = [
 ]
 
 _DIRECT: Final = ",;\t|^~:\x1f\x01"
-_BadRows: TypeAlias = Literal["error", "skip"]
 
 
 class MisreadError(SurveyError):
     """DuckDB cannot read the file itself, but can when its rows are written again."""
-
-
-@dataclass(frozen=True)
-class Reading:
-    r"""How a file is written, as far as it is told and not to be found out.
-
-    Parameters
-    ----------
-    encoding
-        Of the text, by a name that Python knows.
-    delimiter
-        Between the fields.
-    quote
-        Around a cell; ``""``: none, so that each quote is part of a cell.
-    escape
-        Before a character that is part of a cell.
-    bad_rows
-        ``"skip"`` leaves out rows of another number of fields and lines with a broken
-        quote, and lists them.
-    sheet
-        Of a workbook: its name, or its place from 1.
-    source_column
-        A column to add, the first one, that holds each file's name: without folder and
-        ending, unless these tell the files apart.
-
-    Raises
-    ------
-    SurveyError
-        A setting is not allowed.
-
-    Examples
-    --------
-    >>> Reading(delimiter="\t", quote="'").delimiter
-    '\t'
-    >>> Reading(encoding="klingon")
-    Traceback (most recent call last):
-    cegdb.errors.SurveyError: encoding is 'klingon', which is no text encoding
-    hint: give a name such as utf-8, cp1252, latin-1, utf-16-le
-    """
-
-    encoding: str | None = None
-    delimiter: str | None = None
-    quote: str | None = None
-    escape: str | None = None
-    bad_rows: _BadRows = "error"
-    sheet: str | int | None = None
-    source_column: str | None = None
-
-    def __post_init__(self) -> None:
-        """Check the settings."""
-        if self.encoding is not None and not decoding.is_encoding(self.encoding):
-            raise SurveyError(
-                f"encoding is {self.encoding!r}, which is no text encoding",
-                hint="give a name such as utf-8, cp1252, latin-1, utf-16-le",
-            )
-        used: dict[object, str] = {}
-        for name, char in (
-            ("quote", '"' if self.quote is None else self.quote or None),
-            ("delimiter", self.delimiter),
-            ("escape", self.escape),
-        ):
-            if char is None:
-                continue
-            _check_character(name, char)
-            if char in used:
-                raise SurveyError(
-                    f"{used[char]} and {name} are both {char!r}",
-                    hint="a doubled quote needs no escape; quote='' means that there is none",
-                )
-            used[char] = name
-        column: object = self.source_column
-        if column is not None and not (isinstance(column, str) and column.strip()):
-            raise SurveyError(f"source_column is {column!r}", hint="give the name of a column")
-        sheet: object = self.sheet
-        if isinstance(sheet, bool) or not isinstance(sheet, (str, int, NoneType)):
-            raise SurveyError(f"sheet is {sheet!r}", hint="give its name, or its place from 1")
-        if not is_one_of(self.bad_rows, get_args(_BadRows)):
-            raise SurveyError(f"bad_rows is {self.bad_rows!r}", hint="it is 'error' or 'skip'")
-
-
-def _check_character(name: str, char: object) -> None:
-    if not isinstance(char, str) or len(char) != 1:
-        raise SurveyError(
-            f"{name} is {char!r}, not one character",
-            hint="a tab is written '\\t' in Python, $'\\t' in a shell",
-        )
-    if char in "\r\n\0" or "\ud800" <= char <= "\udfff":
-        raise SurveyError(f"{name} is {char!r}, which ends a line or is no text")
 
 
 class Reader(NamedTuple):
@@ -169,7 +79,7 @@ class Reader(NamedTuple):
 def reader(
     file: Path,
     scratch: ExitStack,
-    reading: Reading,
+    reading: ReadOptions,
     compression: Compression,
     *,
     rewrite: bool = False,
@@ -204,7 +114,7 @@ def reader(
     >>> with NamedTemporaryFile(suffix=".csv") as file, ExitStack() as scratch:
     ...     _ = file.write(b"sex;vote\nF;Yes\n")
     ...     file.flush()
-    ...     found = reader(Path(file.name), scratch, Reading(), "none")
+    ...     found = reader(Path(file.name), scratch, ReadOptions(), "none")
     >>> found.header, found.dialect["delimiter"]
     (['sex', 'vote'], ';')
     """
@@ -240,7 +150,7 @@ def reader(
     )
 
 
-def _sniffed(file: Path, plain: decoding.Text, reading: Reading) -> tuple[str, Found]:
+def _sniffed(file: Path, plain: decoding.Text, reading: ReadOptions) -> tuple[str, Found]:
     """Return the start of a file as text, and its layout."""
     size = decoding.SNIFFED
     while True:
@@ -258,7 +168,9 @@ def _sniffed(file: Path, plain: decoding.Text, reading: Reading) -> tuple[str, F
     return text, found
 
 
-def _needs_rewriting(plain: decoding.Text, text: str, found: Found, reading: Reading) -> bool:
+def _needs_rewriting(
+    plain: decoding.Text, text: str, found: Found, reading: ReadOptions
+) -> bool:
     """Return whether DuckDB would misread the file, or has to leave out rows.
 
     It takes the first line end it meets, quoted or not, for that of all lines, and finds
@@ -283,7 +195,7 @@ def _needs_rewriting(plain: decoding.Text, text: str, found: Found, reading: Rea
     )
 
 
-def _notes(found: Found, reading: Reading) -> list[str]:
+def _notes(found: Found, reading: ReadOptions) -> list[str]:
     notes = [
         f"line {record.line} above the header was skipped: "
         f"{shown(found.delimiter.join(record.fields))!r}"

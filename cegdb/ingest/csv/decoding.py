@@ -47,7 +47,6 @@ _MARKS: Final = {
     codecs.BOM_UTF16_BE: ("utf-16-be", "utf-16"),
 }
 _WIDE: Final = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")
-_OF_NO_FILE: Final = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")
 _END: Final = re.compile(r"\r\n|\n|\r")
 _C1: Final = re.compile("[\x80-\x84\x86-\x9f]")
 
@@ -72,21 +71,6 @@ def compression_of(start: bytes) -> Compression:
     if start.startswith(_GZIP):
         return "gzip"
     return "zstd" if _ZSTD.match(start) else "none"
-
-
-def is_encoding(name: object) -> bool:
-    """Return whether Python knows an encoding of text files of that name.
-
-    Examples
-    --------
-    >>> is_encoding("cp1252"), is_encoding("hex"), is_encoding("utf8 ")
-    (True, False, True)
-    """
-    try:
-        io.TextIOWrapper(io.BytesIO(), encoding=cast("str", name))
-        return codecs.lookup(cast("str", name)).name.replace("_", "-") not in _OF_NO_FILE
-    except (LookupError, TypeError, ValueError):
-        return False
 
 
 def as_text(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from cegdb.ingest.csv.csv_file import Reading
+    from cegdb.options import ReadOptions
 
 _COMMON: Final = (",", ";", "\t", "|")
 _RARE: Final = ("^", "~", "\x1f", "\x01", ":")
@@ -101,7 +101,7 @@ class Found(NamedTuple):
         return all(cell.startswith(" ") for row in self.rows for cell in row[1:])
 
 
-def split(lines: Iterable[str], delimiter: str, reading: Reading, *, strict: bool) -> Any:
+def split(lines: Iterable[str], delimiter: str, reading: ReadOptions, *, strict: bool) -> Any:
     """Return Python's reader of the lines.
 
     Doubled quotes are read also where an escape is given: no file that ``csv`` writes
@@ -117,7 +117,7 @@ def split(lines: Iterable[str], delimiter: str, reading: Reading, *, strict: boo
     )
 
 
-def sniff(file: Path, text: str, reading: Reading, *, more: bool) -> Found | None:
+def sniff(file: Path, text: str, reading: ReadOptions, *, more: bool) -> Found | None:
     """Return the layout of the start of a file; None if it has no header.
 
     Parameters
@@ -174,7 +174,7 @@ def sniff(file: Path, text: str, reading: Reading, *, more: bool) -> Found | Non
 
 
 def _layout(
-    text: str, delimiter: str, reading: Reading, *, more: bool, n_above: int
+    text: str, delimiter: str, reading: ReadOptions, *, more: bool, n_above: int
 ) -> Found | None:
     """Return the first records, with the first one that is not blank as header."""
     records = _records(text, delimiter, reading, more=more)
@@ -205,7 +205,7 @@ def _is_sure(titled: Found) -> bool:
     )
 
 
-def _records(text: str, delimiter: str, reading: Reading, *, more: bool) -> list[Record]:
+def _records(text: str, delimiter: str, reading: ReadOptions, *, more: bool) -> list[Record]:
     read: list[str] = []
 
     def lines() -> Iterator[str]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TextIO
 
-    from cegdb.ingest.csv.csv_file import Reading
+    from cegdb.options import ReadOptions
 
 LONGEST: Final = 1 << 21  # DuckDB's limit for one line, and ours for the header
 LISTED: Final = 1000
@@ -82,7 +82,7 @@ def cells_of_any_length() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-def check_header(file: Path, found: Found, reading: Reading) -> None:
+def check_header(file: Path, found: Found, reading: ReadOptions) -> None:
     """Refuse a broken quote in or above the header, which rows would be taken for a part of.
 
     Raises
@@ -164,7 +164,7 @@ class _BadRows:
 
 
 def rewrite_rows(
-    file: Path, text: Path, copy: Path, found: Found, reading: Reading
+    file: Path, text: Path, copy: Path, found: Found, reading: ReadOptions
 ) -> tuple[SkippedRows | None, BlankLines]:
     """Write the records of a file as DuckDB reads them without doubt.
 
@@ -207,7 +207,7 @@ def rewrite_rows(
 
 
 def _good_rows(
-    lines: _Lines, found: Found, reading: Reading, bad: _BadRows, blank: BlankLines
+    lines: _Lines, found: Found, reading: ReadOptions, bad: _BadRows, blank: BlankLines
 ) -> Iterator[tuple[int, list[str]]]:
     """Give the rows of the header's width, each with its first line."""
     rows = split(lines, found.delimiter, reading, strict=True)
@@ -241,7 +241,7 @@ def _good_rows(
             yield line, [""]
 
 
-def blank_lines(text: Path, found: Found, reading: Reading) -> BlankLines:
+def blank_lines(text: Path, found: Found, reading: ReadOptions) -> BlankLines:
     """Find the blank lines that DuckDB leaves out of a UTF-8 file without a word.
 
     Parameters

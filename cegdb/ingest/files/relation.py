@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from cegdb.errors import SurveyError, listed
+from cegdb.errors import SurveyError, listed, near_ones
 from cegdb.ingest.files.cell_labels import label_of, shown, shown_source
 from cegdb.store.progress import Progress
 
@@ -156,13 +155,12 @@ def _meant(name: str, names: Sequence[str]) -> str:
         for other in names
         if "," in other and _folded(name) in map(_folded, other.split(","))
     ]
-    near = cut or difflib.get_close_matches(name, names, n=3) or names
-    hint = f"did you mean {listed(map(repr, near))}?"
-    if cut:
-        within = cut[0].replace('"', '""')
-        quoted = shlex.quote(f'"{within}",...')
-        hint += f" on the command line a name with a comma is quoted twice: --order {quoted}"
-    return hint
+    if not cut:
+        return near_ones(name, names)
+    hint = f"did you mean {listed(map(repr, cut))}?"
+    within = cut[0].replace('"', '""')
+    quoted = shlex.quote(f'"{within}",...')
+    return f"{hint} on the command line a name with a comma is quoted twice: --order {quoted}"
 
 
 def _folded(name: str) -> str:

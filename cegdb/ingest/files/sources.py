@@ -20,6 +20,7 @@ from cegdb.ingest.csv import csv_file
 from cegdb.ingest.files import survey_files
 from cegdb.ingest.files.cell_labels import label_of, shown
 from cegdb.ingest.files.relation import Relation, first_line, typed
+from cegdb.options import ReadOptions
 from cegdb.sqlfiles import registered
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ _DESCRIBING: Final = {"describe", "desc", "show", "summarize"}
 def opened(
     con: duckdb.DuckDBPyConnection,
     source: Source,
-    reading: csv_file.Reading | None = None,
+    reading: ReadOptions | None = None,
     *,
     rewrite: bool = False,
     source_column: str | None = None,
@@ -76,7 +77,7 @@ def opened(
         The file is missing, not readable, or has no usable header; the SELECT fails; a
         column holds nested values; ``reading`` tells of what the source does not have.
     """
-    told = reading or csv_file.Reading()
+    told = reading or ReadOptions()
     of_files = told if source_column is None else replace(told, source_column=source_column)
     with ExitStack() as stack:
         stack.callback(_forget, con)
@@ -107,10 +108,10 @@ def _path(item: object) -> Path:
     return Path(os.fspath(item))
 
 
-def _refuse_told(reading: csv_file.Reading, what: str) -> None:
+def _refuse_told(reading: ReadOptions, what: str) -> None:
     if reading.source_column is not None:
         raise SurveyError(f"source_column is given of {what}, which is no file")
-    if reading != csv_file.Reading():
+    if reading != ReadOptions():
         raise SurveyError(f"how a file is written was told of {what}, which is no file")
 
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from contextlib import ExitStack
 
+    from cegdb.options import ReadOptions
+
 STDIN: Final = "-"
 LOADED: Final = "cegdb_loaded"
 _PARQUET: Final = b"PAR1"
@@ -50,7 +52,7 @@ def matching(pattern: str) -> list[Path]:
 def from_stdin(
     con: duckdb.DuckDBPyConnection,
     stack: ExitStack,
-    reading: csv_file.Reading,
+    reading: ReadOptions,
     *,
     rewrite: bool,
 ) -> Relation:
@@ -87,7 +89,7 @@ def from_files(
     con: duckdb.DuckDBPyConnection,
     files: Sequence[Path],
     stack: ExitStack,
-    reading: csv_file.Reading,
+    reading: ReadOptions,
     *,
     rewrite: bool,
 ) -> Relation:
@@ -217,7 +219,7 @@ def from_file(
     con: duckdb.DuckDBPyConnection,
     file: Path,
     stack: ExitStack,
-    reading: csv_file.Reading,
+    reading: ReadOptions,
     *,
     rewrite: bool,
 ) -> Relation:
@@ -305,9 +307,7 @@ def _refuse_archive(file: Path, called: str) -> None:
         )
 
 
-def _refuse_told(
-    reading: csv_file.Reading, called: str, what: str, used: tuple[str, ...]
-) -> None:
+def _refuse_told(reading: ReadOptions, called: str, what: str, used: tuple[str, ...]) -> None:
     """Refuse what was told of a file's text where its format has no such thing."""
     for name in ("encoding", "delimiter", "quote", "escape", "sheet"):
         if getattr(reading, name) is not None and name not in used:

@@ -1,0 +1,424 @@
+"""A staged tree or CEG given evidence, and a CEG after an intervention."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from cegdb.api.base import Displayed
+from cegdb.api.queries import Conditional, Queryable
+from cegdb.errors import QueryError, StaleError
+from cegdb.evidence import All
+
+if TYPE_CHECKING:
+    import os
+    from pathlib import Path
+
+    import networkx as nx
+    import pandas as pd
+
+    from cegdb.api.chain_event_graph import ChainEventGraph
+    from cegdb.api.results import Assigned
+    from cegdb.api.staged_tree import StagedTree
+    from cegdb.causal.interventions import Absent, Intervention
+    from cegdb.evidence import EvidenceLike
+    from cegdb.inference.queries import Conditioned
+
+
+class GivenEvidence(Displayed, Queryable[Conditional]):
+    """What evidence leaves of a staged tree or CEG."""
+
+    _found: Conditioned
+    _how_else: str
+
+    def _compiled(self) -> Conditioned:
+        return self._found
+
+    def assign(self, *_: object, **__: object) -> Assigned:
+        """Refuse: stages and positions are those before conditioning or intervening.
+
+        Raises
+        ------
+        QueryError
+            Always; `complete` and `score` work.
+        """
+        raise QueryError(
+            "rows cannot be assigned after conditioning or intervening: the stages and "
+            "positions are those of the model before",
+            hint="assign rows with the model itself; complete() and score() work here",
+        )
+
+    @property
+    def evidence(self) -> str:
+        """What is known, in words."""
+        return str(self._found.evidence)
+
+    @property
+    def probability_of_evidence(self) -> float:
+        """Probability of the evidence; of soft evidence, its expected likelihood."""
+        return self._found.probability_of_evidence
+
+    @property
+    def progress(self) -> pd.DataFrame:
+        """Where a person may be after so many edges.
+
+        Columns: ``depth``; ``position``; ``filtered``, its probability given the evidence on
+        the edges up to there; ``smoothed``, given all of it. Both sum to 1 for each depth;
+        people whose path has ended are in the sink.
+        """
+        import pandas as pd
+
+        from cegdb.inference import queries
+
+        names, vertex = self._found.ceg.names, self._found.ceg.vertex
+        rows = [
+            (depth, names[node], *pair) for depth, node, *pair in queries.by_depth(self._found)
+        ]
+        return pd.DataFrame(rows, columns=["depth", vertex, "filtered", "smoothed"])
+
+    def _refuse_do(self) -> NoReturn:
+        raise QueryError(
+            f"cannot intervene after conditioning on {self.evidence}: the evidence may depend "
+            "on what the intervention changes",
+            hint="intervene first, then condition: ceg.do(...).given(...)",
+        )
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """Say, of what it has only without evidence, what to do instead."""
+            if not name.startswith("_") and hasattr(type(self._origin()), name):
+                raise AttributeError(f"{name!r} is not available here: {self._how_else}")
+            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
+
+    def _passed(self, name: str) -> pd.DataFrame:
+        """Return how probable it is to pass each vertex, called so."""
+        import pandas as pd
+
+        from cegdb.inference import queries
+
+        names = [name, "variable", "prior", "probability", f"{name}_id"]
+        return pd.DataFrame(queries.passed(self._found), columns=names)
+
+    def __repr__(self) -> str:
+        """Return what it comes from, the evidence, and its probability."""
+        found = self.probability_of_evidence
+        return f"{self._found.ceg.shown} given {self.evidence} (probability {found:.4g})"
+
+
+class ConditionedStagedTree(GivenEvidence["ConditionedStagedTree"]):
+    """A staged tree given evidence: made by `StagedTree.given`, queried like it."""
+
+    _how_else = "use the staged tree without evidence, or staged.to_ceg().given(...).save()"
+
+    def __init__(self, found: Conditioned, staging: StagedTree) -> None:
+        self._found = found
+        self._staging = staging
+
+    def _origin(self) -> StagedTree:
+        return self._staging
+
+    def _conditional(self, found: Conditioned) -> ConditionedStagedTree:
+        return ConditionedStagedTree(found, self._staging)
+
+    @property
+    def situations(self) -> pd.DataFrame:
+        """How probable it is to reach each situation.
+
+        Columns: ``situation``; ``variable``; ``prior``, without the evidence;
+        ``probability`` given all of it; ``situation_id``, its ``vertex_id``. The last row has
+        the leaves.
+        """
+        return self._passed("situation")
+
+    def do(self, *_: object, **__: object) -> NoReturn:
+        """Refuse to intervene after conditioning.
+
+        Raises
+        ------
+        QueryError
+            Always; intervene on the CEG, then condition.
+        """
+        self._refuse_do()
+
+    def save(self, name: str | None = None, *, replace: bool = False) -> NoReturn:
+        """Refuse: given evidence, situations of one stage have different probabilities.
+
+        Raises
+        ------
+        QueryError
+            Always; the CEG can be saved: ``staged.to_ceg().given(...).save()``.
+        """
+        del name, replace
+        raise QueryError(
+            "a staged tree given evidence cannot be saved: its stages no longer hold",
+            hint="save the CEG: staged.to_ceg().given(...).save()",
+        )
+
+
+class ConditionedCeg(GivenEvidence["ConditionedCeg"]):
+    """A CEG given evidence: made by `ChainEventGraph.given`, queried like it."""
+
+    _how_else = "save it as a CEG first, with save()"
+
+    def __init__(self, found: Conditioned, ceg: ChainEventGraph) -> None:
+        self._found = found
+        self._ceg = ceg
+
+    def _origin(self) -> ChainEventGraph:
+        return self._ceg
+
+    def _conditional(self, found: Conditioned) -> ConditionedCeg:
+        return ConditionedCeg(found, self._ceg)
+
+    def do(
+        self,
+        actions: Mapping[str, object] | None = None,
+        /,
+        *,
+        absent: Absent = "error",
+        **labels: object,
+    ) -> IntervenedCeg:
+        """Refuse to intervene after conditioning: evidence may depend on what changes.
+
+        Raises
+        ------
+        QueryError
+            Something is known; intervene first, then condition:
+            ``ceg.do(...).given(...)``.
+        """
+        if self._found.evidence != All(()):
+            self._refuse_do()
+        return self._ceg.do(actions, absent=absent, **labels)
+
+    @property
+    def positions(self) -> pd.DataFrame:
+        """How probable it is to pass each position.
+
+        Columns: ``position``; ``variable``; ``prior``, without the evidence; ``probability``
+        given all of it (smoothed); ``position_id``.
+        """
+        return self._passed("position")
+
+    def save(self, name: str | None = None, *, replace: bool = False) -> ChainEventGraph:
+        """Save it as a CEG that can be drawn, exported, listed and queried like any other.
+
+        Parameters
+        ----------
+        name
+            Name to store it under. Default: that of the CEG with ``-given``.
+        replace
+            Replace a CEG of that name.
+
+        Returns
+        -------
+        ChainEventGraph
+            Positions that cannot be reached are left out, and those with the same future are
+            merged again. Its stages are new: positions with the same variable and
+            probabilities. Counts are the rows of the survey that reach it.
+
+        Raises
+        ------
+        StaleError
+            The CEG was rebuilt since, or its survey has changed.
+        CegError
+            It would replace the CEG it is made from.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     saved = ceg.given(y=True).save("faller")
+        ...     saved.edges[["source", "label", "target", "n", "probability"]].round(4)
+          source label target   n  probability
+        0     w0     0     w1  40       0.6613
+        1     w0     1     w1  40       0.3387
+        2     w1  True  w_inf  30       1.0000
+        """
+        from cegdb.inference.conditioned_ceg import save_conditioned
+
+        origin = self._ceg
+        if origin._compiled().ceg is not self._found.ceg:
+            raise StaleError(
+                f"CEG {origin.name!r} was rebuilt since it was given {self.evidence}",
+                hint="give the evidence again: ceg.given(...)",
+            )
+        ceg_id = save_conditioned(
+            origin._store, origin.id, self._found.evidence, name=name, replace=replace
+        )
+        return type(origin)(origin._store, ceg_id)
+
+
+class IntervenedCeg(ConditionedCeg):
+    """A CEG after an intervention: made by `ChainEventGraph.do`, queried like it.
+
+    ``given`` conditions on what is observed after the intervention.
+    """
+
+    _how_else = "use the CEG without the intervention"
+
+    def __init__(self, found: Conditioned, ceg: ChainEventGraph, made: Intervention) -> None:
+        super().__init__(found, ceg)
+        self._before = ceg._compiled()
+        self._made = made
+
+    def _conditional(self, found: Conditioned) -> IntervenedCeg:
+        return IntervenedCeg(found, self._ceg, self._made)
+
+    def given(self, *evidence: EvidenceLike, **labels: object) -> IntervenedCeg:
+        """Condition on what is observed after the intervention; see `ChainEventGraph.given`.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     round(ceg.do(x={0: 0.9, 1: 0.1}).given(y=True).probability(x=0), 4)
+        0.9462
+        """
+        from cegdb.inference import queries
+
+        found = queries.condition(self._made.ceg, self._joined(evidence, labels))
+        return self._conditional(found)
+
+    def do(
+        self,
+        actions: Mapping[str, object] | None = None,
+        /,
+        *,
+        absent: Absent = "error",
+        **labels: object,
+    ) -> IntervenedCeg:
+        """Return it after a further intervention; see `ChainEventGraph.do`.
+
+        Raises
+        ------
+        QueryError
+            Something was observed before, or a variable is set twice.
+        """
+        from cegdb.causal import interventions as room
+        from cegdb.inference import queries
+
+        if self._found.evidence != All(()):
+            self._refuse_do()
+        made = room.intervene(self._made, actions_of(actions, labels), absent)
+        return IntervenedCeg(queries.condition(made.ceg, All(())), self._ceg, made)
+
+    @property
+    def assumption(self) -> str:
+        """What must be true for its probabilities to be those of an intervention."""
+        from cegdb.causal import interventions as room
+
+        return room.assumption(self._made.ceg, self._made.names)
+
+    @property
+    def intervention(self) -> str:
+        """What was set, in words."""
+        return ", ".join(self._made.words)
+
+    @property
+    def edges(self) -> pd.DataFrame:
+        """The edges of the CEG with the probabilities of the intervention.
+
+        Columns: ``source``; ``label``; ``target``; ``variable``; ``fitted``, its
+        probability without the intervention; ``probability`` after it; ``is_set``, whether
+        the intervention set it; ``passed``, the probability that a path takes it, given what
+        was observed.
+        """
+        import pandas as pd
+
+        ceg, graph, product = self._made.ceg, self._made.ceg.graph, self._found.product
+        taken = self._found.smoothed[self._found.graph.source] * self._found.probability
+        names = [variable.name for variable in ceg.variables]
+        variables = ceg.edge_variable.tolist()
+        return pd.DataFrame(
+            {
+                "source": [ceg.names[node] for node in graph.source.tolist()],
+                "label": ceg.texts,
+                "target": [ceg.names[node] for node in graph.target.tolist()],
+                "variable": [names[index] if index >= 0 else None for index in variables],
+                "fitted": self._before.ceg.probability,
+                "probability": ceg.probability,
+                "is_set": self._made.is_set,
+                "passed": np.bincount(product.edge, taken, len(ceg.texts)),
+            }
+        )
+
+    def to_networkx(self) -> nx.MultiDiGraph[str]:
+        """Return what can be reached as a networkx graph, with the new probabilities.
+
+        As `ChainEventGraph.to_networkx`, without counts: they are not those of an
+        intervention.
+        """
+        from cegdb import graphs
+
+        edges = self.edges.set_index(["source", "label"])["passed"].to_dict()
+        passed = self.positions.set_index("position")["probability"].to_dict()
+        order = "source_id, label_id, target_id"
+        kept = ("position", "stage", "variable", "height", "colour", "position_id")
+        positions = [
+            {name: row[name] for name in kept}
+            for row in self._ceg._rows(
+                "positions", "ceg", "stage_id is null, position_id", None
+            )
+            if passed[row["position"]] > 0
+        ]
+        rows = [
+            {
+                **{name: row[name] for name in ("source", "target", "label", "variable")},
+                "probability": edges[row["source"], row["label"]] / passed[row["source"]],
+            }
+            for row in self._ceg._rows("ceg_edges", "ceg", order, None)
+            if edges[row["source"], row["label"]] > 0
+        ]
+        return graphs.ceg_graph(
+            f"{self._ceg.name} after do({self.intervention})", positions, rows
+        )
+
+    def draw(self, path: str | os.PathLike[str]) -> Path:
+        """Draw what can be reached, as `ChainEventGraph.draw` does."""
+        from cegdb import pictures
+
+        return pictures.draw(self.to_networkx(), path)
+
+    def save(self, name: str | None = None, *, replace: bool = False) -> NoReturn:
+        """Refuse: only the probabilities of a staging and evidence can be stored.
+
+        Raises
+        ------
+        QueryError
+            Always; use ``edges``, ``positions`` and ``draw``.
+        """
+        del name, replace
+        raise QueryError(
+            f"a CEG cannot be saved after do({self.intervention})",
+            hint="write its edges to a file: db.write(ceg.do(...).edges, 'edges.csv')",
+        )
+
+    def __repr__(self) -> str:
+        """Return the CEG, the intervention, what was observed, and the assumption."""
+        text = f"CEG {self._found.ceg.name!r} after do({self.intervention})"
+        if self._found.evidence != All(()):
+            found = self.probability_of_evidence
+            text += f", given {self.evidence} (probability {found:.4g})"
+        return f"{text}\n{self.assumption}"
+
+
+def actions_of(
+    actions: Mapping[str, object] | None, labels: Mapping[str, object]
+) -> dict[str, object]:
+    """Return what is to be set, refusing what is named twice."""
+    from cegdb.causal import interventions as room
+
+    given: object = actions
+    if given is not None and not isinstance(given, Mapping):
+        raise QueryError(f"an intervention is {given!r}", hint=room.MAPPING)
+    found: dict[str, object] = dict(actions) if actions is not None else {}
+    if twice := sorted(set(found) & set(labels)):
+        raise QueryError(f"{twice[0]!r} is set twice", hint="set a variable once")
+    return found | dict(labels)

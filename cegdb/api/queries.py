@@ -1,0 +1,738 @@
+"""Queries to staged trees and CEGs, also given evidence."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Generic, Literal, TypedDict, TypeVar
+
+from cegdb.api.results import Assigned, Classification, Completed, delivered
+from cegdb.errors import QueryError
+from cegdb.evidence import All, answers, evidence_of, items
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+    from typing import Unpack
+
+    import pandas as pd
+
+    from cegdb.api.base import StoredObject
+    from cegdb.evidence import Evidence, EvidenceLike
+    from cegdb.inference import row_scores
+    from cegdb.inference.queries import Conditioned
+    from cegdb.inference.row_scores import LogScore
+    from cegdb.ingest import Source
+    from cegdb.options import BadRows, ReadOptions
+
+    BlankCells = Literal["tree", "unknown"]
+
+Conditional = TypeVar("Conditional")
+
+
+class ReadSettings(TypedDict, total=False):
+    """How a file is written, as for `Database.ingest`."""
+
+    encoding: str | None
+    delimiter: str | None
+    quote: str | None
+    escape: str | None
+    bad_rows: BadRows
+    sheet: str | int | None
+
+
+class Queryable(ABC, Generic[Conditional]):
+    """A staged tree or CEG, or one of them given evidence, that can be queried."""
+
+    @abstractmethod
+    def _compiled(self) -> Conditioned:
+        """Return it as arrays, with what is known."""
+
+    @abstractmethod
+    def _origin(self) -> StoredObject:
+        """Return the stored object that it is or comes from."""
+
+    @abstractmethod
+    def _conditional(self, found: Conditioned) -> Conditional:
+        """Return what is left of it given evidence."""
+
+    def given(self, *evidence: EvidenceLike, **labels: object) -> Conditional:
+        """Condition on evidence: return it given what is known about a person.
+
+        Parameters
+        ----------
+        *evidence
+            Mappings of variables to labels (or lists of labels), and evidence made by
+            `cegdb.evidence`: vertices passed, soft evidence, counts of events, their order.
+        **labels
+            Variable -> label, for names that are identifiers.
+
+        Returns
+        -------
+        ConditionedCeg or ConditionedStagedTree
+            To be queried like the CEG or staged tree.
+
+        Raises
+        ------
+        QueryError
+            The evidence has probability 0, or a name or label is unknown.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     given = ceg.given(y=True)
+        ...     round(given.probability_of_evidence, 4), round(given.probability(x=0), 4)
+        (0.378, 0.6613)
+        """
+        from cegdb.inference import queries
+
+        found = queries.condition(self._compiled().ceg, self._joined(evidence, labels))
+        return self._conditional(found)
+
+    def _joined(
+        self, evidence: Sequence[EvidenceLike], labels: Mapping[str, object]
+    ) -> Evidence:
+        parts = [evidence_of(part) for part in evidence]
+        if labels:
+            parts.append(answers(labels))
+        known = (self._compiled().evidence, *parts)
+        return All(tuple(item for part in known for item in items(part)))
+
+    def probability(self, event: EvidenceLike | None = None, /, **labels: object) -> float:
+        """Return the probability of an event.
+
+        Parameters
+        ----------
+        event, labels
+            As for `given`; all of it must hold.
+
+        Returns
+        -------
+        float
+            Posterior mean, exact; 0 for what cannot happen.
+
+        Raises
+        ------
+        QueryError
+            A variable, label or position is unknown.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     round(ceg.probability({"y": True}), 4), round(ceg.probability(x=0, y=True), 4)
+        (0.378, 0.25)
+        """
+        from cegdb.inference import queries
+
+        parts = () if event is None else (evidence_of(event),)
+        whole = All((*parts, answers(labels))) if labels else All(parts)
+        return queries.probability_of(self._compiled(), whole)
+
+    def marginals(self, variables: str | Sequence[str] | None = None) -> pd.DataFrame:
+        """Return the probability of each label of variables.
+
+        Parameters
+        ----------
+        variables
+            Names. Default: all.
+
+        Returns
+        -------
+        DataFrame
+            One row per label that some path has: ``variable``, ``label`` (``not applicable``
+            where the variable does not occur), ``probability``.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     ceg.marginals("y").round(4)
+          variable  label  probability
+        0        y  False        0.622
+        1        y   True        0.378
+        """
+        import pandas as pd
+
+        from cegdb.inference import queries
+
+        given = self._compiled()
+        rows: list[tuple[str, str, float]] = []
+        for name in queries.names_of(given, variables):
+            labels, probability = queries.marginal(given, name)
+            rows += zip([name] * len(labels), labels, probability.tolist(), strict=True)
+        return pd.DataFrame(rows, columns=["variable", "label", "probability"])
+
+    def distribution(
+        self, variables: str | Sequence[str], given: str | Sequence[str] = ()
+    ) -> pd.DataFrame:
+        """Return the joint distribution of variables, also conditional on others.
+
+        Parameters
+        ----------
+        variables
+            Names.
+        given
+            Names of other variables: the probabilities are then conditional on each
+            combination of their labels.
+
+        Returns
+        -------
+        DataFrame
+            One row per combination that some path has: a column for each variable, those of
+            ``given`` first, then ``probability``. A variable called ``probability`` is
+            refused: use `marginals`.
+
+        Raises
+        ------
+        QueryError
+            A name is unknown, or named twice.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     ceg.distribution("y", given="x").round(4)
+           x      y  probability
+        0  0  False       0.5000
+        1  0   True       0.5000
+        2  1  False       0.7439
+        3  1   True       0.2561
+        """
+        import pandas as pd
+
+        from cegdb.inference import queries
+
+        conditioned = self._compiled()
+        before = queries.names_of(conditioned, given)
+        names, columns, probability = queries.conditional(
+            conditioned, before, queries.names_of(conditioned, variables)
+        )
+        frame = pd.DataFrame(dict(zip(names, columns, strict=True)))
+        frame["probability"] = probability
+        return frame
+
+    def most_probable_paths(self, k: int = 1) -> pd.DataFrame:
+        """Return the most probable paths.
+
+        Parameters
+        ----------
+        k
+            How many.
+
+        Returns
+        -------
+        DataFrame
+            The most probable first; equal ones in level order: ``rank`` from 1 on, ``path``
+            in words, ``probability``, ``variables`` and ``labels`` as lists.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     ceg.most_probable_paths(2)[["rank", "path", "probability"]].round(4)
+           rank              path  probability
+        0     1  x = 1, y = False        0.372
+        1     2  x = 0, y = False        0.250
+        """
+        import pandas as pd
+
+        from cegdb.inference import queries
+
+        given = self._compiled()
+        rows = []
+        for rank, (edges, probability) in enumerate(queries.most_probable(given, k), start=1):
+            variables, labels = queries.words(given, edges)
+            path = ", ".join(f"{v} = {x}" for v, x in zip(variables, labels, strict=True))
+            rows.append((rank, path, probability, variables, labels))
+        return pd.DataFrame(
+            rows, columns=["rank", "path", "probability", "variables", "labels"]
+        )
+
+    def expected_cost(self, costs: Mapping[str, Mapping[object, float]]) -> float:
+        """Return the expected total cost of the edges of a path.
+
+        Parameters
+        ----------
+        costs
+            Variable -> label -> cost, or position (``"w3"``) -> label -> cost where no
+            variable has that name. What is not named costs nothing.
+
+        Raises
+        ------
+        QueryError
+            A name or label is unknown, or a cost is not a number.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     round(ceg.expected_cost({"y": {True: 100}}), 2)
+        37.8
+        """
+        from cegdb.inference import queries
+
+        return queries.expected_cost(self._compiled(), costs)
+
+    def sample(self, n: int, *, seed: int | None = None) -> pd.DataFrame:
+        """Draw synthetic rows.
+
+        Parameters
+        ----------
+        n
+            How many.
+        seed
+            Seed of the random numbers: the same seed gives the same rows. Default: a random
+            one, kept in ``frame.attrs["seed"]``.
+
+        Returns
+        -------
+        DataFrame
+            One column per variable, categorical in level order, blank (missing) where the
+            variable does not occur.
+
+        Raises
+        ------
+        QueryError
+            ``n`` or ``seed`` is not a whole number, or a position asks different variables.
+
+        Notes
+        -----
+        Each stage's probabilities are its posterior means, so a sample varies less than new
+        respondents would: uncertainty about the probabilities is not included.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     ceg.given(y=True).sample(1000, seed=1)["x"].value_counts().to_dict()
+        {'0': 657, '1': 343}
+        """
+        import pandas as pd
+
+        from cegdb.inference.sampling import checked_seed, sample
+
+        seed = checked_seed(seed)
+        columns = {
+            name: pd.Categorical.from_codes(code, pd.Index(labels))
+            for name, code, labels in sample(self._compiled(), n, seed)
+        }
+        frame = pd.DataFrame(columns, index=pd.RangeIndex(n))
+        frame.attrs["seed"] = seed
+        return frame
+
+    @property
+    def n_paths(self) -> int:
+        """Number of root-to-sink paths."""
+        from cegdb.inference import queries
+
+        return queries.n_paths(self._compiled())
+
+    def assign(
+        self,
+        source: Source,
+        keep: Sequence[str] = (),
+        *,
+        blank: BlankCells = "tree",
+        into: str | None = None,
+        file: str | os.PathLike[str] | None = None,
+        replace: bool = False,
+        **read_as: Unpack[ReadSettings],
+    ) -> Assigned:
+        """Assign each row of a source its situation, stage and position at each depth.
+
+        Parameters
+        ----------
+        source
+            A file, several, a DataFrame, an Arrow table or a SELECT, as for
+            `Database.ingest`: the survey itself, or new rows. Columns are matched to
+            variables by name; cells are read as the survey's were, by its codes or labels.
+            A variable without a column counts as not answered; other columns are ignored.
+        keep
+            Columns to keep, such as an id.
+        blank
+            What an empty cell means: ``"tree"``, as in the tree (not answered, unless it has
+            ``blank="structural"`` or ``missing_policy="category"``), or ``"unknown"``, not
+            answered in any case.
+        into
+            Write tables of the database instead of DataFrames: ``"mart.people"`` gets the
+            rows, ``"mart.people_places"`` their places.
+        file
+            Write files instead: ``people.parquet`` and ``people_places.parquet`` (or .csv,
+            .json).
+        replace
+            Replace tables or files of that name.
+        **read_as
+            ``encoding``, ``delimiter``, ... of a file, as for `Database.ingest`.
+
+        Returns
+        -------
+        Assigned
+            ``rows``, one a row of the source: ``row_number`` from 1; the columns kept;
+            ``n_answered`` variables; ``log_likelihood``, the natural log of the probability
+            of all its answers (low: unusual; -inf: no path has them); ``last_situation``
+            and ``last_position`` it is known to reach; ``completion``, the most probable
+            answers to what it leaves open, in words (missing if nothing is left), with
+            ``completion_probability`` given its answers; ``unseen``, the first answer that
+            the CEG does not know. ``places``, one a row and depth down to the first question
+            not answered: ``row_number``; the columns kept; ``depth``; ``variable`` asked
+            there and ``label`` given (missing at the end); ``situation``, ``stage`` and
+            ``position`` as the views call them; ``vertex_id``, ``stage_id``,
+            ``position_id``. ``summary``, in words. In tables and
+            files the row order is unspecified.
+
+        Raises
+        ------
+        SurveyError
+            The source cannot be read, or has no variable of the tree.
+        QueryError
+            A setting is not one of its choices, or a kept column has the name of a result.
+        NameTakenError
+            The table or file exists, and ``replace`` is false.
+
+        Notes
+        -----
+        An answer to a question that is on no path with the others is a contradiction:
+        ``log_likelihood`` is -inf. The places end before it.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     new = ceg.assign("select 7 as person, 1 as x", keep=["person"])
+        ...     new.places[["person", "depth", "variable", "label", "situation", "position"]]
+        ...     print(new.rows.completion[0], round(new.rows.completion_probability[0], 4))
+           person  depth variable label situation position
+        0       7      0        x     1        s0       w0
+        1       7      1        y   NaN        s2       w2
+        y = False 0.7439
+        """
+        from cegdb.inference import row_answers as query_rows
+
+        asked = query_rows.RowSource(source, keep, blank=blank, reading=_reading(read_as))
+        origin = self._origin()
+        store, model = origin._store, (origin.kind, origin.id)
+        found = query_rows.assigned(store, self._compiled(), model, asked)
+        return Assigned(*delivered(store, found, "places", into, file, replace=replace))
+
+    def complete(
+        self,
+        source: Source,
+        variables: str | Sequence[str] | None = None,
+        keep: Sequence[str] = (),
+        *,
+        blank: BlankCells = "tree",
+        into: str | None = None,
+        file: str | os.PathLike[str] | None = None,
+        replace: bool = False,
+        **read_as: Unpack[ReadSettings],
+    ) -> Completed:
+        """Return for each row the distribution of the variables it leaves open.
+
+        Parameters
+        ----------
+        source, keep, blank, into, file, replace, **read_as
+            As for `assign`; the second table or file ends in ``_labels``.
+        variables
+            Whose labels to return. Default: all that a row leaves open.
+
+        Returns
+        -------
+        Completed
+            ``labels``: ``row_number``; the columns kept; ``variable``, ``label`` (``not
+            applicable`` where the question does not occur) and its ``probability`` given all
+            answers of the row; rows of probability 0 have none. ``rows``: as of `assign`,
+            without places. ``summary``, in words.
+
+        Raises
+        ------
+        SurveyError, QueryError, NameTakenError
+            As `assign`.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     ceg.complete("select true as y").labels.round(4)
+           row_number variable label  probability
+        0           1        x     0       0.6613
+        1           1        x     1       0.3387
+        """
+        from cegdb.inference import row_answers as query_rows
+
+        asked = query_rows.RowSource(source, keep, blank=blank, reading=_reading(read_as))
+        origin = self._origin()
+        store, model = origin._store, (origin.kind, origin.id)
+        found = query_rows.completed(store, self._compiled(), model, asked, variables)
+        return Completed(*delivered(store, found, "labels", into, file, replace=replace))
+
+    def score(
+        self,
+        source: Source,
+        *,
+        count: str | None = None,
+        weight: str | None = None,
+        blank: BlankCells = "tree",
+        **read_as: Unpack[ReadSettings],
+    ) -> LogScore:
+        """Return the log score of rows, preferably ones it was not learnt from.
+
+        Parameters
+        ----------
+        source, blank, **read_as
+            As for `assign`.
+        count, weight
+            Columns that say how many respondents, and what weight, each row stands for.
+
+        Returns
+        -------
+        LogScore
+            ``n``, ``weight``, ``total``, ``mean`` a respondent (natural log; larger is
+            better), ``n_impossible`` and ``mean_of_possible``.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     score = ceg.score("select 1 as x, false as y, 10 as n", count="n")
+        ...     score.n, round(score.mean, 4)
+        (10, -0.989)
+        """
+        from cegdb.inference import row_answers as query_rows
+        from cegdb.inference import row_scores
+
+        asked = query_rows.RowSource(source, (), count, weight, blank, _reading(read_as))
+        origin = self._origin()
+        store, model = origin._store, (origin.kind, origin.id)
+        return row_scores.log_score(store, self._compiled(), model, asked)
+
+    def classify(
+        self,
+        source: Source,
+        variable: str,
+        given: str | Sequence[str] | None = None,
+        *,
+        count: str | None = None,
+        weight: str | None = None,
+        blank: BlankCells = "tree",
+        **read_as: Unpack[ReadSettings],
+    ) -> Classification:
+        """Measure how well a variable is predicted from the other answers of each row.
+
+        Parameters
+        ----------
+        source, count, weight, blank, **read_as
+            As for `score`.
+        variable
+            To be predicted. Rows without an answer to it are left out and counted.
+        given
+            Variables to predict from. Default: all others.
+
+        Returns
+        -------
+        Classification
+            ``metrics``: ``n``, ``weight``, ``accuracy``, ``log_loss``, ``brier``, ``auc``
+            (of two labels), ``n_unknown``, ``n_impossible``. ``confusion``: a row a label
+            given, a column one predicted.
+
+        Raises
+        ------
+        QueryError
+            A name is unknown, or no row can be used.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        ...     judged = ceg.classify("from (values (1, false), (0, true)) as t(x, y)", "y")
+        ...     judged.metrics.accuracy, round(judged.metrics.log_loss, 4)
+        (0.5, 0.4945)
+        """
+        import pandas as pd
+
+        from cegdb.inference import row_scores
+
+        found = self._predicted(source, variable, given, count, weight, blank, read_as)
+        metrics, table = row_scores.classified(found)
+        used = [i for i in range(len(table)) if table[i].any() or table[:, i].any()]
+        used = [i for i in range(len(table)) if i in used or found.probability[:, i].any()]
+        labels = [found.labels[i] for i in used]
+        confusion = pd.DataFrame(
+            table[used][:, used],
+            index=pd.Index(labels, name="given"),
+            columns=pd.Index(labels, name="predicted"),
+        )
+        return Classification(metrics, confusion)
+
+    def predict(
+        self,
+        source: Source,
+        variable: str,
+        given: str | Sequence[str] | None = None,
+        *,
+        probabilities: bool = False,
+        blank: BlankCells = "tree",
+        **read_as: Unpack[ReadSettings],
+    ) -> pd.Series[str] | pd.DataFrame:
+        """Predict a variable for each row of a source from its other answers.
+
+        Like ``predict()`` of stagedtrees.
+
+        Parameters
+        ----------
+        source, blank, **read_as
+            As for `assign`. The row's own answer to the variable is not used.
+        variable
+            To be predicted.
+        given
+            Variables to predict from. Default: all others.
+        probabilities
+            Whether to return the probability of each label instead of the most probable one.
+
+        Returns
+        -------
+        Series or DataFrame
+            The most probable label of each row, in the order of the rows (of ties, the first in
+            level order), or a column for each label. Missing where the other answers of a row
+            have probability 0.
+
+        Raises
+        ------
+        QueryError
+            A name is unknown.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     staged = survey.event_tree().learn_stages()
+        ...     new = "from (values (1), (0)) as t(x)"
+        ...     staged.predict(new, "y", probabilities=True).round(3)
+           False   True
+        0  0.744  0.256
+        1  0.500  0.500
+        """
+        import pandas as pd
+
+        from cegdb.inference import row_answers as query_rows
+        from cegdb.inference import row_scores
+
+        asked = query_rows.RowSource(source, (), None, None, blank, _reading(read_as))
+        origin = self._origin()
+        found = row_scores.predicted_labels(
+            origin._store,
+            self._compiled(),
+            (origin.kind, origin.id),
+            asked,
+            variable,
+            given,
+        )
+        if probabilities:
+            return pd.DataFrame(found.probability, columns=found.labels)
+        return pd.Series(found.best(), name=variable, dtype="str")
+
+    def calibration(
+        self,
+        source: Source,
+        variable: str,
+        given: str | Sequence[str] | None = None,
+        *,
+        bins: int | None = 10,
+        count: str | None = None,
+        weight: str | None = None,
+        blank: BlankCells = "tree",
+        **read_as: Unpack[ReadSettings],
+    ) -> pd.DataFrame:
+        """Compare the predicted probability of each label with its observed share.
+
+        Parameters
+        ----------
+        source, variable, given, count, weight, blank, **read_as
+            As for `classify`.
+        bins
+            How many intervals of probability of equal width, closed above; None: each
+            probability that is predicted by itself.
+
+        Returns
+        -------
+        DataFrame
+            One row per label and bin with respondents: ``label``; bin ``low`` to ``high``;
+            ``n`` respondents and their ``weight``; mean ``predicted`` probability;
+            ``observed`` share that gave the label.
+
+        Raises
+        ------
+        QueryError
+            As `classify`, or ``bins`` is not a whole number, 1 or more.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     rows = "select i % 2 as x, i % 8 < 3 as y from range(80) t(i)"
+        ...     ceg = db.ingest(rows).event_tree().learn_stages().to_ceg()
+        ...     found = ceg.calibration(rows, "y", bins=4).round(3)
+        ...     found[found.label == "True"][["low", "high", "n", "predicted", "observed"]]
+            low  high   n  predicted  observed
+        2  0.25   0.5  80      0.378     0.375
+        """
+        import pandas as pd
+
+        from cegdb.inference import row_scores
+
+        found = self._predicted(source, variable, given, count, weight, blank, read_as)
+        names = ["label", "low", "high", "n", "weight", "predicted", "observed"]
+        return pd.DataFrame(row_scores.calibrated(found, bins), columns=names)
+
+    def _predicted(
+        self,
+        source: Source,
+        variable: str,
+        given: str | Sequence[str] | None,
+        count: str | None,
+        weight: str | None,
+        blank: BlankCells,
+        read_as: ReadSettings,
+    ) -> row_scores.Predicted:
+        from cegdb.inference import row_answers as query_rows
+        from cegdb.inference import row_scores
+
+        asked = query_rows.RowSource(source, (), count, weight, blank, _reading(read_as))
+        origin = self._origin()
+        store, model = origin._store, (origin.kind, origin.id)
+        return row_scores.predictions(store, self._compiled(), model, asked, variable, given)
+
+
+def _reading(read_as: ReadSettings) -> ReadOptions | None:
+    from cegdb.options import ReadOptions
+
+    unknown = sorted(set(read_as) - set(ReadSettings.__annotations__))
+    if unknown:
+        raise QueryError(
+            f"no setting named {unknown[0]!r}",
+            hint=f"settings of a file are {', '.join(ReadSettings.__annotations__)}",
+        )
+    return ReadOptions(**read_as) if read_as else None

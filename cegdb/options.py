@@ -1,0 +1,698 @@
+"""The settings of ingest, trees, stages and orders: each with its default, choices and text.
+
+The command line makes its options of these classes, and the docstrings of `cegdb.api` repeat
+their texts word for word. In a text, a name in single backticks is another setting.
+"""
+
+from __future__ import annotations
+
+import codecs
+import difflib
+import io
+import os
+from dataclasses import MISSING, dataclass, field, fields
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast, get_args
+
+from cegdb.errors import (
+    StagingError,
+    SurveyError,
+    TreeError,
+    is_number,
+    is_one_of,
+    is_whole,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+    from dataclasses import Field
+
+    from cegdb.errors import CegdbError
+    from cegdb.ingest import CodebookSource
+    from cegdb.stages import Grouping, Prior, Start
+    from cegdb.tree import Path
+
+BadRows: TypeAlias = Literal["error", "skip"]
+DecimalSign: TypeAlias = Literal[".", ","]
+Labels: TypeAlias = "Sequence[object] | Mapping[str, Sequence[object]]"
+Blank: TypeAlias = Literal["auto", "structural", "missing"]
+MissingPolicy: TypeAlias = Literal["prefix", "complete", "category"]
+SamplingZeros: TypeAlias = Literal["none", "floret", "full"]
+PriorRule: TypeAlias = Literal["mass", "floret", "path"]
+HyperstageRule: TypeAlias = Literal["variable", "labels", "height", "paper"]
+Relabel: TypeAlias = "Mapping[Any, str]"
+SingleEdges: TypeAlias = Literal["together", "apart"]
+WeightChoice: TypeAlias = Literal["situation", "global", "total", "none"]
+Deff: TypeAlias = "float | Mapping[str, float]"
+Method: TypeAlias = Literal[
+    "ahc", "auto", "bhc", "fbhc", "csbhc", "bj", "hc", "exact", "hclust", "kmeans"
+]
+ScoreName: TypeAlias = Literal["log_marginal_likelihood", "bic", "aic", "log_likelihood"]
+StructurePrior: TypeAlias = Literal["flat", "size"]
+StartRule: TypeAlias = Literal["full", "indep"]
+Search: TypeAlias = Literal["auto", "exact", "greedy"]
+
+DISTANCES: Final[Mapping[str, tuple[str, ...]]] = {
+    "bj": (
+        "kullback", "totvar", "hellinger", "manhattan", "euclidean", "reny", "bhatt",
+        "chandarw",
+    ),
+    "hclust": ("totvar", "hellinger", "euclidean", "manhattan"),
+}  # fmt: skip
+_WITH_SIZE: Final = ("ahc", "auto", "hc", "exact")
+_OF_NO_FILE: Final = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")
+# Names of functions in the R package stagedtrees: stages_bhc, stages_hc, ...
+_PREFIX: Final = "stages_"
+
+
+class Option(NamedTuple):
+    """One setting.
+
+    ``choices`` are its words, of which it is one if ``is_closed``; otherwise it may also be
+    something else, such as a file. ``type`` is that of one value as text, ``flag`` its name
+    on the command line.
+    """
+
+    name: str
+    help: str
+    default: Any
+    choices: tuple[str, ...]
+    is_closed: bool
+    type: type
+    flag: str
+
+
+def options_of(settings: type) -> list[Option]:
+    """Return the settings of one of the classes below, in order.
+
+    Examples
+    --------
+    >>> for option in options_of(TreeOptions)[1:3]:
+    ...     print(option.flag, option.default, option.choices)
+    --blank auto ('auto', 'structural', 'missing')
+    --missing-policy prefix ('prefix', 'complete', 'category')
+    """
+    return [_option(one) for one in fields(settings)]
+
+
+def _option(one: Field[Any]) -> Option:
+    told = one.metadata
+    default = None if one.default is MISSING else one.default
+    flag = told["flag"] or f"--{one.name.replace('_', '-')}"
+    return Option(
+        one.name,
+        told["help"],
+        default,
+        told["choices"],
+        told["is_closed"],
+        told["type"],
+        flag,
+    )
+
+
+def _setting(
+    default: Any,
+    text: str,
+    *,
+    choices: tuple[str, ...] = (),
+    or_else: bool = False,
+    type: type = str,  # noqa: A002
+    flag: str | None = None,
+) -> Any:
+    """Return a field; with ``or_else`` it may be something else than one of the choices."""
+    told = {
+        "help": " ".join(text.split()),
+        "choices": choices,
+        "is_closed": bool(choices) and not or_else,
+        "type": type,
+        "flag": flag,
+    }
+    return field(default=default, metadata=told)
+
+
+def _same(settings: type, name: str) -> Any:
+    """Return the field of another class."""
+    (found,) = [one for one in fields(settings) if one.name == name]
+    return field(default=found.default, metadata=found.metadata)
+
+
+def suggestion(value: object, choices: Collection[str]) -> str:
+    """Return a hint for a word that is not one of the choices: a close one, and all.
+
+    Examples
+    --------
+    >>> suggestion("stages_bhc", ("ahc", "bhc"))
+    "did you mean 'bhc'? The choices are 'ahc', 'bhc'"
+    >>> suggestion(5, ("ahc", "bhc"))
+    "the choices are 'ahc', 'bhc'"
+    """
+    there = f"he choices are {', '.join(map(repr, choices))}"
+    text = str(value).strip().casefold().removeprefix(_PREFIX)
+    near = difflib.get_close_matches(text, choices, n=1) if isinstance(value, str) else []
+    return f"did you mean {near[0]!r}? T{there}" if near else f"t{there}"
+
+
+def check_choice(
+    setting: str, value: object, choices: Collection[str], error: type[CegdbError]
+) -> None:
+    """Refuse a setting that is not one of its choices.
+
+    Examples
+    --------
+    >>> check_choice("method", "stages_hc", ("bhc", "hc"), StagingError)
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.StagingError: method 'stages_hc' is not one of the choices
+    hint: did you mean 'hc'? The choices are 'bhc', 'hc'
+    """
+    if not is_one_of(value, choices):
+        raise error(
+            f"{setting} {value!r} is not one of the choices", hint=suggestion(value, choices)
+        )
+
+
+def check_word_or_file(
+    setting: str, value: object, choices: Collection[str], error: type[CegdbError], form: str
+) -> None:
+    """Refuse a single word that is neither one of the choices nor a file.
+
+    ``form`` says what else the setting may be.
+
+    Examples
+    --------
+    >>> check_word_or_file("prior", "masss", ("mass", "path"), StagingError, "give a file")
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.StagingError: prior 'masss' is not one of the choices
+    hint: did you mean 'mass'? The choices are 'mass', 'path'; or give a file
+    >>> check_word_or_file("prior", "priors.csv", ("mass",), StagingError, "give a file")
+    """
+    is_word = isinstance(value, str) and not any(
+        char in "./\\*?[" or char.isspace() for char in value
+    )
+    if is_word and value not in choices and not os.path.exists(str(value)):  # noqa: PTH110
+        hint = f"{suggestion(value, choices)}; or {form}"
+        raise error(f"{setting} {value!r} is not one of the choices", hint=hint)
+
+
+def check_alpha(alpha: float | None) -> None:
+    """Refuse a prior mass that is not above 0; None stands for the default.
+
+    Examples
+    --------
+    >>> check_alpha(-1)
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.StagingError: alpha is -1
+    hint: alpha, the prior mass of the root, is a number above 0, up to 1e100
+    """
+    if alpha is not None and (not is_number(alpha) or not alpha > 0):
+        raise StagingError(
+            f"alpha is {alpha!r}",
+            hint="alpha, the prior mass of the root, is a number above 0, up to 1e100",
+        )
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    r"""How a file is written, where it should not be detected.
+
+    Examples
+    --------
+    >>> ReadOptions(delimiter="\t", quote="'").delimiter
+    '\t'
+    >>> ReadOptions(encoding="klingon")
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.SurveyError: encoding 'klingon' is not a text encoding
+    hint: give a name such as utf-8, cp1252, latin-1, utf-16-le
+    """
+
+    encoding: str | None = _setting(
+        None, "Text encoding of a CSV file, such as cp1252. Default: UTF-8."
+    )
+    delimiter: str | None = _setting(
+        None, "Character between the fields of a CSV file. Default: detected."
+    )
+    quote: str | None = _setting(
+        None,
+        """Character around a quoted field of a CSV file; an empty text if there is none, so
+        that quotes are part of the cells. Default: the double quote.""",
+    )
+    escape: str | None = _setting(
+        None, "Character that escapes the next one in a CSV file. Default: none."
+    )
+    bad_rows: BadRows = _setting(
+        "error",
+        """What to do with rows of a CSV file that have the wrong number of fields or a broken
+        quote: "error" refuses the file, "skip" leaves them out and lists them.""",
+        choices=get_args(BadRows),
+    )
+    sheet: str | int | None = _setting(
+        None, "Sheet of a workbook: its name, or its number from 1. Default: the only one."
+    )
+    source_column: str | None = _setting(
+        None,
+        """Name of a column to add, as the first one, that holds the name of the file each row
+        comes from, for several files read as one.""",
+    )
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        if self.encoding is not None and not is_encoding(self.encoding):
+            raise SurveyError(
+                f"encoding {self.encoding!r} is not a text encoding",
+                hint="give a name such as utf-8, cp1252, latin-1, utf-16-le",
+            )
+        used: dict[object, str] = {}
+        for name, char in (
+            ("quote", '"' if self.quote is None else self.quote or None),
+            ("delimiter", self.delimiter),
+            ("escape", self.escape),
+        ):
+            if char is None:
+                continue
+            _check_character(name, char)
+            if char in used:
+                raise SurveyError(
+                    f"{used[char]} and {name} are both {char!r}",
+                    hint="a doubled quote needs no escape; quote='' means there is no quote",
+                )
+            used[char] = name
+        column: object = self.source_column
+        if column is not None and not (isinstance(column, str) and column.strip()):
+            raise SurveyError(f"source_column is {column!r}", hint="give the name of a column")
+        sheet: object = self.sheet
+        if isinstance(sheet, bool) or not isinstance(sheet, (str, int, NoneType)):
+            raise SurveyError(
+                f"sheet is {sheet!r}", hint="give its name, or its number, starting at 1"
+            )
+        check_choice("bad_rows", self.bad_rows, get_args(BadRows), SurveyError)
+
+
+def is_encoding(name: object) -> bool:
+    """Return whether Python knows an encoding of text files of that name.
+
+    Examples
+    --------
+    >>> is_encoding("cp1252"), is_encoding("hex"), is_encoding("utf8 ")
+    (True, False, True)
+    """
+    try:
+        io.TextIOWrapper(io.BytesIO(), encoding=cast("str", name))
+        return codecs.lookup(cast("str", name)).name.replace("_", "-") not in _OF_NO_FILE
+    except (LookupError, TypeError, ValueError):
+        return False
+
+
+def _check_character(name: str, char: object) -> None:
+    if not isinstance(char, str) or len(char) != 1:
+        raise SurveyError(
+            f"{name} is {char!r}, not one character",
+            hint="a tab is written '\\t' in Python, $'\\t' in a shell",
+        )
+    if char in "\r\n\0" or "\ud800" <= char <= "\udfff":
+        raise SurveyError(f"{name} is {char!r}, which ends a line or is not text")
+
+
+@dataclass(frozen=True)
+class IngestOptions:
+    """What the columns of a survey source are, and what its cells mean."""
+
+    columns: Sequence[str] | None = _setting(
+        None,
+        """Columns that become variables, in this order. Default: all but `count`, `weight` and
+        `cluster`.""",
+    )
+    count: str | None = _setting(
+        None, "Column of an aggregated table that says how many respondents a row stands for."
+    )
+    weight: str | None = _setting(
+        None,
+        """Column of survey weights, 0 or more; kept beside the counts, to 12 decimals.""",
+    )
+    cluster: str | None = _setting(
+        None,
+        """Column of the clusters of a clustered sample. Scores are then divided by the design
+        effect of each variable.""",
+    )
+    decimal: DecimalSign = _setting(
+        ".",
+        "Decimal sign of counts, weights and numbers to be cut into `bins`.",
+        choices=get_args(DecimalSign),
+    )
+    structural: Labels = _setting(
+        (),
+        """Labels that mean the question does not apply: for all variables, or given for each
+        variable.""",
+    )
+    missing: Labels = _setting(
+        (),
+        """Labels that mean the answer is not known: for all variables, or given for each
+        variable.""",
+    )
+    levels: Mapping[str, Sequence[object]] | None = _setting(
+        None,
+        """All labels of a variable, in order. Labels that nobody gave are kept as levels.""",
+    )
+    bins: Mapping[str, object] | None = _setting(
+        None,
+        """How to cut the numbers of a variable into intervals: at points, such as 18,35,65, or
+        into quantiles, such as q4.""",
+        flag="--bin",
+    )
+    codebook: CodebookSource | None = _setting(
+        None,
+        """YAML or CSV file that says what codes mean. Settings given directly are added to it,
+        and come first where they differ.""",
+    )
+
+    def __post_init__(self) -> None:
+        """Check what does not depend on the source."""
+        check_choice("decimal", self.decimal, get_args(DecimalSign), SurveyError)
+
+
+@dataclass(frozen=True)
+class TreeOptions:
+    """How an event tree is built from a survey."""
+
+    order: Sequence[str] | None = _setting(
+        None, "Variables from the root. Default: all, in the order of the survey."
+    )
+    blank: Blank = _setting(
+        "auto",
+        """What an empty cell means: "structural" (the question does not apply), "missing" (it
+        applies, but the answer is not known) or "auto" (structural where at least
+        `gate_min_rows` rows share the same answers so far and all of them are empty).""",
+        choices=get_args(Blank),
+    )
+    missing_policy: MissingPolicy = _setting(
+        "prefix",
+        """How a row with a missing answer counts: "prefix" (up to its first missing answer),
+        "complete" (not at all) or "category" (missing is an answer of its own).""",
+        choices=get_args(MissingPolicy),
+    )
+    sampling_zeros: SamplingZeros = _setting(
+        "none",
+        """Answers that nobody gave: "none" leaves them out; "floret" gives each floret all
+        levels of its variable, the new ones as leaves; "full" also expands these down to the
+        last variable.""",
+        choices=get_args(SamplingZeros),
+    )
+    add_paths: Sequence[Path] = _setting(
+        (),
+        """Paths to add without rows. Variables left out before the last one named do not
+        apply there.""",
+        flag="--add-path",
+    )
+    impossible: Sequence[Path] = _setting(
+        (), "Paths, or combinations of answers, that `sampling_zeros` must not add."
+    )
+    gate_min_rows: int = _setting(
+        5, 'Fewest rows by which "auto" decides that an empty cell is structural.', type=int
+    )
+
+    def __post_init__(self) -> None:
+        """Check what does not depend on the survey."""
+        check_choice("blank", self.blank, get_args(Blank), TreeError)
+        check_choice("missing_policy", self.missing_policy, get_args(MissingPolicy), TreeError)
+        check_choice("sampling_zeros", self.sampling_zeros, get_args(SamplingZeros), TreeError)
+        if not is_whole(self.gate_min_rows) or self.gate_min_rows < 1:
+            raise TreeError(
+                f"gate_min_rows is {self.gate_min_rows!r}",
+                hint="give a whole number, 1 or more",
+            )
+
+
+@dataclass(frozen=True)
+class StageOptions:
+    """What all ways of staging a tree share."""
+
+    alpha: float | None = _setting(
+        None,
+        """Prior mass of the root (equivalent sample size). Default: the largest number of
+        levels of a variable of the tree.""",
+        type=float,
+    )
+    prior: Prior = _setting(
+        "mass",
+        """How `alpha` is shared among the edges: "mass" passes it down from the root, shared
+        equally in each floret; "floret" starts with alpha in each floret; "path" gives each
+        root-to-leaf path an equal part. Or the priors of some situations, in a table with the
+        columns vertex_id, label and prior; the others follow "mass".""",
+        choices=get_args(PriorRule),
+        or_else=True,
+    )
+    hyperstages: HyperstageRule | Grouping = _setting(
+        "variable",
+        """What situations that may share a stage have in common, besides their labels:
+        "variable" (they ask the same variable), "labels" (nothing else), "height" (the longest
+        distance to a leaf) or "paper" (the shortest distance to a leaf). Or groups of
+        situations, given as stages are.""",
+        choices=get_args(HyperstageRule),
+        or_else=True,
+    )
+    relabel: Relabel | None = _setting(
+        None,
+        """Labels that count as others in stages and CEGs; the tree keeps its own. The labels
+        of one situation must stay different.""",
+    )
+    single_edges: SingleEdges = _setting(
+        "together",
+        """Situations with a single edge: "together" puts those of a hyperstage into one stage,
+        "apart" makes each a stage of its own.""",
+        choices=get_args(SingleEdges),
+    )
+    smoothing: float = _setting(
+        0.0,
+        """Number added to the count of each label of a stage when the log likelihood, AIC and
+        BIC are calculated (lambda in stagedtrees).""",
+        type=float,
+    )
+    weighting: WeightChoice = _setting(
+        "situation",
+        """What respondents of a weighted survey count in scores and probabilities: "situation"
+        (those in a situation count as W^2 / Q people, where W is the sum of their weights and Q
+        the sum of the squares: Kish), "global" (the same with one factor for the whole survey),
+        "total" (weights scaled to sum to the number of respondents) or "none" (each counts
+        1).""",
+        choices=get_args(WeightChoice),
+    )
+    deff: Deff | None = _setting(
+        None,
+        """Design effect of a clustered sample, by which effective counts are divided: a number,
+        or one for each variable. Default: estimated from the clusters of the survey.""",
+        type=float,
+    )
+
+    def __post_init__(self) -> None:
+        """Check what does not depend on the tree."""
+        check_alpha(self.alpha)
+        check_word_or_file(
+            "prior",
+            self.prior,
+            get_args(PriorRule),
+            StagingError,
+            "give a mapping, a frame, a file or a SELECT",
+        )
+        check_word_or_file(
+            "hyperstages",
+            self.hyperstages,
+            get_args(HyperstageRule),
+            StagingError,
+            "give groups of situations: a mapping, a list, a frame, a file or a SELECT",
+        )
+        check_choice("single_edges", self.single_edges, get_args(SingleEdges), StagingError)
+        check_choice("weighting", self.weighting, get_args(WeightChoice), StagingError)
+        if not is_number(self.smoothing) or self.smoothing < 0:
+            raise StagingError(
+                f"smoothing is {self.smoothing!r}", hint="give a number from 0 to 1e100"
+            )
+
+
+@dataclass(frozen=True)
+class LearnOptions:
+    """How stages are learnt from the data."""
+
+    method: Method = _setting(
+        "ahc",
+        """How stages are learnt. "ahc" (agglomerative hierarchical clustering) merges the two
+        stages that gain most until no merge improves the score; "auto" does the same, but
+        starts from groups of similar situations where a hyperstage has more than 4,000 distinct
+        florets. As in stagedtrees: "bhc" merges the best pair while nothing is lost, "fbhc" the
+        first pair found; "csbhc" joins all stages over the answers to one earlier question in
+        one context; "bj" joins the two nearest stages while their `distance` is below
+        `threshold`; "hc" moves single situations, merges and splits stages; "hclust" and
+        "kmeans" cluster the shares, fast and approximate. "exact" finds the optimum of BIC or
+        AIC, for florets of two labels.""",
+        choices=get_args(Method),
+    )
+    score: ScoreName | None = _setting(
+        None,
+        """What is optimised. Default: log_marginal_likelihood for ahc and auto, bic for the
+        other methods.""",
+        choices=get_args(ScoreName),
+    )
+    structure_prior: StructurePrior = _setting(
+        "flat",
+        """Prior of the stagings, for ahc, auto, hc and exact: "flat" (all stagings are equally
+        probable) or "size" (all numbers of stages of a hyperstage are, then all stagings with
+        that many).""",
+        choices=get_args(StructurePrior),
+    )
+    initial: Start | None = _setting(
+        None,
+        """Where learning starts: "full" (each situation is its own stage), "indep" (one stage
+        in each hyperstage), or stages given by hand; situations not named start on their own.
+        Default: as the method needs it.""",
+        choices=get_args(StartRule),
+        or_else=True,
+    )
+    frozen: Grouping | None = _setting(
+        None, "Stages to keep as they are; the other situations are learnt."
+    )
+    distance: str | None = _setting(
+        None,
+        """Distance between the probabilities of two stages, for bj ("kullback", "totvar",
+        "hellinger", "manhattan", "euclidean", "reny", "bhatt", "chandarw") and hclust
+        ("totvar", "hellinger", "euclidean", "manhattan"). Default: the first of each.""",
+    )
+    threshold: float | None = _setting(
+        None, "Distance below which bj joins two stages. Default: 0.1.", type=float
+    )
+    n_stages: int | None = _setting(
+        None,
+        """Number of stages in each hyperstage, for hclust and kmeans. Default: the number with
+        the best score.""",
+        type=int,
+    )
+    seed: int = _setting(
+        1,
+        "Seed of the random numbers for kmeans and for the expected number of spurious stages.",
+        type=int,
+    )
+
+    def __post_init__(self) -> None:
+        """Check what does not depend on the tree."""
+        method = self.method
+        check_choice("method", method, get_args(Method), StagingError)
+        check_choice(
+            "structure_prior", self.structure_prior, get_args(StructurePrior), StagingError
+        )
+        if self.score is not None:
+            check_choice("score", self.score, get_args(ScoreName), StagingError)
+        if not is_whole(self.seed) or self.seed < 0:
+            raise StagingError(f"seed is {self.seed!r}", hint="give a whole number, 0 or more")
+        check_word_or_file(
+            "initial",
+            self.initial,
+            get_args(StartRule),
+            StagingError,
+            "give stages: a mapping, a list, a frame, a file, a SELECT or a staged tree",
+        )
+        if self.score is not None and method == "bj":
+            raise StagingError(
+                "method 'bj' has no score",
+                hint="it joins stages by their distance: give distance and threshold",
+            )
+        if method == "exact" and self.settled_score not in ("bic", "aic"):
+            raise StagingError(
+                f"method 'exact' finds the optimum of BIC or AIC, not of {self.score}",
+                hint="give score='bic' or score='aic', or use method='hc'",
+            )
+        if method == "exact" and not (
+            self.initial is None or is_one_of(self.initial, ("full",))
+        ):
+            raise StagingError(
+                "method 'exact' takes no initial stages",
+                hint="it finds the optimum from anywhere; leave initial out, or freeze stages",
+            )
+        if self.structure_prior != "flat" and method not in _WITH_SIZE:
+            raise StagingError(
+                f"method {method!r} has no structure prior",
+                hint=f"use method {', '.join(_WITH_SIZE)}, or structure_prior='flat'",
+            )
+        if self.threshold is not None:
+            self._only_for("threshold", "bj")
+            if not is_number(self.threshold) or not self.threshold > 0:
+                raise StagingError(
+                    f"threshold is {self.threshold!r}",
+                    hint="give a distance above 0, up to 1e100",
+                )
+        if self.distance is not None:
+            self._only_for("distance", *DISTANCES)
+            check_choice("distance", self.distance, DISTANCES[method], StagingError)
+        if self.n_stages is not None:
+            self._only_for("n_stages", "hclust", "kmeans")
+            if not is_whole(self.n_stages) or self.n_stages < 1:
+                raise StagingError(
+                    f"n_stages is {self.n_stages!r}", hint="give a whole number, 1 or more"
+                )
+
+    def _only_for(self, setting: str, *methods: str) -> None:
+        if self.method not in methods:
+            raise StagingError(
+                f"method {self.method!r} has no {setting}",
+                hint=f"{setting} is for method {' and '.join(map(repr, methods))}",
+            )
+
+    @property
+    def settled_score(self) -> ScoreName:
+        """The score, the method's own if none was given."""
+        if self.score is not None:
+            return self.score
+        return "log_marginal_likelihood" if self.method in ("ahc", "auto") else "bic"
+
+
+@dataclass(frozen=True)
+class OrderOptions:
+    """Which orders of variables are searched, and what makes one the best."""
+
+    variables: Sequence[str] | None = _setting(
+        None, "Variables to order, 2 to 60. Default: all of the survey."
+    )
+    tiers: Sequence[Sequence[str]] | None = _setting(
+        None,
+        """Groups of variables: all of one group come before any of the next. Variables in no
+        group may stand anywhere.""",
+        flag="--tier",
+    )
+    before: Sequence[Sequence[str]] = _setting(
+        (), "Pairs of variables: the first comes before the second."
+    )
+    method: Method = _same(LearnOptions, "method")
+    score: ScoreName | None = _setting(
+        None,
+        """What is optimised. Default: log_marginal_likelihood for ahc and auto, bic for the
+        other methods; for bj, which has no score, BIC compares the orders.""",
+        choices=get_args(ScoreName),
+    )
+    alpha: float | None = _setting(
+        None,
+        """Prior mass of the root (equivalent sample size). Default: the largest number of
+        levels of a variable.""",
+        type=float,
+    )
+    search: Search = _setting(
+        "auto",
+        """How to search: "exact" (the best of all orders), "greedy" (a good one) or "auto"
+        (exact, unless more than 250,000 situations would have to be staged).""",
+        choices=get_args(Search),
+    )
+    blank: Blank = _setting(
+        "auto",
+        """What an empty cell means: "structural" (the question does not apply), "missing" (it
+        applies, but the answer is not known) or "auto" (structural where at least 5 rows with
+        one answer to another of the variables, earlier in the survey, are all empty).""",
+        choices=get_args(Blank),
+    )
+    weighting: WeightChoice = _same(StageOptions, "weighting")
+    deff: Deff | None = _same(StageOptions, "deff")
+
+    def __post_init__(self) -> None:
+        """Check what does not depend on the survey."""
+        check_alpha(self.alpha)
+        LearnOptions(method=self.method, score=self.score)
+        check_choice("search", self.search, get_args(Search), StagingError)
+        check_choice("blank", self.blank, get_args(Blank), StagingError)
+        check_choice("weighting", self.weighting, get_args(WeightChoice), StagingError)
