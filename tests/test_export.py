@@ -24,7 +24,7 @@ import cegdb
 from cegdb import graphs
 from cegdb.cli import main
 from cegdb.errors import GraphError, QueryError
-from cegdb.graphs.xml_formats import node_label
+from cegdb.graphs.label_text import vertex_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,7 +97,7 @@ def test_each_kind_of_file_keeps_every_label_number_and_parallel_edge(
         assert dict(graph.nodes(data="n")) == places["n"].to_dict()
         shown = {data.get("label") for _, data in graph.nodes(data=True)}
         asked = places["variable"].dropna()
-        labels = {node_label(node, {"variable": v}) for node, v in asked.items()} | {"w_inf"}
+        labels = {vertex_label(node, {"variable": v}) for node, v in asked.items()} | {"w_inf"}
         assert shown == ({None} if suffix == ".json" else labels)
         values = [
             value

@@ -99,15 +99,15 @@ def test_figure_has_the_width_asked_for_and_says_when_text_shrinks():
     graph = chain("Risk", "Treatment", "Fall")
     wide, narrow = (graph_figure(graph, width_mm=mm) for mm in (170, 40))
     assert wide.figure.get_size_inches()[0] * 25.4 == pytest.approx(170)
-    assert "points high" not in wide.caption
+    assert "Reduced to fit" not in wide.caption
     assert narrow.figure.get_size_inches()[0] * 25.4 == pytest.approx(40)
-    assert re.search(r"its text is [1-6]\.\d points high\.$", narrow.caption)
+    assert re.search(r"Reduced to fit: text is [1-6]\.\d pt\.$", narrow.caption)
 
 
 def test_figure_of_a_long_tree_is_no_longer_than_a_pdf_may_be():
     picture = graph_figure(tree([str(i) for i in range(250)]), font_size=20)
     assert picture.figure.get_size_inches()[1] == pytest.approx(200)
-    assert re.search(r"To fit, its text is \d\.\d points high\.$", picture.caption)
+    assert re.search(r"Reduced to fit: text is \d\.\d pt\.$", picture.caption)
 
 
 def test_caption_tells_what_is_there_and_no_more():
@@ -115,8 +115,8 @@ def test_caption_tells_what_is_there_and_no_more():
     assert "probability" not in plain
     assert "stage" not in plain
     told = graph_caption(tree(["a"]), edge_info="count")
-    assert "the people who gave it" in told
-    assert "stands the stage (u0)" in told
+    assert "the number of people who gave it" in told
+    assert "show their stage (such as u0)" in told
 
 
 @pytest.mark.parametrize("suffix", ["svg", "pdf", "png"])
@@ -204,7 +204,7 @@ def test_a_caption_tells_the_evidence_and_is_one_line():
     graph.graph.update(name="a\nb\x1b", given="Fall = Yes")
     told = graph_caption(graph)
     assert told.startswith("Chain Event Graph 'a b\u241b' given Fall = Yes, from left")
-    assert "its probability given all of that" in told
+    assert "its probability given this evidence" in told
     assert "posterior" not in told
 
 
@@ -213,7 +213,7 @@ def test_tikz_has_the_width_asked_for_and_heads_of_the_size_of_its_text():
     natural, narrow = to_tikz(graph), to_tikz(graph, width_mm=20)
     assert "transform shape" not in natural
     scale = float(re.search(r"scale=([\d.]+), transform shape", narrow)[1])
-    assert f"its text is {9 * scale:.1f} points high" in narrow.replace("\n% ", " ")
+    assert f"text is {9 * scale:.1f} pt" in narrow.replace("\n% ", " ")
     assert "transform shape" not in to_tikz(graph, width_mm=400)
     heads = [
         float(re.search(r"ceg/variable\] at \([\d.]+, ([\d.]+)\)", text)[1])

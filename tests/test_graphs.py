@@ -15,7 +15,7 @@ from cegdb import graphs
 from cegdb.errors import GraphError, MissingExtraError
 from cegdb.graphs import ceg_graph, to_dot, tree_graph, write_graph
 from cegdb.graphs.graphviz import graphviz
-from cegdb.graphs.xml_formats import node_label
+from cegdb.graphs.label_text import vertex_label
 from cegdb.pictures import draw, svg
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -367,12 +367,11 @@ def test_graph_with_many_nodes_is_drawn_without_a_word(capfd):
     assert "Warning: graph has" not in "".join(capfd.readouterr())
 
 
-def test_too_large_a_picture_is_refused_with_a_way_out(monkeypatch, tmp_path):
-    monkeypatch.setattr("cegdb.graphs.layout.MAX_DRAWN_EDGES", 2)
+def test_too_large_a_picture_is_refused_with_a_way_out(tmp_path):
     match = r"has 3 edges, and a picture holds at most 2\nhint: .*a \.dot or \.graphml"
     with pytest.raises(GraphError, match=match):
-        draw(fan(["a", "b", "c"]), tmp_path / "a.svg")
-    assert draw(fan(["a", "b", "c"]), tmp_path / "a.dot").exists()
+        draw(fan(["a", "b", "c"]), tmp_path / "a.svg", most_edges=2)
+    assert draw(fan(["a", "b", "c"]), tmp_path / "a.dot", most_edges=2).exists()
 
 
 def test_picture_without_pygraphviz_names_the_extra(monkeypatch, tmp_path):
@@ -432,7 +431,7 @@ def test_graphml_gives_nodes_labels_types_and_parallel_edges_back(tmp_path):
         path = write_graph(graph, tmp_path / "a.graphml")
         again = nx.read_graphml(path, force_multigraph=True)
         for name, data in again.nodes(data=True):
-            assert data.pop("label") == node_label(name, data)
+            assert data.pop("label") == vertex_label(name, data)
         assert dict(again.nodes(data=True)) == dict(graph.nodes(data=True))
         edges = list(graph.edges(data=True))
         assert sorted(again.edges(data=True), key=str) == sorted(edges, key=str)

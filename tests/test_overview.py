@@ -110,7 +110,7 @@ def expected_tree(whole: Graph, asked: list[str], below: int | None, top: int | 
     return drawn, collapsed
 
 
-def told_tree(graph: Graph) -> Any:
+def drawn_tree(graph: Graph) -> Any:
     """Return an overview in the same form."""
     drawn, collapsed = set(), Counter()
     for node, data in graph.nodes(data=True):
@@ -192,7 +192,7 @@ def test_an_overview_is_as_it_says(
 def assert_tree_is_right(
     graph: Graph, whole: Graph, asked: list[str], below: int | None, top: int | None
 ) -> None:
-    drawn, collapsed = told_tree(graph)
+    drawn, collapsed = drawn_tree(graph)
     assert (drawn, collapsed) == expected_tree(whole, asked, below, top)
     hidden = sum(n for _, n in graph.nodes(data="n_hidden", default=0))
     assert graph.graph["n_drawn"] == len(drawn & situations(whole))
@@ -242,11 +242,8 @@ def assert_ceg_is_right(
 
 def assert_sizes_are_right(staged: StagedTree, data: st.DataObject) -> None:
     """The number of edges is known before they are drawn."""
-    sizes: list[tuple[int, int, int]] = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(room, "_chosen", sizes.extend)
-        with pytest.raises(GraphError):
-            room.overview(staged._store, "staging", staged.id, collapse_below=1, most=0)
+    with room.opened_source(staged._store, "staging", staged.id) as source:
+        sizes = source.sizes()
     low, high, n_edges = data.draw(st.sampled_from(sizes))
     below = data.draw(st.integers(low + 1, high))
     assert staged.overview(collapse_below=below).number_of_edges() == n_edges
@@ -337,7 +334,7 @@ def test_a_caption_tells_that_hidden_numbers_are_collapsed(db: Database) -> None
         "('s', 'l', 'o', 70), ('w', 'l', 'o', 1)) as t(area, risk, fall, people)"
     )
     tree = db.ingest(rows, name="hidden", count="people").event_tree()
-    why = "not drawn (fewer than 3 people or a number that was left out)"
+    why = "not drawn (fewer than 3 people or a number left out)"
     assert why in tree.figure(min_n=5, collapse_below=3).caption
     assert "not drawn (fewer than 3 people)" in tree.figure(collapse_below=3).caption
 
@@ -348,7 +345,9 @@ def test_a_bound_that_is_no_whole_number_is_refused(
     database: Database, name: str, bound: Any
 ) -> None:
     tree = database.ingest("select 1 as x", name="one", replace=True).event_tree(replace=True)
-    with pytest.raises(GraphError, match=f"{name} is .*, expected a whole number from 1 on"):
+    with pytest.raises(
+        GraphError, match=f"{name} is .*, expected a whole number of at least 1"
+    ):
         tree.overview(**{name: bound})
 
 

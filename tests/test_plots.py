@@ -13,17 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cegdb
+from cegdb.clustering import Merge
 from cegdb.demo import DEMOS
 from cegdb.errors import GraphError, QueryError, StagingError
 from cegdb.pictures.further_merges import continue_merging
-from cegdb.pictures.merge_data import Joined
+from cegdb.pictures.merge_trees import fold_merges, grow_trees
 from cegdb.pictures.plot_data import (
     Overlap,
     matched_stages,
     read_position_flow,
     read_stage_flow,
 )
-from cegdb.pictures.plots import cut_back, grow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,12 +98,12 @@ def test_flows_have_the_people_of_the_tree_and_join_what_has_no_room(chds: Stage
             read_position_flow(store, ceg._row(), chds.tree.id, ORDER, None, most),
         ]
         for flow in flows:
-            for place in range(5):
-                blocks = [one for one in flow.blocks if one.place == place]
+            for column in range(5):
+                blocks = [one for one in flow.blocks if one.column == column]
                 assert sum(one.n for one in blocks) == 890
                 assert len(blocks) <= most
-                leaving = sum(one.n for one in flow.ribbons if one.source_place == place)
-                assert leaving == (890 if place < 4 else 0)
+                leaving = sum(one.n for one in flow.ribbons if one.source_column == column)
+                assert leaving == (890 if column < 4 else 0)
     caption = ceg.plot.flow(most=2).caption
     assert "2 positions with 383 people" in caption or "positions with" in caption
 
@@ -167,17 +167,17 @@ def test_no_join_of_a_tree_is_before_its_parts(
     for gain in gains:
         one, other = sorted(random.sample(alive, 2))  # type: ignore[attr-defined]
         alive.remove(other)
-        merges.append(Joined(one, other, gain))
-    roots = grow(merges, [], alive)
+        merges.append(Merge(one, other, gain))
+    roots = grow_trees(merges, [], alive)
     (root,) = roots
-    assert sorted(end.stage_id for end in root.ends()) == list(range(len(gains) + 1))
+    assert sorted(end.stage_id for end in root.leaves()) == list(range(len(gains) + 1))
     stack = [root]
     while stack:
         node = stack.pop()
         assert all(part.height >= node.height for part in node.parts)
         stack.extend(node.parts)
-    (root,), n_folded = cut_back(roots, most)
-    ends = root.ends()
+    (root,), n_folded = fold_merges(roots, most)
+    ends = root.leaves()
     assert len(ends) == min(most, len(gains) + 1)
     assert n_folded == len(gains) + 1 - len(ends)
     assert sorted(one for end in ends for one in end.members) == list(range(len(gains) + 1))
@@ -198,7 +198,7 @@ def test_a_difference_says_what_is_staged_differently(chds: StagedTree) -> None:
     assert "4 situations" in caption
     same = chds.plot.difference(chds)
     assert "The stagings are equal" in words(same)
-    assert "0 situations of 0 people are staged differently" in same.caption
+    assert "0 situations with 0 people are staged differently" in same.caption
 
 
 def test_small_counts_are_hidden_in_every_plot() -> None:
@@ -261,17 +261,17 @@ def test_hostile_labels_are_texts_and_files_are_the_same_each_time(tmp_path: Pat
 
 def test_what_there_is_no_room_for_is_counted(chds: StagedTree) -> None:
     assert (
-        "Shown: the 2 stages with most people of 3; 234 people in the others"
+        "Shown: the 2 largest of 3 stages; the others have 234 people"
         in chds.plot.probabilities("Admission", most=2).caption
     )
     few = chds.plot.situations("Admission", most=5)
-    assert "Shown: 5 of 12 situations" in few.caption
-    assert "Shown: 5 of 12 situations" in words(few).replace("\n", " ")
+    assert "Shown: the 5 largest of 12 situations" in few.caption
+    assert "Shown: the 5 largest of 12 situations" in words(few).replace("\n", " ")
     assert "and 1 more" in words(chds.plot.dendrogram(most=8))
 
 
 def test_settings_that_cannot_be_are_refused(chds: StagedTree) -> None:
-    with pytest.raises(QueryError, match="no situation asks 'Adm'"):
+    with pytest.raises(QueryError, match="no situation has the variable 'Adm'"):
         chds.plot.probabilities("Adm")
     with pytest.raises(QueryError, match="most is 0"):
         chds.plot.flow(most=0)
@@ -288,8 +288,8 @@ def test_a_flow_has_the_width_asked_for_and_tells_evidence(chds: StagedTree) -> 
     wide, narrow = ceg.plot.flow(), ceg.plot.flow(width_mm=85)
     for picture, width in ((wide, 170), (narrow, 85)):
         assert picture.figure.get_size_inches()[0] * 25.4 == pytest.approx(width)
-    assert "points high" not in wide.caption
-    assert narrow.caption.endswith(" To fit, its text is 4.8 points high.")
+    assert "Reduced to fit" not in wide.caption
+    assert narrow.caption.endswith(" Reduced to fit: text is 4.8 pt.")
     one = ceg.given(Admission="Yes").save("admitted").given(Social="Low").save("low")
     told = "given Admission = Yes and Social = Low"
     assert one.plot.flow().caption.startswith(f"People through positions {told}: ")

@@ -14,6 +14,7 @@ import cegdb
 from cegdb import sqlfiles
 from cegdb.errors import SqlStepError
 from cegdb.evidence import visits
+from cegdb.graphs.overview import overview
 from cegdb.small_cells import views
 from cegdb.sqlfiles import Step, Steps, load, names, parse, registered
 
@@ -116,10 +117,9 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
                 assert found.rows(view, min_n=5)[0] == found.rows(view)[0]
         for found in (tree, staged, ceg):
             found.overview(top_variables=1)
-            with monkeypatch.context() as narrow:
-                narrow.setattr("cegdb.graphs.MAX_DRAWN_EDGES", 0)
-                with pytest.raises(cegdb.CegdbError, match="a picture holds at most 0"):
-                    found.overview(collapse_below=2)
+            found.overview(top_variables=1, min_n=5)
+            with pytest.raises(cegdb.CegdbError, match="a picture holds at most 0"):
+                overview(found._store, found.kind, found.id, collapse_below=2, most=0)
         staged.to_ceg(stop="baseline")
         with monkeypatch.context() as narrow:
             narrow.setattr("cegdb.positions._BITS", 1)
@@ -139,6 +139,7 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
         staged.intervals("wilson")
         staged.intervals("bootstrap", runs=2)
         staged.plot.costaging("c", min_n=2)
+        staged.plot.costaging("c", other)
         staged.plot.difference(other)
         plain = survey.event_tree(name="plain").learn_stages()
         plain.plot.dendrogram(min_n=2)
@@ -151,6 +152,7 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
         survey.event_tree("complete", missing_policy="complete", sampling_zeros="full")
         ceg.assign(query)
         staged.probability(c="p")
+        staged.complete("select 'u' as a")
         relabelled = tree.learn_stages("renamed", relabel={"p": "first"})
         relabelled.probability(c="first")
         book = {"variables": {"c": {"same": [["p", "q"]]}}}

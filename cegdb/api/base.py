@@ -258,7 +258,7 @@ class GraphObject(StoredObject, ABC):
             most=graphs.MAX_DRAWN_EDGES,
         )
         graph = graphs.overview_graph(
-            self.name, found.nodes, found.edges, told=found.told, min_n=min_n
+            self.name, found.nodes, found.edges, attributes=found.attributes, min_n=min_n
         )
         if given := self._given():
             graph.graph["given"] = given

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cegdb.errors import StagingError
 from cegdb.options import check_choice
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from cegdb.api.chain_event_graph import ChainEventGraph
     from cegdb.api.staged_tree import StagedTree
     from cegdb.pictures import Picture
+    from cegdb.pictures.merge_data import Merges
     from cegdb.stability.relearning import Kind
 
 
@@ -90,7 +91,7 @@ class StagingPlots:
         >>> with cegdb.open() as db:
         ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
         ...     print(survey.event_tree().learn_stages().plot.situations("y").caption[:28])
-        The 2 situations that ask y,
+        The 2 situations of y, one r
         """
         from cegdb.pictures.plot_data import read_situations
         from cegdb.pictures.plots import draw_situations
@@ -125,7 +126,7 @@ class StagingPlots:
         >>> with cegdb.open() as db:
         ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
         ...     print(survey.event_tree().learn_stages().plot.flow().caption[:43])
-        People through stages: a column a variable,
+        People through stages: one column per varia
         """
         from cegdb.pictures.plot_data import read_stage_flow
         from cegdb.pictures.plots import draw_flow
@@ -164,12 +165,9 @@ class StagingPlots:
         ...     print(survey.event_tree().learn_stages().plot.merges().caption[:31])
         The gain of each merge of stage
         """
-        from cegdb.pictures.plots import draw_trace
+        from cegdb.pictures.plots import draw_merges
 
-        found, more, why_not = self._merged(variable, min_n, width_mm)
-        return draw_trace(
-            found, more, why_not, self._score(), is_flat=self._is_flat(), width_mm=width_mm
-        )
+        return draw_merges(self._merges(variable, min_n, 2, width_mm), width_mm=width_mm)
 
     def dendrogram(
         self,
@@ -203,68 +201,21 @@ class StagingPlots:
         ...     print(survey.event_tree().learn_stages().plot.dendrogram("y").caption[:42])
         Situations and the stages they were merged
         """
-        from cegdb.pictures.merge_data import read_tips
-        from cegdb.pictures.plots import (
-            beyond,
-            choose_trees,
-            cut_back,
-            draw_dendrogram,
-            grow,
-            some,
-        )
+        from cegdb.pictures.merge_data import read_dendrogram
+        from cegdb.pictures.plots import draw_dendrogram
+
+        merges = self._merges(variable, min_n, most, width_mm)
+        dendrogram = read_dendrogram(self._store, self._staging.id, merges, min_n, int(most))
+        return draw_dendrogram(dendrogram, width_mm=width_mm)
+
+    def _merges(
+        self, variable: str | None, min_n: int | None, most: object, width_mm: float
+    ) -> Merges:
+        from cegdb.pictures.merge_data import read_merges
 
         _check(most, "ends", width_mm)
-        found, more, why_not = self._merged(variable, min_n, width_mm)
-        roots = grow(found.made, more, list(found.hyperstage))
-        trees = [root for root in roots if root.parts]
-        kept, n_folded = cut_back(choose_trees(trees, int(most)), int(most))
-        several = ""
-        if any(end.start < 0 for root in kept for end in root.ends()):
-            several = "; one that begins beyond the cut is several stages"
-        said = [
-            beyond(more, why_not, found.n_hidden),
-            f"{n_folded:,} further ends are folded into those that say \u201cand n more\u201d"
-            f"{several}"
-            if n_folded
-            else "",
-            f"Not shown: {some(len(trees) - len(kept), 'further tree')}, for which the plot of "
-            "one variable has more room"
-            if len(trees) > len(kept)
-            else "",
-            f"Not shown: {some(len(roots) - len(trees), 'stage')} merged with none"
-            if len(roots) > len(trees)
-            else "",
-        ]
-        members = {end.stage_id: end.members for root in kept for end in root.ends()}
-        tips = read_tips(
-            self._store,
-            self._staging.name,
-            int(self._staging._row()["tree_id"]),
-            members,
-            min_n,
-        )
-        return draw_dendrogram(
-            found, kept, tips, said, self._score(), is_flat=self._is_flat(), width_mm=width_mm
-        )
-
-    def _score(self) -> str:
-        return str(self._staging.settings.get("score"))
-
-    def _is_flat(self) -> bool:
-        return self._staging.settings.get("structure_prior", "flat") == "flat"
-
-    def _merged(self, variable: str | None, min_n: int | None, width_mm: float) -> Any:
-        from cegdb.pictures.further_merges import continue_merging
-        from cegdb.pictures.merge_data import Joined, final_stages, read_merges
-
-        _check(2, "stages", width_mm)
         name = None if variable is None else self._known(variable)
-        found = read_merges(self._store, self._staging.name, name, min_n)
-        merges, why_not = continue_merging(self._store, self._staging.id)
-        further = [Joined(*one) for one in merges]
-        joined = final_stages(further)
-        shown = {joined.get(stage_id, stage_id) for stage_id in found.hyperstage}
-        return found, [one for one in further if joined[one.kept_id] in shown], why_not
+        return read_merges(self._store, self._staging.id, name, min_n)
 
     def costaging(
         self,
@@ -306,7 +257,7 @@ class StagingPlots:
         ...     print(staged.plot.costaging("y").caption[:38])
         ...     frame = staged.stability(runs=20)
         ...     print(staged.plot.costaging("y").caption[:37])
-        Whether two of the 4 situations that a
+        Whether two of the 4 situations of y s
         In what share of 20 bootstrap replica
         """
         from cegdb.pictures.plot_data import read_members, read_pairs, read_situations
@@ -431,9 +382,6 @@ class StagingPlots:
             found, self._variables(), PALETTE, width_mm=width_mm, most=int(most)
         )
 
-    def _beside(self, other: StagedTree) -> int:
-        raise NotImplementedError
-
 
 class CegPlots:
     """The plots of a CEG: ``ceg.plot.flow()``. See `StagingPlots` for what plots share."""
@@ -461,7 +409,7 @@ class CegPlots:
         ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
         ...     ceg = survey.event_tree().learn_stages().to_ceg()
         ...     print(ceg.plot.flow().caption[:46])
-        People through positions: a column a variable,
+        People through positions: one column per varia
         """
         from cegdb.pictures.plot_data import read_position_flow, variables_of
         from cegdb.pictures.plots import draw_flow

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from cegdb.errors import GraphError, is_one_of
 from cegdb.graphs.graph_rows import graph_rows
-from cegdb.graphs.label_text import ink, shown_number, shown_probability, text_lines, visible
+from cegdb.graphs.label_text import (
+    is_shared,
+    shown_number,
+    shown_probability,
+    text_colour,
+    text_lines,
+    visible,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -15,6 +22,7 @@ if TYPE_CHECKING:
     from cegdb.graphs.networkx_graphs import Graph
 
 EdgeInfo: TypeAlias = Literal["probability", "count", "prior", "posterior", "none"]
+"""What an edge shows below its label; an event tree shows counts, having no probability."""
 
 _HIDDEN = "…"
 # ORDERING: a tree keeps its children in the order of the levels, which in a CEG would
@@ -30,75 +38,34 @@ _HEAD = """\
 
 
 def to_dot(graph: Graph, *, edge_info: EdgeInfo = "probability") -> str:
-    r"""Return the graph in Graphviz' DOT language, from left to right.
+    """Return the graph in Graphviz' DOT language, from left to right, whatever its size.
 
-    Parameters
-    ----------
-    graph
-        A graph made by `ceg_graph` or `tree_graph`.
-    edge_info
-        What an edge shows below its label: the ``probability`` (three decimals; more
-        next to 0 and 1; in an event tree, which has none, the count), the ``count`` of
-        answers, the ``prior`` or ``posterior`` (prior + count) of the Dirichlet
-        distribution, or ``none``. An edge without that number shows its label only, or
-        ``…`` where a small cell is hidden (the graph's attribute ``min_n`` says that some
-        are).
-
-    Returns
-    -------
-    str
-        The same text for the same graph, however large. A node shows its name and
-        its variable, filled with the colour of its stage if it shares it. Labels show
-        as they are, whatever they contain; beyond 28 characters they continue on the
-        next line, and control characters show as their symbols (``␀``). The ``key``
-        of an edge is its label, with two backslashes for one.
-
-    Raises
-    ------
-    GraphError
-        ``edge_info`` is none of the choices.
-
-    Examples
-    --------
-    >>> from cegdb.graphs import tree_graph
-    >>> graph = tree_graph(
-    ...     "coin",
-    ...     [{"vertex": "s0", "variable": "Toss"}, {"vertex": "l0"}],
-    ...     [{"source": "s0", "target": "l0", "label": 'the "head"', "n": 6012}],
-    ... )
-    >>> print(to_dot(graph, edge_info="count").splitlines()[-2].strip())
-    "s0" -> "l0" [key="the \"head\"", label="the \"head\"\n 6,012 "];
+    A node shows its name and variable, filled with the colour of its stage if it shares it.
+    An edge shows its label and the number of `EdgeInfo`: the label only if it has none, ``…``
+    if that is hidden as a small cell. Labels show literally; long ones are wrapped.
     """
     return "".join(dot_lines(graph_rows(graph), edge_info=edge_info))
 
 
 def dot_lines(rows: GraphRows, *, edge_info: EdgeInfo = "probability") -> Iterator[str]:
-    r"""Yield the lines of `to_dot`, one node or edge at a time.
-
-    Examples
-    --------
-    >>> from cegdb.graphs import tree_graph
-    >>> graph = tree_graph("one", [{"vertex": "l0"}], [])
-    >>> list(dot_lines(graph_rows(graph)))[-2:]
-    ['  "l0" [label="l0", color="gray"];\n', '}\n']
-    """
+    """Yield the lines of `to_dot`, one node or edge at a time."""
     text_of = _edge_text(rows.attributes, edge_info)
     is_ceg = rows.attributes.get("kind") == "ceg"
     yield f"digraph {_quoted(visible(str(rows.attributes.get('name', ''))))} {{\n"
     yield _HEAD.replace("ORDERING", "" if is_ceg else "out") + "\n"
     for node, data, is_end in rows.nodes():
         text = [node, *([str(data["variable"])] if "variable" in data else [])]
-        look = ""
+        style = ""
         if "n_hidden" in data:
-            text, look = [str(data["text"])], ', style="rounded,dashed"'
+            text, style = [str(data["text"])], ', style="rounded,dashed"'
         elif is_shared(data):
             colour = str(data["colour"])
-            look = f", fillcolor={_quoted(colour)}, fontcolor={_quoted(ink(colour))}"
+            style = f", fillcolor={_quoted(colour)}, fontcolor={_quoted(text_colour(colour))}"
         elif is_end:
             text = ["w∞" if node == "w_inf" else node]
             sink = ', shape="doublecircle", margin="0.02"'
-            look = sink if is_ceg else ', color="gray"'
-        yield f"  {_quoted(visible(node))} [label={_label(text)}{look}];\n"
+            style = sink if is_ceg else ', color="gray"'
+        yield f"  {_quoted(visible(node))} [label={_label(text)}{style}];\n"
     for source, target, key, data in rows.edges():
         label, number = text_of(key, data)
         # The spaces keep curves off.
@@ -111,24 +78,7 @@ def dot_lines(rows: GraphRows, *, edge_info: EdgeInfo = "probability") -> Iterat
 
 
 def edge_texts(graph: Graph, edge_info: EdgeInfo) -> list[tuple[str, str]]:
-    """Return of each edge its label, and the number asked for if it has that.
-
-    Raises
-    ------
-    GraphError
-        ``edge_info`` is none of the choices.
-
-    Examples
-    --------
-    >>> from cegdb.graphs import tree_graph
-    >>> graph = tree_graph(
-    ...     "coin",
-    ...     [{"vertex": "s0", "variable": "Toss"}, {"vertex": "l0"}],
-    ...     [{"source": "s0", "target": "l0", "label": "heads", "n": 6012}],
-    ... )
-    >>> edge_texts(graph, "count")
-    [('heads', '6,012')]
-    """
+    """Return the label of each edge, and its number if it has one."""
     text_of = _edge_text(graph.graph, edge_info)
     return [text_of(str(key), data) for _, _, key, data in graph.edges(keys=True, data=True)]
 
@@ -136,7 +86,7 @@ def edge_texts(graph: Graph, edge_info: EdgeInfo) -> list[tuple[str, str]]:
 def _edge_text(
     attributes: Mapping[str, object], edge_info: EdgeInfo
 ) -> Callable[[str, Mapping[str, Any]], tuple[str, str]]:
-    """Return what gives an edge's label and number, by the attributes of its graph."""
+    """Return the function that gives an edge's label and number in a graph."""
     if not is_one_of(edge_info, get_args(EdgeInfo)):
         raise GraphError(f"edge_info is {edge_info!r}, expected {choice(get_args(EdgeInfo))}")
     is_event_tree = attributes.get("kind") == "event_tree"
@@ -149,17 +99,6 @@ def _edge_text(
         return str(data.get("label", key)), _edge_number(data, hides, shown)
 
     return text_of
-
-
-def is_shared(node: Mapping[str, Any]) -> bool:
-    """Return whether a node's stage has two situations or more; others stay white.
-
-    Examples
-    --------
-    >>> is_shared({"stage": "u1", "colour": "#E69F00"}), is_shared({"colour": "#ffffff"})
-    (True, False)
-    """
-    return "stage" in node and str(node.get("colour", "#ffffff")).lower() != "#ffffff"
 
 
 def _edge_number(data: Mapping[str, Any], hides: Collection[str], edge_info: str) -> str:
@@ -189,11 +128,5 @@ def _label(texts: Sequence[str]) -> str:
 
 
 def choice(names: Sequence[str]) -> str:
-    """Return names to choose from.
-
-    Examples
-    --------
-    >>> choice(("a", "b", "c"))
-    'a, b or c'
-    """
+    """Return names to choose from, such as ``a, b or c``."""
     return f"{', '.join(names[:-1])} or {names[-1]}"

@@ -8,155 +8,96 @@ from typing import TYPE_CHECKING, Final
 from cegdb.atomic_files import written_whole
 from cegdb.errors import GraphError, path_of
 from cegdb.graphs.dot import choice, dot_lines
-from cegdb.graphs.graph_rows import GraphRows, graph_rows
-from cegdb.graphs.xml_formats import gexf_lines, graphml_lines, node_label
+from cegdb.graphs.graph_rows import FileParts, GraphRows, graph_rows
+from cegdb.graphs.label_text import vertex_label
+from cegdb.graphs.xml_formats import gexf_parts, graphml_parts
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from cegdb.graphs.graph_rows import EdgeRow, VertexRow
     from cegdb.graphs.networkx_graphs import Graph
 
 
 def write_graph(graph: Graph | GraphRows, path: str | os.PathLike[str]) -> Path:
     """Write the graph into a file for another program and return its path.
 
-    Parameters
-    ----------
-    graph
-        A graph made by `ceg_graph` or `tree_graph`, or its rows (`stored_rows`).
-    path
-        Where to: one of ``GRAPH_FILES``; the same bytes for the same graph. A file there
-        is replaced, and stays as it was if anything fails.
-
-    Raises
-    ------
-    GraphError
-        Unknown suffix, a control character that XML cannot hold, or the file cannot be
-        written.
-
-    Notes
-    -----
-    ``networkx.node_link_graph(json.load(file), edges="edges")`` gives the graph back from
-    ``.json``, ``networkx.cytoscape_graph(json.load(file))`` from ``.cyjs``. In GraphML and
-    GEXF the label is data, and an edge's id is ``e0``, ``e1``, ...: ids must be unique
-    there, and labels are not. Rows are written as they come: linear time, and no more
-    memory for a larger graph.
-
-    Examples
-    --------
-    >>> from cegdb.graphs import tree_graph
-    >>> import tempfile
-    >>> graph = tree_graph("one", [{"vertex": "s0"}], [])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_graph(graph, folder + "/one.graphml").name
-    'one.graphml'
+    Linear time, and no more memory for a larger graph. networkx reads ``.json`` by
+    ``node_link_graph(json.load(file), edges="edges")`` and ``.cyjs`` by ``cytoscape_graph``.
+    In GraphML and GEXF an edge's id is ``e0``, ``e1``, ... since ids must be unique there.
     """
     target = path_of(path)
-    lines = _LINES[suffix_of(target, GRAPH_FILES, "a graph")]
+    suffix = suffix_of(target, GRAPH_FILES, "a graph")
     rows = graph if isinstance(graph, GraphRows) else graph_rows(graph)
+    lines = _PARTS[suffix](rows).lines(rows) if suffix in _PARTS else dot_lines(rows)
     with written_whole(target) as file:
-        file.writelines(line.encode() for line in lines(rows))
+        file.writelines(line.encode() for line in lines)
     return target
 
 
 _json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
-def _listed_lines(items: Iterable[str], indent: str) -> Iterator[str]:
-    """Yield the items of a JSON list, one a line, and its end."""
-    between = f"\n{indent}  "
-    empty = "]"
-    for item in items:
-        yield f"{between}{item}"
-        between, empty = f",\n{indent}  ", f"\n{indent}]"
-    yield empty
+def _node_link_parts(rows: GraphRows) -> FileParts:
+    """Return networkx' node-link data."""
 
+    def vertex(row: VertexRow) -> str:
+        return "\n    " + _json({**row.values, "id": row.name})
 
-def _node_link_lines(rows: GraphRows) -> Iterator[str]:
-    """Yield networkx' node-link data, a node or edge a line."""
-    yield '{\n  "directed": true,\n  "multigraph": true,\n'
-    yield f'  "graph": {_json(dict(rows.attributes))},\n  "nodes": ['
-    yield from _listed_lines(
-        (_json({**node.values, "id": node.name}) for node in rows.nodes()), "  "
+    def edge(_: int, row: EdgeRow) -> str:
+        ends = {"source": row.source, "target": row.target, "key": row.key}
+        return "\n    " + _json({**row.values, **ends})
+
+    return FileParts(
+        '{\n  "directed": true,\n  "multigraph": true,\n'
+        f'  "graph": {_json(dict(rows.attributes))},\n  "nodes": [',
+        vertex,
+        '\n  ],\n  "edges": [',
+        edge,
+        "\n  ]\n}\n",
+        between=",",
     )
-    yield ',\n  "edges": ['
-    yield from _listed_lines(
-        (
-            _json({**values, "source": source, "target": target, "key": key})
-            for source, target, key, values in rows.edges()
-        ),
-        "  ",
+
+
+def _cytoscape_parts(rows: GraphRows) -> FileParts:
+    """Return the JSON of Cytoscape, which shows ``name`` and ``interaction``."""
+
+    def vertex(row: VertexRow) -> str:
+        name = row.name
+        shown = {"id": name, "value": name, "name": name, "label": vertex_label(*row[:2])}
+        return "\n      " + _json({"data": {**shown, **row.values}})
+
+    def edge(number: int, row: EdgeRow) -> str:
+        shown = {"id": f"e{number}", "source": row.source, "target": row.target}
+        shown |= dict.fromkeys(("key", "name", "interaction"), row.key)
+        return "\n      " + _json({"data": {**shown, **row.values}})
+
+    return FileParts(
+        '{\n  "format_version": "1.0",\n  "generated_by": "cegdb",\n'
+        '  "target_cytoscapejs_version": "~2.1",\n'
+        f'  "data": {_json(dict(rows.attributes))},\n'
+        '  "directed": true,\n  "multigraph": true,\n  "elements": {\n    "nodes": [',
+        vertex,
+        '\n    ],\n    "edges": [',
+        edge,
+        "\n    ]\n  }\n}\n",
+        between=",",
     )
-    yield "\n}\n"
 
 
-def _cytoscape_lines(rows: GraphRows) -> Iterator[str]:
-    """Yield the JSON of Cytoscape, which shows ``name`` and ``interaction``."""
-    yield '{\n  "format_version": "1.0",\n  "generated_by": "cegdb",\n'
-    yield '  "target_cytoscapejs_version": "~2.1",\n'
-    yield f'  "data": {_json(dict(rows.attributes))},\n'
-    yield '  "directed": true,\n  "multigraph": true,\n  "elements": {\n    "nodes": ['
-    yield from _listed_lines(
-        (
-            _json(
-                {
-                    "data": {
-                        "id": node.name,
-                        "value": node.name,
-                        "name": node.name,
-                        "label": node_label(node.name, node.values),
-                        **node.values,
-                    }
-                }
-            )
-            for node in rows.nodes()
-        ),
-        "    ",
-    )
-    yield ',\n    "edges": ['
-    yield from _listed_lines(
-        (
-            _json(
-                {
-                    "data": {
-                        "id": f"e{number}",
-                        "source": source,
-                        "target": target,
-                        "key": key,
-                        "name": key,
-                        "interaction": key,
-                        **values,
-                    }
-                }
-            )
-            for number, (source, target, key, values) in enumerate(rows.edges())
-        ),
-        "    ",
-    )
-    yield "\n  }\n}\n"
-
-
-_LINES: Final[dict[str, Callable[[GraphRows], Iterator[str]]]] = {
-    ".graphml": graphml_lines,
-    ".gexf": gexf_lines,
-    ".cyjs": _cytoscape_lines,
-    ".json": _node_link_lines,
-    ".dot": dot_lines,
+_PARTS: Final[dict[str, Callable[[GraphRows], FileParts]]] = {
+    ".graphml": graphml_parts,
+    ".gexf": gexf_parts,
+    ".cyjs": _cytoscape_parts,
+    ".json": _node_link_parts,
 }
-GRAPH_FILES: Final = tuple(_LINES)
+GRAPH_FILES: Final = (*_PARTS, ".dot")
 
 
 def suffix_of(path: Path, allowed: Sequence[str], what: str) -> str:
-    """Return the suffix of a file to write in lower case, or refuse it.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> suffix_of(Path("falls.DOT"), GRAPH_FILES, "a graph")
-    '.dot'
-    """
+    """Return the suffix of a file to write in lower case, or refuse it."""
     suffix = path.suffix.lower()
     if suffix not in allowed:
         raise GraphError(

@@ -23,7 +23,7 @@ _BATCH: Final = 5_000
 _TYPES: Final = {int: "bigint", float: "double", str: "varchar"}
 
 
-class Node(NamedTuple):
+class VertexRow(NamedTuple):
     """A vertex: its values, and whether it is a leaf or the sink."""
 
     name: str
@@ -31,7 +31,7 @@ class Node(NamedTuple):
     is_end: bool
 
 
-class Edge(NamedTuple):
+class EdgeRow(NamedTuple):
     """An edge; those between the same vertices have different keys, their labels."""
 
     source: str
@@ -39,46 +39,61 @@ class Edge(NamedTuple):
     key: str
     values: Values
 
+    @property
+    def where(self) -> str:
+        """The edge in a message."""
+        return f"edge {self.source} -> {self.target}"
+
 
 @dataclass(frozen=True)
 class GraphRows:
-    """A graph to go through, its nodes or its edges, as often as wanted.
+    """A graph read row by row; ``nodes`` and ``edges`` start anew each time they are called.
 
-    Parameters
-    ----------
-    attributes
-        ``name``, ``kind`` and perhaps ``min_n``.
-    node_columns, edge_columns
-        The names of the values that some node or edge has, and their types.
-    nodes, edges
-        Start anew each time they are called.
+    ``node_columns`` and ``edge_columns`` are the values that some node or edge has.
     """
 
     attributes: Mapping[str, int | str]
     node_columns: Mapping[str, type]
     edge_columns: Mapping[str, type]
-    nodes: Callable[[], Iterable[Node]]
-    edges: Callable[[], Iterable[Edge]]
+    nodes: Callable[[], Iterable[VertexRow]]
+    edges: Callable[[], Iterable[EdgeRow]]
+
+
+class FileParts(NamedTuple):
+    """What a graph file is made of; every format of other programs has this form."""
+
+    head: str
+    vertex: Callable[[VertexRow], str]
+    middle: str
+    edge: Callable[[int, EdgeRow], str]
+    tail: str
+    between: str = ""
+
+    def lines(self, rows: GraphRows) -> Iterator[str]:
+        """Yield the file, a vertex or edge at a time."""
+        yield self.head
+        yield from self._separated(map(self.vertex, rows.nodes()))
+        yield self.middle
+        yield from self._separated(self.edge(i, row) for i, row in enumerate(rows.edges()))
+        yield self.tail
+
+    def _separated(self, items: Iterable[str]) -> Iterator[str]:
+        between = ""
+        for item in items:
+            yield between + item
+            between = self.between
 
 
 def graph_rows(graph: Graph) -> GraphRows:
-    """Return the rows of a graph made by `ceg_graph` or `tree_graph`.
+    """Return the rows of a graph made by `ceg_graph` or `tree_graph`."""
 
-    Examples
-    --------
-    >>> from cegdb.graphs import tree_graph
-    >>> rows = graph_rows(tree_graph("one", [{"vertex": "l0", "n": 3}], []))
-    >>> list(rows.nodes()), rows.node_columns
-    ([Node(name='l0', values={'n': 3}, is_end=True)], {'n': <class 'int'>})
-    """
-
-    def nodes() -> Iterator[Node]:
+    def nodes() -> Iterator[VertexRow]:
         for name, data in graph.nodes(data=True):
-            yield Node(name, data, graph.out_degree(name) == 0)
+            yield VertexRow(name, data, graph.out_degree(name) == 0)
 
-    def edges() -> Iterator[Edge]:
+    def edges() -> Iterator[EdgeRow]:
         for source, target, key, data in graph.edges(keys=True, data=True):
-            yield Edge(source, target, str(key), data)
+            yield EdgeRow(source, target, str(key), data)
 
     return GraphRows(
         dict(graph.graph),
@@ -89,8 +104,8 @@ def graph_rows(graph: Graph) -> GraphRows:
     )
 
 
-def _columns_of(found: Iterable[Mapping[str, object]]) -> dict[str, type]:
-    used = {name for values in found for name in values}
+def _columns_of(rows: Iterable[Mapping[str, object]]) -> dict[str, type]:
+    used = {name for values in rows for name in values}
     return {name: kind for name, kind in COLUMNS.items() if name in used}
 
 
@@ -136,46 +151,19 @@ def stored_rows(
 ) -> Iterator[GraphRows]:
     """Give the rows of a tree, staged tree or CEG, read in batches while the block lasts.
 
-    Parameters
-    ----------
-    store
-        Where to read.
-    kind, name
-        ``tree``, ``staging`` or ``ceg``, and which one.
-    min_n
-        Hide counts below it, and what would reveal them: see `cegdb.small_cells.shown`.
-
-    Yields
-    ------
-    GraphRows
-        The same as those of the networkx graph, in the same order. One pass at a time.
-
-    Notes
-    -----
-    Linear in the rows, save that DuckDB sorts them, beyond its memory limit on disk.
-
-    Examples
-    --------
-    >>> from cegdb.ingest import ingest
-    >>> from cegdb.store import Store
-    >>> from cegdb.tree import event_tree
-    >>> with Store.open() as store:
-    ...     survey = ingest(store, "select i < 7 as x from range(9) t(i)", name="nine")
-    ...     _ = event_tree(store, survey)
-    ...     with stored_rows(store, "tree", "nine") as rows:
-    ...         [(edge.key, edge.values["n"]) for edge in rows.edges()]
-    [('False', 2), ('True', 7)]
+    They are those of the networkx graph, in the same order; one pass at a time. ``min_n``
+    hides small cells as in `cegdb.small_cells.shown`.
     """
-    place = _STORED[kind]
+    source = _STORED[kind]
     where: dict[str, object] = {kind: name}
     with store.catalog() as catalog:
         find(catalog, kind, name)
-    attributes: dict[str, int | str] = {"name": name, "kind": place.graph_kind}
+    attributes: dict[str, int | str] = {"name": name, "kind": source.graph_kind}
     if min_n is not None:
         attributes["min_n"] = min_n
     with (
         store.reading() as con,
-        shown_views(store, (place.nodes, place.edges), where, min_n) as (nodes, edges),
+        shown_views(store, (source.nodes, source.edges), where, min_n) as (nodes, edges),
     ):
 
         def rows(relation: str, columns: str, order: str) -> Iterator[tuple[object, ...]]:
@@ -189,29 +177,25 @@ def stored_rows(
 
         def used(relation: str) -> dict[str, type]:
             result = con.execute(f"select * from {relation} limit 0")  # noqa: S608
-            there = {column[0] for column in result.description or []}
-            known = [column for column in COLUMNS if column in there]
-            counts = ", ".join(f"count({column})" for column in known)
-            query = f"select {counts} from {relation} where {kind} = $name"  # noqa: S608
-            found = con.execute(query, {"name": name}).fetchone() or ()
-            return {
-                column: COLUMNS[column] for column, n in zip(known, found, strict=True) if n
-            }
+            present = {column[0] for column in result.description or []}
+            known = [column for column in COLUMNS if column in present]
+            ((*counts,),) = rows(relation, ", ".join(f"count({one})" for one in known), "all")
+            return {one: COLUMNS[one] for one, n in zip(known, counts, strict=True) if n}
 
         node_columns, edge_columns = used(nodes), used(edges)
 
-        def each_node() -> Iterator[Node]:
+        def each_node() -> Iterator[VertexRow]:
             is_end = "variable is null" if kind == "tree" else "stage_id is null"
-            first = f"{place.node_name}, {is_end}"
+            first = f"{source.node_name}, {is_end}"
             columns = list(node_columns)
-            for row in rows(nodes, f"{first}{_cast(node_columns)}", place.node_order):
-                yield Node(str(row[0]), _values(columns, row[2:]), bool(row[1]))
+            for row in rows(nodes, f"{first}{_cast(node_columns)}", source.node_order):
+                yield VertexRow(str(row[0]), _values(columns, row[2:]), bool(row[1]))
 
-        def each_edge() -> Iterator[Edge]:
+        def each_edge() -> Iterator[EdgeRow]:
             columns = list(edge_columns)
             selected = f"source, target, label{_cast(edge_columns)}"
-            for row in rows(edges, selected, place.edge_order):
-                yield Edge(str(row[0]), str(row[1]), str(row[2]), _values(columns, row[3:]))
+            for row in rows(edges, selected, source.edge_order):
+                yield EdgeRow(str(row[0]), str(row[1]), str(row[2]), _values(columns, row[3:]))
 
         yield GraphRows(attributes, node_columns, edge_columns, each_node, each_edge)
 

@@ -26,7 +26,7 @@ _graphviz_lock = threading.Lock()  # Graphviz keeps global state
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class SizedVertex:
     """A vertex to be placed: its text, size in points, and column if it has one."""
 
     lines: tuple[str, ...]
@@ -37,20 +37,8 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
-    """Where things are, in points, y downward.
-
-    Attributes
-    ----------
-    width, height
-        Of everything.
-    nodes
-        Centres by name.
-    edges
-        In the graph's order: the spline's points and the centre of the label.
-    columns
-        Centres of the columns.
-    """
+class Placement:
+    """Where things are, in points, y downward: centres, splines and the centres of labels."""
 
     width: float
     height: float
@@ -59,42 +47,17 @@ class Placed:
     columns: list[float]
 
 
-def by_graphviz(
+def graphviz_placement(
     graph: Graph,
-    nodes: Mapping[str, Node],
+    nodes: Mapping[str, SizedVertex],
     sizes: Sequence[Size],
     headers: Sequence[Size],
     gap: float,
-) -> Placed:
-    """Return where Graphviz' dot puts boxes and labels of these sizes.
+) -> Placement:
+    """Return where Graphviz' dot puts boxes and labels of these sizes, in points.
 
     Graphviz sees numbers only, no text: nothing in a label can be taken for a command.
-
-    Parameters
-    ----------
-    graph
-        From the root to the right.
-    nodes
-        Its vertices, in its order.
-    sizes
-        Of the labels of its edges, in its order.
-    headers
-        Of the names over its columns.
-    gap
-        Between two ranks, in points.
-
-    Raises
-    ------
-    MissingExtraError
-        pygraphviz is not installed.
-
-    Examples
-    --------
-    >>> from cegdb.graphs import tree_graph
-    >>> graph = tree_graph("one", [{"vertex": "s0"}], [])
-    >>> placed = by_graphviz(graph, {"s0": Node(("s0",), 20, 10, "leaf", None)}, [], [], 18)
-    >>> round(placed.width), round(placed.height)
-    (20, 10)
+    ``sizes`` are those of the edges' labels, ``headers`` of the names over the columns.
     """
     number = {name: f"n{i}" for i, name in enumerate(nodes)}
     lines = [
@@ -124,20 +87,20 @@ def by_graphviz(
         )
         lines.append(f'{number[source]} -> {number[target]} [id="{i}"{room}];')
     lines.append("}")
-    told = json.loads(graphviz("\n".join(lines), "json"))
-    left, bottom, right, top = (float(place) for place in told["bb"].split(","))
+    answer = json.loads(graphviz("\n".join(lines), "json"))
+    left, bottom, right, top = (float(part) for part in answer["bb"].split(","))
     at: dict[str, Point] = {}
-    for node in told.get("objects", ()):
+    for node in answer.get("objects", ()):
         if "pos" in node:
             x, y = node["pos"].split(",")
             at[node["name"]] = (float(x) - left, top - float(y))
     edges: list[tuple[tuple[Point, ...], Point]] = [((), (0.0, 0.0))] * len(sizes)
-    for edge in told.get("edges", ()):
+    for edge in answer.get("edges", ()):
         if "id" in edge:
             x, y = edge["lp"].split(",")
             points = tuple((a - left, top - b) for a, b in _spline(edge["pos"]))
             edges[int(edge["id"])] = (points, (float(x) - left, top - float(y)))
-    return Placed(
+    return Placement(
         width=right - left,
         height=top - bottom,
         nodes={name: at[known] for name, known in number.items()},
@@ -147,7 +110,7 @@ def by_graphviz(
 
 
 def _spline(text: str) -> list[Point]:
-    """Return the points of ``e,x,y x,y x,y ...``: the tip is told first."""
+    """Return the points of ``e,x,y x,y x,y ...``: the tip comes first."""
     *_, pieces = text.split(";")
     tip: list[Point] = []
     points: list[Point] = []
@@ -168,18 +131,7 @@ def _spline(text: str) -> list[Point]:
 
 
 def graphviz(dot: str, form: str) -> bytes:
-    """Return what Graphviz' dot makes of a text in its language.
-
-    Raises
-    ------
-    MissingExtraError
-        pygraphviz is not installed.
-
-    Examples
-    --------
-    >>> b'"bb"' in graphviz("digraph { a -> b }", "json")
-    True
-    """
+    """Return what Graphviz' dot makes of a text in its language."""
     try:
         import pygraphviz
     except ImportError as error:

@@ -8,10 +8,10 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Protocol
 
 from cegdb.errors import GraphError
-from cegdb.graphs.dot import EdgeInfo, edge_texts, is_shared
-from cegdb.graphs.graphviz import BoxKind, Node, Point, by_graphviz
-from cegdb.graphs.label_text import text_lines
-from cegdb.graphs.tree_layout import as_tree
+from cegdb.graphs.dot import EdgeInfo, edge_texts
+from cegdb.graphs.graphviz import BoxKind, Point, SizedVertex, graphviz_placement
+from cegdb.graphs.label_text import WHITE, is_shared, text_lines
+from cegdb.graphs.tree_layout import tree_placement
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Measure(Protocol):
-    """Tells the width and height in points of lines of text."""
+    """Gives the width and height in points of lines of text."""
 
     def __call__(self, lines: Sequence[str], *, bold: bool = False) -> tuple[float, float]:
         """Return them."""
@@ -38,24 +38,9 @@ _CLEAR = 2.0  # between a label and its line, in points
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A vertex as it is drawn.
+    """A vertex as it is drawn: its centre and size in points from the top left corner.
 
-    Attributes
-    ----------
-    name
-        Its shown name: ``s0``, ``l3``, ``w0``, ``w_inf``.
-    lines
-        Its text, line by line: the name, and the stage's if other situations share it.
-    x, y, width, height
-        Centre and size in points (1/72 inch); the origin is the top left corner.
-    kind
-        ``situation``, ``leaf``, ``position``, ``sink``, or ``collapsed`` for a subtree.
-    variable, stage
-        None where there is none.
-    colour
-        Of the stage as ``#rrggbb``, white where it is shared with no other situation.
-    is_shared
-        Whether it is.
+    ``lines`` are its name and, in colour, the stage it shares with other situations.
     """
 
     name: str
@@ -73,20 +58,10 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """An edge as it is drawn.
+    """An edge as it is drawn, in points, as wide as its people.
 
-    Attributes
-    ----------
-    source, target, key
-        Names of its ends, and its label.
-    points
-        A cubic Bézier spline, 1 + 3 k points, from the source to the arrow's tip.
-    lines
-        Its text: the label, then the number that was asked for.
-    x, y, width, height
-        Centre and size of that text in points.
-    line_width
-        In points, by the people who took the edge.
+    ``points`` is a cubic Bézier spline to the arrow's tip; ``lines`` are its label and number,
+    and x, y, width and height those of that text.
     """
 
     source: str
@@ -103,7 +78,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The variables asked in one column, line by line, and its centre in points."""
+    """The variables of one column, line by line, and its centre in points."""
 
     lines: tuple[str, ...]
     x: float
@@ -112,17 +87,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A graph laid out from left to right.
-
-    Attributes
-    ----------
-    name, kind
-        Of the graph; ``event_tree``, ``staged_tree`` or ``ceg``.
-    width, height
-        Of everything, in points.
-    boxes, curves, columns
-        What is drawn; names of variables stand over the columns.
-    """
+    """A graph laid out from left to right, in points; columns head it."""
 
     name: str
     kind: str
@@ -139,51 +104,22 @@ def layout(
     *,
     edge_info: EdgeInfo = "probability",
     width: float | None = None,
+    most_edges: int = MAX_DRAWN_EDGES,
 ) -> Layout:
     """Lay out a graph from left to right: a tree by rows, another by Graphviz' dot [1]_.
 
-    Parameters
-    ----------
-    graph
-        Made by `ceg_graph` or `tree_graph`.
-    measure
-        Gives width and height in points of lines of text.
-    edge_info
-        What an edge shows below its label: see `to_dot`.
-    width
-        Wanted width in points; columns stand further apart to reach it. A graph that
-        needs more keeps what it needs.
-
-    Returns
-    -------
-    Layout
-        The same for the same graph. Every variable has a column of its own where the
-        order in which paths ask them allows it; else a column has what is asked after
-        so many edges.
-
-    Raises
-    ------
-    GraphError
-        More edges than `MAX_DRAWN_EDGES`, or an unknown ``edge_info``.
-    MissingExtraError
-        pygraphviz is not installed.
+    Every variable has a column of its own if the order in which paths meet them allows it;
+    else a column holds what comes after so many edges. Columns are set apart to reach
+    ``width`` in points; a graph that needs more keeps it.
 
     References
     ----------
     .. [1] Gansner, Koutsofios, North & Vo (1993), A technique for drawing directed graphs.
-
-    Examples
-    --------
-    >>> from cegdb.graphs import tree_graph
-    >>> graph = tree_graph("one", [{"vertex": "s0", "variable": "Risk"}], [])
-    >>> found = layout(graph, lambda lines, bold=False: (40, 12 * len(lines)))
-    >>> found.boxes[0].name, found.columns[0].lines
-    ('s0', ('Risk',))
     """
-    if graph.number_of_edges() > MAX_DRAWN_EDGES:
+    if graph.number_of_edges() > most_edges:
         raise GraphError(
             f"the graph has {graph.number_of_edges():,} edges, and a picture holds at "
-            f"most {MAX_DRAWN_EDGES:,}",
+            f"most {most_edges:,}",
             hint="leave out small counts (collapse_below) or later variables "
             "(top_variables), or write a .dot or .graphml file for a program made for "
             "large graphs",
@@ -201,19 +137,19 @@ def layout(
     # A label keeps clear of the line below it.
     rooms = [(w, h + line + _CLEAR) for (w, h), line in zip(sizes, thickness, strict=True)]
     if all(n_parents <= 1 for _, n_parents in graph.in_degree()):
-        found = as_tree(graph, nodes, rooms, header_sizes, width)
+        placement = tree_placement(graph, nodes, rooms, header_sizes, width)
     else:
-        found = by_graphviz(graph, nodes, rooms, header_sizes, _GAP)
-        ranks = len({round(x, 2) for x, _ in found.nodes.values()})
-        spare = 0.0 if width is None else width - found.width
+        placement = graphviz_placement(graph, nodes, rooms, header_sizes, _GAP)
+        ranks = len({round(x, 2) for x, _ in placement.nodes.values()})
+        spare = 0.0 if width is None else width - placement.width
         if spare > 0 and ranks > 1:
             gap = _GAP + spare / (ranks - 1) / 2
-            found = by_graphviz(graph, nodes, rooms, header_sizes, gap)
+            placement = graphviz_placement(graph, nodes, rooms, header_sizes, gap)
     top = max((size[1] for size in header_sizes), default=0.0)
     top += _PADDING if top else 0.0
     boxes = []
     for name, data in graph.nodes(data=True):
-        node, (x, y) = nodes[name], found.nodes[name]
+        node, (x, y) = nodes[name], placement.nodes[name]
         shared = is_shared(data)
         boxes.append(
             Box(
@@ -226,13 +162,13 @@ def layout(
                 kind=node.kind,
                 variable=data.get("variable"),
                 stage=data.get("stage"),
-                colour=str(data["colour"]) if shared else "#ffffff",
+                colour=str(data["colour"]) if shared else WHITE,
                 is_shared=shared,
             )
         )
     curves = []
     for number, (source, target, key) in enumerate(graph.edges(keys=True)):
-        points, label = found.edges[number]
+        points, label = placement.edges[number]
         curves.append(
             Curve(
                 source=source,
@@ -249,13 +185,13 @@ def layout(
         )
     heads = tuple(
         Column(lines, x, size[0])
-        for lines, x, size in zip(headers, found.columns, header_sizes, strict=True)
+        for lines, x, size in zip(headers, placement.columns, header_sizes, strict=True)
     )
     return Layout(
         name=str(graph.graph.get("name", "")),
         kind=str(graph.graph.get("kind", "")),
-        width=found.width,
-        height=found.height + top,
+        width=placement.width,
+        height=placement.height + top,
         boxes=tuple(boxes),
         curves=tuple(curves),
         columns=heads,
@@ -265,57 +201,58 @@ def layout(
 def _columns(graph: Graph) -> tuple[dict[str, int], list[tuple[str, ...]]]:
     """Return each situation's column, and the variables of each column.
 
-    A variable has a column of its own if no path asks variables in an order that
-    another one contradicts; else columns are the most edges from the root.
+    A variable has a column of its own if no two paths contradict each other in the order of
+    variables; else columns are the most edges from the root.
     """
-    asked = {node: str(d["variable"]) for node, d in graph.nodes(data=True) if "variable" in d}
-    later: dict[str, set[str]] = {variable: set() for variable in asked.values()}
+    variable_of = {
+        node: str(d["variable"]) for node, d in graph.nodes(data=True) if "variable" in d
+    }
+    earlier: dict[str, set[str]] = {variable: set() for variable in variable_of.values()}
     for source, target in graph.edges():
-        if source in asked and target in asked:
-            later[asked[target]].add(asked[source])
+        if source in variable_of and target in variable_of:
+            earlier[variable_of[target]].add(variable_of[source])
     try:
-        order = list(TopologicalSorter(later).static_order())
+        order = _stable_order(earlier)
     except CycleError:
-        return _depth_columns(graph, asked)
-    # Variables seen first come first among those that could be next.
-    place = {variable: i for i, variable in enumerate(later)}
-    order = _stable_order(later, place)
+        return _depth_columns(graph, variable_of)
     column = {variable: i for i, variable in enumerate(order)}
-    return {node: column[v] for node, v in asked.items()}, [(v,) for v in order]
+    return {node: column[v] for node, v in variable_of.items()}, [(v,) for v in order]
 
 
-def _stable_order(earlier: Mapping[str, set[str]], place: Mapping[str, int]) -> list[str]:
+def _stable_order(earlier: Mapping[str, set[str]]) -> list[str]:
+    """Return a topological order in which variables seen first come first."""
+    rank = {variable: i for i, variable in enumerate(earlier)}
     sorter = TopologicalSorter(earlier)
     sorter.prepare()
     order: list[str] = []
     ready: list[str] = []
     while sorter.is_active():
-        ready = sorted([*ready, *sorter.get_ready()], key=place.__getitem__)
+        ready = sorted([*ready, *sorter.get_ready()], key=rank.__getitem__)
         order.append(ready.pop(0))
         sorter.done(order[-1])
     return order
 
 
 def _depth_columns(
-    graph: Graph, asked: Mapping[str, str]
+    graph: Graph, variable_of: Mapping[str, str]
 ) -> tuple[dict[str, int], list[tuple[str, ...]]]:
     incoming = {node: set(graph.predecessors(node)) for node in graph.nodes}
     depth: dict[str, int] = {}
     for node in TopologicalSorter(incoming).static_order():
         depth[node] = max((depth[before] + 1 for before in incoming[node]), default=0)
     variables: dict[int, list[str]] = defaultdict(list)
-    for node, variable in asked.items():
+    for node, variable in variable_of.items():
         if variable not in variables[depth[node]]:
             variables[depth[node]].append(variable)
     return (
-        {node: depth[node] for node in asked},
+        {node: depth[node] for node in variable_of},
         [tuple(variables[i]) for i in range(len(variables))],
     )
 
 
 def _nodes(
     graph: Graph, measure: Measure, columns: Mapping[str, int], *, has_variable: bool
-) -> dict[str, Node]:
+) -> dict[str, SizedVertex]:
     is_ceg = graph.graph.get("kind") == "ceg"
     nodes = {}
     for name, data in graph.nodes(data=True):
@@ -331,7 +268,7 @@ def _nodes(
             lines += text_lines([data["stage"]])
         shown = tuple(lines)
         width, height = measure(shown)
-        nodes[name] = Node(
+        nodes[name] = SizedVertex(
             shown,
             max(width + 2 * _PADDING, 20.0),
             height + _PADDING,

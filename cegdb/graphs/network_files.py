@@ -21,27 +21,8 @@ if TYPE_CHECKING:
 def network_graph(network: Network, families: Sequence[Family] = ()) -> nx.DiGraph[str]:
     """Return a Bayesian network as a networkx graph.
 
-    Parameters
-    ----------
-    network
-        The network.
-    families
-        What is known of its edges, if it was found in a staged tree.
-
-    Returns
-    -------
-    networkx.DiGraph
-        Nodes are the variables, with ``levels``, their labels, and (if there are tables)
-        ``probability``: a list of rows such as ``{"given": {"x": "a"}, "probability":
-        {"yes": 0.3, "no": 0.7}}``. Edges have their ``kind`` (see
-        `cegdb.networks.find_families`), nodes ``is_unique``, whether no other parents would
-        do. The graph's attributes are ``name`` and ``kind``.
-
-    Examples
-    --------
-    >>> from cegdb.networks import Network
-    >>> network_graph(Network("two", {"x": [], "y": ["x"]})).edges
-    OutEdgeView([('x', 'y')])
+    Nodes have ``levels``, a ``probability`` table as rows of ``given`` and ``probability``, and
+    ``is_unique``, whether no other parents would do; edges have the ``kind`` of their family.
     """
     import networkx as nx
 
@@ -68,24 +49,7 @@ def network_graph(network: Network, families: Sequence[Family] = ()) -> nx.DiGra
 
 
 def write_bif(network: Network, path: str | os.PathLike[str]) -> Path:
-    """Write a network as a BIF file, whole or not at all, and return its path.
-
-    Raises
-    ------
-    GraphError
-        The path does not end in ``.bif``, or cannot be written.
-    NetworkError
-        A table has more than a million rows.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from cegdb.networks import Network
-    >>> coin = Network("coin", {"x": []}, {"x": ["a", "b"]}, {"x": {(): [0.5, 0.5]}})
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_bif(coin, folder + "/coin.bif").name
-    'coin.bif'
-    """
+    """Write a network as a BIF file, whole or not at all, and return its path."""
     target = path_of(path)
     if not is_bif(target):
         raise GraphError(

@@ -31,44 +31,9 @@ def ceg_graph(
 ) -> Graph:
     """Return a Chain Event Graph as a networkx graph.
 
-    Parameters
-    ----------
-    name
-        Name of the CEG.
-    positions
-        One row a position, in the order wanted: ``position`` (``w0``, ``w_inf``),
-        ``position_id``, ``stage``, ``variable``, ``height``, ``n``,
-        ``n_situations``, ``colour`` (``#rrggbb``).
-    edges
-        One row an edge: ``source``, ``target``, ``label``, ``variable``, ``n``,
-        ``weight``, ``prior``, ``probability``.
-    min_n
-        Smaller counts were left out of the rows; the graph's attribute ``min_n``.
-
-    Returns
-    -------
-    networkx.MultiDiGraph
-        Nodes are the shown names, and edge keys the labels: they differ within a
-        floret, so parallel edges keep apart. The other columns are attributes (int,
-        float or str), None left out; the graph's are ``name`` and ``kind``.
-
-    Raises
-    ------
-    GraphError
-        A row repeats another one, or an edge names an unknown position.
-
-    Examples
-    --------
-    >>> graph = ceg_graph(
-    ...     "coin",
-    ...     [{"position": "w0", "variable": "Toss", "n": 10}, {"position": "w_inf"}],
-    ...     [
-    ...         {"source": "w0", "target": "w_inf", "label": "heads", "n": 6},
-    ...         {"source": "w0", "target": "w_inf", "label": "tails", "n": 4},
-    ...     ],
-    ... )
-    >>> graph.edges["w0", "w_inf", "tails"]
-    {'label': 'tails', 'n': 4}
+    ``positions`` are rows of the view ``positions``, ``edges`` of ``ceg_edges``. Nodes are the
+    shown names; edge keys are the labels, which keep parallel edges apart. The columns of
+    `COLUMNS` become attributes, None left out; the graph has ``name``, ``kind``, ``min_n``.
     """
     return _graph(name, "ceg", "position", positions, edges, min_n)
 
@@ -80,44 +45,13 @@ def tree_graph(
     *,
     min_n: int | None = None,
 ) -> Graph:
-    """Return an event tree or a staged tree as a networkx graph.
+    """Return an event tree, or with any stage a staged tree, as a networkx graph.
 
-    Parameters
-    ----------
-    name
-        Name of the tree or of the staging.
-    vertices
-        One row a vertex, in the order wanted: ``vertex`` (situations ``s0``, leaves
-        ``l0``), ``vertex_id``, ``depth``, ``height``, ``variable``, ``n``, ``stage``,
-        ``colour``.
-    edges
-        As for `ceg_graph`; ``prior`` and ``probability`` are None without stages.
-    min_n
-        As for `ceg_graph`.
-
-    Returns
-    -------
-    networkx.MultiDiGraph
-        As for `ceg_graph`; ``kind`` is ``staged_tree`` or, without any stage,
-        ``event_tree``.
-
-    Raises
-    ------
-    GraphError
-        A row repeats another one, or an edge names an unknown vertex.
-
-    Examples
-    --------
-    >>> graph = tree_graph(
-    ...     "coin",
-    ...     [{"vertex": "s0", "variable": "Toss", "n": 6}, {"vertex": "l0", "n": 6}],
-    ...     [{"source": "s0", "target": "l0", "label": "heads", "n": 6}],
-    ... )
-    >>> graph.graph["kind"], list(graph.edges(keys=True))
-    ('event_tree', [('s0', 'l0', 'heads')])
+    ``vertices`` and ``edges`` are rows of the views ``vertices`` and ``tree_edges``, or of
+    their staged ones; the graph is as that of `ceg_graph`.
     """
-    staged = any(row.get("stage") is not None for row in vertices)
-    kind = "staged_tree" if staged else "event_tree"
+    is_staged = any(row.get("stage") is not None for row in vertices)
+    kind = "staged_tree" if is_staged else "event_tree"
     return _graph(name, kind, "vertex", vertices, edges, min_n)
 
 
@@ -181,40 +115,13 @@ def overview_graph(
     nodes: Sequence[Mapping[str, object]],
     edges: Sequence[Mapping[str, object]],
     *,
-    told: Mapping[str, int | bool],
+    attributes: Mapping[str, int | bool],
     min_n: int | None = None,
 ) -> Graph:
-    """Return the part of a tree or a CEG that is drawn as a networkx graph.
-
-    Parameters
-    ----------
-    name, nodes, edges, min_n
-        As for `ceg_graph` or `tree_graph`. Rows of collapsed nodes have a name
-        (``position`` or ``vertex``), the ``text`` to show instead of it, ``n_hidden``
-        situations or positions and ``n`` people; edges that stand for several have
-        ``n_labels``.
-    told
-        What was left out: attributes of the graph, as `cegdb.graphs.overview.Overview` has.
-
-    Returns
-    -------
-    networkx.MultiDiGraph
-        As for `ceg_graph` or `tree_graph`.
-
-    Examples
-    --------
-    >>> graph = overview_graph(
-    ...     "coin",
-    ...     [{"vertex": "s0", "n": 6}, {"vertex": "others below s0", "n_hidden": 2, "n": 6}],
-    ...     [{"source": "s0", "target": "others below s0", "label": "all 2 labels"}],
-    ...     told={"n_drawn": 1, "n_all": 3},
-    ... )
-    >>> graph.graph
-    {'name': 'coin', 'kind': 'event_tree', 'n_drawn': 1, 'n_all': 3}
-    """
+    """Return the rows of an `cegdb.graphs.overview.Overview` as a networkx graph."""
     make = ceg_graph if nodes and "position" in nodes[0] else tree_graph
     graph = make(name, nodes, edges, min_n=min_n)
-    graph.graph.update(told)
+    graph.graph.update(attributes)
     return graph
 
 

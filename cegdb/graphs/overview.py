@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.errors import GraphError, counted, is_whole
-from cegdb.graphs.collapsed import CollapsedCeg, CollapsedTree, Drawing
+from cegdb.graphs.collapsed import CollapsedCeg, CollapsedTree, OverviewSource
+from cegdb.graphs.layout import MAX_DRAWN_EDGES
 from cegdb.small_cells import check_min_n, shown_views
 from cegdb.sqlfiles import Steps
 from cegdb.stages.effective_counts import variable_ids
 from cegdb.store.catalog import row, staging_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from cegdb.store import Store
     from cegdb.store.catalog import Kind
 
     Row = dict[str, Any]
 
-#: About how many edges are drawn where nothing is asked: the least, and the most.
+#: About how many edges are drawn where nothing is asked for: the least, and the most.
 FEW_EDGES: Final = (30, 100)
 _ALL: Final = 1 << 30
 
@@ -29,24 +31,16 @@ _ALL: Final = 1 << 30
 class Overview:
     """The rows of an overview, as `cegdb.graphs.overview_graph` takes them.
 
-    Attributes
-    ----------
-    nodes
-        Rows of the view of vertices or positions, then of the collapsed ones: ``vertex`` or
-        ``position`` (a name no other has), ``text`` (what to show instead), ``n_hidden``
-        situations or positions, ``n`` people (None if hidden).
-    edges
-        Rows of the view of edges; one that stands for several has no probability, and
-        ``n_labels`` tells how many labels it has.
-    told
-        ``n_drawn``, ``n_hidden`` and ``n_all`` situations or positions (without the sink),
-        ``collapse_below`` and ``top_variables`` where there is such a bound, ``is_chosen``
-        if nobody asked for it.
+    A collapsed node has a name that no other has, the ``text`` to show instead, ``n_hidden``
+    situations or positions and ``n`` people (None if hidden). An edge that stands for several
+    has ``n_labels`` and no probability. ``attributes`` of the graph are ``n_drawn``,
+    ``n_hidden`` and ``n_all`` situations or positions without the sink, the bounds
+    ``collapse_below`` and ``top_variables``, and ``is_chosen`` if nobody asked for them.
     """
 
     nodes: list[Row]
     edges: list[Row]
-    told: dict[str, int | bool]
+    attributes: dict[str, int | bool]
 
 
 _VIEWS: Final = {
@@ -54,10 +48,7 @@ _VIEWS: Final = {
     "staging": ("staged_vertices", "staged_edges"),
     "ceg": ("positions", "ceg_edges"),
 }
-_NO_CELL: Final = (
-    "select '' as kind, cast(0 as bigint) as owner_id, cast(0 as bigint) as label_id "
-    "where false"
-)
+_NO_CELL: Final = "select '' as kind, 0::bigint as owner_id, 0::bigint as label_id limit 0"
 
 
 def overview(
@@ -68,115 +59,84 @@ def overview(
     collapse_below: int | None = None,
     top_variables: int | None = None,
     min_n: int | None = None,
-    most: int,
+    most: int = MAX_DRAWN_EDGES,
 ) -> Overview:
-    r"""Return what is drawn of a tree, staging or CEG, and what is collapsed.
+    """Return what is drawn of a tree, staging or CEG, and what is collapsed.
 
-    Parameters
-    ----------
-    store, kind, object_id
-        Whose: ``tree``, ``staging`` or ``ceg``.
-    collapse_below
-        Situations and leaves, or positions, that fewer people reach are collapsed.
-    top_variables
-        Only so many variables are drawn, in the order in which they are asked.
-    min_n
-        Small cells are hidden, see `cegdb.small_cells.shown`.
-    most
-        Edges that can be drawn. If there are more and nothing was asked,
-        ``collapse_below`` is chosen: see `FEW_EDGES`.
+    What fewer people than ``collapse_below`` reach, and what comes after the first
+    ``top_variables``, is collapsed. Without either, ``collapse_below`` is chosen if there are
+    more than ``most`` edges.
 
-    Raises
-    ------
-    QueryError
-        ``min_n`` is no whole number from 1 on.
-    GraphError
-        A bound is no whole number from 1 on, or leaves more edges than can be drawn.
-
-    Notes
-    -----
-    In a tree the children of a drawn situation that have few people are one collapsed
-    node; one that asks a later variable is one of its own. In a CEG the positions of a
-    column are one collapsed node (one alone is drawn), and all of the columns after the
-    last that has a drawn one another: edges lead to later columns only, so there is no
-    cycle. The work is done in SQL; only what is drawn is read.
-
-    Examples
-    --------
-    >>> from cegdb.ingest import ingest
-    >>> from cegdb.store import Store
-    >>> from cegdb.tree import event_tree
-    >>> with Store.open() as store:
-    ...     survey = ingest(store, "select i < 7 as x, i % 2 as y from range(9) t(i)")
-    ...     tree = event_tree(store, survey)
-    ...     found = overview(store, "tree", tree, collapse_below=3, most=100)
-    >>> found.told
-    {'n_drawn': 2, 'n_hidden': 1, 'n_all': 3, 'collapse_below': 3}
-    >>> [node["text"] for node in found.nodes if "text" in node]
-    ['1 situation\n2 people']
+    In a tree the children of a drawn situation that have few people are one collapsed node;
+    one of a later variable is a node of its own. In a CEG the positions of a column are one
+    collapsed node (one alone is drawn), and all of the columns after the last that has a
+    drawn one another: edges lead to later columns only, so there is no cycle. The work is
+    done in SQL; only what is drawn is read.
     """
     for name, value in (("collapse_below", collapse_below), ("top_variables", top_variables)):
         _check_bound(name, value)
-    check_min_n(min_n)
-    with store.catalog() as catalog:
-        found = row(catalog, kind, object_id)
-        tree = found
-        if kind != "tree":
-            staging_id = staging_of(found) if kind == "ceg" else object_id
-            tree = row(catalog, "tree", row(catalog, "staging", staging_id)["tree_id"])
-        order = dict(zip(variable_ids(catalog, tree), tree["settings"]["order"], strict=True))
-    n_all, n_edges = tree["n_situations"], tree["n_vertices"] - 1
-    if kind == "ceg":
-        n_all, n_edges = found["n_vertices"] - 1, found["n_edges"]
-    where: dict[str, object] = {kind: found["name"]}
-    with (
-        store.reading() as con,
-        shown_views(store, _VIEWS[kind], where, min_n) as (vertices, between),
-        Steps(con) as steps,
-    ):
-        if min_n is None:
-            steps.create("hidden_cell", _NO_CELL)
-        asked = steps.fetch("asked_question", tree_id=tree["tree_id"])
-        variables = {number: name for number, name in order.items() if (number,) in asked}
-        hides = min_n is not None
-        of = Drawing(con, steps, kind, found, tree, variables, vertices, between, hides)
-        source: CollapsedTree | CollapsedCeg = (
-            CollapsedCeg(of) if kind == "ceg" else CollapsedTree(of)
-        )
+    with opened_source(store, kind, object_id, min_n=min_n) as source:
+        of = source.of
+        n_all, n_edges = of.tree["n_situations"], of.tree["n_vertices"] - 1
+        if kind == "ceg":
+            n_all, n_edges = of.row["n_vertices"] - 1, of.row["n_edges"]
         is_chosen = collapse_below is None and top_variables is None and n_edges > most
         if is_chosen:
-            collapse_below = _chosen(source.sizes())
-        n_edges = source.cut(collapse_below or 0, min(top_variables or _ALL, len(variables)))
+            collapse_below = _chosen_bound(source.sizes())
+        n_variables = min(top_variables or _ALL, len(of.variables))
+        n_edges = source.cut(collapse_below or 0, n_variables)
         if n_edges > most:
             raise GraphError(
                 f"the overview has {counted(n_edges, 'edge')}, and a picture holds at most "
                 f"{most:,}",
-                hint=f"collapse_below={_chosen(source.sizes())} draws a readable part",
+                hint=f"collapse_below={_chosen_bound(source.sizes())} draws a readable part",
             )
         nodes, edges = source.rows()
-    n_drawn = n_all - sum(node.get("n_hidden", 0) for node in nodes)
-    told: dict[str, int | bool] = {
-        "n_drawn": n_drawn,
-        "n_hidden": n_all - n_drawn,
-        "n_all": n_all,
-    }
+    n_hidden = sum(node.get("n_hidden", 0) for node in nodes)
+    attributes = {"n_drawn": n_all - n_hidden, "n_hidden": n_hidden, "n_all": n_all}
     for name, value in (("collapse_below", collapse_below), ("top_variables", top_variables)):
         if value is not None:
-            told[name] = int(value)
+            attributes[name] = int(value)
     if is_chosen:
-        told["is_chosen"] = True
-    return Overview(nodes, edges, told)
+        attributes["is_chosen"] = True
+    return Overview(nodes, edges, attributes)
+
+
+@contextmanager
+def opened_source(
+    store: Store, kind: Kind, object_id: int, *, min_n: int | None = None
+) -> Iterator[CollapsedTree | CollapsedCeg]:
+    """Give what an overview is cut from, while the block lasts."""
+    check_min_n(min_n)
+    with store.catalog() as catalog:
+        tree = of = row(catalog, kind, object_id)
+        if kind != "tree":
+            staging_id = staging_of(of) if kind == "ceg" else object_id
+            tree = row(catalog, "tree", row(catalog, "staging", staging_id)["tree_id"])
+        order = dict(zip(variable_ids(catalog, tree), tree["settings"]["order"], strict=True))
+    with (
+        store.reading() as con,
+        shown_views(store, _VIEWS[kind], {kind: of["name"]}, min_n) as (nodes, edges),
+        Steps(con) as steps,
+    ):
+        if min_n is None:
+            steps.create("hidden_cell", _NO_CELL)
+        known = {one for one, _ in steps.fetch("tree_variable", tree_id=tree["tree_id"])}
+        variables = {one: name for one, name in order.items() if one in known}
+        hides = min_n is not None
+        source = OverviewSource(con, steps, kind, of, tree, variables, nodes, edges, hides)
+        yield CollapsedCeg(source) if kind == "ceg" else CollapsedTree(source)
 
 
 def _check_bound(name: str, value: object) -> None:
     if value is not None and (not is_whole(value) or value < 1):
         raise GraphError(
-            f"{name} is {value!r}, expected a whole number from 1 on",
+            f"{name} is {value!r}, expected a whole number of at least 1",
             hint="leave it out to draw all that a picture holds",
         )
 
 
-def _chosen(sizes: Sequence[tuple[int, int, int]]) -> int:
+def _chosen_bound(sizes: Sequence[tuple[int, int, int]]) -> int:
     """Return from how many people on to draw, of ranges with their numbers of edges.
 
     Among those that draw a useful number of edges it is in the range that is the widest in

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from cegdb.graphs.graphviz import Placed
+from cegdb.graphs.graphviz import Placement
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cegdb.graphs.graphviz import Node, Point, Size
+    from cegdb.graphs.graphviz import Point, Size, SizedVertex
     from cegdb.graphs.networkx_graphs import Graph
 
 _BEND: Final = 24.0  # the width in which an edge gets to the row of its target, in points
@@ -17,41 +17,26 @@ _BETWEEN_ROWS: Final = 4.0
 _ARROW: Final = 10.0  # right of a label
 
 
-def as_tree(
+def tree_placement(
     graph: Graph,
-    nodes: Mapping[str, Node],
+    nodes: Mapping[str, SizedVertex],
     sizes: Sequence[Size],
     headers: Sequence[Size],
     width: float | None,
-) -> Placed:
+) -> Placement:
     """Return where the boxes and labels of a tree go.
 
     A leaf has a row of its own; another vertex is in the middle of its children. An edge
     bends to the row of its target and goes on straight, its label above it. So lines do
     not cross, and a label has room for itself.
 
-    Parameters
-    ----------
-    graph
-        A tree, its vertices breadth first.
-    nodes, sizes, headers
-        As for `cegdb.graphs.graphviz.by_graphviz`. A vertex without a column, such as a
-        leaf, stands right of its parent.
-    width
-        Wanted width in points, for columns further apart; None for what is needed.
-
-    Examples
-    --------
-    >>> from cegdb.graphs import tree_graph
-    >>> from cegdb.graphs.graphviz import Node
-    >>> graph = tree_graph("one", [{"vertex": "s0"}], [])
-    >>> as_tree(graph, {"s0": Node(("s0",), 20, 10, "leaf", None)}, [], [], None).nodes
-    {'s0': (10.0, 5.0)}
+    A vertex without a column, such as a leaf, stands right of its parent. Columns are set
+    apart to reach ``width``; the graph's vertices come breadth first.
     """
     edge_of = {target: i for i, (_, target) in enumerate(graph.edges())}
     columns = _columns(graph, nodes)
     rows, height = _rows(graph, nodes, sizes, edge_of)
-    centres, starts, total = _across(graph, nodes, sizes, headers, columns, width)
+    centres, starts, total = _column_centres(graph, nodes, sizes, headers, columns, width)
     at = {name: (centres[columns[name]], rows[name]) for name in nodes}
     edges: list[tuple[tuple[Point, ...], Point]] = []
     for i, (source, target) in enumerate(graph.edges()):
@@ -72,10 +57,10 @@ def as_tree(
         )
         label = (bend + sizes[i][0] / 2, end_y - sizes[i][1] / 2)
         edges.append((points, label))
-    return Placed(total, height, at, edges, centres[: len(headers)])
+    return Placement(total, height, at, edges, centres[: len(headers)])
 
 
-def _columns(graph: Graph, nodes: Mapping[str, Node]) -> dict[str, int]:
+def _columns(graph: Graph, nodes: Mapping[str, SizedVertex]) -> dict[str, int]:
     columns: dict[str, int] = {}
     for name, node in nodes.items():
         before = [columns[parent] + 1 for parent in graph.predecessors(name)]
@@ -84,7 +69,10 @@ def _columns(graph: Graph, nodes: Mapping[str, Node]) -> dict[str, int]:
 
 
 def _rows(
-    graph: Graph, nodes: Mapping[str, Node], sizes: Sequence[Size], edge_of: Mapping[str, int]
+    graph: Graph,
+    nodes: Mapping[str, SizedVertex],
+    sizes: Sequence[Size],
+    edge_of: Mapping[str, int],
 ) -> tuple[dict[str, float], float]:
     """Return the height of each vertex, and of all."""
     rows: dict[str, float] = {}
@@ -116,9 +104,9 @@ def _rows(
     return rows, bottom
 
 
-def _across(
+def _column_centres(
     graph: Graph,
-    nodes: Mapping[str, Node],
+    nodes: Mapping[str, SizedVertex],
     sizes: Sequence[Size],
     headers: Sequence[Size],
     columns: Mapping[str, int],

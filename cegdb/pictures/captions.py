@@ -1,16 +1,25 @@
-"""Captions of graphs: what names, colours, numbers and widths in a figure mean."""
+"""Captions of figures: what names, colours, numbers and widths mean, and what is left out.
+
+Every sentence under a graph or a plot is written here; what stands inside a plot is in
+`cegdb.pictures.plots`.
+"""
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from cegdb.errors import counted
-from cegdb.graphs.dot import is_shared
-from cegdb.graphs.label_text import one_line, shown_number
+from cegdb.errors import agreeing, counted
+from cegdb.graphs.label_text import is_shared, one_line, shown_number
+from cegdb.pictures.plot_data import END, REST
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cegdb.graphs.dot import EdgeInfo
     from cegdb.graphs.networkx_graphs import Graph
+    from cegdb.pictures.merge_data import Dendrogram, Merges
+    from cegdb.pictures.plot_data import Block, Flow, Omitted, Overlap, Stages
 
 _KINDS: Final = {
     "ceg": "Chain Event Graph",
@@ -18,84 +27,95 @@ _KINDS: Final = {
     "event_tree": "Event tree",
 }
 _NUMBERS: Final = {
-    "probability": "its probability (the posterior mean)",
-    "count": "the people who gave it",
+    "probability": "its probability (posterior mean)",
+    "count": "the number of people who gave it",
     "prior": "its prior count",
     "posterior": "its posterior count (prior and people)",
 }
+GAINS: Final = {
+    "log_marginal_likelihood": "log Bayes factor",
+    "bic": "half the decrease in BIC",
+    "aic": "half the decrease in AIC",
+    "log_likelihood": "gain in log likelihood",
+}
+_COLOURS: Final = (
+    "Stages of several situations are coloured, those of a single situation white; every "
+    "stage is named"
+)
+_BEST_SCORE: Final = "where the score, with the prior on the number of stages, is best"
+
+
+def sentences(*parts: str) -> str:
+    """Return sentences as a paragraph, empty ones left out."""
+    return one_line(" ".join(f"{part}." for part in parts if part))
+
+
+def reduced(text_size: float | None) -> str:
+    """Say how small the text of a figure is that was scaled down."""
+    return "" if text_size is None else f"Reduced to fit: text is {text_size:.1f} pt"
+
+
+def largest_shown(n_shown: int, n_omitted: int, word: str, n_people: int | None = None) -> str:
+    """Say that only the largest are shown, and how many people the others have."""
+    if not n_omitted:
+        return ""
+    which = {0: "none", 1: "the largest"}.get(n_shown, f"the {n_shown:,} largest")
+    shown = f"Shown: {which} of {counted(n_shown + n_omitted, word)}"
+    others = "" if n_people is None else f"; the others have {counted(n_people, 'person')}"
+    return f"{shown}{others}"
+
+
+# -----------------------------------------------------------------------------
+# Graphs
+# -----------------------------------------------------------------------------
 
 
 def graph_caption(
     graph: Graph, *, edge_info: EdgeInfo = "probability", text_size: float | None = None
 ) -> str:
-    """Return the caption of a graph's figure.
-
-    Parameters
-    ----------
-    graph
-        Made by `cegdb.graphs.ceg_graph`, `cegdb.graphs.tree_graph` or an overview.
-    edge_info
-        What its edges show.
-    text_size
-        Of the labels in points, if the figure had to be scaled down.
-
-    Returns
-    -------
-    str
-        Sentences; only what the figure has is told.
-
-    Examples
-    --------
-    >>> from cegdb.graphs import tree_graph
-    >>> graph = tree_graph(
-    ...     "coin",
-    ...     [{"vertex": "s0", "variable": "Toss", "n": 9}, {"vertex": "l0", "n": 9}],
-    ...     [{"source": "s0", "target": "l0", "label": "heads", "n": 9}],
-    ... )
-    >>> print(graph_caption(graph))
-    Event tree 'coin', from left to right: s0 is a situation, with the variable it asks on top; l0 a leaf. An arrow is an answer, with the people who gave it; its width is as the people, of 9.
-    """  # noqa: E501
-    sentences = [
+    """Return the caption of a graph's figure; ``text_size`` in points if it was scaled down."""
+    min_n = graph.graph.get("min_n")
+    return sentences(
         _vertices(graph),
-        _edges(graph, edge_info),
-        _stages(graph),
+        *_edges(graph, edge_info),
+        *_stages(graph),
         _collapsed(graph),
-    ]
-    if "min_n" in graph.graph:
-        sentences.append(
-            f"… is a number that was left out: of fewer than {graph.graph['min_n']} people, "
-            "or one that would reveal those."
-        )
-    if text_size is not None:
-        sentences.append(f"To fit, its text is {text_size:.1f} points high.")
-    return one_line(" ".join(sentence for sentence in sentences if sentence))
+        f"… marks a number left out: fewer than {min_n} people, or a number that would reveal "
+        "them"
+        if min_n is not None
+        else "",
+        reduced(text_size),
+    )
 
 
 def _vertices(graph: Graph) -> str:
     kind = str(graph.graph.get("kind"))
-    told = f"{_KINDS.get(kind, 'Graph')} '{graph.graph.get('name', '')}'"
+    title = f"{_KINDS.get(kind, 'Graph')} '{graph.graph.get('name', '')}'"
     if given := str(graph.graph.get("given", "")):
-        told += f" given {given}"
+        title += f" given {given}"
     first = next(iter(graph.nodes), None)
     if first is None:
-        return f"{told}: nothing to draw."
+        return f"{title}: nothing to draw"
+    inner = (n for n, d in graph.nodes(data=True) if "variable" in d and "n_hidden" not in d)
     if kind == "ceg":
+        examples = ", ".join(islice(inner, 2)) or first
         return (
-            f"{told}, from left to right: {first} is a position, where everybody has the same "
-            "future, with the variable it asks on top; w∞ is the end."
+            f"{title}, from left to right: each vertex ({examples}, …) is a position: people "
+            "there share the same future probabilities. The variable of a position heads its "
+            "column; w∞ is the end"
         )
     ends = (n for n, d in graph.nodes(data=True) if not {"variable", "n_hidden"} & set(d))
     leaf = next(ends, None)
-    end = f"; {leaf} a leaf" if leaf is not None and leaf != first else ""
+    end = f"; {leaf} is a leaf" if leaf is not None and leaf != first else ""
     return (
-        f"{told}, from left to right: {first} is a situation, with the variable it asks on "
-        f"top{end}."
+        f"{title}, from left to right: {first} is a situation, and its variable heads the "
+        f"column{end}"
     )
 
 
-def _edges(graph: Graph, edge_info: EdgeInfo) -> str:
+def _edges(graph: Graph, edge_info: EdgeInfo) -> list[str]:
     if not graph.number_of_edges():
-        return ""
+        return []
     shown = edge_info
     if shown == "probability" and graph.graph.get("kind") == "event_tree":
         shown = "count"
@@ -103,37 +123,330 @@ def _edges(graph: Graph, edge_info: EdgeInfo) -> str:
     has_number = any(column in data for *_, data in graph.edges(data=True))
     meaning = _NUMBERS.get(shown)
     if shown == "probability" and "given" in graph.graph:
-        meaning = "its probability given all of that"
+        meaning = "its probability given this evidence"
     number = f", with {meaning}" if meaning and has_number else ""
-    everybody = max((data.get("n") or 0 for _, data in graph.nodes(data=True)), default=0)
-    width = f"; its width is as the people, of {shown_number(everybody)}" if everybody else ""
-    lacking = f" Edges have no {shown} counts." if column == "prior" and not has_number else ""
-    return f"An arrow is an answer{number}{width}.{lacking}"
+    total = max((data.get("n") or 0 for _, data in graph.nodes(data=True)), default=0)
+    width = (
+        f"; its width is proportional to the number of people ({shown_number(total)} in all)"
+        if total
+        else ""
+    )
+    lacks_counts = column == "prior" and not has_number
+    return [
+        f"Each arrow is an answer{number}{width}",
+        f"Edges have no {shown} counts" if lacks_counts else "",
+    ]
 
 
-def _stages(graph: Graph) -> str:
+def _stages(graph: Graph) -> list[str]:
     example = next((d["stage"] for _, d in graph.nodes(data=True) if is_shared(d)), None)
     if example is None:
-        return ""
-    return (
-        f"Below a name in colour stands the stage ({example}): the same "
-        "probabilities wherever it stands. A white vertex shares its stage with none."
+        return []
+    coloured = (
+        f"Coloured vertices show their stage (such as {example}) below the name; vertices of "
+        "one stage have the same probabilities"
     )
+    return [coloured, "White vertices share their stage with no other"]
 
 
 def _collapsed(graph: Graph) -> str:
-    told = graph.graph
-    if not told.get("n_hidden"):
+    of = graph.graph
+    if not of.get("n_hidden"):
         return ""
-    what = "position" if told.get("kind") == "ceg" else "situation"
     reasons = []
-    if told.get("collapse_below"):
-        reasons.append(f"fewer than {told['collapse_below']:,} people")
-        if told.get("min_n"):
-            reasons.append("a number that was left out")
-    if told.get("top_variables"):
-        reasons.append(f"after the first {counted(told['top_variables'], 'variable')}")
+    if of.get("collapse_below"):
+        reasons.append(f"fewer than {of['collapse_below']:,} people")
+        if of.get("min_n"):
+            reasons.append("a number left out")
+    if of.get("top_variables"):
+        reasons.append(f"after the first {counted(of['top_variables'], 'variable')}")
     why = f" ({' or '.join(reasons)})" if reasons else ""
     several = any(data.get("n_labels", 1) > 1 for *_, data in graph.edges(data=True))
-    more = "; an arrow from or to one may stand for several answers" if several else ""
-    return f"Dashed boxes stand for {counted(told['n_hidden'], what)} not drawn{why}{more}."
+    more = "; an arrow to or from a box may stand for several answers" if several else ""
+    word = "position" if of.get("kind") == "ceg" else "situation"
+    return f"Dashed boxes stand for {counted(of['n_hidden'], word)} not drawn{why}{more}"
+
+
+# -----------------------------------------------------------------------------
+# Stages and situations
+# -----------------------------------------------------------------------------
+
+
+def probabilities_caption(rows: Stages, variable: str, note: str) -> str:
+    """Return the caption of the plot of stage probabilities."""
+    kinds = {stage.kind for stage in rows.stages}
+    n_hidden = sum(answer.probability is None for answer in rows.answers)
+    return sentences(
+        f"Probabilities of {variable} in its {counted(len(rows.stages), 'stage')}, one panel "
+        "per label: dots are posterior means, lines are 95 % credible intervals given the "
+        "staging; n is the number of people who reach the stage",
+        _COLOURS,
+        "Squares: the only possible answer, with probability 1"
+        if "single_edge" in kinds
+        else "",
+        "Diamonds: nobody reached the stage, so the mean is that of the prior"
+        if "unobserved" in kinds
+        else "",
+        f"…: {counted(n_hidden, 'number')} hidden, because small counts could be calculated "
+        f"from {'it' if n_hidden == 1 else 'them'}"
+        if n_hidden
+        else "",
+        note,
+    )
+
+
+def situations_note(omitted: Omitted, n_unknown: int = 0) -> str:
+    """Return the note on situations left out, of which ``n_unknown`` have unknown shares.
+
+    They are the smaller ones only if each has a known number of people.
+    """
+    n_shown = omitted.n_all - omitted.n_omitted
+    if not omitted.n_omitted or not (omitted.n_hidden or n_unknown):
+        return largest_shown(n_shown, omitted.n_omitted, "situation", omitted.n_people)
+    more = " (hidden counts not included)" if omitted.n_hidden else ""
+    why = (
+        f"; {counted(n_unknown, 'situation')} left out because nobody answered there or small "
+        "counts are hidden"
+        if n_unknown
+        else ""
+    )
+    return (
+        f"Shown: {n_shown or 'none'} of {counted(omitted.n_all, 'situation')}; the others have "
+        f"{counted(omitted.n_people, 'person')}{more}{why}"
+    )
+
+
+def situations_caption(n: int, variable: str, marks: str, note: str) -> str:
+    """Return the caption of a plot of situations, whose marks its form explains."""
+    which = "The situation of" if n == 1 else f"The {n:,} situations of"
+    return sentences(f"{which} {variable}, {marks}", _COLOURS, note)
+
+
+ROW_MARKS: Final = (
+    "one row per stage: each circle is a situation at its share of people, its area "
+    "proportional to the number of people (small ones are enlarged); the upright line is the "
+    "posterior mean of the stage, n the number of people who reach it"
+)
+TRIANGLE_MARKS: Final = (
+    "each a circle at its shares of people: at a corner everybody gives one answer, on the "
+    "opposite side nobody does (shares of the left corner are written below, of the right one "
+    "at the right, of the upper one at the left); areas are proportional to the number of "
+    "people (small ones are enlarged); + is the posterior mean of the stage named beside it, "
+    "and thin lines lead from it to its situations"
+)
+PARALLEL_MARKS: Final = (
+    "one axis per label and one line per situation at its shares of people (wider for more "
+    "people); black lines with dots are the posterior means of the stages, named at their "
+    "right end; lines of neighbouring stages differ in their dashes"
+)
+NO_MARKS: Final = "none of which can be shown"
+
+
+def costaging_caption(
+    n: int, variable: str, of: str, note: str, *, has_unknown: bool, is_one: bool
+) -> str:
+    """Return the caption of the map of situations that share a stage."""
+    pair = f"two of the {counted(n, 'situation')} of {variable}"
+    return sentences(
+        f"Whether {pair} share a stage in this staging: dark if they do"
+        if is_one
+        else f"In what share of {of} {pair} share a stage: the darker, the more often",
+        "Situations are sorted by their stage in this staging; black frames are its stages, "
+        "named at the left where there is room",
+        _COLOURS,
+        "Crossed out: no replicate has people in both, or they can never share a stage"
+        if has_unknown
+        else "",
+        note,
+    )
+
+
+def unlearnt_note(n_unlearnt: int) -> str:
+    """Return the note on situations left out since their stage is not learnt."""
+    return (
+        f"{counted(n_unlearnt, 'situation')} left out because the stage is not learnt: a "
+        "single answer, nobody there, or a given stage"
+        if n_unlearnt
+        else ""
+    )
+
+
+# -----------------------------------------------------------------------------
+# Flows and differences
+# -----------------------------------------------------------------------------
+
+
+def flow_caption(
+    flow: Flow, word: str, note: str, given: str, *, stops: bool, text_size: float | None
+) -> str:
+    """Return the caption of a flow through stages or positions."""
+    passes = any(ribbon.target_column > ribbon.source_column + 1 for ribbon in flow.ribbons)
+    n_hidden = sum(ribbon.n_hidden for ribbon in flow.ribbons)
+    coloured = (
+        "Stages of several situations"
+        if word == "stage"
+        else "Positions whose stage has several situations"
+    )
+    return sentences(
+        f"People through {word}s{f' given {given}' if given else ''}: one column per variable, "
+        f"and one block per {word} with its name and the number of people who reach it",
+        "Each ribbon is an answer; its width is proportional to the number of people who gave "
+        "it (a long answer ends in …, a narrow ribbon has no text)",
+        f"{coloured} are coloured, and so are the ribbons that leave them; others are white",
+        "Grey blocks without a frame are people who are not asked that variable"
+        if passes
+        else "",
+        f"{counted(n_hidden, 'number')} hidden as small counts (dotted lines)"
+        if n_hidden
+        else "",
+        "Where fewer people leave a block than reach it, the others stopped there or gave an "
+        "answer that is not part of the graph"
+        if stops and not n_hidden
+        else "",
+        note,
+        reduced(text_size),
+    )
+
+
+def flow_note(flow: Flow, word: str) -> str:
+    """Return the note on nodes of a flow that are drawn as one block."""
+    rests = [block for block in flow.blocks if block.block_id == REST]
+    parts = [
+        f"{counted(block.n_nodes, word)} with {_people(block)} at "
+        f"{flow.columns[block.column] if block.column < len(flow.columns) else 'the end'}"
+        for block in rests[:4]
+    ]
+    if not parts:
+        return ""
+    more = f"; likewise in {counted(len(rests) - 4, 'further column')}" if rests[4:] else ""
+    return f"Drawn as one block: {'; '.join(parts)}{more}"
+
+
+def block_text(block: Block) -> tuple[str, str]:
+    """Return the name and the people that are written in a block."""
+    name = f"{block.n_nodes:,} others" if block.block_id == REST else block.name
+    n = f"{block.n:,}" if block.n or not block.n_hidden else ""
+    n += ("+…" if n else "…") if block.n_hidden else ""
+    return "" if block.block_id == END else name, n
+
+
+def _people(block: Block) -> str:
+    if block.n_hidden:
+        return f"{block.n:,} and hidden people" if block.n else "hidden people"
+    return counted(block.n, "person")
+
+
+def difference_caption(
+    names: tuple[str, str],
+    overlaps: Sequence[Overlap],
+    unmatched: Sequence[Overlap],
+    notes: Sequence[str],
+) -> str:
+    """Return the caption of the difference between two stagings."""
+    first, second = names
+    n_apart = sum(one.n_situations for one in unmatched)
+    n_hidden = sum(one.n_hidden for one in overlaps)
+    hides = " (and hidden people)" if any(one.n_hidden for one in unmatched) else ""
+    return sentences(
+        f"Stages of {first} (left) and {second} (right), by variable: the width of a ribbon is "
+        "proportional to the number of people in both stages",
+        "Stages are matched one to one so that matched stages share as many people as "
+        "possible; matched stages have one colour and are joined by a ribbon of it, hatched "
+        "ribbons are people whose stages do not match",
+        f"{counted(n_apart, 'situation')} with "
+        f"{counted(sum(one.n for one in unmatched), 'person')}{hides} "
+        f"{agreeing(n_apart, 'are')} staged differently",
+        "Stages of a single situation that match none are white",
+        f"{counted(n_hidden, 'situation')} with hidden small counts have dotted lines"
+        if n_hidden
+        else "",
+        *notes,
+    )
+
+
+# -----------------------------------------------------------------------------
+# Merges
+# -----------------------------------------------------------------------------
+
+
+def merges_caption(merges: Merges, *, is_named: bool, every: int) -> str:
+    """Return the caption of the gains of merges."""
+    where = "where no further merge improves the score" if merges.is_flat else _BEST_SCORE
+    named = ", named above the dot" if is_named else ""
+    return sentences(
+        f"The gain of each merge of stages, in the order made ({GAINS[merges.score]}, natural "
+        "logarithm), and the sum of gains: the dashed line is the cut, after "
+        f"{counted(len(merges.made), 'merge')}, {where}",
+        further_note(merges),
+        f"Dots have the colour of the stage that the merge became part of{named}"
+        if merges.made
+        else "",
+        "The upper scale is linear from -1 to 1 and logarithmic beyond",
+        f"Of the merges made, one in {every:,} is drawn" if every > 1 else "",
+        hidden_note(merges),
+    )
+
+
+def dendrogram_caption(dendrogram: Dendrogram) -> str:
+    """Return the caption of a dendrogram."""
+    merges = dendrogram.merges
+    cut = (
+        "The dashed line is the cut at 0: merges to its left were made, and the branches that "
+        "cross it are the stages, named there"
+        if merges.is_flat
+        else "The dashed line is 0; merges were made up to the stages that are named, "
+        f"{_BEST_SCORE}"
+    )
+    return sentences(
+        "Situations and the stages they were merged into, by variable: two branches meet at "
+        f"the {GAINS[merges.score]} of their merge (natural logarithm; scale linear from -1 to "
+        f"1), but not before their own parts meet. {cut}; n is the number of people",
+        _COLOURS,
+        further_note(merges),
+        *dendrogram_notes(dendrogram),
+    )
+
+
+def dendrogram_notes(dendrogram: Dendrogram) -> list[str]:
+    """Return the notes on what a dendrogram leaves out or folds."""
+    leaves = [leaf for root in dendrogram.roots for leaf in root.leaves()]
+    several = ""
+    if any(leaf.start < 0 for leaf in leaves):
+        several = "; one that begins beyond the cut is several stages"
+    n_trees, n_single = dendrogram.n_trees_omitted, dendrogram.n_single
+    return [
+        f"{counted(dendrogram.n_folded, 'further end')} "
+        f"{agreeing(dendrogram.n_folded, 'are')} folded into those that say “and n more”"
+        f"{several}"
+        if dendrogram.n_folded
+        else "",
+        f"Not shown: {counted(n_trees, 'further tree')}; the plot of one variable has more room"
+        if n_trees
+        else "",
+        f"Not shown: {counted(n_single, 'stage')} merged with no other" if n_single else "",
+        hidden_note(dendrogram.merges),
+    ]
+
+
+def further_note(merges: Merges) -> str:
+    """Say what is drawn beyond the cut."""
+    if merges.why_incomplete:
+        return f"Not all merges beyond the cut are shown: {merges.why_incomplete}"
+    n = len(merges.further)
+    if not n:
+        return "" if merges.n_hidden else "Nothing is left to merge beyond the cut"
+    return (
+        f"Beyond the cut {agreeing(n, 'are')} the {counted(n, 'merge')} that would follow if "
+        "the pair that loses least were merged each time: calculated for this figure, not part "
+        "of the staging"
+    )
+
+
+def hidden_note(merges: Merges) -> str:
+    """Say how many merges were left out, if any were."""
+    if not merges.n_hidden:
+        return ""
+    return (
+        f"{counted(merges.n_hidden, 'merge')} in hyperstages with hidden small counts left "
+        "out, because the counts could be calculated from them"
+    )

@@ -1,4 +1,4 @@
-"""Rows for plots of merges: what was merged, and what the ends of a dendrogram are."""
+"""Rows for plots of merges: what was merged, and what the leaves of a dendrogram are."""
 
 from __future__ import annotations
 
@@ -6,140 +6,132 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from cegdb.pictures.plot_data import Situation, Stage, keep_edges, keep_vertices
+from cegdb.clustering.greedy import Merge
+from cegdb.pictures.further_merges import continue_merging
+from cegdb.pictures.merge_trees import choose_trees, final_stages, fold_merges, grow_trees
+from cegdb.pictures.plot_data import (
+    Situation,
+    Stage,
+    keep_edges,
+    keep_vertices,
+    situations_with_paths,
+)
 from cegdb.sqlfiles import Steps
+from cegdb.store.catalog import row
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
+    from cegdb.pictures.merge_trees import MergeNode
     from cegdb.store import Store
 
 
-class Joined(NamedTuple):
-    """Two stages that became one, or would: named by their first situations."""
-
-    kept_id: int
-    absorbed_id: int
-    gain: float
-
-
 class Merges(NamedTuple):
-    """The merges of a staging and the stages they led to.
+    """The merges of a staging, those that would follow, and the stages they led to.
 
-    Attributes
-    ----------
-    made
-        In the order made; those of hidden hyperstages are left out.
-    stages
-        The learnt stages that are shown, without their people.
-    hyperstage
-        Of each of these stages.
-    variable
-        Of each hyperstage; None if its situations ask several.
-    n_hidden
-        Merges left out since small counts could be calculated from them.
+    ``made`` is in the order made. ``stages`` are the learnt ones, without their people;
+    ``hyperstage`` is that of each, ``variable`` that of each hyperstage, None if several.
+    ``why_incomplete`` says why not all ``further`` merges are known. ``n_hidden`` merges are
+    left out since small counts could be calculated from them.
     """
 
-    made: list[Joined]
+    made: list[Merge]
+    further: list[Merge]
+    why_incomplete: str
     stages: list[Stage]
     hyperstage: dict[int, int]
     variable: dict[int, str | None]
     n_hidden: int
+    score: str
+    is_flat: bool
 
 
-class Tip(NamedTuple):
-    """An end of a dendrogram: its first situation, how many there are, and their people."""
+class Leaf(NamedTuple):
+    """A leaf of a dendrogram: its first situation, how many there are, and their people."""
 
     first: Situation
     n_situations: int
     n: int | None
 
 
-def read_merges(store: Store, staging: str, variable: str | None, min_n: int | None) -> Merges:
+class Dendrogram(NamedTuple):
+    """The trees of merges there is room for, their leaves, and what is left out."""
+
+    merges: Merges
+    roots: list[MergeNode]
+    leaves: dict[int, Leaf]
+    n_folded: int
+    n_trees_omitted: int
+    n_single: int
+
+
+def read_merges(
+    store: Store, staging_id: int, variable: str | None, min_n: int | None
+) -> Merges:
     """Return the merges of the hyperstages of a variable (None: of all)."""
+    with store.catalog() as catalog:
+        staging = row(catalog, "staging", staging_id)
+    name, settings = str(staging["name"]), staging["settings"]
     with store.reading() as con, Steps(con) as steps:
-        keep_vertices(store, steps, staging, None, min_n)
+        keep_vertices(store, steps, name, None, min_n)
         hidden: set[int] = set()
         if min_n is not None:
-            keep_edges(store, steps, staging, min_n)
-            found = steps.fetch("hidden_hyperstage", staging=staging)
-            hidden = {int(hyperstage_id) for (hyperstage_id,) in found}
-        rows = steps.fetch("merged_stage", staging=staging, variable=variable)
-        stages = [
-            Stage(stage_id, stage, name, kind, colour, n_situations, None)
-            for stage_id, stage, name, kind, colour, n_situations, hyperstage_id, _ in rows
-            if hyperstage_id not in hidden
-        ]
-        hyperstage = {int(one[0]): int(one[6]) for one in rows if one[6] not in hidden}
-        names = {int(one[6]): one[7] for one in rows}
+            keep_edges(store, steps, name, min_n)
+            hidden = {int(one) for (one,) in steps.fetch("hidden_hyperstage", staging=name)}
+        rows = steps.fetch("merged_stage", staging=name, variable=variable)
         merged = [
-            Joined(int(kept), int(absorbed), float(gain))
+            Merge(int(kept), int(absorbed), float(gain))
             for kept, absorbed, gain in steps.rows(
                 "select kept_id, absorbed_id, log_bayes_factor from cegdb.merges "
                 "where staging = $staging order by step",
-                {"staging": staging},
+                {"staging": name},
             )
         ]
-    final = final_stages(merged)
-    asked = {int(one[0]) for one in rows}
-    merged = [one for one in merged if final[one.kept_id] in asked]
+    hyperstage = {int(one[0]): int(one[6]) for one in rows if one[6] not in hidden}
+    stages = [Stage._make((*one[:6], None)) for one in rows if one[6] not in hidden]
+    final, all_stages = final_stages(merged), {int(one[0]) for one in rows}
+    merged = [one for one in merged if final[one.kept_id] in all_stages]
     made = [one for one in merged if final[one.kept_id] in hyperstage]
-    return Merges(made, stages, hyperstage, names, len(merged) - len(made))
+    following, why_incomplete = continue_merging(store, staging_id)
+    last = final_stages(following)
+    shown = {last.get(stage_id, stage_id) for stage_id in hyperstage}
+    return Merges(
+        made,
+        [one for one in following if last[one.kept_id] in shown],
+        why_incomplete,
+        stages,
+        hyperstage,
+        {int(one[6]): one[7] for one in rows},
+        len(merged) - len(made),
+        str(settings.get("score")),
+        settings.get("structure_prior", "flat") == "flat",
+    )
 
 
-def final_stages(merges: Sequence[Joined]) -> dict[int, int]:
-    """Return the stage that each merged one is in at the end.
-
-    Examples
-    --------
-    >>> final_stages([Joined(2, 5, 1.0), Joined(1, 2, 0.5)])
-    {1: 1, 2: 1, 5: 1}
-    """
-    final: dict[int, int] = {}
-    for one in reversed(merges):
-        kept = final.setdefault(one.kept_id, one.kept_id)
-        final[one.absorbed_id] = kept
-    return dict(sorted(final.items()))
-
-
-def read_tips(
-    store: Store,
-    staging: str,
-    tree_id: int,
-    members: Mapping[int, Sequence[int]],
-    min_n: int | None,
-) -> dict[int, Tip]:
-    """Return the ends of a dendrogram, each named by its smallest starting stage.
-
-    People are None where they are hidden; where stages started from several situations, they
-    are those of the first of them.
-    """
+def read_dendrogram(
+    store: Store, staging_id: int, merges: Merges, min_n: int | None, most: int
+) -> Dendrogram:
+    """Return the trees of merges with at most so many leaves, the first merges folded."""
+    roots = grow_trees(merges.made, merges.further, list(merges.hyperstage))
+    trees = [root for root in roots if root.parts]
+    kept, n_folded = fold_merges(choose_trees(trees, most), most)
+    members = {leaf.stage_id: leaf.members for root in kept for leaf in root.leaves()}
+    pairs = [(leaf, one) for leaf, ones in members.items() for one in ones]
+    with store.catalog() as catalog:
+        staging = row(catalog, "staging", staging_id)
     with store.reading() as con, Steps(con) as steps:
-        keep_vertices(store, steps, staging, None, min_n)
-        pairs = [(tip, one) for tip, ones in members.items() for one in ones]
+        keep_vertices(store, steps, str(staging["name"]), None, min_n)
         steps.create_from(
-            "plotted_tip",
+            "leaf_member",
             {
-                "tip_id": np.array([tip for tip, _ in pairs], dtype=np.int64),
+                "leaf_id": np.array([leaf for leaf, _ in pairs], dtype=np.int64),
                 "vertex_id": np.array([one for _, one in pairs], dtype=np.int64),
             },
         )
-        sums = steps.fetch("tip_size")
-        steps.create(
-            "plotted_situation",
-            "select v.vertex_id, v.vertex as situation, v.stage_id, v.n "
-            "from temp.plotted_vertex as v where v.vertex_id in "
-            "(select tip_id from temp.plotted_tip)",
-        )
-        paths: dict[int, list[str]] = {}
-        for vertex_id, _, label in steps.fetch("plotted_path", tree_id=tree_id):
-            paths.setdefault(int(vertex_id), []).append(str(label))
-        first = {
-            int(vertex_id): Situation(
-                int(vertex_id), situation, stage_id, n, tuple(paths.get(int(vertex_id), ()))
-            )
-            for vertex_id, situation, stage_id, n in steps.rows(
-                "from temp.plotted_situation order by vertex_id"
-            )
-        }
-    return {int(tip): Tip(first[int(tip)], int(count), n) for tip, count, n in sums}
+        steps.run("dendrogram_leaf")
+        steps.view("plotted_situation", "from temp.dendrogram_leaf")
+        situations = situations_with_paths(steps, int(staging["tree_id"]))
+        rows = steps.rows("select vertex_id, n_situations from temp.dendrogram_leaf")
+    sizes = {int(vertex_id): int(n) for vertex_id, n in rows}
+    leaves = {one.vertex_id: Leaf(one, sizes[one.vertex_id], one.n) for one in situations}
+    return Dendrogram(
+        merges, kept, leaves, n_folded, len(trees) - len(kept), len(roots) - len(trees)
+    )

@@ -7,8 +7,8 @@ from functools import partial
 from math import hypot
 from typing import TYPE_CHECKING, Final
 
-from cegdb.graphs.label_text import ink
-from cegdb.graphs.layout import layout
+from cegdb.graphs.label_text import text_colour
+from cegdb.graphs.layout import MAX_DRAWN_EDGES, layout
 from cegdb.pictures.captions import graph_caption
 from cegdb.pictures.style import (
     LINE_SPACING,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 FONT_SIZE: Final = 9.0
 _MARGIN: Final = 6.0  # points
-_AS_ASKED: Final = 0.99  # a scale that nobody sees
+_FULL_SIZE: Final = 0.99  # a scale that nobody sees
 _LINE: Final = "#606060"
 _EDGE: Final = "#9a9a9a"
 _LABEL: Final = "#202020"
@@ -48,72 +48,33 @@ def graph_figure(
     edge_info: EdgeInfo = "probability",
     font_size: float = FONT_SIZE,
     width_mm: float | None = None,
+    most_edges: int = MAX_DRAWN_EDGES,
 ) -> Picture:
     """Return a graph as a figure: laid out by `layout`, painted by matplotlib.
 
-    Parameters
-    ----------
-    graph
-        Made by `cegdb.graphs.ceg_graph` or `cegdb.graphs.tree_graph`.
-    edge_info
-        What an edge shows below its label: see `cegdb.graphs.to_dot`.
-    font_size
-        Of labels, in points.
-    width_mm
-        Width in millimetres. Columns stand further apart to reach it; a graph that
-        needs more is scaled down, its text too. Left out, what the graph needs. No figure
-        is longer than 5 metres, which is what readers of PDF open.
-
-    Returns
-    -------
-    Picture
-        From left to right; the name of each variable over its column. A position or
-        situation shows its name, and in its stage's colour the stage's name if others share
-        it. An edge is as thick as it has people.
-
-    Raises
-    ------
-    GraphError
-        More edges than can be laid out, or an unknown choice.
-    MissingExtraError
-        The extra ``draw`` is not installed.
-
-    Examples
-    --------
-    >>> from cegdb.graphs import tree_graph
-    >>> graph = tree_graph("one", [{"vertex": "s0", "variable": "Risk"}], [])
-    >>> round(graph_figure(graph, width_mm=80).figure.get_size_inches()[0] * 25.4)
-    80
+    Columns stand further apart to reach ``width_mm``; a graph that needs more is scaled down,
+    its text too. No figure is longer than 5 metres, which is what readers of PDF open.
     """
     check_sizes(font_size, width_mm)
     wanted = None if width_mm is None else width_mm / MM_PER_INCH * POINTS_PER_INCH
     with styled(_texts(graph)):
-        found = layout(
+        graph_layout = layout(
             graph,
             partial(text_size, font_size=font_size),
             edge_info=edge_info,
             width=None if wanted is None else wanted - 2 * _MARGIN,
+            most_edges=most_edges,
         )
-        figure = painted(found, font_size=font_size, width=wanted)
-    scale = _scale(found, wanted)
-    text_height = font_size * scale if scale < _AS_ASKED else None
+        figure = painted(graph_layout, font_size=font_size, width=wanted)
+    scale = _scale(graph_layout, wanted)
+    text_height = font_size * scale if scale < _FULL_SIZE else None
     return Picture(figure, graph_caption(graph, edge_info=edge_info, text_size=text_height))
 
 
-def painted(found: Layout, *, font_size: float = FONT_SIZE, width: float | None) -> Figure:
-    """Return a layout as a figure of a width in points.
-
-    Examples
-    --------
-    >>> from cegdb.pictures.style import styled
-    >>> from cegdb.graphs.layout import Layout
-    >>> with styled():
-    ...     figure = painted(Layout("c", "ceg", 60, 60, (), (), ()), width=144)
-    >>> figure.get_size_inches().tolist()
-    [2.0, 1.0]
-    """
-    natural_width, natural_height = found.width + 2 * _MARGIN, found.height + 2 * _MARGIN
-    scale = _scale(found, width)
+def painted(layout: Layout, *, font_size: float, width: float | None) -> Figure:
+    """Return a layout as a figure of a width in points."""
+    natural_width, natural_height = layout.width + 2 * _MARGIN, layout.height + 2 * _MARGIN
+    scale = _scale(layout, width)
     shown_width = natural_width * scale if width is None else width
     figure = new_figure(
         shown_width / POINTS_PER_INCH * MM_PER_INCH,
@@ -122,24 +83,24 @@ def painted(found: Layout, *, font_size: float = FONT_SIZE, width: float | None)
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
     spare = (shown_width / scale - natural_width) / 2
-    axes.set_xlim(-_MARGIN - spare, found.width + _MARGIN + spare)
-    axes.set_ylim(found.height + _MARGIN, -_MARGIN)
+    axes.set_xlim(-_MARGIN - spare, layout.width + _MARGIN + spare)
+    axes.set_ylim(layout.height + _MARGIN, -_MARGIN)
     pen = _Pen(axes, font_size, scale)
-    for column in found.columns:
+    for column in layout.columns:
         _, height = text_size(column.lines, font_size)
         pen.text("column", column.x, height / 2, column.lines, colour="#000000", bold=True)
-    for curve in found.curves:
+    for curve in layout.curves:
         pen.curve(curve)
-    for curve in found.curves:
+    for curve in layout.curves:
         pen.text("edge", curve.x, curve.y, curve.lines, colour=_LABEL, halo=True)
-    for box in found.boxes:
+    for box in layout.boxes:
         pen.box(box)
     return figure
 
 
-def _scale(found: Layout, width: float | None) -> float:
+def _scale(layout: Layout, width: float | None) -> float:
     """Return how much smaller than asked for a layout must be drawn, to fit."""
-    natural_width, natural_height = found.width + 2 * _MARGIN, found.height + 2 * _MARGIN
+    natural_width, natural_height = layout.width + 2 * _MARGIN, layout.height + 2 * _MARGIN
     longest = MOST_INCHES * POINTS_PER_INCH
     wide = longest if width is None else width
     return min(1.0, wide / natural_width, longest / natural_height)
@@ -152,11 +113,11 @@ class _Pen:
         self._axes = axes
         self._size = font_size * scale
         self._scale = scale
-        self._drawn: Counter[str] = Counter()
+        self._n_drawn: Counter[str] = Counter()
 
     def text(
         self,
-        what: str,
+        group: str,
         x: float,
         y: float,
         lines: Sequence[str],
@@ -166,15 +127,15 @@ class _Pen:
         halo: bool = False,
     ) -> None:
         step = self._size / self._scale * LINE_SPACING
-        number = self._drawn[what]
-        self._drawn[what] += 1
+        number = self._n_drawn[group]
+        self._n_drawn[group] += 1
         for i, line in enumerate(lines):
             if line:
                 self._axes.text(
                     x,
                     y + (i - (len(lines) - 1) / 2) * step,
-                    _spaced(line),
-                    gid=f"{what}-{number}-{i}",
+                    _with_spaces(line),
+                    gid=f"{group}-{number}-{i}",
                     ha="center",
                     va="center_baseline",
                     fontsize=self._size,
@@ -188,8 +149,8 @@ class _Pen:
         from matplotlib.patches import PathPatch, Polygon
         from matplotlib.path import Path
 
-        tip, arrow = _arrow(curve.points, curve.line_width)
-        points = [*curve.points[:-1], tip]
+        end, arrow = _arrow(curve.points, curve.line_width)
+        points = [*curve.points[:-1], end]
         codes = [Path.MOVETO, *[Path.CURVE4] * (len(points) - 1)]
         self._axes.add_artist(
             PathPatch(
@@ -220,10 +181,10 @@ class _Pen:
                 linewidth=(1.6 if box.kind == "sink" else 0.8) * self._scale,
             )
         )
-        self.text("vertex", box.x, box.y, box.lines, colour=ink(box.colour))
+        self.text("vertex", box.x, box.y, box.lines, colour=text_colour(box.colour))
 
 
-def _spaced(line: str) -> str:
+def _with_spaces(line: str) -> str:
     """Return a line whose second spaces show also in a web page."""
     return line.expandtabs(4).replace("  ", "\xa0 ").replace("  ", "\xa0 ")
 
@@ -231,8 +192,8 @@ def _spaced(line: str) -> str:
 def _arrow(points: Sequence[Point], line_width: float) -> tuple[Point, list[Point]]:
     """Return where the line ends, and the triangle from there to the tip."""
     (bx, by), (ax, ay) = points[-1], points[-2]
-    far = hypot(bx - ax, by - ay) or 1.0
-    dx, dy = (bx - ax) / far, (by - ay) / far
+    distance = hypot(bx - ax, by - ay) or 1.0
+    dx, dy = (bx - ax) / distance, (by - ay) / distance
     length, half = 4.0 + line_width, 1.8 + line_width * 0.7
     base = (bx - dx * length, by - dy * length)
     return base, [

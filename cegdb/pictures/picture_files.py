@@ -9,6 +9,7 @@ from cegdb.errors import path_of
 from cegdb.graphs.dot import to_dot
 from cegdb.graphs.graph_files import suffix_of
 from cegdb.graphs.graphviz import graphviz
+from cegdb.graphs.layout import MAX_DRAWN_EDGES
 from cegdb.pictures.painting import FONT_SIZE, graph_figure
 from cegdb.pictures.style import FIGURE_FILES, need_matplotlib
 from cegdb.pictures.tikz import to_tikz
@@ -30,62 +31,26 @@ def draw(
     edge_info: EdgeInfo = "probability",
     font_size: float = FONT_SIZE,
     width_mm: float | None = None,
+    most_edges: int = MAX_DRAWN_EDGES,
 ) -> Path:
-    """Draw the graph into a file and return its path.
-
-    Parameters
-    ----------
-    graph, edge_info, font_size, width_mm
-        As for `graph_figure`. A ``.dot`` file has no sizes.
-    path
-        Where to: ``.svg``, ``.pdf``, ``.png`` (200 dots an inch), ``.dot`` or ``.tex``
-        (TikZ, see `to_tikz`). A file there is replaced, and stays as it was if anything
-        fails.
-
-    Raises
-    ------
-    GraphError
-        Unknown suffix, more edges than can be laid out (not for ``.dot``), or the file
-        cannot be written.
-    MissingExtraError
-        The extra ``draw`` is not installed (not for ``.dot``).
-
-    Examples
-    --------
-    >>> from cegdb.graphs import tree_graph
-    >>> import tempfile
-    >>> graph = tree_graph("one", [{"vertex": "s0"}], [])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     draw(graph, folder + "/one.dot").name
-    'one.dot'
-    """
+    """Draw the graph into a file of `PICTURES`; a ``.dot`` file has no sizes and no limit."""
     target = path_of(path)
     suffix = check_picture(target)
     if suffix == ".dot":
         return write_whole(target, to_dot(graph, edge_info=edge_info).encode())
-    if suffix == ".tex":
-        text = to_tikz(graph, edge_info=edge_info, font_size=font_size, width_mm=width_mm)
-        return write_whole(target, text.encode())
-    picture = graph_figure(graph, edge_info=edge_info, font_size=font_size, width_mm=width_mm)
-    return picture.save(target)
+    make = to_tikz if suffix == ".tex" else graph_figure
+    made = make(
+        graph,
+        edge_info=edge_info,
+        font_size=font_size,
+        width_mm=width_mm,
+        most_edges=most_edges,
+    )
+    return write_whole(target, made.encode()) if isinstance(made, str) else made.save(target)
 
 
 def check_picture(path: Path) -> str:
-    """Return the suffix of a picture that can be drawn to a path, before it is drawn.
-
-    Raises
-    ------
-    GraphError
-        The suffix is unknown, or there is no such folder.
-    MissingExtraError
-        The extra ``draw`` is not installed (not for ``.dot``).
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> check_picture(Path("falls.dot"))
-    '.dot'
-    """
+    """Return the suffix of a picture that can be drawn to a path, before it is drawn."""
     suffix = suffix_of(path, PICTURES, "a picture")
     check_folder(path)
     if suffix != ".dot":
@@ -95,17 +60,5 @@ def check_picture(path: Path) -> str:
 
 
 def svg(graph: Graph, *, edge_info: EdgeInfo = "probability") -> str:
-    """Return the picture as an ``<svg>`` element, for a notebook or a web page.
-
-    Parameters
-    ----------
-    graph, edge_info
-        As for `graph_figure`; refusals as for `draw`.
-
-    Examples
-    --------
-    >>> from cegdb.graphs import tree_graph
-    >>> svg(tree_graph("one", [{"vertex": "s0"}], []))[:5]
-    '<svg '
-    """
+    """Return the picture as an ``<svg>`` element, for a notebook or a web page."""
     return graph_figure(graph, edge_info=edge_info)._repr_svg_()

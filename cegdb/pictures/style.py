@@ -1,4 +1,4 @@
-"""What all figures share: fonts, sizes, literal texts, and files equal byte for byte."""
+"""What all figures share: fonts, sizes, literal texts, reproducible files."""
 
 from __future__ import annotations
 
@@ -58,17 +58,7 @@ _STYLE: Final[Any] = {
 
 
 def need_matplotlib() -> None:
-    """Refuse to make a figure where matplotlib is not installed.
-
-    Raises
-    ------
-    MissingExtraError
-        It is not.
-
-    Examples
-    --------
-    >>> need_matplotlib()
-    """
+    """Refuse to make a figure where matplotlib is not installed."""
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
@@ -82,21 +72,8 @@ def need_matplotlib() -> None:
 def styled(texts: Iterable[str] = ()) -> Iterator[None]:
     """Set fonts and lines of the figures made inside; nothing is changed outside.
 
-    Parameters
-    ----------
-    texts
-        Everything the figure will show. Fonts of the machine are added only for
-        characters that the font of the figures lacks.
-
-    Raises
-    ------
-    MissingExtraError
-        matplotlib is not installed.
-
-    Examples
-    --------
-    >>> with styled(["Risk = High"]):
-    ...     figure = new_figure(80, 40)
+    Fonts of the machine are added only for characters of ``texts``, all that the figure will
+    show, which the font of the figures lacks.
     """
     need_matplotlib()
     import matplotlib as mpl
@@ -110,17 +87,7 @@ def styled(texts: Iterable[str] = ()) -> Iterator[None]:
 
 
 def check_sizes(font_size: float, width_mm: float | None) -> None:
-    """Refuse sizes that no figure has, before any work.
-
-    Raises
-    ------
-    GraphError
-        The font size is not from 1 to 100 points, or the width not from 10 mm to 5 m.
-
-    Examples
-    --------
-    >>> check_sizes(9, 170)
-    """
+    """Refuse sizes that no figure has, before any work."""
     if not 1 <= font_size <= 100:
         raise GraphError(f"font_size is {font_size!r}, expected 1 to 100 points")
     if width_mm is not None and not 10 <= width_mm <= 5_000:
@@ -131,14 +98,7 @@ def check_sizes(font_size: float, width_mm: float | None) -> None:
 
 
 def new_figure(width_mm: float, height_mm: float) -> Figure:
-    """Return an empty figure of that size in millimetres, tied to no window.
-
-    Examples
-    --------
-    >>> with styled():
-    ...     new_figure(127, 50.8).get_size_inches().tolist()
-    [5.0, 2.0]
-    """
+    """Return an empty figure of that size, tied to no window."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width_mm / MM_PER_INCH, height_mm / MM_PER_INCH))
@@ -146,12 +106,12 @@ def new_figure(width_mm: float, height_mm: float) -> Figure:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Picture:
-    """A figure and what it shows in words; it shows itself in a notebook.
+    """A figure and its caption; a notebook shows both.
 
     Attributes
     ----------
     figure
-        A ``matplotlib.figure.Figure``: change what you like before you save it.
+        A ``matplotlib.figure.Figure``, which can be changed before it is saved.
     caption
         What colours, names and numbers mean, and what was left out.
 
@@ -169,18 +129,19 @@ class Picture:
     caption: str
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write it into a file, whole or not at all, and return its path.
+        """Write it into a file, whole or not at all, and return the file's path.
 
         Parameters
         ----------
         path
-            Ends in ``.svg``, ``.pdf`` or ``.png`` (200 dots an inch). The same figure gives
-            the same bytes: no dates, no random ids. The caption is the file's description.
+            Ends in ``.svg``, ``.pdf`` or ``.png`` (200 dots per inch). The same figure gives
+            the same bytes: no dates, no random ids. The caption becomes the file's
+            description.
 
         Raises
         ------
         GraphError
-            Unknown suffix, or the file cannot be written.
+            The suffix is unknown, or the file cannot be written.
         """
         target = path_of(path)
         suffix = suffix_of(target, FIGURE_FILES, "a figure")
@@ -201,31 +162,29 @@ class Picture:
         )
 
 
-def rendered(figure: Figure, picture: str, caption: str = "") -> bytes:
-    """Return a figure as the bytes of an ``svg``, ``pdf`` or ``png`` file.
-
-    Examples
-    --------
-    >>> with styled():
-    ...     rendered(new_figure(50, 50), "pdf")[:5]
-    b'%PDF-'
-    """
+def rendered(figure: Figure, form: str, caption: str = "") -> bytes:
+    """Return a figure as the bytes of an ``svg``, ``pdf`` or ``png`` file."""
     import warnings
 
     import matplotlib as mpl
 
     inches = float(max(figure.get_size_inches()))
-    if picture == "pdf" and inches > MOST_INCHES:
+    if form == "pdf" and inches > MOST_INCHES:
         raise GraphError(
             f"the figure is {inches * MM_PER_INCH:,.0f} mm long, and a PDF holds at most "
             f"{MOST_INCHES * MM_PER_INCH:,.0f}",
             hint="write an .svg, or draw less of it",
         )
-    about = visible(caption) or None
-    described: dict[str, dict[str, Any]] = {
-        "svg": {"Date": None, "Creator": None, "Description": about},
-        "pdf": {"CreationDate": None, "Creator": None, "Producer": None, "Subject": about},
-        "png": {"Software": None, **({"Description": about} if about else {})},
+    description = visible(caption) or None
+    metadata: dict[str, dict[str, Any]] = {
+        "svg": {"Date": None, "Creator": None, "Description": description},
+        "pdf": {
+            "CreationDate": None,
+            "Creator": None,
+            "Producer": None,
+            "Subject": description,
+        },
+        "png": {"Software": None, **({"Description": description} if description else {})},
     }
     stream = io.BytesIO()
     # A font that lacks a glyph shows a box, and the SVG has the text itself.
@@ -233,35 +192,23 @@ def rendered(figure: Figure, picture: str, caption: str = "") -> bytes:
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure.savefig(
             stream,
-            format=picture,
+            format=form,
             dpi=min(_DOTS_PER_INCH, int(_MOST_DOTS / inches)),
-            metadata=described[picture],
+            metadata=metadata[form],
         )
     return stream.getvalue()
 
 
 def svg_element(figure: Figure) -> str:
-    """Return a figure as an ``<svg>`` element, for a notebook or a web page.
-
-    Examples
-    --------
-    >>> with styled():
-    ...     svg_element(new_figure(50, 50))[:5]
-    '<svg '
-    """
+    """Return a figure as an ``<svg>`` element, for a notebook or a web page."""
     document = rendered(figure, "svg").decode()
     return document[document.index("<svg ") :]
 
 
-def literal(text: str, width: int = 28) -> str:
-    r"""Return a text as a figure shows it: control characters as symbols, long lines wrapped.
+def wrapped(text: str, width: int) -> str:
+    """Return a text as a figure shows it: control characters as symbols, long lines wrapped.
 
     Pass it to matplotlib with ``parse_math=False``, so that ``$`` is a dollar.
-
-    Examples
-    --------
-    >>> literal("assessed and not treated at home", width=20)
-    'assessed and not \ntreated at home'
     """
     return "\n".join(text_lines([text.expandtabs(4)], width))
 
@@ -269,21 +216,14 @@ def literal(text: str, width: int = 28) -> str:
 def text_size(
     lines: Sequence[str], font_size: float, *, bold: bool = False
 ) -> tuple[float, float]:
-    """Return width and height in points of lines of text, one below the other.
-
-    Examples
-    --------
-    >>> width, height = text_size(["w12"], 10)
-    >>> 18 < width < 26, height
-    (True, 12.0)
-    """
+    """Return width and height in points of lines of text, one below the other."""
     widest = max((_width(line, bold=bold) for line in lines), default=0.0)
     return widest * font_size, len(lines) * LINE_SPACING * font_size
 
 
 @contextmanager
 def _silent_fonts() -> Iterator[None]:
-    """Keep matplotlib from telling the terminal which font stood in for which."""
+    """Keep matplotlib from logging which font stood in for which."""
     logger = logging.getLogger("matplotlib.font_manager")
     level = logger.level
     logger.setLevel(logging.ERROR)
@@ -306,13 +246,7 @@ def _width(line: str, *, bold: bool) -> float:
 
 
 def has_glyph(character: str) -> bool:
-    """Return whether the font of the figures has a character.
-
-    Examples
-    --------
-    >>> has_glyph("é"), has_glyph("本")
-    (True, False)
-    """
+    """Return whether the font of the figures has a character."""
     return bool(_font(bold=False).get_char_index(ord(character)))
 
 
@@ -321,8 +255,8 @@ def _font(*, bold: bool) -> FT2Font:
     from matplotlib.font_manager import FontProperties, findfont
     from matplotlib.ft2font import FT2Font
 
-    found = findfont(FontProperties(family=FONT, weight="bold" if bold else "normal"))
-    font = FT2Font(found)  # get_font would share it, and its size, with the painting
+    path = findfont(FontProperties(family=FONT, weight="bold" if bold else "normal"))
+    font = FT2Font(path)  # get_font would share it, and its size, with the painting
     font.set_size(100, 72)
     return font
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from cegdb.graphs.label_text import ink, text_lines
-from cegdb.graphs.layout import layout
+from cegdb.graphs.label_text import text_colour, text_lines
+from cegdb.graphs.layout import MAX_DRAWN_EDGES, layout
 from cegdb.pictures.captions import graph_caption
 from cegdb.pictures.style import (
     MM_PER_INCH,
@@ -91,60 +91,42 @@ def to_tikz(
     edge_info: EdgeInfo = "probability",
     font_size: float = 9,
     width_mm: float | None = None,
+    most_edges: int = MAX_DRAWN_EDGES,
 ) -> str:
-    r"""Return the graph as a LaTeX file with one TikZ picture, laid out as the figures are.
+    r"""Return the graph as a LaTeX document with one TikZ picture, laid out as figures are.
 
-    Parameters
-    ----------
-    graph, edge_info, font_size, width_mm
-        As for `cegdb.pictures.graph_figure`.
-
-    Returns
-    -------
-    str
-        A document of class ``standalone``: it compiles by itself, and a paper that uses the
-        package ``standalone`` takes it by ``\input``. Labels show as they are. With
-        letters that pdfLaTeX lacks it asks for LuaLaTeX or XeLaTeX.
-
-    Raises
-    ------
-    GraphError
-        More edges than can be laid out, or an unknown choice.
-    MissingExtraError
-        The extra ``draw`` is not installed.
-
-    Examples
-    --------
-    >>> from cegdb.graphs import tree_graph
-    >>> graph = tree_graph("one", [{"vertex": "s0", "variable": "50 %"}], [])
-    >>> [line[-9:] for line in to_tikz(graph).splitlines() if "ceg/variable]" in line]
-    [' {50 \\%};']
+    It compiles by itself, and a paper that uses the package ``standalone`` takes it by
+    ``\input``. With letters that pdfLaTeX lacks it asks for LuaLaTeX or XeLaTeX.
     """
     need_matplotlib()
     check_sizes(font_size, width_mm)
     wanted = (
         None if width_mm is None else width_mm / MM_PER_INCH * POINTS_PER_INCH - 2 * _BORDER
     )
-    found = layout(
-        graph, partial(text_size, font_size=font_size), edge_info=edge_info, width=wanted
+    placed = layout(
+        graph,
+        partial(text_size, font_size=font_size),
+        edge_info=edge_info,
+        width=wanted,
+        most_edges=most_edges,
     )
-    scale = 1.0 if wanted is None else min(1.0, wanted / found.width)
+    scale = 1.0 if wanted is None else min(1.0, wanted / placed.width)
     text_height = font_size * scale if scale < 0.99 else None
-    told = graph_caption(graph, edge_info=edge_info, text_size=text_height)
-    body = "\n".join(_picture(found, font_size))
-    caption = "\n".join(f"% {line}" for line in text_lines([told], 88))
+    caption = graph_caption(graph, edge_info=edge_info, text_size=text_height)
+    body = "\n".join(_picture(placed, font_size))
+    comment = "\n".join(f"% {line}" for line in text_lines([caption], 88))
     needs_unicode = any(ord(c) >= 0x180 or c in "\x7f" for c in body)
     required = (
         "\\RequireTUTeX % its letters need LuaLaTeX or XeLaTeX\n" if needs_unicode else ""
     )
-    numbers = _stage_numbers(found.boxes)
+    numbers = _stage_numbers(placed.boxes)
     stages = "".join(
         f"  ceg/stage {numbers[box.stage]}/.style={{fill={{rgb,255:{_rgb(box.colour)}}}, "
-        f"text={'white' if ink(box.colour) == '#ffffff' else 'black'}}},\n"
-        for box in _first_of_stages(found.boxes)
+        f"text={'white' if text_colour(box.colour) == '#ffffff' else 'black'}}},\n"
+        for box in _first_of_stages(placed.boxes)
     )
     return (
-        f"{caption}\n{_HEAD.replace('REQUIRED', required)}{_STYLES}{stages}}}\n"
+        f"{comment}\n{_HEAD.replace('REQUIRED', required)}{_STYLES}{stages}}}\n"
         "\\begin{document}\n\\begin{tikzpicture}[x=1bp, y=-1bp, "
         f"{f'scale={scale:.4g}, transform shape, ' if scale < 1 else ''}"
         f"node font=\\sffamily\\fontsize{{{font_size:g}bp}}{{{font_size * 1.2:g}bp}}"
@@ -154,13 +136,7 @@ def to_tikz(
 
 
 def tex(text: str) -> str:
-    r"""Return a line of text as LaTeX source that shows it literally.
-
-    Examples
-    --------
-    >>> print(tex(r"50 % of $x_1$ -- \input{a}"))
-    50 \% of \$x\_1\$ {-}{-} \textbackslash{}input\{a\}
-    """
+    """Return a line of text as LaTeX source that shows it literally."""
     spaced = text.expandtabs(4).replace("  ", "\xa0 ").replace("  ", "\xa0 ")
     if spaced.startswith(" "):
         spaced = "\xa0" + spaced[1:]
@@ -168,21 +144,21 @@ def tex(text: str) -> str:
 
 
 def _boxed(character: str) -> str:
-    """Return a character that LaTeX's font may lack: then its number shows in a box."""
+    """Return a character that LaTeX's font may lack; then it shows as its number in a box."""
     return rf"\cegchar{{{ord(character):04X}}}"
 
 
-def _picture(found: Layout, font_size: float) -> Iterator[str]:
-    numbers = _stage_numbers(found.boxes)
-    for column in found.columns:
+def _picture(placed: Layout, font_size: float) -> Iterator[str]:
+    numbers = _stage_numbers(placed.boxes)
+    for column in placed.columns:
         height = text_size(column.lines, font_size)[1] / 2
         yield f"\\node[ceg/variable] at {_at((column.x, height))} {{{_lines(column.lines)}}};"
-    for curve in found.curves:
+    for curve in placed.curves:
         yield _drawn(curve)
-    for curve in found.curves:
+    for curve in placed.curves:
         where = _at((curve.x, curve.y))
         yield f"\\node[ceg/edge label] at {where} {{{_lines(curve.lines)}}};"
-    for box in found.boxes:
+    for box in placed.boxes:
         stage = f", ceg/stage {numbers[box.stage]}" if box.is_shared else ""
         size = f"minimum width={box.width:.4g}bp, minimum height={box.height:.4g}bp"
         yield (

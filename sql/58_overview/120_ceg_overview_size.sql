@@ -3,7 +3,7 @@
 -- purpose:  How many edges are drawn of a CEG if positions with fewer people than low + 1 to
 --           high are collapsed, those of a column in one node: all between drawn positions,
 --           and one for each pair of nodes of which one or both are collapsed.
--- reads:    ceg_edge, position_place
+-- reads:    ceg_edge, position_column
 -- writes:   ceg_overview_size(low, high, n_edges)
 -- params:   ceg_id INTEGER, the CEG
 --           most BIGINT, number of edges at most
@@ -12,13 +12,13 @@ with flow as (
     select
         e.source_id,
         e.target_id,
-        s.place as source_place,
-        t.place as target_place,
+        s.column_index as source_column,
+        t.column_index as target_column,
         s.n as source_n,
         t.n as target_n
     from cegdb.ceg_edge as e
-    inner join temp.position_place as s on e.source_id = s.position_id
-    inner join temp.position_place as t on e.target_id = t.position_id
+    inner join temp.position_column as s on e.source_id = s.position_id
+    inner join temp.position_column as t on e.target_id = t.position_id
     where e.ceg_id = $ceg_id
 ),
 
@@ -32,19 +32,19 @@ drawn as (
         min(f.target_n) as low,
         f.source_n as high
     from flow as f
-    group by f.source_id, f.source_n, f.target_place
+    group by f.source_id, f.source_n, f.target_column
     union all
     select
         min(f.source_n) as low,
         f.target_n as high
     from flow as f
-    group by f.source_place, f.target_id, f.target_n
+    group by f.source_column, f.target_id, f.target_n
     union all
     select
         min(greatest(f.source_n, f.target_n)) as low,
         4611686018427387904 as high
     from flow as f
-    group by f.source_place, f.target_place
+    group by f.source_column, f.target_column
 ),
 
 more as (

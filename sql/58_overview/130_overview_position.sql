@@ -2,10 +2,10 @@
 -- mode:     create
 -- purpose:  In which node of an overview each position of a CEG is drawn: in its own if it
 --           has enough people and its column is one of the first, else with all others of
---           the column (minus its place), or of all later columns. One alone is drawn; one
+--           the column (minus its index), or of all later columns. One alone is drawn; one
 --           with a hidden count is not if any are collapsed.
--- reads:    position_place
--- writes:   overview_position(position_id, node_id, place)
+-- reads:    position_column
+-- writes:   overview_position(position_id, node_id, column_index)
 -- params:   collapse_below BIGINT, people from which on a position is drawn, 0 for all
 --           top_variables INTEGER, number of columns drawn
 -- source:   serves the overview of large graphs (cegdb draw)
@@ -13,25 +13,25 @@ with chosen as (
     select
         p.position_id,
         if(
-            p.position_id = 0 or p.place is null
+            p.position_id = 0 or p.column_index is null
             or (
                 p.n >= $collapse_below
-                and p.place <= $top_variables
+                and p.column_index <= $top_variables
                 and ($collapse_below = 0 or not p.is_hidden)
             ),
             p.position_id,
-            -least(p.place, $top_variables + 1)
+            -least(p.column_index, $top_variables + 1)
         ) as node_id,
-        p.place
-    from temp.position_place as p
+        p.column_index
+    from temp.position_column as p
 )
 
 select
     c.position_id,
     if(
-        c.place <= $top_variables and count(*) over (partition by c.node_id) = 1,
+        c.column_index <= $top_variables and count(*) over (partition by c.node_id) = 1,
         c.position_id,
         c.node_id
     ) as node_id,
-    c.place
+    c.column_index
 from chosen as c

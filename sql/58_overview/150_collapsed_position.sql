@@ -3,13 +3,13 @@
 -- purpose:  The nodes of an overview of a CEG that stand for several positions: how many, and
 --           the people who come there from elsewhere (none if some count is hidden).
 -- reads:    overview_position, node_edge
--- writes:   collapsed_position(node_id, place, n_hidden, n)
+-- writes:   collapsed_position(node_id, column_index, n_hidden, n)
 -- params:   none
 -- source:   serves the overview of large graphs (cegdb draw)
 with hidden as (
     select
         p.node_id,
-        min(p.place) as place,
+        min(p.column_index) as column_index,
         count(*) as n_hidden
     from temp.overview_position as p
     where p.node_id < 0
@@ -18,9 +18,9 @@ with hidden as (
 
 select
     h.node_id,
-    h.place,
+    h.column_index,
     h.n_hidden,
     if(count(*) > count(e.n), null, cast(sum(e.n) as bigint)) as n
 from hidden as h
 inner join temp.node_edge as e on h.node_id = e.target_node
-group by h.node_id, h.place, h.n_hidden
+group by h.node_id, h.column_index, h.n_hidden

@@ -1,5 +1,5 @@
 -- step:    plotted_stage
--- mode:    create
+-- mode:    fetch
 -- purpose: The stages of the vertices to plot, with the people who reach them; null if those
 --          of some situation are hidden.
 -- reads:   plotted_vertex, stages
@@ -18,3 +18,4 @@ from cegdb.stages as s
 inner join temp.plotted_vertex as v on s.stage_id = v.stage_id
 where s.staging = $staging
 group by s.stage_id, s.stage, s.name, s.kind, s.colour, s.n_situations
+order by s.stage_id

@@ -1,5 +1,5 @@
 -- step:    plotted_answer
--- mode:    create
+-- mode:    fetch
 -- purpose: The answers given in the stages to plot: people, probability and its interval,
 --          null where they are hidden.
 -- reads:   plotted_edge
@@ -16,3 +16,4 @@ select
     min(e.high) as high
 from temp.plotted_edge as e
 group by e.stage_id, e.label_id, e.label
+order by e.stage_id, e.label_id

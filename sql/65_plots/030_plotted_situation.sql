@@ -1,10 +1,10 @@
 -- step:    plotted_situation
 -- mode:    create
--- purpose: The situations to plot, most people first (hidden ones last), as far as there is
---          room.
+-- purpose: The situations to plot, those with most people, as far as there is room; not
+--          those whose people are hidden.
 -- reads:   plotted_vertex
 -- writes:  plotted_situation(vertex_id, situation, stage_id, n)
--- params:  variable VARCHAR, what they ask; null for all
+-- params:  variable VARCHAR, their variable; null for all
 --          most BIGINT, how many there is room for
 -- source:  serves the plots of situations, of co-staging and of merges (cegdb plot)
 select
@@ -13,6 +13,6 @@ select
     v.stage_id,
     v.n
 from temp.plotted_vertex as v
-where v.variable = coalesce($variable, v.variable)
-order by v.n desc nulls last, v.vertex_id asc
+where v.variable = coalesce($variable, v.variable) and v.n is not null
+order by v.n desc, v.vertex_id asc
 limit $most

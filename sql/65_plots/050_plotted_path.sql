@@ -1,8 +1,8 @@
 -- step:    plotted_path
 -- mode:    fetch
--- purpose: The answers that lead to each situation to plot, the first first.
+-- purpose: The answers that lead to each situation to plot, from the root on.
 -- reads:   plotted_situation, edge, level
--- writes:  plotted_path(vertex_id, place, label)
+-- writes:  plotted_path(vertex_id, label)
 -- params:  tree_id INTEGER, the tree
 -- source:  serves the plots of situations, of co-staging and of merges (cegdb plot)
 with recursive up as (
@@ -10,22 +10,21 @@ with recursive up as (
         vertex_id,
         vertex_id as ancestor_id,
         cast(null as bigint) as level_id,
-        0 as place
+        0 as step
     from temp.plotted_situation
     union all
     select
         u.vertex_id,
         e.parent_id as ancestor_id,
         e.level_id,
-        u.place - 1 as place
+        u.step - 1 as step
     from up as u
     inner join cegdb.edge as e on e.tree_id = $tree_id and u.ancestor_id = e.child_id
 )
 
 select
     u.vertex_id,
-    u.place,
     l.label
 from up as u
 inner join cegdb.level as l on u.level_id = l.level_id
-order by u.vertex_id, u.place
+order by u.vertex_id, u.step

@@ -1,16 +1,20 @@
 -- step:    stage_node
 -- mode:    create
 -- purpose: How many people reach each stage at each variable, and how many situations of it
---          are hidden; -1 are those who end.
--- reads:   plotted_vertex, plotted_place
--- writes:  stage_node(node_id, place, n, n_hidden)
--- params:  last BIGINT, the place of those who end
+--          are hidden; -1 are those who end. Stages of several situations have their colour.
+-- reads:   plotted_vertex, plotted_column, stages
+-- writes:  stage_node(node_id, column_index, name, colour, n, n_hidden)
+-- params:  staging VARCHAR, the name of the staging
+--          last BIGINT, the column of those who end
 -- source:  serves the plot of the flow through stages (cegdb plot)
 select
     coalesce(v.stage_id, -1) as node_id,
-    coalesce(p.place, $last) as place,
+    coalesce(p.column_index, $last) as column_index,
+    min(coalesce(s.name, s.stage)) as name,
+    min(if(s.n_situations > 1, s.colour, '#ffffff')) as colour,
     cast(coalesce(sum(v.n), 0) as bigint) as n,
     count(*) - count(v.n) as n_hidden
 from temp.plotted_vertex as v
-left join temp.plotted_place as p on v.variable = p.variable
-group by coalesce(v.stage_id, -1), p.place
+left join temp.plotted_column as p on v.variable = p.variable
+left join cegdb.stages as s on s.staging = $staging and v.stage_id = s.stage_id
+group by coalesce(v.stage_id, -1), p.column_index

@@ -1,21 +1,25 @@
 -- step:    plotted_position
 -- mode:    create
--- purpose: How many people reach each position, at the last variable that a situation of it
---          asks, so that every edge leads onwards; -1 are those who end.
--- reads:   plotted_vertex, plotted_place, position_member, vertex, variable
--- writes:  plotted_position(position_id, node_id, place, n, n_hidden)
--- params:  ceg_id INTEGER, the CEG
+-- purpose: How many people reach each position, at the last variable of its situations, so
+--          that every edge leads onwards; -1 are those who end. Positions whose stage several
+--          situations share have its colour.
+-- reads:   positions, perhaps without small cells, plotted_column, position_member, vertex,
+--          variable
+-- writes:  plotted_position(position_id, node_id, column_index, name, colour, n, n_hidden)
+-- params:  positions VARCHAR, the relation of positions
+--          ceg VARCHAR, the name of the CEG
+--          ceg_id INTEGER, its id
 --          tree_id INTEGER, its tree
---          last BIGINT, the place of those who end
+--          last BIGINT, the column of those who end
 -- source:  serves the plot of the flow through positions (cegdb plot)
-with placed as (
+with last_column as (
     select
         m.position_id,
-        max(p.place) as place
+        max(p.column_index) as column_index
     from cegdb.position_member as m
     inner join cegdb.vertex as v on v.tree_id = $tree_id and m.vertex_id = v.vertex_id
     inner join cegdb.variable as q on v.variable_id = q.variable_id
-    inner join temp.plotted_place as p on q.name = p.variable
+    inner join temp.plotted_column as p on q.name = p.variable
     where m.ceg_id = $ceg_id
     group by m.position_id
 )
@@ -23,8 +27,15 @@ with placed as (
 select
     v.position_id,
     if(v.stage_id is null, -1, v.position_id) as node_id,
-    coalesce(l.place, $last) as place,
+    coalesce(l.column_index, $last) as column_index,
+    v.position as name,
+    if(
+        v.n_situations > 1 or count(*) over (partition by v.stage_id) > 1,
+        v.colour,
+        '#ffffff'
+    ) as colour,
     coalesce(v.n, 0) as n,
     if(v.n is null, 1, 0) as n_hidden
-from temp.plotted_vertex as v
-left join placed as l on v.position_id = l.position_id
+from query_table($positions) as v
+left join last_column as l on v.position_id = l.position_id
+where v.ceg = $ceg

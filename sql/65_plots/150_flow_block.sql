@@ -1,26 +1,30 @@
 -- step:    flow_block
 -- mode:    create
--- purpose: The blocks that the nodes of each column are drawn as: those with most people
---          alone, the rest together as block -2.
+-- purpose: The block that each node of a column is drawn in: those with most people in one of
+--          their own, the rest together in block -2.
 -- reads:   flow_node
--- writes:  flow_block(node_id, place, block_id, n, n_hidden)
+-- writes:  flow_block(node_id, column_index, block_id, name, colour, n, n_hidden)
 -- params:  most BIGINT, how many blocks a column has room for
 -- source:  serves the plots of flows (cegdb plot)
 with ranked as (
     select
         node_id,
-        place,
+        column_index,
+        name,
+        colour,
         n,
         n_hidden,
-        row_number() over (partition by place order by n desc, node_id asc) as turn,
-        count(*) over (partition by place) as n_nodes
+        row_number() over (partition by column_index order by n desc, node_id asc) as turn,
+        count(*) over (partition by column_index) as n_nodes
     from temp.flow_node
 )
 
 select
     node_id,
-    place,
+    column_index,
     if(n_nodes <= $most or turn < $most or node_id = -1, node_id, -2) as block_id,
+    name,
+    colour,
     n,
     n_hidden
 from ranked

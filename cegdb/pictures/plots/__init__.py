@@ -6,29 +6,22 @@ from cegdb.pictures.plots.costaging import draw_costaging, shares_of_pairs, shar
 from cegdb.pictures.plots.dendrogram import draw_dendrogram
 from cegdb.pictures.plots.difference import Compared, draw_difference
 from cegdb.pictures.plots.flow import draw_flow
-from cegdb.pictures.plots.merge_axis import beyond
-from cegdb.pictures.plots.merge_trees import choose_trees, cut_back, grow
-from cegdb.pictures.plots.merges import draw_trace
+from cegdb.pictures.plots.merges import draw_merges
 from cegdb.pictures.plots.probabilities import draw_probabilities
-from cegdb.pictures.plots.sheet import check_figure, checked_width, some
+from cegdb.pictures.plots.sheet import check_figure, checked_width
 from cegdb.pictures.plots.situations import draw_situations
 
 __all__ = [
     "Compared",
-    "beyond",
     "check_figure",
     "checked_width",
-    "choose_trees",
-    "cut_back",
     "draw_costaging",
     "draw_dendrogram",
     "draw_difference",
     "draw_flow",
+    "draw_merges",
     "draw_probabilities",
     "draw_situations",
-    "draw_trace",
-    "grow",
     "shares_of_pairs",
     "shares_of_stagings",
-    "some",
 ]

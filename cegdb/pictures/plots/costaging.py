@@ -6,21 +6,18 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from cegdb.graphs.label_text import ink
+from cegdb.graphs.label_text import text_colour
+from cegdb.pictures.captions import costaging_caption, situations_note, unlearnt_note
 from cegdb.pictures.plots.sheet import (
-    INK,
+    BLACK,
     MARGIN,
     WIDTH,
     Sheet,
     empty_sheet,
     fitted,
-    note_height,
-    sentences,
-    some,
     width_of,
-    write_note,
 )
-from cegdb.pictures.plots.stage_marks import COLOURS, face, title
+from cegdb.pictures.plots.stage_marks import fill_colour, stage_title
 from cegdb.pictures.style import Picture, styled
 
 if TYPE_CHECKING:
@@ -41,12 +38,8 @@ _VALUE_SIZE: Final = 6.5
 class Shares(NamedTuple):
     """The share of stagings in which two situations are together.
 
-    Attributes
-    ----------
-    share
-        A row and a column a situation; nan where no staging has both.
-    of
-        What the shares are of, in words, such as ``"100 bootstrap replicates"``.
+    A row and a column per situation, nan where no staging has both; ``of`` names the stagings,
+    such as ``"100 bootstrap replicates"``.
     """
 
     share: NDArray[np.float64]
@@ -56,112 +49,56 @@ class Shares(NamedTuple):
 def shares_of_pairs(
     vertex_ids: Sequence[int], pairs: Sequence[tuple[int, int, int, int]], of: str
 ) -> Shares:
-    """Return the shares of runs that staged two situations together.
-
-    Examples
-    --------
-    >>> shares_of_pairs([3, 4], [(3, 4, 10, 5)], "10 runs").share.tolist()
-    [[1.0, 0.5], [0.5, 1.0]]
-    """
-    place = {vertex_id: at for at, vertex_id in enumerate(vertex_ids)}
-    share = np.full((len(place), len(place)), np.nan)
+    """Return the shares of runs that staged two situations together."""
+    index_of = {vertex_id: index for index, vertex_id in enumerate(vertex_ids)}
+    share = np.full((len(index_of), len(index_of)), np.nan)
     np.fill_diagonal(share, 1.0)
     for one, other, n_runs, n_together in pairs:
         if n_runs:
-            at, to = place[one], place[other]
-            share[at, to] = share[to, at] = n_together / n_runs
+            i, j = index_of[one], index_of[other]
+            share[i, j] = share[j, i] = n_together / n_runs
     return Shares(share, of)
 
 
 def shares_of_stagings(
     vertex_ids: Sequence[int], members: Sequence[dict[int, int]], of: str
 ) -> Shares:
-    """Return the shares of stagings in which two situations have one stage.
-
-    Examples
-    --------
-    >>> shares_of_stagings([3, 4], [{3: 3, 4: 3}, {3: 3, 4: 4}], "2 stagings").share.tolist()
-    [[1.0, 0.5], [0.5, 1.0]]
-    """
+    """Return the shares of stagings in which two situations have one stage."""
     stages = np.array([[one[vertex_id] for vertex_id in vertex_ids] for one in members])
     together = (stages[:, :, None] == stages[:, None, :]).mean(axis=0)
     return Shares(together, of)
 
 
 def draw_costaging(
-    found: Situations,
-    shares: Shares,
-    variable: str,
-    *,
-    width_mm: float = WIDTH,
+    rows: Situations, shares: Shares, variable: str, *, width_mm: float = WIDTH
 ) -> Picture:
-    """Draw the situations of a variable against each other, by stage.
-
-    Parameters
-    ----------
-    found
-        The situations and their stages.
-    shares
-        How often two of them are together, in the same order.
-    variable
-        What they ask.
-    width_mm
-        In millimetres.
-
-    Examples
-    --------
-    >>> from cegdb.pictures.plot_data import Left, Situation, Situations, Stage, Stages
-    >>> stages = [Stage(3, "u3", None, "learnt", "#009E73", 2, 9)]
-    >>> situations = [Situation(3, "s3", 3, 4, ("a",)), Situation(4, "s4", 3, 5, ("b",))]
-    >>> found = Situations(situations, Stages(stages, []), {}, Left(0, 2, 0))
-    >>> shares = Shares(np.ones((2, 2)), "this staging")
-    >>> draw_costaging(found, shares, "Fall").caption[:42]
-    'Whether two of the 2 situations that ask F'
-    """
+    """Draw the situations of a variable against each other, by stage."""
+    situations = rows.situations
     order = sorted(
-        range(len(found.situations)),
-        key=lambda at: (found.situations[at].stage_id, found.situations[at].vertex_id),
+        range(len(situations)),
+        key=lambda i: (situations[i].stage_id, situations[i].vertex_id),
     )
-    left = found.left
-    note = ""
-    if found.n_unlearnt:
-        note = (
-            f"{some(found.n_unlearnt, 'situation')} left out whose stage is not learnt: a "
-            "single answer, no people, or given"
-        )
-    if left.n_left:
-        note = f"{note}. " if note else ""
-        note += (
-            f"Shown: {len(order):,} of {some(left.n_all, 'situation')}, those with most "
-            f"people; {some(left.people, 'person', 'people')} in the others"
-            f"{', without those of hidden counts' if left.n_hidden else ''}"
-        )
-    texts = [label for one in found.situations for label in one.path]
-    texts += [title(stage) for stage in found.stages.stages]
-    with styled(texts):
-        sheet = _draw(found, shares.share[np.ix_(order, order)], order, note, width_mm)
-    is_one = shares.of == "this staging"
-    asked = f"two of the {some(len(order), 'situation')} that ask {variable}"
-    unknown = bool(np.isnan(shares.share).any())
-    return Picture(
-        sheet.figure,
-        sentences(
-            f"Whether {asked} share a stage in this staging: dark if they do"
-            if is_one
-            else f"In what share of {shares.of} {asked} share a stage: the darker, the more",
-            "Situations are sorted by their stage here; black frames are its stages, whose "
-            "names are at the left where there is room",
-            COLOURS,
-            "Crossed out: no replicate has people in both, or they can never share a stage"
-            if unknown
-            else "",
-            note,
-        ),
+    notes = (
+        unlearnt_note(rows.n_unlearnt),
+        situations_note(rows.omitted),
     )
+    note = ". ".join(filter(None, notes))
+    texts = [label for one in situations for label in one.path]
+    with styled([*texts, *map(stage_title, rows.stages.stages)]):
+        sheet = _draw(rows, shares.share[np.ix_(order, order)], order, note, width_mm)
+    caption = costaging_caption(
+        len(order),
+        variable,
+        shares.of,
+        note,
+        has_unknown=bool(np.isnan(shares.share).any()),
+        is_one=shares.of == "this staging",
+    )
+    return Picture(sheet.figure, caption)
 
 
 def _draw(
-    found: Situations,
+    rows: Situations,
     share: NDArray[np.float64],
     order: Sequence[int],
     note: str,
@@ -169,15 +106,15 @@ def _draw(
 ) -> Sheet:
     from matplotlib.colors import LinearSegmentedColormap
 
-    situations = [found.situations[at] for at in order]
+    situations = [rows.situations[index] for index in order]
     n = len(situations)
     if not n:
         return empty_sheet("There are no situations to show.", note, width)
     names = [" \u203a ".join(one.path) or "the root" for one in situations]
     is_named = n <= _NAMED
-    stages = {stage.stage_id: stage for stage in found.stages.stages}
+    stages = {stage.stage_id: stage for stage in rows.stages.stages}
     spans = _spans([one.stage_id for one in situations])
-    strip = max([width_of(title(stages[s]), 7.5) for s, _, _ in spans], default=0) + 2
+    strip = max([width_of(stage_title(stages[s]), 7.5) for s, _, _ in spans], default=0) + 2
     strip = min(max(strip, 6.0), 28.0)
     labels = min(max(width_of(name, 7.5) for name in names) + 2, width * 0.4)
     labels = labels if is_named else 0.0
@@ -185,7 +122,7 @@ def _draw(
     side = min(width - MARGIN * 2 - strip - labels - scale, 6.5 * n, 150.0)
     side = max(side, 20.0)
     left, top = MARGIN + strip, MARGIN + 2
-    sheet = Sheet(width, top + max(side, 34.0) + 4 + note_height(note, width))
+    sheet = Sheet(width, top + max(side, 34.0) + 4, note)
     axes = sheet.axes(left, top, side, side)
     shades = LinearSegmentedColormap.from_list("shares", _SHADES)
     axes.set_facecolor("white")
@@ -200,7 +137,7 @@ def _draw(
         spine.set_color("#808080")
     _cross_out(axes, share)
     cell = side / n
-    values = {_told(one) for one in share[~np.isnan(share)]}
+    values = {_share_text(one) for one in share[~np.isnan(share)]}
     if n <= _VALUED and max(width_of(value, _VALUE_SIZE) for value in values) < cell:
         for row in range(n):
             for column in range(n):
@@ -208,17 +145,18 @@ def _draw(
     for stage_id, first, end in spans:
         axes.add_patch(_frame(first, end))
         stage = stages[stage_id]
-        place = sheet.drawing(MARGIN, top + first * cell, strip - 1, (end - first) * cell)
-        _stage_strip(place, stage, strip - 1, (end - first) * cell)
+        strip_axes = sheet.drawing(MARGIN, top + first * cell, strip - 1, (end - first) * cell)
+        _stage_strip(strip_axes, stage, strip - 1, (end - first) * cell)
     if is_named:
-        for at, name in enumerate(names):
-            for size in (7.5, 6.5, 5.8):
-                rows = max(1, int(cell / (size * 0.43)))
-                shown = fitted(name, labels - 2, min(size, cell * 2.5), most=rows)
+        for index, name in enumerate(names):
+            for largest in (7.5, 6.5, 5.8):
+                size = min(largest, cell * 2.5)
+                most = max(1, int(cell / (largest * 0.43)))
+                shown = fitted(name, labels - 2, size, most=most)
                 if not shown.endswith("\u2026"):
                     break
-            look = min(size, cell * 2.5)
-            sheet.text(left + side + 1.5, top + (at + 0.5) * cell, shown, look, va="center")
+            y = top + (index + 0.5) * cell
+            sheet.text(left + side + 1.5, y, shown, size, va="center")
     bar = sheet.axes(width - MARGIN - scale + 4, top + 6, 4, 28)
     bar.imshow(
         np.linspace(1, 0, 64)[:, None], cmap=shades, vmin=0, vmax=1, extent=(0, 1, 0, 1),
@@ -229,18 +167,17 @@ def _draw(
     bar.set_yticks([0, 0.5, 1])
     bar.set_yticklabels(["0", "0.5", "1"])
     sheet.text(width - MARGIN - scale + 4, top, "share", 8)
-    write_note(sheet, note)
     return sheet
 
 
 def _spans(stage_ids: Sequence[int]) -> list[tuple[int, int, int]]:
-    """Return each stage with its first place and the one after its last."""
+    """Return each stage with its first index and the one after its last."""
     spans: list[tuple[int, int, int]] = []
-    for place, stage_id in enumerate(stage_ids):
+    for index, stage_id in enumerate(stage_ids):
         if spans and spans[-1][0] == stage_id:
-            spans[-1] = (stage_id, spans[-1][1], place + 1)
+            spans[-1] = (stage_id, spans[-1][1], index + 1)
         else:
-            spans.append((stage_id, place, place + 1))
+            spans.append((stage_id, index, index + 1))
     return spans
 
 
@@ -256,16 +193,17 @@ def _frame(first: int, end: int) -> Rectangle:
 def _stage_strip(axes: Axes, stage: Stage, width: float, height: float) -> None:
     from matplotlib.patches import Rectangle
 
-    colour = face(stage)
+    colour = fill_colour(stage)
     axes.add_patch(
-        Rectangle((0, 0), width, height, facecolor=colour, edgecolor=INK, linewidth=0.4)
+        Rectangle((0, 0), width, height, facecolor=colour, edgecolor=BLACK, linewidth=0.4)
     )
     size = min(7.5, height * 2.5)
     if size >= 4:
         rows = max(1, int(height / (size * 0.43)))
         axes.text(
-            width / 2, height / 2, fitted(title(stage), width - 0.6, size, most=rows),
-            fontsize=size, ha="center", va="center", color=ink(colour), parse_math=False,
+            width / 2, height / 2, fitted(stage_title(stage), width - 0.6, size, most=rows),
+            fontsize=size, ha="center", va="center", color=text_colour(colour),
+            parse_math=False,
         )  # fmt: skip
 
 
@@ -284,15 +222,15 @@ def _cross_out(axes: Axes, share: NDArray[np.float64]) -> None:
     )
 
 
-def _told(share: float) -> str:
+def _share_text(share: float) -> str:
     return f"{share:.2f}".rstrip("0").rstrip(".")
 
 
 def _value(axes: Axes, row: int, column: int, share: float) -> None:
     if np.isnan(share):
         return
-    colour = "white" if share > 0.55 else INK
+    colour = "white" if share > 0.55 else BLACK
     axes.text(
-        column + 0.5, row + 0.5, _told(share), fontsize=_VALUE_SIZE, ha="center", va="center",
-        color=colour,
+        column + 0.5, row + 0.5, _share_text(share), fontsize=_VALUE_SIZE, ha="center",
+        va="center", color=colour,
     )  # fmt: skip

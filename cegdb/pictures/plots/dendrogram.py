@@ -4,242 +4,161 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from cegdb.pictures.merge_data import final_stages
-from cegdb.pictures.plots.merge_axis import BEST, GAINS, hidden_merges, signed, ticks_of
+from cegdb.graphs.label_text import WHITE
+from cegdb.pictures.captions import GAINS, dendrogram_caption, dendrogram_notes
+from cegdb.pictures.merge_trees import final_stages
+from cegdb.pictures.plots.merge_axis import label_gains
 from cegdb.pictures.plots.sheet import (
-    INK,
+    BLACK,
     MARGIN,
     WIDTH,
     Sheet,
+    count_text,
     empty_sheet,
     fitted,
     height_of,
-    note_height,
-    people,
-    sentences,
+    plain_axis,
     width_of,
-    write_note,
 )
-from cegdb.pictures.plots.stage_marks import COLOURS, face, title
+from cegdb.pictures.plots.stage_marks import fill_colour, stage_title
 from cegdb.pictures.style import Picture, styled
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from matplotlib.axes import Axes
 
-    from cegdb.pictures.merge_data import Merges, Tip
+    from cegdb.pictures.merge_data import Dendrogram, Leaf, Merges
+    from cegdb.pictures.merge_trees import MergeNode
     from cegdb.pictures.plot_data import Stage
-    from cegdb.pictures.plots.merge_trees import Node
 
 _ROW: Final = 4.4
 
 
-def draw_dendrogram(
-    found: Merges,
-    roots: Sequence[Node],
-    tips: Mapping[int, Tip],
-    said: Sequence[str],
-    score: str,
-    *,
-    is_flat: bool = True,
-    width_mm: float = WIDTH,
-) -> Picture:
-    """Draw the tree of merges of each hyperstage, cut at 0 into stages.
-
-    Parameters
-    ----------
-    found
-        The merges made.
-    roots
-        The trees, as many ends as there is room for.
-    tips
-        What their ends are.
-    said
-        Further sentences of the caption: what would follow, what was left out.
-    score
-        What gains are gains of.
-    is_flat
-        Whether no number of stages was likelier than another before the data.
-    width_mm
-        In millimetres.
-
-    Examples
-    --------
-    >>> from cegdb.pictures.plots.merge_trees import Node
-    >>> from cegdb.pictures.plot_data import Situation
-    >>> from cegdb.pictures.merge_data import Merges, Tip
-    >>> tips = {3: Tip(Situation(3, "s3", 3, 9, ("yes",)), 1, 9)}
-    >>> nothing = Merges([], [], {}, {}, 0)
-    >>> draw_dendrogram(nothing, [Node(3)], tips, [], "bic").caption[:27]
-    'Situations and the stages t'
-    """
-    gain = GAINS[score]
-    stages = {stage.stage_id: stage for stage in found.stages}
-    note = ". ".join(part for part in (*said[1:], hidden_merges(found)) if part)
-    texts = [label for tip in tips.values() for label in tip.first.path]
-    texts += [title(stage) for stage in found.stages]
-    texts += [name for name in found.variable.values() if name]
+def draw_dendrogram(dendrogram: Dendrogram, *, width_mm: float = WIDTH) -> Picture:
+    """Draw the tree of merges of each hyperstage, cut at 0 into stages."""
+    merges = dendrogram.merges
+    texts = [label for leaf in dendrogram.leaves.values() for label in leaf.first.path]
+    texts += [stage_title(stage) for stage in merges.stages]
+    texts += [name for name in merges.variable.values() if name]
+    note = ". ".join(filter(None, dendrogram_notes(dendrogram)))
     with styled(texts):
-        sheet = _draw_trees(found, roots, tips, stages, gain, note, width_mm)
-    cut = (
-        "The dashed line is the cut at 0: merges to its left were made, and the branches that "
-        "cross it are the stages, named there"
-        if is_flat
-        else f"The dashed line is 0; merges were made up to the stages that are named, {BEST}"
-    )
-    return Picture(
-        sheet.figure,
-        sentences(
-            "Situations and the stages they were merged to, by variable: two branches meet "
-            f"at the {gain} of their merge (natural logarithm; scale linear from -1 to 1), "
-            f"and not before their own parts met. {cut}; n are people",
-            COLOURS,
-            *said,
-            hidden_merges(found),
-        ),
-    )
+        sheet = _draw_trees(dendrogram, note, width_mm)
+    return Picture(sheet.figure, dendrogram_caption(dendrogram))
 
 
-def _draw_trees(
-    found: Merges,
-    roots: Sequence[Node],
-    tips: Mapping[int, Tip],
-    stages: Mapping[int, Stage],
-    gain: str,
-    note: str,
-    width: float,
-) -> Sheet:
-    by_variable: dict[str, list[Node]] = {}
-    for root in roots:
-        stage_id = _stage_of(root, found)
-        name = found.variable.get(found.hyperstage.get(stage_id, -1)) or "several variables"
-        by_variable.setdefault(name, []).append(root)
-    ends = [end for root in roots for end in root.ends()]
-    if not ends:
+def _draw_trees(dendrogram: Dendrogram, note: str, width: float) -> Sheet:
+    merges, roots, leaves = dendrogram.merges, dendrogram.roots, dendrogram.leaves
+    if not roots:
         return empty_sheet("There are no merges to show.", note, width)
-    names = {end.stage_id: _end_name(tips[end.stage_id]) for end in ends}
-    widest = max([width_of(name, 8) for name in names.values()], default=0.0)
-    label_room = min(widest + 1, width * 0.42)
-    names = {key: fitted(name, label_room, 8, most=3) for key, name in names.items()}
-    tall = {key: max(_ROW, height_of(name, 8) + 0.9) for key, name in names.items()}
-    n_room = max([width_of(people(tips[e.stage_id].n), 8) for e in ends], default=0) + 3
+    by_variable: dict[str, list[MergeNode]] = {}
+    for root in roots:
+        stage_id = _stage_of(root, merges)
+        name = merges.variable.get(merges.hyperstage.get(stage_id, -1)) or "several variables"
+        by_variable.setdefault(name, []).append(root)
+    texts = {stage_id: _leaf_text(leaf) for stage_id, leaf in leaves.items()}
+    label_room = min(max(width_of(text, 8) for text in texts.values()) + 1, width * 0.42)
+    texts = {key: fitted(text, label_room, 8, most=3) for key, text in texts.items()}
+    tall = {key: max(_ROW, height_of(text, 8) + 0.9) for key, text in texts.items()}
+    n_room = max(width_of(count_text(leaf.n), 8) for leaf in leaves.values()) + 3
     left = MARGIN + label_room + n_room
     room = width - left - MARGIN - 2
-    high = sum(tall[end.stage_id] for end in ends) + len(by_variable) * 6.5
-    sheet = Sheet(width, high + 16 + note_height(note, width))
+    order = [node.stage_id for root in roots for node in root.leaves()]
+    high = sum(tall[stage_id] for stage_id in order) + len(by_variable) * 6.5
+    sheet = Sheet(width, high + 16, note)
     axes = sheet.axes(left, 4, room, high)
-    heights = [node.height for root in roots for node in _joins(root)]
+    heights = [node.height for root in roots for node in _inner_nodes(root)]
     low, top = min([0.0, *heights]), max([0.0, *heights])
     axes.set_xscale("symlog", linthresh=1, linscale=0.8)
     start, finish = top * 1.5 + 0.5, low * 1.5 - 0.5
     axes.set_xlim(start, finish)
-    ticks = ticks_of(low, top)
-    axes.set_xticks(ticks)
-    axes.set_xticklabels([signed(tick) for tick in ticks])
-    axes.minorticks_off()
+    label_gains(axes.xaxis, low, top)
     axes.set_ylim(high, 0)
-    axes.set_yticks([])
-    axes.spines["left"].set_visible(False)
-    axes.set_xlabel(gain, fontsize=8, labelpad=1)
-    axes.axvline(0, color=INK, linewidth=0.9, linestyle="--", zorder=1)
+    plain_axis(axes)
+    axes.set_xlabel(GAINS[merges.score], fontsize=8, labelpad=1)
+    axes.axvline(0, color=BLACK, linewidth=0.9, linestyle="--", zorder=1)
     y = 0.0
     for name, trees in by_variable.items():
         head = fitted(name, width - 2 * MARGIN, 8.5, most=1, bold=True)
         sheet.text(MARGIN, 4 + y + 5.2, head, 8.5, va="bottom", weight="bold")
         y += 6.5
         for root in trees:
-            place = {}
-            for end in root.ends():
-                middle = y + tall[end.stage_id] / 2
-                place[id(end)] = middle
-                sheet.text(MARGIN, 4 + middle, names[end.stage_id], 8, va="center")
-                n = people(tips[end.stage_id].n)
+            y_of = {}
+            for node in root.leaves():
+                key = node.stage_id
+                y_of[id(node)] = middle = y + tall[key] / 2
+                sheet.text(MARGIN, 4 + middle, texts[key], 8, va="center")
+                n = count_text(leaves[key].n)
                 sheet.text(left - 2, 4 + middle, n, 8, va="center", ha="right")
-                y += tall[end.stage_id]
-            _draw_tree(axes, root, place, found, stages, (start, finish))
-    write_note(sheet, note)
+                y += tall[key]
+            _draw_tree(axes, root, y_of, merges, (start, finish))
     return sheet
 
 
-def _stage_of(node: Node, found: Merges) -> int:
+def _stage_of(node: MergeNode, merges: Merges) -> int:
     """Return a stage of the staging that is in a tree: the one of its smallest situation."""
-    if node.stage_id in found.hyperstage:
+    if node.stage_id in merges.hyperstage:
         return node.stage_id
-    return final_stages(found.made).get(node.stage_id, node.stage_id)
+    return final_stages(merges.made).get(node.stage_id, node.stage_id)
 
 
-def _end_name(tip: Tip) -> str:
-    """Return the situation of an end in words, or how many there are."""
-    path = " \u203a ".join(tip.first.path) or "the root"
-    more = f" and {tip.n_situations - 1:,} more" if tip.n_situations > 1 else ""
-    return f"{tip.first.situation}{more}  {path}"
+def _leaf_text(leaf: Leaf) -> str:
+    """Return the situation of a leaf and the answers that lead there, and how many more."""
+    path = " \u203a ".join(leaf.first.path) or "the root"
+    more = f" and {leaf.n_situations - 1:,} more" if leaf.n_situations > 1 else ""
+    return f"{leaf.first.situation}{more}  {path}"
 
 
-def _joins(root: Node) -> list[Node]:
-    """Return the joins of a tree, its parts before it."""
-    found, stack = [], [root]
+def _inner_nodes(root: MergeNode) -> list[MergeNode]:
+    """Return the merges of a tree, its parts before it."""
+    inner, stack = [], [root]
     while stack:
         node = stack.pop()
         if node.parts:
-            found.append(node)
+            inner.append(node)
             stack.extend(node.parts)
-    return found[::-1]
+    return inner[::-1]
 
 
 def _draw_tree(
     axes: Axes,
-    root: Node,
-    place: dict[int, float],
-    found: Merges,
-    stages: Mapping[int, Stage],
+    root: MergeNode,
+    y_of: dict[int, float],
+    merges: Merges,
     across: tuple[float, float],
 ) -> None:
-    """Draw a tree whose ends are placed; stages are named where they cross the cut."""
+    """Draw a tree whose leaves have their y; stages are named where they cross the cut."""
     start, finish = across
+    stages = {stage.stage_id: stage for stage in merges.stages}
     stage_of: dict[int, int] = {}
 
-    def begin(node: Node) -> float:
+    def begin(node: MergeNode) -> float:
         return node.height if node.parts else min(node.start, start)
 
-    def line(xs: Sequence[float], ys: Sequence[float], node: Node) -> None:
+    def line(xs: Sequence[float], ys: Sequence[float], node: MergeNode) -> None:
         stage = stages.get(stage_of.get(id(node), -1))
-        colour = "#ffffff" if stage is None else face(stage)
-        is_plain = colour == "#ffffff"
-        axes.plot(
-            xs,
-            ys,
-            color=INK,
-            linewidth=0.8 if is_plain else 2.8,
-            zorder=2,
-            clip_on=False,
-            solid_capstyle="butt",
-        )
-        if not is_plain:
+        colour = WHITE if stage is None else fill_colour(stage)
+        strokes = [(BLACK, 0.8)] if colour == WHITE else [(BLACK, 2.8), (colour, 1.8)]
+        for zorder, (stroke, width) in enumerate(strokes, start=2):
             axes.plot(
-                xs,
-                ys,
-                color=colour,
-                linewidth=1.8,
-                zorder=3,
-                clip_on=False,
+                xs, ys, color=stroke, linewidth=width, zorder=zorder, clip_on=False,
                 solid_capstyle="butt",
-            )
+            )  # fmt: skip
 
-    final = final_stages(found.made)
-    joins = _joins(root)
-    for node in [*root.ends(), *joins]:
+    final = final_stages(merges.made)
+    inner = _inner_nodes(root)
+    for node in [*root.leaves(), *inner]:
         if node.is_made:
             stage_of[id(node)] = final.get(node.stage_id, node.stage_id)
-    for node in joins:
-        ys = [place[id(part)] for part in node.parts]
-        place[id(node)] = sum(ys) / len(ys)
+    for node in inner:
+        ys = [y_of[id(part)] for part in node.parts]
+        y_of[id(node)] = sum(ys) / len(ys)
         for part, y in zip(node.parts, ys, strict=True):
             line([begin(part), node.height], [y, y], part)
             if part.is_made and not node.is_made:
                 _name_stage(axes, stages.get(stage_of[id(part)]), min(0.0, part.height), y)
         line([node.height] * 2, ys, node)
-    y = place[id(root)]
+    y = y_of[id(root)]
     line([begin(root), finish], [y, y], root)
     if root.is_made:
         _name_stage(axes, stages.get(stage_of[id(root)]), min(0.0, root.height), y)
@@ -249,7 +168,7 @@ def _name_stage(axes: Axes, stage: Stage | None, x: float, y: float) -> None:
     if stage is None:
         return
     axes.text(
-        x, y, fitted(title(stage), 30, 7.5, most=1), fontsize=7.5, ha="center", va="center",
-        zorder=5, parse_math=False, weight="bold",
-        bbox={"facecolor": "white", "edgecolor": INK, "linewidth": 0.5, "pad": 1.2},
+        x, y, fitted(stage_title(stage), 30, 7.5, most=1), fontsize=7.5, ha="center",
+        va="center", zorder=5, parse_math=False, weight="bold",
+        bbox={"facecolor": "white", "edgecolor": BLACK, "linewidth": 0.5, "pad": 1.2},
     )  # fmt: skip

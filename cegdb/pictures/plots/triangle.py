@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.pictures.plots.points import LARGEST, Points, draw_circle, draw_sizes
 from cegdb.pictures.plots.sheet import (
-    FAINT,
-    INK,
+    BLACK,
+    GREY,
     MARGIN,
     Sheet,
     fitted,
     height_of,
-    note_height,
     width_of,
-    write_note,
 )
-from cegdb.pictures.plots.stage_marks import title
+from cegdb.pictures.plots.stage_marks import stage_title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,8 +26,8 @@ if TYPE_CHECKING:
 _HEIGHT: Final = math.sqrt(3) / 2
 
 
-def draw_triangle(points: Points, note: str, width: float) -> tuple[Sheet, str]:
-    """Draw a triangle: each corner is where all give one answer."""
+def draw_triangle(points: Points, note: str, width: float) -> Sheet:
+    """Draw a triangle: at each corner everybody gives one answer."""
     side = min(width - 50, 110.0)
     heads = [fitted(points.names[label], 44, most=4) for label in points.labels]
     above = height_of(heads[2])
@@ -37,8 +35,8 @@ def draw_triangle(points: Points, note: str, width: float) -> tuple[Sheet, str]:
     top = MARGIN + above + 2
     high = side * _HEIGHT
     foot = top + high + below + 6
-    names = [title(stage) for stage in points.stages]
-    sheet = Sheet(width, foot + 2 * LARGEST + 2 + note_height(note, width))
+    names = [stage_title(stage) for stage in points.stages]
+    sheet = Sheet(width, foot + 2 * LARGEST + 2, note)
     start = (width - side) / 2
     axes = sheet.drawing(start, top, side, high)
     for tenth in (0.2, 0.4, 0.6, 0.8):
@@ -48,51 +46,34 @@ def draw_triangle(points: Points, note: str, width: float) -> tuple[Sheet, str]:
             ((tenth, 0, 1 - tenth), (0, tenth, 1 - tenth)),
         ):
             axes.plot(*_at(a, b, side=side), color="#dddddd", linewidth=0.6, zorder=1)
-        for x, y, look in _scale(tenth, side):
-            axes.text(x, y, f"{tenth:.1f}", fontsize=7, color=FAINT, **look)
+        for x, y, style in _scale(tenth, side):
+            axes.text(x, y, f"{tenth:.1f}", fontsize=7, color=GREY, **style)
     corners = _at((1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 0), side=side)
-    axes.plot(*corners, color=INK, linewidth=0.9, clip_on=False)
+    axes.plot(*corners, color=BLACK, linewidth=0.9, clip_on=False)
     sheet.text(start, top + high + 5, heads[0], ha="center")
     sheet.text(start + side, top + high + 5, heads[1], ha="center")
     sheet.text(start + side / 2, top - 2, heads[2], ha="center", va="bottom")
     middles: list[tuple[float, float, str]] = []
     for stage, name in zip(points.stages, names, strict=True):
-        means = [points.mean(stage, label) for label in points.labels]
-        row = [one for one in points.situations if one.stage_id == stage.stage_id]
-        if None in means:
-            middle = None
-        else:
-            (mx,), (my,) = _at(tuple(means), side=side)  # type: ignore[arg-type]
+        means = points.means(stage)
+        middle = None
+        if means:
+            (mx,), (my,) = _at(means, side=side)
             middle = (mx, my)
             middles.append((mx, my, name))
-        for one in sorted(row, key=lambda one: -(one.n or 0)):
-            (x,), (y,) = _at(
-                tuple(points.share(one, label) for label in points.labels), side=side
-            )
+        for one in points.largest_first(stage):
+            (x,), (y,) = _at([points.share(one, label) for label in points.labels], side=side)
             if middle is not None:
-                axes.plot([middle[0], x], [middle[1], y], color=FAINT, linewidth=0.5, zorder=2)
+                axes.plot([middle[0], x], [middle[1], y], color=GREY, linewidth=0.5, zorder=2)
             draw_circle(axes, x, y, points.radius(one.n), stage)
         if middle is not None:
             axes.plot(
-                *[[value] for value in middle],
-                marker="+",
-                markersize=6,
-                color=INK,
-                markeredgewidth=1.1,
-                linestyle="",
-                zorder=5,
-                clip_on=False,
-            )
-    _name(axes, middles, side, high)
+                *[[value] for value in middle], marker="+", markersize=6, color=BLACK,
+                markeredgewidth=1.1, linestyle="", zorder=5, clip_on=False,
+            )  # fmt: skip
+    _write_names(axes, middles, side, high)
     draw_sizes(sheet, points, MARGIN, foot)
-    write_note(sheet, note)
-    return sheet, (
-        "circles at their shares of people: each corner is where all give one answer, the "
-        "opposite side where none does (shares of the left corner are written below, of the "
-        "right one at the right, of the upper one at the left); areas are people (small ones "
-        "drawn larger); + is the posterior mean of the stage that is named beside it, and thin "
-        "lines lead from it to its situations"
-    )
+    return sheet
 
 
 def _at(*shares: Sequence[float], side: float) -> tuple[list[float], list[float]]:
@@ -116,10 +97,10 @@ def _scale(share: float, side: float) -> list[tuple[float, float, dict[str, Any]
     ]
 
 
-def _name(
+def _write_names(
     axes: Axes, middles: Sequence[tuple[float, float, str]], side: float, high: float
 ) -> None:
-    """Write names beside points, where no name is yet; what finds no room has a line."""
+    """Write names beside points, where no name is yet; one further away has a line."""
     taken: list[tuple[float, float, float, float]] = []
     for x, y, name in sorted(middles, key=lambda one: (one[1], one[0])):
         text = fitted(name, 30, 8, most=1)
@@ -146,7 +127,7 @@ def _name(
         taken.append((bx, by, wide, tall))
         if radius > 3:
             axes.plot(
-                [x, bx + wide / 2], [y, by + tall / 2], color=INK, linewidth=0.4, zorder=4
+                [x, bx + wide / 2], [y, by + tall / 2], color=BLACK, linewidth=0.4, zorder=4
             )
         axes.text(
             bx, by + tall / 2, text, fontsize=8, va="center", zorder=6, parse_math=False,

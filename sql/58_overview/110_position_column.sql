@@ -1,19 +1,18 @@
--- step:     position_place
+-- step:     position_column
 -- mode:     create
--- purpose:  The column of each position of a CEG: the place of the variable that its
---           situations ask, the last of several, so that edges lead to later columns. The
---           sink has none; n orders it and the root before all others. is_hidden tells that
---           its count is hidden.
+-- purpose:  The column of each position of a CEG: that of its situations' variable, the last
+--           of several, so that edges lead to later columns. The sink has none; n orders it
+--           and the root before all others. is_hidden: its count is hidden.
 -- reads:    position, position_member, vertex, hidden_cell
--- writes:   position_place(position_id, place, n, is_hidden)
+-- writes:   position_column(position_id, column_index, n, is_hidden)
 -- params:   ceg_id INTEGER, the CEG
 --           tree_id INTEGER, its tree
---           variables INTEGER[], all variables asked, in order
+--           variables INTEGER[], the variables of its situations, in order
 -- source:   serves the overview of large graphs (cegdb draw)
-with asked as (
+with variable_column as (
     select
         m.position_id,
-        max(list_position($variables, v.variable_id)) as place
+        max(list_position($variables, v.variable_id)) as column_index
     from cegdb.position_member as m
     inner join cegdb.vertex as v on m.vertex_id = v.vertex_id
     where
@@ -25,10 +24,10 @@ with asked as (
 
 select
     p.position_id,
-    a.place,
+    a.column_index,
     if(p.stage_id is null or p.position_id = 0, 4611686018427387904, p.n) as n,
     h.owner_id is not null as is_hidden
 from cegdb.position as p
-left join asked as a on p.position_id = a.position_id
+left join variable_column as a on p.position_id = a.position_id
 left join temp.hidden_cell as h on h.kind = 'position' and p.position_id = h.owner_id
 where p.ceg_id = $ceg_id

@@ -1,9 +1,9 @@
--- step:     melted_edge
+-- step:     collapsed_edge
 -- mode:     fetch
 -- purpose:  The edges of an overview of a CEG that stand for several, or leave collapsed
 --           positions, with the label if all have it.
 -- reads:    labels, node_edge
--- writes:   melted_edge(source_node, target_node, label, n_labels, n, weight)
+-- writes:   collapsed_edge(source_node, target_node, label, n_labels, n, weight)
 -- params:   survey_id INTEGER, the survey
 -- source:   serves the overview of large graphs (cegdb draw)
 select

@@ -1,0 +1,13 @@
+-- step:     tree_variable
+-- mode:     fetch
+-- purpose:  The variables that situations of a tree have.
+-- reads:    vertex, variable
+-- writes:   tree_variable(variable_id, name)
+-- params:   tree_id INTEGER, the tree
+-- source:   serves the overview of large graphs and the plots (cegdb draw, cegdb plot)
+select distinct
+    q.variable_id,
+    q.name
+from cegdb.vertex as v
+inner join cegdb.variable as q on v.variable_id = q.variable_id
+where v.tree_id = $tree_id

@@ -1,0 +1,177 @@
+"""The small parts of figures: texts, colours, sizes, ticks, trees of merges."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cegdb.clustering import Merge
+from cegdb.errors import GraphError, QueryError
+from cegdb.graphs.dot import choice
+from cegdb.graphs.graph_files import GRAPH_FILES, suffix_of
+from cegdb.graphs.label_text import (
+    is_shared,
+    one_line,
+    shown_number,
+    shown_probability,
+    text_colour,
+    text_lines,
+    vertex_label,
+    visible,
+)
+from cegdb.pictures.captions import largest_shown, sentences
+from cegdb.pictures.merge_trees import choose_trees, final_stages, fold_merges, grow_trees
+from cegdb.pictures.plot_data import (
+    Overlap,
+    Stage,
+    check_variable,
+    checked_most,
+    matched_stages,
+)
+
+TREE = [Merge(1, 3, 2.0)], [Merge(1, 2, -4.0)], [1, 2]
+
+
+def test_text_on_a_colour_is_the_one_of_more_contrast() -> None:
+    assert [text_colour(one) for one in ("#F0E442", "#332288", "odd")] == [
+        "#000000", "#ffffff", "#000000",
+    ]  # fmt: skip
+
+
+def test_numbers_keep_what_matters() -> None:
+    probabilities = [shown_probability(value) for value in (0.25, 0.00012, 1e-9, 1, 0)]
+    assert probabilities == ["0.250", "0.0001", "<0.0001", "1", "0"]
+    assert [shown_number(one) for one in (6012, 1.5, 0.00004)] == ["6,012", "1.5", "4e-05"]
+
+
+def test_texts_are_wrapped_and_show_control_characters() -> None:
+    lines = list(text_lines(["High", "assessed and not treated at home"], width=20))
+    assert lines == ["High", "assessed and not ", "treated at home"]
+    assert visible("yes\x00no") == "yes␀no"
+    assert one_line("yes\x07\nno") == "yes␇ no"
+
+
+def test_a_vertex_shows_its_variable_and_the_colour_it_shares() -> None:
+    assert vertex_label("w1", {"variable": "Risk"}) == "w1 Risk"
+    assert is_shared({"stage": "u1", "colour": "#E69F00"})
+    assert not is_shared({"colour": "#ffffff"})
+
+
+def test_choices_and_suffixes_are_named() -> None:
+    assert choice(("a", "b", "c")) == "a, b or c"
+    assert suffix_of(Path("falls.DOT"), GRAPH_FILES, "a graph") == ".dot"
+    with pytest.raises(GraphError, match=r"a graph is written as \.graphml"):
+        suffix_of(Path("falls.doc"), GRAPH_FILES, "a graph")
+
+
+def test_captions_leave_out_what_is_empty_and_agree_in_number() -> None:
+    assert sentences("One", "", "Two") == "One. Two."
+    assert largest_shown(40, 0, "stage") == ""
+    assert largest_shown(40, 172, "stage", 3456) == (
+        "Shown: the 40 largest of 212 stages; the others have 3,456 people"
+    )
+    assert largest_shown(1, 2, "label") == "Shown: the largest of 3 labels"
+    assert largest_shown(0, 2, "label") == "Shown: none of 2 labels"
+    assert largest_shown(2, 1, "label") == "Shown: the 2 largest of 3 labels"
+
+
+def test_settings_of_plots_are_refused() -> None:
+    with pytest.raises(QueryError, match="most is 1, expected a whole number of stages, at le"):
+        checked_most(1, "stages")
+    with pytest.raises(
+        QueryError, match=r"variable 'risk'\nhint: the variables are Risk, Fall"
+    ):
+        check_variable(["Risk", "Fall"], "risk")
+
+
+def test_stages_that_share_more_people_are_matched() -> None:
+    rows = [Overlap("y", 1, 1, 5, 0, 1), Overlap("y", 1, 2, 9, 0, 1)]
+    assert matched_stages(rows) == {(1, 2)}
+
+
+def test_merges_grow_trees_whose_first_merges_fold() -> None:
+    assert final_stages([Merge(2, 5, 1.0), Merge(1, 2, 0.5)]) == {1: 1, 2: 1, 5: 1}
+    (root,) = grow_trees(*TREE)
+    assert root.height == -4.0
+    assert [leaf.stage_id for leaf in root.leaves()] == [1, 3, 2]
+    (root,), n_folded = fold_merges([root], 2)
+    assert ([leaf.members for leaf in root.leaves()], n_folded) == ([[1, 3], [2]], 1)
+
+
+def test_the_largest_tree_that_has_room_is_chosen() -> None:
+    more = [Merge(1, 2, -4.0), Merge(5, 6, -1.0)]
+    roots = grow_trees([Merge(1, 3, 2.0)], more, [1, 2, 5, 6])
+    assert [root.stage_id for root in choose_trees(roots, 3)] == [1]
+
+
+class TestDrawn:
+    """What needs matplotlib."""
+
+    pytestmark = pytest.mark.usefixtures("matplotlib")
+
+    @pytest.fixture
+    def matplotlib(self) -> None:
+        pytest.importorskip("matplotlib", reason="plots need the extra draw")
+
+    def test_sizes_are_those_of_the_font(self) -> None:
+        from cegdb.pictures.plots.sheet import fitted, height_of, width_of
+        from cegdb.pictures.style import has_glyph, text_size, wrapped
+
+        width, height = text_size(["w12"], 10)
+        assert 18 < width < 26
+        assert height == 12.0
+        assert round(height_of("one"), 2) == 3.81
+        assert width_of("a") < width_of("aa")
+        assert fitted("assessed and not treated at home", 20, most=2) == "assessed\nand not tr…"
+        assert wrapped("assessed and not treated at home", 20) == (
+            "assessed and not \ntreated at home"
+        )
+        assert (has_glyph("é"), has_glyph("本")) == (True, False)
+
+    def test_figures_have_the_size_asked_for(self) -> None:
+        from cegdb.graphs.layout import Layout
+        from cegdb.pictures.painting import painted
+        from cegdb.pictures.plots.sheet import Sheet, checked_width, empty_sheet, shrink
+        from cegdb.pictures.style import check_sizes, new_figure, rendered, styled, svg_element
+
+        with styled(["Risk = High"]):
+            assert new_figure(127, 50.8).get_size_inches().tolist() == [5.0, 2.0]
+            assert rendered(new_figure(50, 50), "pdf")[:5] == b"%PDF-"
+            assert svg_element(new_figure(50, 50))[:5] == "<svg "
+            assert shrink(Sheet(340, 100), 170) == 0.5
+            assert empty_sheet("There are no merges to show.", "", 100).width == 100
+            empty = Layout("c", "ceg", 60, 60, (), (), ())
+            figure = painted(empty, font_size=9, width=144)
+        assert figure.get_size_inches().tolist() == [2.0, 1.0]
+        check_sizes(9, 170)
+        with pytest.raises(GraphError, match="width is 10 mm, expected 80 to 1,000 mm"):
+            checked_width(10)
+        with pytest.raises(GraphError, match="font_size is 0, expected 1 to 100 points"):
+            check_sizes(0, 170)
+
+    def test_marks_of_stages(self) -> None:
+        from cegdb.pictures.plots.ribbons import lighter
+        from cegdb.pictures.plots.sheet import count_text
+        from cegdb.pictures.plots.stage_marks import fill_colour, largest, stage_title
+
+        stage = Stage(7, "u3", "frail", "learnt", "#009E73", 2, 40)
+        assert (fill_colour(stage), stage_title(stage)) == ("#009E73", "u3 frail")
+        assert fill_colour(stage._replace(n_situations=1)) == "#ffffff"
+        assert largest([3, 9, 1, 5], 2, float) == ([9, 5], [3, 1])
+        assert lighter("#000000", 0.5) == "#808080"
+        assert [count_text(1234), count_text(None)] == ["1,234", "…"]
+
+    def test_ticks_of_gains(self) -> None:
+        from cegdb.pictures.plots.merge_axis import signed, ticks_of
+
+        assert signed(-1000) == "\u22121,000"
+        assert ticks_of(-300, 3) == [-100.0, -10.0, -1.0, 0.0, 1.0, 2.0]
+
+    def test_shares_of_runs_and_stagings(self) -> None:
+        from cegdb.pictures.plots import shares_of_pairs, shares_of_stagings
+
+        expected = [[1.0, 0.5], [0.5, 1.0]]
+        assert shares_of_pairs([3, 4], [(3, 4, 10, 5)], "10 runs").share.tolist() == expected
+        members = [{3: 3, 4: 3}, {3: 3, 4: 4}]
+        assert shares_of_stagings([3, 4], members, "2").share.tolist() == expected
