@@ -922,7 +922,7 @@ def test_a_broken_quote_in_the_header_is_never_skipped(db: Database, tmp_path: P
         ({"delimiter": "\\t"}, r"delimiter is '\\\\t', not one character\nhint: a tab is"),
         ({"delimiter": 1}, "delimiter is 1, not one character"),
         ({"delimiter": "\n"}, r"delimiter is '\\n', which ends a line"),
-        ({"delimiter": "\ud800"}, r"delimiter is '\\ud800', which ends a line or is no text"),
+        ({"delimiter": "\ud800"}, r"delimiter is '\\ud800', which ends a line or is not text"),
         ({"delimiter": '"'}, "quote and delimiter are both '\"'"),
         ({"quote": "''"}, "quote is \"''\", not one character"),
         ({"quote": ",", "delimiter": ","}, "quote and delimiter are both ','"),
