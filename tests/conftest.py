@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -36,15 +37,17 @@ def from_nothing() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _few_chances(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Simulate as few data sets for the number of false stages as for a large hyperstage.
+def _small_budget(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Give the null bootstrap of a small hyperstage as few runs as that of a large one.
 
-    The 200 for a small one take most of the time of the slower methods of learning. They
-    are left where the number itself is tested.
+    The usual 200 take most of the time of the slower methods of learning. They are kept
+    where the expected number of spurious stages itself is tested.
     """
+    budget = null_bootstrap.Budget()
     with pytest.MonkeyPatch.context() as patch:
-        if request.node.get_closest_marker("chance") is None:
-            patch.setattr(null_bootstrap, "_MOST_RUNS", null_bootstrap._FEWEST_RUNS)
+        if request.node.get_closest_marker("null_bootstrap") is None:
+            few = replace(budget, max_runs=budget.min_runs)
+            patch.setattr(null_bootstrap, "BUDGET", few)
         yield
 
 

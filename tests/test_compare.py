@@ -441,7 +441,7 @@ def test_what_differs_between_trees_is_named(tree: EventTree, db: Database) -> N
     db.surveys["s"].append(pd.DataFrame({"x": ["0"], "y": ["0"], "n": [1]}))
     fresh = db.surveys["s"].event_tree("fresh").learn_stages("fresh")
     with pytest.raises(
-        StagingError, match=r"differ in rows \('t' shows former ones\)\nhint: rebuild what is"
+        StagingError, match=r"differ in rows \('t' is out of date\)\nhint: rebuild what is"
     ):
         one.hamming(fresh)
     assert one.hamming(same) >= 0  # both show former rows
@@ -471,7 +471,7 @@ def test_weights_used_otherwise_are_refused(db: Database) -> None:
 
 def test_stagings_that_are_not_nested_are_refused(tree: EventTree) -> None:
     one, two = staged(tree, "one", "ppq"), staged(tree, "two", "pqq")
-    told = "'two' spreads u1 of 'one' over u1, u2, and 'one' spreads u2 of 'two' over u1, u2"
+    told = "'two' splits u1 of 'one' over u1, u2, and 'one' splits u2 of 'two' over u1, u2"
     with pytest.raises(StagingError, match=f"not nested: {told}\nhint: test a staging against"):
         one.lr_test(two)
     with pytest.raises(StagingError, match="have the same 4 free parameters: there is nothing"):

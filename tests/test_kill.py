@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system"),
     pytest.mark.usefixtures("from_nothing"),
-    pytest.mark.chance,  # what is done again here equals what a process of its own made
+    pytest.mark.null_bootstrap,  # what is done again here equals what a process of its own made
 ]
 
 PHASES: dict[str, Callable[[Database, Path], object]] = {

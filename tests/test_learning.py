@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
+from dataclasses import replace
 from fractions import Fraction
 from math import fsum, lgamma, log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import ahc_oracle
+import clustering_oracle
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,6 +21,7 @@ from strategies import staged_trees
 
 import cegdb
 from cegdb.cli import main
+from cegdb.clustering import Coarsening, methods
 from cegdb.errors import StagingError
 
 if TYPE_CHECKING:
@@ -283,7 +285,7 @@ def test_any_settings_give_the_tables_that_plain_python_gives(
                     tuple(prior_of[one.children[i]] for i in at),
                 )
         learnt = {vertex: vertex for block in contents.values() for vertex in block}
-        for kept, absorbed, _ in ahc_oracle.agglomerate(*contents.values()):
+        for kept, absorbed, _ in clustering_oracle.agglomerate(*contents.values()):
             learnt = {v: kept if name == absorbed else name for v, name in learnt.items()}
         assert blocks({v: stage[v] for v in learnt}) == blocks(learnt)
     database.drop("ceg", "g")
@@ -585,9 +587,8 @@ def test_every_setting_is_recorded_and_learns_the_same_again(
 def test_auto_tells_what_it_did_and_how_far_from_exact_it_is(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cegdb.clustering.methods.LARGE", 30)
-    monkeypatch.setattr("cegdb.clustering.methods._CELLS", 20)
-    monkeypatch.setattr("cegdb.clustering.methods._SAMPLE", 40)
+    coarsening = Coarsening(max_exact=30, max_cells=20, sample_size=40)
+    monkeypatch.setattr(methods, "COARSENING", coarsening)
     frame = pd.DataFrame(
         [
             (f"a{i}", label, 50 + (i * 37) % 41 if label == "x" else 60 + (i * 53) % 47)
@@ -604,7 +605,7 @@ def test_auto_tells_what_it_did_and_how_far_from_exact_it_is(
     assert abs(loss) < 5
     assert 0 < len(rough.merges) <= 20
     assert db.check() == []
-    monkeypatch.setattr("cegdb.clustering.methods.LARGE", 100)
+    monkeypatch.setattr(methods, "COARSENING", replace(coarsening, max_exact=100))
     assert (
         "not approximated: no hyperstage was large enough"
         in tree.learn_stages(method="auto").summary

@@ -16,6 +16,8 @@ from cegdb.clustering.backward import bj, csbhc, fbhc, share_distances
 from cegdb.clustering.hill_climbing import climb
 from cegdb.clustering.segmentation import optimum
 from cegdb.clustering.share_clustering import hclust, kmeans
+from cegdb.clustering.stage_sums import shares_of, start_stages, sum_by, tie_tolerance
+from cegdb.clustering.structure_prior import log_partitions, structure_prior
 
 NAMES = (
     "Asym",
@@ -52,6 +54,57 @@ def hyperstage_of(counts, start=None, answers=None):
         start=ids if start is None else ids[np.asarray(start)],
         answers=np.arange(len(counts))[:, None] if answers is None else np.asarray(answers),
     )
+
+
+AIC = Penalised(1.0)
+
+
+@pytest.mark.parametrize(
+    "learn",
+    [
+        lambda three: fbhc(three, AIC),
+        lambda three: bj(three, "kullback", threshold=0.1, smoothing=0.0),
+        lambda three: optimum(three, AIC, np.zeros(4)),
+        lambda three: hclust(three, AIC, "totvar", "complete", None, smoothing=0.0),
+        lambda three: kmeans(three, AIC, None, seed=1, smoothing=0.0),
+        lambda three: climb(replace(three, start=three.ids[[0, 0, 2]]), AIC, np.zeros(4)),
+    ],
+)
+def test_two_situations_almost_alike_share_a_stage_and_one_apart_does_not(learn):
+    three = hyperstage_of([[9, 1], [1, 9], [8, 2]])
+    assert learn(three).tolist() == [3, 5, 3]
+
+
+def test_csbhc_merges_where_an_answer_does_not_matter():
+    answers = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    four = hyperstage_of([[9, 1], [8, 2], [20, 10], [1, 29]], answers=answers)
+    assert csbhc(four, AIC).tolist() == [3, 3, 7, 9]
+
+
+def test_the_sums_that_all_methods_share():
+    three = hyperstage_of([[9, 1], [1, 9], [8, 2]], start=[0, 1, 0])
+    assert start_stages(three, AIC).terms.tolist() == [[17, 3], [1, 9]]
+    assert sum_by(np.array([1, 0, 1]), np.array([[1.0], [2.0], [4.0]]), 2).tolist() == [
+        [2],
+        [5],
+    ]
+    shares = shares_of(np.array([[3.0, 1.0], [0.0, 0.0]]), smoothing=0.0)
+    assert shares.tolist() == [[0.75, 0.25], [0.5, 0.5]]
+    assert (tie_tolerance(-20.5), tie_tolerance(-1e6)) == (1e-9, 1e-6)
+    distances = share_distances(
+        np.array([0.5, 0.5]), np.array([[0.5, 0.5], [1, 0]]), "kullback"
+    )
+    assert distances.tolist() == [0, inf]
+
+
+def test_scores_and_structure_priors_by_hand():
+    pair = Marginal().terms(np.array([[3, 1], [2, 2]]), np.ones((2, 2)))
+    assert np.exp(Marginal().value(pair)) == pytest.approx([1 / 20, 1 / 30])
+    assert np.exp(Marginal().value(pair.sum(axis=0))) == pytest.approx(2 / 770)
+    fitted = AIC.value(AIC.terms(np.array([[3, 1]]), np.ones((1, 2))))
+    assert fitted == pytest.approx([3 * log(3 / 4) + log(1 / 4) - 1])
+    assert np.exp(log_partitions(4)) == pytest.approx([0, 1, 7, 6, 1])
+    assert np.exp(structure_prior(3, "size"))[1:] == pytest.approx([1 / 3, 1 / 9, 1 / 3])
 
 
 def random_hyperstage(seed, n_labels=None, size=None, *, full=False):

@@ -34,6 +34,7 @@ from cegdb.networks import (
     read_bif,
     smallest_network,
 )
+from cegdb.networks.bayesian_network import row_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -491,7 +492,7 @@ def test_tables_of_a_pgmpy_model_are_read() -> None:
     ("source", "message"),
     [
         (5, "the network is 5"),
-        (nx.Graph([("x", "y")]), "without directions"),
+        (nx.Graph([("x", "y")]), "edges of the network have no directions"),
         (nx.DiGraph(), "has no variables"),
         (nx.DiGraph([("x", "y"), ("y", "x")]), "has a cycle among 'x', 'y'"),
         (nx.DiGraph([(1, "1")]), "same name"),
@@ -548,8 +549,8 @@ def test_an_order_that_is_none_of_the_network_is_refused(
         (["a", "b"], [float("nan"), 1], "is nan"),
         (["a", "b"], [1.0], "1 probabilities of 'x', which has 2 labels"),
         (["a", "a"], [0.5, 0.5], "label 'a' more than once"),
-        (["a", ""], [0.5, 0.5], "blank label"),
-        (["a", NA], [0.5, 0.5], "question that is not asked"),
+        (["a", ""], [0.5, 0.5], "an empty label"),
+        (["a", NA], [0.5, 0.5], "variables that do not apply"),
         ([], [], "has no labels"),
     ],
 )
@@ -559,6 +560,11 @@ def test_a_table_that_is_none_is_refused(
     network = Network("n", {"x": []}, {"x": labels}, {"x": {(): row}})
     with pytest.raises(NetworkError, match=message):
         db.staged_tree(network)
+
+
+def test_a_row_that_adds_to_1_but_for_rounding_is_divided_by_its_sum() -> None:
+    assert row_of([0.33333, 0.33333, 0.33333], "'x'") == [1 / 3] * 3
+    assert row_of([0.25, 0.75], "'x'") == [0.25, 0.75]
 
 
 # -----------------------------------------------------------------------------
@@ -814,37 +820,37 @@ X = "variable x { type discrete [ 2 ] { a, b }; }\n"
         ("", "BIF: no variable is declared"),
         ("\nnet {}", "line 2: 'net' where network, variable or probability"),
         ("network n {\n x }", "line 2: 'x' where property is expected"),
-        ('network n { }\nvariable "x', "line 2: a quote is opened and not closed"),
-        ("/* x\n", "line 1: a comment is opened and not closed"),
+        ('network n { }\nvariable "x', "line 2: a quote is not closed"),
+        ("/* x\n", "line 1: a comment is not closed"),
         ("variable x {\n}", "line 1: variable 'x' has no labels"),
         (X + X, "line 2: variable 'x' is declared twice"),
         (
             "variable x { type discrete [ 3 ]\n { a, b }; }",
-            "line 1: .* has 2 labels, and says 3",
+            "line 1: .* has 2 labels, but declares 3",
         ),
         ("variable x { type discrete [ 2 ] { a, a }; }", "'a' more than once"),
         ("variable x { type continuous; }", "'continuous' where discrete|is not discrete"),
         ("variable x { type discrete ( 2 ) { a }; }", "line 1: '[(]' where '\\['"),
-        (X + "probability ( y ) { table 1; }", "line 2: 'y' is no variable"),
-        (X + "probability ( x | y ) { table 1; }", "line 2: 'y' is no variable"),
+        (X + "probability ( y ) { table 1; }", "line 2: 'y' is not a declared variable"),
+        (X + "probability ( x | y ) { table 1; }", "line 2: 'y' is not a declared variable"),
         (X + "probability ( x | x ) { table 1; }", "line 2: 'x' cannot be a parent of 'x'"),
         (
             X + "probability ( x ) {\n table 0.5; }",
             "line 3: the table of 'x' has 1 number, not 2",
         ),
-        (X + "probability ( x ) {\n table 0.5 z; }", "line 3: 'z' is no number"),
+        (X + "probability ( x ) {\n table 0.5 z; }", "line 3: 'z' is not a number"),
         (X + "probability ( x ) {\n table 0.5 0.6; }", "line 3: .*'x' add to 1.1"),
         (X + "probability ( x ) {\n () 1; }", "line 3: 1 number for the 2 labels of 'x'"),
         (X + "probability ( x ) {\n (a) 1 0; }", "line 3: a row of 'x' has 1 label for its 0"),
         (X + "probability ( x ) { () 1 0;\n () 1 0; }", "line 3: 'x' given .* has two rows"),
         (X + "probability ( x ) { }", "line 2: 'x' has no row for"),
-        (X + "probability ( x ) { default 1; }", "the default of 'x' has not 2"),
+        (X + "probability ( x ) { default 1; }", "the default of 'x' does not have 2"),
         (X + "probability ( x ) { some 1; }", "'some' where an entry is expected"),
         (X + "probability ( x ) { table 1 0; }\n" * 2, "line 3: 'x' has two probability"),
         (X + "probability ( x ) { table 1 0", "line 2: the text ends where"),
         (
             X + X.replace("x", "y") + "probability ( y | x ) {\n(c) 1 0; }",
-            "line 4: 'c' is no label of 'x'",
+            "line 4: 'c' is not a label of 'x'",
         ),
     ],
 )

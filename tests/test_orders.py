@@ -6,32 +6,35 @@ import json
 import math
 from itertools import pairwise, permutations, product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from ahc_oracle import log_marginal_likelihood, merged
 from click.testing import CliRunner
+from clustering_oracle import log_marginal_likelihood, merged
 from datasets import levels_of, peer, survey_file
 
 import cegdb
+from cegdb.api.order_search import OrderSearch
 from cegdb.cli import main
 from cegdb.errors import CegdbError, StagingError, SurveyError, TreeError
+from cegdb.options import OrderOptions
 from cegdb.orders.order_ranking import (
+    closure,
     count_orders,
     down_sets,
-    insert_variables,
+    greedy_order,
+    last_variables,
     mask_of,
     members,
     rank_orders,
-    steps_of,
 )
+from cegdb.orders.search import SearchLimits, search_orders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cegdb.api import Database, Survey
-    from cegdb.api.order_search import OrderSearch
 
 
 @pytest.fixture(scope="module")
@@ -180,8 +183,8 @@ XOR |= {(0, 0, 1): 1, (1, 1, 1): 1}
 
 
 def test_worked_example_7_1_with_exact_stages() -> None:
-    steps = steps_of(down_sets([0, 0, 0], most=8) or [])
-    ranking = rank_orders(steps, lambda x, s: exact_local(XOR, 2, x, s), most=6)
+    steps = last_variables(down_sets([0, 0, 0], limit=8) or [])
+    ranking = rank_orders(steps, lambda x, s: exact_local(XOR, 2, x, s), limit=6)
     scores = {found.order: round(found.score, 6) for found in ranking.orders}
     for order in permutations(range(3)):
         assert scores[order] == (-41.846908 if order[-1] == 2 else -42.771498)
@@ -208,7 +211,7 @@ def test_with_each_situation_its_own_stage_every_order_scores_the_same() -> None
         mass = 4 / 2 ** (len(others) + 1)
         return sum(log_marginal_likelihood(tuple(n), (mass, mass)) for n in counts.values())
 
-    ranking = rank_orders(steps_of(down_sets([0, 0], most=4) or []), apart, most=2)
+    ranking = rank_orders(last_variables(down_sets([0, 0], limit=4) or []), apart, limit=2)
     assert [round(found.score, 6) for found in ranking.orders] == [-20.597885] * 2
     assert ranking.orders[0].n_ties == 2
     assert ranking.orders[0].order == (1, 0)
@@ -239,11 +242,11 @@ def test_the_best_orders_are_those_of_all_orders(seed: int) -> None:
             before |= 1 << x
         else:
             expected[order] = score
-    subsets = down_sets(needs, most=1 << n)
+    subsets = down_sets(needs, limit=1 << n)
     assert subsets is not None
-    steps = steps_of(subsets)
+    steps = last_variables(subsets)
     for most in (3, 200):
-        ranking = rank_orders(steps, lambda x, s: float(table[x, s]), most=most)
+        ranking = rank_orders(steps, lambda x, s: float(table[x, s]), limit=most)
         assert ranking.n_orders == count_orders(steps) == len(expected)
         by_score = sorted(expected, key=lambda order: (-round(expected[order], 6), order[::-1]))
         found = [one.order for one in ranking.orders]
@@ -285,9 +288,9 @@ def test_greedy_is_never_above_exact_and_mostly_reaches_it(share: float) -> None
                 )
             return table[x, s]
 
-        steps = steps_of(down_sets(needs, most=32) or [])
-        best = rank_orders(steps, g, most=1).orders[0].score
-        found = insert_variables(needs, g)
+        steps = last_variables(down_sets(needs, limit=32) or [])
+        best = rank_orders(steps, g, limit=1).orders[0].score
+        found = greedy_order(needs, g)
         assert sorted(found.order) == list(range(5))
         for place, x in enumerate(found.order):
             assert not needs[x] & ~mask_of(found.order[:place])
@@ -366,7 +369,8 @@ def test_not_applicable_is_an_answer_where_nothing_decides_it(db: Database) -> N
     mass = 1 / 3
     alone = log_marginal_likelihood((8, 4, 8), (mass, mass, mass))
     assert first["score"] == pytest.approx(alone)
-    assert "  'not applicable' is an answer to 'b': nothing decides it" in found.summary
+    undecided = "'not applicable' counts as an answer to 'b': no variable decides it"
+    assert f"  {undecided}" in found.summary
 
 
 def test_rows_without_an_answer_are_left_out_and_told(db: Database) -> None:
@@ -376,12 +380,12 @@ def test_rows_without_an_answer_are_left_out_and_told(db: Database) -> None:
     found = short.search_orders(alpha=2)
     assert scores_of(found) == scores_of(complete)
     assert "left out" not in complete.summary
-    told = "3 of 103 rows left out, which lack an answer: a 1, b 2, c 1"
+    told = "3 of 103 rows left out, with missing answers: a 1, b 2, c 1"
     assert told in found.summary
     tree = found.event_tree("kept", replace=True)
     assert tree.situations["n"].max() == 100
     whole = short.search_orders(["c", "a"], alpha=2)
-    assert "2 of 103 rows left out, which lack an answer: c 1, a 1" in whole.summary
+    assert "2 of 103 rows left out, with missing answers: c 1, a 1" in whole.summary
 
 
 def test_the_default_alpha_and_the_order_of_rows_and_names_change_nothing(
@@ -411,33 +415,47 @@ def test_many_orders_are_counted_and_the_best_hundred_shown(db: Database) -> Non
     assert greedy.score <= found.score + 1e-9
     assert len(greedy.local) < len(found.local)
     assert (greedy.n_optimal, greedy.n_orders) == (None, None)
-    assert "greedy: " in greedy.summary
+    assert "greedy search: " in greedy.summary
     assert greedy.event_tree("greedy", replace=True).settings["order"] == greedy.best
 
 
-def test_auto_is_greedy_where_exact_would_take_long(
-    db: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("cegdb.orders.search._AUTO_SITUATIONS", 10)
+def test_sets_of_variables_that_can_come_first() -> None:
+    """Variable 1 only after variable 0."""
+    subsets = down_sets([0b000, 0b001, 0b000], limit=10)
+    assert subsets == [0, 1, 4, 3, 5, 7]
+    assert down_sets([0b000, 0b001, 0b000], limit=5) is None
+    lasts_of = last_variables(subsets)
+    assert lasts_of == {0: [], 1: [0], 4: [2], 3: [1], 5: [0, 2], 7: [1, 2]}
+    assert count_orders(lasts_of) == 3
+    assert (mask_of([0, 2, 3]), members(13)) == (13, [0, 2, 3])
+    assert closure([0b000, 0b001, 0b010]) == [0, 1, 3]
+    gain = {(1, 0b100): 3.0, (0, 0b110): 2.0}
+    assert greedy_order([0, 0, 0], lambda x, s: gain.get((x, s), 0.0)).order == (2, 1, 0)
+
+
+def searched(survey: Survey, limits: SearchLimits, **settings: Any) -> OrderSearch:
+    options = OrderOptions(**settings)
+    found = search_orders(survey._store, survey.id, options, limits=limits)
+    return OrderSearch(survey._store, survey.id, found)
+
+
+def test_auto_is_greedy_where_exact_would_take_long(db: Database) -> None:
     survey = ingested(db, random_rows(12, [2] * 4, 60))
-    assert survey.search_orders().settings["search"] == "greedy"
-    assert survey.search_orders(search="exact").settings["search"] == "exact"
-    chain = survey.search_orders(before=[("a", "b"), ("b", "c"), ("c", "d")])
+    limits = SearchLimits(auto_situations=10)
+    assert searched(survey, limits).settings["search"] == "greedy"
+    assert searched(survey, limits, search="exact").settings["search"] == "exact"
+    chain = searched(survey, limits, before=[("a", "b"), ("b", "c"), ("c", "d")])
     assert chain.settings["search"] == "greedy"
-    monkeypatch.setattr("cegdb.orders.search._MOST_SETS", 10)
-    assert survey.search_orders().settings["search"] == "greedy"
+    limits = SearchLimits(max_sets=10)
+    assert searched(survey, limits).settings["search"] == "greedy"
     with pytest.raises(TreeError, match="more than 10 sets of the 4 variables"):
-        survey.search_orders(search="exact")
+        searched(survey, limits, search="exact")
 
 
-def test_tables_too_large_to_keep_are_summed_again(
-    db: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tables_too_large_to_keep_are_summed_again(db: Database) -> None:
     survey = ingested(db, random_rows(13, [2, 3, 2, 2], 200))
     expected = scores_of(survey.search_orders())
-    monkeypatch.setattr("cegdb.orders.order_scores._MOST_CELLS", 50)
-    monkeypatch.setattr("cegdb.orders.order_scores._LIMIT", 6)
-    assert scores_of(survey.search_orders()) == expected
+    assert scores_of(searched(survey, SearchLimits(max_cells=50, max_key=6))) == expected
 
 
 @pytest.mark.parametrize(
@@ -448,8 +466,8 @@ def test_tables_too_large_to_keep_are_summed_again(
         ({"variables": []}, TreeError, "there are 0 variables to order"),
         ({"variables": ["a", "b", "A"]}, TreeError, "'a' more than once"),
         ({"variables": "ab"}, TreeError, "variables is one text, 'ab'"),
-        ({"tiers": [["a"], ["b", "a"]]}, TreeError, "'a' is in tier 1 and named again in t"),
-        ({"tiers": [["a", "a"]]}, TreeError, "'a' is in tier 1 and named again in tier 1"),
+        ({"tiers": [["a"], ["b", "a"]]}, TreeError, "'a' is in tier 1 and again in tier 2"),
+        ({"tiers": [["a", "a"]]}, TreeError, "'a' is in tier 1 and again in tier 1"),
         ({"tiers": ["a"]}, TreeError, "tier 1 is one text, 'a'"),
         ({"tiers": [["z"]]}, SurveyError, r"no variable 'z' in the variables to order \(tier"),
         ({"variables": ["a", "b"], "tiers": [["c"]]}, SurveyError, "no variable 'c'"),
@@ -497,7 +515,7 @@ def test_a_constraint_against_a_gate_and_unanswered_questions_are_refused(
 def test_many_variables_are_refused_and_one_label_is_no_error(db: Database) -> None:
     wide = ", ".join(f"i % 2 as x{i}" for i in range(61))
     survey = db.ingest(f"select {wide} from range(9) t(i)", name="wide", replace=True)  # noqa: S608
-    with pytest.raises(TreeError, match="61 variables are too many to order: 60 are the m"):
+    with pytest.raises(TreeError, match="61 variables are too many to order: the limit is 60"):
         survey.search_orders()
     rows = [(*row, "same") for row in random_rows(19, [2, 2], 60)]
     found = ingested(db, rows).search_orders(alpha=2)

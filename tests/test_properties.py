@@ -886,7 +886,7 @@ def digest_of(python: str, seed: str) -> str:
     return done.stdout
 
 
-@pytest.mark.chance
+@pytest.mark.null_bootstrap
 def test_the_seed_of_hashes_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     print_digest()
     here = capsys.readouterr().out

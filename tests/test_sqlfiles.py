@@ -15,6 +15,7 @@ from cegdb import sqlfiles
 from cegdb.errors import SqlStepError
 from cegdb.evidence import visits
 from cegdb.graphs.overview import overview
+from cegdb.networks import Network
 from cegdb.small_cells import views
 from cegdb.sqlfiles import Step, Steps, load, names, parse, registered
 
@@ -163,6 +164,10 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
         tree.template(tmp_path / "stages.csv")
         by_hand = tree.set_stages(tmp_path / "stages.csv", depends={"c": ["a"]})
         db.staged_tree(by_hand.to_bayesian_network(), "network")
+        levels = {"x": ["a", "b"], "y": ["c", "d"]}
+        tables = {"x": {(): [0.5, 0.5]}, "y": {("a",): [0.5, 0.5]}}
+        with pytest.raises(cegdb.CegdbError, match="no probabilities of 'y' after b"):
+            db.staged_tree(Network("gap", {"x": [], "y": ["x"]}, levels, tables))
         by_hand.join("u1", "u2").split("u1")
         survey.append("select 'v' as a, 'x' as b, 'r' as c, 2 as w")
         db.rebuild()

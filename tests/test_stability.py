@@ -54,8 +54,8 @@ SKIPPED = (
 @pytest.fixture(autouse=True)
 def _few_null_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep the null bootstrap of each learning short: it is not what is tested here."""
-    monkeypatch.setattr(null_bootstrap, "_MOST_RUNS", 2)
-    monkeypatch.setattr(null_bootstrap, "_FEWEST_RUNS", 2)
+    budget = null_bootstrap.Budget(max_runs=2, min_runs=2)
+    monkeypatch.setattr(null_bootstrap, "BUDGET", budget)
 
 
 def planted(db: Database, **settings: Any) -> EventTree:
@@ -459,9 +459,7 @@ def test_a_renamed_staging_keeps_its_pairs_and_a_joined_one_has_none(
     sound(db)
 
 
-def test_what_cannot_be_relearnt_is_refused(
-    db: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_relearnt_is_refused(db: Database) -> None:
     tree = planted(db)
     given = tree.set_stages({}, "own")
     with pytest.raises(StagingError, match=r"'own' were given by hand(.|\n)*learn_stages"):
@@ -487,12 +485,10 @@ def test_what_cannot_be_relearnt_is_refused(
     ):
         with pytest.raises(StagingError, match=message):
             staged.intervals(**settings)
-    monkeypatch.setattr(bootstrap, "MOST_PAIRS", 10)
     with pytest.raises(StagingError, match=r"16 pairs of situations(.|\n)*freeze"):
-        staged.stability(runs=2)
-    monkeypatch.setattr(intervals_room, "MOST_ESTIMATES", 100)
+        bootstrap.stability(db._store, staged.id, runs=2, max_pairs=10)
     with pytest.raises(StagingError, match=r"10 runs of 20 edges are 200 estimates"):
-        staged.intervals("bootstrap", runs=10)
+        intervals_room.intervals(db._store, staged.id, "bootstrap", runs=10, max_estimates=100)
 
 
 def test_a_large_frame_to_start_from_is_refused(
@@ -664,3 +660,10 @@ def test_the_commands_of_the_readme_run_as_shown(
     for command in commands:
         result = CliRunner().invoke(main, shlex.split(command)[1:])
         assert result.exit_code == 0, result.output
+
+
+def test_the_posterior_of_a_stage_is_its_prior_and_its_counts(db: Database) -> None:
+    staged = db.ingest("select i % 4 < 1 as x from range(40) t(i)").event_tree()
+    learnt = staged.learn_stages(alpha=2)
+    masses = intervals_room.posterior_masses(db._store, learnt.id)
+    assert masses == {(0, "False"): 31.0, (0, "True"): 11.0}

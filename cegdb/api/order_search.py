@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cegdb.options import Blank
-    from cegdb.orders.order_result import FoundOrders, Row
+    from cegdb.orders.order_result import OrderSearchResult, Row
     from cegdb.store import Store
 
 
 class OrderSearch(Displayed):
     """The orders of variables that a search found, best first; see `Survey.search_orders`."""
 
-    def __init__(self, store: Store, survey_id: int, found: FoundOrders) -> None:
+    def __init__(self, store: Store, survey_id: int, found: OrderSearchResult) -> None:
         self._store = store
         self._survey_id = survey_id
         self._found = found

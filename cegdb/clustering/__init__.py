@@ -9,9 +9,10 @@ from cegdb.clustering.greedy import (
     agglomerate,
     interleave,
 )
-from cegdb.clustering.methods import LARGE, Learnt, Plan, learn, total_score
+from cegdb.clustering.hyperstage import Hyperstage
+from cegdb.clustering.methods import Coarsening, Learnt, Plan, learn, total_score
 from cegdb.clustering.scoring import (
-    Hyperstage,
+    SCORE_NAMES,
     Marginal,
     Penalised,
     Score,
@@ -20,9 +21,10 @@ from cegdb.clustering.scoring import (
 )
 
 __all__ = [
-    "LARGE",
     "MIN_LOG_BAYES_FACTOR",
+    "SCORE_NAMES",
     "TIE_TOLERANCE",
+    "Coarsening",
     "Hyperstage",
     "Learnt",
     "Marginal",

@@ -1,4 +1,4 @@
-"""Backward learning: methods that only join stages, by the names of stagedtrees [1]_.
+"""Backward learning: methods that only merge stages, with the names of stagedtrees [1]_.
 
 References
 ----------
@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from cegdb.clustering.best_pairs import Pairs
-from cegdb.clustering.stage_sums import add_by, name_stages, share_of, slack, start_stages
+from cegdb.clustering.best_pairs import BestPairs
+from cegdb.clustering.hyperstage import name_stages
+from cegdb.clustering.stage_sums import shares_of, start_stages, sum_by, tie_tolerance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from cegdb.clustering.scoring import Hyperstage, Score
+    from cegdb.clustering.hyperstage import Hyperstage
+    from cegdb.clustering.scoring import Score
 
 JoinDistance: TypeAlias = Literal[
     "manhattan", "euclidean", "reny", "kullback", "totvar", "hellinger", "bhatt", "chandarw"
@@ -27,64 +29,35 @@ JoinDistance: TypeAlias = Literal[
 
 
 def fbhc(hyperstage: Hyperstage, score: Score) -> NDArray[np.int64]:
-    """Join the first two stages whose join does not lower the score, until none are left.
+    """Merge the first two stages whose merge does not lower the score, until none are left.
 
-    Parameters
-    ----------
-    hyperstage
-        Its situations start in the stages ``hyperstage.start``.
-    score
-        What must not fall.
-
-    Returns
-    -------
-    NDArray[np.int64]
-        Shape (situations,): the stage of each, named by its smallest situation.
-
-    Notes
-    -----
-    Stages are in order of their smallest situation; of the pairs (i, j), j before i,
-    the one with the smallest i, then j, is tried first, and after a join all are tried
-    anew. A pair refused once is refused for good while both stages last, so that only
-    pairs with the joined stage are tried again: about one round of tests a stage.
-
-    Examples
-    --------
-    >>> from cegdb.clustering import Hyperstage, Penalised
-    >>> ids = np.array([4, 5, 6])
-    >>> three = Hyperstage(
-    ...     ids=ids,
-    ...     counts=np.array([[9, 1], [1, 9], [8, 2]]),
-    ...     bases=np.ones((1, 2)),
-    ...     multiplicities=np.ones((3, 1), dtype=np.int64),
-    ...     start=ids,
-    ...     answers=np.array([[0], [1], [2]]),
-    ... )
-    >>> fbhc(three, Penalised(penalty=1.0))
-    array([4, 5, 4])
+    Of the pairs (i, j) with j before i, the one with the smallest i, then j, comes first;
+    stages are in the order of their smallest situation.
     """
     stages = start_stages(hyperstage, score)
     terms = stages.terms.copy()
     value = score.value(terms)
     into = np.arange(len(terms))
-    # Of the stages in ``tried``, ascending, no two are worth a join.
-    tried = np.empty(0, dtype=np.int64)
+    # No two of the stages in ``settled`` (ascending) may be merged. A pair refused once is
+    # refused for as long as both stages last, so after a merge only the pairs of the merged
+    # stage are tried again: about one round of tests per stage.
+    settled = np.empty(0, dtype=np.int64)
     for stage in range(len(terms)):
         changed = stage
         while True:
-            joined = score.value(terms[tried] + terms[changed])
-            gains = joined - value[tried] - value[changed]
-            welcome = np.flatnonzero(gains >= -np.maximum(1e-9, 1e-12 * np.abs(joined)))
-            if not len(welcome):
+            merged = score.value(terms[settled] + terms[changed])
+            gains = merged - value[settled] - value[changed]
+            allowed = np.flatnonzero(gains >= -np.maximum(1e-9, 1e-12 * np.abs(merged)))
+            if not len(allowed):
                 break
-            other = int(tried[welcome[0]])
-            tried = np.delete(tried, welcome[0])
-            kept, gone = min(other, changed), max(other, changed)
-            terms[kept] += terms[gone]
+            other = int(settled[allowed[0]])
+            settled = np.delete(settled, allowed[0])
+            kept, absorbed = min(other, changed), max(other, changed)
+            terms[kept] += terms[absorbed]
             value[[kept]] = score.value(terms[[kept]])
-            into[gone] = kept
+            into[absorbed] = kept
             changed = kept
-        tried = np.insert(tried, np.searchsorted(tried, changed), changed)
+        settled = np.insert(settled, np.searchsorted(settled, changed), changed)
     for stage in range(len(into)):
         into[stage] = into[into[stage]]
     return name_stages(hyperstage.ids, into[stages.member])
@@ -93,41 +66,8 @@ def fbhc(hyperstage: Hyperstage, score: Score) -> NDArray[np.int64]:
 def csbhc(hyperstage: Hyperstage, score: Score) -> NDArray[np.int64]:
     """Make the next answer independent of one earlier answer in one context, repeatedly.
 
-    Parameters
-    ----------
-    hyperstage
-        Its situations start in the stages ``hyperstage.start``.
-    score
-        Each step is the one that raises it most, while any does.
-
-    Returns
-    -------
-    NDArray[np.int64]
-        Shape (situations,): the stage of each, named by its smallest situation.
-
-    Notes
-    -----
-    A step joins all stages met by the situations of a context, which are those that
-    differ in the answer to one earlier variable only. Of equal steps the first is taken:
-    variables go from the nearest back, and the contexts of variable j are in order of the
-    answers to j + 1, ..., k and then to 1, ..., j - 1.
-
-    Examples
-    --------
-    The second answer does not matter where the first is 0:
-
-    >>> from cegdb.clustering import Hyperstage, Penalised
-    >>> ids = np.array([4, 5, 6, 7])
-    >>> four = Hyperstage(
-    ...     ids=ids,
-    ...     counts=np.array([[9, 1], [8, 2], [20, 10], [1, 29]]),
-    ...     bases=np.ones((1, 2)),
-    ...     multiplicities=np.ones((4, 1), dtype=np.int64),
-    ...     start=ids,
-    ...     answers=np.array([[0, 0], [0, 1], [1, 0], [1, 1]]),
-    ... )
-    >>> csbhc(four, Penalised(penalty=1.0))
-    array([4, 4, 6, 7])
+    A step merges all stages in a context: situations that differ in the answer to one earlier
+    variable only. The step that raises the score most is taken; of ties, the first context.
     """
     stages = start_stages(hyperstage, score)
     member = stages.member
@@ -137,21 +77,22 @@ def csbhc(hyperstage: Hyperstage, score: Score) -> NDArray[np.int64]:
     if not len(context):
         return name_stages(hyperstage.ids, member)
     n_contexts = int(context[-1]) + 1
-    joined, gains = np.zeros(n_contexts), np.zeros(n_contexts)
+    merged, gains = np.zeros(n_contexts), np.zeros(n_contexts)
     is_open = np.ones(n_contexts, dtype=bool)
     while True:
-        look = is_open[context]
-        pair = np.unique(context[look] * len(terms) + member[situation[look]])
+        # Each stage of each context that changed, once: what merging them would gain.
+        is_new = is_open[context]
+        pair = np.unique(context[is_new] * len(terms) + member[situation[is_new]])
         of, stage = np.divmod(pair, len(terms))
-        new = score.value(add_by(of, terms[stage], n_contexts)[is_open])
-        joined[is_open] = new
+        new = score.value(sum_by(of, terms[stage], n_contexts)[is_open])
+        merged[is_open] = new
         gains[is_open] = new - np.bincount(of, value[stage], n_contexts)[is_open]
         gains[is_open & (np.bincount(of, minlength=n_contexts) < 2)] = -np.inf
         best = int(gains.argmax())
-        near = slack(joined[best])
-        if gains[best] <= near:
+        tolerance = tie_tolerance(merged[best])
+        if gains[best] <= tolerance:
             return name_stages(hyperstage.ids, member)
-        first = int((gains >= gains[best] - near).argmax())
+        first = int((gains >= gains[best] - tolerance).argmax())
         together = np.unique(member[situation[context == first]])
         kept = together[0]
         terms[kept] = terms[together].sum(axis=0)
@@ -162,7 +103,11 @@ def csbhc(hyperstage: Hyperstage, score: Score) -> NDArray[np.int64]:
 
 
 def _contexts(answers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the contexts of two or more situations: pairs (context, situation)."""
+    """Return the contexts of two or more situations as pairs (context, situation).
+
+    The nearest variable comes first; contexts of variable j are in the order of the answers
+    to j + 1, ..., k and then to 1, ..., j - 1.
+    """
     n_variables = answers.shape[1]
     contexts, situations, n_contexts = [], [], 0
     for variable in reversed(range(n_variables)):
@@ -170,11 +115,11 @@ def _contexts(answers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np
         _, context = np.unique(others, axis=0, return_inverse=True)
         context = context.reshape(-1)
         shared = np.flatnonzero(np.bincount(context)[context] > 1)
-        _, number = np.unique(context[shared], return_inverse=True)
-        order = np.argsort(number, kind="stable")
-        contexts.append(number[order] + n_contexts)
+        _, index = np.unique(context[shared], return_inverse=True)
+        order = np.argsort(index, kind="stable")
+        contexts.append(index[order] + n_contexts)
         situations.append(shared[order])
-        n_contexts += int(number.max(initial=-1)) + 1
+        n_contexts += int(index.max(initial=-1)) + 1
     empty = np.empty(0, dtype=np.int64)
     return np.concatenate([empty, *contexts]), np.concatenate([empty, *situations])
 
@@ -182,91 +127,38 @@ def _contexts(answers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np
 def bj(
     hyperstage: Hyperstage, distance: JoinDistance, threshold: float, smoothing: float
 ) -> NDArray[np.int64]:
-    """Join the two nearest stages while they are nearer than a threshold.
+    """Merge the two nearest stages while their distance is below a threshold.
 
-    Parameters
-    ----------
-    hyperstage
-        Its situations start in the stages ``hyperstage.start``.
-    distance
-        Between the shares of two stages, see ``share_distances``.
-    threshold
-        Stages at this distance or a larger one are not joined.
-    smoothing
-        Added to the count of each label of a stage when its shares are estimated.
-
-    Returns
-    -------
-    NDArray[np.int64]
-        Shape (situations,): the stage of each, named by its smallest situation.
-
-    Notes
-    -----
-    Of pairs equally near the one with the smallest situations is joined. Stages whose
-    distance is infinite or not defined (``kullback`` with a share of 0 in one alone) are
-    never joined.
-
-    Examples
-    --------
-    >>> from cegdb.clustering import Hyperstage
-    >>> ids = np.array([4, 5, 6])
-    >>> three = Hyperstage(
-    ...     ids=ids,
-    ...     counts=np.array([[9, 1], [1, 9], [8, 2]]),
-    ...     bases=np.ones((1, 2)),
-    ...     multiplicities=np.ones((3, 1), dtype=np.int64),
-    ...     start=ids,
-    ...     answers=np.array([[0], [1], [2]]),
-    ... )
-    >>> bj(three, "kullback", threshold=0.1, smoothing=0.0)
-    array([4, 5, 4])
+    Of pairs equally near, the one with the smallest situations is merged. Stages whose
+    distance is infinite (``kullback``, with a share of 0 in only one of them) never are.
     """
     ids, member = np.unique(hyperstage.start, return_inverse=True)
-    counts = add_by(member, hyperstage.sizes, len(ids))
-    shares = share_of(counts, smoothing)
+    counts = sum_by(member, hyperstage.sizes, len(ids))
+    shares = shares_of(counts, smoothing)
     into = np.arange(len(ids))
 
     def nearness(stage: int, others: NDArray[np.int64]) -> NDArray[np.float64]:
         return -share_distances(shares[stage], shares[others], distance)
 
-    pairs = Pairs(nearness, len(ids), len(ids))
+    pairs = BestPairs(nearness, len(ids), len(ids))
     while True:
-        near, first, second = pairs.find(into, lambda near: 1e-14 + 1e-9 * abs(near))
-        if not -near < threshold:
+        best, first, second = pairs.find(into, lambda best: 1e-14 + 1e-9 * abs(best))
+        if not -best < threshold:
             return name_stages(hyperstage.ids, into[member])
-        kept, gone = min(first, second), max(first, second)
-        counts[kept] += counts[gone]
-        shares[kept] = share_of(counts[kept], smoothing)
-        into[into == gone] = kept
-        pairs.change([kept], [gone])
+        kept, absorbed = min(first, second), max(first, second)
+        counts[kept] += counts[absorbed]
+        shares[kept] = shares_of(counts[kept], smoothing)
+        into[into == absorbed] = kept
+        pairs.update([kept], [absorbed])
 
 
 def share_distances(
     share: NDArray[np.float64], others: NDArray[np.float64], distance: JoinDistance
 ) -> NDArray[np.float64]:
-    """Return the distances of one row of shares from others, by stagedtrees' names.
+    """Return the distances of one row of shares from others, by the names of stagedtrees.
 
-    Parameters
-    ----------
-    share
-        Shape (labels,), sums to 1.
-    others
-        Shape (stages, labels), each row sums to 1.
-    distance
-        ``"manhattan"`` and ``"totvar"`` (both sum abs(x - y)), ``"euclidean"``,
-        ``"hellinger"`` (sum (sqrt x - sqrt y)^2), ``"kullback"`` (Kullback and Leibler,
-        both ways added), ``"reny"`` (Renyi of order 2, both ways added), ``"bhatt"``
-        (-log sum sqrt(x y)) or ``"chandarw"`` (log max(x / y) - log min(x / y)).
-
-    Returns
-    -------
-    NDArray[np.float64]
-        Shape (stages,), infinite where it is not defined.
-
-    Examples
-    --------
-    >>> share_distances(np.array([0.5, 0.5]), np.array([[0.5, 0.5], [1, 0]]), "kullback")
-    array([ 0., inf])
+    They are infinite where undefined. ``"manhattan"`` and ``"totvar"`` both are
+    sum abs(x - y), as in stagedtrees; ``"kullback"`` and ``"reny"`` add both directions.
     """
     x, y = share, others
     result: NDArray[np.float64]
@@ -292,7 +184,7 @@ def share_distances(
 def _ratio_distances(
     x: NDArray[np.float64], y: NDArray[np.float64], distance: str
 ) -> NDArray[np.float64]:
-    """Return distances that are made of x / y, infinite if one alone is 0."""
+    """Return the distances that are functions of x / y; infinite where only one is 0."""
     is_used = (x > 0) & (y > 0)
     is_bounded = ((x > 0) == (y > 0)).all(axis=1)
     x, y = np.where(is_used, x, 1.0), np.where(is_used, y, 1.0)

@@ -1,4 +1,4 @@
-"""The best pair of many, while they change: for methods that join stages."""
+"""The best pair of many, kept up to date while they change: for methods that merge stages."""
 
 from __future__ import annotations
 
@@ -12,51 +12,41 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Pairs:
+class BestPairs:
     """The best of all pairs of slots, kept up to date while slots change.
 
-    Parameters
-    ----------
-    worth
-        Gives the worth of a slot with each of others, more being better, -inf for a pair
-        that must not be; the order within a pair must not matter.
-    size
-        The number of slots.
-    n_taken
-        The first of them are taken, the others free.
-
-    Notes
-    -----
-    Each slot knows its best partner. A change costs one call of ``worth``, and one more
-    for each slot whose partner has changed; the memory is linear.
+    ``gains(slot, others)`` is what a slot gains with each of others (more is better, -inf for a
+    pair that must not be); it must not depend on the order within a pair. The first ``n_taken``
+    of ``size`` slots are taken, the others free. Each slot remembers its best partner, so that
+    a change costs one call of ``gains``, and one more for each slot whose partner changed.
 
     Examples
     --------
-    >>> place = np.array([0.0, 5.0, 7.0, 8.0])
-    >>> pairs = Pairs(lambda slot, others: -np.abs(place[others] - place[slot]), 4, 4)
+    >>> position = np.array([0.0, 5.0, 7.0, 8.0])
+    >>> pairs = BestPairs(lambda slot, others: -np.abs(position[others] - position[slot]), 4, 4)
     >>> pairs.find(np.arange(4), lambda best: 1e-9)
     (-1.0, 2, 3)
-    >>> place[2] = 5.5
-    >>> pairs.change([2], freed=[3])
+    >>> position[2] = 5.5
+    >>> pairs.update([2], freed=[3])
     >>> pairs.find(np.arange(4), lambda best: 1e-9)
     (-0.5, 1, 2)
     """
 
     def __init__(
         self,
-        worth: Callable[[int, NDArray[np.int64]], NDArray[np.float64]],
+        gains: Callable[[int, NDArray[np.int64]], NDArray[np.float64]],
         size: int,
         n_taken: int,
     ) -> None:
-        self.worth = worth
+        self.gains = gains
         self.taken = np.arange(size) < n_taken
         self.best: NDArray[np.float64] = np.full(size, -np.inf)
         self.partner: NDArray[np.int64] = np.full(size, -1)
         for slot in range(n_taken):
             self._find_partner(slot)
 
-    def change(self, changed: list[int], freed: list[int]) -> None:
-        """Tell that slots have new content (taken now, if they were not) or are free."""
+    def update(self, changed: list[int], freed: list[int]) -> None:
+        """Take in that slots have new content (and are taken now), or are free."""
         self.taken[freed] = False
         self.taken[changed] = True
         self.best[freed] = -np.inf
@@ -65,10 +55,10 @@ class Pairs:
         stale = self.taken & np.isin(self.partner, touched)
         stale[changed] = False
         for slot in changed:
-            others, worth = self._find_partner(slot)
-            better = worth >= self.best[others]
+            others, gains = self._find_partner(slot)
+            better = gains >= self.best[others]
             better[others == slot] = False
-            self.best[others[better]] = worth[better]
+            self.best[others[better]] = gains[better]
             self.partner[others[better]] = slot
             stale[others[better]] = False
         for slot in np.flatnonzero(stale).tolist():
@@ -77,23 +67,23 @@ class Pairs:
     def find(
         self, rank: NDArray[np.int64], tolerance: Callable[[float], float]
     ) -> tuple[float, int, int]:
-        """Return the best worth and its pair, of equals that of the smallest ranks."""
+        """Return the best gain and its pair; of ties, the one of the smallest ranks."""
         best = float(self.best.max(initial=-np.inf))
         if best == -np.inf:
             return best, -1, -1
         floor = best - tolerance(best)
         rows = np.flatnonzero(self.best >= floor)
         first = int(rows[rank[rows].argmin()])
-        others, worth = self._find_partner(first)
-        equals = others[worth >= floor]
+        others, gains = self._find_partner(first)
+        equals = others[gains >= floor]
         second = int(equals[rank[equals].argmin()])
         return best, first, second
 
     def _find_partner(self, slot: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         others = np.flatnonzero(self.taken)
-        worth = self.worth(slot, others)
-        worth[others == slot] = -np.inf
-        top = int(worth.argmax())
-        self.best[slot] = worth[top]
+        gains = self.gains(slot, others)
+        gains[others == slot] = -np.inf
+        top = int(gains.argmax())
+        self.best[slot] = gains[top]
         self.partner[slot] = int(others[top])
-        return others, worth
+        return others, gains

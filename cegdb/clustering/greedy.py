@@ -1,8 +1,17 @@
 """Exact greedy clustering of stages, on arrays.
 
-Agglomerative hierarchical clustering (AHC) merges two stages by adding counts and
-priors, the pair that gains most first: the largest log Bayes factor, as long as that is
-positive [1]_, or another score's gain.
+Agglomerative hierarchical clustering (AHC) merges two stages by adding their counts and
+priors, the pair that gains most first: the pair with the largest log Bayes factor, as long
+as that is positive [1]_, or with the largest gain in another score.
+
+A gain depends only on the contents of the two stages: their counts and priors. A large tree
+has many stages of equal content (few rows, few labels), so stages of equal content are kept
+together, and contents are compared, not stages. With ``d`` distinct contents that takes
+``d**2 / 2`` comparisons to begin with and a few times ``d`` per merge; memory is
+proportional to the number of situations. Contents are integers throughout (counts, and
+multiplicities of a few prior vectors): equal contents are then equal to the bit whatever
+merges made them, and neither row order nor the order of merges can make a tie look like a
+gain.
 
 References
 ----------
@@ -26,26 +35,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MIN_LOG_BAYES_FACTOR = 1e-9
-"""A merge must gain more than this: 0 in exact arithmetic."""
+"""A merge must gain more than this: it stands for 0, above the noise of rounding."""
 
 TIE_TOLERANCE = 1e-9
 """Gains ``x`` and ``best`` tie if they differ by this times ``max(1, |best|)``."""
 
 _STALE = -1
+"""Partner of a content whose best partner is gone."""
 
 
 class Merge(NamedTuple):
-    """One step of AHC: two stages become one.
+    """Two stages become one: the first keeps its id, the smaller of the two.
 
-    Attributes
-    ----------
-    kept_id
-        The smaller of the two stages' ids, and the id of the merged stage.
-    absorbed_id
-        The other stage's id.
-    log_bayes_factor
-        Score of the merged stage minus the scores of the two: a log Bayes factor, or half
-        of what BIC or AIC falls by.
+    ``log_bayes_factor`` is the score of the merged stage minus the scores of the two: a log
+    Bayes factor, or half of what BIC or AIC falls by.
     """
 
     kept_id: int
@@ -64,58 +67,11 @@ def agglomerate(
     least: float = MIN_LOG_BAYES_FACTOR,
     last_wins: bool = False,
 ) -> list[Merge]:
-    """Cluster the situations of one hyperstage: exact greedy AHC.
+    """Cluster the situations of one hyperstage and return the merges in the order made.
 
-    Of all pairs of stages, the one that gains most is merged, while its gain exceeds
-    ``least``. Pairs within ``1e-9 * max(1, best)`` of the best tie: the smallest (smaller
-    id, larger id) is taken. A merged stage has the smallest id of its members.
-
-    Parameters
-    ----------
-    counts
-        Shape (situations, labels), not negative.
-    bases
-        Shape (bases, labels), above 0: the distinct prior vectors of the hyperstage.
-    multiplicities
-        Shape (situations, bases), each row with a number above 0: the prior of
-        situation ``i`` is ``multiplicities[i] @ bases``. Whole numbers, so that equal
-        contents are equal to the bit, whatever merges they came from.
-    ids
-        One a situation, distinct, in any order.
-    unit
-        What 1 in ``counts`` stands for, a power of 2: effective counts of weighted
-        surveys are multiples of a small one, so that their sums are exact too.
-    score
-        What gains are gains of; left out, the log marginal likelihood (log Bayes factors).
-    least
-        A merge must gain more: 1e-9 is 0 in exact arithmetic.
-    last_wins
-        Of ties take the largest (larger id, smaller id) instead.
-
-    Returns
-    -------
-    list[Merge]
-        In the order made. The order of the rows has no part in it.
-
-    Notes
-    -----
-    A gain depends on the two contents (counts and multiplicities) only, so
-    stages of equal content are kept together, and contents are compared, not stages.
-    With ``d`` distinct contents at a time: ``d**2 / 2`` comparisons to begin with and
-    a few times ``d`` a merge. Memory is proportional to the number of situations.
-
-    Examples
-    --------
-    Two situations alike and one apart, each with prior (1, 1):
-
-    >>> merges = agglomerate(
-    ...     counts=np.array([[9, 1], [1, 9], [8, 2]]),
-    ...     bases=np.array([[1.0, 1.0]]),
-    ...     multiplicities=np.array([[1], [1], [1]]),
-    ...     ids=np.array([4, 5, 6]),
-    ... )
-    >>> [(m.kept_id, m.absorbed_id, round(m.log_bayes_factor, 6)) for m in merges]
-    [(4, 6, 0.663621)]
+    The arrays and ``unit`` are those of `Hyperstage`, in any row order. A merge must gain more
+    than ``least``. Of ties the smallest (smaller id, larger id) is taken, or with ``last_wins``
+    the largest (larger id, smaller id).
     """
     if bases.shape[1] == 1:
         return []
@@ -145,27 +101,8 @@ def agglomerate(
 def interleave(runs: Sequence[Sequence[Merge]]) -> list[Merge]:
     """Put the merges of several hyperstages in the order of one global greedy run.
 
-    Hyperstages do not affect each other, so each is clustered alone; the global run
-    always makes the best of their next merges. Ties are resolved as within a
-    hyperstage.
-
-    Parameters
-    ----------
-    runs
-        One sequence of merges a hyperstage, each in the order made; no id in two.
-
-    Returns
-    -------
-    list[Merge]
-        All merges; those of one run keep their order.
-
-    Examples
-    --------
-    >>> interleave([[Merge(1, 3, 0.5), Merge(1, 4, 2.0)], [Merge(2, 5, 1.0)]])
-    ... # doctest: +NORMALIZE_WHITESPACE
-    [Merge(kept_id=2, absorbed_id=5, log_bayes_factor=1.0),
-     Merge(kept_id=1, absorbed_id=3, log_bayes_factor=0.5),
-     Merge(kept_id=1, absorbed_id=4, log_bayes_factor=2.0)]
+    Hyperstages do not affect each other, so each is clustered alone; a global run would make
+    the best of their next merges each time, and resolve ties as within a hyperstage.
     """
     # Heads of equal gain share a heap, ordered by ids: a tie of a thousand
     # hyperstages then costs no more than one of two.
@@ -187,7 +124,7 @@ def interleave(runs: Sequence[Sequence[Merge]]) -> list[Merge]:
         advance(run)
     merges: list[Merge] = []
     while gains:
-        floor = _tie_floor(-gains[0], -inf)
+        floor = tie_floor(-gains[0])
         tied: list[float] = []
         while gains and -gains[0] >= floor:
             tied.append(-heappop(gains))
@@ -204,7 +141,7 @@ def interleave(runs: Sequence[Sequence[Merge]]) -> list[Merge]:
 
 
 class _Scorer(Protocol):
-    """Scores contents, many at a time, by columns of terms that add up."""
+    """Scores many contents at a time, by columns of terms that add up."""
 
     n_terms: int
     width: int
@@ -288,14 +225,9 @@ class _Fit:
 class _Contents:
     """The distinct contents of the stages, each with its stages and its best gain.
 
-    Contents fill the slots ``0 ... size - 1`` of the arrays. ``best[i]`` is the
-    largest log Bayes factor of content ``i`` with any content, itself included if it
-    has two stages, and ``partner[i]`` the slot that gives it. When the partner goes,
-    ``best[i]`` stays as an upper bound, ``partner[i]`` is stale, and the row is
-    compared anew only if the bound comes to the top.
-
-    Every log Bayes factor comes from `_gains`, which is symmetric to the bit: sums of
-    two are commutative, longer ones have a fixed order.
+    Contents fill the slots ``0 ... size - 1`` of the arrays. ``best[i]`` is the largest gain of
+    content ``i`` with any content (itself included, if it has two stages), and ``partner[i]``
+    the slot that gives it.
     """
 
     def __init__(self, capacity: int, scorer: _Scorer, least: float) -> None:
@@ -331,8 +263,11 @@ class _Contents:
             top = float(best.max())
             if not top > self.least:
                 return None
-            floor = _tie_floor(top, self.least)
+            floor = tie_floor(top, self.least)
             tied = np.flatnonzero(best >= floor)
+            # A stale gain is an upper bound: gains with contents that went are no longer
+            # possible, those with new contents were compared when these came. So a row is
+            # compared anew only when its bound comes to the top, which few ever do.
             stale = tied[self.partner[tied] == _STALE].tolist()
             if not stale:
                 break
@@ -362,12 +297,16 @@ class _Contents:
         return taken
 
     def _smallest_other(self, first: int, slot: int) -> int:
-        """Return the smallest id in ``slot`` but for the smallest one in ``first``."""
+        """Return the smallest id in ``slot``, apart from the smallest one in ``first``."""
         stages = self.stages[slot]
         return min(stages[1:3]) if slot == first else stages[0]
 
     def _gains(self, slot: int, others: slice | NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the log Bayes factors of a content with others."""
+        """Return the gains of merging a content with others.
+
+        It is symmetric to the bit (sums of two commute, longer sums have a fixed order), so
+        that a pair has the same gain whichever of its contents is compared with the other.
+        """
         merged = self.terms[:, others] + self.terms[:, slot, None]
         apart: NDArray[np.float64] = self.score[others] + self.score[slot]
         together = self.scorer.score(merged)
@@ -397,6 +336,7 @@ class _Contents:
         self.stages.append([stage])
         self.slots[row.tobytes()] = slot
         gains = self._gains(slot, slice(self.size))
+        # Two stages of this content may merge too, once there is a second one: see `add`.
         self.twin_gain[slot] = gains[slot]
         gains[slot] = self.best[slot] = -np.inf
         better = gains >= self.best[: self.size]
@@ -407,6 +347,7 @@ class _Contents:
         self.best[slot] = gains[partner]
 
     def _close_slot(self, slot: int) -> None:
+        # The last content moves into the gap, so that the arrays stay dense.
         self.size -= 1
         last = self.size
         del self.slots[self.rows[slot].tobytes()]
@@ -423,7 +364,7 @@ class _Contents:
         self.slots[self.rows[slot].tobytes()] = slot
 
 
-def _tie_floor(best: float, least: float) -> float:
+def tie_floor(best: float, least: float = -inf) -> float:
     """Return the smallest gain above ``least`` that ties with the best."""
     floor = best - TIE_TOLERANCE * max(1.0, abs(best))
     return max(floor, nextafter(least, inf))

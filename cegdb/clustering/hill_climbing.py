@@ -1,4 +1,16 @@
-"""Hill climbing over stagings: move, merge and split."""
+"""Hill climbing over stagings: merge, move and split.
+
+A step merges two stages, moves a situation to another stage or to one of its own, or splits
+a stage in two. The objective is the sum of the score over stages plus the log structure
+prior of their number. Of equal steps a merge comes before a move and that before a split,
+then the smallest situations decide.
+
+Splits tried are those of the situations ordered by the share of each label, and along the
+line between two distant ones: for two labels and a penalised likelihood the best split is
+among them. Where no step is left, two stages near each other are divided anew; then each
+stage in turn is dissolved, its situations going to the best of the others, and the climb
+goes on from there, if it ends higher.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +18,24 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from cegdb.clustering.best_pairs import Pairs
-from cegdb.clustering.stage_sums import add_by, name_stages, share_of, slack
+from cegdb.clustering.best_pairs import BestPairs
+from cegdb.clustering.hyperstage import name_stages
+from cegdb.clustering.stage_sums import shares_of, sum_by, tie_tolerance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from cegdb.clustering.scoring import Hyperstage, Score
+    from cegdb.clustering.hyperstage import Hyperstage
+    from cegdb.clustering.scoring import Score
 
 MIN_GAIN = 1e-9
 """A step must raise the objective by more than this."""
 
-MAX_AGAIN = 500
-"""With more distinct situations than this no stage is given up: it would take too long."""
+MAX_DISSOLVED = 500
+"""Beyond this many distinct situations no stage is dissolved: it would take too long."""
 
 N_NEAR = 5
-"""A stage is divided anew together with each of so many stages nearest to it."""
+"""How many stages near a stage it is divided anew with, one at a time."""
 
 
 def climb(
@@ -29,60 +43,18 @@ def climb(
 ) -> NDArray[np.int64]:
     """Take the step that raises the objective most, until no step raises it.
 
-    Parameters
-    ----------
-    hyperstage
-        Its situations start in the stages ``hyperstage.start``.
-    score
-        Its sum over stages and ``structure`` are the objective.
-    structure
-        Shape (situations + 1,), the log prior of a staging with that many stages, from 0
-        up; all alike if it is flat.
-
-    Returns
-    -------
-    NDArray[np.int64]
-        Shape (situations,): the stage of each, named by its smallest situation. The
-        objective is never below that of the start.
-
-    Notes
-    -----
-    The steps: two stages are merged; a situation moves to another stage, or to one of its
-    own; a stage is split in two. Splits tried are those of its situations ordered by the
-    share of each label, and along the line between two distant ones: for two labels and a
-    penalised likelihood the best split is among them. Of equal steps a
-    merge comes before a move and that before a split, then the smallest situations decide.
-
-    Where no such step is left, two stages near each other are divided anew. Then, for up
-    to 500 distinct situations, each stage in turn is given up, its situations going to
-    the best of the others, and the climb goes on from there, if it ends higher.
-
-    Situations alike that start together first move together, then each on its own. A step
-    costs one evaluation for each situation and stage, more where what was best for
-    a situation or a stage has changed.
-
-    Examples
-    --------
-    >>> from cegdb.clustering import Hyperstage, Penalised
-    >>> three = Hyperstage(
-    ...     ids=np.array([4, 5, 6]),
-    ...     counts=np.array([[9, 1], [1, 9], [8, 2]]),
-    ...     bases=np.ones((1, 2)),
-    ...     multiplicities=np.ones((3, 1), dtype=np.int64),
-    ...     start=np.array([4, 4, 6]),
-    ...     answers=np.array([[0], [1], [2]]),
-    ... )
-    >>> climb(three, Penalised(penalty=1.0), np.zeros(4))
-    array([4, 5, 4])
+    ``structure`` is the log prior of a staging by its number of stages, from 0 up. The result
+    is never worse than the start.
     """
     terms = score.terms(hyperstage.sizes, hyperstage.prior)
-    shares = share_of(hyperstage.sizes + hyperstage.prior, smoothing=0.0)
+    shares = shares_of(hyperstage.sizes + hyperstage.prior, smoothing=0.0)
     contents = np.concatenate((hyperstage.counts, hyperstage.multiplicities), axis=1)
     _, content = np.unique(contents, axis=0, return_inverse=True)
     rows = np.arange(len(content))
     member = name_stages(rows, hyperstage.start)
     n_groups = len(rows) + 1
-    # Those alike in a stage go together first: fewer steps to the same place.
+    # Situations of equal content that start together move together first, then on their
+    # own: fewer steps to the same staging.
     while True:
         twins = np.stack((member, content.reshape(-1)), axis=1)
         _, first, twin = np.unique(twins, axis=0, return_index=True, return_inverse=True)
@@ -90,7 +62,7 @@ def climb(
         if len(first) == n_groups:
             break
         n_groups = len(first)
-        together = add_by(group, terms, n_groups)
+        together = sum_by(group, terms, n_groups)
         climber = _Climber(together, shares[first], member[first], score, structure)
         member = name_stages(rows, _climb_again(climber)[group])
     if n_groups < len(rows):
@@ -106,20 +78,20 @@ def _ascend(climber: _Climber) -> _Climber:
 
 
 def _climb_again(climber: _Climber) -> NDArray[np.int64]:
-    """Climb, also from where one stage is given up, until that is better for none."""
+    """Climb, also from where one stage is dissolved, until that helps for none."""
     best = _ascend(climber)
-    if len(best.member) > MAX_AGAIN:
+    if len(best.member) > MAX_DISSOLVED:
         return best.member
-    number = n_failed = 0
+    index = n_failed = 0
     while n_failed < best.n_stages > 1:
         _, first = np.unique(best.member, return_index=True)
-        stage = int(best.member[np.sort(first)[number % best.n_stages]])
+        stage = int(best.member[np.sort(first)[index % best.n_stages]])
         tried = _ascend(best.without(stage))
-        if tried.objective > best.objective + slack(best.objective):
+        if tried.objective > best.objective + tie_tolerance(best.objective):
             best, n_failed = tried, 0
         else:
             n_failed += 1
-        number += 1
+        index += 1
     return best.member
 
 
@@ -131,9 +103,9 @@ class _Split(NamedTuple):
 class _Climber:
     """The staging reached, and what each step from it would gain.
 
-    A stage lives in a slot. ``away[i]`` is what the stage of situation ``i`` gains when it
-    leaves, ``gain[i]`` what its best other stage, ``target[i]``, gains when it comes.
-    Situations alone in their stage do not move: that would be a merge.
+    A stage lives in a slot. ``leave_gain[i]`` is what the stage of situation ``i`` gains
+    when it leaves, ``join_gain[i]`` what its best other stage, ``target[i]``, gains when it
+    comes. Situations alone in their stage do not move: that would be a merge.
     """
 
     def __init__(
@@ -153,19 +125,19 @@ class _Climber:
         self.member = np.unique(member, return_inverse=True)[1]
         n_stages = int(self.member.max(initial=-1)) + 1
         self.terms = np.zeros((n_situations + 1, terms.shape[1]))
-        self.terms[:n_stages] = add_by(self.member, terms, n_stages)
+        self.terms[:n_stages] = sum_by(self.member, terms, n_stages)
         self.value = np.zeros(n_situations + 1)
         self.value[:n_stages] = score.value(self.terms[:n_stages])
         self.first = np.full(n_situations + 1, n_situations)
         self.splits: dict[int, _Split] = {}
-        self.away = np.full(n_situations, -np.inf)
-        self.gain = np.full(n_situations, -np.inf)
+        self.leave_gain = np.full(n_situations, -np.inf)
+        self.join_gain = np.full(n_situations, -np.inf)
         self.target = np.full(n_situations, -1)
         self.n_stages = n_stages
-        self.pairs = Pairs(self._merge_gains, n_situations + 1, n_stages)
+        self.pairs = BestPairs(self._merge_gains, n_situations + 1, n_stages)
         for slot in range(n_stages):
-            self._look_at_members(slot)
-        self._find_targets(np.flatnonzero(self.away > -np.inf))
+            self._update_members(slot)
+        self._find_targets(np.flatnonzero(self.leave_gain > -np.inf))
         self.objective = float(self.value.sum() + structure[n_stages])
 
     def step(self) -> bool:
@@ -175,9 +147,9 @@ class _Climber:
             - self.structure[self.n_stages]
             for m in (self.n_stages - 1, self.n_stages + 1)
         )
-        merge, kept, gone = self.pairs.find(self.first, slack)
-        moves = self.away + self.gain
-        leaves = self.away + self.alone
+        merge, kept, absorbed = self.pairs.find(self.first, tie_tolerance)
+        moves = self.leave_gain + self.join_gain
+        leaves = self.leave_gain + self.alone
         slots = sorted(self.splits, key=lambda slot: int(self.first[slot]))
         splits = np.array([self.splits[slot].gain for slot in slots])
         gains = (
@@ -189,24 +161,24 @@ class _Climber:
         best = max(gains)
         if not best > MIN_GAIN:
             return self._divide_anew()
-        floor = best - slack(best)
+        floor = best - tie_tolerance(best)
         member = self.member.copy()
         if gains[0] >= floor:
-            changed = [min(kept, gone, key=lambda slot: int(self.first[slot]))]
-            freed = [gone if changed == [kept] else kept]
+            changed = [min(kept, absorbed, key=lambda slot: int(self.first[slot]))]
+            freed = [absorbed if changed == [kept] else kept]
             member[member == freed[0]] = changed[0]
         else:
             freed = []
             new = int(np.flatnonzero(~self.pairs.taken)[0])
             if gains[1] >= floor:
-                who = np.array([int((moves >= floor).argmax())])
-                new = self._first_target(int(who[0]), floor)
+                moved = np.array([int((moves >= floor).argmax())])
+                new = self._first_target(int(moved[0]), floor)
             elif gains[2] >= floor:
-                who = np.array([int((leaves + more >= floor).argmax())])
+                moved = np.array([int((leaves + more >= floor).argmax())])
             else:
-                who = self.splits[slots[int((splits + more >= floor).argmax())]].part
-            changed = [int(member[who[0]]), new]
-            member[who] = new
+                moved = self.splits[slots[int((splits + more >= floor).argmax())]].part
+            changed = [int(member[moved[0]]), new]
+            member[moved] = new
         return self._take(member, changed, freed)
 
     def _divide_anew(self) -> bool:
@@ -223,7 +195,7 @@ class _Climber:
                     continue
                 seen.add(pair)
                 split = self._split(members, float(self.value[slot] + self.value[other]))
-                if split.gain > best.gain + slack(best.gain):
+                if split.gain > best.gain + tie_tolerance(best.gain):
                     best, changed = split, [int(slot), int(other)]
         if not len(best.part):
             return False
@@ -233,11 +205,11 @@ class _Climber:
         return self._take(member, changed, [])
 
     def without(self, slot: int) -> _Climber:
-        """Return a climber from where one stage is given up, each member going elsewhere."""
+        """Return a climber without one stage, whose members go to the best of the others."""
         members = np.flatnonzero(self.member == slot)
         slots = np.flatnonzero(self.pairs.taken)
         member = self.member.copy()
-        member[members] = slots[self._come(members, slots).argmax(axis=1)]
+        member[members] = slots[self._join_gains(members, slots).argmax(axis=1)]
         terms, shares = self.situation_terms, self.shares
         return _Climber(terms, shares, member, self.score, self.structure)
 
@@ -259,8 +231,8 @@ class _Climber:
             self.splits.pop(slot, None)
             self.first[slot] = len(member)
         for slot in changed:
-            self._look_at_members(slot)
-        self.pairs.change(changed, freed)
+            self._update_members(slot)
+        self.pairs.update(changed, freed)
         self._renew_targets(changed, freed)
         return True
 
@@ -269,11 +241,11 @@ class _Climber:
         gains: NDArray[np.float64] = joined - self.value[others] - self.value[slot]
         return gains
 
-    def _look_at_members(self, slot: int) -> None:
+    def _update_members(self, slot: int) -> None:
         """Find what each member of a stage gains by leaving it, and its best split."""
         members = np.flatnonzero(self.member == slot)
         self.first[slot] = members[0]
-        self.away[members] = -np.inf
+        self.leave_gain[members] = -np.inf
         self.splits.pop(slot, None)
         if len(members) < 2:
             return
@@ -282,7 +254,7 @@ class _Climber:
         none = np.zeros((1, terms.shape[1]))
         before = np.concatenate((none, terms.cumsum(axis=0)[:-1]))
         after = np.concatenate((terms[::-1].cumsum(axis=0)[-2::-1], none))
-        self.away[members] = self.score.value(before + after) - self.value[slot]
+        self.leave_gain[members] = self.score.value(before + after) - self.value[slot]
         if len(members) > 2:
             self.splits[slot] = self._split(members, float(self.value[slot]))
 
@@ -303,25 +275,25 @@ class _Climber:
             high = self.score.value(terms[::-1].cumsum(axis=0)[-2::-1])
             gains = low + high - value
             cut = int(gains.argmax())
-            if gains[cut] > best.gain + slack(value):
+            if gains[cut] > best.gain + tie_tolerance(value):
                 lower, upper = order[: cut + 1], order[cut + 1 :]
                 part = upper if 0 in lower else lower
                 best = _Split(float(gains[cut]), members[np.sort(part)])
         return best
 
     def _renew_targets(self, changed: list[int], freed: list[int]) -> None:
-        """Find the best targets again, after stages have changed."""
-        is_mobile = self.away > -np.inf
-        self.gain[~is_mobile] = -np.inf
+        """Find the best targets again after stages have changed."""
+        is_mobile = self.leave_gain > -np.inf
+        self.join_gain[~is_mobile] = -np.inf
         self.target[~is_mobile] = -1
         moved = np.isin(self.member, changed)
         stale = is_mobile & (moved | np.isin(self.target, changed + freed))
         self._find_targets(np.flatnonzero(stale | (is_mobile & (self.target < 0))))
         rest = np.flatnonzero(is_mobile & ~stale)
         for slot in changed:
-            gains = self._come(rest, np.array([slot]))[:, 0]
-            better = gains > self.gain[rest]
-            self.gain[rest[better]] = gains[better]
+            gains = self._join_gains(rest, np.array([slot]))[:, 0]
+            better = gains > self.join_gain[rest]
+            self.join_gain[rest[better]] = gains[better]
             self.target[rest[better]] = slot
 
     def _find_targets(self, situations: NDArray[np.int64]) -> None:
@@ -329,11 +301,11 @@ class _Climber:
         # By blocks, so that memory stays small.
         n_blocks = 1 + len(situations) * len(slots) // 1_000_000
         for block in np.array_split(situations, n_blocks):
-            gains = self._come(block, slots)
+            gains = self._join_gains(block, slots)
             self.target[block] = slots[gains.argmax(axis=1)]
-            self.gain[block] = gains.max(axis=1)
+            self.join_gain[block] = gains.max(axis=1)
 
-    def _come(
+    def _join_gains(
         self, situations: NDArray[np.int64], slots: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return what stages (columns) gain when situations (rows) come to them."""
@@ -345,6 +317,6 @@ class _Climber:
     def _first_target(self, situation: int, floor: float) -> int:
         """Return the stage with the smallest situation that is as good as the best."""
         slots = np.flatnonzero(self.pairs.taken)
-        gains = self._come(np.array([situation]), slots)[0] + self.away[situation]
+        gains = self._join_gains(np.array([situation]), slots)[0] + self.leave_gain[situation]
         equals = slots[gains >= min(floor, float(gains.max()))]
         return int(equals[self.first[equals].argmin()])

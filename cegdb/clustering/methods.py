@@ -1,9 +1,9 @@
-"""One way to learn the stages of a hyperstage, by any method."""
+"""Learn the stages of a hyperstage by any method."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
@@ -11,10 +11,11 @@ import numpy as np
 from cegdb.clustering.backward import bj, csbhc, fbhc
 from cegdb.clustering.greedy import MIN_LOG_BAYES_FACTOR, TIE_TOLERANCE, Merge, agglomerate
 from cegdb.clustering.hill_climbing import climb
-from cegdb.clustering.scoring import Hyperstage, Marginal, Penalised, Score
+from cegdb.clustering.hyperstage import Hyperstage, name_stages
+from cegdb.clustering.scoring import Marginal, Penalised, Score
 from cegdb.clustering.segmentation import optimum
 from cegdb.clustering.share_clustering import hclust, kmeans
-from cegdb.clustering.stage_sums import name_stages, start_stages
+from cegdb.clustering.stage_sums import start_stages
 from cegdb.clustering.structure_prior import structure_prior
 
 if TYPE_CHECKING:
@@ -30,40 +31,30 @@ if TYPE_CHECKING:
 GREEDY: Final = ("ahc", "auto", "bhc")
 """Methods that merge the best pair, again and again."""
 
-LARGE: Final = 4_000
-"""Distinct contents of a hyperstage that ``"auto"`` still clusters exactly."""
 
-_CELLS: Final = 2_000
-_SAMPLE: Final = 1_000
+@dataclass(frozen=True)
+class Coarsening:
+    """When and how ``"auto"`` starts from cells of situations with almost the same shares.
+
+    Hyperstages of up to ``max_exact`` distinct contents are clustered exactly; larger ones
+    from fewer than ``max_cells`` cells, with ``sample_size`` situations to estimate the loss.
+    """
+
+    max_exact: int = 4_000
+    max_cells: int = 2_000
+    sample_size: int = 1_000
+
+
+COARSENING = Coarsening()
+"""What plans use unless told otherwise."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How stages are learnt.
+    """How stages are learnt, with every default settled.
 
-    Attributes
-    ----------
-    method
-        ``"ahc"``: merge the best pair while it gains; ``"auto"``: the same of large
-        hyperstages from cells of situations with almost the same shares; ``"bhc"``: merge
-        also while nothing is lost, of ties the last pair; ``"fbhc"``, ``"csbhc"``,
-        ``"bj"``, ``"hc"``, ``"exact"``, ``"hclust"``, ``"kmeans"``: see `fbhc`, `csbhc`,
-        `bj`, `climb`, `optimum`, `hclust`, `kmeans`.
-    score
-        What is made as large (``"log_marginal_likelihood"``, ``"log_likelihood"``) or as
-        small (``"bic"``, ``"aic"``) as can be.
-    structure_prior
-        ``"flat"`` or ``"size"``: see `structure_prior`.
-    n_rows
-        The N of BIC.
-    smoothing
-        Added to the count of each label of a stage when its shares are estimated.
-    distance, threshold
-        Between shares, and below which ``"bj"`` joins.
-    n_stages
-        Of each hyperstage, for ``"hclust"`` and ``"kmeans"``; None: the best score.
-    seed
-        Of random numbers.
+    ``n_rows`` is the N of BIC, ``n_stages`` the number in each hyperstage (None: the one
+    with the best score).
     """
 
     method: Method = "ahc"
@@ -75,6 +66,7 @@ class Plan:
     threshold: float = 0.1
     n_stages: int | None = None
     seed: int = 1
+    coarsening: Coarsening = field(default_factory=lambda: COARSENING)
 
     @property
     def scorer(self) -> Score:
@@ -87,17 +79,11 @@ class Plan:
 
 
 class Learnt(NamedTuple):
-    """The stages of a hyperstage.
+    """The stages of a hyperstage, each named by its smallest situation.
 
-    Attributes
-    ----------
-    stage
-        Shape (situations,): the stage of each, named by its smallest situation.
-    merges
-        Those that led to them, in the order made; none for methods that do not merge.
-    sample
-        Where an approximation was made: by how much it was below the exact greedy score on
-        a sample of the situations, and that score.
+    ``merges`` led to them, in the order made (none for methods that do not merge). After an
+    approximation ``sample`` says, for a sample of the situations, by how much it is below
+    the exact greedy score, and that score.
     """
 
     stage: NDArray[np.int64]
@@ -112,6 +98,7 @@ def learn(hyperstage: Hyperstage, plan: Plan) -> Learnt:
     --------
     Two situations alike and one apart, each with prior (1, 1):
 
+    >>> from cegdb.clustering import Hyperstage
     >>> ids = np.array([4, 5, 6])
     >>> situations = Hyperstage(
     ...     ids=ids,
@@ -127,7 +114,7 @@ def learn(hyperstage: Hyperstage, plan: Plan) -> Learnt:
     method, score = plan.method, plan.scorer
     if hyperstage.counts.shape[1] == 1 or len(hyperstage.ids) == 1:
         return Learnt(hyperstage.start)
-    if method == "auto" and _n_contents(hyperstage) > LARGE:
+    if method == "auto" and _n_contents(hyperstage) > plan.coarsening.max_exact:
         return _merge_cells(hyperstage, plan)
     if method in GREEDY:
         return _merge(hyperstage, plan)
@@ -149,27 +136,28 @@ def learn(hyperstage: Hyperstage, plan: Plan) -> Learnt:
         return Learnt(kmeans(hyperstage, score, plan.n_stages, plan.seed, plan.smoothing))
     if isinstance(score, Penalised):
         return Learnt(optimum(hyperstage, score, structure))
-    raise ValueError(f"no way to learn: {plan}")
+    raise ValueError(f"no method for {plan}")
 
 
 def _climb(hyperstage: Hyperstage, plan: Plan) -> NDArray[np.int64]:
-    """Climb from the start and, where the number of stages counts, from merged stages too.
+    """Climb from the start and, with a structure prior, from merged stages too.
 
-    The prior by size makes single merges of many stages a loss, so that nothing leads from
-    them to a few.
+    The prior by size makes single merges a loss while there are many stages, so that no path
+    of gains leads from many stages to a few.
     """
     score = plan.scorer
     structure = structure_prior(len(hyperstage.ids), plan.structure_prior)
-    ended = climb(hyperstage, score, structure)
+    from_start = climb(hyperstage, score, structure)
     if plan.structure_prior == "flat":
-        return ended
+        return from_start
     merged = replace(hyperstage, start=_merge(hyperstage, plan).stage)
-    other = climb(merged, score, structure)
+    from_merged = climb(merged, score, structure)
 
     def total(stage: NDArray[np.int64]) -> float:
         return total_score(hyperstage, stage, score) + float(structure[len(np.unique(stage))])
 
-    return other if total(other) > total(ended) + MIN_LOG_BAYES_FACTOR else ended
+    is_better = total(from_merged) > total(from_start) + MIN_LOG_BAYES_FACTOR
+    return from_merged if is_better else from_start
 
 
 def total_score(hyperstage: Hyperstage, stage: NDArray[np.int64], score: Score) -> float:
@@ -178,30 +166,9 @@ def total_score(hyperstage: Hyperstage, stage: NDArray[np.int64], score: Score) 
     return math.fsum(score.value(stages.terms))
 
 
-def pooled(hyperstage: Hyperstage) -> Hyperstage:
-    """Return the stages a hyperstage starts in as if each were one situation.
-
-    ``answers`` are those of its smallest situation.
-    """
-    starts, first, member = np.unique(hyperstage.start, return_index=True, return_inverse=True)
-    if len(starts) == len(hyperstage.ids):
-        return hyperstage
-    counts = np.zeros((len(starts), hyperstage.counts.shape[1]), dtype=np.int64)
-    np.add.at(counts, member, hyperstage.counts)
-    multiplicities = np.zeros((len(starts), len(hyperstage.bases)), dtype=np.int64)
-    np.add.at(multiplicities, member, hyperstage.multiplicities)
-    return replace(
-        hyperstage,
-        ids=starts,
-        counts=counts,
-        multiplicities=multiplicities,
-        start=starts,
-        answers=hyperstage.answers[first],
-    )
-
-
 def _merge(hyperstage: Hyperstage, plan: Plan) -> Learnt:
-    start = pooled(hyperstage)
+    """Merge greedily; with a structure prior all the way, then keep the best staging met."""
+    start = hyperstage.pooled()
     is_bhc, is_flat = plan.method == "bhc", plan.structure_prior == "flat"
     least = -TIE_TOLERANCE if is_bhc else MIN_LOG_BAYES_FACTOR
     merges = agglomerate(
@@ -227,40 +194,44 @@ def _best_length(merges: Sequence[Merge], n_stages: int, plan: Plan) -> int:
     """Return how many of the merges lead to the best score, structure prior included."""
     structure = structure_prior(n_stages, plan.structure_prior)
     best, length, total = structure[n_stages], 0, 0.0
-    for done, merge in enumerate(merges, 1):
+    for n_merges, merge in enumerate(merges, 1):
         total += merge.log_bayes_factor
-        reached = total + structure[n_stages - done]
-        if reached > best + MIN_LOG_BAYES_FACTOR:
-            best, length = reached, done
+        score = total + structure[n_stages - n_merges]
+        if score > best + MIN_LOG_BAYES_FACTOR:
+            best, length = score, n_merges
     return length
 
 
 def _n_contents(hyperstage: Hyperstage) -> int:
-    start = pooled(hyperstage)
-    rows = np.hstack((start.counts, start.multiplicities))
-    return len(np.unique(rows, axis=0))
+    start = hyperstage.pooled()
+    contents = np.hstack((start.counts, start.multiplicities))
+    return len(np.unique(contents, axis=0))
 
 
 def _merge_cells(hyperstage: Hyperstage, plan: Plan) -> Learnt:
-    """Cluster from cells of situations whose shares are almost the same."""
-    start = pooled(hyperstage)
+    """Merge greedily from cells of situations whose shares are almost the same.
+
+    Cells are a grid on arcsin(sqrt(share)), on whose scale the sampling error of a share
+    does not depend on the share.
+    """
+    limits = plan.coarsening
+    start = hyperstage.pooled()
     mass = start.sizes + start.prior
     shares = np.arcsin(np.sqrt(mass / mass.sum(axis=1, keepdims=True)))
     width = 0.001
     while True:
         _, cell = np.unique(np.floor(shares / width), axis=0, return_inverse=True)
         cell = cell.ravel()
-        if cell.max() < _CELLS:
+        if cell.max() < limits.max_cells:
             break
         width *= 1.25
     from_cells = replace(start, start=name_stages(start.ids, cell))
     learnt = _merge(from_cells, plan)
-    names = dict(zip(start.ids.tolist(), learnt.stage.tolist(), strict=True))
-    stage = np.array([names[name] for name in hyperstage.start.tolist()], dtype=np.int64)
-    chosen = np.random.default_rng(plan.seed).choice(len(cell), _SAMPLE, replace=False)
-    chosen.sort()
-    sample = start.part(chosen)
-    rough = from_cells.part(chosen)
+    stage_of = dict(zip(start.ids.tolist(), learnt.stage.tolist(), strict=True))
+    stage = np.array([stage_of[name] for name in hyperstage.start.tolist()], dtype=np.int64)
+    random = np.random.default_rng(plan.seed)
+    chosen = np.sort(random.choice(len(cell), limits.sample_size, replace=False))
+    sample, sample_cells = start.part(chosen), from_cells.part(chosen)
     exact = total_score(sample, _merge(sample, plan).stage, plan.scorer)
-    loss = exact - total_score(rough, _merge(rough, plan).stage, plan.scorer)
-    return Learnt(stage, learnt.merges, (loss, exact))
+    rough = total_score(sample_cells, _merge(sample_cells, plan).stage, plan.scorer)
+    return Learnt(stage, learnt.merges, (exact - rough, exact))

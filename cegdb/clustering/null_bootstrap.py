@@ -1,13 +1,14 @@
-"""How many stages chance alone makes: a null bootstrap, on arrays."""
+"""The null bootstrap: how many spurious stages to expect, on arrays."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from cegdb.clustering.greedy import MIN_LOG_BAYES_FACTOR, TIE_TOLERANCE
-from cegdb.clustering.methods import GREEDY, Plan, learn, pooled
+from cegdb.clustering.methods import GREEDY, Plan, learn
 from cegdb.clustering.structure_prior import structure_prior
 
 if TYPE_CHECKING:
@@ -15,15 +16,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from cegdb.clustering.scoring import Hyperstage
+    from cegdb.clustering.hyperstage import Hyperstage
     from cegdb.options import Method
-
-_MOST_RUNS: Final = 200
-_FEWEST_RUNS: Final = 20
-_MOST_SITUATIONS: Final = 300
-_FEWEST_SITUATIONS: Final = 10
-_BUDGET: Final = {True: 3e8, False: 1e6}
-"""What all runs together may take, if merging (`_merging_cost`) and if not (`_cost`)."""
 
 _PRICES: Final[dict[Method, tuple[float, float, float]]] = {
     "exact": (300, 6, 0.0),
@@ -34,23 +28,44 @@ _PRICES: Final[dict[Method, tuple[float, float, float]]] = {
     "hc": (500, 700, 2.2),
     "kmeans": (15_000, 50, 0.0),
 }
-"""What a run of a method costs, in microseconds: at all, a situation, and a pair of them."""
+"""What a run of a method costs in microseconds: a constant, per situation, per pair of them."""
 
 
-class Chance(NamedTuple):
-    """What chance alone makes of hyperstages whose situations are alike.
+@dataclass(frozen=True)
+class Budget:
+    """What the null bootstrap may cost.
+
+    As many runs as fit ``merging`` (in units of `_merging_cost`) or ``other`` (in
+    microseconds), between ``min_runs`` and ``max_runs``; where even ``min_runs`` do not fit,
+    fewer than ``max_situations`` situations of each hyperstage are simulated.
+    """
+
+    max_runs: int = 200
+    min_runs: int = 20
+    max_situations: int = 300
+    min_situations: int = 10
+    merging: float = 3e8
+    other: float = 1e6
+
+
+BUDGET = Budget()
+"""What is used unless told otherwise."""
+
+
+class NullBootstrap(NamedTuple):
+    """How many stages are learnt where all situations of a hyperstage are alike.
 
     Attributes
     ----------
     expected
         Shape (hyperstages,): the mean number of stages beyond the one there is.
     error
-        Its standard error, summed over hyperstages as independent.
+        The standard error of their sum, hyperstages being independent.
     n_runs
         How often each hyperstage was simulated.
     n_sampled
-        Shape (hyperstages,): how many of its stages to start from were simulated. Where
-        these are fewer than there are, ``expected`` is of that many: usually too small.
+        Shape (hyperstages,): how many of its start stages were simulated. Where these are
+        fewer than there are, ``expected`` is of that many: usually too small.
     """
 
     expected: NDArray[np.float64]
@@ -59,82 +74,62 @@ class Chance(NamedTuple):
     n_sampled: NDArray[np.int64]
 
 
-def false_stages(hyperstages: Sequence[Hyperstage], plan: Plan, *, seed: int) -> Chance:
-    """Return the number of false extra stages to expect under the null hypothesis.
+def expected_spurious_stages(
+    hyperstages: Sequence[Hyperstage], plan: Plan, *, seed: int, budget: Budget | None = None
+) -> NullBootstrap:
+    """Estimate how many spurious stages to expect under the null hypothesis.
 
-    Each hyperstage is simulated with the situations and numbers of rows it has, all of one
-    probability vector, its own shares; whatever more than one stage is learnt is false.
-
-    Parameters
-    ----------
-    hyperstages
-        Situations with rows.
-    plan
-        How stages are learnt.
-    seed
-        Of the random numbers.
-
-    Notes
-    -----
-    The cost is bounded: 200 runs of small hyperstages, down to 20; of larger ones an evenly
-    spaced sample of the situations by rows is taken. Merging methods are run on all
-    replicates at once.
-
-    Examples
-    --------
-    >>> from cegdb.clustering import Hyperstage, Plan
-    >>> ids = np.arange(20)
-    >>> alike = Hyperstage(ids=ids, counts=np.full((20, 2), 25), bases=np.ones((1, 2)),
-    ...     multiplicities=np.ones((20, 1), dtype=int), start=ids, answers=ids[:, None])
-    >>> bool(0.4 < false_stages([alike], Plan(), seed=1).expected[0] < 1.6)
-    True
+    Each hyperstage is simulated with the situations and row counts it has, all with one
+    probability vector, its own shares: every stage learnt beyond the first is spurious.
     """
+    budget = budget or BUDGET
     is_greedy = plan.method in GREEDY
     # Only methods that merge keep the situations of an initial stage together.
     is_free = plan.method in ("hc", "exact")
-    starts = [one if is_free else pooled(one) for one in hyperstages]
+    starts = [one if is_free else one.pooled() for one in hyperstages]
     sizes = np.array([len(start.ids) for start in starts], dtype=np.int64)
     labels = np.array([start.counts.shape[1] for start in starts], dtype=np.float64)
 
-    def runs_of(most: int) -> float:
-        """Return how many runs of at most so many situations are within the budget."""
-        n = np.minimum(sizes, most).astype(np.float64)
+    def affordable_runs(max_situations: int) -> float:
+        n = np.minimum(sizes, max_situations).astype(np.float64)
         cost = _merging_cost(n, labels) if is_greedy else _cost(n, plan.method)
-        return _BUDGET[is_greedy] / max(float(cost.sum()), 1.0)
+        total = budget.merging if is_greedy else budget.other
+        return total / max(float(cost.sum()), 1.0)
 
-    most = _MOST_SITUATIONS
-    while most > _FEWEST_SITUATIONS and runs_of(most) < _FEWEST_RUNS:
-        most = most * 3 // 4
-    n_runs = int(np.clip(runs_of(most), _FEWEST_RUNS, _MOST_RUNS))
-    sampled = np.minimum(sizes, most)
+    limit = budget.max_situations
+    while limit > budget.min_situations and affordable_runs(limit) < budget.min_runs:
+        limit = limit * 3 // 4
+    n_runs = int(np.clip(affordable_runs(limit), budget.min_runs, budget.max_runs))
+    sampled = np.minimum(sizes, limit)
     expected, variance = np.zeros(len(starts)), 0.0
-    for place, start in enumerate(starts):
-        if sizes[place] < 2 or not start.counts.any():
+    for index, start in enumerate(starts):
+        if sizes[index] < 2 or not start.counts.any():
             continue
-        random = np.random.default_rng([seed, place])
+        random = np.random.default_rng([seed, index])
+        # An evenly spaced sample of the situations by their number of rows.
         order = np.argsort(start.counts.sum(axis=1), kind="stable")
-        kept = np.sort(order[np.linspace(0, len(order) - 1, sampled[place]).astype(int)])
+        kept = np.sort(order[np.linspace(0, len(order) - 1, sampled[index]).astype(int)])
         totals = np.rint(start.sizes.sum(axis=1)).astype(np.int64)[kept]
         share = start.counts.sum(axis=0) / start.counts.sum()
         drawn = random.multinomial(totals, share, size=(n_runs, len(kept)))
         prior = start.prior[kept]
         if is_greedy:
-            extra = _count_merged(drawn, prior, plan) - 1
+            extra = count_merged(drawn, prior, plan) - 1
         else:
             extra = np.array([_count_learnt(start, kept, run, plan) - 1 for run in drawn])
-        expected[place] = extra.mean()
+        expected[index] = extra.mean()
         variance += float(extra.var(ddof=1)) / n_runs
-    return Chance(expected, float(np.sqrt(variance)), n_runs, sampled)
+    return NullBootstrap(expected, float(np.sqrt(variance)), n_runs, sampled)
 
 
 def _merging_cost(n: NDArray[np.float64], labels: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the cost of a run: comparisons, and scores at a hundred times their price."""
+    """Return the cost of a run: comparisons, and scores, which cost a hundred times as much."""
     cost: NDArray[np.float64] = n**3 + 100 * labels * n**2
     return cost
 
 
 def _cost(n: NDArray[np.float64], method: Method) -> NDArray[np.float64]:
-    """Return the cost of a run of a method that is run once a replicate."""
+    """Return the cost of a run of a method that runs once per replicate."""
     run, situation, pair = _PRICES[method]
     cost: NDArray[np.float64] = run + situation * n + pair * n**2
     return cost
@@ -150,17 +145,14 @@ def _count_learnt(
     return len(np.unique(learn(replicate, plan).stage))
 
 
-def _count_merged(
+def count_merged(
     counts: NDArray[np.int64], prior: NDArray[np.float64], plan: Plan
 ) -> NDArray[np.int64]:
-    """Return the number of stages that greedy merging leaves, of many replicates at once.
+    """Return how many stages greedy merging leaves, in many replicates at once.
 
-    Parameters
-    ----------
-    counts
-        Shape (replicates, situations, labels).
-    prior
-        Shape (situations, labels).
+    ``counts`` has the shape (replicates, situations, labels), ``prior`` (situations, labels).
+    The gains of all pairs are kept in a matrix per replicate, so that a merge costs one row
+    of it: numpy then works on all replicates at once, instead of Python on one.
     """
     score = plan.scorer
     n_runs, n, _ = counts.shape
@@ -184,8 +176,8 @@ def _count_merged(
         top = flat_gains[runs].argmax(axis=1)
         gain = flat_gains[runs, top]
         if is_flat:
-            going = gain > least
-            runs, top, gain = runs[going], top[going], gain[going]
+            goes_on = gain > least
+            runs, top, gain = runs[goes_on], top[goes_on], gain[goes_on]
             n_stages[runs] = size - 1
             if not len(runs):
                 break
@@ -199,12 +191,13 @@ def _count_merged(
         new = merged - values[runs] - values[runs, kept][:, None]
         new[~alive[runs]] = -np.inf
         new[np.arange(len(runs)), kept] = -np.inf
+        # The matrix is upper triangular: the smaller of two stages is its row.
         above = rows < kept[:, None]
         gains[runs, kept, :] = np.where(above, -np.inf, new)
         gains[runs, :, kept] = np.where(above, new, -np.inf)
         if not is_flat:
             total[runs] += gain
-            reached = total + structure[size - 1]
-            better = reached > best + MIN_LOG_BAYES_FACTOR
-            n_stages[better], best[better] = size - 1, reached[better]
+            with_prior = total + structure[size - 1]
+            better = with_prior > best + MIN_LOG_BAYES_FACTOR
+            n_stages[better], best[better] = size - 1, with_prior[better]
     return n_stages

@@ -1,9 +1,9 @@
 """Scores of stages, on arrays.
 
-A stage is a row of counts ``n_1 ... n_k`` (one a label) with a Dirichlet prior
-``a_1 ... a_k``. Two scores are known: the log marginal likelihood of the counts [1]_, and
-their log likelihood less a penalty for each stage (BIC and AIC, halved and turned so that
-more is better). Both are functions of sums over the situations of the stage, its terms.
+A stage is a row of counts ``n_1 ... n_k`` (one per label) with a Dirichlet prior
+``a_1 ... a_k``. There are two kinds of score: the log marginal likelihood of the counts
+[1]_, and their log likelihood minus a penalty for each free parameter: BIC and AIC times
+-1/2, so that more is better. Both depend on sums over the situations of a stage: its terms.
 
 References
 ----------
@@ -13,85 +13,26 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
-from cegdb.clustering.stage_sums import name_stages
-
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
 STEEP: Final = 1000.0
 """Prior masses above this are scored by a series that keeps their digits."""
 
-
-@dataclass(frozen=True)
-class Hyperstage:
-    """The situations of one hyperstage: what a stage of it can be made of.
-
-    Attributes
-    ----------
-    ids
-        Shape (situations,), the situations, ascending.
-    counts
-        Shape (situations, labels), whole numbers, not negative: rows by label, in units.
-    bases
-        Shape (bases, labels), above 0: the distinct prior vectors.
-    multiplicities
-        Shape (situations, bases), whole numbers: the prior of situation ``i`` is
-        ``multiplicities[i] @ bases``. So equal contents are equal to the bit.
-    start
-        Shape (situations,), the stage each starts in, named by its smallest situation.
-    answers
-        Shape (situations, variables): the answers on the way from the root, as codes of
-        each variable, -1 where it was not asked.
-    unit
-        What 1 in ``counts`` stands for, a power of 2: effective counts of weighted
-        surveys are multiples of a small one, so that their sums are exact too.
-    """
-
-    ids: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    bases: NDArray[np.float64]
-    multiplicities: NDArray[np.int64]
-    start: NDArray[np.int64]
-    answers: NDArray[np.int64]
-    unit: float = 1.0
-
-    @property
-    def sizes(self) -> NDArray[np.float64]:
-        """The counts in respondents."""
-        sizes: NDArray[np.float64] = self.counts * np.float64(self.unit)
-        return sizes
-
-    @property
-    def prior(self) -> NDArray[np.float64]:
-        """The prior of each situation, shape (situations, labels)."""
-        return self.multiplicities @ self.bases
-
-    def part(
-        self,
-        rows: NDArray[np.int64],
-        counts: NDArray[np.int64] | None = None,
-        *,
-        unit: float | None = None,
-    ) -> Hyperstage:
-        """Return some of the situations, with these counts if they are others.
-
-        Those that started in one stage still do; it is named by the smallest left.
-        """
-        ids = self.ids[rows]
-        return replace(
-            self,
-            ids=ids,
-            counts=self.counts[rows] if counts is None else counts,
-            multiplicities=self.multiplicities[rows],
-            start=name_stages(ids, self.start[rows]),
-            answers=self.answers[rows],
-            unit=self.unit if unit is None else unit,
-        )
+SCORE_NAMES: Final[Mapping[str, str]] = {
+    "log_marginal_likelihood": "log marginal likelihood",
+    "log_likelihood": "log likelihood",
+    "bic": "BIC",
+    "aic": "AIC",
+}
+"""Each score as people write it."""
 
 
 class Score(Protocol):
@@ -108,15 +49,7 @@ class Score(Protocol):
 
 @dataclass(frozen=True)
 class Marginal:
-    """The log marginal likelihood.
-
-    Examples
-    --------
-    >>> score = Marginal()
-    >>> terms = score.terms(np.array([[3, 1], [2, 2]]), np.ones((2, 2)))
-    >>> score.value(terms).round(6), score.value(terms.sum(axis=0)).round(6)
-    (array([-2.995732, -3.401197]), np.float64(-5.953243))
-    """
+    """The log marginal likelihood."""
 
     def terms(self, counts: NDArray[Any], prior: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return counts and prior side by side."""
@@ -132,20 +65,10 @@ class Marginal:
 
 @dataclass(frozen=True)
 class Penalised:
-    """The log likelihood at the (smoothed) shares of a stage, less a penalty for it.
+    """The log likelihood at the (smoothed) shares of a stage, minus a penalty.
 
-    Attributes
-    ----------
-    penalty
-        What each free parameter costs: ln(N) / 2 for BIC, 1 for AIC, 0 for the likelihood.
-    smoothing
-        Added to the count of each label of a stage when its shares are estimated.
-
-    Examples
-    --------
-    >>> score = Penalised(penalty=1.0)
-    >>> score.value(score.terms(np.array([[3, 1]]), np.ones((1, 2)))).round(6)
-    array([-3.249341])
+    ``penalty`` is the cost of a free parameter: ln(N) / 2 for BIC, 1 for AIC, 0 for the
+    likelihood; ``smoothing`` is added to the count of each label when shares are estimated.
     """
 
     penalty: float
@@ -156,7 +79,7 @@ class Penalised:
         counts: NDArray[Any],
         prior: NDArray[np.float64],  # noqa: ARG002
     ) -> NDArray[np.float64]:
-        """Return the counts; no prior has a part in it."""
+        """Return the counts; the prior plays no part."""
         return np.asarray(counts, dtype=np.float64)
 
     def value(self, terms: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -174,31 +97,10 @@ class Penalised:
 def log_marginal_likelihood(
     counts: NDArray[Any], prior: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Score stages: log probability of their counts, in any one order.
+    """Return the log probability of the counts of each stage, in any one order.
 
-    Parameters
-    ----------
-    counts
-        Shape (stages, labels), not negative.
-    prior
-        Dirichlet parameters, same shape, above 0.
-
-    Returns
-    -------
-    NDArray[np.float64]
-        One value a stage; exactly 0 if it has no counts, or a single label.
-
-    Notes
-    -----
-    The rounding error is that of the log gamma function: about 1e-9 for a million
-    counts, 1e-5 for a thousand million.
-
-    Examples
-    --------
-    Three and one, uniform prior: 1/20.
-
-    >>> np.exp(log_marginal_likelihood(np.array([[3, 1]]), np.ones((1, 2)))).round(12)
-    array([0.05])
+    It is exactly 0 without counts or with a single label. Its rounding error is that of the
+    log gamma function: about 1e-9 for a million counts, 1e-5 for a thousand million.
     """
     rising = log_rising(prior, counts)
     total = log_rising(prior.sum(axis=1), counts.sum(axis=1))
@@ -207,24 +109,10 @@ def log_marginal_likelihood(
 
 
 def log_rising(prior: NDArray[np.float64], counts: NDArray[Any]) -> NDArray[np.float64]:
-    """Return ``log Gamma(a + n) - log Gamma(a)`` without loss where ``a`` is large.
+    """Return ``log Gamma(a + n) - log Gamma(a)`` without loss of digits where ``a`` is large.
 
-    Parameters
-    ----------
-    prior, counts
-        ``a`` above 0 and ``n`` not below 0, of one shape.
-
-    Notes
-    -----
-    Beyond ``a = 1000`` by Stirling's series, whose large terms are taken together first:
-    the error is that of ``n log(a + n)``, not of ``a log(a)``.
-
-    Examples
-    --------
-    >>> log_rising(np.array([2.0, 1e12]), np.array([3, 1])).round(6)
-    array([ 3.178054, 27.631021])
-    >>> log_rising(np.float64(1e12), np.int64(1)).round(6).item()
-    27.631021
+    Beyond ``a = 1000`` by Stirling's series, whose large terms are combined first: the
+    error is that of ``n log(a + n)``, not of ``a log(a)``.
     """
     from scipy.special import gammaln  # takes 0.2 s to import
 

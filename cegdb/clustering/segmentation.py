@@ -1,11 +1,14 @@
-"""The best staging of all, where situations have two labels and scores a penalty.
+"""The best staging of all, for situations with two labels and a penalised likelihood.
 
 The situations of an optimal stage are neighbours in their share of the first label: the
 log likelihood is that of a clustering on a line by a Bregman divergence [1]_. So the best
 staging is the best way to cut the row of distinct shares into segments. With
 ``l(i, j)`` the log likelihood of shares ``i`` to ``j - 1`` as one stage,
 ``l(a, c) + l(b, d) >= l(a, d) + l(b, c)`` for ``a < b < c < d``: a last cut that is worse
-than a later one for the first ``j`` shares stays worse for all larger ``j`` [2]_.
+than a later one for the first ``j`` shares stays worse for all larger ``j`` [2]_. With ``d``
+distinct shares and a flat structure prior the cost is O(d^2) at worst, though few cuts are
+looked at; else O(d log d) for each number of stages up to the one beyond which no score can
+win (the gain of one more stage never grows).
 
 References
 ----------
@@ -22,61 +25,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cegdb.clustering.stage_sums import name_stages, slack
+from cegdb.clustering.hyperstage import name_stages
+from cegdb.clustering.stage_sums import tie_tolerance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from cegdb.clustering.scoring import Hyperstage, Penalised
+    from cegdb.clustering.hyperstage import Hyperstage
+    from cegdb.clustering.scoring import Penalised
 
 
 def optimum(
     hyperstage: Hyperstage, score: Penalised, structure: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """Return the staging with the largest score of all.
+    """Return the staging with the largest score plus log structure prior, by number of stages.
 
-    Parameters
-    ----------
-    hyperstage
-        Of florets with two labels. ``start`` has no part in it. Situations without counts
-        join the stage of the smallest share: they cost nothing in any.
-    score
-        Without smoothing.
-    structure
-        Shape (situations + 1,), the log prior of a staging with that many stages, from 0
-        up. It is added to the score; all alike if it is flat.
-
-    Returns
-    -------
-    NDArray[np.int64]
-        Shape (situations,): the stage of each, named by its smallest situation.
-
-    Raises
-    ------
-    ValueError
-        The florets do not have two labels, or the score is smoothed.
-
-    Notes
-    -----
-    Of stagings that tie, one with the fewest stages is returned. For D distinct shares
-    and a flat prior the cost is O(D^2) at worst, with few of the cuts looked at. Else it
-    is O(D log D) for each number of stages, up to the number beyond which no score can
-    win (the gain of one more stage never grows), and memory for one row of cuts each.
-
-    Examples
-    --------
-    >>> from cegdb.clustering import Hyperstage, Penalised
-    >>> ids = np.array([4, 5, 6])
-    >>> three = Hyperstage(
-    ...     ids=ids,
-    ...     counts=np.array([[9, 1], [1, 9], [8, 2]]),
-    ...     bases=np.ones((1, 2)),
-    ...     multiplicities=np.ones((3, 1), dtype=np.int64),
-    ...     start=ids,
-    ...     answers=np.array([[0], [1], [2]]),
-    ... )
-    >>> optimum(three, Penalised(penalty=1.0), np.zeros(4))
-    array([4, 5, 4])
+    Of ties, one with the fewest stages. ``hyperstage.start`` plays no part. Situations without
+    counts join the stage of the smallest share: they cost nothing in any.
     """
     counts = hyperstage.counts
     if counts.shape[1] != 2:
@@ -98,7 +63,7 @@ def optimum(
 def _share_ranks(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the rank of each row's share of the first label, equal for equal shares.
 
-    Rows without counts cost nothing in any stage: they are taken as of share 0.
+    Rows without counts cost nothing in any stage: they count as share 0.
     """
     first = counts[:, 0].astype(object)
     total = np.maximum(counts.sum(axis=1), 1).astype(object)
@@ -119,26 +84,28 @@ def _segment(score: Penalised, below: NDArray[np.float64]) -> NDArray[np.int64]:
         starts = np.append(starts, end - 1)
         values = best[starts] + score.value(below[end] - below[starts])
         top = float(values.max())
-        near = slack(top)
-        ties = np.flatnonzero(values >= top - near)
+        tolerance = tie_tolerance(top)
+        ties = np.flatnonzero(values >= top - tolerance)
         chosen = ties[n_segments[starts[ties]].argmin()]
         last[end] = starts[chosen]
         best[end] = values[chosen]
         n_segments[end] = n_segments[starts[chosen]] + 1
         later = np.maximum.accumulate(values[::-1])[::-1]
-        # Neither worse than a later cut, nor than one here even if free of penalty.
-        keeps = (values >= later - near) & (values + score.penalty >= best[end] - near)
-        starts = starts[keeps]
+        # Drop starts that are worse than a later one, or worse than a cut here even without
+        # the penalty of that cut: by the inequality above they stay worse.
+        is_open = (values >= later - tolerance) & (
+            values + score.penalty >= best[end] - tolerance
+        )
+        starts = starts[is_open]
     return _trace(last[None, :].repeat(int(n_segments[size]), axis=0))
 
 
 def _segment_by_number(
     score: Penalised, below: NDArray[np.float64], structure: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], int]:
-    """Return the cuts of the best segments given what each number costs, and the number.
+    """Return the cuts of the best segments given the prior of each number, and the number.
 
-    The number is that of stages, above that of segments if equal shares are best kept
-    apart.
+    That is the number of stages, above that of segments if equal shares are best kept apart.
     """
     size = len(below) - 1
     n_situations = len(structure) - 1
@@ -155,18 +122,18 @@ def _segment_by_number(
         bound = saturated + bonus[m:]
         if np.isfinite(step):
             bound = np.minimum(bound, best[size] + step * (more - m + 1) + bonus[m:])
-        if bound.max() <= winner + slack(winner):
+        if bound.max() <= winner + tie_tolerance(winner):
             return _trace(np.array(layers[:n_stages])), n_stages
         previous = best
         best, cut = _add_segment(score, below, previous, m)
         layers.append(cut)
-        step = max(float(best[size] - previous[size]), 0.0) + slack(float(best[size]))
+        step = max(float(best[size] - previous[size]), 0.0) + tie_tolerance(float(best[size]))
         value = float(best[size] + bonus[m])
-        if value > winner + slack(winner):
+        if value > winner + tie_tolerance(winner):
             winner, n_stages = value, m
     beyond = saturated + bonus[size + 1 :]
-    if len(beyond) and beyond.max() > winner + slack(winner):
-        ties = beyond >= beyond.max() - slack(float(beyond.max()))
+    if len(beyond) and beyond.max() > winner + tie_tolerance(winner):
+        ties = beyond >= beyond.max() - tie_tolerance(float(beyond.max()))
         return _trace(np.array(layers)), size + 1 + int(ties.argmax())
     return _trace(np.array(layers[:n_stages])), n_stages
 
@@ -216,7 +183,7 @@ def _trace(layers: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _split_further(segment: NDArray[np.int64], n_stages: int) -> NDArray[np.int64]:
-    """Give the last of those that are not alone stages of their own, up to a number."""
+    """Give the last situations that share a stage their own, up to a number of stages."""
     missing = n_stages - int(segment.max(initial=-1)) - 1
     if missing <= 0:
         return segment

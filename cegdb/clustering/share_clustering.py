@@ -1,4 +1,4 @@
-"""Stages by clustering the shares of labels: fast approximations."""
+"""Stages by clustering the shares of the labels: fast approximations."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from cegdb.clustering.stage_sums import add_by, name_stages, share_of, slack, start_stages
+from cegdb.clustering.hyperstage import name_stages
+from cegdb.clustering.stage_sums import shares_of, start_stages, sum_by, tie_tolerance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from cegdb.clustering.scoring import Hyperstage, Score
+    from cegdb.clustering.hyperstage import Hyperstage
+    from cegdb.clustering.scoring import Score
 
 ShareDistance: TypeAlias = Literal["totvar", "hellinger", "euclidean", "manhattan"]
 Linkage: TypeAlias = Literal[
@@ -20,10 +22,10 @@ Linkage: TypeAlias = Literal[
 ]
 
 MAX_STAGES: Final = 10
-"""Up to this many stages k-means tries where their number is open."""
+"""The most stages that k-means tries where their number is open."""
 
 N_STARTS: Final = 5
-"""K-means is started this often for each number of stages."""
+"""How often k-means starts for each number of stages."""
 
 
 def hclust(
@@ -34,48 +36,12 @@ def hclust(
     n_stages: int | None,
     smoothing: float,
 ) -> NDArray[np.int64]:
-    """Cut a tree of hierarchical clustering on the shares of the start stages.
+    """Cut the tree of a hierarchical clustering on the shares of the start stages.
 
-    Parameters
-    ----------
-    hyperstage
-        Its situations start in the stages ``hyperstage.start``.
-    score
-        Chooses the number of stages, if that is open.
-    distance
-        Between the shares of two stages: ``"totvar"`` (half of ``"manhattan"``, the sum
-        of abs(x - y)), ``"euclidean"`` or ``"hellinger"`` (the Euclidean distance of the
-        square roots, divided by sqrt 2).
-    linkage
-        Distance of clusters, by scipy's names.
-    n_stages
-        None for the cut with the best score, of equals that with the fewest stages.
-    smoothing
-        Added to the count of each label of a stage when its shares are estimated.
-
-    Returns
-    -------
-    NDArray[np.int64]
-        Shape (situations,): the stage of each, named by its smallest situation.
-
-    Notes
-    -----
-    A cut undoes the last joins, also where they are at the same height.
-
-    Examples
-    --------
-    >>> from cegdb.clustering import Hyperstage, Penalised
-    >>> ids = np.array([4, 5, 6])
-    >>> three = Hyperstage(
-    ...     ids=ids,
-    ...     counts=np.array([[9, 1], [1, 9], [8, 2]]),
-    ...     bases=np.ones((1, 2)),
-    ...     multiplicities=np.ones((3, 1), dtype=np.int64),
-    ...     start=ids,
-    ...     answers=np.array([[0], [1], [2]]),
-    ... )
-    >>> hclust(three, Penalised(1.0), "totvar", "complete", None, smoothing=0.0)
-    array([4, 5, 4])
+    ``linkage`` has scipy's names. Without ``n_stages`` the cut with the best score is taken, of
+    ties the one with the fewest stages. A cut undoes the last merges, also where several are at
+    the same height. ``"totvar"`` is half of ``"manhattan"``; ``"hellinger"`` is the Euclidean
+    distance of the square roots, divided by sqrt 2.
     """
     from scipy.cluster import hierarchy
     from scipy.spatial.distance import pdist
@@ -84,36 +50,34 @@ def hclust(
     size = len(stages.ids)
     if size < 2:
         return name_stages(hyperstage.ids, stages.member)
-    shares = share_of(add_by(stages.member, hyperstage.sizes, size), smoothing)
+    shares = shares_of(sum_by(stages.member, hyperstage.sizes, size), smoothing)
     if distance == "hellinger":
-        apart = pdist(np.sqrt(shares)) / np.sqrt(2)
+        distances = pdist(np.sqrt(shares)) / np.sqrt(2)
     elif distance == "euclidean":
-        apart = pdist(shares)
+        distances = pdist(shares)
     elif distance in {"totvar", "manhattan"}:
-        apart = pdist(shares, "cityblock") / (2 if distance == "totvar" else 1)
+        distances = pdist(shares, "cityblock") / (2 if distance == "totvar" else 1)
     else:
         raise ValueError(f"distance {distance!r} is none of {get_args(ShareDistance)}")
-    joins = hierarchy.linkage(apart, linkage)[:, :2].astype(np.int64)
+    merges = hierarchy.linkage(distances, linkage)[:, :2].astype(np.int64)
     if n_stages is None:
-        n_stages = size - _best_number_of_joins(stages.terms, joins, score)
+        n_stages = size - _best_n_merges(stages.terms, merges, score)
     into = np.arange(2 * size - 1)
-    for join in reversed(range(max(size - n_stages, 0))):
-        into[joins[join]] = into[size + join]
+    for merge in reversed(range(max(size - n_stages, 0))):
+        into[merges[merge]] = into[size + merge]
     return name_stages(hyperstage.ids, into[stages.member])
 
 
-def _best_number_of_joins(
-    terms: NDArray[np.float64], joins: NDArray[np.int64], score: Score
-) -> int:
-    """Return after how many joins the score is best, of equals the most."""
+def _best_n_merges(terms: NDArray[np.float64], merges: NDArray[np.int64], score: Score) -> int:
+    """Return after how many merges the score is best; of ties, the most."""
     size = len(terms)
     nodes = np.concatenate((terms, np.zeros((size - 1, terms.shape[1]))))
-    for join, (one, other) in enumerate(joins):
-        nodes[size + join] = nodes[one] + nodes[other]
+    for merge, (one, other) in enumerate(merges):
+        nodes[size + merge] = nodes[one] + nodes[other]
     value = score.value(nodes)
-    gains = value[size:] - value[joins].sum(axis=1)
+    gains = value[size:] - value[merges].sum(axis=1)
     total = value[:size].sum() + np.concatenate(([0.0], gains.cumsum()))
-    near = total >= total.max() - slack(total.max())
+    near = total >= total.max() - tie_tolerance(total.max())
     return int(np.flatnonzero(near)[-1])
 
 
@@ -126,90 +90,53 @@ def kmeans(
 ) -> NDArray[np.int64]:
     """Cluster the start stages by k-means on the square roots of their shares.
 
-    Parameters
-    ----------
-    hyperstage
-        Its situations start in the stages ``hyperstage.start``.
-    score
-        Chooses the number of stages, if that is open.
-    n_stages
-        None for the best score of 1 to 10 stages, of equals that with the fewest. There
-        are never more than distinct shares.
-    seed
-        Of the random starts.
-    smoothing
-        Added to the count of each label of a stage when its shares are estimated.
-
-    Returns
-    -------
-    NDArray[np.int64]
-        Shape (situations,): the stage of each, named by its smallest situation.
-
-    Notes
-    -----
-    Each start stage weighs the same. Of 5 starts, with 10 rounds each, the one with the
-    smallest sum of squares is taken. A cluster left empty is given the stage farthest from
-    its centre.
-
-    Examples
-    --------
-    >>> from cegdb.clustering import Hyperstage, Penalised
-    >>> ids = np.array([4, 5, 6])
-    >>> three = Hyperstage(
-    ...     ids=ids,
-    ...     counts=np.array([[9, 1], [1, 9], [8, 2]]),
-    ...     bases=np.ones((1, 2)),
-    ...     multiplicities=np.ones((3, 1), dtype=np.int64),
-    ...     start=ids,
-    ...     answers=np.array([[0], [1], [2]]),
-    ... )
-    >>> kmeans(three, Penalised(1.0), None, seed=1, smoothing=0.0)
-    array([4, 5, 4])
+    Each start stage has the same weight. Without ``n_stages`` the best score of 1 to 10 stages
+    is taken, of ties the one with the fewest; there are never more than distinct shares.
     """
     stages = start_stages(hyperstage, score)
     size = len(stages.ids)
-    roots = np.sqrt(share_of(add_by(stages.member, hyperstage.sizes, size), smoothing))
-    most = len(np.unique(roots, axis=0))
+    roots = np.sqrt(shares_of(sum_by(stages.member, hyperstage.sizes, size), smoothing))
+    n_distinct = len(np.unique(roots, axis=0))
     random = np.random.default_rng(seed)
     if n_stages is not None:
-        group = _k_means(roots, min(n_stages, most), random)
+        group = _k_means(roots, min(n_stages, n_distinct), random)
         return name_stages(hyperstage.ids, group[stages.member])
     best, chosen = -np.inf, np.zeros(size, dtype=np.int64)
-    for number in range(1, min(MAX_STAGES, most) + 1):
-        group = _k_means(roots, number, random)
-        total = float(score.value(add_by(group, stages.terms, number)).sum())
-        if total > best + slack(total):
+    for n_clusters in range(1, min(MAX_STAGES, n_distinct) + 1):
+        group = _k_means(roots, n_clusters, random)
+        total = float(score.value(sum_by(group, stages.terms, n_clusters)).sum())
+        if total > best + tie_tolerance(total):
             best, chosen = total, group
     return name_stages(hyperstage.ids, chosen[stages.member])
 
 
 def _k_means(
-    points: NDArray[np.float64], number: int, random: np.random.Generator
+    points: NDArray[np.float64], n_clusters: int, random: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Return the best of several clusterings; none of the clusters is empty."""
+    """Return the best of several clusterings by sum of squares; no cluster is empty."""
     from scipy.cluster.vq import kmeans2
 
     best, chosen = np.inf, np.zeros(len(points), dtype=np.int64)
-    if number < 2:
+    if n_clusters < 2:
         return chosen
     for _ in range(N_STARTS):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of empty clusters, which are filled below
-            _, labels = kmeans2(points, number, iter=10, minit="++", rng=random)
-        group, squares = _fill(points, labels.astype(np.int64), number)
+            _, labels = kmeans2(points, n_clusters, iter=10, minit="++", rng=random)
+        group, squares = _fill(points, labels.astype(np.int64), n_clusters)
         if squares < best - 1e-12:
             best, chosen = squares, group
     return chosen
 
 
 def _fill(
-    points: NDArray[np.float64], group: NDArray[np.int64], number: int
+    points: NDArray[np.float64], group: NDArray[np.int64], n_clusters: int
 ) -> tuple[NDArray[np.int64], float]:
-    """Give each empty cluster the point farthest from its centre; add up the squares."""
+    """Give each empty cluster the point farthest from its centre; return the sum of squares."""
     group = group.copy()
     while True:
-        size = np.bincount(group, minlength=number)
-        centres = add_by(group, points, number) / np.maximum(size, 1)[:, None]
+        size = np.bincount(group, minlength=n_clusters)
+        centres = sum_by(group, points, n_clusters) / np.maximum(size, 1)[:, None]
         squares = ((points - centres[group]) ** 2).sum(axis=1)
         if size.all():
             return group, float(squares.sum())

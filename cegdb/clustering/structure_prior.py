@@ -1,4 +1,4 @@
-"""The prior of a staging's structure: how many stages, and which partition of that many."""
+"""The prior of a staging's structure: how many stages, and which partition into that many."""
 
 from __future__ import annotations
 
@@ -11,33 +11,15 @@ if TYPE_CHECKING:
 
     from cegdb.options import StructurePrior
 
-_MOST_EXACT: Final = 2_000
+_MAX_EXACT: Final = 2_000
 
 
 def structure_prior(n_situations: int, kind: StructurePrior) -> NDArray[np.float64]:
-    """Return the log prior of one partition of the situations into m stages, by m.
+    """Return the log prior of one partition of the situations into m stages, by m from 0 up.
 
-    Parameters
-    ----------
-    n_situations
-        How many situations are partitioned.
-    kind
-        ``"flat"``: every partition alike; ``"size"``: every number of stages alike, then
-        every partition into that many: ``1 / (n S(n, m))``, S the Stirling numbers of the
-        second kind. A flat prior favours, by their sheer number, partitions into many.
-
-    Returns
-    -------
-    NDArray[np.float64]
-        Shape (n_situations + 1,); element m, natural logarithm. Zeros where ``"flat"``
-        (up to a constant); element 0 has no meaning.
-
-    Examples
-    --------
-    Of three situations there are 1, 3 and 1 partitions into 1, 2 and 3 stages:
-
-    >>> np.exp(structure_prior(3, "size"))[1:].round(4)
-    array([0.3333, 0.1111, 0.3333])
+    ``"size"`` makes every number of stages equally likely, then every partition into that many:
+    ``1 / (n S(n, m))``, S being the Stirling numbers of the second kind. A flat prior favours
+    partitions into many stages, since there are so many of them. Element 0 has no meaning.
     """
     if kind == "flat" or n_situations < 2:
         return np.zeros(n_situations + 1)
@@ -56,13 +38,8 @@ def log_partitions(n: int) -> NDArray[np.float64]:
     ----------
     .. [1] N. M. Temme (1993), Asymptotic estimates of Stirling numbers. Studies in Applied
        Mathematics 89, 233-243.
-
-    Examples
-    --------
-    >>> np.exp(log_partitions(4)).round(6)
-    array([0., 1., 7., 6., 1.])
     """
-    if n > _MOST_EXACT:
+    if n > _MAX_EXACT:
         return _expanded(n)
     result = np.full(n + 1, -np.inf)
     result[0] = 0.0

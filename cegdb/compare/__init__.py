@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from cegdb.compare.comparability import LIKELIHOOD, MARGINAL, of_one_tree, refuse_terms, refused
+from cegdb.compare.comparability import (
+    LIKELIHOOD,
+    MARGINAL,
+    of_one_tree,
+    refuse_different_settings,
+    refused,
+)
 from cegdb.compare.stage_matching import match_stages
 from cegdb.errors import StagingError, listed
 from cegdb.sqlfiles import Steps
@@ -34,7 +40,7 @@ __all__ = [
 ]
 
 _NESTED: Final = (
-    "test a staging against one made from it by joining stages; others compare by "
+    "test a staging against one made from it by joining stages; compare others by "
     "bic or bayes_factor"
 )
 
@@ -49,11 +55,11 @@ class LikelihoodRatio(NamedTuple):
     df
         Difference of the free parameters.
     p_value
-        Chance of a statistic as large or larger if the coarser staging holds: the upper
+        Probability of a statistic at least as large if the coarser staging holds: the upper
         tail of the chi-squared distribution with ``df`` degrees of freedom.
     nested
-        Name of the coarser staging, the null hypothesis: each of its stages is one of the
-        finer's or several of them joined.
+        Name of the coarser staging, the null hypothesis: each of its stages is one stage of the
+        finer staging, or several of them joined.
     nested_in
         Name of the finer staging.
     """
@@ -78,56 +84,25 @@ class _Pair(NamedTuple):
 def compare(store: Store, staging_ids: Sequence[int] | None = None) -> pd.DataFrame:
     """Return stagings side by side; see `cegdb.Database.compare` for the columns.
 
-    Parameters
-    ----------
-    store
-        Where they are.
-    staging_ids
-        Which, in this order, the first being what the others are compared with; None for
-        all, the best of each comparable group first.
-
-    Examples
-    --------
-    >>> from cegdb.store import Store
-    >>> with Store.open() as store:
-    ...     len(compare(store))
-    0
+    The first one is what the others are compared with; without ``staging_ids`` all are
+    returned, the best of each comparable group first.
     """
     with store.reading() as con, Steps(con) as steps:
         if staging_ids is None:
-            steps.create("asked_staging", "select staging_id, 0 as place from cegdb.staging")
+            steps.create("chosen_staging", "select staging_id, 0 as rank from cegdb.staging")
         else:
-            asked = np.array(list(dict.fromkeys(staging_ids)), dtype=np.int64)
-            places = np.arange(1, len(asked) + 1)
-            steps.create_from("asked_staging", {"staging_id": asked, "place": places})
+            ids = np.array(list(dict.fromkeys(staging_ids)), dtype=np.int64)
+            ranks = np.arange(1, len(ids) + 1)
+            steps.create_from("chosen_staging", {"staging_id": ids, "rank": ranks})
         steps.run("compared_staging")
         return con.execute(
-            "select * exclude (place) from temp.compared_staging "
-            "order by place, comparable_group, log_marginal_likelihood desc, staging_id"
+            "select * exclude (rank) from temp.compared_staging "
+            "order by rank, comparable_group, log_marginal_likelihood desc, staging_id"
         ).df()
 
 
 def diff(store: Store, a: int, b: int) -> pd.DataFrame:
-    """Return the situations staged differently; see `cegdb.StagedTree.diff`.
-
-    Raises
-    ------
-    StagingError
-        The stagings are of different trees.
-
-    Examples
-    --------
-    >>> from cegdb.ingest import ingest
-    >>> from cegdb.stages import set_stages
-    >>> from cegdb.store import Store
-    >>> from cegdb.tree import event_tree
-    >>> with Store.open() as store:
-    ...     survey = ingest(store, "select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
-    ...     tree = event_tree(store, survey)
-    ...     a = set_stages(store, tree, {("0",): "s", ("1",): "s"})
-    ...     diff(store, a, set_stages(store, tree, {}))[["situation", "path"]].values.tolist()
-    [['s2', '1']]
-    """
+    """Return the situations staged differently; see `cegdb.StagedTree.diff`."""
     with store.reading() as con, Steps(con) as steps:
         pair = _overlap(store, steps, a, b)
         is_match = match_stages(pair.stage, pair.other, pair.n_shared)
@@ -148,26 +123,7 @@ def diff(store: Store, a: int, b: int) -> pd.DataFrame:
 
 
 def hamming(store: Store, a: int, b: int) -> int:
-    """Return how many situations must change stage; see `cegdb.StagedTree.hamming`.
-
-    Raises
-    ------
-    StagingError
-        The stagings are of different trees.
-
-    Examples
-    --------
-    >>> from cegdb.ingest import ingest
-    >>> from cegdb.stages import set_stages
-    >>> from cegdb.store import Store
-    >>> from cegdb.tree import event_tree
-    >>> with Store.open() as store:
-    ...     survey = ingest(store, "select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
-    ...     tree = event_tree(store, survey)
-    ...     a = set_stages(store, tree, {("0",): "s", ("1",): "s"})
-    ...     hamming(store, a, set_stages(store, tree, {}))
-    1
-    """
+    """Return how many situations must change stage; see `cegdb.StagedTree.hamming`."""
     with store.reading() as con, Steps(con) as steps:
         pair = _overlap(store, steps, a, b)
     is_match = match_stages(pair.stage, pair.other, pair.n_shared)
@@ -175,26 +131,7 @@ def hamming(store: Store, a: int, b: int) -> int:
 
 
 def inclusion(store: Store, a: int, b: int) -> pd.DataFrame:
-    """Return which stage lies within which; see `cegdb.StagedTree.inclusion`.
-
-    Raises
-    ------
-    StagingError
-        The stagings are of different trees.
-
-    Examples
-    --------
-    >>> from cegdb.ingest import ingest
-    >>> from cegdb.stages import set_stages
-    >>> from cegdb.store import Store
-    >>> from cegdb.tree import event_tree
-    >>> with Store.open() as store:
-    ...     survey = ingest(store, "select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
-    ...     tree = event_tree(store, survey)
-    ...     a = set_stages(store, tree, {("0",): "s", ("1",): "s"})
-    ...     inclusion(store, a, set_stages(store, tree, {}))["relation"].tolist()
-    ['=', '>', '>']
-    """
+    """Return which stage lies within which; see `cegdb.StagedTree.inclusion`."""
     with store.reading() as con, Steps(con) as steps:
         pair = _overlap(store, steps, a, b)
         steps.run("stage_relation", staging=pair.a["name"], other_staging=pair.b["name"])
@@ -202,27 +139,7 @@ def inclusion(store: Store, a: int, b: int) -> pd.DataFrame:
 
 
 def cid(store: Store, a: int, b: int) -> float:
-    """Return the interventional discrepancy of b from a; see `cegdb.StagedTree.cid`.
-
-    Raises
-    ------
-    StagingError
-        The stagings are of different trees.
-
-    Examples
-    --------
-    >>> from cegdb.ingest import ingest
-    >>> from cegdb.stages import set_stages
-    >>> from cegdb.store import Store
-    >>> from cegdb.tree import event_tree
-    >>> with Store.open() as store:
-    ...     survey = ingest(store, "select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
-    ...     tree = event_tree(store, survey)
-    ...     coarse = set_stages(store, tree, {("0",): "s", ("1",): "s"})
-    ...     fine = set_stages(store, tree, {})
-    ...     cid(store, fine, coarse), cid(store, coarse, fine)
-    (1.0, 0.0)
-    """
+    """Return the interventional discrepancy of b from a; see `cegdb.StagedTree.cid`."""
     with store.reading() as con, Steps(con) as steps:
         _overlap(store, steps, a, b)
         pooled = steps.fetch("pooled_situation", other_staging_id=b)
@@ -230,37 +147,16 @@ def cid(store: Store, a: int, b: int) -> float:
 
 
 def lr_test(store: Store, a: int, b: int) -> LikelihoodRatio:
-    """Test the coarser of two nested stagings; see `cegdb.StagedTree.lr_test`.
-
-    Raises
-    ------
-    StagingError
-        The stagings are of different trees, differ in weighting, design effect or
-        smoothing, are not nested, or have the same number of free parameters.
-
-    Examples
-    --------
-    >>> from cegdb.ingest import ingest
-    >>> from cegdb.stages import set_stages
-    >>> from cegdb.store import Store
-    >>> from cegdb.tree import event_tree
-    >>> with Store.open() as store:
-    ...     survey = ingest(store, "select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-    ...     tree = event_tree(store, survey)
-    ...     a = set_stages(store, tree, {("0",): "s", ("1",): "s"}, name="joined")
-    ...     found = lr_test(store, a, set_stages(store, tree, {}, name="apart"))
-    >>> found.nested, found.nested_in, found.df, round(found.statistic, 6)
-    ('joined', 'apart', 1, 5.411532)
-    """
+    """Test the coarser of two nested stagings; see `cegdb.StagedTree.lr_test`."""
     from scipy.stats import chi2
 
     with store.reading() as con, Steps(con) as steps:
         pair = _overlap(store, steps, a, b)
-        refuse_terms(pair.a, pair.b, LIKELIHOOD, "log likelihood")
+        refuse_different_settings(pair.a, pair.b, LIKELIHOOD, "log likelihood")
         nested, finer = pair.a, pair.b
-        if _is_refined(pair.stage):
+        if _is_nested(pair.stage):
             nested, finer = finer, nested
-        elif not _is_refined(pair.other):
+        elif not _is_nested(pair.other):
             raise StagingError(_not_nested(steps, pair), hint=_NESTED)
     df = finer["df"] - nested["df"]
     if df == 0:
@@ -275,31 +171,11 @@ def lr_test(store: Store, a: int, b: int) -> LikelihoodRatio:
 
 
 def bayes_factor(store: Store, a: int, b: int) -> float:
-    """Return the log Bayes factor of a against b; see `cegdb.StagedTree.bayes_factor`.
-
-    Raises
-    ------
-    StagingError
-        The stagings are of different trees, or differ in prior, weighting, design effect
-        or smoothing.
-
-    Examples
-    --------
-    >>> from cegdb.ingest import ingest
-    >>> from cegdb.stages import set_stages
-    >>> from cegdb.store import Store
-    >>> from cegdb.tree import event_tree
-    >>> with Store.open() as store:
-    ...     survey = ingest(store, "select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
-    ...     tree = event_tree(store, survey)
-    ...     a = set_stages(store, tree, {("0",): "s", ("1",): "s"}, alpha=4)
-    ...     round(bayes_factor(store, a, set_stages(store, tree, {}, alpha=4)), 4)
-    0.6668
-    """
+    """Return the log Bayes factor of a against b; see `cegdb.StagedTree.bayes_factor`."""
     one, other = of_one_tree(store, a, b)
-    refuse_terms(one, other, MARGINAL, "marginal likelihood")
-    told = compare(store, [a, b])
-    if len(set(told["comparable_group"])) > 1:
+    refuse_different_settings(one, other, MARGINAL, "marginal likelihood")
+    rows = compare(store, [a, b])
+    if len(set(rows["comparable_group"])) > 1:
         raise refused(one, other, "marginal likelihood", "settings")
     return float(one["log_marginal_likelihood"] - other["log_marginal_likelihood"])
 
@@ -308,14 +184,14 @@ def _overlap(store: Store, steps: Steps, a: int, b: int) -> _Pair:
     """Make ``stage_pair`` of two stagings of one tree, and return it."""
     one, other = of_one_tree(store, a, b)
     steps.run("stage_pair", staging_id=a, other_staging_id=b)
-    found = steps.arrays(
+    pairs = steps.arrays(
         "select stage_id, other_id, n_shared from temp.stage_pair order by stage_id, other_id"
     )
-    return _Pair(one, other, found["stage_id"], found["other_id"], found["n_shared"])
+    return _Pair(one, other, pairs["stage_id"], pairs["other_id"], pairs["n_shared"])
 
 
-def _is_refined(stage: Numbers) -> bool:
-    """Return whether each stage of one staging lies within one of the other."""
+def _is_nested(stage: Numbers) -> bool:
+    """Return whether each stage of one staging lies within one stage of the other."""
     return len(np.unique(stage)) == len(stage)
 
 
@@ -323,7 +199,7 @@ def _not_nested(steps: Steps, pair: _Pair) -> str:
     """Say which stage of either staging the other splits."""
     names = {"a": pair.a["name"], "b": pair.b["name"]}
     steps.run("stage_relation", staging=names["a"], other_staging=names["b"])
-    said = []
+    clauses = []
     for this, that in (("a", "b"), ("b", "a")):
         rows = steps.rows(
             f"select stage_{this}, stage_{that} from temp.stage_relation "  # noqa: S608
@@ -332,8 +208,11 @@ def _not_nested(steps: Steps, pair: _Pair) -> str:
         parts: dict[str, list[str]] = {}
         for whole, part in rows:
             parts.setdefault(whole, []).append(part)
-        whole, split = next((x, found) for x, found in parts.items() if len(found) > 1)
-        said.append(f"{names[that]!r} spreads {whole} of {names[this]!r} over {listed(split)}")
+        whole, split = next((x, several) for x, several in parts.items() if len(several) > 1)
+        clauses.append(
+            f"{names[that]!r} splits {whole} of {names[this]!r} over {listed(split)}"
+        )
     return (
-        f"stagings {names['a']!r} and {names['b']!r} are not nested: {said[0]}, and {said[1]}"
+        f"stagings {names['a']!r} and {names['b']!r} are not nested: "
+        f"{clauses[0]}, and {clauses[1]}"
     )

@@ -1,4 +1,4 @@
-"""On what terms two stagings can be compared: one tree, and the same settings."""
+"""What makes two stagings comparable: one tree, and the same settings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 #: What a log likelihood depends on besides rows, tree and stages, and its default.
 LIKELIHOOD: Final = {"weighting": None, "deff": None, "smoothing": 0}
 MARGINAL: Final = {"alpha": None, "prior": "mass", **LIKELIHOOD}
-_LONGEST: Final = 60
+_MAX_LENGTH: Final = 60
 
 
 def of_one_tree(store: Store, a: int, b: int) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
@@ -28,20 +28,20 @@ def of_one_tree(store: Store, a: int, b: int) -> tuple[Mapping[str, Any], Mappin
             return one, other
         first, second = (row(catalog, "tree", x["tree_id"]) for x in (one, other))
         surveys = [_survey(catalog, tree["survey_id"]) for tree in (first, second)]
-    said = [
+    differences = [
         f"{setting} ({_short(first['settings'][setting])} and "
         f"{_short(second['settings'].get(setting))})"
         for setting in first["settings"]
         if first["settings"][setting] != second["settings"].get(setting)
     ]
     if surveys[0] != surveys[1]:
-        said.insert(0, f"survey ({surveys[0]!r} and {surveys[1]!r})")
+        differences.insert(0, f"survey ({surveys[0]!r} and {surveys[1]!r})")
     hint = "learn or give both stagings on one tree, such as db.trees[name].learn_stages()"
     if first["is_stale"] != second["is_stale"]:
         stale = first if first["is_stale"] else second
-        said.insert(0, f"rows ({stale['name']!r} shows former ones)")
+        differences.insert(0, f"rows ({stale['name']!r} is out of date)")
         hint = "rebuild what is stale first (db.rebuild(), cegdb rebuild DB); then " + hint
-    what = f", which differ in {listed(said)}" if said else ""
+    what = f", which differ in {listed(differences)}" if differences else ""
     raise StagingError(
         f"stagings {one['name']!r} and {other['name']!r} are of different trees, "
         f"{first['name']!r} and {second['name']!r}{what}",
@@ -51,33 +51,37 @@ def of_one_tree(store: Store, a: int, b: int) -> tuple[Mapping[str, Any], Mappin
 
 def _survey(catalog: sa.Connection, survey_id: int) -> str:
     """Return the name of a survey, or of the one that superseded it."""
-    found = row(catalog, "survey", survey_id)
-    if found["superseded_by"] is not None:
-        found = row(catalog, "survey", found["superseded_by"])
-    return str(found["name"])
+    survey = row(catalog, "survey", survey_id)
+    if survey["superseded_by"] is not None:
+        survey = row(catalog, "survey", survey["superseded_by"])
+    return str(survey["name"])
 
 
 def _short(value: object) -> str:
     """Return a setting for a message."""
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    return text if len(text) <= _MAX_LENGTH else f"{text[: _MAX_LENGTH - 3]}..."
 
 
-def refuse_terms(
-    one: Mapping[str, Any], other: Mapping[str, Any], terms: Mapping[str, object], what: str
+def refuse_different_settings(
+    one: Mapping[str, Any], other: Mapping[str, Any], settings: Mapping[str, object], what: str
 ) -> None:
-    """Refuse stagings whose scores stand on different settings."""
-    found = {}
-    for term, default in terms.items():
+    """Refuse stagings whose scores rest on different settings."""
+    different = {}
+    for setting, default in settings.items():
         values = [
-            staging["alpha"] if term == "alpha" else staging["settings"].get(term, default)
+            staging["alpha"]
+            if setting == "alpha"
+            else staging["settings"].get(setting, default)
             for staging in (one, other)
         ]
         if values[0] != values[1]:
-            found[term] = values
-    if found:
-        said = (f"{term} ({_short(x)} and {_short(y)})" for term, (x, y) in found.items())
-        raise refused(one, other, what, listed(said))
+            different[setting] = values
+    if different:
+        named = (
+            f"{setting} ({_short(x)} and {_short(y)})" for setting, (x, y) in different.items()
+        )
+        raise refused(one, other, what, listed(named))
 
 
 def refused(

@@ -11,25 +11,11 @@ if TYPE_CHECKING:
 
 
 def match_stages(stage: ArrayLike, other: ArrayLike, n_shared: ArrayLike) -> NDArray[np.bool_]:
-    """Match the stages of two stagings one to one, most shared situations first of all.
+    """Match the stages of two stagings one to one; return whether each pair is matched.
 
-    Parameters
-    ----------
-    stage, other
-        A pair of overlapping stages each, one of either staging; each pair once.
-    n_shared
-        Situations that they share, 1 or more.
-
-    Returns
-    -------
-    array of bool
-        Whether each pair is matched. No other matching shares more situations.
-
-    Notes
-    -----
-    Maximum-weight bipartite matching, solved apart for each set of stages that overlap,
-    which lie within a variable or hyperstage. Time grows with the cube of the number of
-    stages in the largest such set.
+    A pair is two overlapping stages, given once, with the number of situations they share. No
+    other matching shares more situations: a maximum-weight bipartite matching, solved apart for
+    each set of stages that overlap, which lie within a variable or hyperstage.
 
     Examples
     --------
@@ -54,7 +40,8 @@ def match_stages(stage: ArrayLike, other: ArrayLike, n_shared: ArrayLike) -> NDA
     starts = np.flatnonzero(np.diff(parts[order], prepend=-1))
     n_ones = np.bincount(part_of[: len(ones)], minlength=n_parts)
     n_others = np.bincount(part_of[len(ones) :], minlength=n_parts)
-    # A stage that was split or joined from several: the largest pair is the matching.
+    # One stage against several: the largest pair is the matching, and there is no need to
+    # solve the assignment, whose time grows with the cube of the number of stages.
     is_star = (n_ones == 1) | (n_others == 1)
     is_match[order[starts[is_star]]] = True
     ends = np.append(starts[1:], len(order))
@@ -64,8 +51,8 @@ def match_stages(stage: ArrayLike, other: ArrayLike, n_shared: ArrayLike) -> NDA
         columns, column_of = np.unique(other_of[pairs], return_inverse=True)
         weight = np.zeros((len(rows), len(columns)))
         weight[row_of, column_of] = shared[pairs]
-        taken = np.full(len(rows), -1)
-        matched, its = linear_sum_assignment(weight, maximize=True)
-        taken[matched] = its
-        is_match[pairs] = taken[row_of] == column_of
+        column_for = np.full(len(rows), -1)
+        matched, columns = linear_sum_assignment(weight, maximize=True)
+        column_for[matched] = columns
+        is_match[pairs] = column_for[row_of] == column_of
     return is_match

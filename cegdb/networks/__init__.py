@@ -1,4 +1,4 @@
-"""Bayesian networks: staged trees of them, and the smallest one that holds a staged tree."""
+"""Bayesian networks: from them to staged trees, and back to the smallest one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A Bayesian network: variables with their labels, parents, and conditional tables."""
+"""A Bayesian network: variables with their labels, parents and conditional tables."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 ROUNDING: Final = 1e-4
-"""Rows of a table that add to 1 but for this are divided by their sum."""
+"""Rows of a table whose sum is this close to 1 are divided by it."""
 _EXACT: Final = 1e-12
 
-MOST_ROWS: Final = 1_000_000
-"""The most rows of a table that are written out one by one."""
+MAX_ROWS: Final = 1_000_000
+"""The largest table, in rows, that is written out row by row."""
 
 
 @dataclass(frozen=True)
@@ -46,32 +46,16 @@ class Network:
     )
 
     def order(self, wanted: Sequence[str] | None = None) -> list[str]:
-        """Return the variables, parents first: as wanted, or as near as can be to declared.
-
-        Raises
-        ------
-        NetworkError
-            The edges have a cycle, or ``wanted`` is not such an order of all variables.
-
-        Examples
-        --------
-        >>> Network("two", {"y": ["x"], "x": []}).order()
-        ['x', 'y']
-        >>> Network("two", {"y": ["x"], "x": []}).order(["y", "x"])
-        Traceback (most recent call last):
-        ...
-        cegdb.errors.NetworkError: the order puts 'y' before its parent 'x'
-        hint: an order of network 'two' with parents first: 'x', 'y'
-        """
-        found = self._sorted()
+        """Return the variables, parents first: as wanted, else close to the declared order."""
+        default = self._sorted()
         if wanted is None:
-            return found
+            return default
         hint = f"an order of network {self.name!r} with parents first: " + listed(
-            map(repr, found), most=40
+            map(repr, default), most=40
         )
-        asked = [str(name) for name in items_of(wanted, "order", NetworkError, hint=hint)]
-        wrong = sorted(set(asked) ^ set(found)) or sorted(
-            name for name in set(asked) if asked.count(name) > 1
+        order = [str(name) for name in items_of(wanted, "order", NetworkError, hint=hint)]
+        wrong = sorted(set(order) ^ set(default)) or sorted(
+            name for name in set(order) if order.count(name) > 1
         )
         if wrong:
             raise NetworkError(
@@ -79,14 +63,14 @@ class Network:
                 f"see {listed(map(repr, wrong))}",
                 hint=hint,
             )
-        place = {name: i for i, name in enumerate(asked)}
-        for name in asked:
-            late = [parent for parent in self.parents[name] if place[parent] > place[name]]
+        index = {name: i for i, name in enumerate(order)}
+        for name in order:
+            late = [parent for parent in self.parents[name] if index[parent] > index[name]]
             if late:
                 raise NetworkError(
                     f"the order puts {name!r} before its parent {late[0]!r}", hint=hint
                 )
-        return asked
+        return order
 
     def _sorted(self) -> list[str]:
         n_left = {name: len(parents) for name, parents in self.parents.items()}
@@ -94,19 +78,19 @@ class Network:
         for name, parents in self.parents.items():
             for parent in parents:
                 children[parent].append(name)
-        found: list[str] = []
-        while len(found) < len(self.parents):
+        order: list[str] = []
+        while len(order) < len(self.parents):
             ready = next((name for name, n in n_left.items() if n == 0), None)
             if ready is None:
                 raise NetworkError(
                     f"network {self.name!r} has a cycle among {listed(map(repr, n_left))}",
-                    hint="a Bayesian network has none: take out an edge",
+                    hint="a Bayesian network has no cycles: remove an edge",
                 )
-            found.append(ready)
+            order.append(ready)
             del n_left[ready]
             for child in children[ready]:
                 n_left[child] -= 1
-        return found
+        return order
 
     def n_rows(self, name: str) -> int:
         """Return how many combinations of labels the parents of a variable have."""
@@ -120,43 +104,28 @@ class Network:
 
 
 def checked(network: Network) -> Network:
-    """Return a network whose tables have rows that add to 1.
-
-    Raises
-    ------
-    NetworkError
-        There are no tables, or one does not fit its labels: the message names the row.
-
-    Examples
-    --------
-    >>> coin = Network("coin", {"x": []}, {"x": ["a", "b"]}, {"x": {(): [0.5, 0.4]}})
-    >>> checked(coin)
-    Traceback (most recent call last):
-    ...
-    cegdb.errors.NetworkError: probabilities of 'x' add to 0.9
-    hint: they add to 1, but for rounding (up to 0.0001)
-    """
+    """Return a network whose tables have rows that add to 1; refuse one without tables."""
     bare = [name for name in network.parents if name not in network.tables]
     if bare:
         raise NetworkError(
             f"network {network.name!r} has no probabilities of {listed(map(repr, bare))}",
-            hint="give conditional tables; or give the structure to rows: "
+            hint="give conditional tables; or use the structure alone on data: "
             "tree.set_stages(network)",
         )
     tables = {}
     for name in network.parents:
         _check_labels(name, network.levels[name])
-        if network.n_rows(name) > MOST_ROWS:
+        if network.n_rows(name) > MAX_ROWS:
             raise NetworkError(
                 f"the table of {name!r} has {network.n_rows(name):,} rows, more than "
-                f"{MOST_ROWS:,}",
+                f"{MAX_ROWS:,}",
                 hint="such a network is too large for a tree",
             )
         rows = {}
         for given, row in network.rows(name):
             where = _where(network, name, given)
             if row is None and given:
-                continue  # it may be of parents that never have these labels at once
+                continue  # the parents may never have these labels at once
             if row is None:
                 raise NetworkError(f"there are no probabilities of {where}")
             if len(row) != len(network.levels[name]):
@@ -170,21 +139,17 @@ def checked(network: Network) -> Network:
 
 
 def row_of(row: Sequence[float], where: str) -> list[float]:
-    """Return probabilities that add to 1, refusing what are none.
-
-    Examples
-    --------
-    >>> row_of([0.33333, 0.33333, 0.33333], "'x'")[0]
-    0.3333333333333333
-    """
+    """Return probabilities that add to 1, refusing what are none."""
     bad = [value for value in row if not 0 <= value <= 1]
     if bad:
-        raise NetworkError(f"a probability of {where} is {bad[0]:g}", hint="it is from 0 to 1")
+        raise NetworkError(
+            f"a probability of {where} is {bad[0]:g}", hint="give a number from 0 to 1"
+        )
     total = math.fsum(row)
     if not abs(total - 1) <= ROUNDING:
         raise NetworkError(
             f"probabilities of {where} add to {total:g}",
-            hint=f"they add to 1, but for rounding (up to {ROUNDING:g})",
+            hint=f"they must add to 1, within {ROUNDING:g}",
         )
     if abs(total - 1) <= _EXACT:
         return [float(value) for value in row]
@@ -192,11 +157,11 @@ def row_of(row: Sequence[float], where: str) -> list[float]:
 
 
 def _where(network: Network, name: str, given: Sequence[str]) -> str:
-    said = [
+    conditions = [
         f"{parent} = {label!r}"
         for parent, label in zip(network.parents[name], given, strict=True)
     ]
-    return f"{name!r} given {', '.join(said)}" if said else repr(name)
+    return f"{name!r} given {', '.join(conditions)}" if conditions else repr(name)
 
 
 def _check_labels(name: str, labels: Sequence[str]) -> None:
@@ -206,10 +171,10 @@ def _check_labels(name: str, labels: Sequence[str]) -> None:
     if twice:
         raise NetworkError(f"{name!r} has label {twice[0]!r} more than once")
     if "" in labels:
-        raise NetworkError(f"{name!r} has a blank label", hint="give it a text")
+        raise NetworkError(f"{name!r} has an empty label", hint="give it a name")
     if NOT_APPLICABLE in labels:
         raise NetworkError(
-            f"{name!r} has the label {NOT_APPLICABLE!r}, which stands for a question that "
-            "is not asked",
+            f"{name!r} has the label {NOT_APPLICABLE!r}, which is kept for variables that do "
+            "not apply",
             hint="rename it",
         )

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cegdb.errors import NetworkError, counted, listed
-from cegdb.networks.bayesian_network import MOST_ROWS, Network, row_of
+from cegdb.networks.bayesian_network import MAX_ROWS, Network, row_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,25 +32,12 @@ _RESERVED: Final = {"network", "variable", "probability", "property", "type", "d
 
 
 def is_bif(source: object) -> bool:
-    """Return whether a source is a path that ends in ``.bif``.
-
-    Examples
-    --------
-    >>> is_bif("asia.bif"), is_bif("asia.csv"), is_bif(5)
-    (True, False, False)
-    """
+    """Return whether a source is a path that ends in ``.bif``."""
     return isinstance(source, (str, os.PathLike)) and os.fspath(source).lower().endswith(SUFFIX)
 
 
 def read_bif(path: str | os.PathLike[str]) -> Network:
-    """Read a network from a file.
-
-    Raises
-    ------
-    NetworkError
-        The file cannot be read, or is not what the format allows: the message names the
-        line.
-    """
+    """Read a network from a file; errors name the line."""
     file = Path(path)
     try:
         content = file.read_bytes()
@@ -67,71 +54,34 @@ def read_bif(path: str | os.PathLike[str]) -> Network:
 
 
 def parse_bif(text: str, where: str = "BIF") -> Network:
-    """Read a network from text.
+    """Read a network from text, called ``where`` in messages, which name the line.
 
-    Parameters
-    ----------
-    text
-        One ``network``, then each ``variable`` (discrete) and its ``probability``, in any
-        order. A ``table`` of a variable with parents lists the first label of the variable
-        for all combinations of the parents' labels, the last parent's changing fastest,
-        then the second label. ``default`` fills rows that are not given.
-    where
-        What messages call it.
-
-    Raises
-    ------
-    NetworkError
-        It is not what the format allows: the message names the line.
-
-    Examples
-    --------
-    >>> found = parse_bif('''network coin { }
-    ... variable x { type discrete [ 2 ] { heads, "no heads" }; }
-    ... probability ( x ) { table 0.25, 0.75; }''')
-    >>> found.levels, found.tables
-    ({'x': ['heads', 'no heads']}, {'x': {(): [0.25, 0.75]}})
+    A ``table`` of a variable with parents lists the first label of the variable for all
+    combinations of the parents' labels, the last parent's changing fastest, then the second
+    label. ``default`` fills rows that are not given.
     """
     return _Reader(text, where).network()
 
 
 def bif_text(network: Network) -> str:
-    r"""Return a network as text, its numbers with all digits.
+    """Return a network as text, its numbers with all digits.
 
-    Rows that the network leaves out, since their parents never have these labels at once,
-    are written with equal probabilities.
-
-    Raises
-    ------
-    NetworkError
-        A table has more than a million rows.
-
-    Examples
-    --------
-    >>> coin = Network("coin", {"x": []}, {"x": ["a", 'b "c"']}, {"x": {(): [0.5, 0.5]}})
-    >>> print(bif_text(coin), end="")
-    network coin {
-    }
-    variable x {
-      type discrete [ 2 ] { a, "b \"c\"" };
-    }
-    probability ( x ) {
-      table 0.5, 0.5;
-    }
+    Rows that the network leaves out, since the parents never have these labels at once, are
+    written with equal probabilities.
     """
     lines = [f"network {_written(network.name)} {{", "}"]
     for name, labels in network.levels.items():
-        shown = ", ".join(map(_written, labels))
+        written = ", ".join(map(_written, labels))
         lines += [
             f"variable {_written(name)} {{",
-            f"  type discrete [ {len(labels)} ] {{ {shown} }};",
+            f"  type discrete [ {len(labels)} ] {{ {written} }};",
             "}",
         ]
     for name, parents in network.parents.items():
-        if network.n_rows(name) > MOST_ROWS:
+        if network.n_rows(name) > MAX_ROWS:
             raise NetworkError(
                 f"the table of {name!r} given {counted(len(parents), 'parent')} has "
-                f"{network.n_rows(name):,} rows, and {MOST_ROWS:,} are the most to write",
+                f"{network.n_rows(name):,} rows, more than {MAX_ROWS:,}",
                 hint="a staging with fewer stages has fewer parents",
             )
         given_by = f" | {', '.join(map(_written, parents))}" if parents else ""
@@ -149,7 +99,7 @@ def _written(word: str) -> str:
     """Return a word, quoted unless it is plain."""
     if _PLAIN.fullmatch(word) and word not in _RESERVED:
         return word
-    escaped = re.sub(r'(\\)(?=["\\]|\Z)|(")', lambda found: "\\" + found[0], word)
+    escaped = re.sub(r'(\\)(?=["\\]|\Z)|(")', lambda match: "\\" + match[0], word)
     return f'"{escaped}"'
 
 
@@ -160,7 +110,7 @@ class _Token(NamedTuple):
 
 
 class _Table(NamedTuple):
-    """A ``probability`` block: what it is of, and its entries, each with its line."""
+    """A ``probability`` block: its variable, and its entries, each with its line."""
 
     line: int
     parents: list[_Token]
@@ -169,12 +119,12 @@ class _Table(NamedTuple):
 
 
 class _Reader:
-    """Reads one text, a token after another."""
+    """Reads one text, token by token."""
 
     def __init__(self, text: str, where: str) -> None:
         self._where = where
         self._tokens = list(self._split(text))
-        self._place = 0
+        self._index = 0
 
     def network(self) -> Network:
         name = Path(self._where).stem
@@ -208,7 +158,7 @@ class _Reader:
         unknown = [name for name in tables if name not in levels]
         if unknown:
             line = tables[unknown[0]].line
-            raise self._error(line, f"{unknown[0]!r} is no variable that is declared")
+            raise self._error(line, f"{unknown[0]!r} is not a declared variable")
         parents = {name: self._parents(name, tables, levels) for name in levels}
         rows = {
             name: self._rows(name, tables[name], levels) for name in levels if name in tables
@@ -216,22 +166,22 @@ class _Reader:
         return Network(name, parents, levels, rows)
 
     def _split(self, text: str) -> Iterator[_Token]:
-        place, line = 0, 1
-        while place < len(text):
-            found = _TOKEN.match(text, place)
-            if found is None or (found["word"] or "").startswith("/*"):
-                what = "quote" if text[place] == '"' else "comment"
-                raise self._error(line, f"a {what} is opened and not closed")
-            if found["quoted"] is not None:
-                yield _Token(re.sub(r'\\(["\\])', r"\1", found["quoted"]), line)
-            elif not found["blank"]:
-                yield _Token(found[0], line, is_mark=found["mark"] is not None)
-            line += found[0].count("\n")
-            place = found.end()
+        position, line = 0, 1
+        while position < len(text):
+            match = _TOKEN.match(text, position)
+            if match is None or (match["word"] or "").startswith("/*"):
+                what = "quote" if text[position] == '"' else "comment"
+                raise self._error(line, f"a {what} is not closed")
+            if match["quoted"] is not None:
+                yield _Token(re.sub(r'\\(["\\])', r"\1", match["quoted"]), line)
+            elif not match["blank"]:
+                yield _Token(match[0], line, is_mark=match["mark"] is not None)
+            line += match[0].count("\n")
+            position = match.end()
 
     def _levels(self, of: _Token) -> list[str]:
         self._mark("{")
-        found: list[str] | None = None
+        texts: list[str] | None = None
         while not self._takes("}"):
             token = self._word("type or property")
             if token.text == "property":
@@ -251,18 +201,18 @@ class _Reader:
             if not size.text.isdecimal() or int(size.text) != len(labels):
                 raise self._error(
                     size.line,
-                    f"variable {of.text!r} has {counted(len(labels), 'label')}, and says "
+                    f"variable {of.text!r} has {counted(len(labels), 'label')}, but declares "
                     f"{size.text}",
                 )
-            found = [label.text for label in labels]
-            twice = [label for label in found if found.count(label) > 1]
+            texts = [label.text for label in labels]
+            twice = [label for label in texts if texts.count(label) > 1]
             if twice:
                 raise self._error(
                     of.line, f"variable {of.text!r} has label {twice[0]!r} more than once"
                 )
-        if not found:
+        if not texts:
             raise self._error(of.line, f"variable {of.text!r} has no labels")
-        return found
+        return texts
 
     def _table(self, line: int) -> tuple[_Token, _Table]:
         self._mark("(")
@@ -291,15 +241,15 @@ class _Reader:
     ) -> list[str]:
         if name not in tables:
             return []
-        found = [token.text for token in tables[name].parents]
+        names = [token.text for token in tables[name].parents]
         for token in tables[name].parents:
             if token.text not in levels:
-                raise self._error(token.line, f"{token.text!r} is no variable that is declared")
-            if token.text == name or found.count(token.text) > 1:
+                raise self._error(token.line, f"{token.text!r} is not a declared variable")
+            if token.text == name or names.count(token.text) > 1:
                 raise self._error(
                     token.line, f"{token.text!r} cannot be a parent of {name!r} again"
                 )
-        return found
+        return names
 
     def _rows(
         self, name: str, table: _Table, levels: dict[str, list[str]]
@@ -316,10 +266,10 @@ class _Reader:
                         f"the table of {name!r} has {counted(len(numbers), 'number')}, not "
                         f"{' x '.join(map(str, [size, *sizes]))}",
                     )
-                found = {given: numbers[i :: len(whole)] for i, given in enumerate(whole)}
+                given_rows = {given: numbers[i :: len(whole)] for i, given in enumerate(whole)}
             else:
-                found = {self._given(name, line, parents, labels, levels): numbers}
-            for given, row in found.items():
+                given_rows = {self._given(name, line, parents, labels, levels): numbers}
+            for given, row in given_rows.items():
                 if given in rows:
                     raise self._error(line, f"{name!r} given {given!r} has two rows")
                 if len(row) != size:
@@ -343,7 +293,9 @@ class _Reader:
             )
         if lacking and table.default is not None:
             if len(table.default) != size:
-                raise self._error(table.line, f"the default of {name!r} has not {size} numbers")
+                raise self._error(
+                    table.line, f"the default of {name!r} does not have {size} numbers"
+                )
             rows |= dict.fromkeys(lacking, row_of(table.default, repr(name)))
         return rows
 
@@ -365,28 +317,28 @@ class _Reader:
             if label.text not in levels[parent]:
                 raise self._error(
                     label.line,
-                    f"{label.text!r} is no label of {parent!r}",
+                    f"{label.text!r} is not a label of {parent!r}",
                     hint=f"its labels are {listed(map(repr, levels[parent]))}",
                 )
         return tuple(label.text for label in labels)
 
     def _numbers(self) -> list[float]:
-        found = []
+        numbers = []
         for token in self._words(";"):
             try:
-                found.append(float(token.text))
+                numbers.append(float(token.text))
             except ValueError:
-                raise self._error(token.line, f"{token.text!r} is no number") from None
-        return found
+                raise self._error(token.line, f"{token.text!r} is not a number") from None
+        return numbers
 
     def _words(self, end: str) -> list[_Token]:
-        """Return the words up to a mark, with commas between them or none."""
-        found: list[_Token] = []
+        """Return the words up to a mark, with or without commas between them."""
+        words: list[_Token] = []
         while not self._takes(end):
-            if found:
+            if words:
                 self._takes(",")
-            found.append(self._word(f"a word or {end}"))
-        return found
+            words.append(self._word(f"a word or {end}"))
+        return words
 
     def _properties(self) -> None:
         while not self._takes("}"):
@@ -396,19 +348,19 @@ class _Reader:
             self._skip()
 
     def _skip(self) -> None:
-        """Pass over a property, which is any text up to a semicolon."""
+        """Skip a property: any text up to a semicolon."""
         while not self._takes(";"):
             self._next(";")
 
     def _peek(self) -> _Token | None:
-        return self._tokens[self._place] if self._place < len(self._tokens) else None
+        return self._tokens[self._index] if self._index < len(self._tokens) else None
 
     def _next(self, expected: str) -> _Token:
         token = self._peek()
         if token is None:
             last = self._tokens[-1].line if self._tokens else 1
             raise self._error(last, f"the text ends where {expected} is expected")
-        self._place += 1
+        self._index += 1
         return token
 
     def _word(self, expected: str) -> _Token:
@@ -423,10 +375,10 @@ class _Reader:
             raise self._error(token.line, f"{token.text!r} where {mark!r} is expected")
 
     def _takes(self, mark: str) -> bool:
-        """Pass over a mark if it comes next; return whether it did."""
+        """Skip a mark if it comes next; return whether it did."""
         token = self._peek()
         is_next = token is not None and token.is_mark and token.text == mark
-        self._place += is_next
+        self._index += is_next
         return is_next
 
     def _error(self, line: int, message: str, *, hint: str | None = None) -> NetworkError:

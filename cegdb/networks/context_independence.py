@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from cegdb.networks.parents import EdgeKind, Family
 
-_MOST_CELLS: Final = 50_000_000
+_MAX_CELLS: Final = 50_000_000
 _KINDS: Final[Mapping[str, str]] = {
     "total": "in every context, for any two of its answers",
     "local": "in every context, for any two of its answers; some stages recur",
@@ -32,14 +32,12 @@ class Statement:
 
     Attributes
     ----------
-    variable, independent_of, given
-        Names.
     context
         Variable -> label; empty: everywhere.
     n
-        Rows that are asked the variable in this context.
+        Rows to which the variable applies in this context.
     share
-        The probability of the context among those who are asked the variable.
+        The probability of the context among those to whom the variable applies.
     """
 
     variable: str
@@ -61,8 +59,8 @@ class Statement:
         'Fall is independent of Age, Sex (1,200 people)'
         """
         given = f" given {', '.join(self.given)}" if self.given else ""
-        said = ", ".join(f"{name} = {label!r}" for name, label in self.context.items())
-        when = f", when {said}" if said else ""
+        context = ", ".join(f"{name} = {label!r}" for name, label in self.context.items())
+        when = f", when {context}" if context else ""
         people = "1 person" if self.n == 1 else f"{self.n:,} people"
         covered = people if self.n else f"{self.share:.0%}".replace("%", " %")
         return (
@@ -72,70 +70,30 @@ class Statement:
 
 
 def dependence(variable: str, parent: str, kind: EdgeKind) -> str:
-    """Return in words how a variable depends on a parent.
-
-    Examples
-    --------
-    >>> dependence("Fall", "Risk", "context")
-    'Fall depends on Risk in some contexts only'
-    """
+    """Return in words how a variable depends on a parent."""
     return f"{variable} depends on {parent} {_KINDS[kind]}"
 
 
 def statements(families: Sequence[Family]) -> list[Statement]:
     """Return what a staged tree says of independence, what covers most people first.
 
-    Parameters
-    ----------
-    families
-        From `find_families`.
-
-    Returns
-    -------
-    list of Statement
-        For each variable: that it is independent of the earlier ones that are no parents,
-        given its parents; and the contexts (labels of other parents) in which it is
-        independent of one parent given the rest, those alone that no statement of fewer
-        conditions implies.
-
-    Raises
-    ------
-    NetworkError
-        A variable has too many parents for all contexts to be looked at.
-
-    Notes
-    -----
-    A context fixes some of the other parents and leaves the rest free. All are decided at
-    once, in an array with one place more for each parent, "free": the product of the numbers
-    of labels plus one.
-
-    Examples
-    --------
-    >>> import cegdb
-    >>> from cegdb.networks import find_families
-    >>> rows = "select i % 2 as x, i // 2 % 2 as y, i % 5 = 0 as z from range(40) t(i)"
-    >>> stages = {("0", "*"): "a", ("1", "0"): "b", ("1", "1"): "c"}
-    >>> with cegdb.open() as db:
-    ...     staged = db.ingest(rows).event_tree().set_stages(stages, depends={"y": []})
-    ...     found = statements(find_families(db._store, staged.id))
-    >>> for statement in found:
-    ...     print(statement.sentence)
-    y is independent of x (40 people)
-    z is independent of y, when x = '0' (20 people)
+    For each variable: that it is independent of the earlier ones that are not parents, given
+    its parents; and the contexts (labels of other parents) in which it is independent of one
+    parent given the rest, except those implied by a statement with fewer conditions.
     """
-    place = {family.variable: i for i, family in enumerate(families)}
-    found = [one for family in families for one in _of_family(family)]
-    found.sort(
-        key=lambda one: (-one.n, -round(one.share, 12), len(one.context), place[one.variable])
+    index = {family.variable: i for i, family in enumerate(families)}
+    result = [one for family in families for one in _of_family(family)]
+    result.sort(
+        key=lambda one: (-one.n, -round(one.share, 12), len(one.context), index[one.variable])
     )
-    return found
+    return result
 
 
 def _of_family(family: Family) -> Iterator[Statement]:
-    asked, total = int(family.n.sum()), float(family.mass.sum())
+    n_family, total = int(family.n.sum()), float(family.mass.sum())
     others = [name for name in family.before if name not in family.parents]
     if others and total > 0:
-        yield Statement(family.variable, others, list(family.parents), {}, asked, 1.0)
+        yield Statement(family.variable, others, list(family.parents), {}, n_family, 1.0)
     for column in range(len(family.parents)):
         rest = [name for i, name in enumerate(family.parents) if i != column]
         labels = [of for i, of in enumerate(family.levels) if i != column]
@@ -143,8 +101,8 @@ def _of_family(family: Family) -> Iterator[Statement]:
             is_met = _met(family, column, context)
             n, mass = int(family.n[is_met].sum()), float(family.mass[is_met].sum())
             if mass <= 0:
-                continue  # the variable is not asked there
-            said = {
+                continue  # the variable does not apply there
+            fixed = {
                 name: of[answer]
                 for name, of, answer in zip(rest, labels, context, strict=True)
                 if answer >= 0
@@ -152,8 +110,8 @@ def _of_family(family: Family) -> Iterator[Statement]:
             yield Statement(
                 family.variable,
                 [family.parents[column]],
-                [name for name in rest if name not in said],
-                said,
+                [name for name in rest if name not in fixed],
+                fixed,
                 n,
                 mass / total,
             )
@@ -164,41 +122,44 @@ def _met(family: Family, column: int, context: Sequence[int]) -> NDArray[np.bool
 
     others = np.delete(family.answers, column, axis=1)
     wanted = np.array(context, dtype=np.int64)
-    found: NDArray[np.bool_] = ((others == wanted) | (wanted < 0)).all(axis=1)
-    return found
+    is_met: NDArray[np.bool_] = ((others == wanted) | (wanted < 0)).all(axis=1)
+    return is_met
 
 
 def _contexts(family: Family, column: int) -> list[list[int]]:
     """Return the largest contexts in which one parent makes no difference.
 
-    Each has a label's place for each of the other parents, -1: free.
+    Each has the index of a label for each of the other parents; -1 leaves it free. All are
+    decided at once, in an array with one more index for each parent, "free".
     """
     import numpy as np
 
     sizes = [len(of) for i, of in enumerate(family.levels) if i != column]
-    if np.prod([float(size + 1) for size in sizes]) > _MOST_CELLS:
+    if np.prod([float(size + 1) for size in sizes]) > _MAX_CELLS:
         raise NetworkError(
             f"{family.variable!r} has {counted(len(family.parents), 'parent')} "
-            f"({listed(family.parents)}): too many contexts to look at",
+            f"({listed(family.parents)}): too many contexts to check",
             hint="a staging with fewer stages has fewer parents",
         )
     others, n_answers, n_stages = by_others(family.answers, family.stage, column)
     is_alike = np.ones(sizes, dtype=bool)
-    is_told = np.zeros(sizes, dtype=bool)
-    places = tuple(others.T)
-    is_alike[places] = n_stages <= 1
-    is_told[places] = n_answers > 1
+    has_several = np.zeros(sizes, dtype=bool)
+    cell = tuple(others.T)
+    is_alike[cell] = n_stages <= 1
+    has_several[cell] = n_answers > 1
+    # Index 0 of each axis is "free": alike if all labels are, of interest if any is.
     for axis in range(len(sizes)):
         whole = is_alike.all(axis=axis, keepdims=True)
         is_alike = np.concatenate([whole, is_alike], axis=axis)
-        some = is_told.any(axis=axis, keepdims=True)
-        is_told = np.concatenate([some, is_told], axis=axis)
-    is_largest = is_alike & is_told
+        some = has_several.any(axis=axis, keepdims=True)
+        has_several = np.concatenate([some, has_several], axis=axis)
+    # A context is the largest if freeing none of the fixed labels leaves it alike.
+    is_largest = is_alike & has_several
     for axis in range(len(sizes)):
         freed = np.take(is_alike, [0], axis=axis)
         is_fixed = np.arange(sizes[axis] + 1) > 0
         shape = [1] * len(sizes)
         shape[axis] = -1
         is_largest &= ~(freed & is_fixed.reshape(shape))
-    found: list[list[int]] = (np.argwhere(is_largest) - 1).tolist()
-    return found
+    contexts: list[list[int]] = (np.argwhere(is_largest) - 1).tolist()
+    return contexts

@@ -1,4 +1,4 @@
-"""Take a Bayesian network from a networkx graph, a pgmpy model or a BIF file."""
+"""Read a Bayesian network from a networkx graph, a pgmpy model or a BIF file."""
 
 from __future__ import annotations
 
@@ -35,39 +35,17 @@ _HINT: Final = (
 
 
 def is_network(source: object) -> bool:
-    """Return whether something is a network, and not stages given in another way.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> is_network(nx.DiGraph()), is_network("asia.bif"), is_network({("a",): "s"})
-    (True, True, False)
-    """
+    """Return whether something is a network, and not stages given in another way."""
     has_graph = hasattr(source, "nodes") and hasattr(source, "edges")
     return isinstance(source, Network) or is_bif(source) or has_graph
 
 
 def network_of(source: NetworkSource) -> Network:
-    """Return a network of whatever kind as one of ours.
+    """Return a network of any kind as one of ours.
 
-    Parameters
-    ----------
-    source
-        A path that ends in ``.bif``; a graph with ``nodes`` and ``edges``, whose names are
-        those of variables: of a pgmpy model the tables are taken (``get_cpds()``), of others
-        the nodes' attributes ``levels`` and ``probability``, if they have them, as
-        `StagedTree.to_bayesian_network` writes them.
-
-    Raises
-    ------
-    NetworkError
-        It is no network, or one that cannot be read: see the message.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> network_of(nx.DiGraph([("x", "y")])).parents
-    {'x': [], 'y': ['x']}
+    Of a pgmpy model the tables are taken (``get_cpds()``), of other graphs the attributes
+    ``levels`` and ``probability`` of the nodes, if they have them, as
+    `StagedTree.to_bayesian_network` writes them.
     """
     if isinstance(source, Network):
         return source
@@ -77,13 +55,14 @@ def network_of(source: NetworkSource) -> Network:
         raise NetworkError(f"the network is {source!r}"[:200], hint=_HINT)
     graph: Any = source
     if hasattr(graph, "is_directed") and not graph.is_directed():
-        raise NetworkError("the network is a graph without directions", hint=_HINT)
+        raise NetworkError("the edges of the network have no directions", hint=_HINT)
     names = {node: _text(node, "a variable") for node in _all(graph.nodes)}
     if not names:
         raise NetworkError("the network has no variables", hint=_HINT)
     if len(set(names.values())) < len(names):
-        shown = listed(map(repr, names))
-        raise NetworkError(f"two variables of the network have the same name, of {shown}")
+        raise NetworkError(
+            f"two variables of the network have the same name: see {listed(map(repr, names))}"
+        )
     parents: dict[str, list[str]] = {name: [] for name in names.values()}
     for tail, head, *_ in _all(graph.edges):
         if names[tail] not in parents[names[head]]:
@@ -97,8 +76,8 @@ def network_of(source: NetworkSource) -> Network:
 
 def _all(items: Any) -> list[Any]:
     """Return nodes, edges or tables, whether they are listed or returned by a call."""
-    found = items if isinstance(items, Iterable) else items()
-    return list(found or ())
+    listed_items = items if isinstance(items, Iterable) else items()
+    return list(listed_items or ())
 
 
 def _text(value: object, what: str) -> str:
@@ -107,7 +86,7 @@ def _text(value: object, what: str) -> str:
     except SurveyError:
         text = None
     if text is None:
-        raise NetworkError(f"{what} of the network is {value!r}", hint="give it a text")
+        raise NetworkError(f"{what} of the network is {value!r}", hint="give it a name")
     return text
 
 
@@ -143,18 +122,18 @@ def _with_cpds(network: Network, cpds: list[Any]) -> Network:
 
 def _with_attributes(network: Network, graph: Any, names: Mapping[Any, str]) -> Network:
     """Return a network with the tables that nodes carry as attributes, if all have labels."""
-    found = {
+    attributes = {
         name: graph.nodes[node] if hasattr(graph.nodes, "__getitem__") else {}
         for node, name in names.items()
     }
-    if not all("levels" in data for data in found.values()):
+    if not all("levels" in data for data in attributes.values()):
         return network
     levels = {
         name: [_text(label, f"a label of {name!r}") for label in data["levels"]]
-        for name, data in found.items()
+        for name, data in attributes.items()
     }
     tables = {}
-    for name, data in found.items():
+    for name, data in attributes.items():
         if "probability" not in data:
             continue
         try:
@@ -167,7 +146,7 @@ def _with_attributes(network: Network, graph: Any, names: Mapping[Any, str]) -> 
         except (AttributeError, KeyError, TypeError, ValueError):
             raise NetworkError(
                 f"the attribute probability of node {name!r} cannot be read",
-                hint="it is a list of rows such as {'given': {'x': 'a'}, 'probability': "
+                hint="give a list of rows such as {'given': {'x': 'a'}, 'probability': "
                 "{'yes': 0.3, 'no': 0.7}}",
             ) from None
     return Network(network.name, network.parents, levels, tables)

@@ -1,6 +1,6 @@
-"""The complete rows of some variables of a survey: what a search over orders sees.
+"""The rows of a survey with an answer to each of some variables: what an order search uses.
 
-Whether a question applied is decided here without regard to an order: a gate is a variable
+Whether a variable applies is decided here without regard to an order: a gate is a variable
 whose answers decide it.
 """
 
@@ -36,18 +36,17 @@ class Question:
     Attributes
     ----------
     name, ordinal
-        Of the survey.
+        Those of the survey.
     n_values
-        Number of its value levels; their codes are 0 ... n_values - 1 in `CompleteRows`, and
-        n_values stands for 'not applicable'.
+        Number of its value levels; in `CompleteRows` they have the codes 0 ... n_values - 1,
+        and n_values means that the variable does not apply.
     blank_code
-        Of the response table, where codes start at 1 and blanks come before
-        'not applicable'.
+        In the response table, where codes start at 1 and blanks come before "not applicable".
     gates
-        Variables that decide, together, whether it applies; none if it always does, or if
-        nothing decides.
+        Indices of the variables that decide, together, whether it applies; none if it always
+        does, or if nothing decides.
     n_labels
-        Labels of its florets: the values, and 'not applicable' where no gate decides.
+        Labels of its florets: the values, and "not applicable" where no gate decides.
     """
 
     name: str
@@ -60,23 +59,19 @@ class Question:
 
 @dataclass(frozen=True)
 class CompleteRows:
-    """Rows that have an answer, or none to give, to each of some variables.
+    """Distinct rows with a value, or "not applicable", for each of some variables.
 
     Attributes
     ----------
-    questions
-        The variables; gates are places in this list.
     codes
-        Shape (rows, variables), distinct.
+        Shape (rows, variables).
     sums
-        Shape (rows, 1) or (rows, 3): respondents of each row; and, of a weighted survey, the
-        sum of their weights and that of the squares.
-    left_out
-        Variable -> respondents left out for lack of an answer to it (and others).
-    n_left_out
-        Respondents left out.
+        Shape (rows, 1) or (rows, 3): respondents; in a weighted survey also the sum of their
+        weights and of the squares.
+    left_out, n_left_out
+        Respondents left out: those without an answer to each variable, and in all.
     blanks
-        Kinds of decisions about blanks that were made: structural, missing.
+        How blanks were read: structural, missing.
     """
 
     questions: list[Question]
@@ -96,40 +91,26 @@ def complete_rows(
 ) -> CompleteRows:
     """Read the complete rows of some variables of a survey, and find their gates.
 
-    Parameters
-    ----------
-    con
-        The database.
-    survey
-        Its catalog row.
-    questions
-        The variables, as `find_questions` gives them.
-    blank
-        What a blank is: ``"structural"``, ``"missing"``, or ``"auto"``: structural where all
-        of at least 5 rows with one answer to an earlier variable of the survey are blank.
-
-    Raises
-    ------
-    TreeError
-        No row is complete.
+    ``blank`` is ``"structural"``, ``"missing"``, or ``"auto"``: structural where all of at
+    least 5 rows with the same answer to an earlier variable of the survey are blank.
     """
     with Steps(con) as steps:
         raw, sums = distinct_rows(
             steps,
             survey["survey_id"],
-            [asked.ordinal for asked in questions],
+            [question.ordinal for question in questions],
             is_weighted=survey["settings"].get("weight") is not None,
         )
     n = sums[:, 0]
     codes = raw - 1
     blanks: set[str] = set()
     for x in sorted(range(len(questions)), key=lambda x: questions[x].ordinal):
-        asked = questions[x]
-        is_structural = raw[:, x] > asked.blank_code
-        is_blank = raw[:, x] == asked.blank_code
-        codes[raw[:, x] > asked.n_values, x] = _MISSING
+        question = questions[x]
+        is_structural = raw[:, x] > question.blank_code
+        is_blank = raw[:, x] == question.blank_code
+        codes[raw[:, x] > question.n_values, x] = _MISSING
         closed = _closed(questions, codes, n, x, is_blank | is_structural, blank) & is_blank
-        codes[is_structural | closed, x] = asked.n_values
+        codes[is_structural | closed, x] = question.n_values
         blanks |= {"structural"} if closed.any() else set()
         blanks |= {"missing"} if (is_blank & ~closed).any() else set()
     is_complete = (codes != _MISSING).all(axis=1)
@@ -137,31 +118,26 @@ def complete_rows(
         names = listed(repr(q.name) for q in questions)
         raise TreeError(
             f"no respondent of survey {survey['name']!r} answered all of {names}",
-            hint="leave out variables that few were asked",
+            hint="leave out variables that few respondents answered",
         )
-    missing = {
-        asked.name: int(n[codes[:, x] == _MISSING].sum()) for x, asked in enumerate(questions)
+    n_missing = {
+        question.name: int(n[codes[:, x] == _MISSING].sum())
+        for x, question in enumerate(questions)
     }
-    kept = CompleteRows(
+    rows = CompleteRows(
         list(questions),
         *_distinct(codes[is_complete], sums[is_complete]),
-        {name: lacking for name, lacking in missing.items() if lacking},
+        {name: count for name, count in n_missing.items() if count},
         int(n[~is_complete].sum()),
         frozenset(blanks),
     )
-    return replace(kept, questions=_with_gates(con, survey, kept))
+    return replace(rows, questions=_with_gates(con, survey, rows))
 
 
 def find_questions(
     catalog: sa.Connection, survey_id: int, names: Sequence[str]
 ) -> list[Question]:
-    """Return variables of a survey, in the order of ``names``.
-
-    Raises
-    ------
-    TreeError
-        Nobody answered one of them.
-    """
+    """Return variables of a survey in the order of ``names``; refuse those nobody answered."""
     variable, level = schema.variable.c, schema.level.c
     is_value, is_blank = level.kind == "value", level.kind == "blank"
     query = (
@@ -175,20 +151,20 @@ def find_questions(
         .group_by(variable.name, variable.ordinal)
     )
     known = {str(name): Question(name, *rest) for name, *rest in catalog.execute(query)}
-    found = [known[name] for name in names]
-    empty = [repr(asked.name) for asked in found if not asked.n_values]
+    questions = [known[name] for name in names]
+    empty = [repr(question.name) for question in questions if not question.n_values]
     if empty:
         raise TreeError(f"nobody answered {listed(empty)}", hint="leave it out of variables")
-    return found
+    return questions
 
 
 def _distinct(
     codes: NDArray[np.int64], sums: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the distinct rows, sorted, and their sums."""
-    rows, place = np.unique(codes, axis=0, return_inverse=True)
+    rows, group = np.unique(codes, axis=0, return_inverse=True)
     total = np.zeros((len(rows), sums.shape[1]))
-    np.add.at(total, place.ravel(), sums)
+    np.add.at(total, group.ravel(), sums)
     return rows, total
 
 
@@ -229,19 +205,20 @@ def _with_gates(
 ) -> list[Question]:
     """Find what decides whether each variable applies: its declared gate, else one other."""
     questions = list(rows.questions)
-    place = {asked.name: x for x, asked in enumerate(questions)}
-    is_unasked = rows.codes == [asked.n_values for asked in questions]
+    index_of = {question.name: x for x, question in enumerate(questions)}
+    is_inapplicable = rows.codes == [question.n_values for question in questions]
     gates: dict[int, tuple[int, ...]] = {}
     settings = survey["settings"]
     for gate in ordered_gates(con, settings["gates"], settings["columns"], "the survey"):
-        asks = tuple(place[name] for name in gate.asks if name in place)
-        x = place.get(gate.variable)
-        if x is not None and len(asks) == len(gate.asks) and is_unasked[:, x].any():
-            gates[x] = asks if _decide(rows, asks, is_unasked[:, x]) else ()
-    gates = {x: asks for x, asks in gates.items() if asks}
-    for x in sorted(place.values(), key=lambda x: questions[x].ordinal):
-        if x in gates or not is_unasked[:, x].any():
+        deciding = tuple(index_of[name] for name in gate.asks if name in index_of)
+        x = index_of.get(gate.variable)
+        if x is not None and len(deciding) == len(gate.asks) and is_inapplicable[:, x].any():
+            gates[x] = deciding if _decide(rows, deciding, is_inapplicable[:, x]) else ()
+    gates = {x: deciding for x, deciding in gates.items() if deciding}
+    for x in sorted(index_of.values(), key=lambda x: questions[x].ordinal):
+        if x in gates or not is_inapplicable[:, x].any():
             continue
+        # A gate must not depend on the variable that it decides, directly or not.
         before = closure([mask_of(gates.get(y, ())) for y in range(len(questions))])
         earlier = [
             y
@@ -249,21 +226,23 @@ def _with_gates(
             if gate.ordinal < questions[x].ordinal and not before[y] >> x & 1
         ]
         for y in sorted(earlier, key=lambda y: (questions[y].n_values, questions[y].ordinal)):
-            if _decide(rows, (y,), is_unasked[:, x]):
+            if _decide(rows, (y,), is_inapplicable[:, x]):
                 gates[x] = (y,)
                 break
     return [
         replace(
-            asked,
+            question,
             gates=gates.get(x, ()),
-            n_labels=asked.n_values + bool(x not in gates and is_unasked[:, x].any()),
+            n_labels=question.n_values + bool(x not in gates and is_inapplicable[:, x].any()),
         )
-        for x, asked in enumerate(questions)
+        for x, question in enumerate(questions)
     ]
 
 
-def _decide(rows: CompleteRows, gates: Sequence[int], is_unasked: NDArray[np.bool_]) -> bool:
+def _decide(
+    rows: CompleteRows, gates: Sequence[int], is_inapplicable: NDArray[np.bool_]
+) -> bool:
     """Return whether the answers to some variables decide that another does not apply."""
     answers = rows.codes[:, gates]
-    both = np.column_stack((answers, is_unasked))
+    both = np.column_stack((answers, is_inapplicable))
     return len(np.unique(answers, axis=0)) == len(np.unique(both, axis=0))

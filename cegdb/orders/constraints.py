@@ -1,4 +1,4 @@
-"""What a search over orders is asked: which variables, and which before which."""
+"""The constraints of a search over orders: which variables, and which before which."""
 
 from __future__ import annotations
 
@@ -16,21 +16,13 @@ from cegdb.store import schema
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_MOST_VARIABLES: Final = 60
+_MAX_VARIABLES: Final = 60
 
 
 def chosen_variables(
     catalog: sa.Connection, survey: Mapping[str, Any], variables: Sequence[str] | None
 ) -> list[str]:
-    """Return the variables to order, found by name; all of the survey if none is named.
-
-    Raises
-    ------
-    TreeError
-        They are less than two or too many, or one is named twice.
-    SurveyError
-        One is unknown.
-    """
+    """Return the variables to order, looked up by name; all of the survey if none are given."""
     query = (
         sa.select(schema.variable.c.name)
         .where(schema.variable.c.survey_id == survey["survey_id"])
@@ -38,20 +30,20 @@ def chosen_variables(
     )
     names = [str(name) for name in catalog.execute(query).scalars()]
     if variables is not None:
-        asked = items_of(variables, "variables", TreeError, hint="give a list of variables")
-        names = find_columns(names, asked, f"survey {survey['name']!r}")
+        chosen = items_of(variables, "variables", TreeError, hint="give a list of variables")
+        names = find_columns(names, chosen, f"survey {survey['name']!r}")
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise TreeError(f"variables names {listed(map(repr, twice))} more than once")
+        raise TreeError(f"variables has {listed(map(repr, twice))} more than once")
     if len(names) < 2:
         raise TreeError(
             f"there {'is 1 variable' if names else 'are 0 variables'} to order",
             hint="name two or more",
         )
-    if len(names) > _MOST_VARIABLES:
+    if len(names) > _MAX_VARIABLES:
         raise TreeError(
-            f"{len(names):,} variables are too many to order: {_MOST_VARIABLES} are the most",
-            hint="name those you mean with variables (--variables A,B,C)",
+            f"{len(names):,} variables are too many to order: the limit is {_MAX_VARIABLES}",
+            hint="choose some with variables (--variables A,B,C)",
         )
     return names
 
@@ -61,14 +53,7 @@ def ordered_pairs(
     tiers: Sequence[Sequence[str]] | None,
     before: Sequence[Sequence[str]],
 ) -> list[tuple[str, str]]:
-    """Return tiers and pairs as pairs: the first variable before the second.
-
-    Raises
-    ------
-    TreeError
-        They are no lists of lists, or pairs, or a variable is in two tiers.
-    SurveyError
-        A variable is not among ``names``.
+    """Return tiers and pairs as pairs: the first variable comes before the second.
 
     Examples
     --------
@@ -78,17 +63,17 @@ def ordered_pairs(
     hint = "give a list of lists of variables: those of the first come before all others"
     tier_of: dict[str, int] = {}
     pairs = []
-    asked = items_of(() if tiers is None else tiers, "tiers", TreeError, hint=hint)
-    for place, tier in enumerate(asked, 1):
-        found = items_of(tier, f"tier {place}", TreeError, hint=hint)
-        for name in find_columns(names, found, f"the variables to order (tier {place})"):
+    checked = items_of(() if tiers is None else tiers, "tiers", TreeError, hint=hint)
+    for number, tier in enumerate(checked, 1):
+        members = items_of(tier, f"tier {number}", TreeError, hint=hint)
+        for name in find_columns(names, members, f"the variables to order (tier {number})"):
             if name in tier_of:
                 raise TreeError(
-                    f"{name!r} is in tier {tier_of[name]} and named again in tier {place}",
+                    f"{name!r} is in tier {tier_of[name]} and again in tier {number}",
                     hint="put each variable in one tier",
                 )
-            pairs += [(other, name) for other, of in tier_of.items() if of < place]
-            tier_of[name] = place
+            pairs += [(other, name) for other, of in tier_of.items() if of < number]
+            tier_of[name] = number
     hint = "give a list of pairs: the first variable comes before the second"
     for pair in items_of(before, "before", TreeError, hint=hint):
         both = items_of(pair, "a pair of before", TreeError, hint=hint, in_order=True)
@@ -99,44 +84,32 @@ def ordered_pairs(
     return list(dict.fromkeys(pairs))
 
 
-def needed(
+def required_predecessors(
     names: list[str], pairs: Sequence[tuple[str, str]], gates: Mapping[str, list[str]]
 ) -> list[int]:
     """Return, for each variable, the set of those that must come before it.
 
-    Parameters
-    ----------
-    names
-        The variables.
-    pairs
-        The first comes before the second.
-    gates
-        Variable -> those that decide whether it applies, which come before it.
-
-    Raises
-    ------
-    TreeError
-        The constraints go in a circle.
+    ``gates`` has the variables that decide whether another applies: they come before it.
 
     Examples
     --------
-    >>> needed(["a", "b", "c"], [("a", "c")], {"c": ["b"]})
+    >>> required_predecessors(["a", "b", "c"], [("a", "c")], {"c": ["b"]})
     [0, 0, 3]
     """
-    first: dict[str, set[str]] = {name: set(gates.get(name, ())) for name in names}
+    earlier_ones: dict[str, set[str]] = {name: set(gates.get(name, ())) for name in names}
     for earlier, later in pairs:
-        first[later].add(earlier)
+        earlier_ones[later].add(earlier)
     try:
-        TopologicalSorter(first).prepare()
+        TopologicalSorter(earlier_ones).prepare()
     except CycleError as error:
         circle = error.args[1]
-        asked = [
-            f"{later!r} applies or not by its gate {earlier!r}"
+        gated = [
+            f"{later!r} comes after its gate {earlier!r}"
             for earlier, later in pairwise(circle)
             if earlier in gates.get(later, ())
         ]
         raise TreeError(
             f"no order is possible: {' before '.join(map(repr, circle))}",
-            hint="; ".join(asked) or "leave out one of these constraints (tiers, before)",
+            hint="; ".join(gated) or "leave out one of these constraints (tiers, before)",
         ) from None
-    return [mask_of(names.index(earlier) for earlier in first[name]) for name in names]
+    return [mask_of(names.index(earlier) for earlier in earlier_ones[name]) for name in names]

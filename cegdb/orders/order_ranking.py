@@ -1,8 +1,8 @@
 """Orders of variables by a sum of local scores: the best ones, or a good one.
 
-An order's score is the sum, over its variables, of a local score ``g(x, s)`` of variable
-``x`` after the *set* ``s`` of variables before it [1]_. Variables are numbers from 0, sets
-are bit masks, and what must come before what is a mask a variable.
+The score of an order is the sum, over its variables, of a local score of variable ``x``
+after the *set* ``s`` of variables before it [1]_. Variables are numbers from 0, and sets are
+bit masks. ``predecessors`` has, for each variable, the set of those that must come before.
 
 References
 ----------
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from cegdb.clustering.greedy import TIE_TOLERANCE
+from cegdb.clustering.greedy import tie_floor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,17 +28,10 @@ if TYPE_CHECKING:
 _WINDOW: Final = 4
 
 
-class Ranked(NamedTuple):
-    """An order of variables.
+class RankedOrder(NamedTuple):
+    """An order of variables, and the sum of its local scores.
 
-    Attributes
-    ----------
-    order
-        From the first variable to the last.
-    score
-        The sum of its local scores.
-    n_ties
-        Orders as good as it: of all, or of those with the same last variable.
+    ``n_ties`` is how many orders are as good: of all, or of those with the same last variable.
     """
 
     order: tuple[int, ...]
@@ -47,29 +40,23 @@ class Ranked(NamedTuple):
 
 
 class Ranking(NamedTuple):
-    """The orders of variables, best first.
+    """The orders of variables, best first; of ties, the one with the smallest last variables.
 
-    Attributes
-    ----------
-    orders
-        All of them, or the best; of ties, the one with the smallest variable last first.
-    winners
-        For each variable that can be the last, the best order that ends with it.
-    n_orders
-        How many orders there are.
+    ``orders`` are all, or the best; ``winners`` has the best order for each variable that
+    can be the last; ``n_orders`` is how many orders there are.
     """
 
-    orders: list[Ranked]
-    winners: list[Ranked]
+    orders: list[RankedOrder]
+    winners: list[RankedOrder]
     n_orders: int
 
 
-class _Top(NamedTuple):
-    """The best orders of one set: score, last variable, place among those of the rest."""
+class _BestOrders(NamedTuple):
+    """The best orders of a set: score, last variable, and which of the rest's orders."""
 
     scores: NDArray[np.float64]
     last: NDArray[np.int64]
-    place: NDArray[np.int64]
+    rest_index: NDArray[np.int64]
     n_optimal: int
 
 
@@ -85,184 +72,125 @@ def members(subset: int) -> list[int]:
 
 
 def mask_of(variables: Iterable[int]) -> int:
-    """Return the set of some variables.
-
-    Examples
-    --------
-    >>> mask_of([0, 2, 3])
-    13
-    """
+    """Return the set of some variables."""
     return sum(1 << x for x in set(variables))
 
 
-def down_sets(needs: Sequence[int], most: int) -> list[int] | None:
-    """Return the sets that can come first in an order, smallest first.
-
-    Parameters
-    ----------
-    needs
-        For each variable, the set of those that must come before it.
-    most
-        Give up beyond this number.
-
-    Returns
-    -------
-    list of int, or None
-        The empty set first, that of all variables last; None if they are too many.
-
-    Examples
-    --------
-    Variable 1 only after variable 0:
-
-    >>> down_sets([0b000, 0b001, 0b000], most=10)
-    [0, 1, 4, 3, 5, 7]
-    """
-    found = [0]
+def down_sets(predecessors: Sequence[int], limit: int) -> list[int] | None:
+    """Return the sets that can come first in an order, smallest first; None above ``limit``."""
+    subsets = [0]
     layer = [0]
-    for _ in needs:
+    for _ in predecessors:
         above = {
             subset | 1 << x
             for subset in layer
-            for x, needed in enumerate(needs)
-            if not subset >> x & 1 and needed & ~subset == 0
+            for x, required in enumerate(predecessors)
+            if not subset >> x & 1 and required & ~subset == 0
         }
         layer = sorted(above)
-        found += layer
-        if len(found) > most:
+        subsets += layer
+        if len(subsets) > limit:
             return None
-    return found
+    return subsets
 
 
-def steps_of(subsets: Sequence[int]) -> dict[int, list[int]]:
-    """Return, for each down-set, the variables that can be its last one.
-
-    Examples
-    --------
-    >>> steps_of([0, 1, 4, 3, 5, 7])
-    {0: [], 1: [0], 4: [2], 3: [1], 5: [0, 2], 7: [1, 2]}
-    """
+def last_variables(subsets: Sequence[int]) -> dict[int, list[int]]:
+    """Return, for each down-set, the variables that can be its last one."""
     known = set(subsets)
     return {
         subset: [x for x in members(subset) if subset ^ 1 << x in known] for subset in subsets
     }
 
 
-def count_orders(steps: Mapping[int, Sequence[int]]) -> int:
-    """Return how many orders there are.
-
-    Examples
-    --------
-    >>> count_orders(steps_of([0, 1, 4, 3, 5, 7]))
-    3
-    """
+def count_orders(lasts_of: Mapping[int, Sequence[int]]) -> int:
+    """Return how many orders there are."""
     n_orders = {0: 1}
-    for subset, lasts in steps.items():
+    for subset, lasts in lasts_of.items():
         if subset:
             n_orders[subset] = sum(n_orders[subset ^ 1 << x] for x in lasts)
-    return n_orders[max(steps)]
+    return n_orders[max(lasts_of)]
 
 
-def rank_orders(steps: Mapping[int, Sequence[int]], g: LocalScore, *, most: int) -> Ranking:
+def rank_orders(
+    lasts_of: Mapping[int, Sequence[int]], local_score: LocalScore, *, limit: int
+) -> Ranking:
     """Rank orders by a dynamic programme over sets: exact.
 
-    ``f({}) = 0`` and ``f(W) = max over x of f(W - x) + g(x, W - x)``; not only the maximum is
-    kept but the best ``most`` orders of each set.
-
-    Parameters
-    ----------
-    steps
-        The down-sets, smaller ones first, and what can be last in each: `steps_of`.
-    g
-        The local score, more being better; called once for each set and last variable.
-    most
-        How many orders to return at most.
-
-    Returns
-    -------
-    Ranking
-        Scores within ``1e-9 * max(1, |best|)`` of the best tie.
-
-    Examples
-    --------
-    >>> gain = {(1, 0b01): 2.0}
-    >>> ranking = rank_orders(
-    ...     steps_of(down_sets([0, 0], most=4)), lambda x, s: gain.get((x, s), 0.0), most=9
-    ... )
-    >>> ranking.orders[0], ranking.n_orders
-    (Ranked(order=(0, 1), score=2.0, n_ties=1), 2)
+    ``f({}) = 0`` and ``f(W) = max over x of f(W - x) + local_score(x, W - x)``; not only the
+    maximum is kept but the best ``limit`` orders of each set. The local score is called once
+    for each set and last variable.
     """
     none = np.zeros(1, dtype=np.int64)
-    tops = {0: _Top(np.zeros(1), none, none, 1)}
-    winners: list[Ranked] = []
-    *_, whole = steps
-    for subset, lasts in steps.items():
+    tops = {0: _BestOrders(np.zeros(1), none, none, 1)}
+    winners: list[RankedOrder] = []
+    *_, whole = lasts_of
+    for subset, lasts in lasts_of.items():
         if not subset:
             continue
         rests = [tops[subset ^ 1 << x] for x in lasts]
         ends = [
-            rest.scores + g(x, subset ^ 1 << x) for x, rest in zip(lasts, rests, strict=True)
+            rest.scores + local_score(x, subset ^ 1 << x)
+            for x, rest in zip(lasts, rests, strict=True)
         ]
-        tops[subset] = _top(lasts, rests, ends, most)
+        tops[subset] = _merge_ends(lasts, rests, ends, limit)
         if subset == whole:
             winners = [
-                Ranked((*_order(tops, subset ^ 1 << x, 0), x), float(end[0]), rest.n_optimal)
+                RankedOrder(
+                    (*_order(tops, subset ^ 1 << x, 0), x), float(end[0]), rest.n_optimal
+                )
                 for x, rest, end in zip(lasts, rests, ends, strict=True)
             ]
     best = tops[whole]
     orders = [
-        Ranked(_order(tops, whole, place), float(score), 1)
-        for place, score in enumerate(best.scores)
+        RankedOrder(_order(tops, whole, index), float(score), 1)
+        for index, score in enumerate(best.scores)
     ]
     return Ranking(
-        _by_ties(orders, best.n_optimal), _by_ties(winners, None), count_orders(steps)
+        _by_ties(orders, best.n_optimal), _by_ties(winners, None), count_orders(lasts_of)
     )
 
 
-def _top(
+def _merge_ends(
     lasts: Sequence[int],
-    rests: Sequence[_Top],
+    rests: Sequence[_BestOrders],
     ends: Sequence[NDArray[np.float64]],
-    most: int,
-) -> _Top:
+    limit: int,
+) -> _BestOrders:
     """Return the best orders of a set, given those that end with each variable."""
     scores = np.concatenate(ends)
     last = np.repeat(np.array(lasts, dtype=np.int64), [len(end) for end in ends])
-    place = np.concatenate([np.arange(len(end)) for end in ends])
-    floor = _tie_floor(float(scores.max()))
+    index = np.concatenate([np.arange(len(end)) for end in ends])
+    floor = tie_floor(float(scores.max()))
     key = np.where(scores >= floor, np.inf, scores)
-    chosen = np.lexsort((place, last, -key))[:most]
+    chosen = np.lexsort((index, last, -key))[:limit]
     n_optimal = sum(
         rest.n_optimal for rest, end in zip(rests, ends, strict=True) if end[0] >= floor
     )
-    return _Top(scores[chosen], last[chosen], place[chosen], n_optimal)
+    return _BestOrders(scores[chosen], last[chosen], index[chosen], n_optimal)
 
 
-def _tie_floor(best: float) -> float:
-    return best - TIE_TOLERANCE * max(1.0, abs(best))
-
-
-def _order(tops: Mapping[int, _Top], subset: int, place: int) -> tuple[int, ...]:
+def _order(tops: Mapping[int, _BestOrders], subset: int, index: int) -> tuple[int, ...]:
     """Trace back one of the best orders of a set."""
     order = []
     while subset:
         top = tops[subset]
-        x, place = int(top.last[place]), int(top.place[place])
+        x, index = int(top.last[index]), int(top.rest_index[index])
         order.append(x)
         subset ^= 1 << x
     return tuple(reversed(order))
 
 
-def _by_ties(ranked: list[Ranked], n_optimal: int | None) -> list[Ranked]:
-    """Sort orders, best first; of ties, that with the smallest last variables first.
+def _by_ties(ranked: list[RankedOrder], n_optimal: int | None) -> list[RankedOrder]:
+    """Sort orders, best first; of ties, the one with the smallest last variables first.
 
     ``n_optimal`` is how many orders tie with the best, which may not all be here; None
-    keeps the ties that are told.
+    keeps the ties as given.
     """
     ranked.sort(key=lambda one: -one.score)
-    result: list[Ranked] = []
+    result: list[RankedOrder] = []
     start = 0
     while start < len(ranked):
-        floor = _tie_floor(ranked[start].score)
+        floor = tie_floor(ranked[start].score)
         end = start
         while end < len(ranked) and ranked[end].score >= floor:
             end += 1
@@ -275,81 +203,59 @@ def _by_ties(ranked: list[Ranked], n_optimal: int | None) -> list[Ranked]:
     return result
 
 
-def insert_variables(needs: Sequence[int], g: LocalScore) -> Ranked:
-    """Find a good order: put in one variable after another, then move them.
+def greedy_order(predecessors: Sequence[int], local_score: LocalScore) -> RankedOrder:
+    """Find a good order: insert one variable after another, then move them.
 
-    Parameters
-    ----------
-    needs
-        For each variable, the set of those that must come before it.
-    g
-        The local score, more being better; called often with the same arguments.
-
-    Returns
-    -------
-    Ranked
-        ``n_ties`` is 0: not known.
-
-    Notes
-    -----
-    Each variable goes where the total score *of the same set* of variables is best, since
-    scores of different variables cannot be compared: they are of different data. Then
-    single variables are moved, and any four in a row put in their best order, while that
-    raises the score. This is done twice, with the variables taken in the order given and
-    in reverse, and the better result kept. A variable tried at all places of an order of
-    k costs 2 k + 1 local scores, four in a row cost 32.
-
-    Examples
-    --------
-    >>> gain = {(1, 0b100): 3.0, (0, 0b110): 2.0}
-    >>> insert_variables([0, 0, 0], lambda x, s: gain.get((x, s), 0.0)).order
-    (2, 1, 0)
+    Each variable goes where the total score *of the same set* of variables is best: scores of
+    different variables cannot be compared, since they are of different data. Then single
+    variables are moved, and any four in a row put in their best order, while that raises the
+    score. This is done twice, taking the variables as given and in reverse. Trying a variable
+    at all positions in an order of k takes 2 k + 1 local scores; four in a row take 32.
     """
-    closed = closure(needs)
-    n = len(needs)
-    found = []
+    closed = closure(predecessors)
+    n = len(predecessors)
+    tried = []
     for sequence in (range(n), range(n - 1, -1, -1)):
         order: list[int] = []
         for x in sequence:
-            order = _placed(order, x, closed, g, None)
+            order = _insert(order, x, closed, local_score, None)
         former: list[int] = []
         while order != former:
             former = order
             for x in range(n):
-                place = order.index(x)
-                order = _placed([*order[:place], *order[place + 1 :]], x, closed, g, place)
+                index = order.index(x)
+                others = [*order[:index], *order[index + 1 :]]
+                order = _insert(others, x, closed, local_score, index)
             for start in range(n - 1):
-                order = _rearranged(order, start, closed, g)
-        found.append(Ranked(tuple(order), sum(_local(order, g)), 0))
-    return max(found, key=lambda one: one.score)
+                order = _rearrange(order, start, closed, local_score)
+        tried.append(RankedOrder(tuple(order), sum(_local_scores(order, local_score)), 0))
+    return max(tried, key=lambda one: one.score)
 
 
-def closure(needs: Sequence[int]) -> list[int]:
-    """Return, for each variable, all that come before it, directly or not.
-
-    Examples
-    --------
-    >>> closure([0b000, 0b001, 0b010])
-    [0, 1, 3]
-    """
-    closed = list(needs)
-    for _ in needs:
-        for x, needed in enumerate(closed):
-            for y in members(needed):
+def closure(predecessors: Sequence[int]) -> list[int]:
+    """Return, for each variable, all that come before it, directly or not."""
+    closed = list(predecessors)
+    for _ in predecessors:
+        for x, required in enumerate(closed):
+            for y in members(required):
                 closed[x] |= closed[y]
     return closed
 
 
-def _local(order: Sequence[int], g: LocalScore) -> list[float]:
+def _local_scores(order: Sequence[int], local_score: LocalScore) -> list[float]:
     before, scores = 0, []
     for x in order:
-        scores.append(g(x, before))
+        scores.append(local_score(x, before))
         before |= 1 << x
     return scores
 
 
-def _placed(
-    order: list[int], x: int, closed: Sequence[int], g: LocalScore, current: int | None
+def _insert(
+    order: list[int],
+    x: int,
+    closed: Sequence[int],
+    local_score: LocalScore,
+    current: int | None,
 ) -> list[int]:
     """Put a variable where it is best; where it is, or last, if nothing is better."""
     low = max((i + 1 for i, y in enumerate(order) if closed[x] >> y & 1), default=0)
@@ -357,32 +263,32 @@ def _placed(
     before = [0]
     for y in order:
         before.append(before[-1] | 1 << y)
-    ahead = np.array([g(order[i], before[i] | 1 << x) for i in range(low, high)])
-    behind = np.array([g(order[i], before[i]) for i in range(low, high)])
-    own = np.array([g(x, before[i]) for i in range(low, high + 1)])
+    ahead = np.array([local_score(order[i], before[i] | 1 << x) for i in range(low, high)])
+    behind = np.array([local_score(order[i], before[i]) for i in range(low, high)])
+    own = np.array([local_score(x, before[i]) for i in range(low, high + 1)])
     total = own + np.append(0.0, np.cumsum(behind))
     total += np.append(np.cumsum(ahead[::-1])[::-1], 0.0)
     stay = high if current is None else current
     best = float(total.max())
-    place = low + int(total.argmax())
-    if total[stay - low] >= _tie_floor(best):
-        place = stay
-    return [*order[:place], x, *order[place:]]
+    index = low + int(total.argmax())
+    if total[stay - low] >= tie_floor(best):
+        index = stay
+    return [*order[:index], x, *order[index:]]
 
 
-def _rearranged(
-    order: list[int], start: int, closed: Sequence[int], g: LocalScore
+def _rearrange(
+    order: list[int], start: int, closed: Sequence[int], local_score: LocalScore
 ) -> list[int]:
-    """Put some variables in a row in their best order; as they are, if none is better."""
+    """Put some variables in a row in their best order; leave them if none is better."""
     row = order[start : start + _WINDOW]
     before = mask_of(order[:start])
-    needs = [mask_of(i for i, y in enumerate(row) if closed[x] >> y & 1) for x in row]
-    steps = steps_of(down_sets(needs, most=1 << len(row)) or [])
+    predecessors = [mask_of(i for i, y in enumerate(row) if closed[x] >> y & 1) for x in row]
+    lasts_of = last_variables(down_sets(predecessors, limit=1 << len(row)) or [])
 
     def within(i: int, s: int) -> float:
-        return g(row[i], before | mask_of(row[j] for j in members(s)))
+        return local_score(row[i], before | mask_of(row[j] for j in members(s)))
 
-    (best,) = rank_orders(steps, within, most=1).orders
-    if sum(_local(range(len(row)), within)) >= _tie_floor(best.score):
+    (best,) = rank_orders(lasts_of, within, limit=1).orders
+    if sum(_local_scores(range(len(row)), within)) >= tie_floor(best.score):
         return order
     return [*order[:start], *(row[i] for i in best.order), *order[start + len(row) :]]

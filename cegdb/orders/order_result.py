@@ -1,13 +1,14 @@
-"""What a search over orders found, as rows of tables and in words."""
+"""The result of a search over orders, as rows of tables and in words."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
+from cegdb.clustering import SCORE_NAMES
 from cegdb.errors import agreeing, counted, listed
-from cegdb.orders import order_ranking
+from cegdb.orders.order_ranking import RankedOrder, mask_of, members
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,48 +17,34 @@ if TYPE_CHECKING:
 
 Row: TypeAlias = "dict[str, object]"
 
-_SCORES: Final = {
-    "log_marginal_likelihood": "log marginal likelihood",
-    "log_likelihood": "log likelihood",
-    "bic": "BIC",
-    "aic": "AIC",
-}
-
 
 @dataclass(frozen=True)
-class FoundOrders:
-    """What a search over orders found.
+class OrderSearchResult:
+    """The result of a search over orders.
 
     Attributes
     ----------
-    survey
-        Name of the survey.
-    best
-        The best order found.
-    score
-        Its score: the larger the better for likelihoods, the smaller for BIC and AIC.
+    survey, best, score
+        Name of the survey; the best order, and its score: the larger the better for
+        likelihoods, the smaller for BIC and AIC.
     settings
         ``method``, ``score``, ``alpha``, ``search`` (exact or greedy), ``before`` (tiers as
         pairs too), ``blank``.
     n_orders, n_optimal
-        Orders that the constraints allow, and how many of them score as ``best``; None after
-        a greedy search.
+        How many orders the constraints allow, and how many of them score as ``best``; None
+        after a greedy search.
     orders, winners, local
-        Rows of tables: see `cegdb.api.OrderSearch`.
+        Rows of tables: see `cegdb.OrderSearch`.
     gates
         Variable -> those that decide whether it applies.
     undecided
         Variables of which "not applicable" is an answer, since nothing decides it.
     n, n_left_out, left_out
-        Respondents used; left out for lack of an answer; for each variable that lacks some.
+        Respondents used; left out because an answer is missing; those for each variable.
     blanks
-        Which kinds of decisions were made about blanks: structural, missing.
+        How blanks were read: structural, missing.
     weighting
-        How weights and design effects count, as recorded in the settings of a staging.
-    alpha_is_default
-        Whether alpha was left out.
-    seconds
-        How long it took.
+        How weights and design effects count, as in the settings of a staging.
     """
 
     survey: str
@@ -81,35 +68,32 @@ class FoundOrders:
 
     @property
     def summary(self) -> str:
-        """What was found, of which rows and under which constraints, in a few lines."""
+        """The best order, the rows used and the constraints, in a few lines."""
         settings = self.settings
         why = " (the largest number of levels of a variable)" if self.alpha_is_default else ""
         is_marginal = settings["score"] == "log_marginal_likelihood"
         prior = f", alpha = {settings['alpha']:g}{why}" if is_marginal else ""
-        stagings = counted(len(self.local), "local staging")
+        stagings = f"{counted(len(self.local), 'local staging')} in {self.seconds:.2f} s"
+        value = f"{SCORE_NAMES[str(settings['score'])]} {self.score:.4f}"
         head = f"orders of {counted(len(self.best), 'variable')} of survey {self.survey!r}"
-        value = f"{_SCORES[str(settings['score'])]} {self.score:.4f}"
         lines = [
             f"{head}: best {', '.join(self.best)}",
             f"  {value} (method {settings['method']}{prior}); {counted(self.n, 'row')}",
         ]
         if self.n_optimal is None or self.n_orders is None:
-            lines.append(
-                f"  greedy: {stagings}, {self.seconds:.2f} s; a better order may exist"
-            )
+            lines.append(f"  greedy search: {stagings}; a better order may exist")
         else:
-            which = ", the one with the smallest last variables shown"
+            which = ", shown is the one with the smallest last variables"
+            n_orders = counted(self.n_orders, "order")
             lines.append(
-                f"  exact: {counted(self.n_orders, 'order')}, {self.n_optimal:,} of them "
-                f"optimal{which if self.n_optimal > 1 else ''}; {stagings}, "
-                f"{self.seconds:.2f} s"
+                f"  exact search: {n_orders}, {self.n_optimal:,} of them optimal"
+                f"{which if self.n_optimal > 1 else ''}; {stagings}"
             )
         if self.n_left_out:
-            lacking = ", ".join(f"{name} {n:,}" for name, n in self.left_out.items())
+            missing = ", ".join(f"{name} {n:,}" for name, n in self.left_out.items())
             all_rows = counted(self.n + self.n_left_out, "row")
             lines.append(
-                f"  {self.n_left_out:,} of {all_rows} left out, which "
-                f"{agreeing(self.n_left_out, 'lack')} an answer: {lacking}"
+                f"  {self.n_left_out:,} of {all_rows} left out, with missing answers: {missing}"
             )
         lines += [
             f"  {name} comes after {listed(map(repr, gates))}, which {verb} whether it applies"
@@ -118,42 +102,44 @@ class FoundOrders:
         ]
         if self.undecided:
             names = listed(map(repr, self.undecided))
-            lines.append(f"  'not applicable' is an answer to {names}: nothing decides it")
+            lines.append(
+                f"  'not applicable' counts as an answer to {names}: no variable decides it"
+            )
         if self.weighting:
-            told = "; ".join(f"{key} {value}" for key, value in self.weighting.items())
-            lines.append(f"  respondents count by {told}")
+            how = "; ".join(f"{key} {value}" for key, value in self.weighting.items())
+            lines.append(f"  respondents count by {how}")
         return "\n".join(lines)
 
 
-def local_scores(order: Sequence[int], local: LocalScores) -> list[float]:
-    """Return the local score of each variable of an order."""
-    return [local(x, order_ranking.mask_of(order[:place])) for place, x in enumerate(order)]
+def total_score(order: Sequence[int], local: LocalScores) -> float:
+    """Return the score of an order as reported: BIC and AIC are -2 times the sum."""
+    scores = [local(x, mask_of(order[:index])) for index, x in enumerate(order)]
+    return reported_score(math.fsum(scores), local.plan.score)
 
 
-def shown(value: float, score: str) -> float:
-    """Return a sum of local scores as the score is known: BIC and AIC are -2 times it."""
+def reported_score(value: float, score: str) -> float:
+    """Return a sum of local scores as reported: BIC and AIC are -2 times it."""
     return -2 * value if score in ("bic", "aic") else value
 
 
 def order_rows(
-    ranked: Sequence[order_ranking.Ranked], names: Sequence[str], local: LocalScores
+    ranked: Sequence[RankedOrder], names: Sequence[str], local: LocalScores
 ) -> list[Row]:
-    """Return the rows of `cegdb.api.OrderSearch.orders`."""
+    """Return the rows of `cegdb.OrderSearch.orders`."""
     rows: list[Row] = []
-    rank, left = 1, 0
-    for place, found in enumerate(ranked, 1):
-        if not left:
-            rank, left = place, max(found.n_ties, 1)
-        left -= 1
+    rank, n_left = 1, 0
+    for number, one in enumerate(ranked, 1):
+        if not n_left:
+            rank, n_left = number, max(one.n_ties, 1)
+        n_left -= 1
         stages = [
-            local.staged(x, order_ranking.mask_of(found.order[:i])).n_stages
-            for i, x in enumerate(found.order)
+            local.staging(x, mask_of(one.order[:i])).n_stages for i, x in enumerate(one.order)
         ]
         rows.append(
             {
                 "rank": rank,
-                "order": [names[x] for x in found.order],
-                "score": shown(math.fsum(local_scores(found.order, local)), local.plan.score),
+                "order": [names[x] for x in one.order],
+                "score": total_score(one.order, local),
                 "stages": stages,
                 "n_stages": sum(stages),
             }
@@ -162,31 +148,31 @@ def order_rows(
 
 
 def winner_rows(
-    ranked: Sequence[order_ranking.Ranked], names: Sequence[str], local: LocalScores
+    ranked: Sequence[RankedOrder], names: Sequence[str], local: LocalScores
 ) -> list[Row]:
-    """Return the rows of `cegdb.api.OrderSearch.winners`."""
+    """Return the rows of `cegdb.OrderSearch.winners`."""
     return [
         {
-            "last": names[found.order[-1]],
-            "order": [names[x] for x in found.order],
-            "score": shown(math.fsum(local_scores(found.order, local)), local.plan.score),
-            "n_ties": found.n_ties or None,
+            "last": names[one.order[-1]],
+            "order": [names[x] for x in one.order],
+            "score": total_score(one.order, local),
+            "n_ties": one.n_ties or None,
         }
-        for found in ranked
+        for one in ranked
     ]
 
 
 def local_rows(names: Sequence[str], local: LocalScores) -> list[Row]:
-    """Return the rows of `cegdb.api.OrderSearch.local`."""
+    """Return the rows of `cegdb.OrderSearch.local`."""
     return [
         {
             "variable": names[x],
-            "predecessors": [names[y] for y in order_ranking.members(before)],
-            "score": shown(staged.value, local.plan.score),
-            "n_situations": staged.n_situations,
-            "n_stages": staged.n_stages,
+            "predecessors": [names[y] for y in members(before)],
+            "score": reported_score(staging.value, local.plan.score),
+            "n_situations": staging.n_situations,
+            "n_stages": staging.n_stages,
         }
-        for (x, before), staged in sorted(
+        for (x, before), staging in sorted(
             local.known.items(), key=lambda item: (item[0][1].bit_count(), *item[0])
         )
     ]

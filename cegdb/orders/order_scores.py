@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,21 +18,12 @@ if TYPE_CHECKING:
 
     from cegdb.orders.complete_cases import CompleteRows
 
-_MOST_CELLS: Final = 50_000_000
-_LIMIT: Final = 1 << 62
 
+class LocalStaging(NamedTuple):
+    """The stages learnt for one variable after a set of others.
 
-class Staged(NamedTuple):
-    """The stages found for one variable after a set of others.
-
-    Attributes
-    ----------
-    value
-        Their score, more being better.
-    n_situations
-        Observed configurations of the set in which the variable applies.
-    n_stages
-        Of these situations.
+    ``value`` is their score, more being better; situations are the observed configurations
+    of the set in which the variable applies.
     """
 
     value: float
@@ -41,29 +32,23 @@ class Staged(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Worth:
-    """What respondents count.
+class EffectiveSize:
+    """The effective number of respondents.
 
-    Attributes
-    ----------
-    uses_weights
-        Whether weights count; else one each.
-    factor
-        Respondents per unit of weight; None: those of a situation, of weights w, are worth
-        as many of equal weight, (sum of w)^2 / (sum of w^2).
-    effects
-        The design effect of each variable, which divides what they count.
+    ``factor`` is the number of respondents per unit of weight; None: those of a situation,
+    of weights w, count as many as (sum of w)^2 / (sum of w^2) of equal weight. A design
+    effect per variable divides that.
     """
 
     uses_weights: bool
     factor: float | None
-    effects: tuple[float, ...]
+    design_effects: tuple[float, ...]
 
-    def of(
+    def counts(
         self, sums: NDArray[np.float64], situation: NDArray[np.intp], x: int
     ) -> tuple[NDArray[np.int64], float]:
-        """Return what the rows of situations of a variable count, in units, and the unit."""
-        if not self.uses_weights and self.effects[x] == 1:
+        """Return the effective counts of rows, in whole units, and the unit."""
+        if not self.uses_weights and self.design_effects[x] == 1:
             return sums[:, 0].astype(np.int64), 1.0
         sizes = sums[:, 0]
         if self.uses_weights:
@@ -73,12 +58,12 @@ class Worth:
             else:
                 total = np.bincount(situation, weight)
                 squared = np.bincount(situation, squares)
-                worth = np.divide(total, squared, out=np.zeros_like(total), where=squared > 0)
-                sizes = weight * worth[situation]
-        return whole_sizes(sizes / self.effects[x])
+                factor = np.divide(total, squared, out=np.zeros_like(total), where=squared > 0)
+                sizes = weight * factor[situation]
+        return whole_sizes(sizes / self.design_effects[x])
 
     def n_rows(self, sums: NDArray[np.float64]) -> float:
-        """Return what all rows count together, design effects aside: the N of BIC."""
+        """Return the effective number of all rows, without design effects: the N of BIC."""
         n, *weights = sums.sum(axis=0).tolist()
         if not self.uses_weights:
             return float(n)
@@ -91,28 +76,21 @@ class LocalScores:
     """Stagings of variables after sets of others, each learnt once.
 
     The situations of a variable are the observed configurations of the set of variables
-    before it, so their stages do not depend on the order of these.
+    before it, so their stages do not depend on the order of these. An edge of a situation
+    has ``alpha`` over the number of labels of its variable and of those that apply before
+    it. ``known`` has the stagings learnt, by (variable, set before it).
 
-    Attributes
-    ----------
-    rows
-        The complete rows.
-    worth
-        What respondents count.
-    plan
-        How stages are learnt and scored.
-    alpha
-        Prior mass of the root: an edge of a situation has ``alpha`` over the number of labels
-        of its variable and of those that apply before it.
-    known
-        (variable, set before it) -> the stages found.
+    Tables of distinct rows are kept, up to ``max_cells`` cells in all; a row is found again
+    by an integer key below ``max_key``.
     """
 
     rows: CompleteRows
-    worth: Worth
+    effective_size: EffectiveSize
     plan: clustering.Plan
     alpha: float
-    known: dict[tuple[int, int], Staged] = field(default_factory=dict)
+    max_cells: int = 50_000_000
+    max_key: int = 1 << 62
+    known: dict[tuple[int, int], LocalStaging] = field(default_factory=dict)
     _tables: dict[int, tuple[NDArray[np.int64], NDArray[np.float64]]] = field(
         default_factory=dict
     )
@@ -120,41 +98,42 @@ class LocalScores:
 
     def __call__(self, x: int, before: int) -> float:
         """Return the score of a variable after a set."""
-        return self.staged(x, before).value
+        return self.staging(x, before).value
 
-    def staged(self, x: int, before: int) -> Staged:
+    def staging(self, x: int, before: int) -> LocalStaging:
         """Return the stages of a variable after a set."""
-        found = self.known.get((x, before))
-        if found is None:
-            found = self.known[x, before] = self._learn(x, before)
-        return found
+        staging = self.known.get((x, before))
+        if staging is None:
+            staging = self.known[x, before] = self._learn(x, before)
+        return staging
 
-    def _learn(self, x: int, before: int) -> Staged:
-        asked = self.rows.questions[x]
+    def _learn(self, x: int, before: int) -> LocalStaging:
+        question = self.rows.questions[x]
         codes, sums = self._table(before | 1 << x)
         variables = members(before | 1 << x)
-        place = variables.index(x)
-        if asked.gates:
-            applies = codes[:, place] < asked.n_values
+        own = variables.index(x)
+        if question.gates:
+            applies = codes[:, own] < question.n_values
             codes, sums = codes[applies], sums[applies]
         if not len(codes):
-            return Staged(0.0, 0, 0)
+            return LocalStaging(0.0, 0, 0)
         others = members(before)
-        answers = np.delete(codes, place, axis=1)
-        first, situation = _grouped(answers, [self._radix(y) for y in others])
-        counts = np.zeros((len(first), asked.n_labels), dtype=np.int64)
-        counts[situation, codes[:, place]], unit = self.worth.of(sums, situation, x)
+        answers = np.delete(codes, own, axis=1)
+        first, situation = self._group(answers, others)
+        counts = np.zeros((len(first), question.n_labels), dtype=np.int64)
+        counts[situation, codes[:, own]], unit = self.effective_size.counts(sums, situation, x)
         answers = answers[first]
-        n_shares = np.full(len(first), float(asked.n_labels))
+        n_shares = np.full(len(first), float(question.n_labels))
         for column, y in enumerate(others):
-            question = self.rows.questions[y]
-            is_closed = answers[:, column] == question.n_labels
+            # A closed gate: the variable has no floret there, and takes no share of the prior.
+            n_labels = self.rows.questions[y].n_labels
+            is_closed = answers[:, column] == n_labels
             answers[is_closed, column] = -1
-            n_shares *= np.where(is_closed, 1, question.n_labels)
+            n_shares *= np.where(is_closed, 1, n_labels)
         ids = np.arange(len(first))
-        prior = np.repeat((self.alpha / n_shares)[:, None], asked.n_labels, axis=1)
+        prior = np.repeat((self.alpha / n_shares)[:, None], question.n_labels, axis=1)
         bases, multiplicities = prior_bases(prior)
-        return self._scored(
+        return self._learn_and_score(
             clustering.Hyperstage(
                 ids=ids,
                 counts=counts,
@@ -166,21 +145,18 @@ class LocalScores:
             )
         )
 
-    def _scored(self, situations: clustering.Hyperstage) -> Staged:
+    def _learn_and_score(self, situations: clustering.Hyperstage) -> LocalStaging:
         if situations.counts.shape[1] == 1:
-            return Staged(0.0, len(situations.ids), 1)
+            return LocalStaging(0.0, len(situations.ids), 1)
         stage = clustering.learn(situations, self.plan).stage
         value = clustering.total_score(situations, stage, self.plan.scorer)
-        return Staged(value, len(situations.ids), len(np.unique(stage)))
-
-    def _radix(self, x: int) -> int:
-        return self.rows.questions[x].n_values + 1
+        return LocalStaging(value, len(situations.ids), len(np.unique(stage)))
 
     def _table(self, subset: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the distinct rows of a set of variables, summed from those of a larger one."""
-        found = self._tables.get(subset)
-        if found is not None:
-            return found
+        table = self._tables.get(subset)
+        if table is not None:
+            return table
         whole = (1 << len(self.rows.questions)) - 1
         source, (codes, sums) = whole, (self.rows.codes, self.rows.sums)
         for x in members(whole & ~subset):
@@ -188,29 +164,30 @@ class LocalScores:
             if larger is not None and len(larger[0]) < len(codes):
                 source, (codes, sums) = subset | 1 << x, larger
         if source != subset:
-            kept = [place for place, x in enumerate(members(source)) if subset >> x & 1]
+            kept = [column for column, x in enumerate(members(source)) if subset >> x & 1]
             codes = codes[:, kept]
-            first, group = _grouped(codes, [self._radix(x) for x in members(subset)])
+            first, group = self._group(codes, members(subset))
             columns = [np.bincount(group, column) for column in sums.T]
             codes, sums = codes[first], np.column_stack(columns)
         self._tables[subset] = codes, sums
         self._n_cells += codes.size
-        while self._n_cells > _MOST_CELLS and len(self._tables) > 1:
+        while self._n_cells > self.max_cells and len(self._tables) > 1:
             self._n_cells -= self._tables.pop(next(iter(self._tables)))[0].size
         return codes, sums
 
-
-def _grouped(
-    codes: NDArray[np.int64], radices: Sequence[int]
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return a row of each distinct configuration, in their order, and that of each row."""
-    key = np.zeros(len(codes), dtype=np.int64)
-    size = 1
-    for column, radix in enumerate(radices):
-        if size * radix >= _LIMIT:
-            key = np.unique(key, return_inverse=True)[1].astype(np.int64)
-            size = len(codes)
-        key = key * radix + codes[:, column]
-        size *= radix
-    _, first, group = np.unique(key, return_index=True, return_inverse=True)
-    return first, group
+    def _group(
+        self, codes: NDArray[np.int64], variables: Sequence[int]
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return a row of each distinct configuration, in their order, and that of each row."""
+        key = np.zeros(len(codes), dtype=np.int64)
+        size = 1
+        for column, variable in enumerate(variables):
+            radix = self.rows.questions[variable].n_values + 1
+            if size * radix >= self.max_key:
+                # Rank the keys so far, so that the next digit fits.
+                key = np.unique(key, return_inverse=True)[1].astype(np.int64)
+                size = len(codes)
+            key = key * radix + codes[:, column]
+            size *= radix
+        _, first, group = np.unique(key, return_index=True, return_inverse=True)
+        return first, group

@@ -5,22 +5,22 @@ from __future__ import annotations
 import math
 import sys
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import StagingError, TreeError, agreeing, listed
 from cegdb.options import LearnOptions, OrderOptions
 from cegdb.orders import order_ranking
 from cegdb.orders.complete_cases import CompleteRows, Question, complete_rows, find_questions
-from cegdb.orders.constraints import chosen_variables, needed, ordered_pairs
+from cegdb.orders.constraints import chosen_variables, ordered_pairs, required_predecessors
 from cegdb.orders.order_result import (
-    FoundOrders,
+    OrderSearchResult,
     local_rows,
-    local_scores,
     order_rows,
-    shown,
+    total_score,
     winner_rows,
 )
-from cegdb.orders.order_scores import LocalScores, Worth
+from cegdb.orders.order_scores import EffectiveSize, LocalScores
 from cegdb.sqlfiles import Steps
 from cegdb.stages.effective_counts import Weighting
 from cegdb.stages.learning import plan_of
@@ -31,15 +31,34 @@ if TYPE_CHECKING:
 
     from cegdb.store import Store
 
-ALL_ORDERS: Final = 5040
+ALL_ORDERS: Final = 5_040
+"""Up to so many orders all of them are returned."""
+
 BEST_ORDERS: Final = 100
-_MOST_SETS: Final = 1 << 17
-_AUTO_SITUATIONS: Final = 250_000
+"""How many are returned of more than that."""
+
+
+@dataclass(frozen=True)
+class SearchLimits:
+    """How far a search over orders goes.
+
+    An exact search goes through at most ``max_sets`` sets of variables; ``"auto"`` is exact
+    only if it stages at most ``auto_situations`` situations. For the rest see `LocalScores`.
+    """
+
+    max_sets: int = 1 << 17
+    auto_situations: int = 250_000
+    max_cells: int = 50_000_000
+    max_key: int = 1 << 62
 
 
 def search_orders(
-    store: Store, survey_id: int, options: OrderOptions | None = None
-) -> FoundOrders:
+    store: Store,
+    survey_id: int,
+    options: OrderOptions | None = None,
+    *,
+    limits: SearchLimits | None = None,
+) -> OrderSearchResult:
     """Find the order of variables whose stratified staged tree has the best score [1]_.
 
     The stages of a variable are learnt among the observed configurations of the set of
@@ -50,18 +69,10 @@ def search_orders(
     ----------
     .. [1] Silander, T. and Leong, T.-Y. (2013). A dynamic programming algorithm for learning
        chain event graphs. Discovery Science, LNAI 8140, 201-216.
-
-    Examples
-    --------
-    >>> from cegdb.ingest import ingest
-    >>> from cegdb.store import Store
-    >>> with Store.open() as store:
-    ...     rows = "select i % 2 as x, i % 3 = 0 and i % 2 = 0 as y from range(60) t(i)"
-    ...     search_orders(store, ingest(store, rows)).best
-    ['y', 'x']
     """
     started = time.perf_counter()
     options = options or OrderOptions()
+    limits = limits or SearchLimits()
     method, alpha, search, blank = options.method, options.alpha, options.search, options.blank
     learning = LearnOptions(method=method, score=options.score)
     with store.catalog() as catalog:
@@ -71,38 +82,40 @@ def search_orders(
         questions = find_questions(catalog, survey_id, names)
         tree = {"survey_id": survey_id, "settings": {"order": names}}
         counting = Weighting(options.weighting, options.deff).settled(catalog, tree)
-    needed(names, pairs, {})
+    required_predecessors(names, pairs, {})
     with store.reading() as con:
         rows = complete_rows(con, survey, questions, blank=blank)
         with Steps(con) as steps:
             factor = counting.factor(steps) if counting.uses_weights else None
     gates = {
-        asked.name: [names[y] for y in asked.gates] for asked in rows.questions if asked.gates
+        question.name: [names[y] for y in question.gates]
+        for question in rows.questions
+        if question.gates
     }
-    needs = needed(names, pairs, gates)
+    predecessors = required_predecessors(names, pairs, gates)
     mass = float(max(q.n_values for q in questions)) if alpha is None else float(alpha)
     _refuse_underflow(mass, rows)
     effects = tuple(counting.effects.get(name, 1.0) for name in names)
-    worth = Worth(counting.uses_weights, factor, effects)
+    effective_size = EffectiveSize(counting.uses_weights, factor, effects)
     _refuse_misfit(method, rows.questions)
-    plan = plan_of(learning, 0.0, worth.n_rows(rows.sums))
-    local = LocalScores(rows, worth, plan, mass)
-    to_do = _exact_steps(needs, rows, search)
-    ranking = _ranked(to_do, needs, local)
-    return FoundOrders(
+    plan = plan_of(learning, 0.0, effective_size.n_rows(rows.sums))
+    local = LocalScores(rows, effective_size, plan, mass, limits.max_cells, limits.max_key)
+    lasts_of = _exact_search(predecessors, rows, search, limits)
+    ranking = _ranked(lasts_of, predecessors, local)
+    return OrderSearchResult(
         survey=str(survey["name"]),
         best=[names[x] for x in ranking.orders[0].order],
-        score=shown(math.fsum(local_scores(ranking.orders[0].order, local)), plan.score),
+        score=total_score(ranking.orders[0].order, local),
         settings={
             "method": method,
             "score": plan.score,
             "alpha": mass,
-            "search": "greedy" if to_do is None else "exact",
+            "search": "greedy" if lasts_of is None else "exact",
             "before": [list(pair) for pair in pairs],
             "blank": blank,
         },
-        n_orders=ranking.n_orders if to_do is not None else None,
-        n_optimal=ranking.orders[0].n_ties if to_do is not None else None,
+        n_orders=ranking.n_orders if lasts_of is not None else None,
+        n_optimal=ranking.orders[0].n_ties if lasts_of is not None else None,
         orders=order_rows(ranking.orders, names, local),
         winners=winner_rows(ranking.winners, names, local),
         local=local_rows(names, local),
@@ -119,14 +132,14 @@ def search_orders(
 
 
 def _weighting(counting: Weighting) -> dict[str, object]:
-    """Return how respondents count, for people."""
-    told = counting.as_json()
-    told.pop("deff_is_given", None)
-    return {name.replace("deff", "design effects"): value for name, value in told.items()}
+    """Return how respondents count, in words."""
+    recorded = counting.as_json()
+    recorded.pop("deff_is_given", None)
+    return {name.replace("deff", "design effects"): value for name, value in recorded.items()}
 
 
 def _refuse_misfit(method: str, questions: Sequence[Question]) -> None:
-    many = [repr(asked.name) for asked in questions if asked.n_labels > 2]
+    many = [repr(question.name) for question in questions if question.n_labels > 2]
     if method == "exact" and many:
         raise StagingError(
             f"method 'exact' is for variables of two labels; {listed(many)} "
@@ -136,57 +149,61 @@ def _refuse_misfit(method: str, questions: Sequence[Question]) -> None:
 
 
 def _refuse_underflow(alpha: float, rows: CompleteRows) -> None:
-    n_shares = math.prod(asked.n_labels for asked in rows.questions)
+    n_shares = math.prod(question.n_labels for question in rows.questions)
     if n_shares > sys.float_info.max or not alpha / n_shares > sys.float_info.min:
         raise StagingError(
             f"alpha = {alpha:g}, shared among the answers to {len(rows.questions):,} "
-            "variables, leaves no prior mass to the last (less than 1e-308)",
+            "variables, leaves no prior mass for the last one (less than 1e-308)",
             hint="give a larger alpha, or use fewer variables",
         )
 
 
-def _exact_steps(
-    needs: Sequence[int], rows: CompleteRows, search: str
+def _exact_search(
+    predecessors: Sequence[int], rows: CompleteRows, search: str, limits: SearchLimits
 ) -> dict[int, list[int]] | None:
-    """Return what an exact search goes through, None for a greedy one."""
+    """Return the sets an exact search goes through, with their last variables, or None."""
     if search == "greedy":
         return None
-    subsets = order_ranking.down_sets(needs, _MOST_SETS)
+    subsets = order_ranking.down_sets(predecessors, limits.max_sets)
     if subsets is None:
         if search == "auto":
             return None
         raise TreeError(
-            f"more than {_MOST_SETS:,} sets of the {len(needs)} variables can come first: "
-            "too many for an exact search",
-            hint="say more of what comes before what (tiers, before), or search='greedy'",
+            f"more than {limits.max_sets:,} sets of the {len(predecessors)} variables can come "
+            "first: too many for an exact search",
+            hint="add constraints (tiers, before), or give search='greedy'",
         )
-    steps = order_ranking.steps_of(subsets)
-    return steps if search == "exact" or _is_quick(steps, rows) else None
+    lasts_of = order_ranking.last_variables(subsets)
+    if search == "exact" or _is_quick(lasts_of, rows, limits.auto_situations):
+        return lasts_of
+    return None
 
 
-def _is_quick(steps: Mapping[int, Sequence[int]], rows: CompleteRows) -> bool:
-    """Return whether an exact search stages few situations, at most."""
-    sizes = [asked.n_values + bool(asked.gates) for asked in rows.questions]
+def _is_quick(lasts_of: Mapping[int, Sequence[int]], rows: CompleteRows, most: int) -> bool:
+    """Return whether an exact search certainly stages few situations."""
+    sizes = [question.n_values + bool(question.gates) for question in rows.questions]
     total = 0
-    for subset, lasts in steps.items():
+    for subset, lasts in lasts_of.items():
         for x in lasts:
             size = math.prod(sizes[y] for y in order_ranking.members(subset ^ 1 << x))
             total += min(size, len(rows.codes))
-        if total > _AUTO_SITUATIONS:
+        if total > most:
             return False
     return True
 
 
 def _ranked(
-    steps: dict[int, list[int]] | None, needs: Sequence[int], local: LocalScores
+    lasts_of: dict[int, list[int]] | None,
+    predecessors: Sequence[int],
+    local: LocalScores,
 ) -> order_ranking.Ranking:
-    if steps is None:
-        found = order_ranking.insert_variables(needs, local)
-        return order_ranking.Ranking([found], [found], 0)
+    if lasts_of is None:
+        order = order_ranking.greedy_order(predecessors, local)
+        return order_ranking.Ranking([order], [order], 0)
     # Larger sets first: the rows of a smaller one are summed from theirs.
-    for subset in reversed(steps):
-        for x in steps[subset]:
-            local.staged(x, subset ^ 1 << x)
-    n_orders = order_ranking.count_orders(steps)
-    most = ALL_ORDERS if n_orders <= ALL_ORDERS else BEST_ORDERS
-    return order_ranking.rank_orders(steps, local, most=most)
+    for subset in reversed(lasts_of):
+        for x in lasts_of[subset]:
+            local.staging(x, subset ^ 1 << x)
+    n_orders = order_ranking.count_orders(lasts_of)
+    limit = ALL_ORDERS if n_orders <= ALL_ORDERS else BEST_ORDERS
+    return order_ranking.rank_orders(lasts_of, local, limit=limit)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from cegdb import clustering
-from cegdb.clustering.methods import GREEDY, pooled
+from cegdb.clustering.methods import GREEDY
 from cegdb.errors import CegdbError, StagingError
 from cegdb.sqlfiles import Steps
 from cegdb.stability.relearning import read_relearning
@@ -52,19 +52,17 @@ def continue_merging(store: Store, staging_id: int) -> FurtherMerges:
     try:
         with store.catalog() as catalog, store.reading() as con, Steps(con) as steps:
             relearning = read_relearning(steps, con, catalog, staging_id)
-            steps.run("learnt_situation", staging_id=staging_id)
-            learnt = steps.arrays("from temp.learnt_situation")["vertex_id"]
     except CegdbError as error:
         return FurtherMerges([], str(error).split("\n", 1)[0])
     of_root = relearning.rows.parent == 0
     plan = relearning.plan(float(relearning.rows.size[of_root].sum()))
     runs, n_large = [], 0
     for one in relearning.florets:
-        kept = np.flatnonzero(np.isin(one.ids, learnt))
+        kept = np.flatnonzero(np.isin(one.ids, relearning.learnt_ids))
         if one.hyperstage is None or len(kept) < 2:
             continue
         part = one.hyperstage.part(kept)
-        start = pooled(replace(part, start=one.stage[kept]))
+        start = replace(part, start=one.stage[kept]).pooled()
         if len(start.ids) > MOST_STAGES:
             n_large += 1
             continue

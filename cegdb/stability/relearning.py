@@ -1,4 +1,4 @@
-"""How the stages of a staging were learnt, to learn them again on replicates of its rows."""
+"""Learn the stages of a staging again, as they were learnt, on replicates of its rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from cegdb import clustering
 from cegdb.errors import StagingError
-from cegdb.stability.replicates import Replicate, Rows, read_rows
+from cegdb.stability.replicates import Replicate, TreeRows, read_rows
 from cegdb.stages.effective_counts import Weighting, variable_ids
 from cegdb.stages.hyperstages import find_florets, given_again
 from cegdb.stages.learning import as_whole, plan_of, read_hyperstages, recorded_learning
@@ -31,7 +31,14 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Numbers = NDArray[np.int64]
 
-__all__ = ["Florets", "Kind", "Relearning", "Restaged", "read_relearning", "recorded_weighting"]
+__all__ = [
+    "Florets",
+    "Kind",
+    "Relearning",
+    "RelearntStages",
+    "read_relearning",
+    "recorded_weighting",
+]
 
 Kind: TypeAlias = Literal["nonparametric", "parametric"]
 
@@ -41,18 +48,14 @@ class Florets(NamedTuple):
 
     Attributes
     ----------
-    ids
-        Shape (situations,), ascending.
-    edges
-        Shape (situations, labels), the vertex each edge leads to.
-    prior
-        The same shape.
-    stage
-        Shape (situations,), the stage of each in the staging.
+    ids, stage
+        Shape (situations,), ascending; and the stage of each in the staging.
+    edges, prior
+        Shape (situations, labels): the vertex that each edge leads to, and its prior.
     hyperstage
-        What learning sees of them; None if they are frozen.
+        What learning uses of them; None if they are frozen.
     is_named
-        Shape (situations,), which were given a stage to start in.
+        Shape (situations,): which were given a stage to start in.
     """
 
     ids: Numbers
@@ -63,15 +66,10 @@ class Florets(NamedTuple):
     is_named: NDArray[np.bool_]
 
 
-class Restaged(NamedTuple):
-    """The stages of `Florets` in a replicate.
+class RelearntStages(NamedTuple):
+    """The stages of `Florets` in a replicate, and which situations a row reached.
 
-    Attributes
-    ----------
-    stage
-        Shape (situations,); -1 where learning did not see the situation.
-    is_reached
-        Shape (situations,), whether a row reached it.
+    A stage is -1 where learning did not use the situation.
     """
 
     stage: Numbers
@@ -82,49 +80,42 @@ class Restaged(NamedTuple):
 class Relearning:
     """How the stages of a staging are learnt, again and again.
 
-    Attributes
-    ----------
-    rows
-        What replicates are made of.
-    florets
-        Of each hyperstage, then of each frozen stage.
-    learning, smoothing
-        The settings of the staging.
-    is_weighed
-        Whether rows are worth another number than theirs.
+    ``florets`` are those of each hyperstage, then of each frozen stage; ``learnt_ids`` the
+    situations whose stages were learnt. ``has_effective_counts`` says that rows do not count 1.
     """
 
-    rows: Rows
+    rows: TreeRows
     florets: Sequence[Florets]
+    learnt_ids: Numbers
     learning: LearnOptions
     smoothing: float
-    is_weighed: bool
+    has_effective_counts: bool
 
     def plan(self, n_rows: float) -> clustering.Plan:
         """Return how stages of so many rows are learnt."""
         return plan_of(self.learning, self.smoothing, n_rows)
 
     def replicates(self, kind: Kind, runs: int, seed: int) -> Iterator[Replicate]:
-        """Return replicates; those of a seed are the same for any number of them."""
+        """Return replicates; those of a seed do not depend on how many there are."""
         make = self.rows.draw if kind == "nonparametric" else self.rows.simulate
         for run in range(runs):
             yield make(np.random.default_rng([seed, run]))
 
-    def learn(self, replicate: Replicate) -> list[Restaged]:
+    def learn(self, replicate: Replicate) -> list[RelearntStages]:
         """Learn the stages of a replicate.
 
-        Situations that no row reached are not learnt, but for those given a stage to start
-        in, whose prior has a part in the log marginal likelihood.
+        Situations that no row reached are not learnt, except those given a stage to start in:
+        their prior is part of the log marginal likelihood.
         """
         counts, unit = self._counts(replicate)
         of_root = self.rows.parent == 0
         plan = plan_of(self.learning, self.smoothing, float(replicate.size[of_root].sum()))
         has_prior = plan.score == "log_marginal_likelihood"
-        found = []
+        relearnt = []
         for one in self.florets:
             is_reached = replicate.size[one.edges].sum(axis=1) > 0
             if one.hyperstage is None:
-                found.append(Restaged(one.stage, is_reached))
+                relearnt.append(RelearntStages(one.stage, is_reached))
                 continue
             part = np.flatnonzero(is_reached | (one.is_named & has_prior))
             stage = np.full(len(one.ids), -1, dtype=np.int64)
@@ -132,11 +123,11 @@ class Relearning:
                 drawn = counts[one.edges[part]]
                 seen = one.hyperstage.part(part, drawn, unit=unit)
                 stage[part] = clustering.learn(seen, plan).stage
-            found.append(Restaged(stage, is_reached))
-        return found
+            relearnt.append(RelearntStages(stage, is_reached))
+        return relearnt
 
     def _counts(self, replicate: Replicate) -> tuple[Numbers, float]:
-        if not self.is_weighed:
+        if not self.has_effective_counts:
             return replicate.n, 1.0
         counts = np.zeros_like(replicate.n)
         learnt = [one.edges.ravel() for one in self.florets if one.hyperstage is not None]
@@ -148,18 +139,10 @@ class Relearning:
 def read_relearning(
     steps: Steps, con: duckdb.DuckDBPyConnection, catalog: sa.Connection, staging_id: int
 ) -> Relearning:
-    """Return how the stages of a staging were learnt.
-
-    Raises
-    ------
-    StagingError
-        They were given, or started from stages that are not kept.
-    StaleError
-        The survey has other rows since.
-    """
+    """Return how the stages of a staging were learnt; refuse stages given by hand."""
     staging = row(catalog, "staging", staging_id)
     tree = row(catalog, "tree", staging["tree_id"])
-    said, name, tree_id = staging["settings"], staging["name"], tree["tree_id"]
+    settings, name, tree_id = staging["settings"], staging["name"], tree["tree_id"]
     if staging["method"] == "given":
         raise StagingError(
             f"the stages of {name!r} were given by hand: there is nothing to learn again",
@@ -167,8 +150,8 @@ def read_relearning(
             "(compare, diff); stages kept by frozen= stay as they are",
         )
     refuse_stale("staging", staging)
-    initial = given_again(said.get("initial"), None)
-    if said.get("initial") is not None and initial is None:
+    initial = given_again(settings.get("initial"), None)
+    if settings.get("initial") is not None and initial is None:
         raise StagingError(
             f"staging {name!r} started from stages of a large frame or file, which is not kept",
             hint="learn it from stages given by path, or from initial='full' or 'indep'",
@@ -177,24 +160,17 @@ def read_relearning(
     labels_of(steps, staging_id)
     find_florets(steps, tree_id)
     resolve(steps, con, tree_id, None if isinstance(initial, str) else initial, "initial", [])
-    steps.create(
-        "situation_group",
-        "select m.vertex_id, s.hyperstage_id from cegdb.stage_member as m inner join "
-        "cegdb.stage as s on m.staging_id = s.staging_id and m.stage_id = s.stage_id "
-        "where m.staging_id = $staging_id",
-        {"staging_id": staging_id},
-    )
+    steps.run("recorded_member", staging_id=staging_id)
+    steps.create("situation_group", "select vertex_id, hyperstage_id from temp.recorded_member")
     steps.create(
         "given_frozen",
-        "select m.vertex_id, cast(m.stage_id as varchar) as name from cegdb.stage_member as m "
-        "inner join cegdb.stage as s on m.staging_id = s.staging_id "
-        "and m.stage_id = s.stage_id where m.staging_id = $staging_id and s.kind = 'given'",
-        {"staging_id": staging_id},
+        "select vertex_id, cast(stage_id as varchar) as name from temp.recorded_member "
+        "where kind = 'given'",
     )
-    edge_priors(steps, tree_id, staging_id, rule_of(said), staging["alpha"])
-    weighting = recorded_weighting(said).settled(catalog, tree)
+    edge_priors(steps, tree_id, staging_id, rule_of(settings), staging["alpha"])
+    weighting = recorded_weighting(settings).settled(catalog, tree)
     weighting.measure(steps, tree_id)
-    learning = recorded_learning(staging["method"], said)
+    learning = recorded_learning(staging["method"], settings)
     answers = variable_ids(catalog, tree) if learning.method == "csbhc" else None
     hyperstages = read_hyperstages(
         steps, is_joined=is_joined, variables=answers, takes_all=True
@@ -203,42 +179,46 @@ def read_relearning(
     steps.run("vertex_end", tree_id=tree_id, staging_id=staging_id)
     ends = steps.arrays("select * from temp.vertex_end order by vertex_id")
     factor = weighting.factor(steps) if weighting.uses_weights else None
+    learnt = steps.arrays(
+        "select vertex_id from temp.recorded_member where kind = 'learnt' order by vertex_id"
+    )
     return Relearning(
         rows=read_rows(ends, weighting, factor),
         florets=_florets(steps, hyperstages),
+        learnt_ids=learnt["vertex_id"],
         learning=learning,
-        smoothing=said.get("smoothing", 0.0),
-        is_weighed=weighting.uses_weights or bool(weighting.effects),
+        smoothing=settings.get("smoothing", 0.0),
+        has_effective_counts=weighting.uses_weights or bool(weighting.effects),
     )
 
 
 def recorded_weighting(settings: Mapping[str, Any]) -> Weighting:
-    """Return the weighting and design effects that settings of a staging record."""
+    """Return the weighting and design effects that the settings of a staging record."""
     return Weighting(settings.get("weighting", "situation"), settings.get("deff") or {})
 
 
 def _florets(steps: Steps, hyperstages: Sequence[clustering.Hyperstage]) -> list[Florets]:
-    found = steps.arrays(
+    edges = steps.arrays(
         "select * from temp.floret_edge "
         "order by is_frozen, if(is_frozen, stage_id, hyperstage_id), vertex_id, label_id"
     )
     named = steps.arrays("select distinct vertex_id from temp.given_initial")["vertex_id"]
-    group = np.where(found["is_frozen"], found["stage_id"], found["hyperstage_id"])
-    changes = (np.diff(group) != 0) | (np.diff(found["is_frozen"].astype(np.int8)) != 0)
+    group = np.where(edges["is_frozen"], edges["stage_id"], edges["hyperstage_id"])
+    changes = (np.diff(group) != 0) | (np.diff(edges["is_frozen"].astype(np.int8)) != 0)
     starts = np.flatnonzero(changes) + 1
     florets = []
-    for place, rows in enumerate(np.split(np.arange(len(group)), starts)):
+    for index, rows in enumerate(np.split(np.arange(len(group)), starts)):
         if not len(rows):
             continue
-        ids, first = np.unique(found["vertex_id"][rows], return_index=True)
+        ids, first = np.unique(edges["vertex_id"][rows], return_index=True)
         shape = (len(ids), len(rows) // len(ids))
         florets.append(
             Florets(
                 ids=ids,
-                edges=found["child_id"][rows].reshape(shape),
-                prior=found["prior"][rows].reshape(shape),
-                stage=found["stage_id"][rows][first],
-                hyperstage=hyperstages[place] if place < len(hyperstages) else None,
+                edges=edges["child_id"][rows].reshape(shape),
+                prior=edges["prior"][rows].reshape(shape),
+                stage=edges["stage_id"][rows][first],
+                hyperstage=hyperstages[index] if index < len(hyperstages) else None,
                 is_named=np.isin(ids, named),
             )
         )

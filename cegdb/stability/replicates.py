@@ -21,14 +21,9 @@ if TYPE_CHECKING:
 
 
 class Replicate(NamedTuple):
-    """Rows of a tree, by vertex.
+    """Rows of a tree by vertex: how many reach it, and their effective number.
 
-    Attributes
-    ----------
-    n
-        Shape (vertices,), rows that reach each.
-    size
-        What those are worth on the edge that leads to it; 0 for the root.
+    ``size`` is that number on the edge that leads to the vertex; 0 for the root.
     """
 
     n: Numbers
@@ -36,7 +31,7 @@ class Replicate(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Rows:
+class TreeRows:
     """The rows of a tree that replicates are made of, by vertex (ids from 0, by depth).
 
     Attributes
@@ -48,19 +43,19 @@ class Rows:
     ended
         Rows that end at each: all of a leaf, those that stop at a situation.
     size
-        What the rows on the edge to each are worth.
+        The effective number of rows on the edge to each.
     effect
         The design effect of that edge's variable.
     share
-        The share of that edge in its stage, by maximum likelihood: of what rows are worth;
-        the posterior mean in stages that no row reached.
+        The share of that edge in its stage, by effective numbers; the posterior mean in stages
+        that no row reached.
     weight, weight_sq
-        The mean weight, and mean squared weight, of the rows that end at each; None if
-        weights do not count.
+        The mean weight and mean squared weight of the rows that end at each; None if weights
+        do not count.
     choice
         How they count.
     factor
-        Respondents per unit of weight, None to take them by situation.
+        Respondents per unit of weight; None: found for each situation.
     """
 
     parent: Numbers
@@ -80,14 +75,7 @@ class Rows:
         return int(self.ended.sum())
 
     def add_up(self, ended: NDArray[Any]) -> NDArray[Any]:
-        """Return how much reaches each vertex, given how much ends at each.
-
-        Examples
-        --------
-        >>> rows = Rows(np.array([-1, 0, 0]), np.array([0, 1, 3]), *[np.zeros(3)] * 4)
-        >>> rows.add_up(np.array([1, 4, 2]))
-        array([7, 4, 2])
-        """
+        """Return how much reaches each vertex, given how much ends at each."""
         total = ended.copy()
         for low, high in zip(self.starts[-2:0:-1], self.starts[:1:-1], strict=True):
             np.add.at(total, self.parent[low:high], total[low:high])
@@ -96,8 +84,8 @@ class Rows:
     def draw(self, random: np.random.Generator) -> Replicate:
         """Draw as many rows from the rows there are, with replacement.
 
-        Rows that end at one vertex are alike, so how many of them are drawn is
-        multinomial. Each of them has their mean weight and mean squared weight.
+        Rows that end at one vertex are alike, so how many of them are drawn is multinomial.
+        Each of them has their mean weight and mean squared weight.
         """
         ended = np.zeros_like(self.ended)
         at = np.flatnonzero(self.ended)
@@ -106,7 +94,7 @@ class Rows:
         return self.replicate(ended)
 
     def replicate(self, ended: Numbers) -> Replicate:
-        """Return the rows that reach each vertex, and what they are worth."""
+        """Return the rows that reach each vertex, and their effective number."""
         n = self.add_up(ended)
         if self.weight is None or self.weight_sq is None:
             size = n / self.effect
@@ -116,18 +104,20 @@ class Rows:
         weight_sq = self.add_up(ended * self.weight_sq)
         inner = self.parent[1:]
         if self.factor is not None:
-            worth = np.full(len(inner), self.factor * self._moved(weight[0], weight_sq[0]))
+            factor = np.full(
+                len(inner), self.factor * self._factor_change(weight[0], weight_sq[0])
+            )
         else:
             total = np.bincount(inner, weight[1:], len(n))
             squares = np.bincount(inner, weight_sq[1:], len(n))
             ratio = np.divide(total, squares, out=np.zeros(len(n)), where=squares > 0)
-            worth = ratio[inner]
+            factor = ratio[inner]
         size = np.zeros(len(n))
-        size[1:] = weight[1:] * worth / self.effect[1:]
+        size[1:] = weight[1:] * factor / self.effect[1:]
         return Replicate(n, size)
 
-    def _moved(self, weight: float, weight_sq: float) -> float:
-        """Return by how much the respondents per unit of weight differ in a replicate."""
+    def _factor_change(self, weight: float, weight_sq: float) -> float:
+        """Return how the respondents per unit of weight change in a replicate."""
         total, squares = self._totals
         if weight <= 0 or weight_sq <= 0:
             return 0.0
@@ -142,30 +132,30 @@ class Rows:
         return float(self.ended @ self.weight), float(self.ended @ self.weight_sq)
 
     def simulate(self, random: np.random.Generator) -> Replicate:
-        """Send as many rows down the tree, by the shares of each situation's stage.
+        """Send as many rows down the tree, by the shares of the stage of each situation.
 
-        Rows stop at a situation with the share that stops there. A row on an edge is
-        worth what one of its situation is worth on average.
+        Rows stop at a situation with the share that stops there. A row on an edge counts what a
+        row of its situation counts on average.
         """
         n = np.zeros_like(self.ended)
         n[0] = self.n_rows
         for situation, children, share in self._florets:
             n[children] = random.multinomial(n[situation], share)[:, :-1]
         size = np.zeros(len(n))
-        size[1:] = n[1:] * self._worth[self.parent[1:]]
+        size[1:] = n[1:] * self._row_size[self.parent[1:]]
         return Replicate(n, size)
 
     @cached_property
-    def _worth(self) -> Floats:
-        """What a row of each situation is worth; that of all where it has none."""
+    def _row_size(self) -> Floats:
+        """What a row of each situation counts; the mean over all where it has none."""
         if len(self.parent) == 1:
             return np.ones(1)
         n = self.add_up(self.ended)
         size = np.bincount(self.parent[1:], self.size[1:], len(n))
         rows = np.bincount(self.parent[1:], n[1:].astype(np.float64), len(n))
         mean = size.sum() / max(rows.sum(), 1.0)
-        worth: Floats = np.divide(size, rows, out=np.full(len(n), mean), where=rows > 0)
-        return worth
+        row_size: Floats = np.divide(size, rows, out=np.full(len(n), mean), where=rows > 0)
+        return row_size
 
     @cached_property
     def _florets(self) -> list[tuple[Numbers, Numbers, Floats]]:
@@ -174,7 +164,7 @@ class Rows:
         stops = np.divide(self.ended, n, out=np.zeros(len(n)), where=n > 0)
         n_edges = np.bincount(self.parent[1:], minlength=len(n))
         first = np.searchsorted(self.parent, np.arange(len(n)))
-        found = []
+        florets = []
         for low, high in zip(self.starts[:-1], self.starts[1:], strict=True):
             for width in np.unique(n_edges[low:high]):
                 if width == 0:
@@ -186,42 +176,35 @@ class Rows:
                 share[:, :-1] /= share[:, :-1].sum(axis=1, keepdims=True)
                 share[:, :-1] *= 1 - stops[situation][:, None]
                 share[:, -1] = stops[situation]
-                found.append((situation, children, share))
-        return found
+                florets.append((situation, children, share))
+        return florets
 
 
 def read_rows(
-    found: Mapping[str, NDArray[Any]], weighting: Weighting, factor: float | None
-) -> Rows:
-    """Return the rows of a tree.
+    ends: Mapping[str, NDArray[Any]], weighting: Weighting, factor: float | None
+) -> TreeRows:
+    """Return the rows of a tree from the columns of ``vertex_end``, by vertex.
 
-    Parameters
-    ----------
-    found
-        Columns of ``vertex_end``, by vertex.
-    weighting
-        What respondents are worth, settled.
-    factor
-        Respondents per unit of weight, None to take them by situation.
+    ``factor`` is the respondents per unit of weight; None: found for each situation.
     """
-    depth, ended = found["depth"], found["n_ended"].astype(np.int64)
+    depth, ended = ends["depth"], ends["n_ended"].astype(np.int64)
     starts = np.searchsorted(depth, np.arange(int(depth[-1]) + 2))
     effect = np.ones(len(depth))
     for name, value in weighting.effects.items():
-        effect[found["variable_id"] == weighting.variable_ids[name]] = value
-    rows = Rows(
-        parent=found["parent_id"].astype(np.int64),
+        effect[ends["variable_id"] == weighting.variable_ids[name]] = value
+    rows = TreeRows(
+        parent=ends["parent_id"].astype(np.int64),
         starts=starts,
         ended=ended,
-        size=found["size"],
+        size=ends["size"],
         effect=effect,
-        share=_shares(found),
+        share=_shares(ends),
     )
     if not weighting.uses_weights:
         return rows
     mean = {
         name: np.divide(
-            np.ma.filled(found[f"{name}_ended"], 0.0),
+            np.ma.filled(ends[f"{name}_ended"], 0.0),
             ended,
             out=np.zeros(len(ended)),
             where=ended > 0,
@@ -231,16 +214,16 @@ def read_rows(
     return replace(rows, **mean, choice=weighting.choice, factor=factor)
 
 
-def _shares(found: Mapping[str, NDArray[Any]]) -> Floats:
-    """Return the share of each edge in its stage, the root's being 1."""
-    label = found["label_id"].astype(np.int64)
+def _shares(ends: Mapping[str, NDArray[Any]]) -> Floats:
+    """Return the share of each edge in its stage; the root's is 1."""
+    label = ends["label_id"].astype(np.int64)
     label -= label.min()
-    stage = found["stage_id"].astype(np.int64) + 1
-    size = found["size"]
+    stage = ends["stage_id"].astype(np.int64) + 1
+    size = ends["size"]
     _, answer = np.unique(stage * (label.max() + 1) + label, return_inverse=True)
     _, stage = np.unique(stage, return_inverse=True)
     total = np.bincount(stage, size)[stage]
-    share = found["probability"].astype(np.float64)
+    share = ends["probability"].astype(np.float64)
     np.divide(np.bincount(answer, size)[answer], total, out=share, where=total > 0)
     share[0] = 1.0
     return share

@@ -275,11 +275,11 @@ def write_stages(steps: Steps, staging_id: int, tree_id: int) -> Arrays:
     steps.run("staging_stage", staging_id=staging_id, tree_id=tree_id, palette=PALETTE)
     steps.run("stage_answer")
     steps.run("stage_estimate")
-    estimates = steps.arrays("select * from temp.stage_estimate order by place")
+    estimates = steps.arrays("select * from temp.stage_estimate order by row_index")
     low, high = credible_intervals(estimates)
     steps.create_from(
         "stage_interval",
-        {"place": estimates["place"], "low": low, "high": high},
+        {"row_index": estimates["row_index"], "low": low, "high": high},
         purpose="95 % credible intervals: quantiles of Beta distributions, which DuckDB lacks.",
     )
     steps.run("staging_edge", staging_id=staging_id)

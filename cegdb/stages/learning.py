@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from cegdb.clustering import LARGE, Hyperstage, Plan
+from cegdb.clustering import Hyperstage, Plan
 from cegdb.errors import StagingError
 from cegdb.options import DISTANCES, LearnOptions, options_of
 from cegdb.stages.situation_paths import words
@@ -280,20 +280,20 @@ def _told(
     hyperstages: Sequence[Hyperstage], learnt: Sequence[Learnt], plan: Plan
 ) -> dict[str, object]:
     """Return what chance would make, and how an approximation did."""
-    from cegdb.clustering.null_bootstrap import false_stages
+    from cegdb.clustering.null_bootstrap import expected_spurious_stages
 
-    chance = false_stages(hyperstages, plan, seed=plan.seed)
+    null = expected_spurious_stages(hyperstages, plan, seed=plan.seed)
     told: dict[str, object] = {
-        "false_stages": float(chance.expected.sum()),
-        "false_stages_error": chance.error,
-        "null_runs": chance.n_runs,
-        "null_situations": int(chance.n_sampled.sum()),
+        "false_stages": float(null.expected.sum()),
+        "false_stages_error": null.error,
+        "null_runs": null.n_runs,
+        "null_situations": int(null.n_sampled.sum()),
         "situations_learnt": sum(len(set(h.start.tolist())) for h in hyperstages),
     }
     if plan.method == "auto":
         rough = [one.sample for one in learnt if one.sample is not None]
         told["approximated"] = len(rough)
-        told["situations_exact"] = LARGE
+        told["situations_exact"] = plan.coarsening.max_exact
         if rough:
             told["sample_loss"] = sum(loss for loss, _ in rough)
             told["sample_score"] = sum(score for _, score in rough)

@@ -2,8 +2,8 @@
 -- mode:    create
 -- purpose: Share and posterior mean of each label of each stage, in the order of their ids.
 -- reads:   stage_answer
--- writes:  stage_estimate(place, stage_id, label_id, prior, n, weight, size, share, probability,
---          total, n_labels)
+-- writes:  stage_estimate(row_index, stage_id, label_id, prior, n, weight, size, share,
+--          probability, total, n_labels)
 -- params:  none
 -- source:  docs/theory.md, section 6 (Scores and clustering);
 --          docs/architecture.md, section Tables
@@ -19,7 +19,7 @@ with total as (
 )
 
 select
-    row_number() over (order by a.stage_id, a.label_id) - 1 as place,
+    row_number() over (order by a.stage_id, a.label_id) - 1 as row_index,
     a.stage_id,
     a.label_id,
     a.prior,

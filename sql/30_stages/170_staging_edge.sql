@@ -19,5 +19,5 @@ select
     if(e.n_labels > 1, i.low, null) as low,
     if(e.n_labels > 1, i.high, null) as high
 from temp.stage_estimate as e
-inner join temp.stage_interval as i on e.place = i.place
-order by e.place
+inner join temp.stage_interval as i on e.row_index = i.row_index
+order by e.row_index

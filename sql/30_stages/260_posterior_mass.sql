@@ -12,4 +12,4 @@ select
     e.prior + e.size as mass
 from temp.stage_estimate as e
 inner join cegdb.labels as l on l.survey_id = $survey_id and e.label_id = l.label_id
-order by e.place
+order by e.row_index

@@ -1,10 +1,10 @@
 -- step:    network_edge
 -- mode:    create
--- purpose: The edges of a staged tree as answers of a network: the place of their variable
---          in the order of the tree, the label that the staging gives (-1: not applicable),
---          and its probability.
+-- purpose: The edges of a staged tree as answers of a network: the index of their variable in
+--          the order of the tree, the label that the staging gives (-1: not applicable), and
+--          its probability.
 -- reads:   edge, level, stage_member, stage_edge, relabelled_edge
--- writes:  network_edge(vertex_id, child_id, place, label_id, level_id, probability)
+-- writes:  network_edge(vertex_id, child_id, variable_index, label_id, level_id, probability)
 -- params:  tree_id INTEGER, the tree
 --          staging_id INTEGER, its staging
 --          variable_ids INTEGER[], the variables in the order of the tree
@@ -12,7 +12,7 @@
 select
     e.parent_id as vertex_id,
     e.child_id,
-    list_position(cast($variable_ids as integer[]), l.variable_id) as place,
+    list_position(cast($variable_ids as integer[]), l.variable_id) as variable_index,
     if(l.kind = 'structural', -1, coalesce(r.label_id, l.label_id)) as label_id,
     e.level_id,
     a.probability

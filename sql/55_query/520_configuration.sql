@@ -1,11 +1,11 @@
 -- step:    configuration
 -- mode:    create
 -- purpose: What a staged tree says of each variable after each history of answers to those
---          before it (-1: not applicable): the stage, or that it is not asked. Situations
---          whose distribution is certain are told apart by the label only. Histories of no
---          row do not count where stages were learnt, nor ends of the tree without rows.
+--          before it (-1: not applicable): the stage, or that it does not apply.
+--          Situations whose distribution is certain differ by the label only. Histories without
+--          rows do not count where stages were learnt, nor ends of the tree without rows.
 -- reads:   network_edge, vertex, stage_member, stage
--- writes:  configuration(place, vertex_id, answers, stage_key, n, mass, asked_mass,
+-- writes:  configuration(variable_index, vertex_id, answers, stage_key, n, mass, applicable_mass,
 --          is_counted)
 -- params:  tree_id INTEGER, the tree
 --          staging_id INTEGER, its staging
@@ -21,9 +21,9 @@ with recursive walk as (
     union all
     select
         e.child_id as vertex_id,
-        e.place as above,
+        e.variable_index as above,
         [
-            if(i = e.place, e.label_id, w.answers[i])
+            if(i = e.variable_index, e.label_id, w.answers[i])
             for i in range(1, len(w.answers) + 1)
         ] as answers,
         w.mass * e.probability as mass
@@ -34,7 +34,7 @@ with recursive walk as (
 floret as (
     select
         vertex_id,
-        min(place) as place,
+        min(variable_index) as variable_index,
         min(label_id) as label_id,
         count(*) as n_edges
     from temp.network_edge
@@ -47,31 +47,36 @@ met as (
         w.answers,
         w.mass,
         unnest(
-            range(w.above + 1, coalesce(f.place, len(cast($variable_ids as integer[]))) + 1)
-        ) as place,
-        f.place as asked_place,
+            range(
+                w.above + 1,
+                coalesce(f.variable_index, len(cast($variable_ids as integer[]))) + 1
+            )
+        ) as variable_index,
+        f.variable_index as own_index,
         if(f.n_edges = 1, f.label_id, null) as certain_id
     from walk as w
     left join floret as f on w.vertex_id = f.vertex_id
 )
 
 select
-    t.place,
+    t.variable_index,
     t.vertex_id,
-    list_slice(t.answers, 1, t.place - 1) as answers,
+    list_slice(t.answers, 1, t.variable_index - 1) as answers,
     case
-        when coalesce(t.place <> t.asked_place, true) or t.certain_id = -1 then -1
+        when coalesce(t.variable_index <> t.own_index, true) or t.certain_id = -1 then -1
         when t.certain_id is not null then -2 - t.certain_id
         else m.stage_id
     end as stage_key,
-    if(t.place = t.asked_place and t.certain_id is distinct from -1, v.n, 0) as n,
+    if(t.variable_index = t.own_index and t.certain_id is distinct from -1, v.n, 0) as n,
     t.mass,
-    if(t.place = t.asked_place and t.certain_id is distinct from -1, t.mass, 0) as asked_mass,
-    if(t.place = t.asked_place, s.kind <> 'unobserved', v.n > 0 or $is_empty) as is_counted
+    if(
+        t.variable_index = t.own_index and t.certain_id is distinct from -1, t.mass, 0
+    ) as applicable_mass,
+    if(t.variable_index = t.own_index, s.kind <> 'unobserved', v.n > 0 or $is_empty) as is_counted
 from met as t
 inner join cegdb.vertex as v on v.tree_id = $tree_id and t.vertex_id = v.vertex_id
 left join cegdb.stage_member as m
     on m.staging_id = $staging_id and t.vertex_id = m.vertex_id
 left join cegdb.stage as s
     on s.staging_id = $staging_id and m.stage_id = s.stage_id
-order by t.place, t.vertex_id
+order by t.variable_index, t.vertex_id

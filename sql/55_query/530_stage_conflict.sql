@@ -4,15 +4,15 @@
 --          stages of a variable, so that a variable left out matters.
 -- reads:   configuration
 -- writes:  stage_conflict(is_found)
--- params:  place INTEGER, of the variable
---          kept INTEGER[], places of the variables kept
+-- params:  variable_index INTEGER, of the variable
+--          kept INTEGER[], indexes of the variables kept
 -- source:  docs/theory.md, section 10 (Bayesian networks), essential variables
 with grouped as (
     select
         min(stage_key) as lowest,
         max(stage_key) as highest
     from temp.configuration
-    where place = $place and is_counted
+    where variable_index = $variable_index and is_counted
     group by [answers[i] for i in cast($kept as integer[])]
 )
 

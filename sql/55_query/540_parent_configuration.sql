@@ -1,18 +1,18 @@
 -- step:    parent_configuration
 -- mode:    fetch
 -- purpose: The stage of a variable for each combination of answers to its parents, none
---          where no history counts, with the rows that are asked there and the probability.
+--          where no history counts, with the rows to which it applies and the probability.
 -- reads:   configuration
--- writes:  parent_configuration(answers, stage_key, n, asked_mass)
--- params:  place INTEGER, of the variable
---          parents INTEGER[], places of its parents
+-- writes:  parent_configuration(answers, stage_key, n, applicable_mass)
+-- params:  variable_index INTEGER, of the variable
+--          parents INTEGER[], indexes of its parents
 -- source:  docs/theory.md, section 10 (Bayesian networks)
 select
     [answers[i] for i in cast($parents as integer[])] as answers,
     min(stage_key) filter (where is_counted) as stage_key,
     cast(sum(n) as bigint) as n,
-    list_sum(list_sort(list(asked_mass))) as asked_mass
+    list_sum(list_sort(list(applicable_mass))) as applicable_mass
 from temp.configuration
-where place = $place
+where variable_index = $variable_index
 group by [answers[i] for i in cast($parents as integer[])]
 order by answers

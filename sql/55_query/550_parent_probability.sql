@@ -5,8 +5,8 @@
 --          their probability, which is the network nearest to the staged tree.
 -- reads:   configuration, network_edge
 -- writes:  parent_probability(answers, label_id, probability)
--- params:  place INTEGER, of the variable
---          parents INTEGER[], places of its parents
+-- params:  variable_index INTEGER, of the variable
+--          parents INTEGER[], indexes of its parents
 -- source:  docs/theory.md, section 10 (Bayesian networks)
 with history as (
     select
@@ -15,7 +15,7 @@ with history as (
         stage_key,
         mass
     from temp.configuration
-    where place = $place
+    where variable_index = $variable_index
 ),
 
 total as (

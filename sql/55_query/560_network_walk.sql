@@ -21,7 +21,7 @@ with recursive walk as (
         e.child_id,
         l.label,
         [
-            if(i = r.place, l.level_id, w.answers[i])
+            if(i = r.variable_index, l.level_id, w.answers[i])
             for i in range(1, len(w.answers) + 1)
         ] as answers,
         w.prior * c.probability as prior
@@ -32,7 +32,7 @@ with recursive walk as (
     inner join temp.network_row as c
         on
             l.level_id = c.level_id
-            and [w.answers[i] for i in r.places] = c.answers
+            and [w.answers[i] for i in r.parent_indexes] = c.answers
 )
 
 select

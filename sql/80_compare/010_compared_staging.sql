@@ -1,20 +1,20 @@
 -- step:    compared_staging
 -- mode:    create
 -- purpose: Stagings side by side, with their scores and the log Bayes factor of each against
---          the one asked for first (place 1), or, where no order was asked for (place 0), the
---          best of those it can be compared with; null where it cannot be compared.
--- reads:   asked_staging, stagings
--- writes:  compared_staging(place, staging, tree, method, score, alpha, n_stages, df,
---          log_likelihood, log_marginal_likelihood, aic, bic, log_bayes_factor,
---          comparable_group, is_best, is_stale, staging_id)
+--          the first one chosen (rank 1), or, where none was chosen (rank 0), the best of
+--          those it can be compared with; null where it cannot be compared.
+-- reads:   chosen_staging, stagings
+-- writes:  compared_staging(rank, staging, tree, method, score, alpha, n_stages, df,
+--          log_likelihood, log_marginal_likelihood, aic, bic, log_bayes_factor, comparable_group,
+--          is_best, is_stale, staging_id)
 -- params:  none
 -- source:  docs/theory.md, section 6 (Scores and clustering), Bayes factors;
 --          serves the comparison of stagings (cegdb compare)
-with told as (
+with chosen as (
     select
-        a.place,
+        a.rank,
         s.*
-    from temp.asked_staging as a
+    from temp.chosen_staging as a
     inner join cegdb.stagings as s on a.staging_id = s.staging_id
 ),
 
@@ -22,7 +22,7 @@ best as (
     select
         comparable_group,
         max(log_marginal_likelihood) as log_marginal_likelihood
-    from told
+    from chosen
     group by comparable_group
 ),
 
@@ -32,12 +32,12 @@ reference as (
         coalesce(t.log_marginal_likelihood, b.log_marginal_likelihood)
             as log_marginal_likelihood
     from best as b
-    left join told as t on b.comparable_group = t.comparable_group and t.place = 1
-    where t.place = 1 or not exists (select 1 from told as f where f.place = 1)
+    left join chosen as t on b.comparable_group = t.comparable_group and t.rank = 1
+    where t.rank = 1 or not exists (select 1 from chosen as f where f.rank = 1)
 )
 
 select
-    t.place,
+    t.rank,
     t.staging,
     t.tree,
     t.method,
@@ -54,6 +54,6 @@ select
     t.log_marginal_likelihood >= b.log_marginal_likelihood - 1e-9 as is_best,
     t.is_stale,
     t.staging_id
-from told as t
+from chosen as t
 inner join best as b on t.comparable_group = b.comparable_group
 left join reference as r on t.comparable_group = r.comparable_group

@@ -1,15 +1,15 @@
--- step:    told_interval
+-- step:    report_interval
 -- mode:    create
--- purpose: Intervals of the probabilities of a staging in words; of several labels only.
+-- purpose: Intervals of the probabilities of a staging, with names; none for single labels.
 -- reads:   stage_estimate, stage_interval, stage_edges
--- writes:  told_interval(place, staging, stage, situation, path, variable, label, n, weight,
---          share, probability, low, high, method, level, given)
+-- writes:  report_interval(row_index, staging, stage, situation, path, variable, label, n,
+--          weight, share, probability, low, high, method, level, given)
 -- params:  staging VARCHAR, its name
 --          method VARCHAR, what the intervals are
 --          level DOUBLE, of the intervals
 -- source:  docs/theory.md, section 17 (Uncertainty of answers); serves the table of intervals
 select
-    i.place,
+    i.row_index,
     s.staging,
     s.stage,
     cast(null as varchar) as situation,
@@ -26,6 +26,6 @@ select
     $level as level,
     'given the staging' as given
 from temp.stage_estimate as e
-inner join temp.stage_interval as i on e.place = i.place
+inner join temp.stage_interval as i on e.row_index = i.row_index
 inner join cegdb.stage_edges as s
     on s.staging = $staging and e.stage_id = s.stage_id and e.label_id = s.label_id

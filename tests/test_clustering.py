@@ -3,7 +3,7 @@
 from fractions import Fraction
 from math import lgamma, log
 
-import ahc_oracle
+import clustering_oracle
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -18,7 +18,7 @@ from cegdb.clustering import (
     interleave,
     log_marginal_likelihood,
 )
-from cegdb.clustering.null_bootstrap import _count_merged
+from cegdb.clustering.null_bootstrap import count_merged
 
 # Dyadic and not, alike and skewed: sums of priors must not depend on the merge order.
 BASES = {
@@ -134,14 +134,14 @@ def test_merges_are_those_of_the_naive_run(seed):
     rng = np.random.default_rng(seed)
     for _ in range(100):
         hyperstage = random_hyperstage(rng)
-        expected = ahc_oracle.agglomerate(hyperstage.as_dict())
+        expected = clustering_oracle.agglomerate(hyperstage.as_dict())
         assert_same_merges(hyperstage.agglomerate(), expected)
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(hyperstages())
 def test_merges_of_tiny_counts_are_those_of_the_naive_run(hyperstage):
-    expected = ahc_oracle.agglomerate(hyperstage.as_dict())
+    expected = clustering_oracle.agglomerate(hyperstage.as_dict())
     assert_same_merges(hyperstage.agglomerate(), expected)
 
 
@@ -170,7 +170,7 @@ def test_merges_with_weights_or_own_priors_are_those_of_the_naive_run(make):
     rng = np.random.default_rng(17)
     for _ in range(150):
         hyperstage = make(rng)
-        expected = ahc_oracle.agglomerate(hyperstage.as_dict())
+        expected = clustering_oracle.agglomerate(hyperstage.as_dict())
         assert_same_merges(hyperstage.agglomerate(), expected)
 
 
@@ -179,14 +179,14 @@ def test_merges_of_empty_situations_are_those_of_the_naive_run():
     for _ in range(100):
         hyperstage = random_hyperstage(rng)
         hyperstage.counts[rng.random(len(hyperstage.ids)) < 0.5] = 0
-        expected = ahc_oracle.agglomerate(hyperstage.as_dict())
+        expected = clustering_oracle.agglomerate(hyperstage.as_dict())
         assert_same_merges(hyperstage.agglomerate(), expected)
 
 
 SCORES = {
-    "marginal": (None, ahc_oracle.log_marginal_likelihood),
-    "bic": (Penalised(2.3), ahc_oracle.penalised(2.3)),
-    "aic, smoothed": (Penalised(1.0, 1.0), ahc_oracle.penalised(1.0, 1.0)),
+    "marginal": (None, clustering_oracle.log_marginal_likelihood),
+    "bic": (Penalised(2.3), clustering_oracle.penalised(2.3)),
+    "aic, smoothed": (Penalised(1.0, 1.0), clustering_oracle.penalised(1.0, 1.0)),
 }
 
 
@@ -198,7 +198,7 @@ def test_merges_by_the_rule_of_bhc_are_those_of_the_naive_run(score):
     how = {"least": -1e-9, "last_wins": True}
     for _ in range(100):
         hyperstage = random_hyperstage(rng)
-        expected = ahc_oracle.agglomerate(hyperstage.as_dict(), score=naive, **how)
+        expected = clustering_oracle.agglomerate(hyperstage.as_dict(), score=naive, **how)
         assert_same_merges(hyperstage.agglomerate(score=ours, **how), expected)
 
 
@@ -224,17 +224,19 @@ def blocks(stage):
 @pytest.mark.parametrize("score", ["log_marginal_likelihood", "bic"])
 def test_structure_prior_by_size_takes_the_best_of_all_cuts(score):
     plan = Plan(score=score, structure_prior="size", n_rows=100.0)
-    naive = ahc_oracle.log_marginal_likelihood
+    naive = clustering_oracle.log_marginal_likelihood
     if score == "bic":
-        naive = ahc_oracle.penalised(log(100.0) / 2)
+        naive = clustering_oracle.penalised(log(100.0) / 2)
     rng = np.random.default_rng(31)
     for make in [random_hyperstage, weighted_hyperstage, skewed_hyperstage] * 50:
         hyperstage = make(rng)
         n = len(hyperstage.ids)
         if n < 2:
             continue
-        expected = ahc_oracle.best_cut(
-            hyperstage.as_dict(), lambda m, n=n: -log(n * ahc_oracle.n_partitions(n, m)), naive
+        expected = clustering_oracle.best_cut(
+            hyperstage.as_dict(),
+            lambda m, n=n: -log(n * clustering_oracle.n_partitions(n, m)),
+            naive,
         )
         assert blocks(hyperstage.learn(plan)) == blocks(stages_after(expected, hyperstage.ids))
 
@@ -250,10 +252,12 @@ def test_learning_from_given_stages_merges_them_as_the_naive_run(method):
         pooled = {}
         for i, stage in hyperstage.as_dict().items():
             name = start[i]
-            pooled[name] = ahc_oracle.merged(pooled[name], stage) if name in pooled else stage
+            pooled[name] = (
+                clustering_oracle.merged(pooled[name], stage) if name in pooled else stage
+            )
         is_bhc = method == "bhc"
         how = {"least": -1e-9, "last_wins": True} if is_bhc else {}
-        expected = stages_after(ahc_oracle.agglomerate(pooled, **how), hyperstage.ids)
+        expected = stages_after(clustering_oracle.agglomerate(pooled, **how), hyperstage.ids)
         found = hyperstage.learn(Plan(method=method), start)
         assert found == {i: expected[start[i]] for i in found}
 
@@ -279,7 +283,7 @@ def test_merging_many_replicates_at_once_leaves_as_many_stages(method, score, st
         counts = np.array(
             [[rng.multinomial(300 + 37 * i, shares[i]) for i in range(n)] for _ in range(12)]
         )
-        found = _count_merged(counts, prior, plan).tolist()
+        found = count_merged(counts, prior, plan).tolist()
         each = [Hyperstage(run, prior, np.eye(n), np.arange(n)).learn(plan) for run in counts]
         assert found == [len(set(stage.values())) for stage in each]
         assert n < 25 or len(set(found)) > 1
@@ -289,7 +293,7 @@ def test_merging_many_replicates_at_once_leaves_as_many_stages(method, score, st
 def test_many_stages_of_equal_content_merge_as_in_the_naive_run(k, mean, base):
     rng = np.random.default_rng(k)
     hyperstage = uniform(rng.poisson(mean, (45, k)), base).reordered(rng.permutation(45))
-    expected = ahc_oracle.agglomerate(hyperstage.as_dict())
+    expected = clustering_oracle.agglomerate(hyperstage.as_dict())
     assert_same_merges(hyperstage.agglomerate(), expected)
 
 
@@ -300,7 +304,7 @@ def test_content_that_went_and_comes_back_merges_as_in_the_naive_run():
         [[1], [2], [1], [1], [2], [1], [2], [2], [1]],
         range(9),
     )
-    expected = ahc_oracle.agglomerate(hyperstage.as_dict())
+    expected = clustering_oracle.agglomerate(hyperstage.as_dict())
     assert_same_merges(hyperstage.agglomerate(), expected)
 
 
@@ -337,7 +341,7 @@ def test_scores_are_those_of_the_formula():
     counts = rng.poisson(20, (50, 4))
     prior = rng.uniform(0.01, 5, (50, 4))
     expected = [
-        ahc_oracle.log_marginal_likelihood(tuple(n), tuple(a))
+        clustering_oracle.log_marginal_likelihood(tuple(n), tuple(a))
         for n, a in zip(counts.tolist(), prior.tolist(), strict=True)
     ]
     scores = log_marginal_likelihood(counts, prior)
@@ -380,7 +384,9 @@ def test_ties_go_to_the_smallest_ids():
     # Each pair of equals gains 6/5; (1, 8) is before (3, 5).
     merges = [merge[:2] for merge in hyperstage.agglomerate()]
     assert merges[0] == (1, 8)
-    assert_same_merges(hyperstage.agglomerate(), ahc_oracle.agglomerate(hyperstage.as_dict()))
+    assert_same_merges(
+        hyperstage.agglomerate(), clustering_oracle.agglomerate(hyperstage.as_dict())
+    )
 
 
 def test_order_of_rows_and_of_labels_changes_nothing():
@@ -407,14 +413,14 @@ def test_gains_add_up_and_no_gain_is_left(mean):
     hyperstage = uniform(np.random.default_rng(5).poisson(mean, (1500, 2)))
     merges = hyperstage.agglomerate()
     stages = hyperstage.as_dict()
-    before = sum(ahc_oracle.log_marginal_likelihood(*stage) for stage in stages.values())
+    before = sum(clustering_oracle.log_marginal_likelihood(*stage) for stage in stages.values())
     for kept, absorbed, gain in merges:
         assert kept < absorbed
         assert gain > 1e-9
-        stages[kept] = ahc_oracle.merged(stages[kept], stages.pop(absorbed))
-    after = sum(ahc_oracle.log_marginal_likelihood(*stage) for stage in stages.values())
+        stages[kept] = clustering_oracle.merged(stages[kept], stages.pop(absorbed))
+    after = sum(clustering_oracle.log_marginal_likelihood(*stage) for stage in stages.values())
     assert after - before == pytest.approx(sum(merge[2] for merge in merges), rel=1e-9)
-    assert not ahc_oracle.agglomerate(stages)
+    assert not clustering_oracle.agglomerate(stages)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -423,7 +429,7 @@ def test_interleaved_runs_are_one_global_run(seed):
     for _ in range(20):
         ids = np.array_split(rng.permutation(24), rng.integers(2, 5))
         together = [random_hyperstage(rng, ids=part) for part in ids]
-        expected = ahc_oracle.agglomerate(*(each.as_dict() for each in together))
+        expected = clustering_oracle.agglomerate(*(each.as_dict() for each in together))
         found = interleave([each.agglomerate() for each in together])
         assert_same_merges(found, expected)
 

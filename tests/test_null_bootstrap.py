@@ -1,4 +1,4 @@
-"""Chance: the false stages that learning prints, and how often they are seen.
+"""The null bootstrap: the spurious stages that learning prints, and how often they are seen.
 
 The data sets are of one question of two answers below n situations of 1,500 rows each: alike
 (30 % throughout) or planted (40 % and 30 % in turn). Random numbers are seeded, tolerances
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from cegdb.api import Database, EventTree
 
-pytestmark = pytest.mark.chance
+pytestmark = pytest.mark.null_bootstrap
 
 ROWS = 1500
 N_SETS = {5: 300, 20: 150, 60: 60}

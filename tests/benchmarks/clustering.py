@@ -1,11 +1,12 @@
 """Time exact greedy clustering against a plain run that scores every pair every round.
 
-Run by hand: ``python tests/benchmarks/ahc.py [--quick]``. Each run is in a process of its own.
-It makes seeded hyperstages (Poisson(5) counts of two labels; distinct counts of three), stops
-the plain run where it would take more than ``--limit`` seconds, checks that both find the same
-stages, and prints Markdown tables: CPU seconds, their ratio, what the run adds to the process's
-peak memory, and the growth exponents (slopes of log seconds on log situations). The last
-table is of `learn_stages` on a tree with such a hyperstage, null bootstrap included.
+Run by hand: ``python tests/benchmarks/clustering.py [--quick]``. Each run is in a process of
+its own. It makes seeded hyperstages (Poisson(5) counts of two labels; distinct counts of
+three), stops the plain run where it would take more than ``--limit`` seconds, checks that both
+find the same stages, and prints Markdown tables: CPU seconds, their ratio, what the run adds
+to the process's peak memory, and the growth exponents (slopes of log seconds on log
+situations). The last table is of `learn_stages` on a tree with such a hyperstage, null
+bootstrap included.
 """
 
 from __future__ import annotations

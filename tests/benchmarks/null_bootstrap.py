@@ -1,12 +1,12 @@
-"""Simulate how many stages chance makes, and whether planted ones are found.
+"""Simulate how many spurious stages are learnt, and whether planted ones are found.
 
-Run by hand: ``python tests/benchmarks/chance.py [--sets 300]``. Data sets are of one question
-of two answers below n situations of the same number of rows: alike (30 % throughout), then
-planted (40 % and 30 % in turn). It prints a Markdown table, a row a number of situations, of
-rows, a method and a structure prior: how often situations alike were split; the false extra
-stages seen and their standard error; the number that learning prints (mean of the summaries
-of the first data sets, whole way from a frame on) and its error; how often each stage learnt
-from planted data is of one share; the extra stages then; how often both are found exactly.
+Run by hand: ``python tests/benchmarks/null_bootstrap.py [--sets 300]``. Data sets are of one
+question of two answers below n situations of the same number of rows: alike (30 % throughout),
+then planted (40 % and 30 % in turn). It prints a Markdown table, a row a number of situations,
+of rows, a method and a structure prior: how often situations alike were split; the spurious
+stages seen and their standard error; the number that learning prints (mean of the summaries of
+the first data sets, whole way from a frame on) and its error; how often each stage learnt from
+planted data is of one share; the extra stages then; how often both are found exactly.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def stages(first: NDArray[np.int64], rows: int, way: Way) -> NDArray[np.int64]:
 
 
 def printed(first: NDArray[np.int64], rows: int, way: Way) -> tuple[float, float]:
-    """Return the number of false stages that learning from a frame prints, and its error."""
+    """Return the number of spurious stages that learning from a frame prints, and its error."""
     n = len(first)
     frame = pd.DataFrame(
         {
