@@ -200,7 +200,7 @@ def test_a_bad_file_is_one_message_and_no_trace(db: Path, name: str) -> None:
 BAD_SETTINGS = {
     ("--order", "area,nobody"): "there is no variable 'nobody' in ",
     ("--columns", "area,nobody"): "there is no variable 'nobody' in ",
-    ("--count", "fall"): "'fall' holds fall, none (rows 1, 2",
+    ("--count", "fall"): "'fall' contains fall, none (rows 1, 2",
     ("--alpha", "-1"): "alpha is -1.0",
     ("--alpha", "nan"): "alpha is nan",
     ("--impossible", "area"): "'area' is not a path",
@@ -446,7 +446,7 @@ def test_ingest_prints_the_receipt(db: Path, tmp_path: Path) -> None:
     assert receipt["rows_read"] == 3
     assert receipt["format"]["encoding"] == "utf-8"
     assert receipt["patterns"]["shown"][0] == {"pattern": "+", "n": 1}
-    assert "the same bytes were read before, as survey 'dirty'" in receipt["hints"]
+    assert "survey 'dirty' was read from the same file, byte for byte" in receipt["hints"]
 
 
 def test_a_dirty_file_goes_from_receipt_to_ceg(tmp_path: Path) -> None:

@@ -145,8 +145,8 @@ def test_recode_joins_labels_and_other_equal_labels_are_kept_apart(db: Database)
         "N [1]", "N [2]", "3", "F", "Male", "male ",
     ]  # fmt: skip
     hints = " ".join(survey.receipt["hints"])
-    assert "the codes 1, 2 are all called 'N'" in hints
-    assert "'Male', 'male ', equal but for blanks around them or their case" in hints
+    assert "the codes 1, 2 all have the label 'N'" in hints
+    assert "'Male', 'male ', which differ only in case or in spaces around them" in hints
     book = {"a": {"values": {1: "N", 2: "N"}, "recode": {2: "N", "male ": "Male", "F": "3"}}}
     joined = db.ingest(rows, codebook={"variables": book})
     assert [row[1:] for row in levels(db, joined)] == [
@@ -201,7 +201,11 @@ def test_numbers_with_many_values_are_refused_together(db: Database) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("b.yaml", "variables: {a: {values: {1: x, 1: y}}}", r"line 1: the key '1' is written"),
+        (
+            "b.yaml",
+            "variables: {a: {values: {1: x, 1: y}}}",
+            r"line 1: the key '1' is repeated",
+        ),
         ("b.yaml", "variables: [", r"line 1 is not YAML"),
         ("b.yaml", "- a\n- b", r"is not a mapping"),
         ("b.yaml", "variabels: {}", r"has the key 'variabels'\nhint: did you mean 'variables'"),
@@ -213,9 +217,9 @@ def test_numbers_with_many_values_are_refused_together(db: Database) -> None:
         ("b.yaml", "variables: {a: x}", r"'a' is 'x', not a mapping"),
         ("b.yaml", "variables: {a: {levels: x}}", r"levels is 'x'\nhint: give a list"),
         ("b.yaml", "variables: {a: {levels: [x, x]}}", r"lists 'x' twice"),
-        ("b.yaml", "variables: {a: {levels: [x, '']}}", r"lists a blank"),
+        ("b.yaml", "variables: {a: {levels: [x, '']}}", r"contains an empty label"),
         ("b.yaml", "variables: {a: {bins: [3, 1]}}", r"do not ascend"),
-        ("b.yaml", "variables: {a: {bins: q1}}", r"q2 is the least"),
+        ("b.yaml", "variables: {a: {bins: q1}}", r"the smallest is q2"),
         ("b.yaml", "variables: {a: {bins: x}}", r"give cut points"),
         (
             "b.yaml",
@@ -224,10 +228,10 @@ def test_numbers_with_many_values_are_refused_together(db: Database) -> None:
         ),
         ("b.yaml", "count: [a]", r"count is \['a'\]"),
         ("b.csv", "a,b\n1,2\n", r"has the columns 'a', 'b'"),
-        ("b.csv", "variable,kind,code,label\na,valu,1,x\n", r"row 2: kind 'valu'"),
+        ("b.csv", "variable,kind,code,label\na,valu,1,x\n", r"row 2: unknown kind 'valu'"),
         ("b.csv", "variable,kind,code,label\na,value,1\n", r"row 2: 3 fields"),
         ("b.csv", "variable,kind,code,label\na,value,1,x\na,value,1,y\n", r"row 3: the code"),
-        ("b.csv", "variable,kind,code,label\na,value,,x\n", r"row 2: no code"),
+        ("b.csv", "variable,kind,code,label\na,value,,x\n", r"row 2: the code is blank"),
         ("b.txt", "", r"not \.yaml"),
     ],
 )
@@ -247,7 +251,7 @@ def test_a_codebook_that_is_no_file_or_names_no_column_says_so(
     with pytest.raises(SurveyError, match=r"none\.yaml cannot be read: No such file"):
         db.ingest("select '1' as a", codebook=tmp_path / "none.yaml")
     survey = db.ingest("select '1' as smoker", codebook={"variables": {"smokr": {}}})
-    assert "describes 'smokr', which is no column" in survey.receipt["hints"][0]
+    assert "describes 'smokr', which is not a column" in survey.receipt["hints"][0]
 
 
 def test_words_that_yaml_takes_for_others_stay(db: Database, tmp_path: Path) -> None:
@@ -305,8 +309,8 @@ def test_w5_1_siblings_cannot_be_declared_the_same(db: Database) -> None:
         survey.event_tree()
     assert len(db.trees) == 0
     for same, message in (
-        ([["recovery"]], "one label only"),
-        ([["recovery", "cure"]], "'cure', no answers of it"),
+        ([["recovery"]], "which is only one label"),
+        ([["recovery", "cure"]], "'cure', which are not among its answers"),
     ):
         with pytest.raises(SurveyError, match=message):
             db.ingest(PLACES, count="n", codebook={"variables": {"outcome": {"same": same}}})
@@ -321,5 +325,5 @@ def test_numbers_with_a_decimal_comma_are_cut(db: Database) -> None:
     assert cut.receipt["respondents"] == 80
     with pytest.raises(SurveyError, match="numbers with more than 50 values"):
         db.ingest(rows, name="raw", decimal=",")
-    with pytest.raises(SurveyError, match="no numbers: '0,0'"):
+    with pytest.raises(SurveyError, match="not numbers: '0,0'"):
         db.ingest(rows, name="raw", bins={"x": [1.5]})

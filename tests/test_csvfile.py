@@ -33,7 +33,7 @@ import cegdb
 from cegdb.errors import CegdbError, SurveyError
 from cegdb.ingest import ingest
 from cegdb.ingest.csv import csv_file, decoding, records
-from cegdb.ingest.files.sources import opened
+from cegdb.ingest.files.sources import open_source
 from cegdb.options import ReadOptions
 
 if TYPE_CHECKING:
@@ -54,11 +54,11 @@ def read(db: Database, file: Path, **told: Any) -> Survey:
     return db.surveys["s"]
 
 
-def reader_of(file: Path, **told: Any) -> csv_file.Reader:
+def reader_of(file: Path, **told: Any) -> csv_file.CsvFile:
     """Return what is found out about a file."""
     compression = csv_file.compression_of(file.read_bytes()[:4])
     with ExitStack() as scratch:
-        return csv_file.reader(file, scratch, ReadOptions(**told), compression)
+        return csv_file.open_csv(file, scratch, ReadOptions(**told), compression)
 
 
 def zstd(content: bytes) -> bytes:
@@ -226,14 +226,14 @@ def test_a_header_longer_than_what_is_sniffed_is_read_whole(
 ) -> None:
     names = [f"question_{i}" for i in range(15_000)]
     file = written(tmp_path, ",".join(names) + "\n" + ",".join("a" * 15_000) + "\n")
-    assert file.stat().st_size > decoding.SNIFFED
+    assert file.stat().st_size > decoding.START_SIZE
     survey = db.ingest(file, columns=["question_14999", "question_5"])
     assert labels_of(survey) == {"question_14999": {"a": 1}, "question_5": {"a": 1}}
     file = written(tmp_path, '"' + "x" * 100_000 + '\n",y\na,b\n')
     assert list(labels_of(db.ingest(file))) == ["x" * 100_000 + "\n", "y"]
 
 
-@pytest.mark.parametrize("size", range(decoding.SNIFFED - 8, decoding.SNIFFED + 4))
+@pytest.mark.parametrize("size", range(decoding.START_SIZE - 8, decoding.START_SIZE + 4))
 def test_a_letter_cut_where_sniffing_ends_is_still_a_letter(
     db: Database, tmp_path: Path, size: int
 ) -> None:
@@ -268,7 +268,7 @@ def test_a_letter_cut_where_sniffing_ends_is_still_a_letter(
         (b"name\nAsh, Bo\nDi, Eve\n", "the first line has 1 field, the lines after it have 2"),
         (b"a" * 3_000_000, "has no header line"),
         (b"x,y\n" + b"a" * 3_000_000 + b",b\n", "line 2: longer than 2,097,152 bytes"),
-        (b"\x89PNG\r\n\x1a\n\0\0", "it holds binary data"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "it contains binary data"),
         (b"PK\x03\x04" + bytes(30), "cannot be read as a workbook"),
         (b"PAR1", "is not readable Parquet"),
         (b"PAR1" + bytes(100) + b"PAR1", "is not readable Parquet"),
@@ -517,8 +517,8 @@ def test_an_encoding_that_is_not_marked_is_named_and_read_when_told(
             "correct that line",
         ),
         (b"x,y\na,b\xc3", "line 2: byte 0xc3 is not UTF-8 text, it is likely latin-1", "pass"),
-        (b"\x89PNG\r\n\x1a\n\0\0", "it holds binary data", "can be read"),
-        (bytes(range(256)) * 9, "it holds binary data", "can be read"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "it contains binary data", "can be read"),
+        (bytes(range(256)) * 9, "it contains binary data", "can be read"),
     ],
 )
 def test_bytes_of_no_known_encoding_are_refused(
@@ -538,9 +538,9 @@ def test_bytes_of_no_known_encoding_are_refused(
         (ACCENTS.encode(), "utf-16-be", "line 1: this is not utf-16-be text"),
         (CURLY.encode("utf-16-le"), "utf-16-be", "this is not utf-16-be text but utf-16-le"),
         (CURLY.encode("utf-16-le")[:-1], "utf-16-le", "line 3: byte 0x0a is not utf-16-le"),
-        (CURLY.encode("utf-16"), "latin-1", "starts with the mark of utf-16, not of latin-1"),
-        (CURLY.encode("utf-8-sig"), "cp1252", "starts with the mark of utf-8, not of cp1252"),
-        (CURLY.encode("utf-16"), "utf-8", "starts with the mark of utf-16, not of utf-8"),
+        (CURLY.encode("utf-16"), "latin-1", "the byte order mark of utf-16, not of latin-1"),
+        (CURLY.encode("utf-8-sig"), "cp1252", "the byte order mark of utf-8, not of cp1252"),
+        (CURLY.encode("utf-16"), "utf-8", "the byte order mark of utf-16, not of utf-8"),
         (CURLY.encode(), "ascii", "line 2: byte 0xe2 is not ascii text"),
         (b"x,y\n" + b"a,b\n" * 400_000 + b"\x81,b\n", "cp1252", "line 400002: byte 0x81"),
         (b"x,y\r\n" + b"a,b\r\n" * 400_000 + b"\x81,b", "cp1252", "line 400002: byte 0x81"),
@@ -561,7 +561,7 @@ def test_a_wrong_encoding_is_an_error_with_its_line(
 def test_control_characters_of_a_wrong_latin_are_told(tmp_path: Path) -> None:
     file = written(tmp_path, CURLY.encode("cp1252"))
     (note,) = reader_of(file, encoding="latin-1").notes
-    assert note.startswith("line 2 holds a control character, 0x92")
+    assert note.startswith("line 2 contains a control character, 0x92")
     assert "pass encoding='cp1252'" in note
     assert reader_of(file, encoding="cp1252").notes == []
     assert reader_of(file, encoding="cp1252").dialect["encoding"] == "cp1252"
@@ -637,7 +637,7 @@ def test_what_is_packed_must_be_a_text_file(db: Database, tmp_path: Path) -> Non
         gzip.compress(gzip.compress(b"x\na\n")): "is compressed twice",
         gzip.compress(b"PK\x03\x04" + bytes(30)): "is a zip archive, or an Excel file",
         gzip.compress(b""): "has no header line",
-        gzip.compress(bytes(99)): "it holds binary data",
+        gzip.compress(bytes(99)): "it contains binary data",
     }.items():
         with pytest.raises(SurveyError, match=message):
             db.ingest(written(tmp_path, content))
@@ -929,7 +929,7 @@ def test_a_broken_quote_in_the_header_is_never_skipped(db: Database, tmp_path: P
         ({"escape": '"'}, "quote and escape are both '\"'\nhint: a doubled quote needs no"),
         ({"escape": ";", "delimiter": ";"}, "delimiter and escape are both ';'"),
         ({"escape": ""}, "escape is '', not one character"),
-        ({"bad_rows": "ignore"}, "bad_rows 'ignore' is not one of the choices"),
+        ({"bad_rows": "ignore"}, "bad_rows 'ignore' is not one of the choices\nhint:"),
     ],
 )  # fmt: skip
 def test_what_is_told_is_checked(told: dict[str, Any], message: str) -> None:
@@ -1010,9 +1010,9 @@ FILES = list(whole_files())
 
 def rows_read(
     con: duckdb.DuckDBPyConnection, file: Path, reading: ReadOptions
-) -> tuple[csv_file.Reader | None, Rows]:
+) -> tuple[csv_file.CsvFile | None, Rows]:
     """Return what DuckDB reads of a file, without the rest of ingest."""
-    with opened(con, file, reading) as relation:
+    with open_source(con, file, reading) as relation:
         try:
             rows = con.execute(
                 f"select {', '.join(relation.cells)} from {relation.from_clause}"  # noqa: S608
@@ -1020,7 +1020,7 @@ def rows_read(
         except duckdb.Error as error:
             if relation.csv is None:
                 raise SurveyError("Parquet") from error
-            raise csv_file.explain(con, relation.csv, str(error)) from None
+            raise csv_file.explain_error(con, relation.csv, str(error)) from None
         return relation.csv, Counter(rows)
 
 

@@ -308,12 +308,12 @@ def test_b14_files_of_one_name_are_told_apart_by_their_paths(
 @pytest.mark.parametrize(
     ("column", "source", "message"),
     [
-        ("x", None, r"survey\.csv has a column called 'x', as source_column is"),
+        ("x", None, r"survey\.csv has a column called 'x' already"),
         ("", None, "source_column is ''"),
         (5, None, "source_column is 5"),
-        ("w", "select 1 as x", "source_column is given of a SELECT, which is no file"),
-        ("w", pd.DataFrame({"x": ["a"]}), "given of DataFrame, which is no file"),
-        ("w", "-", "given of standard input, which is no file"),
+        ("w", "select 1 as x", "source_column needs files, and a SELECT is not a file"),
+        ("w", pd.DataFrame({"x": ["a"]}), "needs files, and DataFrame is not a file"),
+        ("w", "-", "needs files, and standard input is not a file"),
     ],
     ids=str,
 )
@@ -526,7 +526,7 @@ def test_b23_a_column_without_answers_is_told_and_has_one_branch(
         assert isinstance(cells, dict)
         assert cells["other_text"]["blank"] == 4999
         assert cells["never_asked"]["blank"] == 5000
-        assert "'never_asked' has no answer at all" in told(survey)
+        assert "'never_asked' has no answers" in told(survey)
         tree = survey.event_tree(order=["never_asked", "sex"])
         assert edges(tree) == {("s0", "F"): 2500, ("s0", "M"): 2500}
         assert "never_asked: 5,000 blank (not applicable)" in tree.summary
@@ -538,7 +538,7 @@ def test_b23_a_column_without_answers_stops_no_row_unnoticed(
 ) -> None:
     file = written(tmp_path, "sex,never_asked,vote\nF,,Yes\nM,,No\nF,,No\n")
     survey = db.ingest(file, "s")
-    assert "'never_asked' has no answer at all" in told(survey)
+    assert "'never_asked' has no answers" in told(survey)
     stopped = survey.event_tree()  # histories of fewer than five rows decide nothing
     assert edges(stopped) == {("s0", "F"): 2, ("s0", "M"): 1}
     assert "3 of 3 rows have no answer to 'never_asked'" in stopped.summary
@@ -676,7 +676,7 @@ def test_b30_weights_with_a_decimal_comma(db: Database, tmp_path: Path) -> None:
         'BE;"50,85;4,35";2,000;04/07/20\n'
     )
     file = written(tmp_path, text)
-    with pytest.raises(SurveyError, match="'poids' holds 0,731") as error:
+    with pytest.raises(SurveyError, match="'poids' contains 0,731") as error:
         db.ingest(file, weight="poids")
     assert "decimal=','" in str(error.value.hint)
     survey = db.ingest(file, "s", weight="poids", decimal=",")

@@ -79,23 +79,21 @@ def test_a_draft_lists_levels_and_marks_what_may_be_wrong(db: Database, tmp_path
         )
     file = written(tmp_path, "\n".join(rows))
     text = db.codebook(file)
-    assert text.startswith(f"# A draft of a codebook, to be edited, of: {file}\n# 200 rows, 8")
+    assert text.startswith(f"# Draft of a codebook, to be edited, of {file}\n# 200 rows, 8")
     n = len({row.split(",")[2] for row in rows[1:]})
     assert f'# - "age"  # left out: numbers with {n} values, 18 to 90\n' in text
     assert '  # - "id"  # left out: it looks like an id, with 200 values\n' in text
     assert '  # "age":\n  #   bins: "q4"  # or cut points' in text
     n = sum(row.startswith("9,") for row in rows)
-    assert (
-        f'# suspect: "9" ({n} rows) lies apart and may be no answer: missing: ["9"] or' in text
-    )
+    assert f'# check: "9" ({n} rows) lies apart and may be no answer: missing: ["9"] or' in text
     assert f'      "9": "9"  # {n} rows\n' in text
     for word in ("DK", "Don't know"):
-        assert f'# suspect: "{word}" (' in text
+        assert f'# check: "{word}" (' in text
     assert 'may be no answer: missing: ["N/A"] or structural: ["N/A"]' in text
-    assert 'differ in blanks or case: recode: {"' in text
+    assert 'differ only in case or spaces: recode: {"' in text
     assert text.count("looks like a date") == 2
-    assert 'looks like a weight: if it is one, say weight: "wt"' in text
-    assert 'looks like a count: if it is one, say count: "Freq"' in text
+    assert 'looks like a weight: if it is one, write weight: "wt"' in text
+    assert 'looks like a count: if it is one, write count: "Freq"' in text
     assert f"    # blank: {sum(row.split(',')[1] == '' for row in rows)} rows\n" in text
     survey = db.ingest(file, codebook=drafted(db, tmp_path, file))
     assert list(labels_of(survey)) == ["sex", "vote", "Freq", "seen", "born"]
@@ -218,7 +216,7 @@ def test_columns_without_a_name_of_their_own_are_left_out(
     book = drafted(db, tmp_path, file, form)
     assert labels_of(db.ingest(file, codebook=book)) == {"b": {"3": 2}}
     text = book.read_text(encoding="utf-8")
-    assert "left out: 2 columns are called so" in text
+    assert "left out: 2 columns have this name" in text
     assert "left out: it has no name" in text
     with pytest.raises(SurveyError, match="has several columns called 'a'"):
         db.codebook(written(tmp_path, "a,a\n1,2\n", "twice.csv"))
@@ -342,7 +340,7 @@ def test_skipped_rows_and_settings_are_told(db: Database, tmp_path: Path) -> Non
     file = written(tmp_path, "a;b\nx;1\ny\nz;2\n")
     text = db.codebook(file, delimiter=";", bad_rows="skip")
     assert "# 2 rows, 2 columns." in text
-    assert "# 1 row of another shape left out\n" in text
+    assert "# 1 malformed row left out\n" in text
     with pytest.raises(SurveyError, match=r"form is 'json'\nhint: it is 'yaml' or 'csv'"):
         db.codebook(file, form="json")  # type: ignore[arg-type]
 
@@ -361,7 +359,7 @@ def test_the_command_writes_a_draft_that_ingest_takes(
     run = CliRunner().invoke
     printed = run(main, ["codebook", "s.csv", "--columns", "vote,é"])
     assert printed.exit_code == 0
-    assert printed.stdout.startswith("# A draft of a codebook, to be edited, of: s.csv\n")
+    assert printed.stdout.startswith("# Draft of a codebook, to be edited, of s.csv\n")
     assert '  - "vote"\n  - "é"\nvariables:\n' in printed.stdout
     for name in ("book.yaml", "book.csv"):
         result = run(main, ["codebook", "s.csv", "-o", name, "--delimiter", ";"])
@@ -392,7 +390,7 @@ def test_what_a_draft_suggests_can_be_followed(db: Database, tmp_path: Path) -> 
         }
     )
     text = db.codebook(frame)
-    assert '"yes " (20 rows) differ in blanks or case: recode: {"yes ": "Yes"}\n' in text
+    assert '"yes " (20 rows) differ only in case or spaces: recode: {"yes ": "Yes"}\n' in text
     followed = (
         text.replace('  # - "age"  # left out', '  - "age"  # taken in')
         .replace('  # "age":\n  #   bins: "q4"', '  "age":\n    bins: "q4"')

@@ -141,7 +141,10 @@ def test_merged_cells_are_told(tmp_path: Path) -> None:
     found = describe(tmp_path / "a.xlsx")
     assert found.columns == ["both", "", "c"]
     assert found.notes == [
-        "areas of merged cells in sheet 'A', read in their first cell only: 1, first A2:A3"
+        (
+            "sheet 'A' has 1 area of merged cells, read in their first cell only: the first is "
+            "A2:A3"
+        )
     ]
 
 
@@ -178,7 +181,7 @@ def test_columns_that_are_not_there_or_there_twice(tmp_path: Path) -> None:
         next(chunks(file, None, ["a", "c"]))
     with pytest.raises(SurveyError, match=r"has 2 columns called 'b'\nhint: rename them"):
         next(chunks(file, None, ["b"]))
-    with pytest.raises(SurveyError, match="columns are none or repeat"):
+    with pytest.raises(SurveyError, match="no columns, or one twice"):
         next(chunks(file, None, []))
 
 

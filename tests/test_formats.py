@@ -110,7 +110,7 @@ def test_b20_codes_of_one_label_stay_two(db: Database, tmp_path: Path) -> None:
         ("Newton [2]", "value", "2", 2),
         ("Oldham", "value", "3", 1),
     ]
-    assert "the codes 1, 2 are all called 'Newton'" in told(survey, "hints")
+    assert "the codes 1, 2 all have the label 'Newton'" in told(survey, "hints")
     book = {"variables": {"state": {"recode": {1: "Newton", 2: "Newton"}}}}
     assert levels(db, db.ingest(file, codebook=book), "state")[0] == (
         "Newton", "value", "1; 2", 3,
@@ -172,7 +172,8 @@ def test_b14_files_are_matched_by_column_names(db: Database, tmp_path: Path) -> 
     same = db.ingest(str(tmp_path / "wave*.csv"))
     assert levels(db, same, "newq") == levels(db, survey, "newq")
     assert (
-        f"the same bytes were read before, as survey {survey.name!r}" in same.receipt["hints"]
+        f"survey {survey.name!r} was read from the same file, byte for byte"
+        in same.receipt["hints"]
     )
     mixed = db.ingest([*files, tmp_path / "wave5.parquet"])
     assert levels(db, mixed, "sex") == [("F", "value", "F", 3), ("M", "value", "M", 3)]
@@ -301,7 +302,7 @@ def test_errors_about_a_labelled_file_on_standard_input_call_it_so(
     [
         ({"delimiter": ";"}, "is an SPSS file, which has no delimiter"),
         ({"sheet": 1}, "is an SPSS file, which has no sheet"),
-        ({"bad_rows": "skip"}, "whose rows are all of one shape"),
+        ({"bad_rows": "skip"}, "which has no bad rows to skip"),
     ],
 )
 def test_what_a_format_does_not_have_is_refused(
@@ -309,7 +310,7 @@ def test_what_a_format_does_not_have_is_refused(
 ) -> None:
     with pytest.raises(SurveyError, match=message):
         db.ingest(spss, **told)
-    with pytest.raises(SurveyError, match="was told of a SELECT"):
+    with pytest.raises(SurveyError, match="do not apply: a SELECT is not a file"):
         db.ingest("select 1 as x", encoding="latin-1")
 
 

@@ -289,11 +289,11 @@ def test_names_that_are_no_text_are_written_as_labels_are(db: Database) -> None:
         (pd.DataFrame({"x": []}), "has a header but no rows"),
         (pd.DataFrame(), "the DataFrame has no columns"),
         (pd.DataFrame(index=range(3)), "the DataFrame has no columns"),
-        (pd.DataFrame({"x": [[1]]}), r"column 'x': a cell holds list \[1\], not an answer"),
-        (pd.DataFrame({"x": [{1: 2}]}), "column 'x': a cell holds dict"),
-        (pd.DataFrame({"x": [b"a"]}), "column 'x': a cell holds bytes"),
-        (pd.DataFrame({"x": [np.arange(2), 1]}), "column 'x': a cell holds ndarray"),
-        (pd.DataFrame({"x": [object()]}), "column 'x': a cell holds object"),
+        (pd.DataFrame({"x": [[1]]}), r"a cell contains list \[1\], which is not an answer"),
+        (pd.DataFrame({"x": [{1: 2}]}), "column 'x': a cell contains dict"),
+        (pd.DataFrame({"x": [b"a"]}), "column 'x': a cell contains bytes"),
+        (pd.DataFrame({"x": [np.arange(2), 1]}), "column 'x': a cell contains ndarray"),
+        (pd.DataFrame({"x": [object()]}), "column 'x': a cell contains object"),
         (pd.DataFrame({"x": pd.array([[1]], pd.ArrowDtype(pa.list_(pa.int8())))}), "list"),
         (pd.DataFrame({"x": pd.Series(["\ud800", "a"], dtype=object)}), "cannot be read"),
         (pd.DataFrame([[1]], columns=pd.Index(["\ud800"], dtype=object)), "is called"),
@@ -563,28 +563,28 @@ def test_columns_choose_variables_and_their_order(db: Database) -> None:
     [
         ({"columns": ["nobody"]}, "there is no variable 'nobody' in DataFrame"),
         ({"columns": ["AREA"]}, "'AREA' may be any of 'area', 'Area' in DataFrame"),
-        ({"columns": ["Sex", "sex"]}, "columns names 'Sex' more than once"),
+        ({"columns": ["Sex", "sex"]}, "columns lists 'Sex' more than once"),
         ({"columns": "Sex"}, "columns is one text, 'Sex'"),
         ({"columns": []}, "has no column left to be a variable"),
         ({"columns": [None]}, "there is no variable None"),
-        ({"columns": [["Sex"]]}, r"\['Sex'\] is no name of a variable"),
+        ({"columns": [["Sex"]]}, r"\['Sex'\] is not the name of a variable"),
         ({"count": "nobody"}, "there is no variable 'nobody'"),
-        ({"count": "Sex", "columns": ["Sex", "area"]}, "'Sex' cannot be the count and"),
+        ({"count": "Sex", "columns": ["Sex", "area"]}, "'Sex' cannot be both the count and"),
         ({"structural": "NA"}, "structural is one text, 'NA'"),
         ({"structural": 9}, "structural is 9"),
-        ({"missing": [None]}, "missing lists a blank"),
-        ({"missing": [""]}, "missing lists a blank"),
-        ({"missing": ["9", 9]}, "missing lists a label twice: 9, 9"),
+        ({"missing": [None]}, "missing contains an empty label"),
+        ({"missing": [""]}, "missing contains an empty label"),
+        ({"missing": ["9", 9]}, "missing lists '9' twice"),
         ({"missing": {"Sex": "NA"}}, "missing of 'Sex' is one text, 'NA'"),
         ({"missing": {"Sex": None}}, "missing of 'Sex' is None"),
         ({"missing": {"nobody": ["NA"]}}, "there is no variable 'nobody' in the variables"),
         ({"missing": ["NA"], "structural": ["NA"]}, "NA cannot be structural and missing"),
         ({"levels": {"Sex": "FM"}}, "levels of 'Sex' is one text, 'FM'"),
-        ({"levels": {"Sex": []}}, "levels of 'Sex' lists no label"),
-        ({"levels": {"Sex": ["F", "F"]}}, "levels of 'Sex' lists a label twice"),
+        ({"levels": {"Sex": []}}, "levels of 'Sex' is empty"),
+        ({"levels": {"Sex": ["F", "F"]}}, "levels of 'Sex' lists 'F' twice"),
         ({"levels": {"Sex": ["M"]}}, r"'Sex' has answers .* not list: 'F' \(2 rows\)"),
-        ({"levels": {"Sex": ["F", "M"], "SEX": ["M", "F"]}}, "names 'Sex' more than once"),
-        ({"levels": {"Sex": ["F", "M", "NA"]}, "missing": ["NA"]}, "lists NA, declared no"),
+        ({"levels": {"Sex": ["F", "M"], "SEX": ["M", "F"]}}, "lists 'Sex' more than once"),
+        ({"levels": {"Sex": ["F", "M", "NA"]}, "missing": ["NA"]}, "lists NA, which are"),
         ({"levels": {"Sex": ["F", "M", "not applicable"]}}, "has the answer 'not applicable'"),
         ({"missing": ["not applicable"]}, "'Sex' has the answer 'not applicable'"),
         ({"name": "  "}, "a survey needs a name"),
@@ -691,18 +691,18 @@ def test_a_count_that_is_no_whole_number_is_named_with_its_row(
     for source in (file, pd.DataFrame({"x": list("abc"), "n": ["2", "3", cell]})):
         with pytest.raises(SurveyError, match="a count is a whole number, 0 or more") as caught:
             db.ingest(source, count="n")
-        assert f"'n' holds {cell} (row 3)" in str(caught.value)
+        assert f"'n' contains {cell} (row 3)" in str(caught.value)
     assert trace(db) == before
 
 
 @pytest.mark.parametrize(
     ("counts", "message"),
     [
-        ([1, None], r"'n' holds a blank \(row 2\)"),
-        ([1, "  "], r"'n' holds a blank \(row 2\)"),
-        ([1.0, NAN], r"'n' holds a blank \(row 2\)"),
-        ([2.0, 3.5], r"'n' holds 3.5 \(row 2\)"),
-        ([True, 1], r"'n' holds True \(row 1\)"),
+        ([1, None], r"'n' contains a blank \(row 2\)"),
+        ([1, "  "], r"'n' contains a blank \(row 2\)"),
+        ([1.0, NAN], r"'n' contains a blank \(row 2\)"),
+        ([2.0, 3.5], r"'n' contains 3.5 \(row 2\)"),
+        ([True, 1], r"'n' contains True \(row 1\)"),
         (list(range(-7, 0)), r"and 1 more \(rows 1, 2, 3, 4, 5 and 1 more\)"),
         ([0, 0], "every 'n' is 0"),
         ([2**63 - 1, 1], "'n' adds up to 9,223,372,036,854,775,808, more than 2"),
@@ -716,7 +716,7 @@ def test_counts_that_make_no_survey_are_refused(
     with pytest.raises(SurveyError, match=message):
         db.ingest(frame, count="n")
     reader = pa.table({"x": ["a"], "n": ["-3"]}).to_reader()
-    with pytest.raises(SurveyError, match="'n' holds -3: a count"):
+    with pytest.raises(SurveyError, match="'n' contains -3: a count"):
         db.ingest(reader, count="n")
     assert trace(db) == before
 
@@ -757,7 +757,7 @@ def test_a_label_that_may_be_no_answer_is_pointed_at(db: Database, label: str) -
 
 def test_a_variable_without_answers_is_pointed_at(db: Database) -> None:
     survey = db.ingest(pd.DataFrame({"x": [None, None], "y": ["a", "b"]}))
-    assert survey.receipt["hints"] == ["'x' has no answer at all"]
+    assert survey.receipt["hints"] == ["'x' has no answers"]
 
 
 def test_the_smallest_survey_is_one_row_of_one_answer(db: Database) -> None:

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from cegdb.errors import SurveyError
-from cegdb.ingest.files import _readstat
+from cegdb.ingest.files import readstat_process
 from cegdb.ingest.files.labelled import chunks, describe, format_of
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def test_spss_codes_labels_and_missing_codes_are_kept_apart(sav: Path) -> None:
     found = describe(sav)
     assert (found.format, found.columns) == ("SPSS", ["sex", "inc", "code", "n"])
     assert (found.n_rows, found.encoding) == (4, "UTF-8")
-    sex, inc, code = (found.entries[name] for name in ("sex", "inc", "code"))
+    sex, inc, code = (found.metadata[name] for name in ("sex", "inc", "code"))
     assert sex.label == "Sex of the respondent"
     assert list(sex.values.items()) == [("1", "Male"), ("2", "Female"), ("9", "Refused")]
     assert (sex.missing, sex.ranges) == ({"9": "Refused"}, [(99, 99)])
@@ -86,7 +86,7 @@ def test_spss_codes_labels_and_missing_codes_are_kept_apart(sav: Path) -> None:
 
 
 def test_an_entry_says_which_codes_are_missing(sav: Path) -> None:
-    entries = describe(sav).entries
+    entries = describe(sav).metadata
     assert [entries["sex"].is_missing(code) for code in ("1", "9", "99", ".a")] == [
         False,
         True,
@@ -114,7 +114,7 @@ def test_an_open_range_is_infinite(tmp_path: Path) -> None:
         file,
         missing_ranges={"a": [{"lo": -sys.float_info.max, "hi": -1}]},
     )
-    entry = describe(file).entries["a"]
+    entry = describe(file).metadata["a"]
     assert entry.ranges == [(-float("inf"), -1)]
     assert entry.is_missing("-1000000")
 
@@ -150,7 +150,7 @@ def test_stata_extended_missing_values_keep_their_letter(tmp_path: Path) -> None
         variable_value_labels={"v": {"a": "Not applicable", 10: "Ten", 9: "Nine"}},
         column_labels=["What", None],
     )
-    entry = describe(file).entries["v"]
+    entry = describe(file).metadata["v"]
     assert [*entry.values] == ["9", "10", ".a"]
     assert (entry.missing, entry.label) == ({".a": "Not applicable"}, "What")
     assert cells(file) == [
@@ -166,7 +166,7 @@ def test_stata_labels_that_repeat_stay_with_their_codes(tmp_path: Path) -> None:
     file = tmp_path / "twice.dta"
     labels = {"place": {1: "Newton", 2: "Newton", 3: "Oldham"}}
     pyreadstat.write_dta(pd.DataFrame({"place": [1, 2]}), file, variable_value_labels=labels)
-    assert describe(file).entries["place"].values == {
+    assert describe(file).metadata["place"].values == {
         "1": "Newton",
         "2": "Newton",
         "3": "Oldham",
@@ -205,7 +205,7 @@ def test_dates_are_iso_and_codes_among_them_stay_codes(tmp_path: Path) -> None:
         variable_value_labels={"coded": {9999: "Refused"}},
         missing_ranges={"coded": [9999]},
     )
-    found = describe(file).entries
+    found = describe(file).metadata
     assert [entry.kind for entry in found.values()] == [
         "date",
         "datetime",
@@ -267,7 +267,7 @@ def test_a_transport_file_cut_amid_a_record_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "survey.xpt"
     pyreadstat.write_xport(pd.DataFrame({"A": [float(i) for i in range(200)]}), file)
     file.write_bytes(file.read_bytes()[:-120])
-    with pytest.raises(SurveyError, match="ends amid a record"):
+    with pytest.raises(SurveyError, match="ends in the middle of a record"):
         describe(file)
 
 
@@ -310,7 +310,7 @@ def test_names_and_labels_of_any_script(tmp_path: Path) -> None:
         variable_value_labels={"年齢": {1: "若い"}, "Straße": {"é": "Ü"}},
         missing_ranges={"Straße": ["é"]},
     )
-    entries = describe(file).entries
+    entries = describe(file).metadata
     assert (entries["年齢"].label, entries["年齢"].values) == ("Été", {"1": "若い"})
     assert entries["Straße"].missing == {"é": "Ü"}
     assert cells(file) == [["1", "é"]]
@@ -339,7 +339,7 @@ def test_a_file_without_rows_has_none(tmp_path: Path) -> None:
 def test_columns_that_are_not_there_are_named(sav: Path) -> None:
     with pytest.raises(SurveyError, match=r"has no column 'vote'\nhint: it has 'sex'"):
         next(chunks(sav, ["sex", "vote"]))
-    with pytest.raises(SurveyError, match="columns are none or repeat"):
+    with pytest.raises(SurveyError, match="no columns, or one twice"):
         next(chunks(sav, ["sex", "sex"]))
     with pytest.raises(SurveyError, match="rows is 0"):
         next(chunks(sav, ["sex"], 0))
@@ -383,8 +383,8 @@ def test_a_reader_that_breaks_down_is_a_damaged_file(
     sav: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     crash = "import os; os.abort()"
-    monkeypatch.setattr(_readstat, "command", lambda: [sys.executable, "-c", crash])
-    with pytest.raises(SurveyError, match="is damaged: the reader of SPSS files broke down"):
+    monkeypatch.setattr(readstat_process, "command", lambda: [sys.executable, "-c", crash])
+    with pytest.raises(SurveyError, match="is damaged: the reader of SPSS files crashed"):
         describe(sav)
 
 

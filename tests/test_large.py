@@ -20,6 +20,7 @@ from cegdb.cli import main
 from cegdb.cli.output import working
 from cegdb.errors import StoreError, SurveyError
 from cegdb.ingest.coding import cell_codes
+from cegdb.ingest.files import sources
 from cegdb.sqlfiles import Steps
 from cegdb.store.progress import Progress
 
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 @pytest.fixture
 def by_places(monkeypatch: pytest.MonkeyPatch) -> None:
     """Treat every source as a large one."""
-    for limit in ("_SMALL", "_FEW_LINES"):
-        monkeypatch.setattr(cell_codes, limit, -1)
+    monkeypatch.setattr(sources, "_SMALL", -1)
+    monkeypatch.setattr(cell_codes, "_FEW_LINES", -1)
 
 
 CELLS = st.one_of(st.none(), NASTY, TEXTS)
@@ -48,8 +49,8 @@ def test_any_cells_coded_by_places_are_those_read(
 ) -> None:
     expected = Counter(tuple(cell or None for cell in row) for row in rows)
     with pytest.MonkeyPatch.context() as patch, cegdb.open() as db:
-        for limit in ("_SMALL", "_FEW_LINES"):
-            patch.setattr(cell_codes, limit, -1)
+        patch.setattr(sources, "_SMALL", -1)
+        patch.setattr(cell_codes, "_FEW_LINES", -1)
         patch.setattr(cell_codes, "_MOST_TEXTS", most_texts)
         survey = db.ingest(pd.DataFrame(rows, columns=["a", "b", "c"], dtype=object))
         assert rows_of(db, survey) == expected
@@ -89,7 +90,7 @@ def test_counting_is_the_same_for_few_columns_and_for_many(n_columns: int) -> No
     con = duckdb.connect()
     con.execute("create table t as select i, 'v' || i % 3 as v from range(10) as r(i)")
     cells = {i: f"case when i % {i} = 0 then v end" for i in range(1, n_columns + 1)}
-    rows = con.execute(cell_codes.counting(cells, "t", "2")).fetchall()
+    rows = con.execute(cell_codes.count_query(cells, "t", "2")).fetchall()
     found = {(ordinal, cell): n for ordinal, cell, n in rows}
     assert len(found) == len(rows)
     values = [(i, f"v{i % 3}") for i in range(10)]

@@ -99,7 +99,7 @@ def test_duckdb_is_asked_how_far_a_file_is_while_it_is_read(
     if column == "a":
         db.ingest(file)
     else:
-        with pytest.raises(cegdb.CegdbError, match="lists a label twice"):
+        with pytest.raises(cegdb.CegdbError, match="lists '0' twice"):
             db.ingest(file, levels={"b": ["0", "0"]})
         with pytest.raises(cegdb.CegdbError, match="answers that levels does not list"):
             db.ingest(file, levels={"b": ["0"]})

@@ -101,6 +101,8 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
     with cegdb.open() as db:
         query = f"select * from (values {rows}) as t(a, b, c, w)"  # noqa: S608
         survey = db.ingest(query, weight="w", missing=["?"])
+        db.ingest(query, "clustered", columns=["b", "c"], cluster="a", missing=["?"])
+        db.codebook("select 't' || i as many, i % 2 as few from range(1200) t(i)")
         tree = survey.event_tree(
             sampling_zeros="floret",
             add_paths=[["u", "x", "p"]],

@@ -288,7 +288,7 @@ def test_a_workbook_and_a_parquet_file_are_appended(db: Database, tmp_path: Path
 @pytest.mark.parametrize(
     ("change", "source", "says"),
     [
-        ("append", frame([("u",)], "other"), "has none of the columns of survey 's'"),
+        ("append", frame([("u",)], "other"), "has no column of survey 's'"),
         ("append", frame([("a", "x")], "Sex", "vote"), "no column 'n'"),
         ("refresh", frame([("u", 1)], "Sex", "n"), "no column 'vote'"),
         ("refresh", frame([], "Sex", "vote", "n"), "no rows"),

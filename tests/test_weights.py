@@ -67,7 +67,7 @@ def test_what_is_no_weight_is_refused_with_its_row(
     db: Database, tmp_path: Path, bad: str
 ) -> None:
     rows = [*ROWS[:2], ("F", "No", bad), *ROWS[3:]]
-    with pytest.raises(SurveyError, match=r"'wt' holds .* \(row 3\): a weight is a number"):
+    with pytest.raises(SurveyError, match=r"'wt' contains .* \(row 3\): a weight is a number"):
         db.ingest(written(tmp_path, rows, ";"), weight="wt")
     assert list(db.surveys) == []
 
@@ -174,7 +174,7 @@ def test_a_group_of_tiny_weights_counts_as_much_as_any_other(db: Database) -> No
 
 def test_weights_of_another_scale_are_not_added(db: Database) -> None:
     survey = db.ingest(SKEWED.format("1e-9", 0, 900), weight="w", name="tiny")
-    with pytest.raises(SurveyError, match="beside those the survey has"):
+    with pytest.raises(SurveyError, match="together with those the survey has"):
         survey.append(SKEWED.format("1e3", 900, 2_000))
     with pytest.raises(SurveyError, match="cannot be kept together"):
         db.ingest(
@@ -309,7 +309,7 @@ def test_clusters_divide_scores_by_a_design_effect(db: Database, weight: str | N
 
 
 def test_clusters_that_are_none_are_refused(db: Database) -> None:
-    with pytest.raises(SurveyError, match="'c' has one cluster only"):
+    with pytest.raises(SurveyError, match="'c' has only one cluster"):
         db.ingest("select 1 as c, 2 as x", cluster="c")
     with pytest.raises(SurveyError, match="'c' is blank for 1 respondent"):
         db.ingest("select * from (values (1, 2), (null, 3), (2, 2)) as t(c, x)", cluster="c")

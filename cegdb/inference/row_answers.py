@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,9 +12,9 @@ import numpy as np
 from cegdb.errors import QueryError, counted, find_name, items_of, listed, near_ones
 from cegdb.inference.row_passes import run_passes
 from cegdb.inference.row_tables import Lineage, lineage_of, load
-from cegdb.ingest.answer_rows import Wanted, read_rows, source_of_rows
-from cegdb.ingest.coding.cell_codes import watched
-from cegdb.ingest.csv.csv_file import MisreadError
+from cegdb.ingest.csv.csv_file import retry_rewritten
+from cegdb.ingest.files.sources import query_progress
+from cegdb.ingest.new_rows import RowColumns, open_new_rows, read_rows
 from cegdb.options import check_choice
 from cegdb.sqlfiles import Steps
 from cegdb.store import quoted
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 
     from cegdb.inference.queries import Conditioned
     from cegdb.inference.row_tables import Origin, Passes
-    from cegdb.ingest.answer_rows import Answered
     from cegdb.ingest.files.sources import Source
+    from cegdb.ingest.new_rows import RowsRead
     from cegdb.options import ReadOptions
     from cegdb.store import Store
 
@@ -98,7 +99,7 @@ class OpenRows:
     steps: Steps
     con: duckdb.DuckDBPyConnection
     model: Lineage
-    found: Answered
+    found: RowsRead
     passes: Passes
     n_combinations: int
 
@@ -143,13 +144,10 @@ def open_rows(
         )
     with store.catalog() as catalog:
         model = lineage_of(catalog, origin)
-    wanted = Wanted(model.order, keep, asked.count, asked.weight)
+    wanted = RowColumns(model.order, keep, asked.count, asked.weight)
     with store.reading() as con, Steps(con) as steps:
         try:
-            try:
-                found = _read(store, con, steps, model, asked, wanted, rewrite=False)
-            except MisreadError:
-                found = _read(store, con, steps, model, asked, wanted, rewrite=True)
+            found = retry_rewritten(partial(_read, store, con, steps, model, asked, wanted))
             passes = load(steps, given, model, found.unknown, blank=asked.blank)
             ((n,),) = steps.rows("select count(*) from temp.given_combination")
             yield OpenRows(store, steps, con, model, found, passes, int(n))
@@ -164,13 +162,13 @@ def _read(
     steps: Steps,
     model: Lineage,
     asked: RowSource,
-    wanted: Wanted,
+    wanted: RowColumns,
     *,
     rewrite: bool,
-) -> Answered:
+) -> RowsRead:
     with (
-        source_of_rows(con, asked.source, wanted, asked.reading, rewrite=rewrite) as relation,
-        watched(con, relation),
+        open_new_rows(con, asked.source, wanted, asked.reading, rewrite=rewrite) as relation,
+        query_progress(con, relation),
     ):
         store.progress = relation.progress
         return read_rows(steps, con, relation, model.survey, wanted)
@@ -286,7 +284,7 @@ def _answer(steps: Steps) -> None:
     steps.run("combination_answer")
 
 
-def _per_row(found: Answered, table: str, columns: Sequence[str]) -> str:
+def _per_row(found: RowsRead, table: str, columns: Sequence[str]) -> str:
     """Return the SELECT of what each row has of its combination."""
     kept = [f"r.k{i} as {quoted(name)}" for i, name in enumerate(found.kept, 1)]
     taken = ", ".join(["r.row_number", *kept, *(f"c.{name}" for name in columns)])

@@ -14,9 +14,9 @@ import sqlalchemy as sa
 
 from cegdb.errors import QueryError
 from cegdb.inference.compiled import MIXED, NOT_APPLICABLE
-from cegdb.ingest.coding.answer_codes import ABSENT
+from cegdb.ingest.coding.new_row_codes import ABSENT
 from cegdb.ingest.coding.variables import MISSING
-from cegdb.ingest.waves import survey_before
+from cegdb.ingest.survey_version import survey_version
 from cegdb.store import schema
 from cegdb.store.catalog import row, staging_of
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from cegdb.inference.propagation import Ints
     from cegdb.inference.queries import Conditioned
-    from cegdb.ingest.waves import Before
+    from cegdb.ingest.survey_version import SurveyVersion
     from cegdb.sqlfiles import Steps
     from cegdb.store.catalog import Kind
 
@@ -58,7 +58,7 @@ class Lineage:
     is_conditioned: bool
     staging_id: int
     tree_id: int
-    survey: Before
+    survey: SurveyVersion
     order: list[str]
     asked: dict[str, _TreeVariable]
     blank: str
@@ -85,7 +85,7 @@ def lineage_of(catalog: sa.Connection, origin: Origin) -> Lineage:
         ceg is not None and ceg["parent_ceg_id"] is not None,
         int(staging["staging_id"]),
         int(tree["tree_id"]),
-        survey_before(catalog, tree["survey_id"]),
+        survey_version(catalog, tree["survey_id"]),
         list(said["order"]),
         asked,
         said["blank"],

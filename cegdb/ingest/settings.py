@@ -1,20 +1,23 @@
-"""What an ingest was asked for, checked against the source's columns before any work."""
+"""The options of an ingest, checked against the source's columns before any work."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cegdb.errors import SurveyError, items_of, listed
-from cegdb.ingest.codebook.codebook import Codebook, Entry
+from cegdb.ingest.codebook.codebook import CodebookEntry, load_codebook
 from cegdb.ingest.coding.bins import bins_of, plain
 from cegdb.ingest.coding.variables import Variable
-from cegdb.ingest.files.cell_labels import label_of, shown
-from cegdb.ingest.files.relation import find_columns
+from cegdb.ingest.files.cell_labels import abbreviated, label_list
+from cegdb.ingest.files.relation import find_columns, number_text, refuse_duplicates
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cegdb.ingest.codebook.codebook import Codebook
     from cegdb.ingest.files.relation import Relation
     from cegdb.options import IngestOptions, Labels
 
@@ -36,27 +39,22 @@ class Settings:
     gates: dict[str, str]
     hints: list[str]
     all_columns: bool
-    everywhere: dict[str, list[str]]
-    absent: dict[str, Entry]
+    labels_for_all: dict[str, list[str]]
+    absent: dict[str, CodebookEntry]
     weight_exponent: int = 0
 
     @property
-    def written(self) -> str:
+    def count_text(self) -> str:
         """The SQL of the count as text, NULL for a blank."""
-        return self._number(self.count)
+        return self._number_text(self.count)
 
     @property
-    def weighed(self) -> str:
+    def weight_text(self) -> str:
         """The SQL of the weight as text, NULL for a blank."""
-        return self._number(self.weight)
+        return self._number_text(self.weight)
 
-    def _number(self, column: str | None) -> str:
-        if column is None:
-            return "null"
-        text = f"trim({self.cells[column]})"
-        if self.decimal != ".":
-            text = f"replace({text}, '{self.decimal}', '.')"
-        return f"nullif({text}, '')"
+    def _number_text(self, column: str | None) -> str:
+        return "null" if column is None else number_text(self.cells[column], self.decimal)
 
     def as_json(self) -> dict[str, object]:
         """Return what makes the same survey again: its columns and codebook."""
@@ -70,9 +68,9 @@ class Settings:
         return {
             "columns": list(self.variables),
             "codes": {
-                name: several
+                name: levels
                 for name, variable in self.variables.items()
-                if (several := _several(variable))
+                if (levels := _levels_of_several_texts(variable))
             },
             "all_columns": self.all_columns,
             "count": self.count,
@@ -83,69 +81,64 @@ class Settings:
             "decimal": self.decimal,
             "gates": self.gates,
             "quantiles": quantiles,
-            **self.everywhere,
+            **self.labels_for_all,
             "same": [g for v in self.variables.values() for g in v.entry.same],
             "variables": {name: entry for name, entry in entries.items() if entry},
         }
 
 
-def settled(relation: Relation, request: IngestOptions, book: Codebook) -> Settings:
-    """Check every setting against the columns of a source.
-
-    Raises
-    ------
-    SurveyError
-        A name is not found or fits several columns, a list is none, a column is asked for
-        twice or has no name.
-    """
-    where, names = relation.shown, relation.columns
-    columns = request.columns if request.columns is not None else book.columns
-    asked: list[object] = []
+def check_settings(relation: Relation, options: IngestOptions) -> Settings:
+    """Find every column and label of the options in a source, or refuse what is not there."""
+    where, names, book = relation.title, relation.columns, load_codebook(options.codebook)
+    columns = options.columns if options.columns is not None else book.columns
+    wanted: list[object] = []
     if columns is not None:
-        asked = items_of(
+        wanted = items_of(
             columns, "columns", SurveyError, hint="give a list of names", in_order=True
         )
-    count = request.count if request.count is not None else book.count
-    count_column = None if count is None else find_columns(names, [count], where)[0]
-    weight = request.weight if request.weight is not None else book.weight
-    weight_column = None if weight is None else find_columns(names, [weight], where)[0]
-    cluster_column = None
-    if request.cluster is not None:
-        cluster_column = find_columns(names, [request.cluster], where)[0]
+    count, weight, cluster = (
+        None if column is None else find_columns(names, [column], where)[0]
+        for column in (
+            options.count if options.count is not None else book.count,
+            options.weight if options.weight is not None else book.weight,
+            options.cluster,
+        )
+    )
     if columns is None:
-        others = (count_column, weight_column, cluster_column)
-        chosen = [name for name in names if name not in others]
+        chosen = [name for name in names if name not in (count, weight, cluster)]
     else:
-        chosen = find_columns(names, asked, where)
+        chosen = find_columns(names, wanted, where)
     found_as = {
-        str(name): found
-        for name, found in zip(asked, chosen, strict=False)
-        if str(name) != found
+        str(name): column
+        for name, column in zip(wanted, chosen, strict=False)
+        if str(name) != column
     }
     if relation.source_column is not None and relation.source_column not in chosen:
         chosen = [relation.source_column, *chosen]
     _check_names(chosen, relation)
-    for column, what in ((count_column, "count"), (weight_column, "weight")):
+    for column, role in ((count, "count"), (weight, "weight")):
         if column is not None and column in chosen:
-            raise SurveyError(f"{column!r} cannot be the {what} and a variable")
-        if column is not None and names.count(column) > 1:
-            raise SurveyError(f"{where} has several columns called {column!r}")
-    if count_column is not None and count_column == weight_column:
-        raise SurveyError(f"{count_column!r} cannot be the count and the weight")
-    structural = _labels(request.structural, chosen, "structural")
-    missing = _labels(request.missing, chosen, "missing")
-    levels = _labels(request.levels, chosen, "levels")
+            raise SurveyError(f"{column!r} cannot be both the {role} and a variable")
+        if column is not None:
+            refuse_duplicates([column], names, where)
+    if count is not None and count == weight:
+        raise SurveyError(f"{count!r} cannot be both the count and the weight")
+    structural = _labels_of(options.structural, chosen, "structural")
+    missing = _labels_of(options.missing, chosen, "missing")
+    levels = _labels_of(options.levels, chosen, "levels")
     empty = [name for name, labels in levels.items() if not labels]
     if empty:
-        raise SurveyError(f"levels of {empty[0]!r} lists no label")
+        raise SurveyError(f"levels of {empty[0]!r} is empty")
     entries, absent, hints = _entries(book, names, where)
-    for name, bins in _items(request.bins, chosen, "bins"):
-        entries[name] = replace(entries.get(name, Entry()), bins=bins_of(bins, repr(name)))
+    for name, bins in _items(options.bins, chosen, "bins"):
+        entries[name] = replace(
+            entries.get(name, CodebookEntry()), bins=bins_of(bins, repr(name))
+        )
     gates = dict(_items(book.gates, chosen, "gates"))
     gated = set(gates)
     variables = {}
     for name in chosen:
-        entry = entries.get(name, Entry())
+        entry = entries.get(name, CodebookEntry())
         variables[name] = Variable(
             name,
             replace(
@@ -154,18 +147,18 @@ def settled(relation: Relation, request: IngestOptions, book: Codebook) -> Setti
                 missing={**dict.fromkeys(missing.get(name, [])), **entry.missing},
                 levels=levels.get(name, entry.levels),
             ),
-            relation.known.get(name),
-            request.decimal,
+            relation.metadata.get(name),
+            options.decimal,
             is_gated=name in gated,
         )
     return Settings(
         variables,
         dict(zip(names, relation.cells, strict=True)),
-        count_column,
-        weight_column,
-        cluster_column,
+        count,
+        weight,
+        cluster,
         relation.source_column,
-        request.decimal,
+        options.decimal,
         structural,
         missing,
         found_as,
@@ -173,10 +166,10 @@ def settled(relation: Relation, request: IngestOptions, book: Codebook) -> Setti
         hints,
         columns is None,
         {
-            what: _texts(labels, what)
-            for what, labels in (
-                ("structural", request.structural),
-                ("missing", request.missing),
+            setting: _label_list(labels, setting)
+            for setting, labels in (
+                ("structural", options.structural),
+                ("missing", options.missing),
             )
             if labels and not isinstance(labels, Mapping)
         },
@@ -184,93 +177,82 @@ def settled(relation: Relation, request: IngestOptions, book: Codebook) -> Setti
     )
 
 
-def _several(variable: Variable) -> list[list[object]]:
-    """Return kind, label and texts of the levels that do not stand for one text."""
+def _levels_of_several_texts(variable: Variable) -> list[list[object]]:
+    """Return kind, label and texts of the levels that stand for several texts."""
     return [
-        [*cell, texts] for cell, texts in variable.texts_of_levels().items() if len(texts) > 1
+        [*level, texts] for level, texts in variable.texts_of_levels().items() if len(texts) > 1
     ]
 
 
 def _check_names(chosen: list[str], relation: Relation) -> None:
-    where, names = relation.shown, relation.columns
-    twice = sorted({name for name in chosen if names.count(name) > 1})
-    if twice:
-        raise SurveyError(
-            f"{where} has several columns called {listed(map(repr, twice))}",
-            hint="rename them, or choose columns",
-        )
+    where, names = relation.title, relation.columns
+    refuse_duplicates(chosen, names, where, hint="rename them, or choose columns")
     if len(set(chosen)) < len(chosen):
-        again = sorted({name for name in chosen if chosen.count(name) > 1})
-        raise SurveyError(f"columns names {listed(map(repr, again))} more than once")
+        repeated = sorted({name for name in chosen if chosen.count(name) > 1})
+        raise SurveyError(f"columns lists {listed(map(repr, repeated))} more than once")
     if not chosen:
         raise SurveyError(f"{where} has no column left to be a variable")
     if "" in chosen:
-        at = names.index("") + (relation.source_column is None)
+        number = names.index("") + (relation.source_column is None)
         raise SurveyError(
-            f"column {at} of {where} has no name", hint="name it, or choose columns"
+            f"column {number} of {where} has no name", hint="name it, or choose columns"
         )
 
 
 def _entries(
     book: Codebook, names: Sequence[str], where: str
-) -> tuple[dict[str, Entry], dict[str, Entry], list[str]]:
+) -> tuple[dict[str, CodebookEntry], dict[str, CodebookEntry], list[str]]:
     """Return the codebook's entries by column, those of no column, and hints about these."""
-    entries: dict[str, Entry] = {}
-    absent: dict[str, Entry] = {}
+    entries: dict[str, CodebookEntry] = {}
+    absent: dict[str, CodebookEntry] = {}
     hints = []
     for name, entry in book.variables.items():
         try:
-            (found,) = find_columns(names, [name], where)
+            (column,) = find_columns(names, [name], where)
         except SurveyError:
             near = difflib.get_close_matches(name, names, n=1)
-            ask = f"; did you mean {near[0]!r}?" if near else ""
-            hints.append(f"the codebook describes {name!r}, which is no column of {where}{ask}")
+            suggestion = f"; did you mean {near[0]!r}?" if near else ""
+            hints.append(
+                f"the codebook describes {name!r}, which is not a column of {where}{suggestion}"
+            )
             absent[name] = entry
             continue
-        if found in entries:
-            raise SurveyError(f"the codebook describes {found!r} twice")
-        entries[found] = entry
+        if column in entries:
+            raise SurveyError(f"the codebook describes {column!r} twice")
+        entries[column] = entry
     return entries, absent, hints
 
 
 def _items(
     given: Mapping[str, object] | None, chosen: list[str], setting: str
 ) -> list[tuple[str, object]]:
-    """Return variable and value, every name found among the chosen ones."""
+    """Return variables and values, every name found among the chosen ones."""
     if given is None:
         return []
     if not isinstance(given, Mapping):
-        raise SurveyError(f"{setting} is {shown(repr(given))}", hint="give variable -> value")
+        raise SurveyError(
+            f"{setting} is {abbreviated(repr(given))}", hint="give a value for each variable"
+        )
     items: list[tuple[str, object]] = []
     for name, value in given.items():
-        found = find_columns(chosen, [name], f"the variables ({setting})")[0]
-        if found in dict(items):
-            raise SurveyError(f"{setting} names {found!r} more than once")
-        items.append((found, value))
+        column = find_columns(chosen, [name], f"the variables ({setting})")[0]
+        if column in dict(items):
+            raise SurveyError(f"{setting} lists {column!r} more than once")
+        items.append((column, value))
     return items
 
 
-def _labels(given: Labels | None, chosen: list[str], setting: str) -> dict[str, list[str]]:
-    """Return variable -> labels as text, for a list (all variables) or a mapping."""
+def _labels_of(given: Labels | None, chosen: list[str], setting: str) -> dict[str, list[str]]:
+    """Return the labels of each variable, given as one list for all or as a mapping."""
     if given is None:
         return {}
     if isinstance(given, Mapping):
         items = _items(given, chosen, setting)
-        return {name: _texts(labels, f"{setting} of {name!r}") for name, labels in items}
-    plain = _texts(given, setting)
-    return dict.fromkeys(chosen, plain) if plain else {}
+        return {name: _label_list(labels, f"{setting} of {name!r}") for name, labels in items}
+    labels_for_all = _label_list(given, setting)
+    return dict.fromkeys(chosen, labels_for_all) if labels_for_all else {}
 
 
-def _texts(labels: object, setting: str) -> list[str]:
-    """Return a list of labels as text, refusing what is none."""
+def _label_list(labels: object, setting: str) -> list[str]:
     items = items_of(labels, setting, SurveyError, hint="give a list of labels")
-    texts = [label_of(label) for label in items]
-    plain = [text for text in texts if text is not None]
-    if len(plain) < len(texts):
-        raise SurveyError(
-            f"{setting} lists a blank, which is no label",
-            hint="how blanks count is decided by blank= of the event tree",
-        )
-    if len(set(plain)) < len(plain):
-        raise SurveyError(f"{setting} lists a label twice: {listed(plain)}")
-    return plain
+    return label_list(items, setting)

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from cegdb.errors import TreeError, listed
 from cegdb.ingest.codebook.gates import ordered_gates
 from cegdb.orders.order_ranking import closure, mask_of
-from cegdb.sqlfiles import Steps
+from cegdb.sqlfiles import Steps, registered
 from cegdb.store import schema
 from cegdb.tree.path_codes import distinct_rows
 
@@ -63,6 +63,8 @@ class CompleteRows:
 
     Attributes
     ----------
+    questions
+        The variables; gates are indices in this list.
     codes
         Shape (rows, variables).
     sums
@@ -101,18 +103,22 @@ def complete_rows(
             [question.ordinal for question in questions],
             is_weighted=survey["settings"].get("weight") is not None,
         )
-    n = sums[:, 0]
-    codes = raw - 1
-    blanks: set[str] = set()
-    for x in sorted(range(len(questions)), key=lambda x: questions[x].ordinal):
-        question = questions[x]
-        is_structural = raw[:, x] > question.blank_code
-        is_blank = raw[:, x] == question.blank_code
-        codes[raw[:, x] > question.n_values, x] = _MISSING
-        closed = _closed(questions, codes, n, x, is_blank | is_structural, blank) & is_blank
-        codes[is_structural | closed, x] = question.n_values
-        blanks |= {"structural"} if closed.any() else set()
-        blanks |= {"missing"} if (is_blank & ~closed).any() else set()
+        n = sums[:, 0]
+        codes = raw - 1
+        blanks: set[str] = set()
+        # In the survey's order: what a blank means decides what later blanks mean.
+        for x in sorted(range(len(questions)), key=lambda x: questions[x].ordinal):
+            question = questions[x]
+            is_structural = raw[:, x] > question.blank_code
+            is_blank = raw[:, x] == question.blank_code
+            codes[raw[:, x] > question.n_values, x] = _MISSING
+            closed = np.full(len(n), blank == "structural")
+            if blank == "auto" and is_blank.any():
+                closed = _closed(steps, con, questions, codes, n, x, is_blank | is_structural)
+            closed &= is_blank
+            codes[is_structural | closed, x] = question.n_values
+            blanks |= {"structural"} if closed.any() else set()
+            blanks |= {"missing"} if (is_blank & ~closed).any() else set()
     is_complete = (codes != _MISSING).all(axis=1)
     if not is_complete.any():
         names = listed(repr(q.name) for q in questions)
@@ -162,42 +168,73 @@ def _distinct(
     codes: NDArray[np.int64], sums: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the distinct rows, sorted, and their sums."""
-    rows, group = np.unique(codes, axis=0, return_inverse=True)
+    rows, index = np.unique(codes, axis=0, return_inverse=True)
     total = np.zeros((len(rows), sums.shape[1]))
-    np.add.at(total, group.ravel(), sums)
+    np.add.at(total, index.ravel(), sums)
     return rows, total
 
 
 def _closed(
+    steps: Steps,
+    con: duckdb.DuckDBPyConnection,
     questions: Sequence[Question],
     codes: NDArray[np.int64],
     n: NDArray[np.float64],
     x: int,
     unasked: NDArray[np.bool_],
-    blank: str,
 ) -> NDArray[np.bool_]:
     """Return the rows in which a blank of one variable says that it does not apply.
 
-    With ``"auto"`` by the answers to that earlier variable which explains most blanks; of
-    several, that of the fewest levels.
+    The rule is that of event trees, with each answer to one earlier variable as a history: of
+    the earlier variables the one that explains most blanks decides, of several such that of
+    the fewest levels.
     """
-    nobody = np.zeros(len(n), dtype=np.bool_)
-    if blank != "auto" or not unasked.any():
-        return unasked if blank == "structural" else nobody
-    best, fewest, closed_rows = 0, 0, nobody
-    for y, gate in enumerate(questions):
-        if gate.ordinal >= questions[x].ordinal:
-            continue
+    earlier = [y for y, other in enumerate(questions) if other.ordinal < questions[x].ordinal]
+    sizes = [questions[y].n_values + 1 for y in earlier]
+    counts = np.zeros((2, sum(sizes)))
+    start = 0
+    for y, size in zip(earlier, sizes, strict=True):
         known = codes[:, y] != _MISSING
-        size = gate.n_values + 1
-        total = np.bincount(codes[known, y], n[known], size)
-        lacking = np.bincount(codes[known & unasked, y], n[known & unasked], size)
-        closed = (lacking == total) & (total >= GATE_MIN_ROWS)
-        explained = int(lacking[closed].sum())
-        if explained > best or (explained == best and best and gate.n_values < fewest):
-            best, fewest = explained, gate.n_values
-            closed_rows = known & closed[codes[:, y]]
+        for i, rows in enumerate((known & ~unasked, known & unasked)):
+            counts[i, start : start + size] = np.bincount(codes[rows, y], n[rows], size)
+        start += size
+    is_closed = _closed_histories(steps, con, counts)
+    best, fewest, start, closed_rows = 0, 0, 0, np.zeros(len(n), dtype=np.bool_)
+    for y, size in zip(earlier, sizes, strict=True):
+        closed = is_closed[start : start + size]
+        explained = int(counts[1, start : start + size][closed].sum())
+        start += size
+        if explained > best or (explained == best and best and size < fewest):
+            best, fewest = explained, size
+            closed_rows = (codes[:, y] != _MISSING) & closed[codes[:, y]]
     return closed_rows
+
+
+def _closed_histories(
+    steps: Steps, con: duckdb.DuckDBPyConnection, counts: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Return at which histories blanks are structural, given rows asked and not asked."""
+    asked, unasked, structural, radix = 1, 2, 3, 4
+    history = np.arange(counts.shape[1])
+    path_codes = np.concatenate((history * radix + asked, history * radix + unasked))
+    n = counts.ravel().astype(np.int64)
+    with registered(con, "history_count", {"code": path_codes[n > 0], "n": n[n > 0]}):
+        steps.create("path_row", "select code, n from history_count")
+    steps.run(
+        "gate_floret",
+        divisor=1,
+        radix=radix,
+        n_values=1,
+        blank_code=unasked,
+        structural_code=structural,
+        blank="auto",
+        policy="complete",
+        gate_min_rows=GATE_MIN_ROWS,
+    )
+    is_closed = np.zeros(counts.shape[1], dtype=np.bool_)
+    rows = steps.rows("select prefix from temp.gate_floret where blank_structural")
+    is_closed[[prefix for (prefix,) in rows]] = True
+    return is_closed
 
 
 def _with_gates(
@@ -210,9 +247,13 @@ def _with_gates(
     gates: dict[int, tuple[int, ...]] = {}
     settings = survey["settings"]
     for gate in ordered_gates(con, settings["gates"], settings["columns"], "the survey"):
-        deciding = tuple(index_of[name] for name in gate.asks if name in index_of)
+        deciding = tuple(index_of[name] for name in gate.depends_on if name in index_of)
         x = index_of.get(gate.variable)
-        if x is not None and len(deciding) == len(gate.asks) and is_inapplicable[:, x].any():
+        if (
+            x is not None
+            and len(deciding) == len(gate.depends_on)
+            and is_inapplicable[:, x].any()
+        ):
             gates[x] = deciding if _decide(rows, deciding, is_inapplicable[:, x]) else ()
     gates = {x: deciding for x, deciding in gates.items() if deciding}
     for x in sorted(index_of.values(), key=lambda x: questions[x].ordinal):

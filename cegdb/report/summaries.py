@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.errors import agreeing, counted
-from cegdb.ingest.files.cell_labels import shown_source
+from cegdb.ingest.files.cell_labels import abbreviated_source
 from cegdb.report.setting_texts import PRIORS, SCORES, STAGE_KINDS, WEIGHTING
 from cegdb.sqlfiles import Steps, names
 from cegdb.store.catalog import response_table
@@ -75,7 +75,8 @@ def _survey(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     read, kept = counted(details["rows_read"], "row"), details["rows_kept"]
     is_file = bool(_mapping(row, "settings").get("fingerprints"))
     sources = [
-        shown_source(str(one), is_file=is_file, most=_LONGEST) for one in _sources(row, details)
+        abbreviated_source(str(one), is_file=is_file, most=_LONGEST)
+        for one in _sources(row, details)
     ]
     between = [f"{len(sources) - 2} more"] if len(sources) > 2 else []
     source = " + ".join([sources[0], *between, sources[-1]] if len(sources) > 1 else sources)

@@ -21,7 +21,7 @@ from cegdb.errors import (
     listed,
 )
 from cegdb.ingest.files.cell_labels import label_of
-from cegdb.ingest.files.sources import Source, opened, unreadable
+from cegdb.ingest.files.sources import Source, open_source, read_error
 from cegdb.options import PriorRule
 from cegdb.stages.situation_names import SituationPath, resolve
 from cegdb.stages.situation_paths import whole, words
@@ -262,7 +262,7 @@ def _from_source(
 ) -> dict[str, object]:
     wanted = ("vertex_id", "label", "prior")
     try:
-        with opened(con, source) as relation:
+        with open_source(con, source) as relation:
             if sorted(relation.columns) != sorted(wanted):
                 raise StagingError(f"prior: columns {listed(relation.columns)}", hint=_FORMS)
             cells = dict(zip(relation.columns, relation.cells, strict=True))
@@ -274,8 +274,8 @@ def _from_source(
             try:
                 steps.create("given_entry", query, dict(relation.params))
             except SqlStepError as error:
-                raise unreadable(con, relation, error) from None
-            described = relation.described
+                raise read_error(con, relation, error) from None
+            described = relation.description
     except SurveyError as error:
         raise StagingError(f"prior: {error.args[0]}", hint=_FORMS) from None
     ((n_rows,),) = steps.rows("select count(*) from temp.given_entry")

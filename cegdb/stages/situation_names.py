@@ -17,7 +17,7 @@ from cegdb.errors import (
     listed,
 )
 from cegdb.ingest.files.cell_labels import label_of
-from cegdb.ingest.files.sources import Source, load_chunks, opened, unreadable
+from cegdb.ingest.files.sources import Source, load_chunks, open_source, read_error
 from cegdb.stages import template_reader
 from cegdb.stages.situation_paths import (
     ANY,
@@ -278,7 +278,7 @@ def _from_paths(
 def _named(con: duckdb.DuckDBPyConnection, source: Source, what: str) -> Iterator[Relation]:
     """Open a source of names; what is wrong with it is said in the words of stages."""
     try:
-        with opened(con, source) as relation:
+        with open_source(con, source) as relation:
             yield relation
     except SurveyError as error:
         raise StagingError(f"{what}: {error.args[0]}", hint=_choices(what)) from None
@@ -327,7 +327,7 @@ def _from_source(
         try:
             steps.create("given_row", query, dict(relation.params))
         except SqlStepError as error:
-            raise unreadable(con, relation, error) from None
+            raise read_error(con, relation, error) from None
     bad = steps.rows(
         "select coalesce(g.written, 'a blank') from temp.given_row as g where g.name is null "
         "or g.vertex_id is null or g.vertex_id not in (select vertex_id from temp.floret) "
@@ -345,7 +345,7 @@ def _from_source(
     if is_named and what in _NAMED:
         _show_names(steps, "select vertex_id, name from temp.given_row")
     groups = _as_groups(steps, what, rows, is_named=is_named)
-    return {"source": relation.described, "rows": rows, **groups}
+    return {"source": relation.description, "rows": rows, **groups}
 
 
 def _from_template(

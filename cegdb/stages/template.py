@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.errors import MissingExtraError, StagingError, path_of
-from cegdb.ingest.files.cell_labels import shown
+from cegdb.ingest.files.cell_labels import abbreviated
 from cegdb.sqlfiles import Steps
 from cegdb.stages.relabel import give_labels
 from cegdb.stages.situation_paths import ROOT, walk
@@ -241,7 +241,7 @@ def _write_yaml(part: Path, lines: Sequence[tuple[Any, ...]], kind: str, name: s
         for place, (vertex_id, variable, path, labels, counts, n, stage) in enumerate(lines)
     )
     with part.open("w", encoding="utf-8", newline="\n") as stream:
-        stream.write(_HEAD.format(kind=kind, name=shown(repr(name))))
+        stream.write(_HEAD.format(kind=kind, name=abbreviated(repr(name))))
         for entry in entries:
             text = yaml.dump(
                 (entry,),

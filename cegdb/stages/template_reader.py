@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from cegdb.errors import StagingError, SurveyError, listed
 from cegdb.ingest.csv.records import cells_of_any_length
 from cegdb.ingest.files import excel
-from cegdb.ingest.files.cell_labels import shown
+from cegdb.ingest.files.cell_labels import abbreviated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -88,7 +88,7 @@ def read(source: object) -> Template | None:
     suffix = os.path.splitext(name)[1].lower()  # noqa: PTH122 (a SELECT is no path)
     if not isinstance(name, str) or suffix not in (".csv", *_SHEETS, *_YAML):
         return None
-    called = shown(name, most=400)
+    called = abbreviated(name, most=400)
     if not os.path.isfile(name):  # noqa: PTH113 (Path.is_file raises on a very long text)
         if suffix in _YAML:
             raise StagingError(f"there is no file {called}")
@@ -98,7 +98,7 @@ def read(source: object) -> Template | None:
             return Template(called, _yaml_rows(_text(Path(name), called), called))
         if suffix == ".csv":
             return _of_table(called, _csv_lines(_text(Path(name), called), called))
-        return _of_table(called, excel.numbered(Path(name)), may_be_plain=True)
+        return _of_table(called, excel.numbered_rows(Path(name)), may_be_plain=True)
     except SurveyError as error:
         raise StagingError(str(error.args[0]), hint=error.hint) from None
 
@@ -108,7 +108,7 @@ def read_relation(steps: Steps, relation: Relation) -> Template:
     query = f"select {', '.join(relation.cells)} from {relation.from_clause}"  # noqa: S608
     lines = enumerate(steps.rows(query, dict(relation.params)), 1)
     head = (0, cast("list[str | None]", relation.columns))
-    found = _of_table(relation.shown, iter([head, *((at, list(cells)) for at, cells in lines)]))
+    found = _of_table(relation.title, iter([head, *((at, list(cells)) for at, cells in lines)]))
     if found is None:
         raise AssertionError(relation.columns)
     return found

@@ -29,7 +29,7 @@ from cegdb.store.files import (
     open_error,
     refuse_database_name,
 )
-from cegdb.store.progress import Progress
+from cegdb.store.progress import Progress, set_progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -370,6 +370,7 @@ def _configure(con: duckdb.DuckDBPyConnection) -> None:
     # Never read a caller's Python variable as a table. Set after opening: a start-up
     # configuration would lock out a notebook's own connection to the same file.
     con.execute("set python_enable_replacements = false")
+    set_progress_bar(con, is_on=False)
 
 
 def _set(con: duckdb.DuckDBPyConnection, setting: str, value: str | int) -> None:

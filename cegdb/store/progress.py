@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import time
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import duckdb
 
 from cegdb.errors import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 
 @dataclass
@@ -91,3 +94,42 @@ def speed(rows: int, seconds: float) -> str:
     rate = rows / max(seconds, 1e-6)
     digits = 2 - math.floor(math.log10(rate)) if rate >= 1 else 0
     return f"{round(rate, min(digits, 0)):,.0f} rows/s"
+
+
+# -----------------------------------------------------------------------------
+# DuckDB's own progress bar
+# -----------------------------------------------------------------------------
+
+
+def set_progress_bar(con: duckdb.DuckDBPyConnection, *, is_on: bool) -> bool:
+    """Let DuckDB track its queries or not, and never print; return whether it obeys.
+
+    In a Jupyter kernel without ipywidgets DuckDB refuses to change these settings, even to
+    turn its bar off. A progress bar is cosmetic, so that is no error.
+    """
+    try:
+        con.execute("set enable_progress_bar_print = false")
+        con.execute(f"set enable_progress_bar = {is_on}")
+    except duckdb.Error:
+        return False
+    return True
+
+
+@contextmanager
+def query_progress_in(con: duckdb.DuckDBPyConnection, progress: Progress) -> Iterator[None]:
+    """Let ``progress`` say how far each of DuckDB's queries is, where DuckDB can."""
+    if set_progress_bar(con, is_on=True):
+        progress.estimate = con.query_progress
+    try:
+        yield
+    finally:
+        progress.estimate = None
+        set_progress_bar(con, is_on=False)
+
+
+@contextmanager
+def quiet_cursor(con: duckdb.DuckDBPyConnection) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Give a second connection to the same database, without a progress bar."""
+    with closing(con.cursor()) as cursor:
+        set_progress_bar(cursor, is_on=False)
+        yield cursor

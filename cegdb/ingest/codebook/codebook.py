@@ -1,7 +1,4 @@
-"""Codebook: what each code of each variable means, said before the cells are read.
-
-It comes as YAML, as CSV or as a mapping, and all three end as the same `Codebook`.
-"""
+"""Codebook: what each code of each variable means, as YAML, as CSV or as a mapping."""
 
 from __future__ import annotations
 
@@ -17,17 +14,17 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 from cegdb.errors import SurveyError, counted, listed
 from cegdb.ingest.coding.bins import Bins, bins_of
 from cegdb.ingest.csv.records import cells_of_any_length
-from cegdb.ingest.files.cell_labels import label_of, shown
+from cegdb.ingest.files.cell_labels import abbreviated, label_list, label_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Codebook", "CodebookSource", "Entry", "load_codebook"]
+__all__ = ["Codebook", "CodebookEntry", "CodebookSource", "load_codebook"]
 
-CodebookSource: TypeAlias = "str | os.PathLike[str] | Mapping[str, object]"
+CodebookSource: TypeAlias = "str | os.PathLike[str] | Mapping[str, object] | Codebook"
 
-_TOP: Final = ("columns", "count", "weight", "variables", "gates")
-_OF_VARIABLE: Final = (
+_KEYS: Final = ("columns", "count", "weight", "variables", "gates")
+_VARIABLE_KEYS: Final = (
     "label",
     "values",
     "structural",
@@ -38,11 +35,11 @@ _OF_VARIABLE: Final = (
     "bins",
 )
 _COLUMNS: Final = ("variable", "kind", "code", "label")
-_REMARKS: Final = ("n", "note")
+_IGNORED_COLUMNS: Final = ("n", "note")
 
 
 @dataclass(frozen=True)
-class Entry:
+class CodebookEntry:
     """What a codebook says of one variable; codes and labels are texts as read."""
 
     label: str | None = None
@@ -55,54 +52,34 @@ class Entry:
     bins: Bins | None = None
 
     def as_json(self) -> dict[str, object]:
-        """Return the entry as a codebook writes it, without what it leaves out."""
-        told = {name: getattr(self, name) for name in _OF_VARIABLE}
-        told["bins"] = self.bins.as_text() if self.bins else None
-        return {name: value for name, value in told.items() if value not in (None, {}, [])}
+        """Return the entry as a codebook writes it, without empty keys."""
+        keys = {name: getattr(self, name) for name in _VARIABLE_KEYS}
+        keys["bins"] = self.bins.as_text() if self.bins else None
+        return {name: value for name, value in keys.items() if value not in (None, {}, [])}
 
 
 @dataclass(frozen=True)
 class Codebook:
-    """A codebook: settings of the survey, and an `Entry` for each variable it names."""
+    """A codebook: settings of the survey, and an `CodebookEntry` for each variable it names."""
 
     columns: list[str] | None = None
     count: str | None = None
     weight: str | None = None
-    variables: dict[str, Entry] = field(default_factory=dict)
+    variables: dict[str, CodebookEntry] = field(default_factory=dict)
     gates: dict[str, str] = field(default_factory=dict)
 
 
 def load_codebook(source: CodebookSource | None) -> Codebook:
-    """Return a codebook from a YAML or CSV file, or from a mapping of the same shape.
+    """Return a codebook from a YAML or CSV file, or from a mapping of the same keys.
 
-    Parameters
-    ----------
-    source
-        A path ending in .yaml, .yml, .csv or .tsv; or a mapping with the keys ``columns``,
-        ``count``, ``weight``, ``variables`` (name -> ``label``, ``values``, ``structural``,
-        ``missing``, ``levels``, ``recode``, ``same``, ``bins``) and ``gates``.
-
-    Raises
-    ------
-    SurveyError
-        The file cannot be read, or an entry is not as it must be; the message names it.
-
-    Notes
-    -----
-    YAML scalars are texts as written: ``no`` is not false, ``01`` not 1.
-
-    A CSV file has the columns ``variable, kind, code, label``; ``n`` and ``note`` are
-    for the reader and not read, nor are rows of the kind ``note``. If there are rows of
-    the kind ``column``, their variables are the ones kept.
-
-    Examples
-    --------
-    >>> book = load_codebook({"variables": {"sex": {"values": {1: "F", 2: "M"}}}})
-    >>> book.variables["sex"].values
-    {'1': 'F', '2': 'M'}
+    YAML scalars are texts as written: ``no`` is not false, ``01`` not 1. A CSV file has the
+    columns ``variable, kind, code, label``; ``n`` and ``note``, and rows of the kind ``note``,
+    are not read. If there are rows of the kind ``column``, their variables are the ones kept.
     """
     if source is None:
         return Codebook()
+    if isinstance(source, Codebook):
+        return source
     if isinstance(source, Mapping):
         return _from_tree(source, "the codebook")
     if not isinstance(source, (str, os.PathLike)):
@@ -111,21 +88,21 @@ def load_codebook(source: CodebookSource | None) -> Codebook:
             hint="give the path of a .yaml or .csv file, or a mapping",
         )
     file = Path(os.fspath(source))
-    called = f"codebook {shown(str(file), most=400)}"
+    title = f"codebook {abbreviated(str(file), most=400)}"
     kind = file.suffix.lower()
     if kind not in (".yaml", ".yml", ".csv", ".tsv"):
-        raise SurveyError(f"{called}: not .yaml, .yml, .csv or .tsv")
+        raise SurveyError(f"{title}: not .yaml, .yml, .csv or .tsv")
     try:
         # Not read_text, which would make one of all line ends, in labels too.
         text = file.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise SurveyError(f"{called} is not UTF-8 text", hint="save it as UTF-8") from error
+        raise SurveyError(f"{title} is not UTF-8 text", hint="save it as UTF-8") from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise SurveyError(f"{called} cannot be read: {reason}") from None
+        raise SurveyError(f"{title} cannot be read: {reason}") from None
     if kind in (".csv", ".tsv"):
-        return _from_tree(_rows(text, called, "\t" if kind == ".tsv" else ","), called)
-    return _from_tree(_yaml(text, called), called)
+        return _from_tree(_rows(text, title, "\t" if kind == ".tsv" else ","), title)
+    return _from_tree(_yaml(text, title), title)
 
 
 # -----------------------------------------------------------------------------
@@ -133,7 +110,7 @@ def load_codebook(source: CodebookSource | None) -> Codebook:
 # -----------------------------------------------------------------------------
 
 
-def _yaml(text: str, called: str) -> Mapping[object, object]:
+def _yaml(text: str, title: str) -> Mapping[object, object]:
     import yaml
 
     class Texts(yaml.BaseLoader):
@@ -145,11 +122,11 @@ def _yaml(text: str, called: str) -> Mapping[object, object]:
             for key, value in node.value
         ]
         keys = [key for key, _ in pairs]
-        for key, (at, _) in zip(keys, node.value, strict=True):
+        for key, (node_of_key, _) in zip(keys, node.value, strict=True):
             if not isinstance(key, str) or keys.count(key) > 1:
-                line = at.start_mark.line + 1
-                what = "twice" if isinstance(key, str) else "as no plain text"
-                raise SurveyError(f"{called}, line {line}: the key {key!r} is written {what}")
+                line = node_of_key.start_mark.line + 1
+                what = "is repeated" if isinstance(key, str) else "is not plain text"
+                raise SurveyError(f"{title}, line {line}: the key {key!r} {what}")
         return dict(pairs)
 
     Texts.add_constructor("tag:yaml.org,2002:map", mapping)
@@ -159,35 +136,36 @@ def _yaml(text: str, called: str) -> Mapping[object, object]:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark is not None else ""
         problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-        raise SurveyError(f"{called}{where} is not YAML: {problem}") from None
+        raise SurveyError(f"{title}{where} is not YAML: {problem}") from None
     except RecursionError:
-        raise SurveyError(f"{called} is nested too deeply") from None
+        raise SurveyError(f"{title} is nested too deeply") from None
     if tree in (None, ""):
         return {}
     if not isinstance(tree, dict):
-        raise SurveyError(f"{called} is not a mapping", hint=f"its keys are {listed(_TOP)}")
+        raise SurveyError(f"{title} is not a mapping", hint=f"its keys are {listed(_KEYS)}")
     return tree
 
 
-def _rows(text: str, called: str, delimiter: str) -> dict[str, object]:
+def _rows(text: str, title: str, delimiter: str) -> dict[str, object]:
     """Return the tree of a CSV codebook: one row a code."""
     try:
         with cells_of_any_length():
             rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
     except csv.Error as error:
-        raise SurveyError(f"{called}: {error}") from None
+        raise SurveyError(f"{title}: {error}") from None
     header = [name.strip().casefold() for name in rows[0]] if rows else []
-    told = [name for name in header if name not in _REMARKS]
-    if sorted(told) != sorted(_COLUMNS) or len(set(header)) < len(header):
+    columns = [name for name in header if name not in _IGNORED_COLUMNS]
+    if sorted(columns) != sorted(_COLUMNS) or len(set(header)) < len(header):
         raise SurveyError(
-            f"{called} has the columns {listed(map(repr, header))}",
-            hint=f"they must be {', '.join(_COLUMNS)}; {', '.join(_REMARKS)} are not read",
+            f"{title} has the columns {listed(map(repr, header))}",
+            hint=f"they must be {', '.join(_COLUMNS)}; "
+            f"{', '.join(_IGNORED_COLUMNS)} are ignored",
         )
     tree: dict[str, Any] = {"variables": {}, "gates": {}}
     for line, row in enumerate(rows[1:], 2):
         if not any(cell.strip() for cell in row):
             continue
-        where = f"{called}, row {line}"
+        where = f"{title}, row {line}"
         if len(row) != len(header):
             raise SurveyError(
                 f"{where}: {counted(len(row), 'field')} where the header has {len(header)}"
@@ -222,19 +200,19 @@ def _row(tree: dict[str, Any], where: str, name: str, kind: str, code: str, labe
         entry[key] = label
         return
     if not code:
-        raise SurveyError(f"{where}: no code")
+        raise SurveyError(f"{where}: the code is blank")
     if kind == "structural":
         entry.setdefault("structural", []).append(code)
     elif kind in ("value", "missing", "recode"):
         of_kind = entry.setdefault("values" if kind == "value" else kind, {})
         if code in of_kind:
-            raise SurveyError(f"{where}: the code {code!r} of {name!r} a second time")
+            raise SurveyError(f"{where}: the code {code!r} of {name!r} is repeated")
         of_kind[code] = label or (None if kind == "missing" else code)
     elif kind == "same":
         entry.setdefault("same", []).append([code, label])
     else:
         raise SurveyError(
-            f"{where}: kind {kind!r}",
+            f"{where}: unknown kind {kind!r}",
             hint="kinds are value, structural, missing, recode, same, variable, bins, gate, "
             "column, count, weight, note",
         )
@@ -245,37 +223,37 @@ def _row(tree: dict[str, Any], where: str, name: str, kind: str, code: str, labe
 # -----------------------------------------------------------------------------
 
 
-def _from_tree(tree: Mapping[Any, object], called: str) -> Codebook:
-    _refuse_unknown(tree, _TOP, called)
+def _from_tree(tree: Mapping[Any, object], title: str) -> Codebook:
+    _refuse_unknown(tree, _KEYS, title)
     variables = {
-        name: _entry(_mapping(entry, f"{called}, {name!r}"), f"{called}, {name!r}")
-        for name, entry in _items(tree.get("variables"), f"{called}, variables")
+        name: _entry(_mapping(entry, f"{title}, {name!r}"), f"{title}, {name!r}")
+        for name, entry in _items(tree.get("variables"), f"{title}, variables")
     }
     gates = {}
-    for name, rule in _items(tree.get("gates"), f"{called}, gates"):
+    for name, rule in _items(tree.get("gates"), f"{title}, gates"):
         if not isinstance(rule, str) or not rule.strip():
             raise SurveyError(
-                f"{called}: the gate of {name!r} is {rule!r}",
+                f"{title}: the gate of {name!r} is {rule!r}",
                 hint="write a condition on variables before it, such as smoker = 'Current'",
             )
         gates[name] = rule
     columns = tree.get("columns")
     return Codebook(
-        None if columns in (None, "") else _texts(columns, f"{called}, columns"),
-        _one(tree, "count", called),
-        _one(tree, "weight", called),
+        None if columns in (None, "") else _texts(columns, f"{title}, columns"),
+        _column_name(tree, "count", title),
+        _column_name(tree, "weight", title),
         variables,
         gates,
     )
 
 
-def _entry(tree: Mapping[Any, object], where: str) -> Entry:
-    _refuse_unknown(tree, _OF_VARIABLE, where)
+def _entry(tree: Mapping[Any, object], where: str) -> CodebookEntry:
+    _refuse_unknown(tree, _VARIABLE_KEYS, where)
     missing = tree.get("missing")
     reasons: dict[str, str | None] = {}
     if isinstance(missing, Mapping):
         for code, reason in _items(missing, f"{where}, missing"):
-            reasons[code] = _label(reason)
+            reasons[code] = label_of(reason)
     elif missing not in (None, ""):
         reasons = dict.fromkeys(_texts(missing, f"{where}, missing"))
     same = tree.get("same")
@@ -285,43 +263,40 @@ def _entry(tree: Mapping[Any, object], where: str) -> Entry:
         else [_texts(group, f"{where}, same") for group in _sequence(same, f"{where}, same")]
     )
     structural, levels = tree.get("structural"), tree.get("levels")
-    return Entry(
-        _label(tree.get("label")),
-        _renamed(tree, "values", where),
+    return CodebookEntry(
+        label_of(tree.get("label")),
+        _labels_by_code(tree, "values", where),
         [] if structural in (None, "") else _texts(structural, f"{where}, structural"),
         reasons,
         None if levels in (None, "") else _texts(levels, f"{where}, levels"),
-        _renamed(tree, "recode", where),
+        _labels_by_code(tree, "recode", where),
         groups,
         bins_of(tree["bins"], where) if tree.get("bins") not in (None, "") else None,
     )
 
 
-def _renamed(tree: Mapping[Any, object], key: str, where: str) -> dict[str, str]:
-    """Return code -> label; a label left out is the code itself."""
+def _labels_by_code(tree: Mapping[Any, object], key: str, where: str) -> dict[str, str]:
+    """Return the label of each code; one left out is the code itself."""
     return {
-        code: _label(label) or code for code, label in _items(tree.get(key), f"{where}, {key}")
+        code: label_of(label) or code
+        for code, label in _items(tree.get(key), f"{where}, {key}")
     }
 
 
-def _one(tree: Mapping[Any, object], key: str, called: str) -> str | None:
+def _column_name(tree: Mapping[Any, object], key: str, title: str) -> str | None:
     value = tree.get(key)
     if value in (None, ""):
         return None
     if not isinstance(value, str):
-        raise SurveyError(f"{called}: {key} is {value!r}", hint="give the name of a column")
+        raise SurveyError(f"{title}: {key} is {value!r}", hint="give the name of a column")
     return value
-
-
-def _label(value: object) -> str | None:
-    return label_of(value)
 
 
 def _items(tree: object, where: str) -> Iterator[tuple[str, object]]:
     for key, value in _mapping(tree, where).items():
         text = label_of(key)
         if text is None:
-            raise SurveyError(f"{where}: a blank is no code and no name")
+            raise SurveyError(f"{where}: a code or name is blank")
         yield text, value
 
 
@@ -329,28 +304,18 @@ def _mapping(tree: object, where: str) -> Mapping[Any, object]:
     if tree in (None, ""):
         return {}
     if not isinstance(tree, Mapping):
-        raise SurveyError(f"{where} is {shown(repr(tree))}, not a mapping")
+        raise SurveyError(f"{where} is {abbreviated(repr(tree))}, not a mapping")
     return tree
 
 
 def _sequence(value: object, where: str) -> Sequence[object]:
     if isinstance(value, str) or not isinstance(value, (Sequence, set, frozenset)):
-        raise SurveyError(f"{where} is {shown(repr(value))}", hint="give a list")
+        raise SurveyError(f"{where} is {abbreviated(repr(value))}", hint="give a list")
     return cast("Sequence[object]", value)
 
 
 def _texts(value: object, where: str) -> list[str]:
-    texts = [label_of(item) for item in _sequence(value, where)]
-    plain = [text for text in texts if text is not None]
-    if len(plain) < len(texts):
-        raise SurveyError(
-            f"{where} lists a blank, which is no label",
-            hint="how blanks count is decided by blank= of the event tree",
-        )
-    if len(set(plain)) < len(plain):
-        twice = sorted({text for text in plain if plain.count(text) > 1})
-        raise SurveyError(f"{where} lists {listed(map(repr, twice))} twice")
-    return plain
+    return label_list(_sequence(value, where), where)
 
 
 def _refuse_unknown(tree: Mapping[Any, object], known: Sequence[str], where: str) -> None:

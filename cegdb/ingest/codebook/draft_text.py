@@ -25,7 +25,7 @@ class Level(NamedTuple):
 
 
 @dataclass
-class Column:
+class DraftColumn:
     """What the draft says of one column; ``left_out`` is why ingest is not to read it."""
 
     name: str
@@ -34,7 +34,7 @@ class Column:
     missing: list[Level] = field(default_factory=list)
     structural: list[Level] = field(default_factory=list)
     unlisted: list[Level] = field(default_factory=list)
-    unlisted_as: str = ""
+    unlisted_title: str = ""
     bins: str | None = None
     left_out: str | None = None
     is_number: bool = False
@@ -42,14 +42,8 @@ class Column:
     remarks: list[str] = field(default_factory=list)
 
 
-def _quoted(text: str) -> str:
-    r"""Return a text in double quotes as YAML reads it, on one line and printable.
-
-    Examples
-    --------
-    >>> print(_quoted('no: "é"\n\U0001f600'))
-    "no: \"é\"\n😀"
-    """
+def _yaml_text(text: str) -> str:
+    """Return a text in double quotes as YAML reads it, on one line and printable."""
     return f'"{"".join(map(_escaped, text))}"'
 
 
@@ -67,28 +61,30 @@ def _escaped(char: str) -> str:
     return f"\\u{code:04x}" if code < 1 << 16 else f"\\U{code:08x}"
 
 
-def brief(text: str) -> str:
+def quoted(text: str) -> str:
     """Return a text in quotes for a remark, cut if it is very long."""
     if len(text) > _LONGEST_REMARK:
-        return _quoted(text[:_LONGEST_REMARK]) + "..."
-    return _quoted(text)
+        return _yaml_text(text[:_LONGEST_REMARK]) + "..."
+    return _yaml_text(text)
 
 
-def _key(indent: str, text: str) -> str:
-    quoted = _quoted(text)
+def _yaml_key(indent: str, text: str) -> str:
+    quoted = _yaml_text(text)
     if len(quoted) > _LONGEST_KEY:
         return f"{indent}? {quoted}\n{indent}:"
     return f"{indent}{quoted}:"
 
 
-def as_yaml(head: list[str], columns: list[Column]) -> str:
+def as_yaml(head: list[str], columns: list[DraftColumn]) -> str:
     """Return the draft as YAML, under lines of remarks."""
     lines = [*(f"# {line}" for line in head), "columns:"]
     for column in columns:
         if column.left_out is None:
-            lines.append(f"  - {_quoted(column.name)}")
+            lines.append(f"  - {_yaml_text(column.name)}")
         else:
-            lines.append(f"  # - {brief(column.name)}  # left out: {_line(column.left_out)}")
+            lines.append(
+                f"  # - {quoted(column.name)}  # left out: {_one_line(column.left_out)}"
+            )
     lines.append("variables:")
     for column in columns:
         entry = list(_yaml_entry(column))
@@ -99,33 +95,34 @@ def as_yaml(head: list[str], columns: list[Column]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _yaml_entry(column: Column) -> Iterator[str]:
-    yield _key("  ", column.name)
+def _yaml_entry(column: DraftColumn) -> Iterator[str]:
+    yield _yaml_key("  ", column.name)
     if column.left_out is not None and column.is_number:
         yield '    bins: "q4"  # or cut points, such as "18,35,65"'
     for remark in column.remarks:
-        yield f"    # {_line(remark)}"
+        yield f"    # {_one_line(remark)}"
     if column.label is not None:
-        yield f"    label: {_quoted(column.label)}"
+        yield f"    label: {_yaml_text(column.label)}"
     if column.bins is not None:
-        yield f"    bins: {_quoted(column.bins)}"
+        yield f"    bins: {_yaml_text(column.bins)}"
     for title, levels in (("values", column.values), ("missing", column.missing)):
         if levels:
             yield f"    {title}:"
         for level in levels:
-            key = _key("      ", level.code)
-            yield f"{key} {_quoted(level.label)}  # {counted(level.n, 'row')}"
+            key = _yaml_key("      ", level.code)
+            yield f"{key} {_yaml_text(level.label)}  # {counted(level.n, 'row')}"
     if column.structural:
         yield "    structural:"
     for level in column.structural:
-        yield f"      - {_quoted(level.code)}  # {counted(level.n, 'row')}"
-    if column.unlisted_as:
-        yield f"    # {column.unlisted_as}"
+        yield f"      - {_yaml_text(level.code)}  # {counted(level.n, 'row')}"
+    if column.unlisted_title:
+        yield f"    # {column.unlisted_title}"
     for level in column.unlisted:
-        yield f"    #   {brief(level.code)}: {brief(level.label)}  # {counted(level.n, 'row')}"
+        code, label = quoted(level.code), quoted(level.label)
+        yield f"    #   {code}: {label}  # {counted(level.n, 'row')}"
 
 
-def as_csv(head: list[str], columns: list[Column]) -> str:
+def as_csv(head: list[str], columns: list[DraftColumn]) -> str:
     """Return the draft as CSV, with a row for each code, under rows of remarks."""
     text = io.StringIO(newline="")
     # In quotes, so that no reader takes a line separator in a label for the end of the row.
@@ -137,29 +134,31 @@ def as_csv(head: list[str], columns: list[Column]) -> str:
         if column.left_out is None:
             out.writerow([name, "column", "", "", "", ""])
         else:
-            out.writerow([name, "note", "", "", "", f"left out: {_line(column.left_out)}"])
-        out.writerows([name, "note", "", "", "", _line(remark)] for remark in column.remarks)
+            out.writerow([name, "note", "", "", "", f"left out: {_one_line(column.left_out)}"])
+        out.writerows(
+            [name, "note", "", "", "", _one_line(remark)] for remark in column.remarks
+        )
         out.writerows(_csv_entry(column))
     return text.getvalue()
 
 
-def _csv_entry(column: Column) -> Iterator[list[Any]]:
+def _csv_entry(column: DraftColumn) -> Iterator[list[Any]]:
     name = column.name
     if column.left_out is None:
         if column.label is not None:
             yield [name, "variable", "", column.label, "", ""]
         if column.bins is not None:
             yield [name, "bins", "", column.bins, "", ""]
-        for kind, levels in _kinds(column):
+        for kind, levels in _levels_by_kind(column):
             yield from ([name, kind, x.code, x.label, x.n, ""] for x in levels)
     elif column.is_number:
         yield [name, "note", "", "q4", "", "to keep it: write column, and a row of kind bins"]
-    if column.unlisted_as:
-        yield [name, "note", "", "", "", column.unlisted_as]
+    if column.unlisted_title:
+        yield [name, "note", "", "", "", column.unlisted_title]
     yield from ([name, "note", x.code, x.label, x.n, ""] for x in column.unlisted)
 
 
-def _kinds(column: Column) -> Iterable[tuple[str, list[Level]]]:
+def _levels_by_kind(column: DraftColumn) -> Iterable[tuple[str, list[Level]]]:
     return (
         ("value", column.values),
         ("missing", column.missing),
@@ -167,6 +166,6 @@ def _kinds(column: Column) -> Iterable[tuple[str, list[Level]]]:
     )
 
 
-def _line(text: str) -> str:
+def _one_line(text: str) -> str:
     """Return a remark on one line, fit to be printed."""
     return "".join(char if char.isprintable() else _escaped(char) for char in text)

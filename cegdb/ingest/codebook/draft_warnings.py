@@ -1,166 +1,140 @@
-"""What may be wrong with a column or its levels: suspects, said and never acted upon."""
+"""What may be wrong with a column or its levels: remarks in the draft, never acted upon."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import counted
-from cegdb.ingest.codebook.draft_text import brief
-from cegdb.ingest.coding.count_column import looks_like
-from cegdb.ingest.suspects import SUSPECT, alike
+from cegdb.ingest.codebook.draft_text import quoted
+from cegdb.ingest.files.relation import folded
+from cegdb.ingest.label_checks import (
+    ID_NAME,
+    MEANING_OF_LABEL,
+    MISSING_CODES,
+    WEIGHT_NAME,
+    guessed_role,
+    similar_labels,
+)
 
 if TYPE_CHECKING:
-    from cegdb.ingest.codebook.draft_counts import Counts
-    from cegdb.ingest.codebook.draft_text import Column
+    from cegdb.ingest.codebook.column_counts import ColumnCounts
+    from cegdb.ingest.codebook.draft_text import DraftColumn
     from cegdb.ingest.coding.variables import Variable
-    from cegdb.ingest.files import labelled
+    from cegdb.ingest.files.labelled import ColumnMetadata
 
 _FEW_ROWS: Final = 20
-_MOST_SUSPECTS: Final = 30
-_NEARLY: Final = 0.95
-
-# Of texts, spelled in lower case: what they may mean.
-WORDS: Final[dict[str, str]] = {
-    **dict.fromkeys(SUSPECT, "missing or structural"),
-    **dict.fromkeys(
-        (
-            "--", "?", "??", "unknown", "not known", "dk", "d/k", "don't know", "dont know",
-            "do not know", "can't say", "refused", "refusal", "declined", "ref", "no answer",
-            "no response", "not answered", "not stated", "prefer not to say",
-            "prefer not to answer", "rather not say", "missing", "undetermined", "unsure",
-            "nr", "n.r.", "#n/a", "n.a.", "nan", "dk/na", "don't know/refused",
-        ),
-        "missing",
-    ),
-    **dict.fromkeys(
-        (
-            "not applicable", "does not apply", "inapplicable", "inap", "iap", "not asked",
-            "skip", "skipped", "legitimate skip", "valid skip",
-        ),
-        "structural",
-    ),
-}  # fmt: skip
-CODES: Final = (
-    *(digit * times for digit in "789" for times in range(1, 8)),
-    *("96", "97", "98", "996", "997", "998", "9996", "9997", "9998"),
-    *("-1", "-2", "-3", "-4", "-5", "-6", "-7", "-8", "-9"),
-    *("-66", "-77", "-88", "-99", "-96", "-97", "-98", "-777", "-888", "-999", "-9999"),
-)
-_ID_NAME: Final = re.compile(
-    r"(.*[ _.-])?(id|ident|identifier|uuid|key|serial|idno)|(case|resp|row|person|hh|p)id",
-    re.IGNORECASE,
-)
-_WEIGHT_NAME: Final = re.compile(r"(.*[ _.-])?(weight|wt|wgt|pond|poids)s?\d*", re.IGNORECASE)
+_MOST_WARNINGS: Final = 30
+_NEARLY_ALL: Final = 0.95
 
 
-def doubt(
-    column: Column,
-    plain: Variable,
-    counts: Counts,
-    known: labelled.Entry | None,
+def add_warnings(
+    column: DraftColumn,
+    variable: Variable,
+    counts: ColumnCounts,
+    metadata: ColumnMetadata | None,
     n_values: int,
     *,
     is_many: bool,
 ) -> None:
-    """Add what may be wrong with a column or its levels."""
+    """Put what may be wrong in front of a column's remarks; note whether it may be an id."""
     name, n_answers = column.name, counts.n_rows - counts.n_blank
-    are_numbers = bool(counts.n_levels) and counts.n_numbers >= _NEARLY * counts.n_levels
-    are_integers = are_numbers and counts.n_integers >= _NEARLY * counts.n_levels
-    suspects: list[str] = []
-    what = looks_like(name) or ("weight" if _WEIGHT_NAME.fullmatch(name.strip()) else None)
-    if what is None and are_numbers and not are_integers and _is_like_weights(counts):
-        what = "weight"
-    if what is not None and are_numbers:
-        suspects.append(
-            f"looks like a {what}: if it is one, say {what}: {brief(name)} and take it out of "
-            "columns"
+    are_numbers = bool(counts.n_texts) and counts.n_numbers >= _NEARLY_ALL * counts.n_texts
+    are_integers = are_numbers and counts.n_integers >= _NEARLY_ALL * counts.n_texts
+    warnings: list[str] = []
+    role = guessed_role(name) or ("weight" if WEIGHT_NAME.fullmatch(name.strip()) else None)
+    if role is None and are_numbers and not are_integers and _are_like_weights(counts):
+        role = "weight"
+    if role is not None and are_numbers:
+        warnings.append(
+            f"looks like a {role}: if it is one, write {role}: {quoted(name)} and remove it "
+            "from columns"
         )
     elif (
         n_answers
-        and n_values >= _NEARLY * n_answers
+        and n_values >= _NEARLY_ALL * n_answers
         and (are_integers or not are_numbers)
-        and (n_answers >= _FEW_ROWS or (n_values > 1 and _ID_NAME.fullmatch(name.strip())))
+        and (n_answers >= _FEW_ROWS or (n_values > 1 and ID_NAME.fullmatch(name.strip())))
     ):
         column.is_id = True
-        suspects.append(f"looks like an id: {n_values:,} values in {counted(n_answers, 'row')}")
-    if counts.n_levels and (
-        counts.n_dates >= _NEARLY * counts.n_levels
-        or (known is not None and known.kind in ("date", "datetime", "time", "period"))
+        warnings.append(f"looks like an id: {n_values:,} values in {counted(n_answers, 'row')}")
+    if counts.n_texts and (
+        counts.n_dates >= _NEARLY_ALL * counts.n_texts
+        or (metadata is not None and metadata.kind in ("date", "datetime", "time", "period"))
     ):
-        suspects.append("looks like a date")
+        warnings.append("looks like a date")
     if is_many:
         cut = ": bins: q4, or cut points such as 18,35,65" if are_numbers else ""
-        suspects.append(f"has {n_values:,} levels{cut}")
-    suspects += _odd_words(plain)
-    suspects += _odd_codes(plain, counts)
-    if counts.is_whole:
-        suspects += _twins(plain)
-    if len(suspects) > _MOST_SUSPECTS:
-        n_more = len(suspects) - _MOST_SUSPECTS
-        suspects[_MOST_SUSPECTS:] = [f"and {n_more:,} more of the kind"]
-    column.remarks = [*(f"suspect: {suspect}" for suspect in suspects), *column.remarks]
+        warnings.append(f"has {n_values:,} levels{cut}")
+    warnings += _labels_for_no_answer(variable)
+    warnings += _codes_for_no_answer(variable, counts)
+    if counts.has_all_texts:
+        warnings += _similar_labels(variable)
+    if len(warnings) > _MOST_WARNINGS:
+        n_more = len(warnings) - _MOST_WARNINGS
+        warnings[_MOST_WARNINGS:] = [f"and {n_more:,} more warnings like these"]
+    column.remarks = [*(f"check: {warning}" for warning in warnings), *column.remarks]
 
 
-def _is_like_weights(counts: Counts) -> bool:
-    low = counts.ends[0]
+def _are_like_weights(counts: ColumnCounts) -> bool:
+    lowest = counts.range[0]
     return (
-        low is not None
-        and low > 0
+        lowest is not None
+        and lowest > 0
         and counts.mean is not None
         and 0.9 < counts.mean < 1.1
-        and counts.n_levels >= _FEW_ROWS
+        and counts.n_texts >= _FEW_ROWS
     )
 
 
-def _odd_words(plain: Variable) -> list[str]:
-    """Return doubts about answers whose label says that there is none."""
-    found = []
-    for text, (kind, label) in plain.cells.items():
-        meaning = WORDS.get(
-            label.strip().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").casefold()
-        )
+def _labels_for_no_answer(variable: Variable) -> list[str]:
+    """Return warnings of labels that say there is no answer."""
+    warnings = []
+    for text, (kind, label) in variable.meanings.items():
+        word = label.strip().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").casefold()
+        meaning = MEANING_OF_LABEL.get(word)
         if kind == "value" and meaning is not None:
-            told = "" if text == label else f" ({brief(label)})"
-            n = counted(plain.counts.get(text, 0), "row")
-            found.append(
-                f"{brief(text)}{told} ({n}) may be no answer: "
-                + " or ".join(f"{each}: [{brief(text)}]" for each in meaning.split(" or "))
+            with_label = "" if text == label else f" ({quoted(label)})"
+            n = counted(variable.counts.get(text, 0), "row")
+            warnings.append(
+                f"{quoted(text)}{with_label} ({n}) may be no answer: "
+                + " or ".join(f"{each}: [{quoted(text)}]" for each in meaning.split(" or "))
             )
-    return sorted(found)
+    return sorted(warnings)
 
 
-def _odd_codes(plain: Variable, counts: Counts) -> list[str]:
-    """Return doubts about codes such as 9 and -1 that lie apart from the other numbers."""
-    low, high = counts.other_ends
-    found = []
-    for code in sorted(CODES, key=float):
-        kind, label = plain.cells.get(code, ("missing", ""))
-        if kind != "value" or label.strip().casefold() in WORDS:
+def _codes_for_no_answer(variable: Variable, counts: ColumnCounts) -> list[str]:
+    """Return warnings of codes such as 9 and -1 that lie apart from the other numbers."""
+    lowest, highest = counts.range_without_codes
+    warnings = []
+    for code in sorted(MISSING_CODES, key=float):
+        kind, label = variable.meanings.get(code, ("missing", ""))
+        if kind != "value" or folded(label) in MEANING_OF_LABEL:
             continue
         number = float(code)
-        if low is None or high is None:  # among words, or nothing but such codes
-            is_apart = counts.n_numbers < counts.n_levels or counts.n_levels == 1
+        if lowest is None or highest is None:  # among words, or nothing but such codes
+            is_apart = counts.n_numbers < counts.n_texts or counts.n_texts == 1
         else:
-            is_apart = number > high + 1 or number < min(low, 0) - (low < 0)
-            high = high if is_apart else max(high, number)
+            is_apart = number > highest + 1 or number < min(lowest, 0) - (lowest < 0)
+            highest = highest if is_apart else max(highest, number)
         if is_apart:
-            n, shown = counted(plain.counts.get(code, 0), "row"), brief(code)
-            found.append(
-                f"{shown} ({n}) lies apart and may be no answer: "
-                f"missing: [{shown}] or structural: [{shown}]"
+            n = counted(variable.counts.get(code, 0), "row")
+            warnings.append(
+                f"{quoted(code)} ({n}) lies apart and may be no answer: "
+                f"missing: [{quoted(code)}] or structural: [{quoted(code)}]"
             )
-    return found
+    return warnings
 
 
-def _twins(plain: Variable) -> list[str]:
-    """Return doubts about labels that differ in blanks around them or case only."""
-    found = []
-    for group in alike(plain.values):
-        most = max(group, key=lambda x: (x == x.strip(), plain.n_of("value", x)))
-        named = ", ".join(
-            f"{brief(x)} ({counted(plain.n_of('value', x), 'row')})" for x in group
-        )
-        others = ", ".join(f"{brief(x)}: {brief(most)}" for x in group if x != most)
-        found.append(f"{named} differ in blanks or case: recode: {{{others}}}")
-    return found
+def _similar_labels(variable: Variable) -> list[str]:
+    """Return warnings of labels that differ only in case or in spaces around them."""
+
+    def n_of(label: str) -> int:
+        return variable.n_of("value", label)
+
+    warnings = []
+    for group in similar_labels(variable.values):
+        kept = max(group, key=lambda label: (label == label.strip(), n_of(label)))
+        labels = ", ".join(f"{quoted(x)} ({counted(n_of(x), 'row')})" for x in group)
+        recodes = ", ".join(f"{quoted(x)}: {quoted(kept)}" for x in group if x != kept)
+        warnings.append(f"{labels} differ only in case or spaces: recode: {{{recodes}}}")
+    return warnings

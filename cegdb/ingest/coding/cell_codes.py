@@ -1,73 +1,57 @@
-"""Cells as small numbers: a column's texts are found first, then a cell is its text's place.
+"""Cells as small numbers: first the texts of each column are counted, then a cell is a code.
 
-So a source is read twice, but its lines are grouped, kept and spilled as a byte a cell,
+So a source is read twice, but its lines are grouped, kept and spilled as one byte a cell,
 where texts take 16 and more. A column of very many texts stays text.
 """
 
 from __future__ import annotations
 
-from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
-import duckdb
-
 from cegdb.errors import SqlStepError
-from cegdb.ingest.files.sources import unreadable
+from cegdb.ingest.files.sources import is_small, read_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import duckdb
 
     from cegdb.ingest.coding.variables import Variable
     from cegdb.ingest.files.relation import Relation
     from cegdb.ingest.settings import Settings
     from cegdb.sqlfiles import Steps
 
-FEW: Final = 40
+FEW_COLUMNS: Final = 40
 _FEW_LINES: Final = 20_000
-_SMALL: Final = 4 << 20
 _MOST_TEXTS: Final = 255
 _MOST_SETS: Final = 100
 # DuckDB's hash table of a grouping set, which is not spilled while its source is read.
 _MB_OF_SET: Final = 3
-_NEW: Final = "it changed while it was read"
+_CHANGED: Final = "it changed while it was read"
 
 
-def counting_few(cells: Mapping[int, str], source: str, n: str) -> str:
-    """Return what `counting` does, for few columns of few rows: the faster way for these."""
+def few_columns_query(cells: Mapping[int, str], source: str, n: str) -> str:
+    """Return what `count_query` does, for few columns of few rows: the faster way for these."""
     return " union all ".join(
         f"select {i} as ordinal, {cell} as cell, sum({n}) as n from {source} group by {cell}"  # noqa: S608
         for i, cell in cells.items()
     )
 
 
-def counting(
+def count_query(
     cells: Mapping[int, str], source: str, n: str, *, most_sets: int = _MOST_SETS
 ) -> str:
     """Return a SELECT of ``ordinal``, ``cell``, ``n``: how often each column has each cell.
 
-    Parameters
-    ----------
-    cells
-        Ordinal -> the SQL of a column; all are of one type.
-    source
-        What to select from, once.
-    n
-        The SQL of how many respondents or lines a row stands for.
-    most_sets
-        Of more columns, each cell becomes a row: that is slower for many rows, but each
-        grouping set costs milliseconds and memory, whatever its rows.
-
-    Examples
-    --------
-    >>> import duckdb
-    >>> query = counting({1: "a", 2: "b"}, "(values ('x', 'y'), ('x', null)) as t(a, b)", "1")
-    >>> duckdb.sql(query).order("all").fetchall()
-    [(1, 'x', 2), (2, 'y', 1), (2, None, 1)]
+    ``cells`` has the SQL of each column, by ordinal, and ``n`` the SQL of how many a row
+    counts. With more than ``most_sets`` columns each cell becomes a row: slower for many
+    rows, but each grouping set costs milliseconds and memory, whatever its rows.
     """
+    total = "count(*)" if n == "1" else "sum(n)"
     if len(cells) > most_sets:
         ordinals = ", ".join(map(str, cells))
         return (
-            "select ordinal, cell, sum(n) as n from ("  # noqa: S608
+            f"select ordinal, cell, {total} as n from ("  # noqa: S608
             f"select unnest([{ordinals}]) as ordinal, unnest([{', '.join(cells.values())}]) "
             f"as cell, {n} as n from {source}) group by ordinal, cell"
         )
@@ -75,7 +59,7 @@ def counting(
     ordinal = " ".join(f"when grouping(k{i}) = 0 then {i}" for i in cells)
     cell = " ".join(f"when grouping(k{i}) = 0 then k{i}" for i in cells)
     return (
-        f"select case {ordinal} end as ordinal, case {cell} end as cell, sum(n) as n "  # noqa: S608
+        f"select case {ordinal} end as ordinal, case {cell} end as cell, {total} as n "  # noqa: S608
         f"from (select {taken}, {n} as n from {source}) "
         f"group by grouping sets ({', '.join(f'(k{i})' for i in cells)})"
     )
@@ -96,28 +80,22 @@ def read_lines(
 ) -> bool:
     """Make ``source_line``: the source's lines and how often each occurs.
 
-    Cells are ``c1`` ... , places in ``texts`` of their variable, which is set here, or text
-    where that is None, as in small sources. ``written`` and ``weighed`` are the count and the
-    weight as text, ``cluster`` is the cluster, ``n_lines`` how many lines of the source are
-    alike. Returns whether it has no two lines alike.
-
-    Raises
-    ------
-    SurveyError
-        The source cannot be read.
+    Cells are ``c1`` ... : codes of the ``texts`` of their variable, which are set here, or
+    text where these are None, as in small sources. ``n_lines`` says how many lines of the
+    source are alike. Returns whether no two lines of ``source_line`` are.
     """
     variables = list(settings.variables.values())
     cells = {i: settings.cells[variable.name] for i, variable in enumerate(variables, 1)}
-    others = {"written": settings.written, "weighed": settings.weighed}
+    others = {"count_text": settings.count_text, "weight_text": settings.weight_text}
     if settings.cluster is not None:
         others["cluster"] = settings.cells[settings.cluster]
     source, n = _cells(cells, others, relation.from_clause), "1"
     grouped = "count(*) as n_lines", "group by all"
     cells = {i: f"t{i}" for i in cells}
-    few = len(cells) <= FEW
+    few = len(cells) <= FEW_COLUMNS
     try:
-        # A SELECT may give other rows the next time, a stream none.
-        if not relation.files or (few and _is_small(relation)):
+        # Keep the lines: a SELECT may give other rows the next time, a stream none.
+        if not relation.files or (few and is_small(relation)):
             query = _lines(cells, others, source, *grouped)
             rows = steps.create("source_line", query, relation.params_of(query))
             if few and rows <= _FEW_LINES:
@@ -131,43 +109,19 @@ def read_lines(
             steps.create("source_text", query, relation.params_of(query))
             source, n, grouped = "temp.source_text", "n_lines", ("n_lines", "")
             cells = {i: f"c{i}" for i in cells}
-        counted = counting(cells, source, n, most_sets=most_sets)
-        _find_texts(steps, relation, variables, counted)
+        counts = count_query(cells, source, n, most_sets=most_sets)
+        _find_texts(steps, relation, variables, counts)
         texts = {i: variable.texts for i, variable in enumerate(variables, 1)}
-        places = {i: _place(i, cell, texts[i]) for i, cell in cells.items()}
-        query = _lines(places, others, source, *grouped)
-        of_texts = {f"texts{i}": found for i, found in texts.items() if found is not None}
-        steps.create("source_line", query, {**relation.params_of(query), **of_texts})
+        codes = {i: _code_of(i, cell, texts[i]) for i, cell in cells.items()}
+        query = _lines(codes, others, source, *grouped)
+        text_lists = {f"texts{i}": each for i, each in texts.items() if each is not None}
+        steps.create("source_line", query, {**relation.params_of(query), **text_lists})
     except SqlStepError as error:
-        raise unreadable(con, relation, error) from None
+        raise read_error(con, relation, error) from None
     if steps.has("source_text"):
         steps.drop(["source_text"])
         return False
     return True
-
-
-@contextmanager
-def watched(con: duckdb.DuckDBPyConnection, relation: Relation) -> Iterator[None]:
-    """Let whoever shows the progress ask DuckDB how far it is; not of little text."""
-    if _is_small(relation):
-        yield
-        return
-    con.execute("set enable_progress_bar = true")
-    con.execute("set enable_progress_bar_print = false")
-    relation.progress.estimate = con.query_progress
-    try:
-        yield
-    finally:
-        relation.progress.estimate = None
-        with suppress(duckdb.Error):  # a database that failed says so itself
-            con.execute("set enable_progress_bar = false")
-
-
-def _is_small(relation: Relation) -> bool:
-    """Return whether a source is little text; bytes tell nothing of what is compressed."""
-    readers = [part.csv for part in relation.parts or [relation]]
-    sizes = [reader.size for reader in readers if reader is not None]
-    return len(sizes) == len(readers) and sum(sizes) <= _SMALL
 
 
 def _cells(cells: Mapping[int, str], others: Mapping[str, str], source: str) -> str:
@@ -184,28 +138,28 @@ def _lines(
     return f"select {columns}, {', '.join(others)}, {n} from {source} {grouping}"  # noqa: S608
 
 
-def _place(i: int, cell: str, texts: Sequence[str] | None) -> str:
+def _code_of(i: int, cell: str, texts: Sequence[str] | None) -> str:
     if texts is None:
         return cell
     return (
         f"cast(coalesce(list_position(cast($texts{i} as varchar[]), {cell}), "
-        f"if({cell} is null, null, error('{_NEW}'))) as utinyint)"
+        f"if({cell} is null, null, error('{_CHANGED}'))) as utinyint)"
     )
 
 
 def _find_texts(
-    steps: Steps, relation: Relation, variables: Sequence[Variable], counted: str
+    steps: Steps, relation: Relation, variables: Sequence[Variable], counts: str
 ) -> None:
     """Set the texts of each variable, the most frequent first, if they are few enough."""
     query = (
-        f"select ordinal, cell, n from ({counted}) "  # noqa: S608
+        f"select ordinal, cell, n from ({counts}) "  # noqa: S608
         f"qualify count(cell) over (partition by ordinal) <= {_MOST_TEXTS} "
         "order by ordinal, n desc, cell"
     )
-    found = steps.rows(query, relation.params_of(query))
-    if not relation.progress.rows and found:
-        relation.progress.read(int(sum(n for ordinal, _, n in found if ordinal == found[0][0])))
-    for ordinal, text, _ in found:
+    rows = steps.rows(query, relation.params_of(query))
+    if not relation.progress.rows and rows:
+        relation.progress.read(int(sum(n for ordinal, _, n in rows if ordinal == rows[0][0])))
+    for ordinal, text, _ in rows:
         variable = variables[ordinal - 1]
         variable.texts = variable.texts or []
         if text is not None:

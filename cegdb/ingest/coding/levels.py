@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Final, cast
 
 from cegdb.errors import SurveyError, counted, listed
 from cegdb.ingest.coding.bins import binned, number_of, plain
-from cegdb.ingest.coding.cell_codes import FEW, counting, counting_few, sets_in_memory
+from cegdb.ingest.coding.cell_codes import (
+    FEW_COLUMNS,
+    count_query,
+    few_columns_query,
+    sets_in_memory,
+)
 from cegdb.ingest.coding.variables import MISSING, NOT_APPLICABLE, in_level_order, utf8
 
 if TYPE_CHECKING:
@@ -21,31 +26,24 @@ if TYPE_CHECKING:
 MANY_LEVELS: Final = 50
 
 
-def sort_levels(
+def find_levels(
     steps: Steps, relation: Relation, variables: dict[str, Variable]
 ) -> list[Variable]:
-    """Find the labels of each variable and put its levels in order.
-
-    Raises
-    ------
-    SurveyError
-        A label is declared twice, lies outside the declared levels, or is the text that
-        stands for structural cells.
-    """
-    found = _counted(steps, list(variables.values()))
+    """Find the labels of each variable and put its levels in order."""
+    counts_of = _text_counts(steps, list(variables.values()))
     for ordinal, variable in enumerate(variables.values(), 1):
-        counts = found.get(ordinal, {})
+        counts = counts_of.get(ordinal, {})
         variable.counts = {text: counts[text] for text in sorted(counts, key=utf8)}
-        decide_cells(variable)
+        decide_meanings(variable)
     _refuse_numbers(v for v in variables.values() if v.name not in relation.level_order)
     for variable in variables.values():
         order_levels(variable, relation.level_order.get(variable.name))
     return list(variables.values())
 
 
-def _counted(steps: Steps, variables: list[Variable]) -> dict[int, dict[str | None, int]]:
+def _text_counts(steps: Steps, variables: list[Variable]) -> dict[int, dict[str | None, int]]:
     """Return the respondents of each text, by the variable's ordinal."""
-    found: dict[int, dict[str | None, int]] = {}
+    counts_of: dict[int, dict[str | None, int]] = {}
     for has_texts in (True, False):
         cells = {
             i: f"c{i}"
@@ -54,28 +52,28 @@ def _counted(steps: Steps, variables: list[Variable]) -> dict[int, dict[str | No
         }
         if not cells:
             continue
-        if len(cells) <= FEW and not has_texts:
-            query = counting_few(cells, "temp.response_line", "n")
+        if len(cells) <= FEW_COLUMNS and not has_texts:
+            query = few_columns_query(cells, "temp.response_line", "n")
         else:
             most_sets = sets_in_memory(steps)
-            query = counting(cells, "temp.response_line", "n", most_sets=most_sets)
+            query = count_query(cells, "temp.response_line", "n", most_sets=most_sets)
         for ordinal, cell, n in steps.rows(query):
             texts = variables[ordinal - 1].texts
             text = texts[cell - 1] if texts is not None and cell is not None else cell
-            found.setdefault(ordinal, {})[text] = n
-    return found
+            counts_of.setdefault(ordinal, {})[text] = n
+    return counts_of
 
 
-def decide_cells(variable: Variable) -> None:
-    """Decide of each text as read what it is: the codebook first, then the file's word."""
-    entry, known, name = variable.entry, variable.known, variable.name
-    of_file = known.values if known else {}
+def decide_meanings(variable: Variable) -> None:
+    """Decide what each text means: by the codebook, else by the file, else by earlier rows."""
+    entry, metadata, name = variable.entry, variable.metadata, variable.name
+    file_labels = metadata.values if metadata else {}
     observed = [text for text in variable.counts if text is not None]
-    labels = {**of_file, **entry.values}
-    said = dict.fromkeys((*entry.values, *entry.recode, *entry.structural, *entry.missing))
-    cells: dict[str, tuple[Kind, str]] = {}
-    as_before: list[str] = []
-    for text in (*observed, *(text for text in said if text not in variable.counts)):
+    labels = {**file_labels, **entry.values}
+    declared = dict.fromkeys((*entry.values, *entry.recode, *entry.structural, *entry.missing))
+    meanings: dict[str, tuple[Kind, str]] = {}
+    as_earlier: list[str] = []
+    for text in (*observed, *(text for text in declared if text not in variable.counts)):
         label = labels.get(text, text)
         label = entry.recode.get(text) or entry.recode.get(label) or label
         names = {text, label}
@@ -84,23 +82,23 @@ def decide_cells(variable: Variable) -> None:
         if is_structural and reasons:
             raise SurveyError(f"{name!r}: {text} cannot be structural and missing")
         if is_structural:
-            cells[text] = ("structural", label)
+            meanings[text] = ("structural", label)
         elif reasons:
-            cells[text] = ("missing", reasons[0] or label)
-        elif known and known.is_missing(text) and text not in entry.values:
-            cells[text] = ("missing", _reason(variable, text, label))
-        elif label == text and variable.former and text in variable.former.meanings:
-            kind, meant = variable.former.meanings[text]
-            cells[text] = (cast("Kind", kind), meant)
-            as_before.append(f"{text} is {meant!r}")
+            meanings[text] = ("missing", reasons[0] or label)
+        elif metadata and metadata.is_missing(text) and text not in entry.values:
+            meanings[text] = ("missing", _reason(variable, text, label))
+        elif label == text and variable.previous and text in variable.previous.meaning_of_code:
+            kind, previous_label = variable.previous.meaning_of_code[text]
+            meanings[text] = (cast("Kind", kind), previous_label)
+            as_earlier.append(f"{text} is {previous_label!r}")
         elif text in variable.counts or text in entry.values:
-            cells[text] = ("value", label)
-    if as_before:
+            meanings[text] = ("value", label)
+    if as_earlier:
         variable.hints.append(
-            f"{name!r}: codes count as in the former rows: {listed(as_before)}"
+            f"{name!r}: codes have the labels of the earlier rows: {listed(as_earlier)}"
         )
-    variable.cells = cells
-    _tell_apart(variable)
+    variable.meanings = meanings
+    _add_codes_to_equal_labels(variable)
     if entry.bins is not None:
         _bin(variable)
 
@@ -118,12 +116,12 @@ def _reason(variable: Variable, text: str, label: str) -> str:
 
 def many_numbers(variable: Variable) -> list[Decimal]:
     """Return the values of a variable if they are too many, and all numbers; else none."""
-    values = [text for text, (kind, _) in variable.cells.items() if kind == "value"]
-    if variable.former is not None:
-        former = variable.former.labels("value")
-        if len(former) > MANY_LEVELS:
+    values = [text for text, (kind, _) in variable.meanings.items() if kind == "value"]
+    if variable.previous is not None:
+        earlier = variable.previous.labels("value")
+        if len(earlier) > MANY_LEVELS:
             return []
-        values = list(dict.fromkeys([*former, *values]))
+        values = list(dict.fromkeys([*earlier, *values]))
     decimal = variable.decimal
     numbers = [number for text in values if (number := number_of(text, decimal)) is not None]
     return numbers if len(numbers) == len(values) > MANY_LEVELS else []
@@ -131,37 +129,37 @@ def many_numbers(variable: Variable) -> list[Decimal]:
 
 def _refuse_numbers(variables: Iterable[Variable]) -> None:
     """Refuse numbers with too many values, unless their levels or labels were declared."""
-    found = []
-    is_later = False
+    refused = []
+    is_update = False
     for variable in variables:
         entry = variable.entry
         if entry.bins is not None or entry.levels is not None or entry.values:
             continue
         numbers = many_numbers(variable)
-        if numbers and _numbers_rows(variable, numbers):
+        if numbers and _is_row_number(variable, numbers):
             variable.hints.append(
                 f"{variable.name!r} numbers the rows: leave it out of columns, or of order"
             )
         elif numbers:
             ends = f"{plain(min(numbers))} to {plain(max(numbers))}"
-            found.append(f"{variable.name!r} ({len(numbers):,} different ones, {ends})")
-            is_later = variable.is_later
-    if found:
+            refused.append(f"{variable.name!r} ({len(numbers):,} different ones, {ends})")
+            is_update = variable.is_update
+    if refused:
         raise SurveyError(
-            f"numbers with more than {MANY_LEVELS} values: {listed(found)}",
+            f"numbers with more than {MANY_LEVELS} values: {listed(refused)}",
             hint="cut them into levels with bins (--bin NAME=18,35,65 or --bin NAME=q4), leave "
             "them out with columns, or declare their levels"
-            + (", when ingesting the survey anew" if is_later else ""),
+            + (", when ingesting the survey anew" if is_update else ""),
         )
 
 
-def _numbers_rows(variable: Variable, numbers: list[Decimal]) -> bool:
-    """Return whether a column is a running number: consecutive, one for each respondent."""
+def _is_row_number(variable: Variable, numbers: list[Decimal]) -> bool:
+    """Return whether a column counts the rows: consecutive numbers, one a respondent."""
     counts = [n for text, n in variable.counts.items() if text is not None]
     n_blank = variable.counts.get(None, 0)
-    if variable.former is not None:
-        counts += [n for kind, *_, n in variable.former.levels if kind == "value"]
-        n_blank += sum(n for kind, *_, n in variable.former.levels if kind == "blank")
+    if variable.previous is not None:
+        counts += [n for kind, *_, n in variable.previous.levels if kind == "value"]
+        n_blank += sum(n for kind, *_, n in variable.previous.levels if kind == "blank")
     return (
         not n_blank
         and set(counts) == {1}
@@ -170,25 +168,25 @@ def _numbers_rows(variable: Variable, numbers: list[Decimal]) -> bool:
     )
 
 
-def _tell_apart(variable: Variable) -> None:
-    """Name two codes of one label apart, unless a recode says that they are one."""
+def _add_codes_to_equal_labels(variable: Variable) -> None:
+    """Add their code to labels that several codes have, unless a recode joins these."""
     entry = variable.entry
     texts: dict[str, list[str]] = {}
-    for text, (kind, label) in variable.cells.items():
+    for text, (kind, label) in variable.meanings.items():
         if kind == "value" and label != entry.recode.get(text):
             texts.setdefault(label, []).append(text)
-    former = {} if variable.former is None else variable.former.apart()
+    with_code = {} if variable.previous is None else variable.previous.labels_with_code()
     for label, of_label in texts.items():
         merged = any(target == label for target in entry.recode.values())
         if len(of_label) > 1 and not merged:
             for text in of_label:
-                variable.cells[text] = ("value", _with_code(label, text))
+                variable.meanings[text] = ("value", _with_code(label, text))
             variable.hints.append(
-                f"{variable.name!r}: the codes {listed(in_level_order(of_label))} are all "
-                f"called {label!r}; they are kept apart by their code (recode joins them)"
+                f"{variable.name!r}: the codes {listed(in_level_order(of_label))} all have the "
+                f"label {label!r}: the code was added to it (recode joins them)"
             )
-        elif _with_code(label, of_label[0]) in former:
-            variable.cells[of_label[0]] = ("value", _with_code(label, of_label[0]))
+        elif _with_code(label, of_label[0]) in with_code:
+            variable.meanings[of_label[0]] = ("value", _with_code(label, of_label[0]))
 
 
 def _with_code(label: str, text: str) -> str:
@@ -200,19 +198,19 @@ def _bin(variable: Variable) -> None:
     bins, name = variable.entry.bins, variable.name
     numbers = {
         text: variable.counts.get(text, 0)
-        for text, (kind, _) in variable.cells.items()
+        for text, (kind, _) in variable.meanings.items()
         if kind == "value"
     }
     if bins is None:
         return
-    bins = bins.found(numbers, variable.decimal)
+    bins = bins.with_cuts(numbers, variable.decimal)
     variable.entry = replace(variable.entry, bins=bins)
-    places, labels = binned(bins, numbers, variable.decimal)
-    strange = in_level_order([text for text in numbers if text not in places])
-    if strange:
-        counts = [f"{text!r} ({counted(numbers[text], 'row')})" for text in strange]
+    interval_of, labels = binned(bins, numbers, variable.decimal)
+    not_numbers = in_level_order([text for text in numbers if text not in interval_of])
+    if not_numbers:
+        counts = [f"{text!r} ({counted(numbers[text], 'row')})" for text in not_numbers]
         raise SurveyError(
-            f"{name!r} has bins, and answers that are no numbers: {listed(counts)}",
+            f"{name!r} has bins, and answers that are not numbers: {listed(counts)}",
             hint="declare them structural or missing",
         )
     if bins.quantiles and len(labels) < bins.quantiles:
@@ -220,44 +218,38 @@ def _bin(variable: Variable) -> None:
             f"{name!r} has {len(labels)} of {bins.quantiles} quantiles: some numbers occur "
             "too often to be cut"
         )
-    variable.cells.update({text: ("value", label) for text, label in places.items()})
+    variable.meanings.update({text: ("value", label) for text, label in interval_of.items()})
     variable.values = labels
 
 
 def order_levels(variable: Variable, frame_order: list[str] | None) -> None:
-    """Put the labels of a variable whose cells are decided in order.
-
-    Raises
-    ------
-    SurveyError
-        As `sort_levels`.
-    """
+    """Put the labels of a variable whose cells are decided in order."""
     name, entry = variable.name, variable.entry
     observed = list(
-        dict.fromkeys(label for kind, label in variable.cells.values() if kind == "value")
+        dict.fromkeys(label for kind, label in variable.meanings.values() if kind == "value")
     )
-    missing = {label for kind, label in variable.cells.values() if kind == "missing"}
-    if variable.former is not None:
-        observed = list(dict.fromkeys([*variable.former.labels("value"), *observed]))
-        missing.update(variable.former.labels("missing"))
+    missing = {label for kind, label in variable.meanings.values() if kind == "missing"}
+    if variable.previous is not None:
+        observed = list(dict.fromkeys([*variable.previous.labels("value"), *observed]))
+        missing.update(variable.previous.labels("missing"))
     if variable.is_gated:
         missing.add(MISSING)
     variable.missing = in_level_order(list(missing))
     if entry.bins is not None:
         _refuse_levels_of_bins(variable)
     elif entry.levels is not None:
-        variable.values = _as_declared(variable, entry.levels, observed)
+        variable.values = _declared_values(variable, entry.levels, observed)
     else:
-        variable.values = _in_order(variable, observed, frame_order)
+        variable.values = _ordered_values(variable, observed, frame_order)
     reserved = [
         text for text in (*variable.values, *variable.missing) if text == NOT_APPLICABLE
     ]
     if reserved:
         raise SurveyError(
             f"{name!r} has the answer {NOT_APPLICABLE!r} "
-            f"({counted(_n_called(variable, NOT_APPLICABLE), 'row')}), which is how cegdb "
-            "itself calls structural cells",
-            hint=f"declare it: structural=[{NOT_APPLICABLE!r}], or write it otherwise",
+            f"({counted(_n_with_label(variable, NOT_APPLICABLE), 'row')}), which is "
+            "the label that cegdb gives to structural cells",
+            hint=f"declare it: structural=[{NOT_APPLICABLE!r}], or give it another label",
         )
     both = [label for label in variable.values if label in missing]
     if both:
@@ -275,19 +267,21 @@ def _refuse_levels_of_bins(variable: Variable) -> None:
         )
 
 
-def _n_called(variable: Variable, label: str) -> int:
+def _n_with_label(variable: Variable, label: str) -> int:
     return variable.n_of("value", label) + variable.n_of("missing", label)
 
 
-def _as_declared(variable: Variable, declared: list[str], observed: list[str]) -> list[str]:
+def _declared_values(variable: Variable, declared: list[str], observed: list[str]) -> list[str]:
     name = variable.name
-    apart = {label for kind, label in variable.cells.values() if kind != "value"}
-    apart |= {*variable.entry.structural, *variable.entry.missing}
-    wrong = [label for label in declared if label in apart]
+    not_values = {label for kind, label in variable.meanings.values() if kind != "value"}
+    not_values |= {*variable.entry.structural, *variable.entry.missing}
+    wrong = [label for label in declared if label in not_values]
     if wrong:
-        raise SurveyError(f"{name!r}: levels lists {listed(wrong)}, declared no value")
-    known = set(declared)
-    outside = in_level_order([label for label in observed if label not in known])
+        raise SurveyError(
+            f"{name!r}: levels lists {listed(wrong)}, which are declared missing or structural"
+        )
+    allowed = set(declared)
+    outside = in_level_order([label for label in observed if label not in allowed])
     if outside:
         counts = [
             f"{label!r} ({counted(variable.n_of('value', label), 'row')})" for label in outside
@@ -299,29 +293,29 @@ def _as_declared(variable: Variable, declared: list[str], observed: list[str]) -
     return declared
 
 
-def _in_order(
+def _ordered_values(
     variable: Variable, observed: list[str], frame_order: list[str] | None
 ) -> list[str]:
-    """Return the value labels in the order of the codebook, the codes, the frame, or theirs."""
-    levels = [] if variable.former is None else variable.former.levels
-    before = [label for kind, label, *_ in levels if kind == "value"]
-    is_special = before != in_level_order(before)
+    """Return the value labels in the order of codebook, codes or frame, else their own."""
+    levels = [] if variable.previous is None else variable.previous.levels
+    earlier = [label for kind, label, *_ in levels if kind == "value"]
+    has_own_order = earlier != in_level_order(earlier)
     label_of = {
         code: label for kind, label, codes, _ in levels if kind == "value" for code in codes
     }
-    by_codes = is_special and any(code != label for code, label in label_of.items())
+    by_codes = has_own_order and any(code != label for code, label in label_of.items())
     if variable.entry.values:
-        ordered = [variable.cells[text][1] for text in variable.entry.values]
-    elif by_codes or (variable.known is not None and variable.known.values):
+        ordered = [variable.meanings[text][1] for text in variable.entry.values]
+    elif by_codes or (variable.metadata is not None and variable.metadata.values):
         label_of |= {
-            text: label for text, (kind, label) in variable.cells.items() if kind == "value"
+            text: label for text, (kind, label) in variable.meanings.items() if kind == "value"
         }
         ordered = [label_of[text] for text in in_level_order(list(label_of))]
     else:
         ordered = frame_order or []
-        if is_special and not set(before) <= set(ordered):
-            ordered = [*before, *ordered]
+        if has_own_order and not set(earlier) <= set(ordered):
+            ordered = [*earlier, *ordered]
     seen = set(observed)
     first = [label for label in dict.fromkeys(ordered) if label in seen]
-    known = set(first)
-    return first + in_level_order([label for label in observed if label not in known])
+    placed = set(first)
+    return first + in_level_order([label for label in observed if label not in placed])

@@ -17,29 +17,15 @@ _MOST_PATTERNS: Final = 20
 def missing_patterns(
     steps: Steps, table: str, variables: Sequence[Variable]
 ) -> dict[str, object]:
-    """Return how often variables are unanswered together.
+    """Return how often variables are unanswered together, empty if every cell is an answer.
 
-    Parameters
-    ----------
-    steps
-        Runs the SQL.
-    table
-        The coded rows of the survey.
-    variables
-        Those of the survey, in order.
-
-    Returns
-    -------
-    dict
-        Empty where every cell is an answer. Else ``variables``, those that lack some
-        answer (the first 100); ``n_patterns``; and ``shown``, the 20 most frequent ones:
-        ``pattern``, a letter a variable (``+`` answered, ``-`` not applicable,
-        ``?`` missing, ``.`` blank), and ``n`` respondents.
+    A pattern has a sign a variable: ``+`` an answer, ``?`` missing, ``.`` blank, ``-`` not
+    applicable.
     """
     gaps = [
         (i, variable)
         for i, variable in enumerate(variables, 1)
-        if any(n for kind, n in variable.kinds().items() if kind != "value")
+        if any(n for kind, n in variable.counts_by_kind().items() if kind != "value")
     ][:_MOST_VARIABLES]
     if not gaps:
         return {}

@@ -1,4 +1,4 @@
-"""A variable of a survey: what was said of it, and the levels it has."""
+"""A variable of a survey: what the codebook and the file say of it, and its levels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from cegdb.ingest.codebook.codebook import Entry
+from cegdb.ingest.codebook.codebook import CodebookEntry
 
 if TYPE_CHECKING:
     from cegdb.ingest.files import labelled
@@ -22,11 +22,11 @@ _INTEGER = re.compile(r"[+-]?\d+\Z", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Former:
-    """What a variable was in the rows its survey has already: its levels, by code.
+class VariableVersion:
+    """A variable in the rows its survey has already: its ordinal, and its levels by code.
 
     ``levels`` has the kind and label of each, the texts that it stood for, and how many
-    respondents gave it; ``ordinal`` is the variable's place.
+    respondents gave it.
     """
 
     ordinal: int
@@ -38,64 +38,53 @@ class Former:
         return [label for kind, label, *_ in self.levels if kind == of_kind]
 
     @cached_property
-    def meanings(self) -> dict[str, tuple[str, str]]:
+    def meaning_of_code(self) -> dict[str, tuple[str, str]]:
         """The kind and label of each code that is not its own label."""
-        found: dict[str, set[tuple[str, str]]] = {}
-        for kind, label, codes, _ in self.levels:
-            for code in codes:
-                found.setdefault(code, set()).add((kind, label))
+        meanings: dict[str, set[tuple[str, str]]] = {}
+        for kind, label, texts, _ in self.levels:
+            for text in texts:
+                meanings.setdefault(text, set()).add((kind, label))
         labels = {label for _, label, *_ in self.levels}
         return {
-            code: cells.copy().pop()
-            for code, cells in found.items()
-            if len(cells) == 1 and code not in labels
+            text: min(of_text)
+            for text, of_text in meanings.items()
+            if len(of_text) == 1 and text not in labels
         }
 
-    def apart(self) -> set[str]:
-        """Return the labels that were told apart by their code."""
+    def labels_with_code(self) -> set[str]:
+        """Return the labels that end in their code, since several codes had one label."""
         return {
             label
             for _, label, codes, _ in self.levels
             if any(label.endswith(f" [{code}]") for code in codes)
         }
 
-    def codes_of(self, of_kind: str, of_label: str) -> list[str]:
-        """Return the texts that one label stood for."""
-        return next(
-            (
-                codes
-                for kind, label, codes, _ in self.levels
-                if (kind, label) == (of_kind, of_label)
-            ),
-            [],
-        )
-
 
 @dataclass
 class Variable:
-    """One variable: what was said of it, then (after the first pass) its levels.
+    """One variable: what is said of it, then (after the first pass) its levels.
 
-    ``counts`` has the respondents of each text as read (None: blank), ``cells`` what such
-    a text is: its kind (value, missing, structural) and its label. ``is_later`` tells that
-    its survey was read before, ``former`` what it was in the rows to which others are added.
+    ``counts`` has the respondents of each text as read (None: blank), ``meanings`` the kind
+    (value, missing, structural) and label of such a text. ``is_update`` tells that its survey
+    has rows already, ``previous`` what it is in these if the new ones are added to them.
     """
 
     name: str
-    entry: Entry = field(default_factory=Entry)
-    known: labelled.Entry | None = None
+    entry: CodebookEntry = field(default_factory=CodebookEntry)
+    metadata: labelled.ColumnMetadata | None = None
     decimal: str = "."
     is_gated: bool = False
-    is_later: bool = False
+    is_update: bool = False
     values: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     counts: dict[str | None, int] = field(default_factory=dict)
-    cells: dict[str, tuple[Kind, str]] = field(default_factory=dict)
-    former: Former | None = None
+    meanings: dict[str, tuple[Kind, str]] = field(default_factory=dict)
+    previous: VariableVersion | None = None
     n_of_code: dict[int, int] | None = None
     hints: list[str] = field(default_factory=list)
     texts: list[str] | None = None
 
-    def kinds(self) -> dict[str, int]:
+    def counts_by_kind(self) -> dict[str, int]:
         """Return how many respondents' cells are of each kind."""
         if self.n_of_code is not None:
             n = dict.fromkeys(("value", "structural", "missing", "blank"), 0)
@@ -103,7 +92,7 @@ class Variable:
                 n[self._kind_of(code)] += rows
             return n
         n = {"value": 0, "structural": 0, "missing": 0, "blank": self.counts.get(None, 0)}
-        for text, (kind, _) in self.cells.items():
+        for text, (kind, _) in self.meanings.items():
             n[kind] += self.counts.get(text, 0)
         return n
 
@@ -118,58 +107,59 @@ class Variable:
         """Return how many respondents' cells are of one kind and label."""
         return sum(
             self.counts.get(text, 0)
-            for text, cell in self.cells.items()
-            if cell == (kind, label)
+            for text, meaning in self.meanings.items()
+            if meaning == (kind, label)
         )
 
-    def set_apart(self) -> dict[str, int]:
-        """Return how many cells hold each label that is structural or missing."""
+    def declared_labels(self) -> dict[str, int]:
+        """Return how many respondents have each label that is structural or missing."""
         n: dict[str, int] = {}
-        for text, (kind, label) in self.cells.items():
+        for text, (kind, label) in self.meanings.items():
             if kind != "value":
                 n[label] = n.get(label, 0) + self.counts.get(text, 0)
         return n
 
-    def codes_of(self, kind: Kind, label: str) -> list[str]:
+    def texts_of(self, kind: Kind, label: str) -> list[str]:
         """Return the texts as read that one label stands for."""
         return in_level_order(
-            [text for text, cell in self.cells.items() if cell == (kind, label)]
+            [text for text, meaning in self.meanings.items() if meaning == (kind, label)]
         )
 
     def texts_of_levels(self) -> dict[tuple[str, str], list[str]]:
-        """Return the texts of each level, former rows included, by kind and label."""
+        """Return the texts of each level, by kind and label, those of the previous rows too."""
         if self.entry.bins is not None:
             return {}
-        found: dict[tuple[str, str], dict[str, None]] = {}
-        if self.former is not None:
-            for kind, label, codes, _ in self.former.levels:
-                found[kind, label] = dict.fromkeys(codes)
-        for text, (kind, label) in self.cells.items():
-            cell = (kind, NOT_APPLICABLE if kind == "structural" else label)
-            found.setdefault(cell, {})[text] = None
-        return {cell: in_level_order(list(texts)) for cell, texts in found.items()}
+        texts_of: dict[tuple[str, str], dict[str, None]] = {}
+        if self.previous is not None:
+            for kind, label, texts, _ in self.previous.levels:
+                texts_of[kind, label] = dict.fromkeys(texts)
+        for text, (kind, label) in self.meanings.items():
+            level = (kind, NOT_APPLICABLE if kind == "structural" else label)
+            texts_of.setdefault(level, {})[text] = None
+        return {level: in_level_order(list(texts)) for level, texts in texts_of.items()}
 
-    def codes(self) -> dict[str, int]:
+    def code_of_text(self) -> dict[str, int]:
         """Return the code of each text as read."""
-        code_of = self.codes_of_levels()
+        code_of = self.code_of_level()
         return {
-            text: code_of.get(cell, self.structural_code) for text, cell in self.cells.items()
+            text: code_of.get(meaning, self.structural_code)
+            for text, meaning in self.meanings.items()
         }
 
-    def tells_texts_apart(self) -> bool:
+    def has_code_for_each_text(self) -> bool:
         """Return whether no two texts as read, nor a text and a blank, have the same code."""
-        code_of = self.codes()
+        code_of = self.code_of_text()
         codes = [
             self.blank_code if text is None else code_of.get(text, self.blank_code)
             for text in self.counts
         ]
         return len(set(codes)) == len(codes)
 
-    def codes_of_levels(self) -> dict[tuple[str, str], int]:
+    def code_of_level(self) -> dict[tuple[str, str], int]:
         """Return the code of each value and missing label, by kind and label."""
-        found = {("value", label): i for i, label in enumerate(self.values, 1)}
+        values = {("value", label): i for i, label in enumerate(self.values, 1)}
         n = len(self.values)
-        return found | {("missing", label): n + i for i, label in enumerate(self.missing, 1)}
+        return values | {("missing", label): n + i for i, label in enumerate(self.missing, 1)}
 
     @property
     def blank_code(self) -> int:
@@ -196,13 +186,7 @@ def utf8(text: str | None) -> bytes:
 
 
 def in_level_order(labels: list[str]) -> list[str]:
-    """Return labels by value if all are integers, else by UTF-8 bytes.
-
-    Examples
-    --------
-    >>> in_level_order(["10", "9", "-1"]), in_level_order(["10", "9", "x"])
-    (['-1', '9', '10'], ['10', '9', 'x'])
-    """
+    """Return labels by value if all are integers, else by UTF-8 bytes."""
     by_bytes = sorted(labels, key=utf8)
     if all(_INTEGER.match(label) for label in labels):
         return sorted(by_bytes, key=Decimal)  # exact, and without int's limit of digits

@@ -1,7 +1,7 @@
-"""Read a CSV file: its encoding and dialect found or given, its rows read by DuckDB.
+"""Read a CSV file: detect its encoding and layout, then let DuckDB read its rows.
 
-Every cell is text, and a line of another shape is an error that names it. What DuckDB
-would misread or does not know is written again, by Python's ``csv``, as it cannot.
+Every cell is text, and a malformed row is an error that names its line. A file that
+DuckDB would misread is written again first, with Python's ``csv``.
 """
 
 from __future__ import annotations
@@ -9,60 +9,72 @@ from __future__ import annotations
 import codecs
 import re
 import tempfile
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import duckdb
 
 from cegdb.errors import SurveyError
 from cegdb.ingest.csv import decoding
 from cegdb.ingest.csv.decoding import Compression, compression_of
-from cegdb.ingest.csv.dialect import Found, sniff
+from cegdb.ingest.csv.dialect import Layout, detect_layout
 from cegdb.ingest.csv.records import (
-    LISTED,
+    BAD_QUOTE,
     LONGEST,
-    SKIPPING,
-    UNCLOSED,
+    MOST_LISTED,
+    SKIP_HINT,
     SkippedRow,
     SkippedRows,
     blank_lines,
     cells_of_any_length,
     check_header,
-    ragged,
+    ragged_rows,
     rewrite_rows,
 )
-from cegdb.ingest.files.cell_labels import shown
+from cegdb.ingest.files.cell_labels import abbreviated
+from cegdb.store.progress import quiet_cursor
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextlib import ExitStack
 
     from cegdb.options import ReadOptions
 
 __all__ = [
+    "CsvFile",
     "MisreadError",
-    "Reader",
     "SkippedRow",
     "SkippedRows",
     "compression_of",
-    "explain",
+    "explain_error",
+    "open_csv",
     "path_literal",
-    "reader",
+    "retry_rewritten",
 ]
 
-_DIRECT: Final = ",;\t|^~:\x1f\x01"
+_T = TypeVar("_T")
+
+_DUCKDB_DELIMITERS: Final = ",;\t|^~:\x1f\x01"
 
 
 class MisreadError(SurveyError):
     """DuckDB cannot read the file itself, but can when its rows are written again."""
 
 
-class Reader(NamedTuple):
-    """What reads a CSV file: the names in its header, and DuckDB's table function.
+def retry_rewritten(read: Callable[..., _T]) -> _T:
+    """Call ``read`` with ``rewrite`` false; if DuckDB misreads the file, with true."""
+    try:
+        return read(rewrite=False)
+    except MisreadError:
+        return read(rewrite=True)
 
-    ``notes`` are sentences for the receipt; ``dialect`` is what was used, by name;
-    ``skipped`` is None if no row was left out; ``size`` is that of the text in bytes. The
-    rest is for `explain`.
+
+class CsvFile(NamedTuple):
+    """A CSV file: the names in its header, and DuckDB's table function that reads it.
+
+    ``notes`` are sentences for the receipt, ``dialect`` is what was used, ``skipped`` is None
+    if no row was left out, ``size`` is that of the text in bytes.
     """
 
     header: list[str]
@@ -76,143 +88,119 @@ class Reader(NamedTuple):
     is_rewritten: bool
 
 
-def reader(
+def open_csv(
     file: Path,
     scratch: ExitStack,
-    reading: ReadOptions,
+    options: ReadOptions,
     compression: Compression,
     *,
     rewrite: bool = False,
-) -> Reader:
-    r"""Find out how a CSV file is written, and return what reads it.
+) -> CsvFile:
+    """Detect how a CSV file is written, and return what reads it.
 
-    A plain UTF-8 file is searched for blank lines here; any other is copied.
-
-    Parameters
-    ----------
-    file
-        The file.
-    scratch
-        Owns the copy made where DuckDB cannot read the file itself.
-    reading
-        What is told about it.
-    compression
-        What `compression_of` found.
-    rewrite
-        Write the rows again in any case: after a `MisreadError`.
-
-    Raises
-    ------
-    SurveyError
-        It is not text in the encoding, has no header, is damaged, or has a bad row where
-        it is copied.
-
-    Examples
-    --------
-    >>> from contextlib import ExitStack
-    >>> from tempfile import NamedTemporaryFile
-    >>> with NamedTemporaryFile(suffix=".csv") as file, ExitStack() as scratch:
-    ...     _ = file.write(b"sex;vote\nF;Yes\n")
-    ...     file.flush()
-    ...     found = reader(Path(file.name), scratch, ReadOptions(), "none")
-    >>> found.header, found.dialect["delimiter"]
-    (['sex', 'vote'], ';')
+    ``scratch`` owns the copy made where DuckDB cannot read the file itself; with ``rewrite``
+    (after a `MisreadError`) one is made in any case.
     """
-    plain = decoding.as_text(file, scratch, reading.encoding, compression)
+    decoded = decoding.decode_file(file, scratch, options.encoding, compression)
     with cells_of_any_length():
-        text, found = _sniffed(file, plain, reading)
-        notes = [*_notes(found, reading), *plain.notes]
+        start, layout = _detected(file, decoded, options)
+        notes = [*_layout_notes(layout, options), *decoded.notes]
         skipped = None
-        read, delimiter = plain.file, found.delimiter
-        is_rewritten = rewrite or _needs_rewriting(plain, text, found, reading)
+        source, delimiter = decoded.file, layout.delimiter
+        is_rewritten = rewrite or _needs_rewriting(decoded, start, layout, options)
         if is_rewritten:
             folder = scratch.enter_context(tempfile.TemporaryDirectory(prefix="cegdb-"))
-            read, delimiter = Path(folder) / "rows.csv", ","
-            skipped, blank = rewrite_rows(file, plain.file, read, found, reading)
-            if plain.file != file:
-                plain.file.unlink()
+            source, delimiter = Path(folder) / "rows.csv", ","
+            skipped, blank = rewrite_rows(file, decoded.file, source, layout, options)
+            if decoded.file != file:
+                decoded.file.unlink()
         else:
-            with decoding.reading(file):
-                blank = blank_lines(plain.file, found, reading)
+            with decoding.file_errors(file):
+                blank = blank_lines(decoded.file, layout, options)
     dialect = {
-        "encoding": reading.encoding or plain.encoding,
-        "delimiter": found.delimiter,
-        "quote": '"' if reading.quote is None else reading.quote,
-        "escape": reading.escape or "",
+        "encoding": options.encoding or decoded.encoding,
+        "delimiter": layout.delimiter,
+        "quote": '"' if options.quote is None else options.quote,
+        "escape": options.escape or "",
         "compression": compression,
-        "line_ends": found.line_ends,
+        "line_ends": layout.line_end_names,
     }
-    sql = _read_csv(read, delimiter, len(found.header))
+    sql = _read_csv(source, delimiter, len(layout.header))
     notes += blank.notes
-    size = read.stat().st_size
-    return Reader(
-        found.header, sql, notes, dialect, skipped, size, file, plain.file, is_rewritten
+    size = source.stat().st_size
+    return CsvFile(
+        layout.header, sql, notes, dialect, skipped, size, file, decoded.file, is_rewritten
     )
 
 
-def _sniffed(file: Path, plain: decoding.Text, reading: ReadOptions) -> tuple[str, Found]:
-    """Return the start of a file as text, and its layout."""
-    size = decoding.SNIFFED
+def _detected(
+    file: Path, decoded: decoding.DecodedFile, options: ReadOptions
+) -> tuple[str, Layout]:
+    """Return the start of a file as text, and its layout; a long header takes a longer one."""
+    size = decoding.START_SIZE
     while True:
-        start, more = decoding.start_of(plain.file, size)
-        text = decoding.decoded(file, start, more=more).removesuffix("\r" if more else "")
-        found = sniff(file, text, reading, more=more)
-        if found is not None or not more or size >= LONGEST:
+        start, has_more = decoding.read_start(decoded.file, size)
+        text = decoding.decode_start(file, start, has_more=has_more)
+        text = text.removesuffix("\r" if has_more else "")
+        layout = detect_layout(file, text, options, has_more=has_more)
+        if layout is not None or not has_more or size >= LONGEST:
             break
         size *= 4
-    if found is None or not any(cell.strip() for cell in found.header):
+    if layout is None or not any(cell.strip() for cell in layout.header):
         raise SurveyError(f"{file} has no header line")
-    if decoding.CONTROL.search("".join(found.header)):
-        raise decoding.binary(file, start)
-    check_header(file, found, reading)
-    return text, found
+    if decoding.CONTROL.search("".join(layout.header)):
+        raise decoding.binary_error(file, start)
+    check_header(file, layout, options)
+    return text, layout
 
 
 def _needs_rewriting(
-    plain: decoding.Text, text: str, found: Found, reading: ReadOptions
+    decoded: decoding.DecodedFile, start: str, layout: Layout, options: ReadOptions
 ) -> bool:
     """Return whether DuckDB would misread the file, or has to leave out rows.
 
-    It takes the first line end it meets, quoted or not, for that of all lines, and finds
-    no rows where the others differ; it takes blank lines for a header; below a byte order
-    mark it looks for the end of the header without regard to quotes; a quote after a blank
-    opens a cell.
+    DuckDB takes the first line end it meets, quoted or not, for that of all lines, and finds
+    no rows where the others differ; takes blank lines for a header; looks for the end of the
+    header below a byte order mark without regard to quotes; lets a quote after a space open
+    a cell.
     """
-    header = found.records[found.at].text
-    first = re.search(r"\r\n|\n|\r", text)
-    is_split = first is not None and text[: first.start()].count('"') % 2 == 1
+    header = layout.records[layout.header_index].text
+    first_end = re.search(r"\r\n|\n|\r", start)
+    is_end_quoted = first_end is not None and start[: first_end.start()].count('"') % 2 == 1
     return bool(
-        len(found.ends | ({first[0]} if first else set())) > 1
-        or found.at
-        or (is_split and plain.start.startswith(codecs.BOM_UTF8))
-        or text.startswith("\ufeff")
+        len(layout.line_ends | ({first_end[0]} if first_end else set())) > 1
+        or layout.header_index
+        or (is_end_quoted and decoded.start.startswith(codecs.BOM_UTF8))
+        or start.startswith("\ufeff")
         or ' "' in header
         or '" ' in header
-        or found.delimiter not in _DIRECT
-        or reading.quote not in (None, '"')
-        or reading.escape
-        or reading.bad_rows == "skip"
+        or layout.delimiter not in _DUCKDB_DELIMITERS
+        or options.quote not in (None, '"')
+        or options.escape
+        or options.bad_rows == "skip"
     )
 
 
-def _notes(found: Found, reading: ReadOptions) -> list[str]:
+def _layout_notes(layout: Layout, options: ReadOptions) -> list[str]:
     notes = [
         f"line {record.line} above the header was skipped: "
-        f"{shown(found.delimiter.join(record.fields))!r}"
-        for record in found.above
+        f"{abbreviated(layout.delimiter.join(record.fields))!r}"
+        for record in layout.titles
     ]
-    if found.is_rare:
+    if layout.is_rare:
         notes.append(
-            f"the fields were split at {found.delimiter!r}: if that is wrong, pass delimiter="
+            f"the fields were split at {layout.delimiter!r}: if that is wrong, pass delimiter="
         )
-    if reading.quote is None and _wrapped(found.header):
-        notes.append("all names in the header are in single quotes: if they quote cells, "
-                     'pass quote="\'"')  # fmt: skip
+    if options.quote is None and _is_single_quoted(layout.header):
+        notes.append(
+            "all names in the header are in single quotes: if these quote the cells, "
+            'pass quote="\'"'
+        )
     return notes
 
 
-def _wrapped(header: list[str]) -> bool:
-    return all(len(c) > 1 and c[0] == c[-1] == "'" for c in header)
+def _is_single_quoted(header: list[str]) -> bool:
+    return all(len(name) > 1 and name[0] == name[-1] == "'" for name in header)
 
 
 def _read_csv(file: Path, delimiter: str, width: int) -> str:
@@ -225,13 +213,7 @@ def _read_csv(file: Path, delimiter: str, width: int) -> str:
 
 
 def path_literal(file: Path) -> str:
-    """Return a path as an SQL literal that DuckDB does not take for a pattern.
-
-    Examples
-    --------
-    >>> path_literal(Path("it's [1].csv"))
-    "'it''s [[]1].csv'"
-    """
+    """Return a path as an SQL literal that DuckDB does not take for a pattern."""
     plain = "".join(f"[{char}]" if char in "[*?" else char for char in str(file))
     return "'" + plain.replace("'", "''") + "'"
 
@@ -241,57 +223,44 @@ def path_literal(file: Path) -> str:
 # -----------------------------------------------------------------------------
 
 
-def explain(con: duckdb.DuckDBPyConnection, reader: Reader, text: str) -> SurveyError:
-    """Say in the file's words what DuckDB could not read.
-
-    Parameters
-    ----------
-    con
-        A connection to the same database; its transaction may be aborted.
-    reader
-        What reads the file.
-    text
-        DuckDB's message.
-    """
-    line = None if reader.is_rewritten else re.search(r"Line: (\d+)", text)
-    where = f"{reader.file}, line {line[1]}" if line else str(reader.file)
-    if "Expected Number of Columns" in text:
-        width, hint = len(reader.header), SKIPPING
-        if _wrapped(reader.header):
+def explain_error(con: duckdb.DuckDBPyConnection, csv: CsvFile, message: str) -> SurveyError:
+    """Put DuckDB's message in the file's terms; the transaction may be aborted."""
+    line = None if csv.is_rewritten else re.search(r"Line: (\d+)", message)
+    where = f"{csv.file}, line {line[1]}" if line else str(csv.file)
+    if "Expected Number of Columns" in message:
+        width, hint = len(csv.header), SKIP_HINT
+        if _is_single_quoted(csv.header):
             hint = f'cells are in single quotes: pass quote="\'"; or {hint}'
-        lines = _rejected(con, reader)
-        return ragged(
-            str(reader.file), lines or [(int(line[1]) if line else 0, "other")], width, hint
-        )
-    if "unterminated quote" in text:
-        return SurveyError(f"{where}: {UNCLOSED}", hint=SKIPPING)
-    if "Maximum line size" in text:
+        lines = _rejected_lines(con, csv) or [(int(line[1]) if line else 0, "other")]
+        return ragged_rows(str(csv.file), lines, width, hint)
+    if "unterminated quote" in message:
+        return SurveyError(f"{where}: {BAD_QUOTE}", hint=SKIP_HINT)
+    if "Maximum line size" in message:
         return SurveyError(f"{where}: longer than {LONGEST:,} bytes")
-    if "state machine" in text or "Parallel CSV Reader" in text:
-        kind = SurveyError if reader.is_rewritten else MisreadError
+    if "state machine" in message or "Parallel CSV Reader" in message:
+        kind = SurveyError if csv.is_rewritten else MisreadError
         return kind(
             f"{where}: its lines end in different ways, or a quote is not closed",
             hint="save the file with one kind of line end",
         )
-    if "unicode" in text.lower() or "utf-8" in text.lower():
-        error = decoding.checked(reader.text, reader.file)
-        return error or SurveyError(f"{where}: not UTF-8 text")
-    return SurveyError(f"{where} cannot be read: {text.strip().splitlines()[0]}")
+    if "unicode" in message.lower() or "utf-8" in message.lower():
+        return decoding.not_utf8(csv.text, csv.file, where)
+    return SurveyError(f"{where} cannot be read: {message.strip().splitlines()[0]}")
 
 
-def _rejected(con: duckdb.DuckDBPyConnection, reader: Reader) -> list[tuple[int, str]]:
-    """List the lines of another shape, reading the file once more on its own connection."""
-    rejecting = reader.sql.removesuffix(")") + (
-        f", store_rejects = true, rejects_limit = {LISTED})"
+def _rejected_lines(con: duckdb.DuckDBPyConnection, csv: CsvFile) -> list[tuple[int, str]]:
+    """List the malformed lines, with a second reading on another connection."""
+    rejecting = csv.sql.removesuffix(")") + (
+        f", store_rejects = true, rejects_limit = {MOST_LISTED})"
     )
-    with suppress(duckdb.Error), closing(con.cursor()) as other:
-        other.execute(f"select count(columns(*)) from {rejecting}").fetchall()  # noqa: S608
-        rows = other.execute(
+    with suppress(duckdb.Error), quiet_cursor(con) as cursor:
+        cursor.execute(f"select count(columns(*)) from {rejecting}").fetchall()  # noqa: S608
+        rows = cursor.execute(
             "select line, max(error_message) from reject_errors group by line order by line"
         ).fetchall()
-        fields = [re.search(r"Found: (\d+)", str(message)) for _, message in rows]
+        sizes = [re.search(r"Found: (\d+)", str(message)) for _, message in rows]
         return [
-            (line, found[1] if found else "unclear")
-            for (line, _), found in zip(rows, fields, strict=True)
+            (line, size[1] if size else "unclear")
+            for (line, _), size in zip(rows, sizes, strict=True)
         ]
     return []

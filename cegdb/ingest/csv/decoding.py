@@ -1,9 +1,9 @@
-"""Get the text out of a file: unpacked, decoded, and checked to the last byte.
+"""Get the text of a file: unpacked, decoded, and checked to the last byte.
 
-DuckDB reads a UTF-8 file where it lies; of any other a UTF-8 copy is made. That holds for
-compressed files too: DuckDB 2.0 reads a truncated .zst as a shorter file, and a .gz whose
-checksum is wrong as a good one. Unpacking first finds both, and was no slower (68 MB of
-CSV: 0.1 s to unpack and 0.24 s to read the copy in parallel; 0.4 to 0.5 s to read the .gz).
+DuckDB reads a UTF-8 file in place; any other is copied as UTF-8. Compressed files are copied
+too, since DuckDB 2.0 reads a truncated .zst as a shorter file, and a .gz whose checksum is
+wrong as a good one. Unpacking first finds both, and was no slower (68 MB of CSV: 0.1 s to
+unpack and 0.24 s to read the copy in parallel; 0.4 to 0.5 s to read the .gz).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Compression: TypeAlias = Literal["none", "gzip", "zstd"]
 
-SNIFFED: Final = 1 << 16
+START_SIZE: Final = 1 << 16
 CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1f]")
 
 _CHUNK: Final = 1 << 20
@@ -39,7 +39,7 @@ _ZSTD: Final = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18", re.DOTAL
 _ZIP: Final = b"PK\x03\x04"
 _UTF8: Final = ("utf-8", "utf-8-sig")
 # That of UTF-32 first: it starts like that of UTF-16.
-_MARKS: Final = {
+_BYTE_ORDER_MARKS: Final = {
     codecs.BOM_UTF8: ("utf-8-sig", "utf-8"),
     codecs.BOM_UTF32_LE: ("utf-32-le", "utf-32"),
     codecs.BOM_UTF32_BE: ("utf-32-be", "utf-32"),
@@ -51,7 +51,7 @@ _END: Final = re.compile(r"\r\n|\n|\r")
 _C1: Final = re.compile("[\x80-\x84\x86-\x9f]")
 
 
-class Text(NamedTuple):
+class DecodedFile(NamedTuple):
     """A UTF-8 file to read, the one given or its copy, and how the given one was written."""
 
     file: Path
@@ -61,40 +61,17 @@ class Text(NamedTuple):
 
 
 def compression_of(start: bytes) -> Compression:
-    r"""Return how a file is compressed, from its first four bytes.
-
-    Examples
-    --------
-    >>> compression_of(b"\x1f\x8b\x08\x00"), compression_of(b"x,y\n")
-    ('gzip', 'none')
-    """
+    """Return how a file is compressed, from its first four bytes."""
     if start.startswith(_GZIP):
         return "gzip"
     return "zstd" if _ZSTD.match(start) else "none"
 
 
-def as_text(
+def decode_file(
     file: Path, scratch: ExitStack, encoding: str | None, compression: Compression
-) -> Text:
-    """Return a file as UTF-8 text.
-
-    Parameters
-    ----------
-    file
-        The file.
-    scratch
-        Owns the copy, where one is made.
-    encoding
-        Of the text; left out, that of its byte order mark, else UTF-8.
-    compression
-        What `compression_of` found.
-
-    Raises
-    ------
-    SurveyError
-        It is damaged, no text, or written in another encoding.
-    """
-    start = start_of(file, SNIFFED, compression)[0]
+) -> DecodedFile:
+    """Return a file as UTF-8 text, a copy if need be, which ``scratch`` owns."""
+    start = read_start(file, START_SIZE, compression)[0]
     if start.startswith(_ZIP):
         raise SurveyError(
             f"{file} is a zip archive, or an Excel file",
@@ -104,35 +81,35 @@ def as_text(
         raise SurveyError(f"{file} is compressed twice", hint="unpack it once")
     used = _encoding(file, start, encoding)
     if used in _UTF8 and compression == "none":
-        return Text(file, start, used, [])
+        return DecodedFile(file, start, used, [])
     folder = scratch.enter_context(tempfile.TemporaryDirectory(prefix="cegdb-"))
     copy = Path(folder) / "text.csv"
     notes: list[str] = []
     with (
-        reading(file),
+        file_errors(file),
         _bytes_of(file, compression) as source,
         copy.open("wb") as target,
     ):
         if used in _UTF8:
             shutil.copyfileobj(source, target, _CHUNK)
         else:
-            notes = _recode(file, source, target, used)
-    return Text(copy, start_of(copy, SNIFFED, "none")[0], used, notes)
+            notes = _copy_as_utf8(file, source, target, used)
+    return DecodedFile(copy, read_start(copy, START_SIZE, "none")[0], used, notes)
 
 
-def start_of(file: Path, size: int, compression: Compression = "none") -> tuple[bytes, bool]:
+def read_start(file: Path, size: int, compression: Compression = "none") -> tuple[bytes, bool]:
     """Return the first bytes of a text, and whether there are more."""
-    with reading(file), _bytes_of(file, compression) as stream:
+    with file_errors(file), _bytes_of(file, compression) as stream:
         return stream.read(size), bool(stream.read(1))
 
 
 @contextmanager
-def reading(file: Path) -> Iterator[None]:
-    """Say what is wrong with a file that cannot be read, or has no room for its copy."""
+def file_errors(file: Path) -> Iterator[None]:
+    """Turn errors while a file is read or copied into ours."""
     try:
         yield
     except gzip.BadGzipFile as error:
-        raise _damaged(file, error) from None
+        raise _archive_error(file, error) from None
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise SurveyError(
@@ -141,14 +118,14 @@ def reading(file: Path) -> Iterator[None]:
             ) from None
         raise SurveyError(f"{file} cannot be read: {error}") from None
     except (EOFError, zlib.error) as error:
-        raise _damaged(file, error) from None
+        raise _archive_error(file, error) from None
     except Exception as error:
         if type(error).__name__ != "ZstdError":  # its class is there only with its module
             raise
-        raise _damaged(file, error) from None
+        raise _archive_error(file, error) from None
 
 
-def _damaged(file: Path, error: Exception) -> SurveyError:
+def _archive_error(file: Path, error: Exception) -> SurveyError:
     return SurveyError(
         f"{file} cannot be read: {error}", hint="the archive is damaged or cut off"
     )
@@ -177,7 +154,9 @@ def _bytes_of(file: Path, compression: Compression) -> IO[bytes]:
 
 def _encoding(file: Path, start: bytes, given: str | None) -> str:
     """Return the encoding of a text: as given, else as marked, else UTF-8."""
-    marked = next((names for mark, names in _MARKS.items() if start.startswith(mark)), None)
+    marked = next(
+        (names for mark, names in _BYTE_ORDER_MARKS.items() if start.startswith(mark)), None
+    )
     if given is None:
         return marked[0] if marked else "utf-8"
     name = codecs.lookup(given).name
@@ -185,24 +164,26 @@ def _encoding(file: Path, start: bytes, given: str | None) -> str:
         return marked[0]
     if marked:
         raise SurveyError(
-            f"{file}, line 1: the text starts with the mark of {marked[1]}, not of {given}",
+            f"{file}, line 1: the text starts with the byte order mark of {marked[1]}, "
+            f"not of {given}",
             hint="leave encoding out",
         )
     if not name.startswith(("utf-16", "utf-32")):
         return name
-    found = _wide(start)
-    if found is None and b"\0" in start:
+    unmarked = _unmarked_encoding(start)
+    if unmarked is None and b"\0" in start:
         return name if name in _WIDE else f"{name}-le"
-    if found is None or not found.startswith(name):
+    if unmarked is None or not unmarked.startswith(name):
         raise SurveyError(
-            f"{file}, line 1: this is not {given} text" + (f" but {found}" if found else ""),
+            f"{file}, line 1: this is not {given} text"
+            + (f" but {unmarked}" if unmarked else ""),
             hint="pass another encoding=, or leave it out",
         )
-    return found
+    return unmarked
 
 
-def _wide(start: bytes) -> str | None:
-    """Return the encoding of text in units of 2 or 4 bytes that has no mark."""
+def _unmarked_encoding(start: bytes) -> str | None:
+    """Return the encoding of UTF-16 or UTF-32 text without a byte order mark."""
     if b"\0" not in start:
         return None
     for name in _WIDE:
@@ -215,7 +196,7 @@ def _wide(start: bytes) -> str | None:
     return None
 
 
-def _recode(
+def _copy_as_utf8(
     file: Path, source: IO[bytes], target: IO[bytes] | None, encoding: str
 ) -> list[str]:
     """Copy text as UTF-8, without its mark; return what looks wrong about the encoding."""
@@ -237,7 +218,7 @@ def _recode(
         except UnicodeDecodeError as error:
             above = error.object[: error.start].decode(encoding, "replace")
             line += ends.decode(above, final=True).count("\n")
-            raise _undecodable(file, line, error, encoding) from None
+            raise _decoding_error(file, line, error, encoding) from None
         except UnicodeEncodeError as error:  # half a character, as UTF-7 may hold
             line += ends.decode(text[: error.start], final=True).count("\n")
             raise SurveyError(
@@ -247,72 +228,51 @@ def _recode(
         if control:
             at_line = line + len(_END.findall(text, 0, control.start()))
             notes.append(
-                f"line {at_line} holds a control character, 0x{ord(control[0]):02x}, which is "
-                "common in cp1252 and not in latin-1: if letters look wrong, pass "
+                f"line {at_line} contains a control character, 0x{ord(control[0]):02x}, which "
+                "is common in cp1252 and not in latin-1: if letters look wrong, pass "
                 "encoding='cp1252'"
             )
         line += ends.decode(text, final=not chunk).count("\n")
     return notes
 
 
-def checked(file: Path, called: Path) -> SurveyError | None:
-    """Return the error to raise for a UTF-8 file that is none, None if it is one.
-
-    Parameters
-    ----------
-    file, called
-        The file to read, and the one to name.
-    """
+def not_utf8(file: Path, named: Path, where: str | None = None) -> SurveyError:
+    """Return the error that says where a text, of the file named, is not UTF-8."""
     try:
-        with reading(file), file.open("rb") as source:
-            _recode(called, source, None, "utf-8")
+        with file_errors(file), file.open("rb") as source:
+            _copy_as_utf8(named, source, None, "utf-8")
     except SurveyError as error:
         return error
-    return None
+    return SurveyError(f"{where or named}: not UTF-8 text")
 
 
-def decoded(file: Path, start: bytes, *, more: bool) -> str:
-    """Return the start of a UTF-8 file as text, without its mark.
-
-    Parameters
-    ----------
-    file
-        To name in a message.
-    start
-        The first bytes.
-    more
-        Whether there are more, so that the last letter may be cut.
-
-    Raises
-    ------
-    SurveyError
-        It is not UTF-8; the message says what it may be.
-    """
+def decode_start(file: Path, start: bytes, *, has_more: bool) -> str:
+    """Return the start of a UTF-8 file as text, without its mark and a letter cut off."""
     try:
-        return codecs.getincrementaldecoder("utf-8-sig")().decode(start, final=not more)
+        return codecs.getincrementaldecoder("utf-8-sig")().decode(start, final=not has_more)
     except UnicodeDecodeError as error:
         if b"\0" in start:
-            raise binary(file, start) from None
+            raise binary_error(file, start) from None
         above = start[: error.start].decode("utf-8", "replace")
         line = len(_END.findall(above)) + 1
-        raise _undecodable(file, line, error, "utf-8") from None
+        raise _decoding_error(file, line, error, "utf-8") from None
 
 
-def binary(file: Path, start: bytes) -> SurveyError:
+def binary_error(file: Path, start: bytes) -> SurveyError:
     """Return the error to raise for a file with bytes that no text has."""
-    wide = _wide(start)
+    wide = _unmarked_encoding(start)
     if wide:
         return SurveyError(
             f"{file}, line 1: this looks like {wide} text without a byte order mark",
-            hint=_passing(wide),
+            hint=_encoding_hint(wide),
         )
     return SurveyError(
-        f"{file} is not a CSV file: it holds binary data",
+        f"{file} is not a CSV file: it contains binary data",
         hint="CSV (also .gz and .zst) and Parquet can be read",
     )
 
 
-def _undecodable(
+def _decoding_error(
     file: Path, line: int, error: UnicodeDecodeError, encoding: str
 ) -> SurveyError:
     """Say which byte does not fit the encoding, and which encoding it may be in."""
@@ -322,11 +282,11 @@ def _undecodable(
         return SurveyError(
             f"{byte} is not {encoding} text", hint="pass another encoding=, or leave it out"
         )
-    likely, hint = _likely(data)
+    likely, hint = _likely_encoding(data)
     return SurveyError(f"{byte} is not UTF-8 text{likely}", hint=hint)
 
 
-def _likely(data: bytes) -> tuple[str, str]:
+def _likely_encoding(data: bytes) -> tuple[str, str]:
     """Return the likely encoding of bytes that are not UTF-8, and the hint."""
     text = data.decode("utf-8", "surrogateescape")
     bad = bytes(ord(char) - 0xDC00 for char in re.findall("[\udc80-\udcff]", text))
@@ -340,10 +300,10 @@ def _likely(data: bytes) -> tuple[str, str]:
         name = ""
     if not name or len(bad) > max(n_letters, 20):
         return "", "pass encoding= (on the command line --encoding), or save the file as UTF-8"
-    return f", it is likely {name}", _passing(name)
+    return f", it is likely {name}", _encoding_hint(name)
 
 
-def _passing(name: str) -> str:
+def _encoding_hint(name: str) -> str:
     return (
         f"pass encoding={name!r} (on the command line --encoding {name}), "
         "or save the file as UTF-8"

@@ -1,4 +1,4 @@
-"""What a cell of a frame reads: its label, or that it is blank."""
+"""The label that a cell of a frame stands for, and texts shortened for messages."""
 
 from __future__ import annotations
 
@@ -6,23 +6,17 @@ import datetime
 import numbers
 from collections.abc import Iterable
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
-from cegdb.errors import SurveyError
+from cegdb.errors import SurveyError, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
 
 
 def label_of(value: object) -> str | None:
-    """Return the label a cell of a frame stands for, None for a blank.
-
-    Raises
-    ------
-    SurveyError
-        The cell is no single answer: a list, bytes, an object without a text.
-
-    Examples
-    --------
-    >>> [label_of(x) for x in (1, 1.0, "1", True, 0.5, None, float("nan"), "NA")]
-    ['1', '1', '1', 'True', '0.5', None, None, 'NA']
-    """
+    """Return the label a cell of a frame stands for, None for a blank."""
     if isinstance(value, str):
         return str.__str__(value) or None
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
@@ -31,7 +25,10 @@ def label_of(value: object) -> str | None:
     if isinstance(value, (Iterable, memoryview)) or (
         kind.__str__ is object.__str__ and kind.__repr__ is object.__repr__
     ):
-        raise SurveyError(f"a cell holds {kind.__name__} {shown(repr(value))}, not an answer")
+        raise SurveyError(
+            f"a cell contains {kind.__name__} {abbreviated(repr(value))}, "
+            "which is not an answer"
+        )
     if isinstance(value, Decimal):
         return None if value.is_nan() else _without_zeros(format(value, "f"))
     if value != value:
@@ -53,23 +50,44 @@ def _without_zeros(text: str) -> str:
     return "0" if text == "-0" else text
 
 
-def shown(text: str, most: int = 80) -> str:
-    """Return a text on one line, not for ever, and fit to be printed."""
+def abbreviated(text: str, most: int = 80) -> str:
+    """Return a text on one line, cut if it is long, and fit to be printed."""
     line = " ".join(text.split()).encode("utf-8", "backslashreplace").decode()
     return line if len(line) <= most else f"{line[:most]}..."
 
 
-def shown_source(described: str, *, is_file: bool, most: int = 80) -> str:
-    """Return what a survey was read from, on one line: of a long path the last part.
-
-    Examples
-    --------
-    >>> shown_source("surveys/2024/waves/wave1.csv and 2 more files", is_file=True, most=30)
-    '.../wave1.csv and 2 more files'
-    >>> shown_source("select * from answers", is_file=False, most=8)
-    'select *...'
-    """
+def abbreviated_source(described: str, *, is_file: bool, most: int = 80) -> str:
+    """Return what a survey was read from, on one line; of a long path the last part."""
     if not is_file:
-        return shown(described, most)
+        return abbreviated(described, most)
     above, slash, name = described.rpartition("/")
-    return shown(f".../{name}" if above + slash and len(described) > most else described, 400)
+    return abbreviated(
+        f".../{name}" if above + slash and len(described) > most else described, 400
+    )
+
+
+def label_list(values: Iterable[object], where: str) -> list[str]:
+    """Return values as labels, refusing a blank and a label that is repeated."""
+    texts = [label_of(value) for value in values]
+    labels = [text for text in texts if text is not None]
+    if len(labels) < len(texts):
+        raise SurveyError(
+            f"{where} contains an empty label",
+            hint="how blanks count is decided by blank= of the event tree",
+        )
+    repeated = sorted({label for label in labels if labels.count(label) > 1})
+    if repeated:
+        raise SurveyError(f"{where} lists {listed(map(repr, repeated))} twice")
+    return labels
+
+
+def check_chunk_request(file: Path, columns: Sequence[str], rows: int) -> list[str]:
+    """Return the columns to read some rows at a time, refusing none, duplicates and no rows."""
+    wanted = list(columns)
+    if not wanted or len(set(wanted)) < len(wanted):
+        raise SurveyError(
+            f"{abbreviated(str(file))}: no columns, or one twice: {listed(wanted)}"
+        )
+    if rows < 1:
+        raise SurveyError(f"rows is {rows}, not at least 1")
+    return wanted

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cegdb.errors import SurveyError, agreeing, counted, listed
-from cegdb.ingest.files.cell_labels import label_of, shown
+from cegdb.ingest.files.cell_labels import abbreviated, check_chunk_request, label_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-__all__ = ["Sheet", "chunks", "describe", "numbered"]
+__all__ = ["Sheet", "chunks", "describe", "numbered_rows"]
 
 Row: TypeAlias = "list[Any]"
 Errors: TypeAlias = "dict[tuple[int, int], str]"
@@ -36,17 +36,16 @@ _ERROR_CELL: Final = re.compile(
     rb"<(?:\w+:)?v>([^<]*)</(?:\w+:)?v>",
     re.DOTALL,
 )
-_PLACE: Final = re.compile(rb"\br=[\"']([A-Z]{1,3})(\d+)[\"']")
+_CELL_NAME: Final = re.compile(rb"\br=[\"']([A-Z]{1,3})(\d+)[\"']")
 _TAG: Final = r"<(?:\w+:)?{}\b([^<>]*)>"
 _ATTRIBUTE: Final = re.compile(r"([\w:]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """A sheet's columns (``""``: no name), rows below the header, and what to tell.
+    """A sheet's columns (``""``: no name), rows below the header, and notes for the receipt.
 
-    ``others`` are the other sheets of the workbook. ``notes`` says which lines were taken
-    for titles, which were left out, and whatever else a user may not expect.
+    ``others`` are the other sheets of the workbook.
     """
 
     name: str
@@ -57,45 +56,7 @@ class Sheet:
 
 
 def describe(file: Path, sheet: str | int | None = None) -> Sheet:
-    """Return what a sheet has.
-
-    Parameters
-    ----------
-    file
-        .xlsx, .xlsm, .xlsb, .xls or .ods.
-    sheet
-        Its name, or its place in the workbook from 1; left out, the first visible one with
-        cells.
-
-    Raises
-    ------
-    SurveyError
-        The workbook is damaged, has a password or no cells; there is no such sheet;
-        python-calamine is not installed.
-
-    Notes
-    -----
-    Up to ten rows of one cell above the first row of several are titles, skipped and told.
-    Rows blank in every column are left out and told, unless the sheet has one column only,
-    where a blank cell is a blank answer; those at the end are always left out. Columns
-    without a name and without a cell are left out. The sheet is held in memory.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import xlsxwriter
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder) / "survey.xlsx"
-    ...     with xlsxwriter.Workbook(file) as book:
-    ...         page = book.add_worksheet("Answers")
-    ...         _ = page.write_row(0, 0, ["A survey"])
-    ...         _ = page.write_row(1, 0, ["age", "vote"])
-    ...         _ = page.write_row(2, 0, [35, "Left"])
-    ...     describe(file)
-    Sheet(name='Answers', columns=['age', 'vote'], n_rows=1, others=[], notes=["line 1 of \
-sheet 'Answers' was skipped as a title: 'A survey'"])
-    """
+    """Return what a sheet has."""
     with _opened(file) as book:
         table, others, notes = _table(book, file, sheet)
         n_rows = sum(1 for _ in table.rows())
@@ -117,46 +78,17 @@ def chunks(
     ``False``; dates and times by ISO 8601 (a date at midnight is a date, durations are
     hours:minutes:seconds); percentages as the numbers they are; errors such as ``#N/A`` as
     that text. Texts stay as they are, blanks around them too.
-
-    Parameters
-    ----------
-    file, sheet
-        As for `describe`.
-    columns
-        Names in the sheet; a frame has them in this order.
-    rows
-        Most rows of a frame.
-
-    Raises
-    ------
-    SurveyError
-        As `describe`; also, a column is not there, or there twice.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import NamedTemporaryFile
-    >>> import pandas as pd
-    >>> with NamedTemporaryFile(suffix=".xlsx") as file:
-    ...     pd.DataFrame({"age": [35], "vote": ["Left"]}).to_excel(file, index=False)
-    ...     frames = list(chunks(Path(file.name), None, ["vote", "age"]))
-    >>> [frame.to_numpy().tolist() for frame in frames]
-    [[['Left', '35']]]
     """
     import pandas as pd
 
-    wanted = list(columns)
-    if not wanted or len(set(wanted)) < len(wanted):
-        raise SurveyError(f"{shown(str(file))}: columns are none or repeat: {listed(wanted)}")
-    if rows < 1:
-        raise SurveyError(f"rows is {rows}, not at least 1")
+    wanted = check_chunk_request(file, columns, rows)
     with _opened(file) as book:
         table, _, _ = _table(book, file, sheet)
-        places = [_place(table, name, shown(str(file))) for name in wanted]
+        indices = [_column_index(table, name, abbreviated(str(file))) for name in wanted]
         part: list[list[str | None]] = []
         write = _Texts()
         for row in table.rows():
-            part.append([write(row[place]) for place in places])
+            part.append([write(row[i]) for i in indices])
             if len(part) == rows:
                 yield pd.DataFrame(part, columns=wanted, dtype=object)
                 part = []
@@ -164,26 +96,11 @@ def chunks(
             yield pd.DataFrame(part, columns=wanted, dtype=object)
 
 
-def numbered(file: Path) -> Iterator[tuple[int, list[str | None]]]:
+def numbered_rows(file: Path) -> Iterator[tuple[int, list[str | None]]]:
     """Give the header of the first visible sheet with cells, then each row below it.
 
     With its number as a spreadsheet shows it; rows without a cell are left out. Cells are
     texts as in `chunks`.
-
-    Raises
-    ------
-    SurveyError
-        As `describe`.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import NamedTemporaryFile
-    >>> import pandas as pd
-    >>> with NamedTemporaryFile(suffix=".xlsx") as file:
-    ...     pd.DataFrame({"age": [35], "vote": ["Left"]}).to_excel(file, index=False)
-    ...     list(numbered(Path(file.name)))
-    [(1, ['age', 'vote']), (2, ['35', 'Left'])]
     """
     with _opened(file) as book:
         table, _, _ = _table(book, file, None)
@@ -193,11 +110,11 @@ def numbered(file: Path) -> Iterator[tuple[int, list[str | None]]]:
             yield line, [write(cell) for cell in row]
 
 
-def _place(table: _Table, name: str, called: str) -> int:
+def _column_index(table: _Table, name: str, title: str) -> int:
     n = table.columns.count(name)
     if n != 1:
         raise SurveyError(
-            f"sheet {table.name!r} of {called} has {n or 'no'} columns called {name!r}",
+            f"sheet {table.name!r} of {title} has {n or 'no'} columns called {name!r}",
             hint="rename them" if n else f"it has {listed(map(repr, table.columns))}",
         )
     return table.columns.index(name)
@@ -211,63 +128,63 @@ def _place(table: _Table, name: str, called: str) -> int:
 @contextmanager
 def _opened(file: Path) -> Iterator[Any]:
     """Open a workbook, and put what calamine says in our words."""
-    called = shown(str(file), most=400)
+    title = abbreviated(str(file), most=400)
     if importlib.util.find_spec("python_calamine") is None:
         raise SurveyError(
-            f"{called} is a workbook: reading it needs python-calamine, not installed here",
+            f"{title} is a workbook: to read it, install python-calamine",
             hint='pip install "cegdb[survey]"',
         )
     import python_calamine
 
     with suppress(OSError):
         if not file.stat().st_size:
-            raise SurveyError(f"{called} is empty")
+            raise SurveyError(f"{title} is empty")
     try:
         with python_calamine.load_workbook(str(file)) as book:
             yield book
     except python_calamine.PasswordError:
         raise SurveyError(
-            f"{called} is protected by a password",
+            f"{title} is protected by a password",
             hint="save a copy without the password, or as CSV",
         ) from None
     except (python_calamine.CalamineError, OSError) as error:
-        raise _damaged(called, error) from None
+        raise _damaged(title, error) from None
     except BaseException as error:
         if type(error).__name__ != "PanicException":
             raise
-        raise _damaged(called, error) from None
+        raise _damaged(title, error) from None
 
 
-def _damaged(called: str, error: BaseException) -> SurveyError:
+def _damaged(title: str, error: BaseException) -> SurveyError:
     return SurveyError(
-        f"{called} cannot be read as a workbook: {shown(str(error))}",
-        hint="it is damaged or no workbook: open it where it came from and save it again",
+        f"{title} cannot be read as a workbook: {abbreviated(str(error))}",
+        hint="it is damaged or not a workbook: open it where it came from and save it again",
     )
 
 
 def _table(
-    book: Any, file: Path, asked: str | int | None
+    book: Any, file: Path, sheet: str | int | None
 ) -> tuple[_Table, list[str], list[str]]:
     """Return the chosen sheet, the names of the others, and notes."""
     from python_calamine import SheetTypeEnum, SheetVisibleEnum
 
-    called = shown(str(file), most=400)
-    known = [page for page in book.sheets_metadata if page.typ == SheetTypeEnum.WorkSheet]
-    names = [page.name for page in known]
+    title = abbreviated(str(file), most=400)
+    sheets = [page for page in book.sheets_metadata if page.typ == SheetTypeEnum.WorkSheet]
+    names = [page.name for page in sheets]
     notes = []
-    if asked is not None:
-        name = _named(names, asked, called)
+    if sheet is not None:
+        name = _sheet_name(names, sheet, title)
         page = book.get_sheet_by_name(name)
         if page.start is None:
-            raise SurveyError(f"sheet {name!r} of {called} has no cells", hint=_sheets(names))
+            raise SurveyError(f"sheet {name!r} of {title} has no cells", hint=_sheets(names))
     else:
-        first = [item.name for item in known if item.visible == SheetVisibleEnum.Visible]
+        first = [item.name for item in sheets if item.visible == SheetVisibleEnum.Visible]
         order = first + [name for name in names if name not in first]
         page, *rest = [page for page in map(book.get_sheet_by_name, order) if page.start] or [
             None
         ]
         if page is None:
-            raise SurveyError(f"{called} has no cells in any sheet")
+            raise SurveyError(f"{title} has no cells in any sheet")
         name = page.name
         if rest:
             others = listed(repr(other.name) for other in rest)
@@ -275,39 +192,39 @@ def _table(
     errors = _errors(file, name)
     if errors is None:
         errors = {}
-        notes.append("in a workbook that is no .xlsx, errors such as #N/A are read as blanks")
+        notes.append("in a workbook that is not .xlsx, errors such as #N/A are read as blanks")
     elif errors:
         (row, column), text = min(errors.items())
         notes.append(
             f"{counted(len(errors), 'cell')} {agreeing(len(errors), 'hold')} an "
             "error, which is read as a label: the first is "
-            f"{_letters(column)}{row + 1}, {text}"
+            f"{_column_letters(column)}{row + 1}, {text}"
         )
     table = _Table(name, page, errors)
     below = [area for area in page.merged_cell_ranges or () if area[1][0] > table.start]
     if below:
         corners = "".join(
-            f"{':' if i else ''}{_letters(column)}{row + 1}"
+            f"{':' if i else ''}{_column_letters(column)}{row + 1}"
             for i, (row, column) in enumerate(min(below))
         )
         notes.append(
-            f"areas of merged cells in sheet {name!r}, read in their first cell only: "
-            f"{len(below)}, first {corners}"
+            f"sheet {name!r} has {counted(len(below), 'area')} of merged cells, read in their "
+            f"first cell only: the first is {corners}"
         )
     notes += [
-        f"line {line} of sheet {name!r} was skipped as a title: {shown(text)!r}"
+        f"line {line} of sheet {name!r} was skipped as a title: {abbreviated(text)!r}"
         for line, text in table.titles
     ]
     return table, [other for other in names if other != name], notes
 
 
-def _named(names: list[str], asked: str | int, called: str) -> str:
-    if isinstance(asked, int):
-        if 1 <= asked <= len(names):
-            return names[asked - 1]
-    elif asked in names:
-        return asked
-    raise SurveyError(f"{called} has no sheet {asked!r}", hint=_sheets(names))
+def _sheet_name(names: list[str], sheet: str | int, title: str) -> str:
+    if isinstance(sheet, int):
+        if 1 <= sheet <= len(names):
+            return names[sheet - 1]
+    elif sheet in names:
+        return sheet
+    raise SurveyError(f"{title} has no sheet {sheet!r}", hint=_sheets(names))
 
 
 def _sheets(names: list[str]) -> str:
@@ -339,19 +256,19 @@ class _Table:
             if all(used):
                 break
             if at > self.start:
-                used = [known or cell != "" for known, cell in zip(used, row, strict=True)]
-        self._used = [place for place, known in enumerate(used) if known]
-        self.columns = [_text(header[place]) or "" for place in self._used]
+                used = [is_used or cell != "" for is_used, cell in zip(used, row, strict=True)]
+        self._used = [i for i, is_used in enumerate(used) if is_used]
+        self.columns = [_text(header[i]) or "" for i in self._used]
 
     def _cells(self) -> Iterator[tuple[int, Row]]:
-        """Give each row's place from 0, and its cells, of which a blank is ``""``."""
+        """Give each row's index, and its cells, of which a blank is ``""``."""
         errors: dict[int, dict[int, str]] = {}
         for (at, column), error in self._errors.items():
             errors.setdefault(at, {})[column - self._left] = error
         for at, row in enumerate(self._page.iter_rows()):
-            for place, error in errors.get(at, {}).items():
-                if 0 <= place < len(row) and row[place] == "":
-                    row[place] = error
+            for i, error in errors.get(at, {}).items():
+                if 0 <= i < len(row) and row[i] == "":
+                    row[i] = error
             yield at, row
 
     def _head(self) -> list[tuple[int, Row]]:
@@ -371,7 +288,7 @@ class _Table:
     def lines(self) -> Iterator[tuple[int, Row]]:
         """Give each row below the header that has a cell, with its number from 1."""
         for at, row in self._cells():
-            cells = [row[place] for place in self._used]
+            cells = [row[i] for i in self._used]
             if at > self.start and cells.count("") < len(cells):
                 yield at + 1, cells
 
@@ -383,7 +300,7 @@ class _Table:
         for at, row in self._cells():
             if at <= self.start:
                 continue
-            cells = [row[place] for place in self._used]
+            cells = [row[i] for i in self._used]
             if cells.count("") == len(cells):
                 waiting.append(at + 1)
                 continue
@@ -431,32 +348,26 @@ def _text(value: Any) -> str | None:
 
 def _errors(file: Path, name: str) -> Errors | None:
     """Return the cells of a sheet that hold an error; None where that cannot be known."""
-    found: Errors = {}
+    errors: Errors = {}
     with suppress(OSError, zipfile.BadZipFile, KeyError, ValueError, NotImplementedError):
         with zipfile.ZipFile(file) as parts, parts.open(_part(parts, name)) as stream:
             rest = b""
             while block := stream.read(_BLOCK):
                 rest += block
                 for cell in _ERROR_CELL.finditer(rest):
-                    place = _PLACE.search(cell[1])
-                    if place is None:
+                    cell_name = _CELL_NAME.search(cell[1])
+                    if cell_name is None:
                         return None
                     text = html.unescape(cell[2].decode())
-                    found[int(place[2]) - 1, _number(place[1].decode())] = text
+                    errors[int(cell_name[2]) - 1, _column_number(cell_name[1].decode())] = text
                 # A cell may go on in the next block: keep from the last one that began.
                 rest = rest[max(rest.rfind(b"<c "), rest.rfind(b":c "), 0) :]
-        return found
+        return errors
     return None
 
 
 def _part(parts: zipfile.ZipFile, name: str) -> str:
-    """Return the part of a .xlsx that holds a sheet.
-
-    Raises
-    ------
-    KeyError
-        There is none.
-    """
+    """Return the part of a .xlsx that holds a sheet."""
     targets = {
         attributes["Id"]: attributes["Target"]
         for attributes in _tags(parts.read("xl/_rels/workbook.xml.rels"), "Relationship")
@@ -471,19 +382,19 @@ def _part(parts: zipfile.ZipFile, name: str) -> str:
 
 def _tags(xml: bytes, tag: str) -> list[dict[str, str]]:
     return [
-        {key: html.unescape(one or other) for key, one, other in _ATTRIBUTE.findall(found)}
-        for found in re.findall(_TAG.format(tag), xml.decode())
+        {key: html.unescape(one or other) for key, one, other in _ATTRIBUTE.findall(attributes)}
+        for attributes in re.findall(_TAG.format(tag), xml.decode())
     ]
 
 
-def _number(letters: str) -> int:
+def _column_number(letters: str) -> int:
     number = 0
     for letter in letters:
         number = number * 26 + ord(letter) - ord("A") + 1
     return number - 1
 
 
-def _letters(number: int) -> str:
+def _column_letters(number: int) -> str:
     text = ""
     number += 1
     while number:

@@ -1,7 +1,7 @@
 """SPSS, Stata and SAS files: codes, their labels, and which codes mean missing.
 
-Cells are codes as text, never labels: which label a code has, and what it means, is told
-by the file's metadata, so that nothing is lost where labels repeat or are absent.
+Cells are codes as text, never labels, so that nothing is lost where labels repeat or are
+absent; the label and meaning of a code are metadata.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from cegdb.errors import SurveyError, agreeing, counted, listed
-from cegdb.ingest.files import _readstat
-from cegdb.ingest.files.cell_labels import label_of, shown
+from cegdb.ingest.files import readstat_process
+from cegdb.ingest.files.cell_labels import abbreviated, check_chunk_request, label_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-__all__ = ["Entry", "Labelled", "chunks", "describe", "format_of"]
+__all__ = ["ColumnMetadata", "Labelled", "chunks", "describe", "format_of"]
 
 Kind: TypeAlias = Literal["numeric", "text", "date", "datetime", "time", "period"]
 
@@ -62,7 +62,7 @@ _STATA_PERIODS: Final = {"w": 52, "m": 12, "q": 4, "h": 2}
 
 
 @dataclass(frozen=True)
-class Entry:
+class ColumnMetadata:
     """What a file says about one column.
 
     ``values`` maps each code that has a label to it, in the order of the codes: numbers by
@@ -79,14 +79,7 @@ class Entry:
     kind: Kind
 
     def is_missing(self, code: str) -> bool:
-        """Return whether the file declares a cell's text missing.
-
-        Examples
-        --------
-        >>> entry = Entry(None, {}, {}, [(8, 9)], frozenset(), "numeric")
-        >>> [entry.is_missing(code) for code in ("1", "9", ".a")]
-        [False, True, True]
-        """
+        """Return whether the file declares a cell's text missing."""
         if code in self.missing or code in self.missing_texts:
             return True
         if self.kind == "text":
@@ -98,28 +91,17 @@ class Entry:
 
 @dataclass(frozen=True)
 class Labelled:
-    """A file's columns in its order, how many rows it has (None: not said), its entries."""
+    """A file's columns in its order, their metadata, and its rows (None: unknown)."""
 
     format: str
     columns: list[str]
     n_rows: int | None
     encoding: str | None
-    entries: dict[str, Entry]
+    metadata: dict[str, ColumnMetadata]
 
 
 def format_of(file: Path) -> str | None:
-    """Return which of these formats a file's first bytes are of, None for no such.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder) / "survey.sav"
-    ...     _ = file.write_bytes(b"$FL2 and so on")
-    ...     format_of(file)
-    'SPSS'
-    """
+    """Return which of these formats a file's first bytes are of, None for no such."""
     with file.open("rb") as stream:
         start = stream.read(512)
     if start[:4] in (b"$FL2", b"$FL3"):
@@ -141,49 +123,10 @@ def format_of(file: Path) -> str | None:
 
 
 def describe(file: Path, *, encoding: str | None = None) -> Labelled:
-    """Return a file's columns with their labels and missing codes; no row is read.
-
-    Parameters
-    ----------
-    file
-        .sav, .zsav, .por, .dta, .sas7bdat or .xpt, told apart by their first bytes. The
-        labels of a .sas7bdat are in another file, and so are not found.
-    encoding
-        Of its texts; left out, what the file says of itself.
-
-    Raises
-    ------
-    SurveyError
-        The file is none of these, is damaged, or has texts in another encoding; a column
-        occurs twice; pyreadstat is not installed.
-
-    Notes
-    -----
-    A file without rows is none of these: ``n_rows`` is 0. It is read in a process of its
-    own, since damaged files can crash the reader. A .xpt does not say how many rows it
-    has: one cut off between its records of 80 bytes cannot be told from a whole one.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import pandas as pd
-    >>> import pyreadstat
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder) / "survey.sav"
-    ...     pyreadstat.write_sav(
-    ...         pd.DataFrame({"vote": [1.0, 9.0]}),
-    ...         file,
-    ...         variable_value_labels={"vote": {9: "Refused", 1: "Yes"}},
-    ...         missing_ranges={"vote": [9]},
-    ...     )
-    ...     entry = describe(file).entries["vote"]
-    >>> entry.values, entry.missing
-    ({'1': 'Yes', '9': 'Refused'}, {'9': 'Refused'})
-    """
-    what = _checked(file)
-    with _asked(file, what, encoding, None, 1) as answers:
-        return _described(file, what, answers)[0]
+    """Return a file's columns with their labels and missing codes; no row is read."""
+    format_ = _checked(file)
+    with _reader_process(file, format_, encoding, None, 1) as answers:
+        return _description(file, format_, answers)[0]
 
 
 def chunks(
@@ -196,59 +139,28 @@ def chunks(
     column that has a label or is declared missing is a code, and stays a number. Blank
     are: the system-missing value and the empty text. SPSS and SAS pad texts with blanks,
     and cannot tell that padding from an answer's own: it is cut off. Stata's stay.
-
-    Parameters
-    ----------
-    file, encoding
-        As for `describe`.
-    columns
-        Names in the file, which are read in one go; a frame has them in this order.
-    rows
-        Most rows of a frame; memory grows with them, not with the file.
-
-    Raises
-    ------
-    SurveyError
-        As `describe`; also, the file ends before its last row: rows given before are not
-        all of the survey.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import pandas as pd
-    >>> import pyreadstat
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder) / "survey.sav"
-    ...     pyreadstat.write_sav(pd.DataFrame({"q1": [1.0, None], "q2": ["a", ""]}), file)
-    ...     [frame.to_numpy().tolist() for frame in chunks(file, ["q2", "q1"])]
-    [[['a', '1'], [None, None]]]
     """
     import pandas as pd
 
-    what = _checked(file)
-    wanted = list(columns)
-    if not wanted or len(set(wanted)) < len(wanted):
-        raise SurveyError(f"{shown(str(file))}: columns are none or repeat: {listed(wanted)}")
-    if rows < 1:
-        raise SurveyError(f"rows is {rows}, not at least 1")
+    format_ = _checked(file)
+    wanted = check_chunk_request(file, columns, rows)
     n = 0
-    with _asked(file, what, encoding, wanted, rows) as answers:
-        described, writers = _described(file, what, answers)
+    with _reader_process(file, format_, encoding, wanted, rows) as answers:
+        description, writers = _description(file, format_, answers)
         unknown = [name for name in wanted if name not in writers]
         if unknown:
             raise SurveyError(
-                f"{shown(str(file))} has no column {listed(map(repr, unknown))}",
-                hint=f"it has {listed(map(repr, described.columns))}",
+                f"{abbreviated(str(file))} has no column {listed(map(repr, unknown))}",
+                hint=f"it has {listed(map(repr, description.columns))}",
             )
         for _, answer in answers:
-            cells = {name: _texts(answer[name], writers[name]) for name in wanted}
+            cells = {name: _texts_of(answer[name], writers[name]) for name in wanted}
             frame = pd.DataFrame(cells, dtype=object)
             n += len(frame)
             yield frame
-    if described.n_rows is not None and n != described.n_rows:
+    if description.n_rows is not None and n != description.n_rows:
         raise SurveyError(
-            f"{shown(str(file))} says it has {counted(described.n_rows, 'row')}, "
+            f"{abbreviated(str(file))} says it has {counted(description.n_rows, 'row')}, "
             f"but {n:,} can be read",
             hint="the file is not complete: fetch or save it again",
         )
@@ -260,60 +172,63 @@ def chunks(
 
 
 def _checked(file: Path) -> str:
-    """Return the file's format, or raise what there is to say before reading it."""
-    called = shown(str(file), most=400)
+    """Return the file's format, or raise format_ there is to say before reading it."""
+    title = abbreviated(str(file), most=400)
     try:
-        what = format_of(file)
+        format_ = format_of(file)
         size = file.stat().st_size
     except (OSError, ValueError) as error:
-        raise SurveyError(f"{called} cannot be opened: {shown(str(error))}") from None
+        raise SurveyError(f"{title} cannot be opened: {abbreviated(str(error))}") from None
     if not size:
-        raise SurveyError(f"{called} is empty")
-    if what is None:
+        raise SurveyError(f"{title} is empty")
+    if format_ is None:
         raise SurveyError(
-            f"{called} does not begin like an SPSS, Stata or SAS file",
+            f"{title} does not begin like an SPSS, Stata or SAS file",
             hint="if it is a text file, name it .csv",
         )
-    if what == "SAS transport" and size % 80:
+    if format_ == "SAS transport" and size % 80:
         raise SurveyError(
-            f"{called} ends amid a record: its {counted(size, 'byte')} "
-            f"{agreeing(size, 'are')} no multiple of 80",
+            f"{title} ends in the middle of a record: its {counted(size, 'byte')} "
+            f"{agreeing(size, 'are')} not a multiple of 80",
             hint="the file is not complete: fetch or save it again",
         )
     if importlib.util.find_spec("pyreadstat") is None:
         raise SurveyError(
-            f"{called} is a file of {what}: reading it needs pyreadstat, not installed here",
+            f"{title} is a file of {format_}: to read it, install pyreadstat",
             hint='pip install "cegdb[survey]"',
         )
-    return what
+    return format_
 
 
 @contextmanager
-def _asked(
-    file: Path, what: str, encoding: str | None, columns: list[str] | None, rows: int
+def _reader_process(
+    file: Path, format_: str, encoding: str | None, columns: list[str] | None, rows: int
 ) -> Iterator[Iterator[tuple[str, Any]]]:
     """Give the answers of a reading process, which ends with the block."""
-    request = _readstat.Request(
-        _READERS[what], str(file.resolve()), encoding, columns, rows, list(sys.path)
+    request = readstat_process.Request(
+        _READERS[format_], str(file.resolve()), encoding, columns, rows, list(sys.path)
     )
     with subprocess.Popen(  # noqa: S603 (this Python, our own source)
-        _readstat.command(),
+        readstat_process.command(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     ) as process:
         try:
-            yield _received(process, request, file, what)
+            yield _answers(process, request, file, format_)
         finally:
             process.kill()
 
 
-def _received(
-    process: subprocess.Popen[bytes], request: _readstat.Request, file: Path, what: str
+def _answers(
+    process: subprocess.Popen[bytes],
+    request: readstat_process.Request,
+    file: Path,
+    format_: str,
 ) -> Iterator[tuple[str, Any]]:
-    called = shown(str(file), most=400)
+    title = abbreviated(str(file), most=400)
     if process.stdin is None or process.stdout is None:
-        raise SurveyError(f"{called}: the process that reads it has no pipes")
+        raise SurveyError(f"{title}: the process that reads it has no pipes")
     with suppress(BrokenPipeError), process.stdin as stream:
         pickle.dump(tuple(request), stream)
     while True:
@@ -321,40 +236,40 @@ def _received(
             answer, content = pickle.load(process.stdout)  # noqa: S301 (our own process)
         except (EOFError, pickle.UnpicklingError):
             raise SurveyError(
-                f"{called} is damaged: the reader of {what} files broke down on it"
+                f"{title} is damaged: the reader of {format_} files crashed on it"
                 f" (exit status {process.wait()})",
                 hint="fetch it again, or open it where it came from and save it again",
             ) from None
         if answer == "end":
             return
         if answer == "error":
-            raise _explained(called, what, request.encoding, *content)
+            raise _read_error(title, format_, request.encoding, *content)
         yield answer, content
 
 
-def _explained(
-    called: str, what: str, encoding: str | None, kind: str, text: str
+def _read_error(
+    title: str, format_: str, encoding: str | None, kind: str, text: str
 ) -> SurveyError:
-    """Return the error to raise for what pyreadstat said."""
+    """Return the error to raise for format_ pyreadstat said."""
     if kind == "UnicodeDecodeError" or "requested encoding" in text:
         as_given = "the encoding it names" if encoding is None else f"encoding {encoding!r}"
         return SurveyError(
-            f"{called} holds text that is not in {as_given}, or is damaged",
+            f"{title} contains text that is not in {as_given}, or is damaged",
             hint="give its encoding, such as encoding='cp1252' or 'utf-8'",
         )
     if "character set" in text or "charset" in text:
         return SurveyError(
-            f"{called}: encoding {encoding or 'of the file'} is not known here",
+            f"{title}: encoding {encoding or 'of the file'} is not known here",
             hint="give one such as encoding='cp1252' or 'utf-8'",
         )
     if kind == "AttributeError":
         return SurveyError(
-            f"{called}: this version of pyreadstat cannot read {what} files whole",
+            f"{title}: this version of pyreadstat cannot read {format_} files completely",
             hint='pip install --upgrade "cegdb[survey]"',
         )
-    said = text[:1].lower() + text[1:] if kind == "ReadstatError" else f"{kind} {text}"
+    reason = text[:1].lower() + text[1:] if kind == "ReadstatError" else f"{kind} {text}"
     return SurveyError(
-        f"{called} cannot be read as {what}: {shown(said.strip())}",
+        f"{title} cannot be read as {format_}: {abbreviated(reason.strip())}",
         hint="it is damaged or not complete: fetch or save it again",
     )
 
@@ -364,34 +279,38 @@ def _explained(
 # -----------------------------------------------------------------------------
 
 
-def _described(
-    file: Path, what: str, answers: Iterator[tuple[str, Any]]
+def _description(
+    file: Path, format_: str, answers: Iterator[tuple[str, Any]]
 ) -> tuple[Labelled, dict[str, Callable[[Any], str | None]]]:
-    """Return the description of a file and, for each column, what writes a cell."""
+    """Return the description of a file and, for each column, format_ writes a cell."""
     _, meta = next(answers)
-    if meta["twice"]:
+    if meta["duplicates"]:
         raise SurveyError(
-            f"{shown(str(file))} has several columns called {listed(map(repr, meta['twice']))}",
+            f"{abbreviated(str(file))} has several columns called "
+            f"{listed(map(repr, meta['duplicates']))}",
             hint="it is damaged, or rename them where it came from",
         )
     names = [str(name) for name in meta["column_names"]]
     if not names:
-        raise SurveyError(f"{shown(str(file))} has no columns")
-    entries, writers = {}, {}
+        raise SurveyError(f"{abbreviated(str(file))} has no columns")
+    metadata, writers = {}, {}
     for name in names:
-        entry, codes = _entry(name, what, meta)
-        entries[name] = entry
-        writers[name] = _writer(entry, what, str(meta["original_variable_types"][name]), codes)
-    file_says = (meta["number_rows"], meta["file_encoding"])
-    return Labelled(what, names, *file_says, entries), writers
+        column, codes = _column_metadata(name, format_, meta)
+        metadata[name] = column
+        written_as = str(meta["original_variable_types"][name])
+        writers[name] = _writer(column, format_, written_as, codes)
+    n_rows, encoding = meta["number_rows"], meta["file_encoding"]
+    return Labelled(format_, names, n_rows, encoding, metadata), writers
 
 
-def _entry(name: str, what: str, meta: Mapping[str, Any]) -> tuple[Entry, frozenset[float]]:
-    """Return a column's entry, and the numbers that have a label."""
+def _column_metadata(
+    name: str, format_: str, meta: Mapping[str, Any]
+) -> tuple[ColumnMetadata, frozenset[float]]:
+    """Return a column's metadata, and the numbers that have a label."""
     is_text = meta["readstat_variable_types"][name] == "string"
-    kind: Kind = "text" if is_text else _kind(what, meta["original_variable_types"][name])
+    kind: Kind = "text" if is_text else _kind(format_, meta["original_variable_types"][name])
     labels = meta["variable_value_labels"].get(name, {})
-    pad = " " if what != "Stata" else ""
+    pad = " " if format_ != "Stata" else ""
     by_code: dict[str, str] = {}
     numbers = set()
     for code, label in labels.items():
@@ -421,7 +340,7 @@ def _entry(name: str, what: str, meta: Mapping[str, Any]) -> tuple[Entry, frozen
         for low, high in ranges
         if low < high or (label_of(low) or "") not in missing
     ]
-    return Entry(
+    return ColumnMetadata(
         meta["column_names_to_labels"][name] or None,
         values,
         missing,
@@ -452,23 +371,25 @@ def _in_order(codes: Mapping[str, str]) -> list[str]:
     return sorted(codes, key=lambda code: code.encode("utf-8", "surrogatepass"))
 
 
-def _kind(what: str, written: str | None) -> Kind:
-    """Return what a column's display format says that its numbers are."""
-    if what == "Stata":
-        found = re.match(r"%-?\d*t?([dcwmqh])", written or "")
-        if not found or (found[1] != "d" and "t" not in found[0]):
+def _kind(format_: str, display_format: str | None) -> Kind:
+    """Return format_ a column's display format says that its numbers are."""
+    if format_ == "Stata":
+        match = re.match(r"%-?\d*t?([dcwmqh])", display_format or "")
+        if not match or (match[1] != "d" and "t" not in match[0]):
             return "numeric"
-        of_letter: dict[str, Kind] = {"d": "date", "c": "datetime"}
-        return of_letter.get(found[1], "period")
-    name = re.sub(r"\d*\.?\d*$", "", (written or "").upper())
-    if what.startswith("SPSS"):
+        kind_of_letter: dict[str, Kind] = {"d": "date", "c": "datetime"}
+        return kind_of_letter.get(match[1], "period")
+    name = re.sub(r"\d*\.?\d*$", "", (display_format or "").upper())
+    if format_.startswith("SPSS"):
         return _SPSS_UNITS.get(name, "numeric")
-    of_pattern: tuple[tuple[re.Pattern[str], Kind], ...] = (
+    kind_of_pattern: tuple[tuple[re.Pattern[str], Kind], ...] = (
         (_SAS_DATETIMES, "datetime"),
         (_SAS_DATES, "date"),
         (_SAS_TIMES, "time"),
     )
-    return next((kind for known, kind in of_pattern if known.fullmatch(name)), "numeric")
+    return next(
+        (kind for pattern, kind in kind_of_pattern if pattern.fullmatch(name)), "numeric"
+    )
 
 
 # -----------------------------------------------------------------------------
@@ -476,7 +397,7 @@ def _kind(what: str, written: str | None) -> Kind:
 # -----------------------------------------------------------------------------
 
 
-def _texts(
+def _texts_of(
     column: tuple[NDArray[Any], list[Any] | None], write: Callable[[Any], str | None]
 ) -> NDArray[np.object_]:
     """Return cells as text, each distinct one written once."""
@@ -485,60 +406,60 @@ def _texts(
 
     cells, distinct = column
     if distinct is None:
-        cells, found = pd.factorize(cells)
-        distinct = list(found)
+        cells, values = pd.factorize(cells)
+        distinct = list(values)
     texts: NDArray[np.object_] = np.empty(len(distinct) + 1, dtype=object)
     texts[:-1] = [write(value) for value in distinct]
-    placed: NDArray[np.object_] = texts[cells]
-    return placed
+    column_of_texts: NDArray[np.object_] = texts[cells]
+    return column_of_texts
 
 
 def _writer(
-    entry: Entry, what: str, written: str, codes: frozenset[float]
+    column: ColumnMetadata, format_: str, display_format: str, codes: frozenset[float]
 ) -> Callable[[Any], str | None]:
-    """Return what writes a column's cells."""
-    if entry.kind == "text":
+    """Return format_ writes a column's cells."""
+    if column.kind == "text":
         return label_of
 
     def write(value: Any) -> str | None:
         return f".{value.lower()}" if isinstance(value, str) else label_of(value)
 
-    if entry.kind == "numeric":
+    if column.kind == "numeric":
         return write
 
     def write_date(value: Any) -> str | None:
         if value is None or isinstance(value, str) or not math.isfinite(value):
             return write(value)
         number = float(value)
-        if number in codes or _within(number, entry.ranges):
+        if number in codes or _within(number, column.ranges):
             return write(value)
         with suppress(OverflowError, ValueError):
-            return _moment(number, entry.kind, what, written)
+            return _moment(number, column.kind, format_, display_format)
         return write(value)
 
     return write_date
 
 
-def _moment(number: float, kind: Kind, what: str, written: str) -> str:
+def _moment(number: float, kind: Kind, format_: str, display_format: str) -> str:
     """Return a date, time or period by ISO 8601 (quarters 2024q1, weeks and halves alike).
 
     SPSS counts seconds from the first day of the Gregorian calendar, Stata and SAS from
     1960: days, or milliseconds in Stata and seconds in SAS.
     """
     if kind == "period":
-        unit = re.sub(r"[^wmqh]", "", written.partition("t")[2])[:1]
+        unit = re.sub(r"[^wmqh]", "", display_format.partition("t")[2])[:1]
         year, part = divmod(int(number), _STATA_PERIODS[unit])
         if number != int(number) or not 0 <= year + 1960 <= 9999:
-            raise ValueError(written)
+            raise ValueError(display_format)
         year += 1960
         return f"{year:04}-{part + 1:02}" if unit == "m" else f"{year}{unit}{part + 1}"
     if kind == "time":
         return _hours(number)
-    if what.startswith("SPSS"):
+    if format_.startswith("SPSS"):
         moment = datetime.datetime(1582, 10, 14) + datetime.timedelta(seconds=number)
     else:
         seconds = number * 86_400 if kind == "date" else number
-        if what == "Stata" and kind == "datetime":
+        if format_ == "Stata" and kind == "datetime":
             seconds = number / 1000
         moment = datetime.datetime(1960, 1, 1) + datetime.timedelta(seconds=seconds)
     if kind == "date" and moment.time() == datetime.time():

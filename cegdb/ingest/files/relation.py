@@ -7,17 +7,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import SurveyError, listed, near_ones
-from cegdb.ingest.files.cell_labels import label_of, shown, shown_source
+from cegdb.ingest.files.cell_labels import abbreviated, abbreviated_source, label_of
 from cegdb.store.progress import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     import duckdb
     import pandas as pd
 
-    from cegdb.ingest.csv.csv_file import Reader
-    from cegdb.ingest.files.labelled import Entry
+    from cegdb.ingest.csv.csv_file import CsvFile
+    from cegdb.ingest.csv.records import SkippedRows
+    from cegdb.ingest.files.labelled import ColumnMetadata
     from cegdb.sqlfiles import Value
 
 _NESTED: Final = ("STRUCT", "MAP", "UNION", "BLOB", "VARIANT", "GEOMETRY")
@@ -27,22 +28,23 @@ _NESTED: Final = ("STRUCT", "MAP", "UNION", "BLOB", "VARIANT", "GEOMETRY")
 class Relation:
     """A readable source: its column names and the SQL that reads each as text.
 
-    ``chunks`` gives the rows of a file that DuckDB cannot read, for the columns asked for;
+    ``chunks`` gives the rows of a file that DuckDB cannot read, for the columns wanted;
     they are then in the table ``from_clause``. ``parts`` are the files read as one, and
-    ``source_column`` is the column, if any, that tells them apart. ``typed`` has the columns
-    as they are, where they have types.
+    ``source_column`` is the column, if any, that tells them apart. ``typed_cells`` has the
+    columns as they are, where they have types; ``metadata`` what a file says of them. A
+    relation that ``is_stream`` can be read only once.
     """
 
-    described: str
+    description: str
     name: str
     columns: list[str]
     cells: list[str]
     from_clause: str
     params: dict[str, list[str]] = field(default_factory=dict)
     level_order: dict[str, list[str]] = field(default_factory=dict)
-    known: dict[str, Entry] = field(default_factory=dict)
-    once: bool = False
-    csv: Reader | None = None
+    metadata: dict[str, ColumnMetadata] = field(default_factory=dict)
+    is_stream: bool = False
+    csv: CsvFile | None = None
     chunks: Callable[[list[str]], Iterator[pd.DataFrame]] | None = None
     parts: list[Relation] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -50,67 +52,93 @@ class Relation:
     files: list[str] = field(default_factory=list)
     source_column: str | None = None
     progress: Progress = field(default_factory=Progress)
-    typed: list[str] = field(default_factory=list)
+    typed_cells: list[str] = field(default_factory=list)
 
     @property
-    def shown(self) -> str:
+    def title(self) -> str:
         """What to call it in a message."""
-        return shown_source(self.described, is_file=bool(self.files))
+        return abbreviated_source(self.description, is_file=bool(self.files))
+
+    @property
+    def csv_files(self) -> list[CsvFile | None]:
+        """The CSV files it is made of, None for a part that is no CSV file."""
+        return [part.csv for part in self.parts or [self]]
+
+    @property
+    def skipped_rows(self) -> list[SkippedRows]:
+        """The rows left out of each of its files, where some were."""
+        return [csv.skipped for csv in self.csv_files if csv and csv.skipped]
 
     def params_of(self, query: str) -> dict[str, Value]:
         """Return the parameters that a query on it uses."""
         return {key: value for key, value in self.params.items() if f"${key} " in query}
 
 
-def typed(
+def typed_relation(
     con: duckdb.DuckDBPyConnection,
-    described: str,
+    description: str,
     name: str,
     relation: str,
     names: list[str],
 ) -> Relation:
     """Return the relation of typed columns, each written as the text of its label.
 
-    Columns are read by their place: of ``a`` and ``A`` DuckDB would rename one.
+    Columns are read by their position: of ``a`` and ``A`` DuckDB would rename one.
     """
     info = con.execute(f"describe select * from {relation}").fetchall()  # noqa: S608
-    kinds = [str(row[1]) for row in info]
-    if len(names) != len(kinds):
+    types = [str(row[1]) for row in info]
+    if len(names) != len(types):
         names = [str(row[0]) for row in info]
     nested = [
         column
-        for column, kind in zip(names, kinds, strict=True)
-        if kind.endswith("]") or kind.startswith(_NESTED)
+        for column, type_ in zip(names, types, strict=True)
+        if type_.endswith("]") or type_.startswith(_NESTED)
     ]
     if nested:
         raise SurveyError(f"columns hold nested or binary values: {listed(nested)}")
-    cells = [_cell(f"f{i}", kind) for i, kind in enumerate(kinds)]
+    typed_cells = [f"f{i}" for i in range(len(types))]
+    cells = [_text_of(cell, type_) for cell, type_ in zip(typed_cells, types, strict=True)]
     order = {
-        column: [label for label in _enum_labels(con, kind) if label]
-        for column, kind in zip(names, kinds, strict=True)
-        if kind.startswith("ENUM(")
+        column: [label for label in _enum_labels(con, type_) if label]
+        for column, type_ in zip(names, types, strict=True)
+        if type_.startswith("ENUM(")
     }
-    places = ", ".join(f"f{i}" for i in range(len(kinds)))
-    source = f"{relation} as x({places})"
-    as_is = [f"f{i}" for i in range(len(kinds))]
-    return Relation(described, name, names, cells, source, level_order=order, typed=as_is)
+    source = f"{relation} as x({', '.join(typed_cells)})"
+    return Relation(
+        description,
+        name,
+        names,
+        cells,
+        source,
+        level_order=order,
+        typed_cells=typed_cells,
+    )
 
 
-def _enum_labels(con: duckdb.DuckDBPyConnection, kind: str) -> list[str]:
-    ((labels,),) = con.execute(f"select enum_range(cast(null as {kind}))").fetchall()
+def _enum_labels(con: duckdb.DuckDBPyConnection, type_: str) -> list[str]:
+    ((labels,),) = con.execute(f"select enum_range(cast(null as {type_}))").fetchall()
     return list(labels)
 
 
-def _cell(column: str, kind: str) -> str:
-    if kind == "BOOLEAN":
+def _text_of(column: str, type_: str) -> str:
+    """Return the SQL of a typed column as text: numbers shortest, booleans as Python's."""
+    if type_ == "BOOLEAN":
         return f"case when {column} then 'True' when not {column} then 'False' end"
     text = f"cast({column} as varchar)"
-    if kind in ("FLOAT", "DOUBLE"):
+    if type_ in ("FLOAT", "DOUBLE"):
         short = f"regexp_replace({text}, '\\.0$', '')"
         # Not isnan: of Parquet columns DuckDB takes it for false, by their statistics.
         return f"if({text} in ('nan', '-nan'), null, if({short} = '-0', '0', {short}))"
-    if kind.startswith("DECIMAL") and not kind.endswith(",0)"):
+    if type_.startswith("DECIMAL") and not type_.endswith(",0)"):
         return f"regexp_replace({text}, '\\.?0+$', '')"
+    return f"nullif({text}, '')"
+
+
+def number_text(cell: str, decimal: str) -> str:
+    """Return the SQL of a cell with a number, written with a decimal point; NULL if blank."""
+    text = f"trim({cell})"
+    if decimal != ".":
+        text = f"replace({text}, '{decimal}', '.')"
     return f"nullif({text}, '')"
 
 
@@ -119,56 +147,77 @@ def first_line(error: BaseException) -> str:
     return str(error).strip().splitlines()[0]
 
 
+# -----------------------------------------------------------------------------
+# Column names
+# -----------------------------------------------------------------------------
+
+
+def folded(name: str) -> str:
+    """Return a name as names are compared where none fits exactly."""
+    return name.strip().casefold()
+
+
 def find_columns(names: Sequence[str], wanted: Iterable[object], where: str) -> list[str]:
-    """Return the names meant by ``wanted``: exactly, else trimmed, else case-folded.
-
-    Raises
-    ------
-    SurveyError
-        One is not found, or several fit it.
-
-    Examples
-    --------
-    >>> find_columns(["Sex", " vote ", "3"], ["sex", "vote", 3], "the file")
-    ['Sex', ' vote ', '3']
-    """
-    found = []
-    for asked in wanted:
-        name = _asked_name(asked)
+    """Return the names meant by ``wanted``: exactly, else trimmed, else case-folded."""
+    columns = []
+    for item in wanted:
+        name = _as_name(item)
         fits = [other for other in names if other == name]
         fits = fits or [other for other in names if other.strip() == name.strip()]
-        fits = fits or [other for other in names if _folded(other) == _folded(name)]
+        fits = fits or [other for other in names if folded(other) == folded(name)]
         if len(fits) > 1:
             raise SurveyError(f"{name!r} may be any of {listed(map(repr, fits))} in {where}")
         if not fits:
             raise SurveyError(
-                f"there is no variable {asked!r} in {where}", hint=_meant(name, names)
+                f"there is no variable {item!r} in {where}", hint=_hint(name, names)
             )
-        found += fits
-    return found
+        columns += fits
+    return columns
 
 
-def _meant(name: str, names: Sequence[str]) -> str:
+def match_columns(names: Iterable[str], relation: Relation) -> dict[str, str]:
+    """Return the source's column of each name that it has; exact matches come first."""
+    names = list(names)
+    column_of = {name: name for name in names if name in relation.columns}
+    for name in names:
+        if name in column_of:
+            continue
+        free = [other for other in relation.columns if other not in column_of.values()]
+        if any(folded(other) == folded(name) for other in free):
+            column_of[name] = find_columns(free, [name], relation.title)[0]
+    return column_of
+
+
+def refuse_duplicates(
+    names: Iterable[str], columns: Sequence[str], where: str, hint: str | None = None
+) -> None:
+    """Refuse a source that has several columns of one of these names."""
+    duplicates = sorted({name for name in names if columns.count(name) > 1})
+    if duplicates:
+        raise SurveyError(
+            f"{where} has several columns called {listed(map(repr, duplicates))}", hint=hint
+        )
+
+
+def _hint(name: str, names: Collection[str]) -> str:
     """Return the hint for a name that is not found: a shell may have cut it at a comma."""
     cut = [
         other
         for other in names
-        if "," in other and _folded(name) in map(_folded, other.split(","))
+        if "," in other and folded(name) in map(folded, other.split(","))
     ]
     if not cut:
         return near_ones(name, names)
-    hint = f"did you mean {listed(map(repr, cut))}?"
     within = cut[0].replace('"', '""')
     quoted = shlex.quote(f'"{within}",...')
-    return f"{hint} on the command line a name with a comma is quoted twice: --order {quoted}"
+    return (
+        f"did you mean {listed(map(repr, cut))}? on the command line a name with a comma is "
+        f"quoted twice: --order {quoted}"
+    )
 
 
-def _folded(name: str) -> str:
-    return name.strip().casefold()
-
-
-def _asked_name(asked: object) -> str:
+def _as_name(item: object) -> str:
     try:
-        return label_of(asked) or ""
+        return label_of(item) or ""
     except SurveyError:
-        raise SurveyError(f"{shown(repr(asked))} is no name of a variable") from None
+        raise SurveyError(f"{abbreviated(repr(item))} is not the name of a variable") from None

@@ -1,14 +1,14 @@
-"""Turn a survey source into a relation of text cells: one column an answer, NULL = blank.
+"""Turn a survey source of any kind into a relation of text cells, where NULL is a blank.
 
-Every format ends as the same thing, so that one set of rules decides labels: numbers
-shortest, integral floats without ``.0``, booleans ``True`` / ``False``, text as written.
+One set of rules decides labels for all formats: numbers shortest, whole ones without ``.0``,
+booleans ``True`` / ``False``, text as written.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, cast
@@ -18,10 +18,11 @@ import duckdb
 from cegdb.errors import SurveyError
 from cegdb.ingest.csv import csv_file
 from cegdb.ingest.files import survey_files
-from cegdb.ingest.files.cell_labels import label_of, shown
-from cegdb.ingest.files.relation import Relation, first_line, typed
+from cegdb.ingest.files.cell_labels import abbreviated, label_of
+from cegdb.ingest.files.relation import Relation, first_line, typed_relation
 from cegdb.options import ReadOptions
 from cegdb.sqlfiles import registered
+from cegdb.store.progress import query_progress_in, quiet_cursor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
             """Return the schema."""
 
 
-__all__ = ["Source", "load_chunks", "opened", "unreadable"]
+__all__ = ["Source", "load_chunks", "open_source", "query_progress", "read_error"]
 
 Source: TypeAlias = (
     "str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | pd.DataFrame | ArrowTable"
@@ -50,6 +51,7 @@ _DATA_FILES: Final = (
     ".csv", ".tsv", ".txt", ".gz", ".zst", ".parquet", ".xlsx", ".xls", ".ods", ".sav",
     ".zsav", ".por", ".dta", ".sas7bdat", ".xpt",
 )  # fmt: skip
+_SMALL: Final = 4 << 20
 _PATTERN: Final = re.compile(r"[*?[]")
 _COMMENTS: Final = re.compile(r"(?:\s|\(|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*", re.DOTALL)
 _SELECTING: Final = {"select", "with", "from", "values"}
@@ -57,62 +59,55 @@ _DESCRIBING: Final = {"describe", "desc", "show", "summarize"}
 
 
 @contextmanager
-def opened(
+def open_source(
     con: duckdb.DuckDBPyConnection,
     source: Source,
-    reading: ReadOptions | None = None,
+    options: ReadOptions | None = None,
     *,
     rewrite: bool = False,
     source_column: str | None = None,
 ) -> Iterator[Relation]:
     """Give the relation of a file, several files, DataFrame, Arrow table or SELECT.
 
-    ``reading`` is what is told about how a file is written; ``rewrite`` is asked for
-    after a `csvfile.MisreadError`. ``source_column`` is that of a survey to which the source
-    is added; it is left blank where the source is no file.
-
-    Raises
-    ------
-    SurveyError
-        The file is missing, not readable, or has no usable header; the SELECT fails; a
-        column holds nested values; ``reading`` tells of what the source does not have.
+    ``rewrite`` is for the second try after a `MisreadError`. ``source_column`` is that of a
+    survey to which the source is added; it stays blank where the source is not a file.
     """
-    told = reading or ReadOptions()
-    of_files = told if source_column is None else replace(told, source_column=source_column)
+    given = options or ReadOptions()
+    of_files = given if source_column is None else replace(given, source_column=source_column)
     with ExitStack() as stack:
         stack.callback(_forget, con)
         if isinstance(source, str) and source == survey_files.STDIN:
-            yield survey_files.from_stdin(con, stack, told, rewrite=rewrite)
+            yield survey_files.from_stdin(con, stack, given, rewrite=rewrite)
         elif isinstance(source, str) and _is_select(source):
-            _refuse_told(told, "a SELECT")
+            _refuse_options(given, "a SELECT")
             yield _from_select(con, source)
         elif isinstance(source, (str, os.PathLike)):
-            found = [Path(os.fspath(source))]
+            paths = [Path(os.fspath(source))]
             if _PATTERN.search(str(source)) and not os.path.exists(source):  # noqa: PTH110
-                found = survey_files.matching(str(source)) or found
-            yield survey_files.from_files(con, found, stack, of_files, rewrite=rewrite)
+                paths = survey_files.matching(str(source)) or paths
+            yield survey_files.from_files(con, paths, stack, of_files, rewrite=rewrite)
         elif isinstance(source, (list, tuple)):
             paths = [_path(item) for item in source]
             yield survey_files.from_files(con, paths, stack, of_files, rewrite=rewrite)
         else:
-            _refuse_told(told, type(source).__name__)
+            _refuse_options(given, type(source).__name__)
             yield _from_object(con, source)
 
 
 def _path(item: object) -> Path:
     if not isinstance(item, (str, os.PathLike)):
         raise SurveyError(
-            f"a list of files holds {type(item).__name__} {shown(repr(item))}",
+            f"a list of files contains {type(item).__name__} {abbreviated(repr(item))}",
             hint="give paths",
         )
     return Path(os.fspath(item))
 
 
-def _refuse_told(reading: ReadOptions, what: str) -> None:
-    if reading.source_column is not None:
-        raise SurveyError(f"source_column is given of {what}, which is no file")
-    if reading != ReadOptions():
-        raise SurveyError(f"how a file is written was told of {what}, which is no file")
+def _refuse_options(options: ReadOptions, what: str) -> None:
+    if options.source_column is not None:
+        raise SurveyError(f"source_column needs files, and {what} is not a file")
+    if options != ReadOptions():
+        raise SurveyError(f"options for reading files do not apply: {what} is not a file")
 
 
 def load_chunks(
@@ -122,34 +117,52 @@ def load_chunks(
     if relation.chunks is None:
         return
     names = [name for name in dict.fromkeys(names) if name != relation.source_column]
-    places = {name: f"f{relation.columns.index(name)}" for name in names}
-    kinds = ", ".join(f"{place} varchar" for place in places.values())
-    con.execute(f"create or replace temp table {survey_files.LOADED} ({kinds})")
+    cells = [f"f{relation.columns.index(name)}" for name in names]
+    columns = ", ".join(f"{cell} varchar" for cell in cells)
+    con.execute(f"create or replace temp table {survey_files.LOADED} ({columns})")
     for frame in relation.chunks(names):
-        chunk = frame.astype("string").set_axis(list(places.values()), axis=1)
+        chunk = frame.astype("string").set_axis(cells, axis=1)
         with registered(con, _CHUNK, chunk):
             con.execute(f"insert into temp.{survey_files.LOADED} from {_CHUNK}")
         relation.progress.read(len(frame))
 
 
-def unreadable(
+def read_error(
     con: duckdb.DuckDBPyConnection, relation: Relation, error: SqlStepError
 ) -> SurveyError:
     """Return the error to raise when the step that reads a source fails."""
-    text = str(error.__cause__ or error)
+    message = str(error.__cause__ or error)
     if relation.csv is not None:
-        return csv_file.explain(con, relation.csv, text)
+        return csv_file.explain_error(con, relation.csv, message)
+    # Of several files, find the one that cannot be read.
     for part in relation.parts:
-        with closing(con.cursor()) as other:
+        with quiet_cursor(con) as cursor:
             try:
                 cells = ", ".join(f"count({cell})" for cell in part.cells)
                 query = f"select {cells} from {part.from_clause}"  # noqa: S608
-                other.execute(query, part.params_of(query))
-            except duckdb.Error as found:
+                cursor.execute(query, part.params_of(query))
+            except duckdb.Error as part_error:
                 if part.csv is not None:
-                    return csv_file.explain(con, part.csv, str(found))
-                return SurveyError(f"{part.shown} cannot be read: {first_line(found)}")
-    return SurveyError(f"{relation.shown} cannot be read: {text.strip().splitlines()[0]}")
+                    return csv_file.explain_error(con, part.csv, str(part_error))
+                return SurveyError(f"{part.title} cannot be read: {first_line(part_error)}")
+    return SurveyError(f"{relation.title} cannot be read: {message.strip().splitlines()[0]}")
+
+
+@contextmanager
+def query_progress(con: duckdb.DuckDBPyConnection, relation: Relation) -> Iterator[None]:
+    """Let the progress say how far DuckDB's queries are; not worth it for little text."""
+    if is_small(relation):
+        yield
+        return
+    with query_progress_in(con, relation.progress):
+        yield
+
+
+def is_small(relation: Relation) -> bool:
+    """Return whether a source is little CSV text; others may be compressed, so unknown."""
+    files = relation.csv_files
+    sizes = [csv.size for csv in files if csv is not None]
+    return len(sizes) == len(files) and sum(sizes) <= _SMALL
 
 
 def _forget(con: duckdb.DuckDBPyConnection) -> None:
@@ -208,8 +221,8 @@ def _is_select(text: str) -> bool:
     ):
         return True
     raise SurveyError(
-        f"a survey is read from one SELECT, not from {shown(text)!r}",
-        hint="or, if that is a file: there is none of that name",
+        f"a survey is read from one SELECT, not from {abbreviated(text)!r}",
+        hint="if it is meant to be a file: there is no file of that name",
     )
 
 
@@ -218,7 +231,9 @@ def _from_select(con: duckdb.DuckDBPyConnection, query: str) -> Relation:
     try:
         info = con.execute(f"describe {query}").fetchall()
         con.execute(f"create or replace temp view {_FRAME} as {query}")
-        return typed(con, query, "survey", f"temp.{_FRAME}", [str(row[0]) for row in info])
+        return typed_relation(
+            con, query, "survey", f"temp.{_FRAME}", [str(row[0]) for row in info]
+        )
     except duckdb.Error as error:
         raise SurveyError(f"the SELECT cannot be run: {first_line(error)}") from None
 
@@ -229,14 +244,14 @@ def _from_select(con: duckdb.DuckDBPyConnection, query: str) -> Relation:
 
 
 def _from_frame(con: duckdb.DuckDBPyConnection, frame: pd.DataFrame) -> Relation:
-    from cegdb.ingest.files.frames import coded
+    from cegdb.ingest.files.pandas_frames import code_frame
 
-    found = coded(frame)
-    con.register(_FRAME, found.places)
-    cells = [f"cast($labels{i} as varchar[])[f{i}]" for i in range(len(found.columns))]
-    params = {f"labels{i}": labels for i, labels in enumerate(found.labels)}
+    coded = code_frame(frame)
+    con.register(_FRAME, coded.codes)
+    cells = [f"cast($labels{i} as varchar[])[f{i}]" for i in range(len(coded.columns))]
+    params = {f"labels{i}": labels for i, labels in enumerate(coded.labels)}
     return Relation(
-        "DataFrame", "survey", found.columns, cells, _FRAME, params, found.level_order
+        "DataFrame", "survey", coded.columns, cells, _FRAME, params, coded.level_order
     )
 
 
@@ -246,9 +261,9 @@ def _from_arrow(con: duckdb.DuckDBPyConnection, source: object) -> Relation:
     if not names:
         raise SurveyError("the Arrow table has no columns")
     con.register(_FRAME, source)
-    relation = typed(con, "Arrow table", "survey", _FRAME, names)
-    relation.level_order.update(_ordered(source, names))
-    return replace(relation, once=hasattr(source, "read_next_batch"))
+    relation = typed_relation(con, "Arrow table", "survey", _FRAME, names)
+    relation.level_order.update(_dictionary_order(source, names))
+    return replace(relation, is_stream=hasattr(source, "read_next_batch"))
 
 
 def _from_polars(con: duckdb.DuckDBPyConnection, source: object) -> Relation:
@@ -261,10 +276,10 @@ def _from_polars(con: duckdb.DuckDBPyConnection, source: object) -> Relation:
             "a polars DataFrame is read through Arrow, and pyarrow is not installed",
             hint="pip install pyarrow",
         ) from None
-    return replace(_from_arrow(con, table), described="polars DataFrame")
+    return replace(_from_arrow(con, table), description="polars DataFrame")
 
 
-def _ordered(source: object, names: Sequence[str]) -> dict[str, list[str]]:
+def _dictionary_order(source: object, names: Sequence[str]) -> dict[str, list[str]]:
     """Return the order of the labels of dictionary columns that have one."""
     table = cast("Any", source)
     order = {}

@@ -19,8 +19,13 @@ import duckdb
 
 from cegdb.errors import CegdbError, SurveyError, counted, listed
 from cegdb.ingest.csv import csv_file
-from cegdb.ingest.files.cell_labels import shown
-from cegdb.ingest.files.relation import Relation, first_line, typed
+from cegdb.ingest.files.cell_labels import abbreviated
+from cegdb.ingest.files.relation import (
+    Relation,
+    first_line,
+    refuse_duplicates,
+    typed_relation,
+)
 from cegdb.store.progress import Progress
 
 if TYPE_CHECKING:
@@ -38,50 +43,44 @@ _SUFFIXES: Final = (".gz", ".zst")
 
 
 def matching(pattern: str) -> list[Path]:
-    """Return the files that a pattern such as ``waves/*.csv`` matches, sorted.
-
-    Examples
-    --------
-    >>> matching("no such folder/*.csv")
-    []
-    """
-    found = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 (patterns are whole paths)
-    return [Path(name) for name in found]
+    """Return the files that a pattern such as ``waves/*.csv`` matches, sorted."""
+    paths = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 (patterns are whole paths)
+    return [Path(path) for path in paths]
 
 
 def from_stdin(
     con: duckdb.DuckDBPyConnection,
     stack: ExitStack,
-    reading: ReadOptions,
+    options: ReadOptions,
     *,
     rewrite: bool,
 ) -> Relation:
     """Return the relation of what standard input holds, kept in a temporary file."""
-    if reading.source_column is not None:
-        raise SurveyError("source_column is given of standard input, which is no file")
+    if options.source_column is not None:
+        raise SurveyError("source_column needs files, and standard input is not a file")
     if rewrite:
         raise SurveyError(
-            "standard input is not readable as it is written", hint="write it to a file first"
+            "standard input cannot be read as it is", hint="write it to a file first"
         )
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="cegdb-"))
     file = Path(folder) / "stdin"
     with file.open("wb") as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy)
-    stack.enter_context(_called(file, "standard input"))
-    relation = from_file(con, file, stack, reading, rewrite=rewrite)
-    return replace(relation, described="standard input")
+    stack.enter_context(_named_in_errors(file, "standard input"))
+    relation = from_file(con, file, stack, options, rewrite=rewrite)
+    return replace(relation, description="standard input")
 
 
 @contextmanager
-def _called(file: Path, name: str) -> Iterator[None]:
-    """Let every error call a file by another name, whoever raises it."""
+def _named_in_errors(file: Path, name: str) -> Iterator[None]:
+    """Replace a file's path by another name in every error."""
     path = str(file)
     try:
         yield
     except CegdbError as error:
-        for written in (path, shown(path, most=400), shown(path)):
-            error.args = tuple(str(text).replace(written, name) for text in error.args)
-            error.hint = error.hint and error.hint.replace(written, name)
+        for name_shown in (path, abbreviated(path, most=400), abbreviated(path)):
+            error.args = tuple(str(text).replace(name_shown, name) for text in error.args)
+            error.hint = error.hint and error.hint.replace(name_shown, name)
         raise
 
 
@@ -89,44 +88,38 @@ def from_files(
     con: duckdb.DuckDBPyConnection,
     files: Sequence[Path],
     stack: ExitStack,
-    reading: ReadOptions,
+    options: ReadOptions,
     *,
     rewrite: bool,
 ) -> Relation:
     """Return several CSV or Parquet files as one relation, columns matched by name.
 
     A column that a file lacks is blank there; a file with a header only adds nothing.
-
-    Raises
-    ------
-    SurveyError
-        There are none, one of them cannot be read, is of another format, or has two
-        columns of one name.
     """
     if not files:
         raise SurveyError("the list of files is empty")
-    parts = [from_file(con, file, stack, reading, rewrite=rewrite) for file in files]
-    if reading.source_column is not None:
+    parts = [from_file(con, file, stack, options, rewrite=rewrite) for file in files]
+    if options.source_column is not None:
         labels = source_labels(files)
         parts = [
-            _with_source(part, reading.source_column, label, place)
-            for place, (part, label) in enumerate(zip(parts, labels, strict=True))
+            _with_source(part, options.source_column, label, i)
+            for i, (part, label) in enumerate(zip(parts, labels, strict=True))
         ]
     if len(parts) == 1:
         return parts[0]
     for part in parts:
         if part.chunks is not None:
             raise SurveyError(
-                f"{part.shown} is {part.format['format']}: only CSV and Parquet files are read "
+                f"{part.title} is {part.format['format']}: only CSV and Parquet files are read "
                 "as one",
                 hint="ingest one and append the others",
             )
-        twice = sorted({name for name in part.columns if part.columns.count(name) > 1})
-        if twice:
-            raise SurveyError(
-                f"{part.shown} has several columns called {listed(map(repr, twice))}",
-                hint="rename them: files are matched by column names",
-            )
+        refuse_duplicates(
+            part.columns,
+            part.columns,
+            part.title,
+            hint="rename them: files are matched by column names",
+        )
     columns = list(dict.fromkeys(name for part in parts for name in part.columns))
     selects = []
     for part in parts:
@@ -139,8 +132,8 @@ def from_files(
     order: dict[str, list[str]] = {}
     for part in parts:
         for name, labels in part.level_order.items():
-            known = order.setdefault(name, [])
-            known += [label for label in labels if label not in known]
+            union = order.setdefault(name, [])
+            union += [label for label in labels if label not in union]
     return Relation(
         f"{files[0]} and {counted(len(files) - 1, 'more file')}",
         parts[0].name,
@@ -150,61 +143,46 @@ def from_files(
         {key: value for part in parts for key, value in part.params.items()},
         order,
         parts=parts,
-        notes=[f"{part.shown}: {note}" for part in parts for note in part.notes],
+        notes=[f"{part.title}: {note}" for part in parts for note in part.notes],
         format=parts[0].format,
         files=[file for part in parts for file in part.files],
-        source_column=reading.source_column,
+        source_column=options.source_column,
     )
 
 
 def source_labels(files: Sequence[Path]) -> list[str]:
-    """Return what to call each of several files: names without ending where these suffice.
-
-    Raises
-    ------
-    SurveyError
-        One file is named twice.
-
-    Examples
-    --------
-    >>> source_labels([Path("y/wave1.csv"), Path("y/wave2.csv.gz")])
-    ['wave1', 'wave2']
-    >>> source_labels([Path("y/a/wave.csv"), Path("y/b/wave.csv"), Path("y/c.csv")])
-    ['a/wave', 'b/wave', 'c']
-    >>> source_labels([Path("wave.csv"), Path("wave.parquet")])
-    ['wave.csv', 'wave.parquet']
-    """
+    """Return what to call each of several files: names without ending where these suffice."""
     stems = [_stem(file) for file in files]
     labels = list(stems)
     for stem in dict.fromkeys(stems):
-        places = [place for place, other in enumerate(stems) if other == stem]
-        if len(places) == 1:
+        indices = [i for i, other in enumerate(stems) if other == stem]
+        if len(indices) == 1:
             continue
-        whole = [Path(os.path.abspath(files[place])) for place in places]  # noqa: PTH100
+        whole = [Path(os.path.abspath(files[i])) for i in indices]  # noqa: PTH100
         above = os.path.commonpath([file.parent for file in whole])
         longer = [file.relative_to(above) for file in whole]
         named = [str(file.with_name(stem)) for file in longer]
         if len(set(named)) < len(named):
             named = [str(file) for file in longer]
-        for place, label in zip(places, named, strict=True):
-            labels[place] = label
-    twice = [str(file) for file, label in zip(files, labels, strict=True)
+        for i, label in zip(indices, named, strict=True):
+            labels[i] = label
+    repeated = [str(file) for file, label in zip(files, labels, strict=True)
              if labels.count(label) > 1]  # fmt: skip
-    if twice:
-        raise SurveyError(f"source_column cannot tell apart the files {listed(twice)}")
+    if repeated:
+        raise SurveyError(f"source_column cannot tell apart the files {listed(repeated)}")
     return labels
 
 
-def _with_source(relation: Relation, column: str, label: str, place: int) -> Relation:
+def _with_source(relation: Relation, column: str, label: str, i: int) -> Relation:
     """Return a file's relation with a first column that holds the file's label."""
     if column in relation.columns:
         raise SurveyError(
-            f"{relation.shown} has a column called {column!r}, as source_column is",
-            hint="take another name",
+            f"{relation.title} has a column called {column!r} already",
+            hint="give source_column another name",
         )
-    key = f"source{place}"
+    key = f"source{i}"
     cells = relation.cells
-    if relation.chunks is not None:  # its table names columns by their place
+    if relation.chunks is not None:  # its table names columns by their index
         cells = [f"f{i}" for i in range(1, len(cells) + 1)]
     return replace(
         relation,
@@ -219,42 +197,42 @@ def from_file(
     con: duckdb.DuckDBPyConnection,
     file: Path,
     stack: ExitStack,
-    reading: ReadOptions,
+    options: ReadOptions,
     *,
     rewrite: bool,
 ) -> Relation:
     """Return the relation of one file, whose format its first bytes tell."""
-    called = shown(str(file), most=400)
-    start = _start(file, called)
+    title = abbreviated(str(file), most=400)
+    start = _first_bytes(file, title)
     name = _stem(file)
     if not start:
-        raise SurveyError(f"{called} is empty")
+        raise SurveyError(f"{title} is empty")
     if start.startswith(_PARQUET):
-        _refuse_told(reading, called, "Parquet", ())
+        _refuse_options(options, title, "Parquet", ())
         return _from_parquet(con, file, name)
     if start.startswith((_ZIP, _OLE)):
-        _refuse_archive(file, called)
-        _refuse_told(reading, called, "a workbook", ("sheet",))
-        return _from_workbook(file, name, reading.sheet)
+        _refuse_archive(file, title)
+        _refuse_options(options, title, "a workbook", ("sheet",))
+        return _from_workbook(file, name, options.sheet)
     from cegdb.ingest.files import labelled
 
-    written = labelled.format_of(file)
-    if written is not None:
-        _refuse_told(reading, called, f"an {written} file", ("encoding",))
-        return _from_labelled(file, name, reading.encoding)
-    _refuse_told(reading, called, "text", ("encoding", "delimiter", "quote", "escape"))
+    format_ = labelled.format_of(file)
+    if format_ is not None:
+        _refuse_options(options, title, f"an {format_} file", ("encoding",))
+        return _from_labelled(file, name, options.encoding)
+    _refuse_options(options, title, "text", ("encoding", "delimiter", "quote", "escape"))
     compression = csv_file.compression_of(start)
-    reader = csv_file.reader(file, stack, reading, compression, rewrite=rewrite)
-    cells = [f"nullif(f{i}, '')" for i in range(len(reader.header))]
+    csv = csv_file.open_csv(file, stack, options, compression, rewrite=rewrite)
+    cells = [f"nullif(f{i}, '')" for i in range(len(csv.header))]
     return Relation(
         str(file),
         name,
-        reader.header,
+        csv.header,
         cells,
-        reader.sql,
-        csv=reader,
-        notes=list(reader.notes),
-        format={"format": "CSV", **reader.dialect},
+        csv.sql,
+        csv=csv,
+        notes=list(csv.notes),
+        format={"format": "CSV", **csv.dialect},
         files=[str(file)],
     )
 
@@ -267,34 +245,34 @@ def _stem(file: Path) -> str:
     return (name.rsplit(".", 1)[0] if "." in name[1:] else name).strip() or "survey"
 
 
-def _start(file: Path, called: str) -> bytes:
+def _first_bytes(file: Path, title: str) -> bytes:
     """Return the first bytes of a file, or raise why it cannot be read."""
     try:
         mode = file.stat().st_mode
         str(file).encode()
         if stat.S_ISDIR(mode):
             raise SurveyError(
-                f"{called} is a folder, not a survey file",
+                f"{title} is a folder, not a survey file",
                 hint="to read its files as one give a pattern, such as folder/*.csv",
             )
         if not stat.S_ISREG(mode):
             raise SurveyError(
-                f"{called} is a pipe or a device, which cannot be read twice",
+                f"{title} is a pipe or a device, which cannot be read twice",
                 hint="write it to a file first",
             )
         with file.open("rb") as stream:
             return stream.read(4)
     except PermissionError:
-        raise SurveyError(f"{called} cannot be read: permission denied") from None
+        raise SurveyError(f"{title} cannot be read: permission denied") from None
     except UnicodeEncodeError:
-        raise SurveyError(f"the name {called} is not UTF-8", hint="rename the file") from None
+        raise SurveyError(f"the name {title} is not UTF-8", hint="rename the file") from None
     except (OSError, ValueError) as error:
         if isinstance(error, SurveyError):
             raise
-        raise SurveyError(f"there is no file {called}") from None
+        raise SurveyError(f"there is no file {title}") from None
 
 
-def _refuse_archive(file: Path, called: str) -> None:
+def _refuse_archive(file: Path, title: str) -> None:
     """Refuse a zip archive that holds files, and is not a workbook of them."""
     try:
         with zipfile.ZipFile(file) as archive:
@@ -303,17 +281,17 @@ def _refuse_archive(file: Path, called: str) -> None:
         return  # what is wrong with it, the reader of workbooks says
     if not any(name.startswith("xl/") or name == "content.xml" for name in names):
         raise SurveyError(
-            f"{called} is a zip archive of {listed(map(repr, names), most=3)}", hint="unpack it"
+            f"{title} is a zip archive of {listed(map(repr, names), most=3)}", hint="unpack it"
         )
 
 
-def _refuse_told(reading: ReadOptions, called: str, what: str, used: tuple[str, ...]) -> None:
-    """Refuse what was told of a file's text where its format has no such thing."""
+def _refuse_options(options: ReadOptions, title: str, what: str, used: tuple[str, ...]) -> None:
+    """Refuse options that the format of a file has no use for."""
     for name in ("encoding", "delimiter", "quote", "escape", "sheet"):
-        if getattr(reading, name) is not None and name not in used:
-            raise SurveyError(f"{called} is {what}, which has no {name}")
-    if reading.bad_rows == "skip" and "delimiter" not in used:
-        raise SurveyError(f"{called} is {what}, whose rows are all of one shape")
+        if getattr(options, name) is not None and name not in used:
+            raise SurveyError(f"{title} is {what}, which has no {name}")
+    if options.bad_rows == "skip" and "delimiter" not in used:
+        raise SurveyError(f"{title} is {what}, which has no bad rows to skip")
 
 
 def _from_parquet(con: duckdb.DuckDBPyConnection, file: Path, name: str) -> Relation:
@@ -324,12 +302,12 @@ def _from_parquet(con: duckdb.DuckDBPyConnection, file: Path, name: str) -> Rela
         ).fetchall()
         # Folders called year=2024 are part of the path, not of the file.
         relation = f"read_parquet({path}, hive_partitioning = false)"
-        found = typed(con, str(file), name, relation, _top_level(tree))
+        parquet = typed_relation(con, str(file), name, relation, _top_level(tree))
     except duckdb.Error as error:
         raise SurveyError(f"{file} is not readable Parquet: {first_line(error)}") from None
-    found.format["format"] = "Parquet"
-    found.files.append(str(file))
-    return found
+    parquet.format["format"] = "Parquet"
+    parquet.files.append(str(file))
+    return parquet
 
 
 def _top_level(tree: list[tuple[Any, ...]]) -> list[str]:
@@ -345,20 +323,20 @@ def _top_level(tree: list[tuple[Any, ...]]) -> list[str]:
 def _from_labelled(file: Path, name: str, encoding: str | None) -> Relation:
     from cegdb.ingest.files import labelled
 
-    found = labelled.describe(file, encoding=encoding)
-    written = {"format": found.format}
-    if found.encoding is not None:
-        written["encoding"] = found.encoding
+    description = labelled.describe(file, encoding=encoding)
+    file_format = {"format": description.format}
+    if description.encoding is not None:
+        file_format["encoding"] = description.encoding
     return Relation(
         str(file),
         name,
-        found.columns,
-        [f"f{i}" for i in range(len(found.columns))],
+        description.columns,
+        [f"f{i}" for i in range(len(description.columns))],
         f"temp.{LOADED}",
-        known=found.entries,
+        metadata=description.metadata,
         chunks=partial(labelled.chunks, file, encoding=encoding),
-        progress=Progress(found.n_rows),
-        format=written,
+        progress=Progress(description.n_rows),
+        format=file_format,
         files=[str(file)],
     )
 
@@ -366,16 +344,16 @@ def _from_labelled(file: Path, name: str, encoding: str | None) -> Relation:
 def _from_workbook(file: Path, name: str, sheet: str | int | None) -> Relation:
     from cegdb.ingest.files import excel
 
-    found = excel.describe(file, sheet)
+    page = excel.describe(file, sheet)
     return Relation(
         str(file),
         name,
-        found.columns,
-        [f"f{i}" for i in range(len(found.columns))],
+        page.columns,
+        [f"f{i}" for i in range(len(page.columns))],
         f"temp.{LOADED}",
-        chunks=partial(excel.chunks, file, found.name),
-        progress=Progress(found.n_rows),
-        notes=list(found.notes),
-        format={"format": "workbook", "sheet": found.name},
+        chunks=partial(excel.chunks, file, page.name),
+        progress=Progress(page.n_rows),
+        notes=list(page.notes),
+        format={"format": "workbook", "sheet": page.name},
         files=[str(file)],
     )

@@ -81,27 +81,27 @@ def _answers(request: Request) -> Iterator[tuple[str, object]]:
         settings["encoding"] = request.encoding
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        _, found = _read(pyreadstat, request, metadataonly=True, **settings)
-        encoding = _encoding(request, found.file_encoding)
+        _, file_meta = _read(pyreadstat, request, metadataonly=True, **settings)
+        encoding = _encoding(request, file_meta.file_encoding)
         decode: Callable[[str], str] = str
         if encoding is not None:
             settings["encoding"] = _BYTES
             decode = _decoder(encoding)
-            _, found = _read(pyreadstat, request, metadataonly=True, **settings)
-    meta = {name: getattr(found, name) for name in _META}
-    twice = [
+            _, file_meta = _read(pyreadstat, request, metadataonly=True, **settings)
+    meta = {name: getattr(file_meta, name) for name in _META}
+    duplicates = [
         name.removesuffix(_DOUBLED)
         for name in meta["column_names"]
         if name.endswith(_DOUBLED) and any(repr(name)[1:-1] in str(w.message) for w in caught)
     ]
     as_bytes = {decode(name): name for name in meta["column_names"]}
-    meta = {**_mapped(meta, decode), "twice": twice, "file_encoding": encoding}
+    meta = {**_mapped(meta, decode), "duplicates": duplicates, "file_encoding": encoding}
     yield "meta", meta
-    if request.columns is None or twice or meta["number_rows"] == 0:
+    if request.columns is None or duplicates or meta["number_rows"] == 0:
         return
     settings["usecols"] = [as_bytes[name] for name in request.columns if name in as_bytes]
     kinds = meta["readstat_variable_types"]
-    # Stata's strL, which have no width, come as UTF-8 whatever was asked for.
+    # Stata's strL, which have no width, come as UTF-8 whatever the encoding.
     widths = meta["variable_storage_width"]
     offset, n = 0, request.rows
     # A limit of 0 would mean all rows.
@@ -122,7 +122,7 @@ def _answers(request: Request) -> Iterator[tuple[str, object]]:
             )
 
 
-def _encoding(request: Request, named: str | None) -> str | None:
+def _encoding(request: Request, of_file: str | None) -> str | None:
     """Return the encoding to decode texts by; None leaves that to ReadStat.
 
     ReadStat drops the last letters of a text that break off in the encoding, as those of
@@ -137,7 +137,7 @@ def _encoding(request: Request, named: str | None) -> str | None:
             start = stream.read(64)
         unicode = b"<release>" in start and b"<release>117" not in start
         default = "utf-8" if unicode else "cp1252"
-    name = request.encoding or named or default
+    name = request.encoding or of_file or default
     try:
         codecs.lookup(name)
     except LookupError:
@@ -152,13 +152,13 @@ def _decoder(encoding: str) -> Callable[[str], str]:
     return decode
 
 
-def _mapped(found: Any, decode: Callable[[str], str]) -> Any:
+def _mapped(tree: Any, decode: Callable[[str], str]) -> Any:
     """Return lists and dicts with each text in them decoded."""
-    if isinstance(found, str):
-        return decode(found)
-    if isinstance(found, dict):
-        return {_mapped(key, decode): _mapped(value, decode) for key, value in found.items()}
-    return [_mapped(value, decode) for value in found] if isinstance(found, list) else found
+    if isinstance(tree, str):
+        return decode(tree)
+    if isinstance(tree, dict):
+        return {_mapped(key, decode): _mapped(value, decode) for key, value in tree.items()}
+    return [_mapped(value, decode) for value in tree] if isinstance(tree, list) else tree
 
 
 def _read(pyreadstat: ModuleType, request: Request, **settings: Any) -> Any:
@@ -174,10 +174,10 @@ def _read(pyreadstat: ModuleType, request: Request, **settings: Any) -> Any:
 def _packed(
     column: list[Any], kind: str, decode: Callable[[str], str]
 ) -> tuple[Any, list[Any] | None]:
-    """Return numbers as an array (NaN: blank), anything else as places among the distinct.
+    """Return numbers as an array (NaN: blank), anything else as indices in its distinct values.
 
-    Lists are asked of pyreadstat since in its arrays of integers a blank that follows an
-    extended missing value is some number (1.3.7).
+    pyreadstat gives lists, since in its arrays of integers a blank that follows an extended
+    missing value is some number (1.3.7).
     """
     import numpy as np
 
@@ -187,6 +187,6 @@ def _packed(
         except (TypeError, ValueError):
             if kind == "float":
                 column = [np.float32(x) if isinstance(x, float) else x for x in column]
-    places: dict[object, int] = {}
-    found = [places.setdefault(value, len(places)) for value in column]
-    return np.array(found, dtype="int32"), _mapped(list(places), decode)
+    index: dict[object, int] = {}
+    indices = [index.setdefault(value, len(index)) for value in column]
+    return np.array(indices, dtype="int32"), _mapped(list(index), decode)

@@ -1,4 +1,4 @@
-"""Levels as rows: in the catalog, and as the code of each text that was read."""
+"""Levels as tables: in the catalog, and with the code of each text that was read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cegdb.store import schema
 from cegdb.store.catalog import insert_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from cegdb.ingest.coding.variables import Variable
     from cegdb.sqlfiles import Steps
@@ -38,15 +38,15 @@ def insert_levels(catalog: sa.Connection, survey_id: int, variables: list[Variab
                 "ordinal": ordinal,
                 "name": variable.name,
                 "question": variable.entry.label
-                or (variable.known.label if variable.known else None)
-                or (variable.former.question if variable.former else None),
+                or (variable.metadata.label if variable.metadata else None)
+                or (variable.previous.question if variable.previous else None),
             }
         )
         n_of = Counter[tuple[str, str]]()
         texts = variable.texts_of_levels()
-        for text, (kind, label) in variable.cells.items():
-            cell = (kind, NOT_APPLICABLE if kind == "structural" else label)
-            n_of[cell] += variable.counts.get(text, 0)
+        for text, (kind, label) in variable.meanings.items():
+            level = (kind, NOT_APPLICABLE if kind == "structural" else label)
+            n_of[level] += variable.counts.get(text, 0)
         levels = [
             *((label, "value", n_of["value", label]) for label in variable.values),
             *((label, "missing", n_of["missing", label]) for label in variable.missing),
@@ -82,25 +82,23 @@ def _next(catalog: sa.Connection, column: sa.ColumnElement[int]) -> int:
 
 
 def same_labels(variables: Iterable[Variable]) -> dict[str, str]:
-    """Return each label declared the same as others -> the first of its group.
-
-    Raises
-    ------
-    SurveyError
-        A group has one label only, or names no answer of its variable.
-    """
+    """Return, for each label declared to be the same as others, the first of its group."""
     first: dict[str, str] = {}
     for variable in variables:
         for group in variable.entry.same:
-            if variable.is_later:  # what a later file lacks is no mistake
+            if variable.is_update:  # later rows need not have all labels
                 group = [label for label in group if label in variable.values]  # noqa: PLW2901
                 if not group:
                     continue
             unknown = [label for label in group if label not in variable.values]
-            if unknown or (len(group) < 2 and not variable.is_later):
+            if unknown or (len(group) < 2 and not variable.is_update):
                 raise SurveyError(
                     f"{variable.name!r}: same lists {listed(map(repr, unknown or group))}, "
-                    + ("no answers of it" if unknown else "one label only"),
+                    + (
+                        "which are not among its answers"
+                        if unknown
+                        else "which is only one label"
+                    ),
                     hint=f"its answers are {listed(map(repr, variable.values), most=10)}",
                 )
             heads = list(dict.fromkeys(first.get(label, label) for label in group))
@@ -109,20 +107,15 @@ def same_labels(variables: Iterable[Variable]) -> dict[str, str]:
     return first
 
 
-def count_rows(steps: Steps, variables: list[Variable]) -> None:
-    """Make the temp table ``level_code(ordinal, cell, code)``: which text has which code."""
+def create_level_codes(
+    steps: Steps, codes_by_ordinal: Iterable[tuple[int, Mapping[str, int]]]
+) -> None:
+    """Make ``level_code``: the code of each text of some variables, given by ordinal."""
     ordinals: list[int] = []
     texts: list[str] = []
     codes: list[int] = []
-    for ordinal, variable in enumerate(variables, 1):
-        codes_of = variable.codes()
-        ordinals += [ordinal] * len(codes_of)
-        texts += codes_of
-        codes += codes_of.values()
-    steps.create(
-        "level_code",
-        "select unnest(cast($ordinals as integer[])) as ordinal, "
-        "unnest(cast($texts as varchar[])) as cell, "
-        "unnest(cast($codes as integer[])) as code",
-        {"ordinals": ordinals, "texts": texts, "codes": codes},
-    )
+    for ordinal, code_of_text in codes_by_ordinal:
+        ordinals += [ordinal] * len(code_of_text)
+        texts += code_of_text
+        codes += code_of_text.values()
+    steps.run("level_code", ordinals=ordinals, texts=texts, codes=codes)

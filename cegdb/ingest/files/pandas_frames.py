@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cegdb.errors import SurveyError
-from cegdb.ingest.files.cell_labels import label_of, shown
+from cegdb.ingest.files.cell_labels import abbreviated, label_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,22 +14,16 @@ if TYPE_CHECKING:
 
 
 class Coded(NamedTuple):
-    """A frame's cells as places (from 1; 0 is blank) in the labels of their column."""
+    """A frame's cells as codes (from 1; 0 is blank) of the labels of their column."""
 
     columns: list[str]
-    places: pd.DataFrame
+    codes: pd.DataFrame
     labels: list[list[str]]
     level_order: dict[str, list[str]]
 
 
-def coded(frame: pd.DataFrame) -> Coded:
-    """Code a frame's cells in pandas, since DuckDB would guess types from a sample.
-
-    Raises
-    ------
-    SurveyError
-        It has no columns, a column's name is no text or number, a cell is no answer.
-    """
+def code_frame(frame: pd.DataFrame) -> Coded:
+    """Code a frame's cells in pandas, since DuckDB would guess types from a sample."""
     import numpy as np
     import pandas as pd
 
@@ -37,39 +31,42 @@ def coded(frame: pd.DataFrame) -> Coded:
     if not columns:
         raise SurveyError("the DataFrame has no columns")
     codes: dict[str, NDArray[np.int32]] = {}
-    known_of: list[list[str]] = []
+    labels_of: list[list[str]] = []
     order: dict[str, list[str]] = {}
     for i, name in enumerate(columns):
         series = frame.iloc[:, i]
         try:
-            raw, uniques = _factorized(series)
-            texts = [label_of(value) for value in uniques]
+            raw, distinct = _factorized(series)
+            texts = [label_of(value) for value in distinct]
         except SurveyError as error:
             raise SurveyError(f"column {name!r}: {error}") from None
-        known = list(dict.fromkeys(text for text in texts if text is not None))
-        place = {text: at + 1 for at, text in enumerate(known)}
-        places = np.array([0, *(place.get(text or "", 0) for text in texts)], dtype=np.int32)
-        codes[f"f{i}"] = places[np.asarray(raw, dtype=np.int64) + 1]
-        known_of.append(known)
+        labels = list(dict.fromkeys(text for text in texts if text is not None))
+        # Several values may have one text, such as 1 and 1.0.
+        code_of = {label: code for code, label in enumerate(labels, 1)}
+        new_codes = [0, *(code_of.get(text or "", 0) for text in texts)]
+        codes[f"f{i}"] = np.array(new_codes, dtype=np.int32)[
+            np.asarray(raw, dtype=np.int64) + 1
+        ]
+        labels_of.append(labels)
         if isinstance(series.dtype, pd.CategoricalDtype):
-            order[name] = known
-    return Coded(columns, pd.DataFrame(codes, index=range(len(frame))), known_of, order)
+            order[name] = labels
+    return Coded(columns, pd.DataFrame(codes, index=range(len(frame))), labels_of, order)
 
 
-def _column_name(name: object, place: int) -> str:
+def _column_name(name: object, number: int) -> str:
     try:
         text = label_of(name) or ""
         text.encode()
     except (SurveyError, UnicodeEncodeError):
         raise SurveyError(
-            f"column {place} of the DataFrame is called {shown(repr(name))}",
+            f"column {number} of the DataFrame is called {abbreviated(repr(name))}",
             hint="give columns plain names (those of a MultiIndex can be joined)",
         ) from None
     return text
 
 
 def _factorized(series: pd.Series[Any]) -> tuple[NDArray[Any], list[object]]:
-    """Return the place of each cell among the distinct ones (-1: blank), and these."""
+    """Return the index of each cell in the distinct ones (-1: blank), and these."""
     import numpy as np
     import pandas as pd
 
@@ -77,13 +74,13 @@ def _factorized(series: pd.Series[Any]) -> tuple[NDArray[Any], list[object]]:
         return series.cat.codes.to_numpy(), _scalars(series.cat.categories)
     if series.dtype != object:
         with suppress(TypeError, ValueError, NotImplementedError):  # lists, in Arrow's types
-            raw, uniques = pd.factorize(series)
+            indices, distinct = pd.factorize(series)
             is_narrow = series.dtype == np.float16  # which pandas widens
-            return raw, _scalars(uniques.to_numpy(np.float16) if is_narrow else uniques)
+            return indices, _scalars(distinct.to_numpy(np.float16) if is_narrow else distinct)
     labels = np.empty(len(series), dtype=object)
     labels[:] = [label_of(value) for value in series]
-    places, distinct = pd.factorize(labels)
-    return places, list(distinct)
+    indices, labels_in_order = pd.factorize(labels)
+    return indices, list(labels_in_order)
 
 
 def _scalars(values: Any) -> list[object]:

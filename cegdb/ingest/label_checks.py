@@ -1,0 +1,108 @@
+"""What may be wrong with columns and labels: reported, never acted upon."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from cegdb.errors import counted, listed
+from cegdb.ingest.coding.levels import MANY_LEVELS
+from cegdb.ingest.files.relation import folded
+
+if TYPE_CHECKING:
+    from cegdb.ingest.coding.variables import Variable
+    from cegdb.ingest.settings import Settings
+
+# Labels, in lower case, that are hardly ever an answer: ingest warns of these.
+_NO_ANSWER: Final = (
+    "na", "n/a", "nan", "none", "null", "nil", ".", "-", "?", "missing", "unknown",
+)  # fmt: skip
+# The same and more, with what they may mean: the draft of a codebook says so.
+MEANING_OF_LABEL: Final[dict[str, str]] = {
+    **dict.fromkeys(_NO_ANSWER, "missing or structural"),
+    **dict.fromkeys(
+        (
+            "--", "?", "??", "unknown", "not known", "dk", "d/k", "don't know", "dont know",
+            "do not know", "can't say", "refused", "refusal", "declined", "ref", "no answer",
+            "no response", "not answered", "not stated", "prefer not to say",
+            "prefer not to answer", "rather not say", "missing", "undetermined", "unsure",
+            "nr", "n.r.", "#n/a", "n.a.", "nan", "dk/na", "don't know/refused",
+        ),
+        "missing",
+    ),
+    **dict.fromkeys(
+        (
+            "not applicable", "does not apply", "inapplicable", "inap", "iap", "not asked",
+            "skip", "skipped", "legitimate skip", "valid skip",
+        ),
+        "structural",
+    ),
+}  # fmt: skip
+# Numbers that are often codes for no answer, if they lie apart from the others.
+MISSING_CODES: Final = (
+    *(digit * times for digit in "789" for times in range(1, 8)),
+    *("96", "97", "98", "996", "997", "998", "9996", "9997", "9998"),
+    *("-1", "-2", "-3", "-4", "-5", "-6", "-7", "-8", "-9"),
+    *("-66", "-77", "-88", "-99", "-96", "-97", "-98", "-777", "-888", "-999", "-9999"),
+)
+
+_ROLE_OF_NAME: Final = {
+    **dict.fromkeys(("freq", "frequency", "count", "counts", "n"), "count"),
+    **dict.fromkeys(("weight", "weights", "wt", "wgt", "pweight", "poids"), "weight"),
+}
+ID_NAME: Final = re.compile(
+    r"(.*[ _.-])?(id|ident|identifier|uuid|key|serial|idno)|(case|resp|row|person|hh|p)id",
+    re.IGNORECASE,
+)
+WEIGHT_NAME: Final = re.compile(r"(.*[ _.-])?(weight|wt|wgt|pond|poids)s?\d*", re.IGNORECASE)
+
+
+def guessed_role(name: str) -> str | None:
+    """Return ``count`` or ``weight`` for a column whose name says so."""
+    return _ROLE_OF_NAME.get(folded(name))
+
+
+def similar_labels(labels: list[str]) -> list[list[str]]:
+    """Return groups of labels that differ only in case or in spaces around them."""
+    groups: dict[str, list[str]] = {}
+    for label in labels:
+        groups.setdefault(folded(label), []).append(label)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def label_hints(variables: list[Variable], settings: Settings) -> list[str]:
+    """Return hints about labels that may not be answers, or were declared but not found."""
+    hints = []
+    for variable in variables:
+        name = variable.name
+        hints += variable.hints
+        hints += [
+            f"{name!r} has the answer {label!r} ({counted(n, 'row')}), kept as a label: if it "
+            f"means no answer, ingest with missing=[{label!r}] or structural=[{label!r}]"
+            for label in variable.values
+            if folded(label) in _NO_ANSWER and (n := variable.n_of("value", label))
+        ]
+        hints += [
+            f"{name!r} has the answers {listed(map(repr, group), most=10)}, which differ only "
+            "in case or in spaces around them: recode joins them"
+            for group in similar_labels(variable.values)
+        ]
+        if len(variable.values) > MANY_LEVELS:
+            hints.append(f"{name!r} has {len(variable.values):,} levels")
+        if not variable.values:
+            hints.append(f"{name!r} has no answers")
+    for kind, declared in (
+        ("structural", settings.structural),
+        ("missing", settings.missing),
+    ):
+        n_of_label: dict[str, int] = {}
+        for variable in variables:
+            for label in declared.get(variable.name, ()):
+                n = max(variable.declared_labels().get(label, 0), variable.counts.get(label, 0))
+                n_of_label[label] = n_of_label.get(label, 0) + n
+        hints += [
+            f"{kind} label {label!r} was not found in any column"
+            for label, n in n_of_label.items()
+            if not n
+        ]
+    return hints

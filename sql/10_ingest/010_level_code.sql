@@ -1,0 +1,14 @@
+-- step:    level_code
+-- mode:    create
+-- purpose: Which text of a variable has which code, of variables with too many texts to be
+--          looked up in a list.
+-- reads:   nothing
+-- writes:  level_code(ordinal, cell, code)
+-- params:  ordinals INTEGER[], the variable of each text
+--          texts VARCHAR[], as read
+--          codes INTEGER[], of their levels
+-- source:  Serves ingest and rows that a model answers.
+select
+    unnest(cast($ordinals as integer[])) as ordinal,
+    unnest(cast($texts as varchar[])) as cell,
+    unnest(cast($codes as integer[])) as code

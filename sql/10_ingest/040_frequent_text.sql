@@ -1,0 +1,21 @@
+-- step:    frequent_text
+-- mode:    fetch
+-- purpose: The most frequent texts of one column of very many, and those that may mean
+--          something: codes for no answer, texts that the file labels, words for no answer.
+-- reads:   column_text
+-- writes:  frequent_text(cell, n)
+-- params:  ordinal INTEGER, the column
+--          most INTEGER, how many of the most frequent ones
+--          texts VARCHAR[], others to be found as they are
+--          words VARCHAR[], others to be found in any case
+-- source:  Serves the draft of a codebook.
+select
+    cell,
+    n
+from temp.column_text
+where ordinal = $ordinal and cell is not null
+qualify
+    row_number() over (order by n desc, cell asc) <= $most
+    or list_contains(cast($texts as varchar[]), cell)
+    or list_contains(cast($words as varchar[]), lower(trim(cell)))
+order by n desc, cell asc

@@ -1,0 +1,13 @@
+-- step:    listed_text
+-- mode:    fetch
+-- purpose: The texts of the columns that have few enough to be looked at one by one.
+-- reads:   column_text
+-- writes:  listed_text(ordinal, cell, n)
+-- params:  ordinals INTEGER[], the columns
+-- source:  Serves the draft of a codebook.
+select
+    ordinal,
+    cell,
+    n
+from temp.column_text
+where list_contains(cast($ordinals as integer[]), ordinal)
