@@ -1,19 +1,27 @@
-"""Two small public contingency tables, and how the demo reads each."""
+"""Three public surveys as contingency tables, and how the demo reads each."""
 
 from __future__ import annotations
 
+import csv
+import io
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+
+from cegdb.atomic_files import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from cegdb.options import SamplingZeros
 
-DemoName: TypeAlias = Literal["titanic", "chds"]
+DemoName: TypeAlias = Literal["chds", "titanic", "falls"]
 
 
 class Demo(NamedTuple):
-    """A contingency table with its source, and the settings of its tree."""
+    """A contingency table with its source, and the settings of its tree.
+
+    An empty text is an empty cell: a question that these people were not asked.
+    """
 
     about: str
     variables: tuple[str, ...]
@@ -21,14 +29,30 @@ class Demo(NamedTuple):
     sampling_zeros: SamplingZeros
     impossible: Sequence[Mapping[str, object]]
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The variables, and the column of counts."""
+        return (*self.variables, "people")
+
+    def write(self, path: Path) -> Path:
+        """Write the table to a CSV file, whole or not at all, and return its path."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows(self.rows)
+        return write_whole(path, text.getvalue().encode())
+
     def select(self) -> str:
-        """Return the table as a SELECT, the count of each line in ``people``."""
-        lines = ", ".join(
-            "(" + ", ".join(f"'{x}'" if isinstance(x, str) else str(x) for x in row) + ")"
-            for row in self.rows
-        )
-        columns = ", ".join(f'"{name}"' for name in (*self.variables, "people"))
+        """Return the table as a SELECT, the number of people of each row in ``people``."""
+        lines = ", ".join("(" + ", ".join(map(_literal, row)) + ")" for row in self.rows)
+        columns = ", ".join(f'"{name}"' for name in self.columns)
         return f"select * from (values {lines}) as t({columns})"  # noqa: S608
+
+
+def _literal(value: str | int) -> str:
+    if value == "":
+        return "null"
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
 
 
 DEMOS: Final[Mapping[DemoName, Demo]] = {
@@ -95,6 +119,45 @@ DEMOS: Final[Mapping[DemoName, Demo]] = {
             ("Low", "Low", "High", "Yes", 41),
             ("Low", "Low", "Low", "No", 59),
             ("Low", "Low", "Low", "Yes", 15),
+        ),
+        "none",
+        (),
+    ),
+    "falls": Demo(
+        "50,000 residents of a simulated study of falls among people over 65: data set of the "
+        "Python package cegpy, after Shenvi, Smith, Walton & Eldridge (2019), Modelling with "
+        "non-stratified Chain Event Graphs. Only residents who were assessed can be referred "
+        "or treated: for the others Treatment is left empty.",
+        ("HousingAssessment", "Risk", "Treatment", "Fall"),
+        (
+            ("Communal Assessed", "High Risk", "Not Referred & Not Treated", "Don't Fall", 11),
+            ("Communal Assessed", "High Risk", "Not Referred & Not Treated", "Fall", 42),
+            ("Communal Assessed", "High Risk", "Not Referred & Treated", "Don't Fall", 28),
+            ("Communal Assessed", "High Risk", "Not Referred & Treated", "Fall", 24),
+            ("Communal Assessed", "High Risk", "Referred & Treated", "Don't Fall", 58),
+            ("Communal Assessed", "High Risk", "Referred & Treated", "Fall", 72),
+            ("Communal Assessed", "Low Risk", "Not Referred & Not Treated", "Don't Fall", 102),
+            ("Communal Assessed", "Low Risk", "Not Referred & Not Treated", "Fall", 28),
+            ("Communal Assessed", "Low Risk", "Not Referred & Treated", "Don't Fall", 12),
+            ("Communal Assessed", "Low Risk", "Not Referred & Treated", "Fall", 2),
+            ("Communal Not Assessed", "High Risk", "", "Don't Fall", 82),
+            ("Communal Not Assessed", "High Risk", "", "Fall", 354),
+            ("Communal Not Assessed", "Low Risk", "", "Don't Fall", 870),
+            ("Communal Not Assessed", "Low Risk", "", "Fall", 233),
+            ("Community Assessed", "High Risk", "Not Referred & Not Treated", "Don't Fall", 65),
+            ("Community Assessed", "High Risk", "Not Referred & Not Treated", "Fall", 254),
+            ("Community Assessed", "High Risk", "Not Referred & Treated", "Don't Fall", 151),
+            ("Community Assessed", "High Risk", "Not Referred & Treated", "Fall", 164),
+            ("Community Assessed", "High Risk", "Referred & Treated", "Don't Fall", 379),
+            ("Community Assessed", "High Risk", "Referred & Treated", "Fall", 436),
+            ("Community Assessed", "Low Risk", "Not Referred & Not Treated", "Don't Fall", 974),
+            ("Community Assessed", "Low Risk", "Not Referred & Not Treated", "Fall", 292),
+            ("Community Assessed", "Low Risk", "Not Referred & Treated", "Don't Fall", 133),
+            ("Community Assessed", "Low Risk", "Not Referred & Treated", "Fall", 23),
+            ("Community Not Assessed", "High Risk", "", "Don't Fall", 1103),
+            ("Community Not Assessed", "High Risk", "", "Fall", 4272),
+            ("Community Not Assessed", "Low Risk", "", "Don't Fall", 30769),
+            ("Community Not Assessed", "Low Risk", "", "Fall", 9067),
         ),
         "none",
         (),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable, Set
 from numbers import Integral, Real
 from os import PathLike
@@ -235,39 +234,6 @@ def agreeing(n: int, verb: str) -> str:
     ('has', 'have', 'violates')
     """
     return _SINGULARS.get(verb, f"{verb}s") if n == 1 else verb
-
-
-def find_name(text: str, known: Collection[str]) -> str | None:
-    """Return the name that is meant: exactly, else trimmed and case-folded if only one fits.
-
-    Examples
-    --------
-    >>> find_name(" high", ["High", "Low"]), find_name("a", ["A", "A "]), find_name("x", ["y"])
-    ('High', None, None)
-    """
-    if text in known:
-        return text
-    fits = [name for name in known if name.strip() == text.strip()]
-    folded = text.strip().casefold()
-    fits = fits or [name for name in known if name.strip().casefold() == folded]
-    return fits[0] if len(fits) == 1 else None
-
-
-def near_ones(text: str, known: Collection[str]) -> str:
-    """Return a hint for an unknown name: close matches, otherwise those available.
-
-    Examples
-    --------
-    >>> near_ones("Hihg", ["High", "Low"])
-    "did you mean 'High'?"
-    >>> near_ones("x", ["High", "Low"])
-    "available: 'High', 'Low'"
-    """
-    names = {str(name).strip().casefold(): name for name in known}
-    near = difflib.get_close_matches(text.strip().casefold(), names)
-    if near:
-        return f"did you mean {listed(repr(names[name]) for name in near)}?"
-    return f"available: {listed(map(repr, known)) or 'none'}"
 
 
 def listed(items: Iterable[object], *, most: int = 5) -> str:

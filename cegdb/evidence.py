@@ -292,10 +292,11 @@ def likelihood(variable: str, weights: Mapping[object, float]) -> Evidence:
             f"the likelihood of {variable!r} is {weights!r}",
             hint="give a mapping of each label to a number",
         )
-    return _likelihood(str(variable), list(weights.items()))
+    return likelihood_of(str(variable), list(weights.items()))
 
 
-def _likelihood(variable: str, weights: Sequence[tuple[object, object]]) -> Likelihood:
+def likelihood_of(variable: str, weights: Sequence[tuple[object, object]]) -> Likelihood:
+    """Return soft evidence from pairs of a label and its weight: see `likelihood`."""
     found: dict[str, float] = {}
     for label, weight in weights:
         text = text_of(label)
@@ -479,7 +480,7 @@ def _likelihood_from(found: Mapping[str, Any]) -> Evidence:
             f"the likelihood of {found['variable']!r} is {found['weights']!r}",
             hint='give pairs of a label and a number: [["Fall", 0.9], ["No fall", 0.2]]',
         )
-    return _likelihood(str(found["variable"]), [(pair[0], pair[1]) for pair in pairs])
+    return likelihood_of(str(found["variable"]), [(pair[0], pair[1]) for pair in pairs])
 
 
 def _count_from(found: Mapping[str, Any]) -> Count:
@@ -530,11 +531,15 @@ def with_positions(evidence: Evidence, names: Mapping[str | int, str | int]) -> 
     """
     if isinstance(evidence, (Visit, Take)):
         return replace(evidence, position=names.get(evidence.position, evidence.position))
+    return with_parts(evidence, lambda part: with_positions(part, names))
+
+
+def with_parts(evidence: Evidence, change: Callable[[Evidence], Evidence]) -> Evidence:
+    """Return evidence with what it is made of changed; itself if it has no parts."""
     if isinstance(evidence, Order):
-        first, second = (with_positions(part, names) for part in _within(evidence))
-        return Order(first, second)
+        return Order(change(evidence.first), change(evidence.second))
     if isinstance(evidence, (All, Count)):
-        return replace(evidence, of=tuple(with_positions(part, names) for part in evidence.of))
+        return replace(evidence, of=tuple(map(change, evidence.of)))
     return evidence
 
 

@@ -269,5 +269,5 @@ def _told(one: Rebuilt) -> Iterator[None]:
         raise StaleError(
             f"{one.kind} {one.name!r} cannot be made again: {error.args[0]}",
             hint=f"{error.hint + '; or ' if error.hint else ''}drop it (cegdb drop DB "
-            f"{one.kind} NAME) and rebuild the others",
+            f"NAME --kind {one.kind}) and rebuild the others",
         ) from error

@@ -654,7 +654,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def told(file: str, *words: str) -> tuple[str, str, int]:
-    result = CliRunner().invoke(main, ["ask", file, "s", *words], prog_name="cegdb")
+    result = CliRunner().invoke(main, ["probability", file, "s", *words], prog_name="cegdb")
     return result.stdout, result.stderr, result.exit_code
 
 
@@ -682,9 +682,9 @@ def test_the_command_asks_what_the_library_does(file: str) -> None:
         (["y"], "'y' is not VARIABLE=LABEL", 3),
         (["z=1"], "no variable 'z'", 3),
         (["y=maybe"], "'y' has no label 'maybe'", 3),
-        (["y=True", "--paths", "1"], "one of them", 2),
+        (["y=True", "--paths", "1"], "give only one of", 2),
         (["--by", "y"], "--by needs --variables", 2),
-        (["--evidence", "{"], "--evidence is no JSON", 3),
+        (["--evidence", "{"], "--evidence is not JSON", 3),
         (["--evidence", '{"kind": "visit"}'], "evidence of kind 'visit' has", 3),
         (["--given", "y=True", "--evidence", '{"y": "False"}'], "probability 0", 3),
         (["--paths", "0"], "k is 0", 3),
@@ -705,5 +705,5 @@ def test_the_command_says_that_it_asks_former_rows(tmp_path: Path) -> None:
         survey.event_tree().learn_stages().to_ceg()
         survey.append("select 1 as y")
     out, err, code = told(file, "y=1")
-    assert "note: ceg 's' is stale" in err
+    assert "note: CEG 's' is stale" in err
     assert (code, out.splitlines()[0]) == (0, "event,probability")

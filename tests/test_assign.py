@@ -709,7 +709,7 @@ def test_commands_answer_a_file(tmp_path: Path) -> None:
         "score", file, "s", new, "--target", "y", "--calibration", "--format", "csv"
     )
     assert output.startswith("label,low,high,n,weight,predicted,observed")
-    result = CliRunner().invoke(main, ["score", str(file), "s", str(new), "--given", "x"])
+    result = CliRunner().invoke(main, ["score", str(file), "s", str(new), "--from", "x"])
     assert result.exit_code == 2
 
 

@@ -5,18 +5,23 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import duckdb
 import pytest
 from click.testing import CliRunner, Result
+from datasets import survey_file
 
 import cegdb
 from cegdb.cli import main
+from cegdb.cli.group import SECTIONS
+from cegdb.demo import DEMOS
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 ROWS = """area,assessed,risk,fall
@@ -107,15 +112,15 @@ def test_a_failing_run_leaves_the_database_as_it_was(survey: Path, db: Path) -> 
 
 def test_the_steps_one_by_one_equal_run(survey: Path, db: Path) -> None:
     call("ingest", db, survey, "--name", "again")
-    call("tree", db, "again", "--order", "area,assessed,risk,fall")
-    call("stages", db, "again")
-    call("ceg", db, "again", "--stop", "baseline")
+    call("event-tree", db, "again", "--order", "area,assessed,risk,fall")
+    call("learn-stages", db, "again")
+    call("to-ceg", db, "again", "--stop", "baseline")
     query = "select source, label, target, n, probability from cegdb.ceg_edges where ceg = '{}'"
     one = call("sql", db, query.format("falls") + " order by all").stdout
     assert call("sql", db, query.format("again") + " order by all").stdout == one
     for kind in ("survey", "tree", "staging", "ceg"):
-        assert rows_of(call("show", db, kind, "again"))
-    call("drop", db, "survey", "again")
+        assert rows_of(call("show", db, "again", "--kind", kind))
+    assert call("drop", db, "AGAIN", "--kind", "survey").stderr == "dropped survey 'again'\n"
     assert {row["name"] for row in rows_of(call("list", db))} == {"falls"}
 
 
@@ -124,7 +129,7 @@ def test_stages_are_taken_from_a_file(db: Path, tmp_path: Path) -> None:
     query = "select vertex_id, variable as stage from cegdb.situations where variable = 'fall'"
     found = call("sql", db, f"{query} and height = 1 and depth = 2", "--format", "csv")
     given.write_text(found.stdout)
-    result = call("stages", db, "falls", "--given", given, "--name", "by_hand")
+    result = call("set-stages", db, "falls", "--stages-file", given, "--name", "by_hand")
     assert "5 situations not named" in result.stderr or "not named" in result.stderr
 
 
@@ -136,7 +141,9 @@ def test_sql_prints_a_table_json_or_csv(db: Path) -> None:
     twice = call("sql", db, "select 1 as a, 2 as a, 3 as a_1, 4 as a", "--format", "json")
     assert json.loads(twice.stdout) == [{"a": 1, "a_1": 2, "a_1_1": 3, "a_2": 4}]
     assert call("sql", db, query).stdout == "ceg,n\nfalls,15\n"
-    assert "falls   15" in call("sql", db, query, "--format", "table").stdout
+    assert call("sql", db, query, "--format", "table").stdout == (
+        "ceg     n\n─────────\nfalls  15\n"
+    )
 
 
 def test_steps_shows_a_step_for_the_shell(db: Path) -> None:
@@ -166,15 +173,42 @@ def test_draw_makes_a_picture_of_each_kind(db: Path, kind: str) -> None:
 
 
 @pytest.mark.usefixtures("survey")
-def test_demo_shows_both_data_sets() -> None:
+def test_demo_shows_each_survey() -> None:
     result = call("demo", "--db", "demo.duckdb")
     assert "10 vertices (including the sink), 21 edges" in result.stderr
     assert "-2478.4897" in result.stderr
     result = call("demo", "titanic", "--db", "demo.duckdb")
     assert "2,201 respondents" in result.stderr
     call("check", "demo.duckdb")
+    result = call("demo", "falls", "--db", "demo.duckdb")
+    assert "50,000 respondents, 28 distinct" in result.stderr
+    assert "46,750 blank (does not apply)" in result.stderr
+    assert "CEG 'falls': 12 vertices" in result.stderr
+    call("check", "demo.duckdb")
     crew = "select n from cegdb.florets where tree = 'titanic' and labels = ['Adult']"
     assert call("sql", "demo.duckdb", crew).stdout == "n\n885\n"
+
+
+@pytest.mark.usefixtures("survey")
+def test_demo_writes_a_file_that_gives_the_same_ceg() -> None:
+    query = "select * exclude (ceg) from cegdb.ceg_edges where ceg = 'falls' order by all"
+    call("demo", "falls", "--db", "demo.duckdb")
+    shown = call("demo", "falls", "--csv", "people.csv")
+    assert "written: people.csv" in shown.stderr
+    assert len(Path("people.csv").read_text(encoding="utf-8").splitlines()) == 29
+    call("run", "people.csv", "--count", "people", "--db", "f.duckdb", "--name", "falls")
+    assert call("sql", "f.duckdb", query).stdout == call("sql", "demo.duckdb", query).stdout
+
+
+@pytest.mark.usefixtures("survey")
+def test_the_survey_of_falls_is_that_of_the_tests() -> None:
+    with duckdb.connect() as con:
+        rows = con.execute(
+            "select *, count(*) from read_csv($1, all_varchar=true) group by all",
+            [str(survey_file("falls_cegpy"))],
+        ).fetchall()
+        shipped = con.execute(DEMOS["falls"].select()).fetchall()
+    assert sorted(map(str, rows)) == sorted(map(str, shipped))
 
 
 BAD_FILES = {
@@ -249,17 +283,39 @@ def test_a_taken_name_says_how_to_replace(survey: Path, db: Path) -> None:
 
 
 def test_unknown_objects_are_listed(db: Path) -> None:
-    for command in (("tree", db, "fals"), ("stages", db, "fals"), ("ceg", db, "fals")):
-        assert "hint: there are 'falls'" in call(*command, fails=3).stderr
+    for command, kind in (
+        ("event-tree", "survey"),
+        ("learn-stages", "event tree"),
+        ("to-ceg", "staging"),
+        ("explain", "CEG"),
+    ):
+        assert call(command, db, "fals", fails=3).stderr == (
+            f"error: no {kind} named 'fals'; available: 'falls'\nhint: did you mean 'falls'?\n"
+        )
+
+
+def test_a_wrong_word_is_answered_with_a_close_one(db: Path) -> None:
+    wrong = call("learn-stages", db, "falls", "--method", "stages_bhc", fails=2).stderr
+    assert "'stages_bhc' is not one of the choices; did you mean 'bhc'?" in wrong
+    assert "did you mean 'survey'?" in call("show", db, "x", "--kind", "surve", fails=2).stderr
+
+
+def test_the_kind_left_out_is_the_first_that_has_the_name(db: Path) -> None:
+    call("learn-stages", db, "falls", "--method", "bhc", "--name", "other")
+    assert call("show", db, "falls").stderr.startswith("CEG 'falls'")
+    assert call("show", db, "Other").stderr.startswith("staging 'other'")
+    assert "event tree" in call("show", db, "falls", "--kind", "tree").stderr
+    assert "no CEG named 'none'" in call("show", db, "none", fails=3).stderr
+    assert "Missing option '--kind'" in call("drop", db, "falls", fails=2).stderr
 
 
 def test_bad_stages_name_the_situation(db: Path, tmp_path: Path) -> None:
     given = tmp_path / "stages.csv"
     given.write_text("vertex_id,stage\n0,a\n1,a\n")
-    stderr = call("stages", db, "falls", "--given", given, fails=3).stderr
+    stderr = call("set-stages", db, "falls", "--stages-file", given, fails=3).stderr
     assert "stage 'a' joins situation (the root) with labels north, south and" in stderr
     given.write_text("vertex_id,stage\n999,a\n")
-    stderr = call("stages", db, "falls", "--given", given, fails=3).stderr
+    stderr = call("set-stages", db, "falls", "--stages-file", given, fails=3).stderr
     assert "vertex_id 999 is no situation" in stderr
     assert len(rows_of(call("list", db))) == 4
 
@@ -323,17 +379,68 @@ def test_one_variable_and_one_level_are_no_errors(survey: Path) -> None:
     assert "2 vertices (including the sink), 1 edge" in call("run", survey).stderr
 
 
-@pytest.mark.parametrize("command", sorted(main.commands))
+def commands_of(group: click.Group) -> list[str]:
+    """Return the names of all commands, those of subgroups as two words."""
+    found = []
+    for name, command in group.commands.items():
+        found.append(name)
+        if isinstance(command, click.Group):
+            found += [f"{name} {one}" for one in commands_of(command)]
+    return found
+
+
+def command_of(words: str) -> click.Command:
+    found: click.Command = main
+    for word in words.split():
+        assert isinstance(found, click.Group)
+        found = found.commands[word]
+    return found
+
+
+COMMANDS = commands_of(main)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_with_an_example_and_is_in_the_readme(command: str) -> None:
-    shown = call(command, "--help").stdout
+    shown = call(*command.split(), "--help").stdout
     assert "Example" in shown
     assert f"  cegdb {command}" in shown
     assert f"cegdb {command}" in README.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("command", ["", *main.commands])
+def test_help_lists_each_command_once_in_its_group_and_whole() -> None:
+    listed = [name for section in SECTIONS.values() for name in section]
+    assert sorted(listed) == sorted({*listed, *main.commands})
+    shown = call("--help").stdout
+    assert "..." not in shown.split("Make:")[1]
+    assert [line[:-1] for line in shown.splitlines() if line[:-1] in SECTIONS] == [*SECTIONS]
+    words = " ".join(shown.split())
+    for name, command in main.commands.items():
+        first = " ".join((command.help or "").split("\n\n")[0].split()).rstrip(".")
+        assert f"{name} {first}." in words
+    for group in ("plot", "report"):
+        assert "..." not in call(group, "--help").stdout.split("Commands:")[1]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_begins_with_one_whole_sentence(command: str) -> None:
+    first = (command_of(command).help or "").split("\n\n")[0]
+    assert first.endswith(".")
+    assert first[0].isupper()
+    assert ". " not in " ".join(first.split())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_is_described_in_a_sentence(command: str) -> None:
+    for option in command_of(command).params:
+        if isinstance(option, click.Option):
+            assert option.help, option.name
+            assert option.help.endswith("."), option.help
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
 def test_examples_of_a_help_text_stand_one_on_a_line(command: str) -> None:
-    shown = call(*filter(None, [command]), "--help").stdout
+    shown = call(*command.split(), "--help").stdout
     assert "\\b" not in shown
     assert "\b" not in shown
     lines = shown[shown.index("Example") :].split("\n\n")[0].splitlines()[1:]
@@ -371,7 +478,7 @@ def test_rows_are_shown_in_the_order_of_their_ids(tmp_path: Path) -> None:
     assert len(names) > 10
     assert "sampling_zeros" not in shown.stderr
     for kind, column in (("staging", "stage"), ("ceg", "source")):
-        rows = rows_of(call("show", stored, kind, "titanic", "--format", "csv"))
+        rows = rows_of(call("show", stored, "titanic", "--kind", kind, "--format", "csv"))
         found = list(dict.fromkeys(row[column] for row in rows))
         assert found == [f"{found[0][0]}{i}" for i in range(len(found))]
 
@@ -427,7 +534,7 @@ def test_run_imports_neither_pandas_nor_networkx(survey: Path) -> None:
 def test_an_unreadable_file_of_stages_is_one_message(db: Path, tmp_path: Path) -> None:
     given = tmp_path / "stages.csv"
     given.write_text("vertex_id,stage\n1,a\n2\n")
-    stderr = call("stages", db, "falls", "--given", given, fails=3).stderr
+    stderr = call("set-stages", db, "falls", "--stages-file", given, fails=3).stderr
     assert "stages.csv" in stderr
     assert "line" in stderr
     assert "select" not in stderr
@@ -472,12 +579,16 @@ def test_a_dirty_file_goes_from_receipt_to_ceg(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["tree", "stages", "ceg", "append", "edit", "stability", "check", "rebuild"]
+    "command",
+    [
+        *("event-tree", "learn-stages", "to-ceg", "append", "join", "stability", "check"),
+        *("rebuild", "show", "drop"),
+    ],
 )
 def test_a_database_that_is_not_there_is_not_made(tmp_path: Path, command: str) -> None:
     db = tmp_path / "none.duckdb"
     more = {"append": ["s", "rows.csv"], "check": [], "rebuild": []}.get(command, ["s"])
-    more += ["--join", "u1,u2"] if command == "edit" else []
+    more += {"join": ["u1", "u2"], "drop": ["--kind", "ceg"]}.get(command, [])
     done = CliRunner().invoke(main, [command, str(db), *more])
     assert done.exit_code == 1
     assert f"there is no file {db}" in done.output
@@ -494,3 +605,78 @@ def test_lists_are_written_to_csv_as_json(tmp_path: Path) -> None:
         ["labels", "n"],
         ['["a", "b \\"c\\"", "é"]', "[1, 2]"],
     ]
+
+
+# =============================================================================
+# Consoles
+# =============================================================================
+
+
+def on_console(folder: Path, encoding: str, *words: str) -> subprocess.CompletedProcess[bytes]:
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("LC_")},
+        "LC_ALL": "C",
+        "LANG": "C",
+        "PYTHONUTF8": "0",
+        "PYTHONCOERCECLOCALE": "0",
+        "PYTHONIOENCODING": encoding,
+    }
+    return subprocess.run(  # noqa: S603
+        [sys.executable, "-m", "cegdb", *words],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "utf-8", ""])
+def test_a_console_of_any_encoding_shows_what_it_can(tmp_path: Path, encoding: str) -> None:
+    rows = "Größe,Жизнь\n" + "groß,да\nklein,нет\n" * 20
+    (tmp_path / "ge.csv").write_text(rows, encoding="utf-8")
+    made = on_console(tmp_path, encoding, "run", "ge.csv", "--db", "ge.duckdb")
+    assert made.returncode == 0, made.stderr
+    assert made.stdout.count(b"\n") == 5
+    for words in (
+        ("show", "ge.duckdb", "ge", "--format", "table"),
+        ("explain", "ge.duckdb", "ge"),
+        ("list", "ge.duckdb", "--format", "json"),
+        ("report", "text", "ge.duckdb", "ge"),
+        ("cite", "ge.duckdb", "ge"),
+    ):
+        shown = on_console(tmp_path, encoding, *words)
+        assert shown.returncode == 0, shown.stderr
+        assert b"internal" not in shown.stderr
+    refused = on_console(tmp_path, encoding, "show", "ge.duckdb", "Ж")
+    assert refused.returncode == 3
+    assert refused.stderr.startswith(b"error: no CEG named '")
+    on_console(tmp_path, encoding, "report", "text", "ge.duckdb", "ge", "-o", "ge.md")
+    on_console(tmp_path, encoding, "codebook", "ge.csv", "-o", "ge.yaml")
+    for name in ("ge.md", "ge.yaml"):
+        assert "Жизнь" in (tmp_path / name).read_text(encoding="utf-8")
+
+
+def test_a_console_of_one_byte_shows_escapes(tmp_path: Path) -> None:
+    (tmp_path / "ge.csv").write_text("q\nю\né\n", encoding="utf-8")
+    shown = on_console(tmp_path, "cp1252", "run", "ge.csv")
+    assert b"\\u044e" in shown.stdout
+    assert "é".encode("cp1252") in shown.stdout
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_show_never_cuts_a_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    call("demo", "falls", "--db", "demo.duckdb")
+    for kind in ("survey", "tree", "staging", "ceg"):
+        rows = rows_of(call("show", "demo.duckdb", "falls", "--kind", kind, "--format", "csv"))
+        shown = call("show", "demo.duckdb", "falls", "--kind", kind, "--format", "table").stdout
+        assert "…" not in shown
+        for row in rows:
+            assert f"{int(row['n']):,}" in shown
+            if "probability" in row:
+                assert f"{float(row['probability']):.6g}" in shown
+        if columns == 80 or kind == "survey":
+            assert max(map(len, shown.splitlines())) <= columns

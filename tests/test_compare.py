@@ -369,7 +369,7 @@ def test_stagings_side_by_side(tree: EventTree, db: Database) -> None:
 
 def test_an_empty_database_has_nothing_to_compare(db: Database) -> None:
     assert db.compare().empty
-    with pytest.raises(UnknownNameError, match=r"no staging named 'x'; none yet"):
+    with pytest.raises(UnknownNameError, match=r"no staging named 'x'; there are none yet"):
         db.compare("x")
 
 
@@ -519,19 +519,40 @@ def test_the_command_line_compares_all_or_those_named(file: Path) -> None:
     assert "nan" not in shown.casefold()
 
 
+@pytest.mark.parametrize("width", [20, 60, 80, 120])
+def test_a_narrow_table_shows_whole_numbers(
+    file: Path, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    result = call("compare", file, "--format", "table")
+    assert "…" not in result.stdout
+    for row in rows_of(call("compare", file)):
+        assert row["staging"] in result.stdout
+        assert f"{float(row['log_marginal_likelihood']):.6g}" in result.stdout
+    if width < 60:
+        assert "log_marginal_likelihood: -" in result.stdout
+        assert "staging_id:" in result.stdout
+    else:
+        assert max(map(len, result.stdout.splitlines())) <= width
+        assert "note: no room for the columns tree" in result.stderr
+
+
 def test_the_command_line_lists_what_is_staged_differently(file: Path) -> None:
     result = call("compare", file, "one", "two", "--diff")
-    assert "1 situation is staged differently in 'one' (a) and 'two' (b)" in result.stderr
+    assert "1 situation is in different stages in 'one' (a) and 'two' (b)" in result.stderr
     (row,) = rows_of(result)
     assert (row["path"], row["stage_a"], row["stage_b"]) == ("2", "u1", "u2")
-    assert "0 situations are staged" in call("compare", file, "one", "one", "--diff").stderr
+    assert (
+        "0 situations are in different stages"
+        in call("compare", file, "one", "one", "--diff").stderr
+    )
 
 
 @pytest.mark.parametrize(
     ("words", "fails", "told"),
     [
         (["one", "--diff"], 2, "--diff needs two stagings, got 1"),
-        (["one", "none"], 3, "no staging named 'none'"),
+        (["one", "none"], 3, "no staging named 'none'; available: 'one', 'two', 'far'"),
     ],
 )
 def test_the_command_line_refuses(file: Path, words: list[str], fails: int, told: str) -> None:

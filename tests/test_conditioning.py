@@ -393,12 +393,12 @@ def test_the_command_saves_and_says_the_probability(tmp_path: Path) -> None:
     assert result.exit_code == 3
     assert "'X2' is not VARIABLE=LABEL" in result.stderr
     result = run.invoke(main, ["given", str(file), "death", "--evidence", "{"])
-    assert "--evidence is no JSON" in result.stderr
+    assert "--evidence is not JSON" in result.stderr
     result = run.invoke(main, ["given", str(file), "death", "X2=die", "X3=p"])
     assert "the evidence has probability 0 in CEG 'death': X2 = die and X3 = p" in result.stderr
     listed = run.invoke(main, ["list", str(file), "--format", "csv"]).stdout
     assert "ceg,alive," in listed
-    shown_it = run.invoke(main, ["show", str(file), "ceg", "alive", "--format", "csv"])
+    shown_it = run.invoke(main, ["show", str(file), "alive", "--format", "csv"])
     assert shown_it.exit_code == 0
     assert "w0,t,w1,X1,400," in shown_it.stdout
     assert run.invoke(main, ["check", str(file)]).exit_code == 0

@@ -369,9 +369,9 @@ def test_the_command_writes_a_draft_that_ingest_takes(
         assert taken.exit_code == 0
         again = run(main, ["codebook", "s.csv", "-o", name])
         assert again.exit_code == 3
-        assert "maybe with your own edits" in again.stderr
+        assert "perhaps with your own edits" in again.stderr
         assert run(main, ["codebook", "s.csv", "-o", name, "--replace"]).exit_code == 0
-    for name, why in (("book.txt", "which kind"), ("no/book.csv", "cannot be written")):
+    for name, why in (("book.txt", "which kind"), ("no/book.csv", "there is no folder 'no'")):
         failed = run(main, ["codebook", "s.csv", "-o", name])
         assert failed.exit_code == 3
         assert why in failed.stderr

@@ -770,7 +770,7 @@ def test_the_commands_print_what_the_library_says(tmp_path: FilePath) -> None:
     shown = json.loads(call("cuts", path, "chds", "--format", "json").stdout)
     assert shown == found.to_dict("records")
     asked = ("independence", path, "chds", "Admission", "Social")
-    result = call(*asked, "--given", "Events,Economic", "--format", "json")
+    result = call(*asked, "--by", "Events,Economic", "--format", "json")
     assert json.loads(result.stdout) == answer.frame.to_dict("records")
     assert result.stderr == f"{answer}\n"
     assert (

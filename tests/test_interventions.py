@@ -343,7 +343,9 @@ def test_the_command_prints_effects_and_what_they_rest_on(tmp_path: Path) -> Non
         assert result.exit_code == fails, result.output
         return result
 
-    found = call("X=0", "--outcome", "Y=1", "--by", "Z", "--least", "0.3", "--draws", "50")
+    found = call(
+        "X=0", "--outcome", "Y=1", "--adjust-for", "Z", "--least", "0.3", "--draws", "50"
+    )
     rows = pd.read_csv(io.StringIO(found.stdout))
     assert rows["label"].tolist() == [0, 1]
     assert rows["probability"].tolist() == pytest.approx([1 / 4, 11 / 20])

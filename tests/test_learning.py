@@ -619,7 +619,7 @@ def test_the_command_line_learns_with_any_setting(tmp_path: Path) -> None:
         db.ingest(rows, "s").event_tree()
     csv.write_text("vertex_id,label,prior\n0,0,2\n0,1,2.5\n")
     call = CliRunner().invoke
-    asked = ["stages", str(file), "s", "--name", "g", "--replace"]
+    asked = ["learn-stages", str(file), "s", "--name", "g", "--replace"]
     for more, said in (
         (["--method", "bhc", "--smoothing", "1"], "merges by BIC"),
         (["--method", "hc", "--initial", "indep", "--score", "aic"], "hc by AIC"),
@@ -632,7 +632,7 @@ def test_the_command_line_learns_with_any_setting(tmp_path: Path) -> None:
         assert done.exit_code == 0, done.output
         assert said in done.output
         assert "expected number of spurious stages: " in done.output
-    done = call(main, ["stages", str(file), "s", "--alpha", "path", "--format", "csv"])
+    done = call(main, ["learn-stages", str(file), "s", "--alpha", "path", "--format", "csv"])
     assert done.exit_code == 0, done.output
     assert done.output.splitlines()[0].startswith("alpha,is_default,n_stages")
     for wrong in (["--alpha", "much"], ["--method", "exact", "--score", "log_likelihood"]):

@@ -889,14 +889,15 @@ def test_the_command_prints_and_writes_a_network_that_stages_takes(tmp_path: Pat
         assert result.exit_code == 0, result.output
         return result
 
-    printed = call("network", file, "rows", "-o", bif)
+    assert call("write-bif", file, "rows", "-o", bif).stderr == f"written: {bif}\n"
+    printed = call("parents", file, "rows")
     assert "Y,X2,context,True,Y depends on X2 in some contexts only" in printed.stdout
     assert "X1,,,True,X1 depends on nothing before it" in printed.stdout
     assert "not unique" not in printed.stderr
-    printed = call("network", file, "rows", "--contexts", "--format", "json")
+    printed = call("parents", file, "rows", "--contexts", "--format", "json")
     assert json.loads(printed.stdout)[-1]["context"] == ["X1 = 0"]
-    call("stages", file, "rows", "--given", bif, "--name", "again")
-    assert "total" in call("network", file, "again").stdout
+    call("set-stages", file, "rows", "--stages-file", bif, "--name", "again")
+    assert "total" in call("parents", file, "again").stdout
 
 
 def test_the_command_tells_that_parents_are_not_unique(tmp_path: Path) -> None:
@@ -904,5 +905,5 @@ def test_the_command_tells_that_parents_are_not_unique(tmp_path: Path) -> None:
     with cegdb.open(file) as db:
         rows = pd.DataFrame([(a, a, y) for a in "01" for y in "01"], columns=["X1", "X2", "Y"])
         db.ingest(rows, "rows").event_tree().set_stages({})
-    said = CliRunner().invoke(main, ["network", file, "rows"]).stderr
-    assert "note: of 1 variable the parents are not unique" in said
+    said = CliRunner().invoke(main, ["parents", file, "rows"]).stderr
+    assert "note: the parents of 1 variable are not unique" in said

@@ -566,7 +566,9 @@ def test_the_command_prints_the_best_orders(tmp_path: Path) -> None:
         ingested(database, [row for row, n in XOR.items() for _ in range(n)])
 
     def call(*more: str, fails: int = 0) -> tuple[str, str]:
-        result = CliRunner().invoke(main, ["orders", stored, "rows", "--alpha", "2", *more])
+        result = CliRunner().invoke(
+            main, ["search-orders", stored, "rows", "--alpha", "2", *more]
+        )
         assert result.exit_code == fails, result.output
         return result.stdout, result.stderr
 
@@ -593,9 +595,9 @@ def test_the_readme_shows_what_the_command_prints(
     with cegdb.open("demo.duckdb") as database:
         database.ingest(DEMOS["chds"].select(), name="chds", count="people")
     readme = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
-    _, shown = readme.split("    cegdb orders demo.duckdb ")
+    _, shown = readme.split("    cegdb search-orders demo.duckdb ")
     command, table = shown.split("\n", 1)
-    arguments = ["orders", "demo.duckdb", *command.split(), "--format", "table"]
+    arguments = ["search-orders", "demo.duckdb", *command.split(), "--format", "table"]
     printed = CliRunner().invoke(main, arguments).stdout.split()
     # The line under the names is as wide as the table, wherever the columns begin.
     words = table.split()[: len(printed)]

@@ -172,7 +172,10 @@ def test_a_rule_holds_anywhere_for_a_variable_or_at_a_path(
 
 BAD: list[tuple[Any, str]] = [
     ({"recovry": "x"}, r"no edge of the tree is 'recovry'; there are 'hospital', 'community'"),
-    ({("Outcom", "death"): "x"}, r"no variable 'Outcom' in the tree\n.*'Outcome'"),
+    (
+        {("Outcom", "death"): "x"},
+        r"no variable 'Outcom' in the tree; available: .*\n.*mean 'Outcome'",
+    ),
     ({("Ward", "death"): "x"}, r"'death' of 'Ward'; there are 'hospital', 'community'\n"),
     (
         {(("hospital", "tset"), "death"): "x"},
@@ -621,13 +624,15 @@ def test_the_command_line_takes_rules(tmp_path: Path, monkeypatch: Any) -> None:
         assert made.exit_code == 0, made.output
         assert "2 edges relabelled" in made.stderr
         assert "recovery*" not in made.stdout
-    made = call(main, ["stages", "w.duckdb", "wards", "--name", "b", "--relabel", "death=end"])
+    made = call(
+        main, ["learn-stages", "w.duckdb", "wards", "--name", "b", "--relabel", "death=end"]
+    )
     assert "4 edges relabelled" in made.stderr, made.output
     for relabel, why in (
         ("recovery", "error: --relabel 'recovery' is not [VARIABLE:]LABEL=NEW\nhint: put "),
         ("recovery*=death", "error: relabel makes 'death', 'recovery*' one label"),
     ):
-        failed = call(main, ["stages", "w.duckdb", "wards", "--relabel", relabel])
+        failed = call(main, ["learn-stages", "w.duckdb", "wards", "--relabel", relabel])
         assert why in failed.stderr, failed.output
         assert failed.exit_code == 3
 

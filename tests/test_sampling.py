@@ -168,13 +168,13 @@ def test_the_command_writes_rows(tmp_path: Path) -> None:
     def call(*more: str) -> Any:
         return CliRunner().invoke(main, ["sample", str(path), "chds", *more])
 
-    found = call("Social=High", "-n", "200", "--seed", "1")
+    found = call("--given", "social=high", "-n", "200", "--seed", "1")
     assert found.exit_code == 0, found.output
     assert pd.read_csv(io.StringIO(found.stdout)).astype(object).equals(expected.astype(object))
     assert found.stderr == ""
-    written = call("Social=High", "-n", "200", "--seed", "1", "-o", str(out))
+    written = call("--given", "social=high", "-n", "200", "--seed", "1", "-o", str(out))
     assert written.exit_code == 0, written.output
     assert pd.read_parquet(out).astype(object).equals(expected.astype(object))
     assert call("-n", "5").stderr.startswith("seed: ")
-    assert "is not VARIABLE=LABEL" in call("Social", "-n", "5").stderr
+    assert "is not VARIABLE=LABEL" in call("--given", "Social", "-n", "5").stderr
     assert "ends in none of" in call("-n", "5", "-o", "rows.xls").stderr

@@ -496,16 +496,15 @@ def test_without_min_n_or_with_1_nothing_is_hidden(file: Path, tmp_path: Path) -
 
 
 def test_show_prints_any_view_without_small_cells_and_no_summary(file: Path) -> None:
-    shown = call("show", file, "tree", "falls", "--min-n", 5)
+    shown = call("show", file, "falls", "--kind", "tree", "--min-n", 5)
     assert shown.stdout.splitlines()[0] == "source,label,target,n,share"
     assert "s3,fall,l0,," in shown.stdout
     assert shown.stderr == ""
-    assert "event tree" in call("show", file, "tree", "falls").stderr
+    assert "event tree" in call("show", file, "falls", "--kind", "tree").stderr
     found = json.loads(
         call(
             "show",
             file,
-            "ceg",
             "falls",
             "--view",
             "positions",
@@ -516,9 +515,9 @@ def test_show_prints_any_view_without_small_cells_and_no_summary(file: Path) -> 
         ).stdout
     )
     assert None in {row["n"] for row in found}
-    whole = call("show", file, "ceg", "falls", "--view", "positions")
+    whole = call("show", file, "falls", "--view", "positions")
     assert "CEG 'falls'" in whole.stderr
-    assert "None" not in call("show", file, "survey", "falls", "--min-n", 500).stdout
+    assert "None" not in call("show", file, "falls", "--kind", "survey", "--min-n", 500).stdout
 
 
 def test_run_hides_small_cells_of_its_table_and_picture(tmp_path: Path) -> None:
@@ -561,5 +560,5 @@ def test_min_n_is_refused_in_words_on_the_command_line(file: Path) -> None:
 
 
 def test_a_view_that_is_not_the_objects_is_refused(file: Path) -> None:
-    refused = call("show", file, "ceg", "falls", "--view", "florets", "--min-n", 5, fails=3)
+    refused = call("show", file, "falls", "--view", "florets", "--min-n", 5, fails=3)
     assert "a ceg has no view 'florets'\nhint: it has positions, ceg_edges" in refused.stderr

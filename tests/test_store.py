@@ -700,7 +700,7 @@ def test_dropping_leaves_no_row_behind(db: Database) -> None:
     db.drop("survey", "b")
     assert db.cegs.names() == ["a", "c"]
     assert db.check() == []
-    with pytest.raises(UnknownNameError, match="no survey named 'b'; available: 'a', 'c'"):
+    with pytest.raises(UnknownNameError, match=r"no survey named 'b'; available: 'a', 'c'$"):
         db.drop("survey", "b")
 
 
@@ -722,16 +722,27 @@ def test_dropping_a_ceg_drops_those_conditioned_on_it(db: Database) -> None:
 
 
 def test_an_unknown_name_lists_those_there_are(db: Database) -> None:
-    with pytest.raises(UnknownNameError, match="no survey named 'fals'; none yet"):
+    with pytest.raises(UnknownNameError, match=r"no survey named 'fals'; there are none yet$"):
         _ = db.surveys["fals"]
     whole(db, "falls")
-    for name in ("fals", 0, None):
+    for name, hint in (("fals", "did you mean 'falls'?"), (0, None), (None, None)):
         with pytest.raises(
             UnknownNameError, match=r"no CEG named .*; available: 'falls'"
         ) as caught:
             _ = db.cegs[name]  # type: ignore[index]
-        assert caught.value.hint == ("did you mean 'falls'?" if name == "fals" else None)
-    assert db.cegs[" Falls"] == db.cegs["falls"]
+        assert caught.value.hint == hint
+
+
+def test_a_name_is_found_trimmed_and_in_any_case_if_only_one_fits(db: Database) -> None:
+    whole(db, "Falls")
+    assert db.cegs[" falls "].name == db.cegs["FALLS"].name == "Falls"
+    db.trees["falls"].set_stages({}, "falls")
+    assert db.stagings["falls"].name == "falls"
+    assert db.stagings["Falls"].name == "Falls"
+    with pytest.raises(UnknownNameError, match="'FALLS' may be any of 'Falls', 'falls'"):
+        _ = db.stagings["FALLS"]
+    db.drop("ceg", "falls")
+    assert db.cegs.names() == []
     with pytest.raises(UnknownNameError, match="there is no kind 'graph'"):
         db.drop("graph", "falls")  # type: ignore[arg-type]
 

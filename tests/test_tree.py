@@ -125,7 +125,7 @@ def test_an_impossible_path_across_far_variables_is_refused(
         ({"add_paths": [{}]}, "add_paths has a path that names no label"),
         ({"add_paths": ["n"]}, "add_paths has one text, 'n', where a path belongs"),
         ({"add_paths": [["n", "yes", "low", "x"]]}, "add_paths has a path of 4 labels"),
-        ({"add_paths": [{"area": "w"}]}, "'area' has no label 'w'\nhint: its labels are 'n'"),
+        ({"add_paths": [{"area": "w"}]}, "'area' has no label 'w'; available: 'n'"),
         (
             {"add_paths": [{"area": "s", "risk": "low"}]},
             "the added path s, low says nothing of 'asked', which 10 rows with the answers",
@@ -154,7 +154,7 @@ def test_a_bad_setting_is_refused_before_any_work(
 def test_an_unknown_variable_in_order_is_refused(db: Database) -> None:
     survey = db.ingest(ROWS, count="people", name="mine")
     with pytest.raises(
-        SurveyError, match=r"no variable 'rsk' in survey 'mine'\nhint: .*'risk'"
+        SurveyError, match=r"no variable 'rsk' in survey 'mine'; available: .*\nhint: .*'risk'"
     ):
         survey.event_tree(order=["area", "rsk"])
 

@@ -89,7 +89,11 @@ def test_a_file_of_a_newer_duckdb_names_both_versions_and_the_way_out(
         assert f"this DuckDB {duckdb.__version__} cannot read it" in str(caught.value)
         assert way_out in str(caught.value.hint)
         assert "export database" in str(caught.value.hint)
-    for command in (("list", file), ("tree", file, "falls"), ("run", "x.csv", "--db", file)):
+    for command in (
+        ("list", file),
+        ("event-tree", file, "falls"),
+        ("run", "x.csv", "--db", file),
+    ):
         assert named in call(*command).stderr
     assert file.read_bytes() == content
 
@@ -99,7 +103,11 @@ def test_a_file_that_is_cut_short_is_said_to_be(file: Path, size: int | str) -> 
     whole = file.read_bytes()
     content = whole[: len(whole) // 2 if isinstance(size, str) else size]
     file.write_bytes(content)
-    for command in (("list", file), ("check", file), ("tree", file, "falls", "--replace")):
+    for command in (
+        ("list", file),
+        ("check", file),
+        ("event-tree", file, "falls", "--replace"),
+    ):
         stderr = call(*command).stderr
         assert f"{file} is cut short" in stderr
         assert "hint: restore a copy" in stderr

@@ -407,14 +407,14 @@ def test_the_command_line_tells_and_cites(
     stored = str(tmp_path / "demo.duckdb")
     run = CliRunner().invoke
     assert run(main, ["demo", "--db", stored]).exit_code == 0
-    told = run(main, ["words", stored, "chds", "--unit", "children"])
+    told = run(main, ["report", "text", stored, "chds", "--unit", "children"])
     assert "Of 100 children" in told.stdout
     words = tmp_path / "words.yaml"
     words.write_text("Admission:\n  Yes: are admitted\n  No: are not\n", encoding="utf-8")
-    told = run(main, ["words", stored, "chds", "--words", str(words)])
-    assert "are admitted" in told.stdout
+    command = ["report", "text", stored, "chds", "--words", str(words)]
+    assert "are admitted" in run(main, command).stdout
     words.write_text("- [", encoding="utf-8")
-    assert "no YAML file" in run(main, ["words", stored, "chds", "--words", str(words)]).stderr
+    assert "not a YAML file" in run(main, command).stderr
     cited = run(main, ["cite", stored, "chds", "--bibtex"])
     assert "@book{collazo2018chain" in cited.stdout
     assert run(main, ["cite", stored]).exit_code == 2

@@ -13,7 +13,8 @@ from cegdb.api.event_tree import EventTree
 from cegdb.api.reports import DatabaseReport
 from cegdb.api.staged_tree import StagedTree
 from cegdb.api.survey import Survey
-from cegdb.errors import StagingError, counted, find_name
+from cegdb.errors import StagingError, counted
+from cegdb.names import find_name
 from cegdb.options import IngestOptions, ReadOptions
 from cegdb.store.catalog import KINDS, all_ids, all_names, all_rows, drop, find
 

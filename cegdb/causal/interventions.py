@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from cegdb.errors import QueryError, counted, find_name, is_number, is_one_of, listed
+from cegdb.errors import QueryError, counted, is_number, is_one_of, listed
 from cegdb.evidence import All, Count, Likelihood, Order, Take, Visit, items, text_of
 from cegdb.inference.compiled import MIXED, NOT_APPLICABLE
 from cegdb.inference.propagation import MOST
 from cegdb.inference.queries import condition
+from cegdb.names import find_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -182,7 +183,7 @@ def _shares(ceg: Compiled, name: object, shares: Mapping[str, float]) -> tuple[I
     """Return the nodes that an action sets, and the probability it states for each edge."""
     graph = ceg.graph
     share = np.zeros(len(ceg.probability))
-    if find_name(str(name), [variable.name for variable in ceg.variables]) is not None:
+    if ceg.has_variable(name):
         place = ceg.place(name)
         known = ceg.variables[place]
         stated = np.zeros(len(known.labels))

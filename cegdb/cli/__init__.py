@@ -1,41 +1,19 @@
-"""The command line: one verb per library function, ``run`` for all."""
+"""The command line: a command has the name of its method."""
 
 from __future__ import annotations
 
-from cegdb.cli import (
-    answering,
-    asking,
-    causal,
-    certainty,
-    explaining,
-    making,
-    network,
-    orders,
-    plotting,
-    questions,
-    reporting,
-    rows,
-    sampling,
-    steps,
-    wording,
-)
+from cegdb.cli import ask, decide, exchange, look, maintain, make, plot, report, steps
 from cegdb.cli.group import main
 
 __all__ = [
-    "answering",
-    "asking",
-    "causal",
-    "certainty",
-    "explaining",
+    "ask",
+    "decide",
+    "exchange",
+    "look",
     "main",
-    "making",
-    "network",
-    "orders",
-    "plotting",
-    "questions",
-    "reporting",
-    "rows",
-    "sampling",
+    "maintain",
+    "make",
+    "plot",
+    "report",
     "steps",
-    "wording",
 ]

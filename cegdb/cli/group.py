@@ -1,12 +1,13 @@
-"""The group of all commands: errors as one message, interrupts, logging."""
+"""The group of all commands: its help, errors as one message, interrupts, logging."""
 
 from __future__ import annotations
 
 import logging
 import signal
+import sys
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -15,15 +16,69 @@ from cegdb.interrupts import Interrupts
 from cegdb.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 
 IS_CHANGED = "cegdb.is_changed"
 """Where a command says that its work is stored, with the file, before it shows the result."""
+SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "Make": (
+        *("demo", "run", "ingest", "event-tree", "learn-stages", "set-stages", "to-ceg"),
+        *("template", "join", "split", "rename"),
+    ),
+    "Look": ("list", "show", "sql", "steps", "draw", "plot", "report", "explain"),
+    "Ask": (
+        *("probability", "given", "assign", "complete", "score", "sample", "do"),
+        *("cuts", "independence", "test-independence"),
+    ),
+    "Decide": ("search-orders", "compare", "stability", "intervals", "parents"),
+    "Exchange": ("codebook", "export", "write-bif", "cite"),
+    "Maintain": ("append", "refresh", "rebuild", "check", "drop", "migrate"),
+}
+"""The commands by what they are for, as ``cegdb --help`` lists them."""
+
+
+def write_commands(
+    group: click.Group,
+    context: click.Context,
+    formatter: click.HelpFormatter,
+    sections: Mapping[str, tuple[str, ...]],
+) -> None:
+    """List commands with their whole first sentence, never cut."""
+    names = {name for section in sections.values() for name in section}
+    shown = {name: group.get_command(context, name) for name in names}
+    longest = max(len(name) for name, command in shown.items() if command is not None)
+    for title, section in sections.items():
+        rows = [
+            (name.ljust(longest), command.get_short_help_str(limit=formatter.width * 10))
+            for name in section
+            if (command := shown[name]) is not None
+        ]
+        with formatter.section(title):
+            formatter.write_dl(rows)
+
+
+class CommandGroup(click.Group):
+    """A group of few commands, such as all plots."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands in the order in which they were added."""
+        write_commands(self, ctx, formatter, {"Commands": tuple(self.commands)})
 
 
 class ReportingGroup(click.Group):
     """Show an error as one message on stderr and exit with its code."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run, on a console of any encoding: what it lacks is shown as an escape."""
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="backslashreplace")
+        return super().main(*args, **kwargs)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands by what they are for."""
+        write_commands(self, ctx, formatter, SECTIONS)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, translating errors in one place."""
@@ -45,18 +100,18 @@ class ReportingGroup(click.Group):
                     raise
                 click.echo(
                     f"error: internal: {type(error).__name__}: {error}\n"
-                    "hint: this is a fault of cegdb; run again with --debug before the command "
-                    "for what to report",
+                    "hint: this is a bug in cegdb; please report it with the output of the "
+                    "same command with --debug (cegdb --debug COMMAND ...)",
                     err=True,
                 )
                 ctx.exit(4)
 
     def _interrupted(self, ctx: click.Context) -> None:
         file = ctx.meta.get(IS_CHANGED)
-        found = "the database is as it was before"
+        outcome = "the database is as it was before"
         if file is not None:
-            found = f"the work was done and is kept in {file}; not all of it was shown"
-        click.echo(f"interrupted: {found}", err=True)
+            outcome = f"the work was done and is kept in {file}; not all of it was shown"
+        click.echo(f"interrupted: {outcome}", err=True)
         ctx.exit(130)
 
 
@@ -73,23 +128,25 @@ def _interrupts() -> Iterator[Interrupts]:
     try:
         yield interrupts
     finally:
-        # What comes now is too late: the command is over, and told.
+        # An interrupt that comes now is too late: the command has ended and said how.
         is_last = before is not signal.default_int_handler
         signal.signal(signal.SIGINT, signal.SIG_IGN if is_last else before)
 
 
 @click.group(cls=ReportingGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="cegdb")
-@click.option("--debug", is_flag=True, help="Log each SQL step; show tracebacks.")
+@click.option("--debug", is_flag=True, help="Log each SQL step and show tracebacks.")
 def main(*, debug: bool) -> None:
     """Turn survey rows into event trees, staged trees and Chain Event Graphs.
 
-    Everything is kept as tables of one DuckDB file, to be asked in SQL.
+    All results are tables of one DuckDB file, which you can query with SQL. Most commands
+    take DB, the file, and NAME, the name of an object in it. cegdb COMMAND --help describes
+    a command and shows examples.
 
     \b
     Examples:
-      cegdb demo
-      cegdb run falls.csv --db falls.duckdb --draw falls.svg
+      cegdb demo falls --csv falls.csv
+      cegdb run falls.csv --count people --db falls.duckdb --draw falls.svg
       cegdb sql falls.duckdb "select * from cegdb.ceg_edges where ceg = 'falls'"
     """
     handler = logging.StreamHandler()

@@ -1,53 +1,42 @@
-"""Options that commands share, and how their values are read."""
+"""Options of commands: those that several share, and those made of `cegdb.options`."""
 
 from __future__ import annotations
 
 import re
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 from click.core import ParameterSource
 
+from cegdb import options as settings
 from cegdb.errors import QueryError, StagingError, SurveyError, TreeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from cegdb.evidence import Evidence
 
-KINDS = ("survey", "tree", "staging", "ceg")
-METHODS = ("ahc", "auto", "bhc", "fbhc", "csbhc", "bj", "hc", "exact", "hclust", "kmeans")
-SCORES = ("log_marginal_likelihood", "bic", "aic", "log_likelihood")
-READ_AS = ("encoding", "delimiter", "quote", "escape", "bad_rows", "sheet", "source_column")
-STAGED_BY = (
-    "alpha",
-    "prior",
-    "hyperstages",
-    "relabel",
-    "single_edges",
-    "smoothing",
-    "weighting",
-    "deff",
-    "replace",
-)
-LEARNT_BY = (
-    "method",
-    "score",
-    "structure_prior",
-    "initial",
-    "frozen",
-    "distance",
-    "threshold",
-    "n_stages",
-    "seed",
-)
+KINDS: Final = ("survey", "tree", "staging", "ceg")
 
 _PART = r'"(?:[^"]|"")+"|[^:="]+'
 _RELABEL = re.compile(rf"(?:(?P<variable>{_PART}):)?(?P<label>{_PART})=(?P<new>.+)", re.DOTALL)
-
 _ANSWER = re.compile(r'(?:"((?:[^"]|"")+)"|([^=]+))=(.+)', re.DOTALL)
+
+
+class Word(click.Choice[str]):
+    """One of several words; a wrong one is answered with a close one."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
+        """Return the word."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            hint = settings.suggestion(value, list(self.choices))
+            self.fail(f"{value!r} is not one of the choices; {hint}", param, ctx)
 
 
 def split_names(_: object, __: object, value: str | None) -> list[str] | None:
@@ -60,7 +49,7 @@ def split_names(_: object, __: object, value: str | None) -> list[str] | None:
 
 
 def refuse_beside(
-    why: str, *, of: Sequence[str] | None = None, but: Sequence[str] = ()
+    why: str, *, of: Collection[str] | None = None, but: Collection[str] = ()
 ) -> None:
     """Refuse options of the running command that were given and would be ignored.
 
@@ -82,10 +71,12 @@ def read_alpha(_: object, __: object, value: str | None) -> float | str | None:
     try:
         return float(value)
     except ValueError:
-        raise click.BadParameter(f"{value!r} is no number") from None
+        raise click.BadParameter(f"{value!r} is not a number") from None
 
 
-def read_labels(values: Sequence[str]) -> list[str] | dict[str, list[str]]:
+def read_labels(
+    _: object, __: object, values: Sequence[str]
+) -> list[str] | dict[str, list[str]]:
     """Read labels given as ``LABEL`` (all variables) or ``VARIABLE=LABEL``."""
     per_variable: dict[str, list[str]] = {}
     everywhere = [value for value in values if "=" not in value]
@@ -95,13 +86,28 @@ def read_labels(values: Sequence[str]) -> list[str] | dict[str, list[str]]:
             per_variable.setdefault(name, []).append(label)
     if per_variable and everywhere:
         raise SurveyError(
-            f"labels for all variables ({everywhere[0]}) and for some ({values}) are mixed",
+            f"labels for all variables ({everywhere[0]}) and for some ({', '.join(values)}) "
+            "are mixed",
             hint="write all as VARIABLE=LABEL",
         )
     return per_variable or everywhere
 
 
-def read_levels(values: Sequence[str]) -> dict[str, list[str]]:
+def read_deff(_: object, __: object, values: Sequence[str]) -> float | dict[str, float] | None:
+    """Read a design effect given as ``NUMBER``, or as ``VARIABLE=NUMBER`` for each."""
+    try:
+        if len(values) == 1 and "=" not in values[0]:
+            return float(values[0])
+        pairs = [value.rpartition("=") for value in values]
+        found = {name: float(number) for name, _, number in pairs if name}
+    except ValueError:
+        raise click.BadParameter(f"{', '.join(values)!r} is not a number") from None
+    if len(found) < len(values):
+        raise click.BadParameter("give one NUMBER, or VARIABLE=NUMBER once for each variable")
+    return found or None
+
+
+def read_levels(_: object, __: object, values: Sequence[str]) -> dict[str, list[str]]:
     """Read levels given as ``VARIABLE=LABEL,LABEL,...``."""
     found: dict[str, list[str]] = {}
     for value in values:
@@ -115,7 +121,7 @@ def read_levels(values: Sequence[str]) -> dict[str, list[str]]:
 def read_answers(values: Sequence[str]) -> dict[str, list[str]]:
     """Read labels given as ``VARIABLE=LABEL``, the name in quotes if it has an equals sign.
 
-    Of a variable given several times, one of the labels holds.
+    A variable given several times has one of these labels.
     """
     found: dict[str, list[str]] = {}
     for value in values:
@@ -130,7 +136,7 @@ def read_answers(values: Sequence[str]) -> dict[str, list[str]]:
     return found
 
 
-def read_bins(values: Sequence[str]) -> dict[str, str]:
+def read_bins(_: object, __: object, values: Sequence[str]) -> dict[str, str]:
     """Read cut points or quantiles given as ``VARIABLE=18,35,65`` or ``VARIABLE=q4``."""
     found: dict[str, str] = {}
     for value in values:
@@ -150,7 +156,7 @@ def read_rules(values: Sequence[str]) -> dict[str, list[str]]:
         if match is None:
             raise StagingError(
                 f"--depends {value!r} is not 'VARIABLE: VARIABLE, VARIABLE'",
-                hint='a name with a colon or comma is quoted: \'"a:b": "c,d"\'',
+                hint='quote a name that has a colon or comma: \'"a:b": "c,d"\'',
             )
         quoted, plain, on = match.groups()
         name = plain.strip() if quoted is None else quoted.replace('""', '"')
@@ -167,12 +173,12 @@ def read_names(values: Sequence[str]) -> dict[str, str]:
         stage, equals, name = value.partition("=")
         if not equals or stage in found:
             why = "is given twice" if equals else "is not STAGE=NAME, such as u3=frail"
-            raise StagingError(f"--rename {value!r} {why}")
+            raise StagingError(f"{value!r} {why}")
         found[stage] = name
     return found
 
 
-def read_paths(values: Sequence[str]) -> list[dict[str, str]]:
+def read_paths(_: object, __: object, values: Sequence[str]) -> list[dict[str, str]]:
     """Read paths given as ``VARIABLE=LABEL,VARIABLE=LABEL,...``."""
     found = []
     for value in values:
@@ -196,14 +202,14 @@ def read_evidence(texts: Sequence[str], json_text: str | None) -> Evidence:
             found = json.loads(json_text)
         except ValueError as error:
             raise QueryError(
-                f"--evidence is no JSON: {error}",
-                hint="""write {"Fall": "Fall"}, or what evidence.to_json() gives""",
+                f"--evidence is not JSON: {error}",
+                hint="""write {"Fall": "Fall"}, or what evidence.to_json() returns""",
             ) from None
         parts.append(from_json(found))
     return parts[0] if len(parts) == 1 else All(tuple(parts))
 
 
-def read_chains(values: Sequence[str]) -> list[tuple[str, str]]:
+def read_chains(_: object, __: object, values: Sequence[str]) -> list[tuple[str, str]]:
     """Read what comes before what, given as ``A<B`` or ``A<B<C``, as pairs."""
     pairs: list[tuple[str, str]] = []
     for value in values:
@@ -212,6 +218,11 @@ def read_chains(values: Sequence[str]) -> list[tuple[str, str]]:
             raise TreeError(f"--before {value!r} is not A<B", hint="quote it: --before 'A<B'")
         pairs += pairwise(chain)
     return pairs
+
+
+def read_tiers(_: object, __: object, values: Sequence[str]) -> list[list[str]] | None:
+    """Read groups of variables, one comma-separated list each."""
+    return [split_names(None, None, value) or [] for value in values] or None
 
 
 def read_relabel(
@@ -252,37 +263,122 @@ def options_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return add
 
 
-NAME = click.option("--name", help="Name to store it under.")
+_ON_COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
+    "columns": {"callback": split_names, "metavar": "A,B,C"},
+    "variables": {"callback": split_names, "metavar": "A,B,C"},
+    "order": {"callback": split_names, "metavar": "A,B,C"},
+    "structural": {"callback": read_labels, "metavar": "[VARIABLE=]LABEL"},
+    "missing": {"callback": read_labels, "metavar": "[VARIABLE=]LABEL"},
+    "levels": {"callback": read_levels, "metavar": "VARIABLE=A,B,C"},
+    "bins": {"callback": read_bins, "metavar": "VARIABLE=18,35,65|q4"},
+    "add_paths": {"callback": read_paths, "metavar": "A=x,B=y"},
+    "impossible": {"callback": read_paths, "metavar": "A=x,B=y"},
+    "tiers": {"callback": read_tiers, "metavar": "A,B"},
+    "before": {"callback": read_chains, "metavar": "A<B"},
+    "relabel": {"callback": read_relabel, "metavar": "[VARIABLE:]LABEL=NEW"},
+    "deff": {"type": str, "callback": read_deff, "metavar": "[VARIABLE=]NUMBER"},
+    **{
+        name: {"type": click.Path(path_type=Path), "metavar": "FILE"}
+        for name in ("codebook", "frozen")
+    },
+    **{name: {"metavar": "COLUMN"} for name in ("count", "weight", "cluster")},
+    **{name: {"metavar": "CHAR"} for name in ("delimiter", "quote", "escape")},
+    **{
+        name: {"metavar": "NAME"} for name in ("encoding", "sheet", "source_column", "distance")
+    },
+}
+"""What the command line adds to a setting: how its text is read and what stands for it."""
+_REPEATED: Final = (
+    *(read_labels, read_levels, read_bins, read_paths, read_tiers, read_chains),
+    *(read_relabel, read_deff),
+)
+
+
+def from_settings(
+    owner: type, *, only: Collection[str] | None = None, **changed: Mapping[str, Any]
+) -> Callable[[Any], Any]:
+    """Return a decorator that adds the settings of a class as options of a command.
+
+    ``only`` are the names to add; ``changed`` says by name what is different there.
+    """
+    known = settings.options_of(owner)
+    flags = {option.name: option.flag for option in known}
+    return options_of(
+        *(
+            _option(option, flags, changed.get(option.name, {}))
+            for option in known
+            if only is None or option.name in only
+        )
+    )
+
+
+def names_of(owner: type) -> tuple[str, ...]:
+    """Return the names of the settings of a class."""
+    return tuple(option.name for option in settings.options_of(owner))
+
+
+def _option(
+    option: settings.Option, flags: Mapping[str, str], changed: Mapping[str, Any]
+) -> Callable[[Any], Any]:
+    found: dict[str, Any] = {"type": option.type, "default": option.default}
+    if option.is_closed:
+        found["type"] = Word(option.choices)
+    elif option.choices:
+        found["metavar"] = "|".join((*option.choices, "FILE"))
+    found |= _ON_COMMAND_LINE.get(option.name, {})
+    if found.get("callback") in _REPEATED:
+        found |= {"multiple": True, "default": ()}
+    found["help"] = re.sub(
+        r"`(\w+)`", lambda match: flags.get(match[1], f"--{match[1]}"), option.help
+    )
+    found["show_default"] = found["default"] not in (None, ())
+    return click.option(option.flag, option.name, **{**found, **changed})
+
+
+DB = click.argument("db", metavar="DB", type=click.Path(path_type=Path))
+NAME = click.argument("name", metavar="NAME")
+NEW_NAME = click.option(
+    "--name", "new_name", metavar="NEW", help="Name to store the result under."
+)
 REPLACE = click.option(
-    "--replace", is_flag=True, help="Replace one of that name, with all built on it."
+    "--replace",
+    is_flag=True,
+    help="Replace an object of that name, with everything built on it.",
+)
+GIVEN = click.option(
+    "--given",
+    multiple=True,
+    metavar="VARIABLE=LABEL",
+    help="Evidence: what is known. The same variable again: any of these labels.",
 )
 EVIDENCE = click.option(
     "--evidence",
     metavar="JSON",
-    help="What else is known: positions passed, soft evidence, counts of events, their order.",
+    help="Other evidence, as JSON: positions passed, likelihoods of labels, counts and order "
+    "of events.",
 )
 FORMAT = click.option(
     "--format",
     "form",
-    type=click.Choice(["table", "json", "csv"]),
-    help="How to print; a table on a terminal, else csv.",
+    type=Word(["table", "json", "csv"]),
+    help="How to print the rows. Default: a table on a terminal, otherwise csv.",
 )
 EDGE_INFO = click.option(
     "--edge-info",
-    type=click.Choice(["probability", "count", "prior", "posterior", "none"]),
+    type=Word(["probability", "count", "prior", "posterior", "none"]),
     default="probability",
     show_default=True,
-    help="What edges of a picture show; prior and posterior of a CEG only.",
+    help="Number on the edges of the picture; prior and posterior are for CEGs only.",
 )
 SIZES = options_of(
-    click.option("--width", type=float, metavar="MM", help="Width of a figure in millimetres."),
+    click.option("--width", type=float, metavar="MM", help="Width of the figure in mm."),
     click.option(
         "--font-size",
         type=float,
         default=9,
         show_default=True,
         metavar="PT",
-        help="Size of labels in points.",
+        help="Size of the labels in points.",
     ),
 )
 COLLAPSE = options_of(
@@ -290,220 +386,74 @@ COLLAPSE = options_of(
         "--collapse-below",
         type=int,
         metavar="N",
-        help="Collapse what fewer than N people reach into boxes that tell what they hide.",
+        help="Collapse what fewer than N people reach into boxes that say what they hide.",
     ),
     click.option(
         "--top-variables",
         type=int,
         metavar="K",
-        help="Draw the first K variables, and collapse what follows.",
+        help="Draw the first K variables and collapse the rest.",
     ),
 )
 MIN_N = click.option(
     "--min-n",
     type=int,
     metavar="N",
-    help="Hide counts below N, and what would reveal them.",
+    help="Hide counts below N, and whatever would reveal them.",
+)
+SEED = click.option(
+    "--seed", type=int, default=1, show_default=True, help="Seed of the random numbers."
 )
 DECIMAL = click.option(
-    "--decimal", type=click.Choice([".", ","]), help="Decimal sign; as at ingest if left out."
-)
-COLUMNS = click.option("--columns", callback=split_names, help="Columns to keep: A,B,C.")
-READING = options_of(
-    click.option("--encoding", help="Of the text, such as cp1252; UTF-8 if left out."),
-    click.option("--delimiter", help="Between the fields; found out if left out."),
-    click.option("--quote", help="Around a cell; '\"' if left out, '' for none."),
-    click.option("--escape", help="Before a character that is part of a cell."),
-    click.option(
-        "--bad-rows",
-        type=click.Choice(["error", "skip"]),
-        default="error",
-        show_default=True,
-        help="Rows of another number of fields: refuse the file, or skip and list them.",
-    ),
-    click.option("--sheet", help="Of a workbook: its name."),
-)
-SOURCE_COLUMN = click.option(
-    "--source-column",
-    metavar="NAME",
-    help="A column to add that holds each file's name, of several files read as one.",
-)
-INGEST = options_of(
-    COLUMNS,
-    click.option("--count", help="Column of counts of an aggregated table."),
-    click.option("--weight", help="Column of survey weights; kept beside the counts."),
-    click.option("--cluster", help="Column of clusters of a clustered sample."),
-    click.option(
-        "--decimal",
-        type=click.Choice([".", ","]),
-        default=".",
-        show_default=True,
-        help="Decimal sign of counts, weights and numbers to be cut.",
-    ),
-    click.option(
-        "--structural",
-        multiple=True,
-        metavar="[VARIABLE=]LABEL",
-        help="A label that means the question does not apply.",
-    ),
-    click.option(
-        "--missing",
-        multiple=True,
-        metavar="[VARIABLE=]LABEL",
-        help="A label that means the answer is not known.",
-    ),
-    click.option(
-        "--levels",
-        multiple=True,
-        metavar="VARIABLE=A,B,C",
-        help="All labels of a variable, in order.",
-    ),
-    click.option(
-        "--bin",
-        "bins",
-        multiple=True,
-        metavar="VARIABLE=18,35,65|q4",
-        help="Cut a number into levels: at points, or into quantiles.",
-    ),
-    click.option(
-        "--codebook",
-        type=click.Path(path_type=Path),
-        help="YAML or CSV file that says what codes mean.",
-    ),
-    READING,
-    SOURCE_COLUMN,
-)
-BLANK = click.option(
-    "--blank",
-    type=click.Choice(["auto", "structural", "missing"]),
-    default="auto",
-    show_default=True,
-    help="What an empty cell means.",
-)
-TREE = options_of(
-    click.option("--order", callback=split_names, help="Variables from the root: A,B,C."),
-    BLANK,
-    click.option(
-        "--missing-policy",
-        type=click.Choice(["prefix", "complete", "category"]),
-        default="prefix",
-        show_default=True,
-        help="What becomes of rows with a missing answer.",
-    ),
-    click.option(
-        "--sampling-zeros",
-        type=click.Choice(["none", "floret", "full"]),
-        default="none",
-        show_default=True,
-        help="Answers nobody gave: left out, added to each floret, or expanded.",
-    ),
-    click.option(
-        "--add-path",
-        multiple=True,
-        metavar="A=x,B=y",
-        help="A path to add without rows.",
-    ),
-    click.option(
-        "--impossible",
-        multiple=True,
-        metavar="A=x,B=y",
-        help="A path that --sampling-zeros must not add.",
-    ),
-)
-WEIGHTING = click.option(
-    "--weighting",
-    type=click.Choice(["situation", "global", "total", "none"]),
-    default="situation",
-    show_default=True,
-    help="What respondents with weights count in scores.",
-)
-DEFF = click.option("--deff", type=float, help="Design effect of a clustered sample.")
-STAGES = options_of(
-    click.option(
-        "--method",
-        type=click.Choice(METHODS),
-        default="ahc",
-        show_default=True,
-        help="How stages are learnt: cegdb stages --help tells.",
-    ),
-    click.option(
-        "--score",
-        type=click.Choice(SCORES),
-        help="What is optimised; left out, the method's own.",
-    ),
-    click.option(
-        "--alpha",
-        callback=read_alpha,
-        metavar="NUMBER",
-        help="Prior mass of the root (equivalent sample size).",
-    ),
-    click.option(
-        "--prior",
-        default="mass",
-        show_default=True,
-        metavar="mass|floret|path|FILE",
-        help="How alpha is shared out, or a file with vertex_id, label, prior.",
-    ),
-    click.option(
-        "--structure-prior",
-        type=click.Choice(["flat", "size"]),
-        default="flat",
-        show_default=True,
-        help="All stagings alike, or all numbers of stages.",
-    ),
-    click.option(
-        "--hyperstages",
-        type=click.Choice(["variable", "labels", "height", "paper"]),
-        default="variable",
-        show_default=True,
-        help="What situations share that may share a stage, beside the label set.",
-    ),
-    click.option(
-        "--relabel",
-        multiple=True,
-        callback=read_relabel,
-        metavar="[VARIABLE:]LABEL=NEW",
-        help="A label that counts as another in stages; the tree keeps it.",
-    ),
-    click.option(
-        "--single-edges",
-        type=click.Choice(["together", "apart"]),
-        default="together",
-        show_default=True,
-        help="Stages of situations with one edge.",
-    ),
-    click.option(
-        "--initial",
-        metavar="full|indep|FILE",
-        help="Start from single situations, one stage a hyperstage, or a file's stages.",
-    ),
-    click.option(
-        "--frozen",
-        type=click.Path(path_type=Path),
-        help="Keep the stages of this file (vertex_id, stage), learn the others.",
-    ),
-    click.option(
-        "--smoothing",
-        type=float,
-        default=0.0,
-        show_default=True,
-        help="Added to the counts of a stage for BIC, AIC and the likelihood.",
-    ),
-    click.option("--distance", help="Of bj and hclust: kullback, totvar, hellinger, ..."),
-    click.option("--threshold", type=float, help="Of bj: join below this distance."),
-    click.option("--n-stages", type=int, help="Of each hyperstage, for hclust and kmeans."),
-    click.option("--seed", type=int, default=1, show_default=True, help="Of random numbers."),
-    WEIGHTING,
-    DEFF,
+    "--decimal", type=Word([".", ","]), help="Decimal sign. Default: as at ingest."
 )
 STOP = click.option(
     "--stop",
-    type=click.Choice(["early", "baseline"]),
+    type=Word(["early", "baseline"]),
     default="early",
     show_default=True,
-    help="Where the backward recursion stops.",
+    help='Where merging positions stops: "early" once nothing can merge any more, "baseline" '
+    "at the root. The CEG is the same.",
 )
-DB = click.argument("db", metavar="DB", type=click.Path(path_type=Path))
+COLUMNS = from_settings(settings.IngestOptions, only=["columns"])
+READING = from_settings(
+    settings.ReadOptions,
+    only=[name for name in names_of(settings.ReadOptions) if name != "source_column"],
+)
+SOURCE_COLUMN = from_settings(settings.ReadOptions, only=["source_column"])
+INGEST = options_of(from_settings(settings.IngestOptions), READING, SOURCE_COLUMN)
+TREE = from_settings(settings.TreeOptions)
+STAGES = from_settings(settings.StageOptions)
+_ALPHA_PATH: Final = {
+    "type": str,
+    "callback": read_alpha,
+    "metavar": "NUMBER|path",
+}
+LEARN = options_of(
+    from_settings(settings.LearnOptions),
+    from_settings(settings.StageOptions, alpha=_ALPHA_PATH),
+)
+READ_NAMES: Final = names_of(settings.ReadOptions)
+INGEST_NAMES: Final = (*names_of(settings.IngestOptions), *READ_NAMES)
+TREE_NAMES: Final = names_of(settings.TreeOptions)
+STAGE_NAMES: Final = names_of(settings.StageOptions)
+LEARN_NAMES: Final = names_of(settings.LearnOptions)
+ORDER_NAMES: Final = names_of(settings.OrderOptions)
+
+
+def kind_option(*kinds: str, **settings: Any) -> Callable[[Any], Any]:
+    """Return the option that says which kind of object NAME is: one of ``kinds``."""
+    *first, last = kinds
+    default = f"Default: the first of {', '.join(first)} and {last} that has the name."
+    settings = {"help": f"Kind of the object. {default}", **settings}
+    return click.option("--kind", type=Word(kinds), **settings)
+
+
+def output_option(text: str, **settings: Any) -> Callable[[Any], Any]:
+    """Return the option for a file to write."""
+    return click.option(
+        "-o", "--output", type=click.Path(path_type=Path), help=text, metavar="FILE", **settings
+    )
 
 
 def source_of(file: str) -> str | Path:
@@ -511,13 +461,6 @@ def source_of(file: str) -> str | Path:
     return file if file == "-" or any(char in file for char in "*?[") else Path(file)
 
 
-def tree_settings(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of ``TREE`` as arguments of the library."""
-    return {
-        "order": given["order"],
-        "blank": given["blank"],
-        "missing_policy": given["missing_policy"],
-        "sampling_zeros": given["sampling_zeros"],
-        "add_paths": read_paths(given["add_path"]),
-        "impossible": read_paths(given["impossible"]),
-    }
+def chosen(values: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """Return the values of some options, as arguments of the library."""
+    return {name: values[name] for name in names}

@@ -3,45 +3,46 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 import threading
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from cegdb.cli.group import IS_CHANGED
 from cegdb.errors import CegdbError
 from cegdb.interrupts import held_interrupts
+from cegdb.names import matching
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pandas as pd
     from rich.progress import Task
 
-    from cegdb.api import ChainEventGraph, Database
-    from cegdb.api.base import StoredObject as Named
+    from cegdb.api import ChainEventGraph, Database, Survey
+    from cegdb.api.base import StoredObject
 
-TABLES = {
-    "survey": ("variables", "survey"),
-    "tree": ("tree_edges", "tree"),
-    "staging": ("stage_edges", "staging"),
-    "ceg": ("ceg_edges", "ceg"),
+SHOWN: Final[Mapping[str, tuple[str, str, str]]] = {
+    "survey": ("variables", "variable, label, kind, n", "level_id"),
+    "tree": ("tree_edges", "source, label, target, n, share", "child_id"),
+    "staging": (
+        "stage_edges",
+        "stage, variable, label, n, prior, probability, low, high",
+        "stage_id, label_id",
+    ),
+    "ceg": (
+        "ceg_edges",
+        "source, label, target, variable, n, probability",
+        "source_id, label_id, target_id",
+    ),
 }
-SHOWN = {
-    "survey": "variable, label, kind, n",
-    "tree": "source, label, target, n, share",
-    "staging": "stage, variable, label, n, prior, probability, low, high",
-    "ceg": "source, label, target, variable, n, probability",
-}
-ORDER = {
-    "survey": "level_id",
-    "tree": "child_id",
-    "staging": "stage_id, label_id",
-    "ceg": "source_id, label_id, target_id",
-}
+"""The rows that stand for an object of each kind: view, columns, order."""
+_NARROWEST: Final = 8  # columns of text are not wrapped to less than this
+_GAP: Final = 2  # blanks between two columns
 
 
 @contextmanager
@@ -56,7 +57,9 @@ def opened(
 
     is_new = path is not None and not Path(path).exists()
     if is_new and not makes:
-        raise CegdbError(f"there is no file {path}", hint="cegdb ingest and cegdb run make one")
+        raise CegdbError(
+            f"there is no file {path}", hint="cegdb ingest and cegdb run create one"
+        )
     db: Database | None = None
     try:
         with held_interrupts() if is_new else nullcontext():
@@ -72,25 +75,36 @@ def opened(
                     Path(path).unlink(missing_ok=True)
 
 
-def tell_stale(found: Named) -> None:
-    """Tell that an object shows rows of its survey that were added to or replaced since."""
+def note_stale(found: StoredObject) -> None:
+    """Say so if the survey of an object has changed since the object was made."""
     if found.is_stale:
+        from cegdb.store.catalog import KIND_WORDS
+
         say(
-            f"note: {found.kind} {found.name!r} is stale: its survey has other rows since; "
-            "cegdb rebuild makes it again"
+            f"note: {KIND_WORDS[found.kind]} {found.name!r} is stale: its survey has changed; "
+            "cegdb rebuild brings it up to date"
         )
 
 
-def asked_ceg(database: Database, name: str) -> ChainEventGraph:
-    """Return the CEG of that name, telling if it is stale."""
+def ceg_of(database: Database, name: str) -> ChainEventGraph:
+    """Return the CEG of that name, with a note if it is stale."""
     found: ChainEventGraph = database.cegs[name]
-    tell_stale(found)
+    note_stale(found)
     return found
+
+
+def object_of(database: Database, name: str, kind: str | None, *kinds: str) -> Any:
+    """Return the object of that name: of ``kind``, else of the first kind that has it."""
+    there = collections(database)
+    if kind is None:
+        having = (one for one in kinds if matching(name, there[one].names()))
+        kind = next(having, kinds[0])
+    return there[kind][name]
 
 
 @contextmanager
 def working(what: str, database: Database) -> Iterator[None]:
-    """Show on a terminal what takes longer than a second, and how far it is."""
+    """Show progress on a terminal for work that takes longer than a second."""
     if not sys.stderr.isatty():
         yield
         return
@@ -149,9 +163,16 @@ def _apart(names: Sequence[str]) -> list[str]:
 
 
 def print_table(
-    names: Sequence[str], rows: Sequence[Sequence[object]], form: str | None
+    names: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    form: str | None,
+    *,
+    least: Sequence[str] = (),
 ) -> None:
-    """Print rows as a table (on a terminal), JSON or CSV."""
+    """Print rows as a table (on a terminal), JSON or CSV.
+
+    ``least`` are the columns that a narrow table may leave out, the first of them first.
+    """
     form = form or ("table" if sys.stdout.isatty() else "csv")
     if form == "json":
         import json
@@ -169,19 +190,145 @@ def print_table(
         writer.writerows([_written(value) for value in row] for row in rows)
         click.echo(out.getvalue(), nl=False)
     else:
-        from rich import box
-        from rich.console import Console
-        from rich.table import Table
-        from rich.text import Text
+        _print_aligned(names, rows, least)
 
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        for i, name in enumerate(names):
-            numeric = any(isinstance(row[i], (int, float)) for row in rows)
-            table.add_column(Text(name), justify="right" if numeric else "left")
-        for row in rows:
-            table.add_row(*(Text(_shown(value)) for value in row))
-        width = None if sys.stdout.isatty() else 200
-        Console(width=width).print(table)
+
+def _print_aligned(
+    names: Sequence[str], rows: Sequence[Sequence[object]], least: Sequence[str]
+) -> None:
+    """Print a table as wide as the terminal at most, each number and name whole.
+
+    Texts are wrapped; if that is not enough the least important columns are left out, with a
+    note; if that is not enough each row becomes a block of lines.
+    """
+    from rich.cells import cell_len
+
+    width = _width()
+    columns = [
+        (
+            name,
+            any(isinstance(row[i], (int, float)) for row in rows),
+            [_shown(row[i]) for row in rows],
+        )
+        for i, name in enumerate(names)
+    ]
+
+    def fitted(kept: Sequence[tuple[str, bool, list[str]]]) -> list[int] | None:
+        """Return the width of each column, None if there is no room."""
+        natural = [max(map(cell_len, (name, *cells))) for name, _, cells in kept]
+        narrowest = [
+            full
+            if is_number
+            else min(full, max(cell_len(name), _longest_word(cells), _NARROWEST))
+            for full, (name, is_number, cells) in zip(natural, kept, strict=True)
+        ]
+        room = width - _GAP * (len(kept) - 1)
+        return _shared(natural, narrowest, room)
+
+    kept = list(columns)
+    widths = fitted(kept)
+    for name in least:
+        if widths is not None:
+            break
+        kept = [column for column in kept if column[0] != name]
+        widths = fitted(kept)
+    if widths is None or not kept:
+        _print_blocks(columns)
+        return
+    rule = "─" * sum([*widths, _GAP * (len(widths) - 1)])
+    click.echo(_line([(name, is_number) for name, is_number, _ in kept], widths))
+    click.echo(rule if _can_print(rule) else "-" * len(rule))
+    for i in range(len(rows)):
+        click.echo(_line([(cells[i], is_number) for _, is_number, cells in kept], widths))
+    left_out = [name for name in names if name not in {column[0] for column in kept}]
+    if left_out:
+        say(
+            f"note: no room for the columns {', '.join(left_out)}; --format csv prints all of "
+            "them"
+        )
+
+
+def _line(cells: Sequence[tuple[str, bool]], widths: Sequence[int]) -> str:
+    """Return the cells of a row, numbers to the right, on as many lines as they need."""
+    from itertools import zip_longest
+
+    from rich.cells import cell_len
+    from rich.console import Console
+    from rich.text import Text
+
+    columns = []
+    for (text, is_number), width in zip(cells, widths, strict=True):
+        lines = [text]
+        if cell_len(text) > width or "\n" in text:
+            wrapped = Text(text).wrap(Console(), width, overflow="fold")
+            lines = [line.plain.rstrip() for line in wrapped]
+        blanks = [" " * (width - cell_len(line)) for line in lines]
+        columns.append(
+            [b + line if is_number else line + b for line, b in zip(lines, blanks, strict=True)]
+        )
+    empty = [" " * width for width in widths]
+    rows = zip_longest(*columns)
+    return "\n".join(
+        (" " * _GAP)
+        .join(cell if cell is not None else empty[i] for i, cell in enumerate(row))
+        .rstrip()
+        for row in rows
+    )
+
+
+def _can_print(text: str) -> bool:
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _width() -> int:
+    """Return how wide a table may be: as the terminal, or as COLUMNS says."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) > 0:
+        return int(columns)
+    if sys.stdout.isatty():
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
+    return 200
+
+
+def _longest_word(cells: Sequence[str]) -> int:
+    from rich.cells import cell_len
+
+    return max((cell_len(word) for cell in cells for word in cell.split()), default=0)
+
+
+def _shared(natural: Sequence[int], narrowest: Sequence[int], room: int) -> list[int] | None:
+    """Return widths that fit the room, the widest columns being narrowed first."""
+    if sum(narrowest) > room:
+        return None
+    widths = list(natural)
+    while (excess := sum(widths) - room) > 0:
+        widest = max(w for w, n in zip(widths, narrowest, strict=True) if w > n)
+        chosen = [
+            i
+            for i, (w, n) in enumerate(zip(widths, narrowest, strict=True))
+            if w == widest and w > n
+        ]
+        for i in chosen[:excess]:
+            widths[i] -= 1
+    return widths
+
+
+def _print_blocks(columns: Sequence[tuple[str, bool, list[str]]]) -> None:
+    """Print each row as lines of ``column: value``, a blank line between two rows."""
+    longest = max((len(name) for name, _, _ in columns), default=0)
+    blocks = zip(*(cells for _, _, cells in columns), strict=True)
+    texts = (
+        "\n".join(
+            f"{name + ':':<{longest + 1}} {value}".rstrip()
+            for (name, _, _), value in zip(columns, block, strict=True)
+        )
+        for block in blocks
+    )
+    click.echo("\n\n".join(texts))
 
 
 def _finite(value: object) -> object:
@@ -210,16 +357,23 @@ def _shown(value: object) -> str:
     return str(value)
 
 
-def print_frame(frame: pd.DataFrame, form: str | None) -> None:
-    """Print the rows of a DataFrame; what is missing shows as nothing."""
+def print_frame(frame: pd.DataFrame, form: str | None, *, least: Sequence[str] = ()) -> None:
+    """Print the rows of a DataFrame; missing values are left blank."""
     rows = frame.astype(object).where(frame.notna(), None).to_numpy().tolist()
-    print_table(list(frame.columns), rows, form)
+    print_table(list(frame.columns), rows, form, least=least)
 
 
-def print_query(db: Database, sql: str, params: dict[str, object], form: str | None) -> None:
+def print_query(
+    db: Database,
+    sql: str,
+    params: dict[str, object],
+    form: str | None,
+    *,
+    least: Sequence[str] = (),
+) -> None:
     """Print the rows of a query."""
     names, rows = db.rows(sql, params)
-    print_table(names, rows, form)
+    print_table(names, rows, form, least=least)
 
 
 def collections(database: Database) -> dict[str, Any]:
@@ -232,12 +386,45 @@ def collections(database: Database) -> dict[str, Any]:
     }
 
 
-def print_view(found: Any, view: str | None, min_n: int | None, form: str | None) -> None:
-    """Print a view of an object; the columns that `show` prints if none is named."""
+def rows_of_object(
+    found: Any, database: Database
+) -> tuple[list[str], list[tuple[object, ...]]]:
+    """Return the names and the rows that stand for an object."""
+    view, columns, order = SHOWN[found.kind]
+    sql = f"select {columns} from cegdb.{view} where {found.kind} = $name order by {order}"  # noqa: S608
+    return database.rows(sql, {"name": found.name})
+
+
+def rows_of_view(
+    found: Any, view: str | None, min_n: int | None
+) -> tuple[list[str], list[tuple[object, ...]]]:
+    """Return a view of an object; the rows that stand for it if none is named."""
+    standing, columns, _ = SHOWN[found.kind]
     # What is pooled over the situations of a stage can be unpicked by the tree's sums.
-    table = "staged_edges" if found.kind == "staging" else TABLES[found.kind][0]
+    table = "staged_edges" if found.kind == "staging" else standing
     names, rows = found.rows(view or table, min_n=min_n)
-    shown = SHOWN[found.kind].split(", ")
-    kept = names if view or table == "staged_edges" else shown
-    places = [names.index(column) for column in kept]
-    print_table(kept, [[row[place] for place in places] for row in rows], form)
+    kept = names if view or table == "staged_edges" else columns.split(", ")
+    indexes = [names.index(column) for column in kept]
+    return kept, [tuple(row[i] for i in indexes) for row in rows]
+
+
+def say_speed(survey: Survey) -> None:
+    """Say how long reading a survey took, if it was long."""
+    from cegdb.store.progress import speed
+
+    receipt: Any = survey.receipt
+    rows, seconds = receipt.get("last", receipt)["rows_read"], survey.seconds
+    if seconds >= 1:
+        say(f"{rows:,} rows read in {seconds:.1f} s ({speed(rows, seconds)})")
+
+
+def print_receipt(receipt: Any, form: str | None) -> None:
+    """Print how many cells of each variable are what; the whole receipt as JSON."""
+    if form == "json":
+        import json
+
+        click.echo(json.dumps(receipt, ensure_ascii=False, indent=2))
+        return
+    kinds = ("value", "structural", "missing", "blank")
+    rows = [[name, *(of[kind] for kind in kinds)] for name, of in receipt["cells"].items()]
+    print_table(["variable", *kinds], rows, form)

@@ -1,23 +1,24 @@
-"""Commands that show the SQL of cegdb: its steps, and the whole run that made a CEG."""
+"""The commands of ``cegdb steps``: the SQL of cegdb, and the whole run that made a CEG."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from cegdb.cli.group import main
-from cegdb.cli.options import DB, FORMAT
+from cegdb.cli.group import CommandGroup, main
+from cegdb.cli.options import DB, FORMAT, NAME, output_option
 from cegdb.cli.output import opened, print_table, say_made, working
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from cegdb.api import ChainEventGraph
 
 _COLUMNS = ("purpose", "reads", "writes")
 
 
-class _Listing(click.Group):
+class _Listing(CommandGroup):
     """A group that lists, unless one of its commands is named."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -27,7 +28,7 @@ class _Listing(click.Group):
         return super().parse_args(ctx, args)
 
 
-@main.group(cls=_Listing, subcommand_metavar="[PHASE] [--show STEP] | trace DB CEG")
+@main.group(cls=_Listing, subcommand_metavar="[PHASE] [--show STEP] | trace DB NAME")
 def steps() -> None:
     """List the SQL steps that make trees, stages and CEGs, or write a whole run of them.
 
@@ -48,7 +49,7 @@ def steps() -> None:
 @click.option("--show", metavar="STEP", help="Print one step, ready for a DuckDB shell.")
 @FORMAT
 def list_(phase: str | None, show: str | None, form: str | None) -> None:
-    """List the steps, or print the SQL of one. This is what steps does by itself.
+    """List the steps, or print the SQL of one: what steps does without a command.
 
     Columns: name, phase, purpose, and the tables that it reads and writes.
 
@@ -62,7 +63,7 @@ def list_(phase: str | None, show: str | None, form: str | None) -> None:
 
     if show is not None:
         if phase is not None:
-            raise click.UsageError("give PHASE or --show STEP, one of them")
+            raise click.UsageError("give only one of PHASE and --show STEP")
         click.echo(load(show).prepared(), nl=False)
         return
     rows = [
@@ -74,20 +75,15 @@ def list_(phase: str | None, show: str | None, form: str | None) -> None:
 
 @steps.command()
 @DB
-@click.argument("ceg")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    help="The script to write; left out, it is printed.",
-)
-def trace(db: Path, ceg: str, output: Path | None) -> None:
-    """Write the whole run that made a CEG of DB as one SQL script.
+@NAME
+@output_option("Script to write. Default: print it.")
+def trace(db: Path, name: str, output: Path | None) -> None:
+    """Write the whole run that made the CEG NAME in DB as one SQL script.
 
-    It holds the coded rows of the survey, every step with its parameters filled in, and
-    what each is for, and runs in DuckDB alone, without cegdb, in a database without a
-    schema cegdb. Of more than 5,000 rows a Parquet file is written beside the script.
-    The script sees every count: it cannot hide small ones.
+    It has the coded rows of the survey, every step with its parameters filled in, and the
+    purpose of each. It runs in DuckDB alone, without cegdb, in a database that has no schema
+    cegdb. Tables of more than 5,000 rows are written to Parquet files beside the script. The
+    script has every count: it cannot hide small ones.
 
     \b
     Examples:
@@ -95,7 +91,7 @@ def trace(db: Path, ceg: str, output: Path | None) -> None:
       cegdb steps trace demo.duckdb chds -o pipeline.sql
     """
     with opened(str(db), read_only=True) as database:
-        found: ChainEventGraph = database.cegs[ceg]
+        found: ChainEventGraph = database.cegs[name]
         with working("running each step again", database):
             script = found.trace(output)
         if output is None:

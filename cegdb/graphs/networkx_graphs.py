@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from cegdb.errors import GraphError, QueryError, find_name, listed, near_ones
+from cegdb.errors import GraphError, QueryError, listed
+from cegdb.names import only_match
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -102,12 +103,8 @@ def subtree(
 
 def _child(graph: Graph, node: str, label: str) -> str:
     known = {key: target for _, target, key in graph.out_edges(node, keys=True)}
-    found = find_name(label, known)
-    if found is None:
-        raise QueryError(
-            f"situation {node!r} has no label {label!r}", hint=near_ones(label, known)
-        )
-    return str(known[found])
+    unknown = f"situation {node!r} has no label {label!r}"
+    return str(known[only_match(label, known, unknown, QueryError)])
 
 
 def overview_graph(

@@ -10,19 +10,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 import numpy as np
 import sqlalchemy as sa
 
-from cegdb.errors import (
-    QueryError,
-    agreeing,
-    counted,
-    find_name,
-    is_number,
-    items_of,
-    listed,
-    near_ones,
-)
+from cegdb.errors import QueryError, agreeing, counted, is_number, items_of, listed
 from cegdb.evidence import Answer, answers, items
 from cegdb.independence.contingency import Cells, g_test, largest_difference, log_bayes_factor
 from cegdb.ingest.files.relation import find_columns
+from cegdb.names import only_match
 from cegdb.sqlfiles import Steps
 from cegdb.store import schema
 from cegdb.store.catalog import row
@@ -302,13 +294,8 @@ def _known(catalog: sa.Connection, survey_id: int, name: str) -> _Known:
 def _codes(variable: _Known, labels: Sequence[str]) -> list[int]:
     found: list[int] = []
     for label in labels:
-        known = find_name(label, variable.codes)
-        if known is None:
-            raise QueryError(
-                f"{variable.name!r} has no label {label!r}",
-                hint=near_ones(label, variable.codes),
-            )
-        found += variable.codes[known]
+        unknown = f"{variable.name!r} has no label {label!r}"
+        found += variable.codes[only_match(label, variable.codes, unknown, QueryError)]
     return sorted(set(found))
 
 

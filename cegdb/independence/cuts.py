@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from cegdb.errors import QueryError, find_name, items_of, listed
+from cegdb.errors import QueryError, items_of, listed
 from cegdb.inference.propagation import Semiring
+from cegdb.names import available, only_match
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -205,13 +206,13 @@ def is_cut(ceg: Compiled, stages: object, stage_names: Mapping[int, str]) -> boo
     ids = {name: stage for stage, name in stage_names.items()}
     nodes = []
     for name in named:
-        found = find_name(name, ids) if isinstance(name, str) else None
-        stage = name if found is None else ids[found]
+        unknown = f"CEG {ceg.name!r} has no stage {name!r}"
+        stage = (
+            ids[only_match(name, ids, unknown, QueryError)] if isinstance(name, str) else name
+        )
         here = np.flatnonzero(ceg.stage_id[:-1] == stage)
-        if isinstance(stage, str) or not len(here):
-            raise QueryError(
-                f"CEG {ceg.name!r} has no stage {name!r}", hint=f"available: {listed(ids)}"
-            )
+        if not len(here):
+            raise QueryError(f"{unknown}; {available(ids)}")
         nodes.append(here)
     return _is_fine(ceg, np.concatenate(nodes) if nodes else np.empty(0, np.int64), named)
 

@@ -21,6 +21,7 @@ from cegdb.evidence import (
 )
 from cegdb.inference.compiled import NOT_APPLICABLE
 from cegdb.inference.propagation import Graph, Semiring
+from cegdb.names import only_match
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -305,12 +306,8 @@ def _edge(ceg: Compiled, part: Take) -> int:
     node = ceg.node(part.position)
     edges = np.flatnonzero(ceg.graph.source == node).tolist()
     labels = [ceg.texts[edge] for edge in edges]
-    if part.label not in labels:
-        raise QueryError(
-            f"{ceg.vertex} {ceg.names[node]} of {ceg.shown} has no edge {part.label!r}",
-            hint=f"it has {listed(map(repr, labels))}" if labels else "nothing leads from it",
-        )
-    return int(edges[labels.index(part.label)])
+    unknown = f"{ceg.vertex} {ceg.names[node]} of {ceg.shown} has no edge {part.label!r}"
+    return int(edges[labels.index(only_match(part.label, labels, unknown, QueryError))])
 
 
 def _above(graph: Graph, node: int) -> NDArray[np.bool_]:

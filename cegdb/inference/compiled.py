@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from cegdb.errors import QueryError, find_name, listed, near_ones
-from cegdb.evidence import text_of
+from cegdb.errors import QueryError, listed
+from cegdb.evidence import Answer, Likelihood, likelihood_of, text_of, with_parts
 from cegdb.inference.propagation import Graph
+from cegdb.names import find_name, folded, matching, only_match
 from cegdb.sqlfiles import Row, Steps
 from cegdb.store.catalog import row, staging_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from cegdb.evidence import Evidence
     from cegdb.inference.propagation import Floats, Ints
     from cegdb.store import Store
 
@@ -41,16 +43,28 @@ class Variable(NamedTuple):
         QueryError
             It is none of the variable.
         """
+        text = self.spelled(label)
+        return self.labels.index(text) if text in self.labels else self.also[text]
+
+    def spelled_answer(self, label: str) -> str:
+        """Return a label as it is stored; also where the variable does not occur."""
+        is_absent = folded(label) == NOT_APPLICABLE and not matching(label, self.labels)
+        return NOT_APPLICABLE if is_absent else self.spelled(label)
+
+    def spelled(self, label: object) -> str:
+        """Return a label or original code as it is stored, however it was written.
+
+        Raises
+        ------
+        QueryError
+            It is none of the variable, or may be several.
+        """
         text = text_of(label)
-        if text in self.labels:
-            return self.labels.index(text)
-        if text in self.also:
-            return self.also[text]
-        if (found := find_name(text, self.labels)) is not None:
-            return self.labels.index(found)
-        raise QueryError(
-            f"{self.name!r} has no label {text!r}", hint=near_ones(text, self.labels)
-        )
+        if text in self.labels or text in self.also:
+            return text
+        near = matching(text, self.labels) or matching(text, self.also)
+        unknown = f"{self.name!r} has no label {text!r}"
+        return only_match(text, near or self.labels, unknown, QueryError)
 
 
 @dataclass(frozen=True)
@@ -119,13 +133,29 @@ class Compiled:
         """
         self.refuse_mixed()
         names = [known.name for known in self.variables]
-        found = find_name(str(variable), names)
-        if found is None:
-            raise QueryError(
-                f"{self.shown} has no variable {variable!r}",
-                hint=near_ones(str(variable), names),
-            )
-        return names.index(found)
+        unknown = f"{self.shown} has no variable {variable!r}"
+        return names.index(only_match(str(variable), names, unknown, QueryError))
+
+    def has_variable(self, name: object) -> bool:
+        """Return whether a name is, or may be, that of a variable."""
+        return bool(matching(str(name), (known.name for known in self.variables)))
+
+    def spelled(self, evidence: Evidence) -> Evidence:
+        """Return evidence with its variables and labels as the CEG spells them.
+
+        Raises
+        ------
+        QueryError
+            The CEG has no such variable or label.
+        """
+        if isinstance(evidence, Answer):
+            variable = self.variables[self.place(evidence.variable)]
+            return Answer(variable.name, tuple(map(variable.spelled_answer, evidence.labels)))
+        if isinstance(evidence, Likelihood):
+            variable = self.variables[self.place(evidence.variable)]
+            weights = [(variable.spelled_answer(text), w) for text, w in evidence.weights]
+            return likelihood_of(variable.name, weights)
+        return with_parts(evidence, self.spelled)
 
     def refuse_mixed(self) -> None:
         """Refuse a CEG with a position that asks several variables."""

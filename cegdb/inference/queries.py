@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from cegdb.errors import QueryError, find_name, is_number, is_whole, items_of
+from cegdb.errors import QueryError, is_number, is_whole, items_of
 from cegdb.evidence import All, Evidence
 from cegdb.inference.automata import Product, fewest, run_automata
 from cegdb.inference.compiled import NOT_APPLICABLE
 from cegdb.inference.propagation import NUMBER, REAL
+from cegdb.names import only_match
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,6 +85,7 @@ def condition(ceg: Compiled, evidence: Evidence) -> Conditioned:
     -----
     Exact for any evidence: ``docs/theory.md``, section 8.
     """
+    evidence = ceg.spelled(evidence)
     product = run_automata(ceg, evidence)
     found = None if product is None else Conditioned(ceg, evidence, product)
     if found is None or found.probability_of_evidence <= 0:
@@ -358,14 +360,13 @@ def expected_cost(
     """
     ceg = given.ceg
     cost = np.zeros(len(ceg.probability))
-    names = [variable.name for variable in ceg.variables]
     for name, of_label in costs.items():
         if not isinstance(of_label, Mapping):
             raise QueryError(
                 f"the cost of {name!r} is {of_label!r}",
                 hint='give a mapping of labels: {"Fall": {"Fall": 1200}}',
             )
-        is_variable = find_name(str(name), names) is not None
+        is_variable = ceg.has_variable(name)
         for label, value in of_label.items():
             if not is_number(value):
                 raise QueryError(
@@ -383,10 +384,10 @@ def _edges_named(ceg: Compiled, name: str, label: object, *, is_variable: bool) 
         return np.flatnonzero((ceg.edge_variable == place) & (ceg.label == at))
     node = ceg.node(name)
     edges = np.flatnonzero(ceg.graph.source == node)
-    found = [edge for edge in edges.tolist() if ceg.texts[edge] == str(label)]
-    if not found:
-        raise QueryError(f"{ceg.vertex} {name} of {ceg.shown} has no edge {label!r}")
-    return np.array(found, np.int64)
+    labels = [ceg.texts[edge] for edge in edges.tolist()]
+    unknown = f"{ceg.vertex} {name} of {ceg.shown} has no edge {label!r}"
+    meant = only_match(str(label), dict.fromkeys(labels), unknown, QueryError)
+    return edges[[text == meant for text in labels]]
 
 
 def n_paths(given: Conditioned) -> int:
@@ -457,7 +458,8 @@ def conditional(
     QueryError
         A name is unknown or named twice, or is that of the column of probabilities.
     """
-    names = [*before, *variables]
+    ceg = given.ceg
+    names = [ceg.variables[ceg.place(name)].name for name in (*before, *variables)]
     if "probability" in names:
         raise QueryError(
             "a variable is called 'probability', as the column of probabilities is",

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cegdb.errors import QueryError, counted, find_name, items_of, listed, near_ones
+from cegdb.errors import QueryError, counted, items_of, listed
 from cegdb.inference.row_passes import run_passes
 from cegdb.inference.row_tables import Lineage, lineage_of, load
 from cegdb.ingest.csv.csv_file import retry_rewritten
 from cegdb.ingest.files.sources import query_progress
 from cegdb.ingest.new_rows import RowColumns, open_new_rows, read_rows
+from cegdb.names import only_match
 from cegdb.options import check_choice
 from cegdb.sqlfiles import Steps
 from cegdb.store import quoted
@@ -270,13 +271,8 @@ def place_of(model: Lineage, name: object) -> int:
     QueryError
         It is none of the tree.
     """
-    found = find_name(str(name), model.order)
-    if found is None:
-        raise QueryError(
-            f"no variable {name!r} in the tree",
-            hint=near_ones(str(name), model.order),
-        )
-    return model.order.index(found)
+    unknown = f"no variable {name!r} in the tree"
+    return model.order.index(only_match(str(name), model.order, unknown, QueryError))
 
 
 def _answer(steps: Steps) -> None:

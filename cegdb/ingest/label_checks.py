@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import counted, listed
 from cegdb.ingest.coding.levels import MANY_LEVELS
-from cegdb.ingest.files.relation import folded
+from cegdb.names import folded
 
 if TYPE_CHECKING:
     from cegdb.ingest.coding.variables import Variable

@@ -18,7 +18,6 @@ from cegdb.ingest.coding.new_row_codes import ABSENT, close_gates, codes_of_text
 from cegdb.ingest.files.cell_labels import label_of
 from cegdb.ingest.files.relation import (
     find_columns,
-    folded,
     match_columns,
     number_text,
     refuse_duplicates,
@@ -26,6 +25,7 @@ from cegdb.ingest.files.relation import (
 from cegdb.ingest.files.sources import load_chunks, open_source, read_error
 from cegdb.ingest.settings import check_settings
 from cegdb.ingest.survey_version import options_again
+from cegdb.names import folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from cegdb.ingest.coding.bins import bins_of, plain
 from cegdb.ingest.coding.variables import Variable
 from cegdb.ingest.files.cell_labels import abbreviated, label_list
 from cegdb.ingest.files.relation import find_columns, number_text, refuse_duplicates
+from cegdb.names import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -210,10 +210,10 @@ def _entries(
         try:
             (column,) = find_columns(names, [name], where)
         except SurveyError:
-            near = difflib.get_close_matches(name, names, n=1)
-            suggestion = f"; did you mean {near[0]!r}?" if near else ""
+            close = did_you_mean(name, names)
             hints.append(
-                f"the codebook describes {name!r}, which is not a column of {where}{suggestion}"
+                f"the codebook describes {name!r}, which is not a column of {where}"
+                + (f"; {close}" if close else "")
             )
             absent[name] = entry
             continue

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from cegdb.errors import StagingError, counted, find_name, items_of, listed
+from cegdb.errors import StagingError, counted, items_of, listed
+from cegdb.names import matching
 from cegdb.options import StageOptions
 from cegdb.sqlfiles import Steps
 from cegdb.stages import set_stages, situation_names
@@ -315,11 +316,10 @@ def _known(steps: Steps, staging_id: int) -> list[_Stage]:
 
 def _found(known: Sequence[_Stage], asked: object, staging: Mapping[str, Any]) -> _Stage:
     """Return the stage that a name shown or given stands for."""
-    wanted = asked.strip() if isinstance(asked, str) else ""
-    fits = [stage for stage in known if wanted and wanted in (stage.shown, stage.name)]
-    if not fits:
-        called = find_name(wanted, [stage.name for stage in known if stage.name is not None])
-        fits = [stage for stage in known if called is not None and stage.name == called]
+    handles = [(text, stage) for stage in known for text in (stage.shown, stage.name) if text]
+    wanted = asked if isinstance(asked, str) else ""
+    meant = set(matching(wanted, (text for text, _ in handles)))
+    fits = list({stage.stage_id: stage for text, stage in handles if text in meant}.values())
     if len(fits) == 1:
         return fits[0]
     where = f"staging {staging['name']!r}"

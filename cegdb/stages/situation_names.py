@@ -12,12 +12,12 @@ from cegdb.errors import (
     SqlStepError,
     StagingError,
     SurveyError,
-    find_name,
     items_of,
     listed,
 )
 from cegdb.ingest.files.cell_labels import label_of
 from cegdb.ingest.files.sources import Source, load_chunks, open_source, read_error
+from cegdb.names import find_name
 from cegdb.stages import template_reader
 from cegdb.stages.situation_paths import (
     ANY,

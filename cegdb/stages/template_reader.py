@@ -26,7 +26,7 @@ __all__ = ["ANOTHER_TREE", "Row", "Template", "fits", "read", "read_relation", "
 
 ANOTHER_TREE: Final = (
     "it was made for another tree, or its columns were sorted apart: write the template anew "
-    "(tree.staging_template, cegdb stages DB TREE --template FILE)"
+    "(tree.template(path), or cegdb template DB NAME -o FILE)"
 )
 _READ: Final[tuple[str, ...]] = ("vertex_id", "variable", "stage")
 _STEP: Final = re.compile(r"path_([1-9][0-9]*)")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 import sqlalchemy as sa
 
-from cegdb.errors import NameTakenError, StaleError, UnknownNameError, find_name, listed
+from cegdb.errors import NameTakenError, StaleError, UnknownNameError
+from cegdb.names import only_match
 from cegdb.store import schema
 
 if TYPE_CHECKING:
@@ -15,6 +15,15 @@ if TYPE_CHECKING:
 
 Kind: TypeAlias = Literal["survey", "tree", "staging", "ceg"]
 KINDS: Final[tuple[Kind, ...]] = ("survey", "tree", "staging", "ceg")
+
+
+KIND_WORDS: Final[Mapping[Kind, str]] = {
+    "survey": "survey",
+    "tree": "event tree",
+    "staging": "staging",
+    "ceg": "CEG",
+}
+"""What a message calls an object of each kind."""
 
 
 class _Place(NamedTuple):
@@ -105,32 +114,22 @@ def _listed(kind: Kind, query: sa.Select[Any]) -> sa.Select[Any]:
 
 
 def find(catalog: sa.Connection, kind: Kind, name: str) -> int:
-    """Return the id of the object of that name, found as `find_name` does.
+    """Return the id of the object of that name: exact, else trimmed and case-folded.
 
     Raises
     ------
     UnknownNameError
-        There is none; the message lists those there are.
+        There is none, or the name may be that of several.
     """
     if str(kind) not in _PLACES:
         raise UnknownNameError(
             f"there is no kind {kind!r}", hint=f"kinds are {', '.join(KINDS)}"
         )
-    known = all_names(catalog, kind)
-    found = find_name(str(name), known)
-    shown = "CEG" if kind == "ceg" else kind
-    if found is None:
-        available = f"available: {listed(map(repr, known), most=10)}" if known else "none yet"
-        near = difflib.get_close_matches(str(name), known, n=1)
-        raise UnknownNameError(
-            f"no {shown} named {name!r}; {available}",
-            hint=f"did you mean {near[0]!r}?" if near else None,
-        )
     place = _PLACES[kind]
-    query = sa.select(place.table.c[place.key]).where(place.table.c.name == found)
-    if kind == "survey":
-        query = query.where(schema.survey.c.superseded_by.is_(None))
-    return int(catalog.execute(query).scalar_one())
+    query = sa.select(place.table.c.name, place.table.c[place.key])
+    ids = {str(other): int(key) for other, key in catalog.execute(_listed(kind, query))}
+    unknown = f"no {KIND_WORDS[kind]} named {name!r}"
+    return ids[only_match(str(name), ids, unknown, UnknownNameError)]
 
 
 def row(catalog: sa.Connection, kind: Kind, object_id: int) -> dict[str, Any]:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import sqlalchemy as sa
 
-from cegdb.errors import TreeError, agreeing, counted, find_name, items_of, listed
+from cegdb.errors import TreeError, agreeing, counted, items_of, listed
 from cegdb.ingest.coding.levels import MANY_LEVELS
 from cegdb.ingest.coding.variables import MISSING
 from cegdb.ingest.files.cell_labels import label_of
 from cegdb.ingest.files.relation import find_columns
+from cegdb.names import available, did_you_mean, find_name
 from cegdb.options import TreeOptions
 from cegdb.sqlfiles import Steps
 from cegdb.store import schema
@@ -404,14 +405,15 @@ def _path(path: object, variables: Sequence[TreeVariable], setting: str) -> dict
         raise TreeError(f"{setting} has a path that names no label")
     result: dict[int, int] = {}
     for i, label in sorted(labels.items()):
-        known = find_name(label_of(label) or "", variables[i].codes)
+        codes = variables[i].codes
+        text = label_of(label) or ""
+        known = find_name(text, codes)
         if known is None:
             raise TreeError(
-                f"{setting}: {names[i]!r} has no label {label!r}",
-                hint=f"its labels are {listed(map(repr, variables[i].codes), most=10)}; "
-                "declare others with levels= when ingesting",
+                f"{setting}: {names[i]!r} has no label {label!r}; {available(codes)}",
+                hint=did_you_mean(text, codes) or "declare it with levels= when ingesting",
             )
-        result[i] = variables[i].codes[known]
+        result[i] = codes[known]
     return result
 
 

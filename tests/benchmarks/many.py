@@ -160,8 +160,10 @@ def opening(file: Path) -> Operations:
     return {
         "open, close": lambda: cegdb.open(file).close(),
         "cegdb list": lambda: run("list"),
-        "cegdb show ceg": lambda: run("show", "ceg", "small"),
-        "cegdb show tree": lambda: run("show", "tree", "small", "--view", "situations"),
+        "cegdb show ceg": lambda: run("show", "small"),
+        "cegdb show tree": lambda: run(
+            "show", "small", "--kind", "tree", "--view", "situations"
+        ),
         "cegdb sql": lambda: run("sql", "from cegdb.ceg_edges where ceg = 'small'"),
     }
 

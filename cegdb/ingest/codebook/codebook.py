@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import difflib
 import io
 import os
 from collections.abc import Mapping, Sequence
@@ -15,6 +14,7 @@ from cegdb.errors import SurveyError, counted, listed
 from cegdb.ingest.coding.bins import Bins, bins_of
 from cegdb.ingest.csv.records import cells_of_any_length
 from cegdb.ingest.files.cell_labels import abbreviated, label_list, label_of
+from cegdb.names import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -321,6 +321,5 @@ def _texts(value: object, where: str) -> list[str]:
 def _refuse_unknown(tree: Mapping[Any, object], known: Sequence[str], where: str) -> None:
     for key in tree:
         if key not in known:
-            near = difflib.get_close_matches(str(key), known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"keys are {', '.join(known)}"
+            hint = did_you_mean(str(key), known) or f"keys are {', '.join(known)}"
             raise SurveyError(f"{where} has the key {key!r}", hint=hint)

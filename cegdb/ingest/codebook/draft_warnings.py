@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import counted
 from cegdb.ingest.codebook.draft_text import quoted
-from cegdb.ingest.files.relation import folded
 from cegdb.ingest.label_checks import (
     ID_NAME,
     MEANING_OF_LABEL,
@@ -15,6 +14,7 @@ from cegdb.ingest.label_checks import (
     guessed_role,
     similar_labels,
 )
+from cegdb.names import folded
 
 if TYPE_CHECKING:
     from cegdb.ingest.codebook.column_counts import ColumnCounts

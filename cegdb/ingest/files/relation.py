@@ -6,8 +6,9 @@ import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from cegdb.errors import SurveyError, listed, near_ones
+from cegdb.errors import SurveyError, listed
 from cegdb.ingest.files.cell_labels import abbreviated, abbreviated_source, label_of
+from cegdb.names import available, did_you_mean, folded, matching
 from cegdb.store.progress import Progress
 
 if TYPE_CHECKING:
@@ -152,24 +153,18 @@ def first_line(error: BaseException) -> str:
 # -----------------------------------------------------------------------------
 
 
-def folded(name: str) -> str:
-    """Return a name as names are compared where none fits exactly."""
-    return name.strip().casefold()
-
-
 def find_columns(names: Sequence[str], wanted: Iterable[object], where: str) -> list[str]:
     """Return the names meant by ``wanted``: exactly, else trimmed, else case-folded."""
     columns = []
     for item in wanted:
         name = _as_name(item)
-        fits = [other for other in names if other == name]
-        fits = fits or [other for other in names if other.strip() == name.strip()]
-        fits = fits or [other for other in names if folded(other) == folded(name)]
+        fits = matching(name, names)
         if len(fits) > 1:
             raise SurveyError(f"{name!r} may be any of {listed(map(repr, fits))} in {where}")
         if not fits:
             raise SurveyError(
-                f"there is no variable {item!r} in {where}", hint=_hint(name, names)
+                f"there is no variable {item!r} in {where}; {available(names)}",
+                hint=_hint(name, names),
             )
         columns += fits
     return columns
@@ -199,7 +194,7 @@ def refuse_duplicates(
         )
 
 
-def _hint(name: str, names: Collection[str]) -> str:
+def _hint(name: str, names: Collection[str]) -> str | None:
     """Return the hint for a name that is not found: a shell may have cut it at a comma."""
     cut = [
         other
@@ -207,7 +202,7 @@ def _hint(name: str, names: Collection[str]) -> str:
         if "," in other and folded(name) in map(folded, other.split(","))
     ]
     if not cut:
-        return near_ones(name, names)
+        return did_you_mean(name, names)
     within = cut[0].replace('"', '""')
     quoted = shlex.quote(f'"{within}",...')
     return (

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from cegdb.errors import QueryError, is_one_of, is_whole, listed, near_ones
+from cegdb.errors import QueryError, is_one_of, is_whole, listed
+from cegdb.names import available, did_you_mean
 from cegdb.render.writers import TEXT_FILES
 from cegdb.small_cells import check_min_n
 
@@ -79,8 +80,9 @@ def check_words(
     for name, known in words.items():
         if name not in variables:
             raise QueryError(
-                f"words are given for {name!r}, which is not a variable of the tree",
-                hint=near_ones(str(name), variables),
+                f"words are given for {name!r}, which is not a variable of the tree; "
+                f"{available(variables)}",
+                hint=did_you_mean(str(name), variables),
             )
         if not isinstance(known, dict):
             raise QueryError(f"words of {name!r} are {known!r}", hint=_WORDS_HINT)
@@ -88,8 +90,9 @@ def check_words(
         for label, said in known.items():
             if label not in there:
                 raise QueryError(
-                    f"words are given for {label!r}, which is not a label of {name!r}",
-                    hint=near_ones(str(label), there),
+                    f"words are given for {label!r}, which is not a label of {name!r}; "
+                    f"{available(there)}",
+                    hint=did_you_mean(str(label), there),
                 )
             if not isinstance(said, str) or not said.strip():
                 raise QueryError(f"words of {name} = {label} are {said!r}", hint=_WORDS_HINT)

@@ -242,7 +242,7 @@ def _uncertainty(report: ReportData) -> list[str]:
             "To try another prior: learn with another alpha (--alpha), and compare with cegdb "
             "compare DB."
         ),
-        "To try another order of the variables: cegdb search-orders DB SURVEY.",
+        "To try another order of the variables: cegdb search-orders DB NAME.",
     ]
 
 

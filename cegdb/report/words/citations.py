@@ -182,6 +182,24 @@ REFERENCES: Final = {
                 "doi": "10.1080/10691898.1995.11910499",
             },
         ),
+        Reference(
+            "shenvi2019modelling",
+            "Shenvi, A., Smith, J. Q., Walton, R., & Eldridge, S. (2019). Modelling with "
+            "non-stratified Chain Event Graphs. In Argiento, R., Durante, D., & Wade, S. "
+            "(eds), Bayesian Statistics and New Generations. Springer. The simulated data are "
+            "those of the Python package cegpy.",
+            "",
+            "incollection",
+            {
+                "author": "Shenvi, Aditi and Smith, Jim Q. and Walton, Robert and "
+                "Eldridge, Sandra",
+                "title": "Modelling with Non-stratified {Chain Event Graphs}",
+                "booktitle": "Bayesian Statistics and New Generations",
+                "editor": "Argiento, Raffaele and Durante, Daniele and Wade, Sara",
+                "publisher": "Springer",
+                "year": "2019",
+            },
+        ),
     )
 }
 _ALWAYS: Final = (
@@ -199,7 +217,11 @@ _GENERAL: Final = (
     "raasveldt2019duckdb",
 )
 #: Data set of the demo -> who published it.
-_DATA: Final = {"chds": "collazo2018chain", "titanic": "dawson1995unusual"}
+_DATA: Final = {
+    "chds": "collazo2018chain",
+    "titanic": "dawson1995unusual",
+    "falls": "shenvi2019modelling",
+}
 _AHC: Final = ("ahc", "auto")
 
 

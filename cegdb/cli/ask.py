@@ -1,0 +1,585 @@
+"""Commands that query a CEG: probabilities, rows, interventions, independence."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cegdb.cli.group import main
+from cegdb.cli.options import (
+    DB,
+    EVIDENCE,
+    FORMAT,
+    GIVEN,
+    NAME,
+    NEW_NAME,
+    READING,
+    REPLACE,
+    SEED,
+    Word,
+    options_of,
+    output_option,
+    read_answers,
+    read_evidence,
+    source_of,
+    split_names,
+)
+from cegdb.cli.output import (
+    ceg_of,
+    opened,
+    print_frame,
+    print_table,
+    say,
+    say_made,
+    working,
+)
+from cegdb.evidence import All
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cegdb.api import ChainEventGraph
+    from cegdb.api.queries import Queryable
+    from cegdb.api.results import RowResult
+
+_PART = 1 << 20
+_LEAST_PATHS = ("rank",)
+BLANK = click.option(
+    "--blank",
+    type=Word(["tree", "unknown"]),
+    default="tree",
+    show_default=True,
+    help="What an empty cell of FILE means: the same as in the event tree, or not known.",
+)
+ROWS = options_of(
+    click.option(
+        "--keep", callback=split_names, metavar="A,B,C", help="Columns of FILE to keep."
+    ),
+    BLANK,
+    output_option("File to write: .csv, .parquet or .json."),
+    click.option("--into", metavar="[SCHEMA.]TABLE", help="Table of DB to write."),
+    click.option("--replace", is_flag=True, help="Overwrite the file or table if it exists."),
+    READING,
+    FORMAT,
+)
+BY = click.option(
+    "--by", callback=split_names, metavar="A,B,C", help="Compare within each answer to these."
+)
+WHERE = click.option(
+    "--where",
+    multiple=True,
+    metavar="VARIABLE=LABEL",
+    help="Compare only where this holds. The same variable again: any of these labels.",
+)
+
+
+@main.command()
+@DB
+@NAME
+@click.argument("event", metavar="[VARIABLE=LABEL]...", nargs=-1)
+@GIVEN
+@EVIDENCE
+@click.option(
+    "--variables",
+    callback=split_names,
+    metavar="A,B",
+    help="Print the joint distribution of these variables instead.",
+)
+@click.option(
+    "--by",
+    callback=split_names,
+    metavar="A,B",
+    help="With --variables: for each label of these.",
+)
+@click.option("--paths", type=int, metavar="K", help="Print the K most probable paths instead.")
+@FORMAT
+def probability(
+    db: Path,
+    name: str,
+    event: tuple[str, ...],
+    given: tuple[str, ...],
+    evidence: str | None,
+    variables: Sequence[str] | None,
+    by: Sequence[str] | None,
+    paths: int | None,
+    form: str | None,
+) -> None:
+    """Print the probability of an event by the CEG NAME in DB, with or without evidence.
+
+    The event is one or several VARIABLE=LABEL, all of which hold. Labels may also be given by
+    their original codes; "not applicable" is the label where a variable does not occur.
+    Without an event, the probability of each label of each variable is printed.
+
+    \b
+    Examples:
+      cegdb probability falls.duckdb falls Fall=Fall
+      cegdb probability falls.duckdb falls Fall=Fall --given "Risk=High Risk"
+      cegdb probability falls.duckdb falls --variables Fall --by Risk,Treatment --format csv
+      cegdb probability falls.duckdb falls --paths 5 --given Fall=Fall
+      cegdb probability falls.duckdb falls Fall=Fall --evidence '{"Risk": ["High Risk"]}'
+    """
+    if sum((bool(event), variables is not None, paths is not None)) > 1:
+        raise click.UsageError("give only one of an event, --variables and --paths")
+    if by is not None and variables is None:
+        raise click.UsageError("--by needs --variables")
+    known = read_evidence(given, evidence)
+    wanted = read_evidence(event, None)
+    with opened(str(db), read_only=True) as database:
+        found: Queryable[Any] = ceg_of(database, name)
+        if known != All(()):
+            conditioned = found.given(known)
+            say(f"given {known}: probability {conditioned.probability_of_evidence:.6g}")
+            found = conditioned
+        if paths is not None:
+            frame = found.most_probable_paths(paths)[["rank", "path", "probability"]]
+            print_frame(frame, form, least=_LEAST_PATHS)
+        elif variables is not None:
+            print_frame(found.distribution(variables, given=by or ()), form)
+        elif event:
+            print_table(
+                ["event", "probability"], [(str(wanted), found.probability(wanted))], form
+            )
+        else:
+            print_frame(found.marginals(), form)
+
+
+@main.command()
+@DB
+@NAME
+@click.argument("known", metavar="[VARIABLE=LABEL]...", nargs=-1)
+@EVIDENCE
+@NEW_NAME
+@REPLACE
+def given(
+    db: Path,
+    name: str,
+    known: tuple[str, ...],
+    evidence: str | None,
+    new_name: str | None,
+    *,
+    replace: bool,
+) -> None:
+    """Condition the CEG NAME in DB on evidence and save the result as a CEG.
+
+    A variable given several times has any of these labels; "not applicable" is the label where
+    it does not occur. Prints the probability of the evidence.
+
+    \b
+    Examples:
+      cegdb given falls.duckdb falls "Risk=High Risk" --name frail
+      cegdb given falls.duckdb falls Fall=Fall "Risk=Low Risk" "Risk=High Risk" --name fallers
+      cegdb given falls.duckdb falls --evidence '{"Fall": ["Fall"]}' --name all_fallers
+    """
+    if not known and evidence is None:
+        raise click.UsageError("give VARIABLE=LABEL, or --evidence")
+    wanted = read_evidence(known, evidence)
+    with opened(str(db)) as database:
+        ceg: ChainEventGraph = database.cegs[name]
+        with working("conditioning", database):
+            saved = ceg.given(wanted).save(new_name, replace=replace)
+        say(saved.summary)
+
+
+@main.command()
+@DB
+@NAME
+@click.argument("file", metavar="FILE")
+@ROWS
+def assign(db: Path, name: str, file: str, **given: Any) -> None:
+    """Assign each row of FILE to its situation, stage and position in the CEG NAME in DB.
+
+    One output row per input row: its log-likelihood, the last situation and position that it
+    is known to reach, and the most probable answers to what it leaves open. With
+    -o people.parquet these are written there, and the position at each depth to
+    people_places.parquet; with --into people, to the tables people and people_places of DB.
+    Cells of FILE are codes or labels, as in the survey.
+
+    \b
+    Examples:
+      cegdb assign falls.duckdb falls new.csv --keep person_id
+      cegdb assign falls.duckdb falls new.csv --keep person_id -o people.parquet
+      cegdb assign falls.duckdb falls new.csv --keep person_id --into people --replace
+    """
+    _answer("assign", db, name, file, {}, given)
+
+
+@main.command()
+@DB
+@NAME
+@click.argument("file", metavar="FILE")
+@click.option(
+    "--variables",
+    callback=split_names,
+    metavar="A,B,C",
+    help="Variables to print. Default: all that a row leaves open.",
+)
+@ROWS
+def complete(db: Path, name: str, file: str, variables: list[str] | None, **given: Any) -> None:
+    """Complete each row of FILE with the distribution of what it leaves open, by a CEG.
+
+    Prints one row per row of FILE, variable and label. With -o people.parquet these are
+    written to people_labels.parquet, and the most probable completion of each row to
+    people.parquet; with --into people, to the tables people_labels and people of DB.
+
+    \b
+    Examples:
+      cegdb complete falls.duckdb falls new.csv --variables Fall
+      cegdb complete falls.duckdb falls new.csv --keep person_id -o people.parquet
+    """
+    _answer("complete", db, name, file, {"variables": variables}, given)
+
+
+def _answer(
+    verb: str, db: Path, name: str, file: str, more: dict[str, Any], given: dict[str, Any]
+) -> None:
+    form, output, into = given.pop("form"), given.pop("output"), given.pop("into")
+    given["keep"] = given["keep"] or ()
+    with opened(str(db), read_only=into is None) as database:
+        with working(f"reading {file}", database):
+            found: RowResult = getattr(ceg_of(database, name), verb)(
+                source_of(file), file=output, into=into, **more, **given
+            )
+        say(found.summary)
+        for where in found.written.values():
+            if isinstance(where, Path):
+                say_made("written", where)
+            else:
+                say(f"written: {where}")
+        if not found.written:
+            print_frame(getattr(found, "labels", found.rows), form)
+
+
+@main.command()
+@DB
+@NAME
+@click.argument("file", metavar="FILE")
+@click.option("--target", metavar="VARIABLE", help="Score predictions of this variable.")
+@click.option(
+    "--from",
+    "others",
+    callback=split_names,
+    metavar="A,B,C",
+    help="Predict it from these variables only. Default: from all others.",
+)
+@click.option("--calibration", is_flag=True, help="Print the calibration table.")
+@click.option("--bins", type=int, help="Rows of the calibration table. Default: 10.")
+@click.option(
+    "--count",
+    metavar="COLUMN",
+    help="Column that says how many respondents a row stands for.",
+)
+@click.option("--weight", metavar="COLUMN", help="Column of survey weights.")
+@BLANK
+@READING
+@FORMAT
+def score(
+    db: Path,
+    name: str,
+    file: str,
+    target: str | None,
+    others: list[str] | None,
+    bins: int | None,
+    form: str | None,
+    *,
+    calibration: bool,
+    **read: Any,
+) -> None:
+    """Score how well the CEG NAME in DB predicts the rows of FILE.
+
+    Use rows from which the CEG was not learnt. Prints the log score (the natural logarithm of
+    the probability of a row's answers); with --target, how well that variable is predicted
+    from the other answers: accuracy, log loss, Brier score and AUC.
+
+    \b
+    Examples:
+      cegdb score falls.duckdb falls held_out.csv
+      cegdb score falls.duckdb falls held_out.csv --target Fall
+      cegdb score falls.duckdb falls held_out.csv --target Fall --from Risk
+      cegdb score falls.duckdb falls held_out.csv --target Fall --calibration --bins 5
+    """
+    if target is None and (others is not None or calibration):
+        raise click.UsageError("--from and --calibration need --target")
+    if bins is not None and not calibration:
+        raise click.UsageError("--bins needs --calibration")
+    with opened(str(db), read_only=True) as database:
+        ceg = ceg_of(database, name)
+        source = source_of(file)
+        with working(f"reading {file}", database):
+            if target is None:
+                scored: Any = ceg.score(source, **read)
+            elif calibration:
+                bins = 10 if bins is None else bins
+                frame = ceg.calibration(source, target, others, bins=bins, **read)
+                print_frame(frame, form)
+                return
+            else:
+                scored = ceg.classify(source, target, others, **read).metrics
+        print_table(list(scored._fields), [list(scored)], form)
+
+
+@main.command()
+@DB
+@NAME
+@GIVEN
+@EVIDENCE
+@click.option("-n", "n", type=int, required=True, help="Number of rows.")
+@click.option(
+    "--seed", type=int, help="Seed of the random numbers. Default: a new one, which is printed."
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    default="-",
+    show_default=True,
+    help="File to write: .csv, .parquet or .json; - prints CSV.",
+)
+def sample(
+    db: Path,
+    name: str,
+    given: tuple[str, ...],
+    evidence: str | None,
+    n: int,
+    seed: int | None,
+    output: str,
+) -> None:
+    """Sample synthetic rows from the CEG NAME in DB, with or without evidence.
+
+    A cell is empty where its variable does not occur. The same seed gives the same rows.
+
+    \b
+    Examples:
+      cegdb sample falls.duckdb falls -n 1000000 --seed 1 -o rows.parquet
+      cegdb sample falls.duckdb falls --given "Risk=High Risk" -n 100 > high.csv
+    """
+    known = read_evidence(given, evidence)
+    with opened(str(db), read_only=True) as database:
+        ceg = ceg_of(database, name)
+        with working("sampling rows", database):
+            source: Queryable[Any] = ceg if known == All(()) else ceg.given(known)
+            rows = source.sample(n, seed=seed)
+            if output != "-":
+                file = database.write(rows, output)
+        if seed is None:
+            say(f"seed: {rows.attrs['seed']}")
+        if output != "-":
+            say_made("written", file)
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            file = database.write(rows, Path(folder) / "rows.csv")
+            with file.open("rb") as stream:
+                while part := stream.read(_PART):
+                    click.echo(part, nl=False)
+
+
+@main.command()
+@DB
+@NAME
+@click.argument("treatment", metavar="VARIABLE[=LABEL]")
+@click.option(
+    "--outcome",
+    multiple=True,
+    required=True,
+    metavar="VARIABLE=LABEL",
+    help="Outcome. The same variable again: any of these labels.",
+)
+@click.option(
+    "--given",
+    multiple=True,
+    metavar="VARIABLE=LABEL",
+    help="Evidence: the group of people, described by what comes before the treatment.",
+)
+@click.option(
+    "--absent",
+    type=Word(["error", "leave"]),
+    default="error",
+    show_default=True,
+    help="Positions that lack a label of the treatment: refuse them, or leave them alone.",
+)
+@click.option(
+    "--adjust",
+    is_flag=True,
+    help="Also print the smallest sets of variables that identify the effect by adjustment.",
+)
+@click.option(
+    "--adjust-for",
+    callback=split_names,
+    metavar="A,B,C",
+    help="Also print whether adjusting for these variables identifies the effect.",
+)
+@click.option(
+    "--least",
+    type=float,
+    default=0.05,
+    show_default=True,
+    help="Report positions where a label is less probable than this (positivity).",
+)
+@click.option(
+    "--level", type=float, default=0.95, show_default=True, help="Level of the intervals."
+)
+@click.option(
+    "--draws",
+    type=int,
+    default=1000,
+    show_default=True,
+    help="Draws for the intervals; 0 for no intervals.",
+)
+@SEED
+@FORMAT
+def do(db: Path, name: str, treatment: str, form: str | None, **given: Any) -> None:
+    """Estimate the effect of a treatment on an outcome by the CEG NAME in DB.
+
+    One row per label of the treatment: the probability of the outcome when the treatment is
+    set to that label, the difference from the first label (the average effect) with its
+    interval, and, for comparison, the same among people observed with that label. With
+    VARIABLE=LABEL, differences are from that label. The assumptions go to standard error.
+
+    \b
+    Examples:
+      cegdb do falls.duckdb falls Risk --outcome Fall=Fall
+      cegdb do falls.duckdb falls "Risk=Low Risk" --outcome Fall=Fall --adjust
+      cegdb do falls.duckdb falls Treatment --outcome Fall=Fall --absent leave
+      cegdb do falls.duckdb falls Treatment --outcome Fall=Fall --given "Risk=High Risk"
+    """
+    variable, label = _treatment(treatment)
+    outcome = read_answers(given["outcome"])
+    group = read_answers(given["given"]) or None
+    with opened(str(db), read_only=True) as database:
+        ceg = ceg_of(database, name)
+        between = None if label is None else [label]
+        with working("intervening", database):
+            effect = ceg.effect(
+                variable,
+                outcome,
+                between,
+                given=group,
+                **{key: given[key] for key in ("absent", "least", "level", "draws", "seed")},
+            )
+        is_adjusted = given["adjust"] or given["adjust_for"] is not None
+        adjustments = [
+            ceg.adjustment(
+                variable,
+                target,
+                given["adjust_for"],
+                between=between,
+                given=group,
+                absent=given["absent"],
+                seed=given["seed"],
+            )
+            for target in (outcome if is_adjusted else ())
+        ]
+        print_frame(effect.frame, form)
+        say(*effect.notes)
+        for one in adjustments:
+            say(*str(one).splitlines()[:-1])
+
+
+def _treatment(text: str) -> tuple[str, str | None]:
+    """Read ``VARIABLE`` or ``VARIABLE=LABEL``."""
+    if "=" not in text:
+        return text, None
+    ((name, (label,)),) = read_answers([text]).items()
+    return name, label
+
+
+@main.command()
+@DB
+@NAME
+@FORMAT
+def cuts(db: Path, name: str, form: str | None) -> None:
+    """List the cuts of the CEG NAME in DB: where the past no longer matters.
+
+    \b
+    Example:
+      cegdb cuts falls.duckdb falls --format csv
+    """
+    with opened(str(db), read_only=True) as database:
+        print_frame(ceg_of(database, name).cuts(), form)
+
+
+@main.command()
+@DB
+@NAME
+@click.argument("x", metavar="X")
+@click.argument("y", metavar="Y")
+@BY
+@WHERE
+@FORMAT
+def independence(
+    db: Path,
+    name: str,
+    x: str,
+    y: str,
+    by: list[str] | None,
+    where: tuple[str, ...],
+    form: str | None,
+) -> None:
+    """Say whether the variables X and Y of the CEG NAME in DB are independent.
+
+    X and Y may each be several variables: A,B,C. The answer is given for all values of the
+    probabilities, and for the fitted ones: one row per combination of answers to --by, the
+    largest difference first. test-independence asks the rows of the survey instead.
+
+    \b
+    Examples:
+      cegdb independence falls.duckdb falls Fall Treatment --by Risk
+      cegdb independence falls.duckdb falls Fall Treatment --where "Risk=Low Risk"
+    """
+    context = read_answers(where)
+    with opened(str(db), read_only=True) as database:
+        found = ceg_of(database, name).independence(
+            split_names(None, None, x) or [],
+            split_names(None, None, y) or [],
+            given=by or [],
+            context=context or None,
+        )
+        say(str(found))
+        print_frame(found.frame, form)
+
+
+@main.command("test-independence")
+@DB
+@NAME
+@click.argument("x", metavar="X")
+@click.argument("y", metavar="Y")
+@BY
+@WHERE
+@click.option(
+    "--alpha",
+    type=float,
+    help="Prior mass of each group compared. Default: the largest number of levels of a "
+    "variable.",
+)
+@FORMAT
+def test_independence(
+    db: Path,
+    name: str,
+    x: str,
+    y: str,
+    by: list[str] | None,
+    where: tuple[str, ...],
+    alpha: float | None,
+    form: str | None,
+) -> None:
+    """Test whether X and Y are independent, by the rows of the survey NAME in DB.
+
+    Prints a Bayes factor, a G-test, and the largest difference in the share of an answer to X
+    between two answers to Y.
+
+    \b
+    Examples:
+      cegdb test-independence falls.duckdb falls Fall Treatment --where "Risk=Low Risk"
+      cegdb test-independence falls.duckdb falls Fall Treatment --by Risk --format json
+    """
+    context = read_answers(where)
+    strata: list[Any] = [*(by or []), *([context] if context else [])]
+    with opened(str(db), read_only=True) as database:
+        found = database.surveys[name].test_independence(x, y, given=strata, alpha=alpha)
+        if form is None:
+            click.echo(str(found))
+        else:
+            names, values = found.row()
+            print_table(names, [values], form)

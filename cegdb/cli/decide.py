@@ -1,0 +1,230 @@
+"""Commands that help to decide: orders of variables, scores of stagings, uncertainty."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cegdb import options as settings
+from cegdb.cli.group import main
+from cegdb.cli.options import (
+    DB,
+    FORMAT,
+    NAME,
+    SEED,
+    Word,
+    from_settings,
+    refuse_beside,
+)
+from cegdb.cli.output import opened, print_frame, print_table, say, working
+from cegdb.errors import agreeing, counted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_LEAST_COMPARED = (
+    *("staging_id", "tree", "is_stale", "comparable_group", "score", "log_likelihood", "alpha"),
+    *("aic", "method", "df", "is_best", "bic"),
+)
+_LEAST_STABILITY = ("staging", "kind", "n_runs", "n_situations", "min_share")
+_LEAST_INTERVALS = (
+    *("staging", "given", "level", "method", "weight", "situation", "share", "path"),
+)
+
+
+@main.command("search-orders")
+@DB
+@NAME
+@from_settings(settings.OrderOptions)
+@click.option(
+    "--most", type=click.IntRange(1), default=20, show_default=True, help="Orders to print."
+)
+@FORMAT
+def search_orders(db: Path, name: str, most: int, form: str | None, **given: Any) -> None:
+    """Search for the order of variables of the survey NAME in DB whose stages score best.
+
+    Prints the best orders, and on standard error what decided between them. Nothing is
+    stored. --before A<B<C is a chain.
+
+    \b
+    Examples:
+      cegdb search-orders falls.duckdb falls
+      cegdb search-orders falls.duckdb falls --tier HousingAssessment,Risk --tier Treatment,Fall
+      cegdb search-orders falls.duckdb falls --before "Risk<Treatment<Fall" --format json
+    """
+    with opened(str(db), read_only=True) as database:
+        with working("searching orders", database):
+            found = database.surveys[name].search_orders(**given)
+        say(found.summary)
+        names, rows = found.rows(most)
+        print_table(names, rows, form)
+
+
+@main.command()
+@DB
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.option(
+    "--diff", is_flag=True, help="List the situations that two stagings put in other stages."
+)
+@FORMAT
+def compare(db: Path, names: tuple[str, ...], form: str | None, *, diff: bool) -> None:
+    """Compare stagings of DB by stages, scores and Bayes factors.
+
+    Without NAME, all of them. log_bayes_factor is relative to the first one named, or else to
+    the best; it is missing where rows, tree, prior or weighting differ. With --diff, stages
+    are matched by the situations they share, whatever their names.
+
+    \b
+    Examples:
+      cegdb compare falls.duckdb
+      cegdb compare falls.duckdb falls by_hand
+      cegdb compare falls.duckdb falls by_hand --diff --format csv
+    """
+    if diff and len(names) != 2:
+        raise click.UsageError(f"--diff needs two stagings, got {len(names)}")
+    with opened(str(db), read_only=True) as database:
+        if not diff:
+            print_frame(database.compare(*names), form, least=_LEAST_COMPARED)
+            return
+        one, other = (database.stagings[name] for name in names)
+        found = one.diff(other)
+        say(
+            f"{counted(len(found), 'situation')} {agreeing(len(found), 'are')} in different "
+            f"stages in {one.name!r} (a) and {other.name!r} (b)"
+        )
+        print_frame(found, form)
+
+
+@main.command()
+@DB
+@NAME
+@click.option(
+    "--bootstrap",
+    type=Word(["nonparametric", "parametric"]),
+    default="nonparametric",
+    show_default=True,
+    help="Draw the rows again, or simulate them from the stages.",
+)
+@click.option("--runs", type=int, default=100, show_default=True, help="Number of replicates.")
+@SEED
+@FORMAT
+def stability(
+    db: Path, name: str, bootstrap: Any, runs: int, seed: int, form: str | None
+) -> None:
+    """Learn the stages of the staging NAME in DB again on replicates of its rows.
+
+    Prints, for each stage, the share of runs in which two of its situations shared a stage,
+    and the largest share for one of its situations and one of another stage. The result is
+    stored in DB.
+
+    \b
+    Examples:
+      cegdb stability falls.duckdb falls
+      cegdb stability falls.duckdb falls --bootstrap parametric --runs 500
+    """
+    with opened(str(db)) as database:
+        staged = database.stagings[name]
+        with working("learning the stages again", database):
+            frame = staged.stability(bootstrap, runs=runs, seed=seed)
+        names, rows = database.rows(
+            "select * from cegdb.stage_bootstraps where staging = $staging and kind = $kind",
+            {"staging": staged.name, "kind": bootstrap},
+        )
+        (row,) = (dict(zip(names, values, strict=True)) for values in rows)
+        say(
+            f"{runs} runs, {1000 * float(str(row['seconds'])) / runs:.3g} ms each: "
+            f"{row['mean_stages']:.4g} stages on average ({row['min_stages']} to "
+            f"{row['max_stages']}), {row['n_stages']} in {staged.name!r}",
+            f"the view cegdb.stage_pairs has its {row['n_pairs']:,} pairs of situations",
+        )
+        shown = frame.drop(columns=["stage_id", "outside_id"])
+        print_frame(shown, form, least=_LEAST_STABILITY)
+
+
+@main.command()
+@DB
+@NAME
+@click.option(
+    "--method",
+    type=Word(["credible", "wilson", "goodman", "bootstrap"]),
+    default="credible",
+    show_default=True,
+    help="credible, wilson and goodman take the stages as known; bootstrap learns them again.",
+)
+@click.option(
+    "--level", type=float, default=0.95, show_default=True, help="Level of the intervals."
+)
+@click.option(
+    "--runs", type=int, default=200, show_default=True, help="Replicates of the bootstrap."
+)
+@SEED
+@FORMAT
+def intervals(
+    db: Path, name: str, method: Any, level: float, runs: int, seed: int, form: str | None
+) -> None:
+    """Print intervals for the probabilities of the staging NAME in DB.
+
+    One row per stage and label. The bootstrap has one row per situation and label, and stores
+    them in DB (view cegdb.bootstrap_intervals).
+
+    \b
+    Examples:
+      cegdb intervals falls.duckdb falls --method goodman --level 0.9
+      cegdb intervals falls.duckdb falls --method bootstrap --format csv
+    """
+    if method != "bootstrap":
+        refuse_beside("only the bootstrap has runs", of=("runs", "seed"))
+    with opened(str(db), read_only=method != "bootstrap") as database:
+        staged = database.stagings[name]
+        with working("calculating intervals", database):
+            frame = staged.intervals(method, level=level, runs=runs, seed=seed)
+        print_frame(frame, form, least=_LEAST_INTERVALS)
+
+
+@main.command()
+@DB
+@NAME
+@click.option(
+    "--contexts",
+    is_flag=True,
+    help="Print instead what is independent of what in which contexts, most people first.",
+)
+@FORMAT
+def parents(db: Path, name: str, form: str | None, *, contexts: bool) -> None:
+    """Print the parents of each variable in the smallest Bayesian network of a staging.
+
+    NAME is the staging in DB; cegdb write-bif writes the network to a file.
+
+    \b
+    How a variable depends on a parent when the other parents are fixed:
+      total            in every context, for any two of its answers
+      local            the same, but some stages recur
+      context          in some contexts only
+      partial          some of its answers are alike in some contexts
+      context/partial  both
+
+    \b
+    Examples:
+      cegdb parents falls.duckdb falls
+      cegdb parents falls.duckdb falls --contexts
+    """
+    with opened(str(db), read_only=True) as database:
+        staged = database.stagings[name]
+        with working("looking for parents", database):
+            if contexts:
+                frame = staged.independences.drop(columns=["staging"])
+                frame["context"] = [
+                    [f"{variable} = {label}" for variable, label in context.items()]
+                    for context in frame["context"]
+                ]
+            else:
+                frame = staged.parents.drop(columns=["staging"])
+                n = frame.loc[~frame["is_unique"], "variable"].nunique()
+                if n:
+                    say(
+                        f"note: the parents of {counted(n, 'variable')} are not unique, "
+                        "because some combinations of answers do not occur; earlier variables "
+                        "were left out first"
+                    )
+        print_frame(frame, form)

@@ -1,0 +1,165 @@
+"""Commands that exchange files with other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cegdb.atomic_files import write_whole
+from cegdb.cli.group import main
+from cegdb.cli.options import (
+    COLUMNS,
+    DB,
+    MIN_N,
+    NAME,
+    READING,
+    SOURCE_COLUMN,
+    kind_option,
+    output_option,
+    source_of,
+)
+from cegdb.cli.output import (
+    ceg_of,
+    note_stale,
+    object_of,
+    opened,
+    say_made,
+    working,
+)
+from cegdb.errors import SurveyError
+
+_FORMS = {".yaml": "yaml", ".yml": "yaml", ".csv": "csv"}
+
+
+@main.command()
+@click.argument("file", metavar="FILE")
+@output_option("File to write: .yaml, .yml or .csv. Default: print YAML.")
+@click.option("--replace", is_flag=True, help="Overwrite the output file if it exists.")
+@COLUMNS
+@READING
+@SOURCE_COLUMN
+def codebook(file: str, output: Path | None, *, replace: bool, **given: Any) -> None:
+    """Draft a codebook for a survey FILE, to be edited and given to ingest --codebook.
+
+    It lists the levels of each column with their rows, and remarks on what looks wrong: codes
+    and labels that may not be answers, labels that differ only in case, columns that look like
+    a count, a weight, an id, a date or a number to be cut. Remarks change nothing: with the
+    draft as it is, ingest gives the same result as without it.
+
+    \b
+    Examples:
+      cegdb codebook falls.csv
+      cegdb codebook school.sav -o school.yaml
+      cegdb codebook vote.csv --delimiter ";" --columns sex,vote -o vote_codes.csv
+    """
+    form: Any = "yaml" if output is None else _FORMS.get(output.suffix.lower())
+    if output is not None:
+        if form is None:
+            raise SurveyError(
+                f"the name {output.name!r} does not say which kind of codebook to write",
+                hint="end it in .yaml, .yml or .csv",
+            )
+        if output.exists() and not replace:
+            raise SurveyError(
+                f"{output} exists already, perhaps with your own edits",
+                hint="give another name, or --replace",
+            )
+    with opened(None) as database, working(f"reading {file}", database):
+        draft: bytes = database.codebook(source_of(file), form=form, **given).encode()
+    if output is None:
+        click.echo(draft, nl=False)
+        return
+    say_made("written", write_whole(output, draft))
+
+
+@main.command()
+@DB
+@NAME
+@kind_option(
+    "ceg",
+    "staging",
+    "tree",
+    "survey",
+    help="Kind of the object. Default: the kind that has the table; without --table, the first "
+    "of ceg, staging and tree that has the name.",
+)
+@click.option(
+    "--table",
+    metavar="VIEW",
+    help="Write the rows of this view or table, such as stage_table, not the graph or its "
+    "edges.",
+)
+@output_option(
+    "File to write. The graph: .graphml, .gexf, .cyjs (Cytoscape), .json, .dot. "
+    "Rows: .csv, .parquet, .json, .md, .tex, .html.",
+    required=True,
+)
+@MIN_N
+def export(
+    db: Path, name: str, kind: str | None, table: str | None, output: Path, min_n: int | None
+) -> None:
+    """Export the object NAME of DB, or one of its tables, for other programs.
+
+    Graphs of any size are written with little memory. stage_table is written as papers print
+    it: the stages of each variable with their situations in words.
+
+    \b
+    Examples:
+      cegdb export falls.duckdb falls -o falls.graphml
+      cegdb export falls.duckdb falls -o public.csv --min-n 5
+      cegdb export falls.duckdb falls --table stage_table -o stages.tex
+      cegdb export falls.duckdb falls --table positions -o positions.parquet
+      cegdb export falls.duckdb falls --kind staging -o staged_edges.csv
+    """
+    with opened(str(db), read_only=True) as database, working("writing", database):
+        if table is not None and kind is None:
+            kind = database.kind_of(table)
+        found = object_of(database, name, kind, "ceg", "staging", "tree")
+        say_made("written", found.export(output, table=table, min_n=min_n))
+        note_stale(found)
+
+
+@main.command("write-bif")
+@DB
+@NAME
+@output_option("File to write: .bif.", required=True)
+def write_bif(db: Path, name: str, output: Path) -> None:
+    """Write the smallest Bayesian network of the staging NAME in DB, with its tables.
+
+    cegdb set-stages --stages-file reads it back; cegdb parents prints its parents.
+
+    \b
+    Examples:
+      cegdb write-bif falls.duckdb falls -o falls.bif
+    """
+    with opened(str(db), read_only=True) as database:
+        staged = database.stagings[name]
+        with working("writing", database):
+            written = staged.write_bif(output)
+        say_made("written", written)
+
+
+@main.command()
+@click.argument("db", metavar="[DB]", required=False, type=click.Path(path_type=Path))
+@click.argument("name", metavar="[NAME]", required=False)
+@click.option("--bibtex", is_flag=True, help="Print BibTeX entries.")
+def cite(db: Path | None, name: str | None, *, bibtex: bool) -> None:
+    """Print what to cite for cegdb, or for what the CEG NAME in DB used.
+
+    \b
+    Examples:
+      cegdb cite
+      cegdb cite --bibtex
+      cegdb cite falls.duckdb falls --bibtex
+    """
+    from cegdb.report.words.citations import as_text, general
+
+    if db is None:
+        click.echo(as_text(general(), bibtex=bibtex))
+        return
+    if name is None:
+        raise click.UsageError("give the name of the CEG too")
+    with opened(str(db), read_only=True) as database:
+        click.echo(ceg_of(database, name).report.cite(bibtex=bibtex))

@@ -1,0 +1,187 @@
+"""Commands that show what is in a database."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cegdb.cli.group import main
+from cegdb.cli.options import (
+    COLLAPSE,
+    DB,
+    EDGE_INFO,
+    FORMAT,
+    MIN_N,
+    NAME,
+    SIZES,
+    kind_option,
+    output_option,
+)
+from cegdb.cli.output import (
+    ceg_of,
+    collections,
+    note_stale,
+    object_of,
+    opened,
+    print_frame,
+    print_query,
+    print_table,
+    rows_of_object,
+    rows_of_view,
+    say,
+    say_made,
+    working,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@main.command("list")
+@DB
+@FORMAT
+def list_(db: Path, form: str | None) -> None:
+    """List the surveys, event trees, stagings and CEGs in DB.
+
+    \b
+    Example:
+      cegdb list falls.duckdb
+    """
+    with opened(str(db), read_only=True) as database:
+        rows = [
+            (kind, name, summary.split("\n", 1)[0].partition(": ")[2])
+            for kind, objects in collections(database).items()
+            for name, summary in objects.summaries().items()
+        ]
+        print_table(["kind", "name", "summary"], rows, form)
+
+
+@main.command()
+@DB
+@NAME
+@kind_option("ceg", "staging", "tree", "survey")
+@click.option("--view", metavar="VIEW", help="Print this view of it, with all columns.")
+@MIN_N
+@FORMAT
+def show(
+    db: Path,
+    name: str,
+    kind: str | None,
+    view: str | None,
+    min_n: int | None,
+    form: str | None,
+) -> None:
+    """Show the summary and the rows of the object NAME in DB.
+
+    With --min-n there is no summary, because it counts respondents.
+
+    \b
+    Examples:
+      cegdb show falls.duckdb falls
+      cegdb show falls.duckdb falls --kind survey
+      cegdb show falls.duckdb falls --view positions --min-n 5
+    """
+    with opened(str(db), read_only=True) as database:
+        found = object_of(database, name, kind, "ceg", "staging", "tree", "survey")
+        if view is None and min_n is None:
+            names, rows = rows_of_object(found, database)
+        else:
+            names, rows = rows_of_view(found, view, min_n)
+        if min_n is None:
+            say(found.summary)
+        print_table(names, rows, form)
+
+
+@main.command()
+@DB
+@click.argument("query", metavar="QUERY")
+@FORMAT
+def sql(db: Path, query: str, form: str | None) -> None:
+    """Query DB with SQL, read-only; - reads QUERY from standard input.
+
+    SQL sees every count. To hide small ones, use show, export or draw with --min-n.
+
+    \b
+    Examples:
+      cegdb sql falls.duckdb "select * from cegdb.ceg_edges where ceg = 'falls'"
+      cegdb sql falls.duckdb "from cegdb.paths('falls')" --format json
+    """
+    text = sys.stdin.read() if query == "-" else query
+    with opened(str(db), read_only=True) as database:
+        print_query(database, text, {}, form)
+
+
+@main.command()
+@DB
+@NAME
+@kind_option("ceg", "staging", "tree")
+@output_option(
+    "File to write: .svg, .pdf, .png, .dot or .tex (TikZ).",
+    required=True,
+)
+@EDGE_INFO
+@SIZES
+@COLLAPSE
+@MIN_N
+def draw(
+    db: Path, name: str, kind: str | None, output: Path, width: float | None, **look: Any
+) -> None:
+    """Draw the CEG, staged tree or event tree NAME in DB, and print the caption.
+
+    Each variable heads its column. The width of an edge is proportional to the number of
+    people who took it, and members of one stage share its colour and name. Of a graph too
+    large to draw whole, an overview is drawn, and the caption says so.
+
+    \b
+    Examples:
+      cegdb draw falls.duckdb falls -o falls.svg
+      cegdb draw falls.duckdb falls --kind staging -o tree.pdf --edge-info count
+      cegdb draw falls.duckdb falls -o column.pdf --width 85 --font-size 7
+      cegdb draw falls.duckdb falls -o falls.tex
+      cegdb draw falls.duckdb falls --kind tree -o top.svg --top-variables 2
+      cegdb draw falls.duckdb falls --kind tree -o large.svg --collapse-below 500
+      cegdb draw falls.duckdb falls -o public.svg --min-n 5
+    """
+    from cegdb.pictures import FIGURE_FILES, check_picture
+
+    suffix = check_picture(output)
+    with opened(str(db), read_only=True) as database, working("drawing", database):
+        found = object_of(database, name, kind, "ceg", "staging", "tree")
+        if suffix == ".dot":
+            say_made("picture", found.draw(output, **look))
+            note_stale(found)
+            return
+        picture = found.figure(width_mm=width, **look)
+        is_figure = suffix in FIGURE_FILES
+        saved = (
+            picture.save(output) if is_figure else found.draw(output, width_mm=width, **look)
+        )
+        say_made("picture", saved)
+        note_stale(found)
+    click.echo(picture.caption)
+
+
+@main.command()
+@DB
+@NAME
+@FORMAT
+def explain(db: Path, name: str, form: str | None) -> None:
+    """Explain in sentences what the CEG NAME in DB says, the most consequential first.
+
+    How many people it describes, where the last answer is most and least probable, what goes
+    with it, cuts, and what is independent. With --format, one row per sentence.
+
+    \b
+    Examples:
+      cegdb explain falls.duckdb falls
+      cegdb explain falls.duckdb falls --format json
+    """
+    with opened(str(db), read_only=True) as database:
+        with working("explaining", database):
+            found = ceg_of(database, name).explain()
+        if form is None:
+            click.echo(str(found))
+        else:
+            print_frame(found.frame, form)

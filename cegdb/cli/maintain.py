@@ -1,0 +1,206 @@
+"""Commands that keep a database up to date and in order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cegdb.cli.group import main
+from cegdb.cli.options import (
+    DB,
+    DECIMAL,
+    FORMAT,
+    KINDS,
+    NAME,
+    READING,
+    Word,
+    kind_option,
+    source_of,
+)
+from cegdb.cli.output import (
+    collections,
+    opened,
+    print_query,
+    print_receipt,
+    print_table,
+    say,
+    say_speed,
+    working,
+)
+from cegdb.errors import CegdbError, agreeing, counted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cegdb.api import Database
+
+_DRIFT = (
+    "staging, former_stage, stage, variable, n_situations, n_before, n_after, label, "
+    "probability_before, low_before, high_before, probability_after, low_after, high_after, "
+    "is_disjoint"
+)
+_LEAST_DRIFT = ("n_situations", "n_before", "n_after", "low_before", "high_before")
+
+
+@main.command()
+@DB
+@NAME
+@click.argument("file", metavar="FILE")
+@DECIMAL
+@READING
+@FORMAT
+def append(db: Path, name: str, file: str, form: str | None, **given: Any) -> None:
+    """Add the rows of FILE to the survey NAME in DB, matched by column name.
+
+    The settings of the survey apply to them: codebook, gates, count, weight, columns. A
+    column that FILE lacks is empty in its rows. Whatever is built on the survey is stale until
+    it is rebuilt.
+
+    \b
+    Examples:
+      cegdb append panel.duckdb panel wave2.csv
+      cegdb append panel.duckdb panel wave3.csv --delimiter ";" && cegdb rebuild panel.duckdb
+    """
+    _change("append", db, name, file, form, given)
+
+
+@main.command()
+@DB
+@NAME
+@click.argument("file", metavar="FILE")
+@DECIMAL
+@READING
+@FORMAT
+def refresh(db: Path, name: str, file: str, form: str | None, **given: Any) -> None:
+    """Replace the rows of the survey NAME in DB with those of FILE, a new snapshot.
+
+    The settings of the survey apply to them: codebook, gates, count, weight, columns. Whatever
+    is built on the survey is stale until it is rebuilt.
+
+    \b
+    Examples:
+      cegdb refresh falls.duckdb falls falls_today.csv
+      cegdb refresh falls.duckdb falls falls_today.csv && cegdb rebuild falls.duckdb
+    """
+    _change("refresh", db, name, file, form, given)
+
+
+def _change(
+    verb: str, db: Path, name: str, file: str, form: str | None, given: dict[str, Any]
+) -> None:
+    with opened(str(db)) as database:
+        survey = database.surveys[name]
+        with working(f"reading {file}", database):
+            getattr(survey, verb)(source_of(file), **given)
+        say_speed(survey)
+        say(survey.summary)
+        stale = [kind for kind, of in _stale(database) if of == survey.name]
+        if stale:
+            say(f"stale now: {_counted(stale)}; to rebuild: cegdb rebuild {db}")
+        print_receipt(survey.receipt, form)
+
+
+def _stale(database: Database) -> list[tuple[Any, Any]]:
+    """Return the kind and the survey of everything that is stale."""
+    _, rows = database.rows("select kind, survey from cegdb.stale")
+    return [(kind, survey) for kind, survey in rows]
+
+
+def _counted(kinds: list[str]) -> str:
+    return ", ".join(counted(kinds.count(kind), kind) for kind in KINDS if kind in kinds)
+
+
+@main.command()
+@DB
+@click.argument("name", metavar="[NAME]", required=False)
+@click.option(
+    "--stages",
+    type=Word(["keep", "relearn"]),
+    default="keep",
+    show_default=True,
+    help='"keep": situations stay in their stages, with new probabilities; "relearn": learnt '
+    "stages are learnt again.",
+)
+@FORMAT
+def rebuild(db: Path, name: str | None, stages: Any, form: str | None) -> None:
+    """Rebuild what is stale in DB from the current rows of its surveys.
+
+    Event trees, stagings and CEGs keep their names and settings; all are rebuilt in one
+    transaction, or none. Prints the drift: how the probabilities of each stage changed. With
+    NAME, only what is built on that survey.
+
+    \b
+    Examples:
+      cegdb rebuild falls.duckdb
+      cegdb rebuild falls.duckdb falls --stages relearn --format csv
+    """
+    with opened(str(db)) as database:
+        with working("rebuilding", database):
+            rebuilt = database.rebuild(name, stages=stages)
+        if not rebuilt:
+            say("nothing is stale")
+            return
+        say(*(one.summary for one in rebuilt))
+        stagings = [one.name for one in rebuilt if one.kind == "staging"]
+        print_query(
+            database,
+            f"select {_DRIFT} from cegdb.drift where list_contains($stagings, staging) "  # noqa: S608
+            "order by staging, stage_id nulls last, former_stage",
+            {"stagings": stagings},
+            form,
+            least=_LEAST_DRIFT,
+        )
+
+
+@main.command()
+@DB
+@FORMAT
+def check(db: Path, form: str | None) -> None:
+    """Check every invariant of the tables in DB and list the rows that violate one.
+
+    \b
+    Example:
+      cegdb check falls.duckdb
+    """
+    with opened(str(db), read_only=True) as database:
+        with working("checking", database):
+            found = database.check()
+        if not found:
+            say("all invariants hold")
+            return
+        print_table(list(found[0]), [list(row.values()) for row in found], form)
+        raise CegdbError(
+            f"{counted(len(found), 'row')} {agreeing(len(found), 'violate')} an invariant",
+            hint="drop the objects named and build them again, or restore a copy of the file",
+        )
+
+
+@main.command()
+@DB
+@NAME
+@kind_option(*KINDS, required=True, help="Kind of the object.")
+def drop(db: Path, name: str, kind: Any) -> None:
+    """Drop the object NAME of DB, with everything built on it.
+
+    \b
+    Example:
+      cegdb drop falls.duckdb falls --kind survey
+    """
+    with opened(str(db)) as database:
+        name = collections(database)[kind][name].name
+        database.drop(kind, name)
+        say(f"dropped {kind} {name!r}")
+
+
+@main.command()
+@DB
+def migrate(db: Path) -> None:
+    """Bring the tables of DB to this version of cegdb.
+
+    \b
+    Example:
+      cegdb migrate falls.duckdb
+    """
+    with opened(str(db)):
+        say(f"{db} is up to date")

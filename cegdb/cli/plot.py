@@ -1,0 +1,221 @@
+"""The commands of ``cegdb plot``: one for each plot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cegdb.cli.group import CommandGroup, main
+from cegdb.cli.options import (
+    DB,
+    MIN_N,
+    NAME,
+    Word,
+    kind_option,
+    options_of,
+    output_option,
+)
+from cegdb.cli.output import note_stale, object_of, opened, say_made, working
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from cegdb.api import Database
+    from cegdb.pictures import Picture
+
+SHEET = options_of(
+    output_option("File to write: .svg, .pdf or .png.", required=True),
+    MIN_N,
+    click.option(
+        "--width", type=float, default=170, show_default=True, help="Width in millimetres."
+    ),
+)
+MOST = click.option(
+    "--most",
+    type=int,
+    help="Most stages, situations or ends to draw; the caption counts the others.",
+)
+VARIABLE = click.option("--variable", required=True, help="Variable to plot.")
+ANY_VARIABLE = click.option("--variable", help="Variable to plot. Default: all.")
+
+
+@main.group(cls=CommandGroup)
+def plot() -> None:
+    """Plot a staging, or the flow of people through a CEG, and print the caption.
+
+    \b
+    Examples:
+      cegdb plot probabilities falls.duckdb falls --variable Fall -o fall.svg
+      cegdb plot flow falls.duckdb falls -o flow.svg
+    """
+
+
+def _plot(
+    db: Path,
+    name: str,
+    make: Callable[[Any, dict[str, Any], Database], Picture],
+    given: dict[str, Any],
+    *,
+    kind: str | None = "staging",
+) -> None:
+    """Plot an object, save the picture and print its caption."""
+    from cegdb.pictures.plots import check_figure
+
+    output = given["output"]
+    check_figure(output)
+    look: dict[str, Any] = {"min_n": given["min_n"], "width_mm": given["width"]}
+    if given.get("most") is not None:
+        look["most"] = given["most"]
+    with opened(str(db), read_only=True) as database, working("plotting", database):
+        found = object_of(database, name, kind, "ceg", "staging")
+        note_stale(found)
+        picture = make(found, look, database)
+        say_made("plot", picture.save(output))
+    click.echo(picture.caption)
+
+
+@plot.command()
+@DB
+@NAME
+@VARIABLE
+@SHEET
+@MOST
+def probabilities(db: Path, name: str, variable: str, **given: Any) -> None:
+    """Plot the probabilities of the stages of a variable, with intervals and people.
+
+    \b
+    Examples:
+      cegdb plot probabilities falls.duckdb falls --variable Fall -o fall.svg
+    """
+    _plot(db, name, lambda x, look, _: x.plot.probabilities(variable, **look), given)
+
+
+@plot.command()
+@DB
+@NAME
+@VARIABLE
+@SHEET
+@MOST
+def situations(db: Path, name: str, variable: str, **given: Any) -> None:
+    """Plot the situations of a variable by the shares of its answers.
+
+    \b
+    Examples:
+      cegdb plot situations falls.duckdb falls --variable Treatment -o treatment.pdf
+    """
+    _plot(db, name, lambda x, look, _: x.plot.situations(variable, **look), given)
+
+
+@plot.command()
+@DB
+@NAME
+@kind_option("ceg", "staging")
+@SHEET
+@MOST
+def flow(db: Path, name: str, kind: str | None, **given: Any) -> None:
+    """Plot how people flow through the positions of a CEG or the stages of a staging.
+
+    \b
+    Examples:
+      cegdb plot flow falls.duckdb falls -o flow.svg --min-n 5
+      cegdb plot flow falls.duckdb falls --kind staging -o stages.png
+    """
+    _plot(db, name, lambda x, look, _: x.plot.flow(**look), given, kind=kind)
+
+
+@plot.command()
+@DB
+@NAME
+@ANY_VARIABLE
+@SHEET
+def merges(db: Path, name: str, variable: str | None, **given: Any) -> None:
+    """Plot what each merge of hierarchical clustering gained, and where it stopped.
+
+    \b
+    Examples:
+      cegdb plot merges falls.duckdb falls -o merges.svg
+    """
+    _plot(db, name, lambda x, look, _: x.plot.merges(variable, **look), given)
+
+
+@plot.command()
+@DB
+@NAME
+@ANY_VARIABLE
+@SHEET
+@MOST
+def dendrogram(db: Path, name: str, variable: str | None, **given: Any) -> None:
+    """Plot the dendrogram of the merges of hierarchical clustering.
+
+    \b
+    Examples:
+      cegdb plot dendrogram falls.duckdb falls --variable Fall -o tree.png --width 120
+    """
+    _plot(db, name, lambda x, look, _: x.plot.dendrogram(variable, **look), given)
+
+
+@plot.command()
+@DB
+@NAME
+@VARIABLE
+@click.option(
+    "--other",
+    "others",
+    multiple=True,
+    metavar="STAGING",
+    help="Another staging of the tree to count too; may be repeated.",
+)
+@click.option(
+    "--bootstrap",
+    type=Word(["nonparametric", "parametric"]),
+    help="Replicates of cegdb stability to use, if there are both.",
+)
+@SHEET
+@MOST
+def costaging(
+    db: Path,
+    name: str,
+    variable: str,
+    others: tuple[str, ...],
+    bootstrap: Any,
+    **given: Any,
+) -> None:
+    """Plot how often the situations of a variable share a stage.
+
+    In the replicates of cegdb stability, or in several stagings of one tree.
+
+    \b
+    Examples:
+      cegdb plot costaging falls.duckdb falls --variable Fall -o together.svg
+      cegdb plot costaging falls.duckdb falls --variable Fall --other by_hand -o two.svg
+    """
+
+    def make(staged: Any, look: dict[str, Any], database: Database) -> Picture:
+        found = [database.stagings[other] for other in others]
+        picture: Picture = staged.plot.costaging(variable, *found, kind=bootstrap, **look)
+        return picture
+
+    _plot(db, name, make, given)
+
+
+@plot.command()
+@DB
+@NAME
+@click.argument("other", metavar="OTHER")
+@SHEET
+@MOST
+def difference(db: Path, name: str, other: str, **given: Any) -> None:
+    """Plot where two stagings of one event tree differ: NAME and OTHER.
+
+    \b
+    Examples:
+      cegdb plot difference falls.duckdb falls by_hand -o difference.svg
+    """
+
+    def make(staged: Any, look: dict[str, Any], database: Database) -> Picture:
+        picture: Picture = staged.plot.difference(database.stagings[other], **look)
+        return picture
+
+    _plot(db, name, make, given)

@@ -1,0 +1,154 @@
+"""The commands of ``cegdb report``: pages and texts about CEGs and stagings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cegdb.cli.group import CommandGroup, main
+from cegdb.cli.options import DB, MIN_N, NAME, Word, options_of, output_option
+from cegdb.cli.output import ceg_of, opened, say_made, working
+from cegdb.errors import QueryError
+from cegdb.render.markup import without_escapes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_HINT = "write the variable and a colon (Fall:), and below it, indented, Yes: fall"
+TEXT = options_of(
+    click.option(
+        "--form",
+        type=Word(["plain", "paper", "analyst"]),
+        default="plain",
+        show_default=True,
+        help="Readers of the text: everybody, readers of a scientific paper, or analysts.",
+    ),
+    click.option(
+        "--unit",
+        default="people",
+        show_default=True,
+        help="What the survey counts, in the plural.",
+    ),
+    click.option(
+        "--words",
+        type=click.Path(path_type=Path, dir_okay=False, exists=True),
+        metavar="FILE",
+        help="YAML file with words for labels in the plain form: variable, label, and a phrase "
+        "that starts with a verb.",
+    ),
+    click.option(
+        "--limit", type=int, help="Most groups to describe per question, the largest first."
+    ),
+    MIN_N,
+    output_option("File to write: .md, .html or .tex. Default: print plain text."),
+)
+
+
+@main.group(cls=CommandGroup)
+def report() -> None:
+    """Write a report: an interactive page, a text about a CEG, or a comparison of stagings.
+
+    \b
+    Examples:
+      cegdb report page falls.duckdb falls -o falls.html
+      cegdb report text falls.duckdb falls --unit residents
+    """
+
+
+@report.command()
+@DB
+@NAME
+@output_option("File to write: .html.", required=True)
+@MIN_N
+def page(db: Path, name: str, output: Path, min_n: int | None) -> None:
+    """Write an interactive page about the CEG NAME in DB, for any browser.
+
+    One file that needs no network: the CEG and its staged tree, details of each position and
+    stage, evidence that updates all probabilities, the merges that led to the stages, receipt
+    and settings, and the tables with their SQL.
+
+    \b
+    Examples:
+      cegdb report page falls.duckdb falls -o falls.html
+      cegdb report page falls.duckdb falls -o public.html --min-n 5
+    """
+    with opened(str(db), read_only=True) as database, working("writing", database):
+        ceg = ceg_of(database, name)
+        say_made("page", ceg.report.page(output, min_n=min_n))
+
+
+@report.command()
+@DB
+@NAME
+@TEXT
+def text(db: Path, name: str, output: Path | None, words: Path | None, **given: Any) -> None:
+    """Write in plain language what the CEG NAME in DB says.
+
+    The plain form gives natural frequencies: how many of 100 people give which answer. The
+    paper form has methods, a figure, the stage table and references. The analyst form has
+    everything.
+
+    \b
+    Examples:
+      cegdb report text falls.duckdb falls --unit residents
+      cegdb report text falls.duckdb falls -o falls.html --min-n 10
+      cegdb report text falls.duckdb falls --form paper -o falls.tex
+      cegdb report text falls.duckdb falls --form analyst -o falls.md
+    """
+    given["words"] = read_words(words)
+    with opened(str(db), read_only=True) as database:
+        ceg = ceg_of(database, name)
+        with working("writing", database):
+            if output is None:
+                shown = without_escapes(ceg.report.text(**given))
+                click.echo(shown, nl=False)
+                return
+            written = ceg.report.save(output, **given)
+        say_made("report", written)
+
+
+@report.command()
+@DB
+@click.argument("names", metavar="NAME NAME [NAME]", nargs=-1, required=True)
+@TEXT
+def comparison(
+    db: Path, names: tuple[str, ...], output: Path | None, words: Path | None, **given: Any
+) -> None:
+    """Compare two or three stagings of an event tree in plain language.
+
+    Says which one the data support, and then, for each group that one staging keeps apart and
+    another joins, how it differs, the largest group first.
+
+    \b
+    Examples:
+      cegdb report comparison falls.duckdb falls by_hand
+      cegdb report comparison falls.duckdb falls by_hand --form paper -o two.md
+    """
+    given["words"] = read_words(words)
+    with opened(str(db), read_only=True) as database:
+        with working("comparing", database):
+            if output is None:
+                shown = without_escapes(database.report.comparison(*names, **given))
+                click.echo(shown, nl=False)
+                return
+            written = database.report.save_comparison(output, *names, **given)
+        say_made("report", written)
+
+
+def read_words(file: Path | None) -> Mapping[str, Mapping[str, str]] | None:
+    """Return the words that a YAML file has for labels."""
+    if file is None:
+        return None
+    import yaml
+
+    try:
+        found = yaml.load(file.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # noqa: S506
+    except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
+        raise QueryError(
+            f"{file} is not a YAML file: {str(error).splitlines()[0]}", hint=_HINT
+        ) from None
+    if not isinstance(found, dict):
+        raise QueryError(f"{file} does not name variables", hint=_HINT)
+    return found

@@ -1,0 +1,111 @@
+"""How a name that a person writes is found among those there are."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+from cegdb.errors import CegdbError, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+
+def folded(name: str) -> str:
+    """Return a name without surrounding blanks, in one case."""
+    return name.strip().casefold()
+
+
+def matching(name: str, known: Iterable[str]) -> list[str]:
+    """Return the known names that are meant: exactly, else trimmed, else case-folded.
+
+    The looser rules hold only where the stricter ones find nothing. More than one name
+    means that the name is ambiguous.
+
+    Examples
+    --------
+    >>> matching("vote", ["Vote", " vote "]), matching("VOTE", ["Vote", " vote "])
+    ([' vote '], ['Vote', ' vote '])
+    """
+    there = list(known)
+    found = [other for other in there if other == name]
+    found = found or [other for other in there if other.strip() == name.strip()]
+    return found or [other for other in there if folded(other) == folded(name)]
+
+
+def find_name(name: str, known: Iterable[str]) -> str | None:
+    """Return the one known name that is meant, None if there is none or there are several.
+
+    Examples
+    --------
+    >>> find_name(" high", ["High", "Low"]), find_name("a", ["A", "A "]), find_name("x", ["y"])
+    ('High', None, None)
+    """
+    found = matching(name, known)
+    return found[0] if len(found) == 1 else None
+
+
+def close_names(name: str, known: Collection[str]) -> list[str]:
+    """Return the known names that are spelled much alike, best first, without regard to case.
+
+    Examples
+    --------
+    >>> close_names("Hihg", ["High", "Low"]), close_names("x", ["High", "Low"])
+    (['High'], [])
+    """
+    spelled: dict[str, list[str]] = {}
+    for other in known:
+        spelled.setdefault(folded(other), []).append(other)
+    near = difflib.get_close_matches(folded(name), spelled, n=3)
+    return [other for one in near for other in spelled[one]]
+
+
+def did_you_mean(name: str, known: Collection[str]) -> str | None:
+    """Return the hint that names close matches, None if there are none.
+
+    Examples
+    --------
+    >>> did_you_mean("Hihg", ["High", "Low"])
+    "did you mean 'High'?"
+    """
+    near = close_names(name, known)
+    return f"did you mean {listed(map(repr, near))}?" if near else None
+
+
+def only_match(name: str, known: Collection[str], unknown: str, error: type[CegdbError]) -> str:
+    """Return the one known name that is meant.
+
+    Raises
+    ------
+    CegdbError
+        Of the class given: none is meant, which ``unknown`` says; or several are.
+
+    Examples
+    --------
+    >>> only_match("low ", ["High", "Low"], "no such risk", CegdbError)
+    'Low'
+    >>> only_match("Hihg", ["High", "Low"], "no such risk", CegdbError)
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.CegdbError: no such risk; available: 'High', 'Low'
+    hint: did you mean 'High'?
+    """
+    found = matching(name, known)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise error(
+            f"{name!r} may be any of {listed(map(repr, found))}", hint="write it exactly"
+        )
+    raise error(f"{unknown}; {available(known)}", hint=did_you_mean(name, known))
+
+
+def available(known: Collection[str]) -> str:
+    """Return the end of a message about an unknown name: what there is.
+
+    Examples
+    --------
+    >>> available(["High", "Low"]), available([])
+    ("available: 'High', 'Low'", 'there are none yet')
+    """
+    return f"available: {listed(map(repr, known))}" if known else "there are none yet"
