@@ -193,5 +193,5 @@ def test_rows_apart_from_the_evidence_are_not_said_to_lack_an_answer(folder: Pat
     stored = str(folder / "demo.duckdb")
     call("given", stored, "chds", "Admission=Yes", "--name", "admitted")
     told = call("explain", stored, "admitted").stdout
-    assert "721 rows do not reach its end" in told
-    assert "by answers that the evidence rules out" in told
+    assert "721 respondents do not reach the end" in told
+    assert "because an answer is missing or ruled out by the evidence" in told

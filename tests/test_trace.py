@@ -362,7 +362,7 @@ def test_steps_lists_every_phase_and_step() -> None:
         assert listed == [line for line in lines if ",40_positions," in line]
     assert call("steps", "list", "50").stdout == call("steps", "50_ceg").stdout
     assert "phases are 20_tree, 30_stages" in call("steps", "ship", fails=4).stderr
-    assert "one of them" in call("steps", "50", "--show", "block", fails=2).stderr
+    assert "give only one of" in call("steps", "50", "--show", "block", fails=2).stderr
 
 
 @pytest.mark.parametrize("name", names())
@@ -390,7 +390,10 @@ def test_the_example_of_the_help_runs(tmp_path: Path, monkeypatch: pytest.Monkey
     assert call("steps", "trace", "demo.duckdb", "chds").stdout == script
     with cegdb.open("demo.duckdb", read_only=True) as db:
         assert_same(db, db.cegs["chds"], script)
-    assert "no ceg is called" in call("steps", "trace", "demo.duckdb", "x", fails=3).stderr
+    assert (
+        "no CEG named 'x'; available: 'chds'"
+        in call("steps", "trace", "demo.duckdb", "x", fails=3).stderr
+    )
     help_ = call("steps", "--help").stdout
     assert "trace" in help_
     assert "PHASE" in help_
