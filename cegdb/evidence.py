@@ -1,4 +1,4 @@
-"""What can be known of a person's path through a CEG, and be asked of it."""
+"""Evidence about a person's path: answers, positions and edges, soft evidence, counts."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ __all__ = [
 
 
 class Evidence:
-    """Something known of a path; made by the functions of this module.
+    """What is known about a path; made by the functions of this module.
 
-    ``a & b`` is both.
+    ``a & b`` means both.
     """
 
     kind: ClassVar[str]
 
     def __and__(self, other: Evidence) -> All:
-        """Return the evidence that both hold."""
+        """Return the evidence that both are true."""
         return All((*items(self), *items(other)))
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values, as kept in the catalog."""
+        """Return the evidence as JSON values, as the catalog stores them."""
         return {"kind": self.kind, **asdict(self)}  # type: ignore[call-overload]
 
 
 @dataclass(frozen=True)
 class All(Evidence):
-    """Every part holds."""
+    """All parts are true."""
 
     kind: ClassVar = "all"
     of: tuple[Evidence, ...]
@@ -54,20 +54,20 @@ class All(Evidence):
         return {"kind": self.kind, "of": [part.to_json() for part in self.of]}
 
     def __str__(self) -> str:
-        """Return it in words."""
+        """Return a short description."""
         return " and ".join(map(str, self.of)) or "nothing"
 
 
 @dataclass(frozen=True)
 class Answer(Evidence):
-    """A variable has one of some labels."""
+    """A variable has one of several labels."""
 
     kind: ClassVar = "answer"
     variable: str
     labels: tuple[str, ...]
 
     def __str__(self) -> str:
-        """Return it in words."""
+        """Return a short description."""
         if len(self.labels) == 1:
             return f"{self.variable} = {self.labels[0]}"
         return f"{self.variable} in ({', '.join(self.labels)})"
@@ -75,20 +75,20 @@ class Answer(Evidence):
 
 @dataclass(frozen=True)
 class Visit(Evidence):
-    """A position is passed, or not."""
+    """The path passes a position, or avoids it."""
 
     kind: ClassVar = "visit"
     position: str | int
     is_passed: bool
 
     def __str__(self) -> str:
-        """Return it in words."""
+        """Return a short description."""
         return f"{'visits' if self.is_passed else 'avoids'} {self.position}"
 
 
 @dataclass(frozen=True)
 class Take(Evidence):
-    """An edge is taken, or not."""
+    """The path takes an edge, or does not."""
 
     kind: ClassVar = "take"
     position: str | int
@@ -96,27 +96,27 @@ class Take(Evidence):
     is_taken: bool
 
     def __str__(self) -> str:
-        """Return it in words."""
+        """Return a short description."""
         return f"{'takes' if self.is_taken else 'does not take'} {self.position} {self.label}"
 
 
 @dataclass(frozen=True)
 class Likelihood(Evidence):
-    """How likely what was seen is, given each answer."""
+    """Soft evidence: the likelihood of an observation given each answer."""
 
     kind: ClassVar = "likelihood"
     variable: str
     weights: tuple[tuple[str, float], ...]
 
     def __str__(self) -> str:
-        """Return it in words."""
+        """Return a short description."""
         each = ", ".join(f"{label}: {weight:g}" for label, weight in self.weights)
         return f"likelihood of {self.variable} ({each})"
 
 
 @dataclass(frozen=True)
 class Count(Evidence):
-    """How many of some events occur."""
+    """How many of several events occur."""
 
     kind: ClassVar = "count"
     least: int
@@ -128,7 +128,7 @@ class Count(Evidence):
         return {"kind": self.kind, "least": self.least, "most": self.most, "of": of}
 
     def __str__(self) -> str:
-        """Return it in words."""
+        """Return a short description."""
         if self.least == self.most:
             amount = f"exactly {self.least}"
         elif self.most >= len(self.of):
@@ -140,7 +140,7 @@ class Count(Evidence):
 
 @dataclass(frozen=True)
 class Order(Evidence):
-    """Two events occur, one before the other."""
+    """Two events occur, the first before the second."""
 
     kind: ClassVar = "order"
     first: Evidence
@@ -151,7 +151,7 @@ class Order(Evidence):
         return {"kind": self.kind, **pair}
 
     def __str__(self) -> str:
-        """Return it in words."""
+        """Return a short description."""
         return f"{self.first} before {self.second}"
 
 
@@ -161,18 +161,19 @@ _LABELS: Final = "give a label, or a list of labels, for each variable"
 
 
 def answers(given: Mapping[str, object] | None = None, /, **others: object) -> Evidence:
-    """Return the evidence that variables have labels.
+    """Return the evidence that variables have these labels.
 
     Parameters
     ----------
     given, others
-        Variable -> label, or a list of labels of which one holds; ``"not applicable"``
-        where the variable does not occur. Names that are no identifiers go in ``given``.
+        Variable -> label, or a list of labels of which one is true; ``"not applicable"``
+        where the variable does not occur. Names that are not Python identifiers go in
+        ``given``.
 
     Raises
     ------
     QueryError
-        A variable is given twice, or has no label.
+        A variable is named twice, or has no label.
 
     Examples
     --------
@@ -180,20 +181,21 @@ def answers(given: Mapping[str, object] | None = None, /, **others: object) -> E
     Risk level = High and Fall in (Fall, Died)
     """
     if given is not None and not isinstance(given, Mapping):
-        raise QueryError(f"an event is {given!r}", hint='give a mapping: {"Fall": "Fall"}')
-    found: dict[str, object] = dict(given or {})
-    if twice := sorted(set(found) & set(others)):
-        raise QueryError(f"{twice[0]!r} is given twice")
-    found |= others
-    parts = tuple(Answer(str(name), _labels(name, label)) for name, label in found.items())
+        raise QueryError(f"expected a mapping, got {given!r}", hint='example: {"Fall": "Fall"}')
+    labels: dict[str, object] = dict(given or {})
+    if twice := sorted(set(labels) & set(others)):
+        raise QueryError(f"variable {twice[0]!r} is named twice")
+    labels |= others
+    parts = tuple(Answer(str(name), _labels(name, label)) for name, label in labels.items())
     return parts[0] if len(parts) == 1 else All(parts)
 
 
 def _labels(variable: str, label: object) -> tuple[str, ...]:
     if label is None:
         raise QueryError(
-            f"{variable!r} has the label None",
-            hint='leave it out if it is not asked; "not applicable" where it does not occur',
+            f"the label of {variable!r} is None",
+            hint='leave the variable out if nothing is known about it; use "not applicable" '
+            "where it does not occur",
         )
     if isinstance(label, Mapping):
         raise QueryError(f"the label of {variable!r} is a mapping", hint=_LABELS)
@@ -204,12 +206,12 @@ def _labels(variable: str, label: object) -> tuple[str, ...]:
         return (text_of(label),)
     labels = tuple(text_of(one) for one in label)  # type: ignore[attr-defined]
     if not labels:
-        raise QueryError(f"{variable!r} has an empty list of labels", hint=_LABELS)
+        raise QueryError(f"the list of labels of {variable!r} is empty", hint=_LABELS)
     return tuple(sorted(labels)) if isinstance(label, Set) else labels
 
 
 def text_of(label: object) -> str:
-    """Return a label as text, numbers as ingest writes them.
+    """Return a label as text; numbers are written as ingest writes them.
 
     Examples
     --------
@@ -225,61 +227,61 @@ def text_of(label: object) -> str:
 
 
 def visits(position: str | int) -> Evidence:
-    """Return the evidence that a position (name or id) is passed.
+    """Return the evidence that the path passes a position (name or id).
 
     Examples
     --------
     >>> print(visits("w3"))
     visits w3
     """
-    return Visit(_position(position), is_passed=True)
+    return Visit(_checked_position(position), is_passed=True)
 
 
 def avoids(position: str | int) -> Evidence:
-    """Return the evidence that a position (name or id) is not passed.
+    """Return the evidence that the path avoids a position (name or id).
 
     Examples
     --------
     >>> print(avoids("w3"))
     avoids w3
     """
-    return Visit(_position(position), is_passed=False)
+    return Visit(_checked_position(position), is_passed=False)
 
 
 def takes(position: str | int, label: object, *, is_taken: bool = True) -> Evidence:
-    """Return the evidence that the edge of a position with a label is taken, or not.
+    """Return the evidence that the path takes the edge with this label, or does not.
 
     Examples
     --------
     >>> print(takes("w1", "High"), "|", takes("w1", "High", is_taken=False))
     takes w1 High | does not take w1 High
     """
-    return Take(_position(position), text_of(label), is_taken=bool(is_taken))
+    return Take(_checked_position(position), text_of(label), is_taken=bool(is_taken))
 
 
-def _position(position: object) -> str | int:
+def _checked_position(position: object) -> str | int:
     if isinstance(position, str):
         return position
     if is_whole(position):
         return int(position)
-    raise QueryError(f"a position is {position!r}", hint='give its name, such as "w3"')
+    raise QueryError(f"{position!r} is not a position", hint='give a name such as "w3"')
 
 
 def likelihood(variable: str, weights: Mapping[object, float]) -> Evidence:
-    """Return soft evidence: how likely what was seen is, given each answer to a variable.
+    """Return soft evidence: the likelihood of an observation given each answer.
 
     Parameters
     ----------
     variable
-        What it tells of.
+        The variable that was answered.
     weights
-        Label -> 0 or more; only their ratios matter. Each label that the CEG has must be
-        there, ``"not applicable"`` too where paths lack the variable.
+        Label -> likelihood, 0 or more; only the ratios matter. Every label of the CEG must
+        be listed, also ``"not applicable"`` if some paths lack the variable.
 
     Raises
     ------
     QueryError
-        A weight is negative or no number, or all are 0; a label is given twice.
+        A likelihood is negative or not a number, all are 0, or a label is listed twice.
 
     Examples
     --------
@@ -290,78 +292,80 @@ def likelihood(variable: str, weights: Mapping[object, float]) -> Evidence:
     if not (isinstance(given, Mapping) and given):
         raise QueryError(
             f"the likelihood of {variable!r} is {weights!r}",
-            hint="give a mapping of each label to a number",
+            hint='map each label to a number: {"Fall": 0.9, "No fall": 0.2}',
         )
     return likelihood_of(str(variable), list(weights.items()))
 
 
 def likelihood_of(variable: str, weights: Sequence[tuple[object, object]]) -> Likelihood:
     """Return soft evidence from pairs of a label and its weight: see `likelihood`."""
-    found: dict[str, float] = {}
+    by_label: dict[str, float] = {}
     for label, weight in weights:
         text = text_of(label)
         if not is_number(weight) or weight < 0:
             raise QueryError(
                 f"the likelihood of {variable} = {text} is {weight!r}",
-                hint="give a number from 0 on",
+                hint="give a number that is 0 or more",
             )
-        if text in found:
-            raise QueryError(f"the likelihood of {variable} = {text} is given twice")
-        found[text] = float(weight)
-    if not any(found.values()):
+        if text in by_label:
+            raise QueryError(f"the likelihood of {variable} = {text} is listed twice")
+        by_label[text] = float(weight)
+    if not any(by_label.values()):
         raise QueryError(f"the likelihood of {variable!r} is 0 for every label")
-    return Likelihood(variable, tuple(found.items()))
+    return Likelihood(variable, tuple(by_label.items()))
 
 
 def exactly(n: int, of: Iterable[EvidenceLike]) -> Evidence:
-    """Return the evidence that exactly so many of some events occur.
+    """Return the evidence that exactly ``n`` of the events occur.
 
     Examples
     --------
     >>> print(exactly(1, [{"X1": "t"}, {"X3": "p"}]))
     exactly 1 of (X1 = t; X3 = p)
     """
-    return _counted(n, n, of)
+    return _count(n, n, of)
 
 
 def at_least(n: int, of: Iterable[EvidenceLike]) -> Evidence:
-    """Return the evidence that so many of some events occur, or more.
+    """Return the evidence that at least ``n`` of the events occur.
 
     Examples
     --------
     >>> print(at_least(2, [{"X1": "t"}, {"X3": "p"}, visits("w4")]))
     at least 2 of (X1 = t; X3 = p; visits w4)
     """
-    return _counted(n, None, of)
+    return _count(n, None, of)
 
 
 def at_most(n: int, of: Iterable[EvidenceLike]) -> Evidence:
-    """Return the evidence that so many of some events occur, or fewer.
+    """Return the evidence that at most ``n`` of the events occur.
 
     Examples
     --------
     >>> print(at_most(1, [{"X1": "t"}, {"X3": "p"}]))
     at most 1 of (X1 = t; X3 = p)
     """
-    return _counted(0, n, of)
+    return _count(0, n, of)
 
 
-def _counted(least: object, most: object, of: Iterable[EvidenceLike]) -> Count:
+def _count(least: object, most: object, of: Iterable[EvidenceLike]) -> Count:
     parts = tuple(_event(part) for part in of)
     most = len(parts) if most is None else most
-    found = Count(_bound(least, len(parts)), _bound(most, len(parts)), parts)
-    if found.least > found.most:
+    count = Count(_bound(least, len(parts)), _bound(most, len(parts)), parts)
+    if count.least > count.most:
         raise QueryError(
-            f"no number of events is {least!r} or more and {most!r} or fewer",
-            hint="give least no larger than most",
+            f"the number of events cannot be at least {least!r} and at most {most!r}",
+            hint="least must not exceed most",
         )
-    return found
+    return count
 
 
 def _bound(n: object, n_events: int) -> int:
     if is_whole(n) and 0 <= n <= n_events:
         return int(n)
-    raise QueryError(f"{n!r} of {n_events} events", hint=f"give a number from 0 to {n_events}")
+    raise QueryError(
+        f"the number of events is {n!r}", hint=f"give a whole number from 0 to {n_events}"
+    )
 
 
 def before(first: EvidenceLike, second: EvidenceLike) -> Evidence:
@@ -386,37 +390,37 @@ def after(first: EvidenceLike, second: EvidenceLike) -> Evidence:
     return Order(_event(second), _event(first))
 
 
-def _event(asked: EvidenceLike) -> Evidence:
-    """Return an event that one edge or position decides."""
-    found = evidence_of(asked)
-    if isinstance(found, (Answer, Visit, Take)):
-        return found
+def _event(evidence_like: EvidenceLike) -> Evidence:
+    """Return an event that a single edge or position decides; refuse other evidence."""
+    event = evidence_of(evidence_like)
+    if isinstance(event, (Answer, Visit, Take)):
+        return event
     raise QueryError(
-        f"{found} cannot be counted or put in order",
-        hint="count answers to one variable, visits and edges",
+        f"{event} cannot be counted or ordered",
+        hint="use answers to one variable, positions visited or edges taken",
     )
 
 
-def evidence_of(asked: object) -> Evidence:
-    """Return what is asked, given as evidence or as a mapping of variables to labels.
+def evidence_of(evidence_like: object) -> Evidence:
+    """Return evidence, given as such or as a mapping of variables to labels.
 
     Examples
     --------
     >>> print(evidence_of({"Fall": "Fall"}))
     Fall = Fall
     """
-    if isinstance(asked, Evidence):
-        return asked
-    if isinstance(asked, Mapping):
-        return answers(asked)
+    if isinstance(evidence_like, Evidence):
+        return evidence_like
+    if isinstance(evidence_like, Mapping):
+        return answers(evidence_like)
     raise QueryError(
-        f"evidence is {asked!r}",
-        hint='give {"variable": "label"}, or what cegdb.evidence makes: visits("w3")',
+        f"evidence is {evidence_like!r}",
+        hint='give {"variable": "label"}, or use cegdb.evidence: visits("w3")',
     )
 
 
 def items(evidence: Evidence) -> tuple[Evidence, ...]:
-    """Return the parts that must all hold."""
+    """Return the parts that must all be true."""
     if isinstance(evidence, All):
         return tuple(item for part in evidence.of for item in items(part))
     return (evidence,)
@@ -428,12 +432,12 @@ _KINDS: Final[Mapping[str, type[Evidence]]] = {
 
 
 def from_json(value: object) -> Evidence:
-    """Return evidence from its JSON values, or a mapping of variables to labels.
+    """Return evidence from its JSON values, or from a mapping of variables to labels.
 
     Raises
     ------
     QueryError
-        It is none, or the function that makes such evidence would refuse it.
+        The value is not evidence, or the function that makes such evidence refuses it.
 
     Examples
     --------
@@ -445,50 +449,50 @@ def from_json(value: object) -> Evidence:
     kind = _KINDS.get(str(value.get("kind")))
     if kind is None:
         return answers(value)
-    found: dict[str, Any] = {name: part for name, part in value.items() if name != "kind"}
+    values: dict[str, Any] = {name: part for name, part in value.items() if name != "kind"}
     expected = {field.name for field in fields(kind)}  # type: ignore[arg-type]
-    if set(found) != expected:
+    if set(values) != expected:
         raise QueryError(
-            f"evidence of kind {kind.kind!r} has {listed(sorted(found))}",
-            hint=f"it takes {listed(sorted(expected))}",
+            f"evidence of kind {kind.kind!r} has the keys {listed(sorted(values))}",
+            hint=f"expected {listed(sorted(expected))}",
         )
-    return _READERS[kind](found)
+    return _READERS[kind](values)
 
 
-def _all_from(found: Mapping[str, Any]) -> All:
-    return All(tuple(from_json(part) for part in _parts(found["of"])))
+def _all_from(values: Mapping[str, Any]) -> All:
+    return All(tuple(from_json(part) for part in _parts(values["of"])))
 
 
-def _answer_from(found: Mapping[str, Any]) -> Answer:
-    variable = str(found["variable"])
-    return Answer(variable, _labels(variable, _parts(found["labels"])))
+def _answer_from(values: Mapping[str, Any]) -> Answer:
+    variable = str(values["variable"])
+    return Answer(variable, _labels(variable, _parts(values["labels"])))
 
 
-def _visit_from(found: Mapping[str, Any]) -> Visit:
-    return Visit(_position(found["position"]), is_passed=_flag(found, "is_passed"))
+def _visit_from(values: Mapping[str, Any]) -> Visit:
+    return Visit(_checked_position(values["position"]), is_passed=_flag(values, "is_passed"))
 
 
-def _take_from(found: Mapping[str, Any]) -> Take:
-    position, label = _position(found["position"]), text_of(found["label"])
-    return Take(position, label, is_taken=_flag(found, "is_taken"))
+def _take_from(values: Mapping[str, Any]) -> Take:
+    position, label = _checked_position(values["position"]), text_of(values["label"])
+    return Take(position, label, is_taken=_flag(values, "is_taken"))
 
 
-def _likelihood_from(found: Mapping[str, Any]) -> Evidence:
-    pairs = [_parts(pair) for pair in _parts(found["weights"])]
+def _likelihood_from(values: Mapping[str, Any]) -> Evidence:
+    pairs = [_parts(pair) for pair in _parts(values["weights"])]
     if any(len(pair) != 2 for pair in pairs):
         raise QueryError(
-            f"the likelihood of {found['variable']!r} is {found['weights']!r}",
+            f"the likelihood of {values['variable']!r} is {values['weights']!r}",
             hint='give pairs of a label and a number: [["Fall", 0.9], ["No fall", 0.2]]',
         )
-    return likelihood_of(str(found["variable"]), [(pair[0], pair[1]) for pair in pairs])
+    return likelihood_of(str(values["variable"]), [(pair[0], pair[1]) for pair in pairs])
 
 
-def _count_from(found: Mapping[str, Any]) -> Count:
-    return _counted(found["least"], found["most"], map(from_json, _parts(found["of"])))
+def _count_from(values: Mapping[str, Any]) -> Count:
+    return _count(values["least"], values["most"], map(from_json, _parts(values["of"])))
 
 
-def _order_from(found: Mapping[str, Any]) -> Order:
-    return Order(_event(from_json(found["first"])), _event(from_json(found["second"])))
+def _order_from(values: Mapping[str, Any]) -> Order:
+    return Order(_event(from_json(values["first"])), _event(from_json(values["second"])))
 
 
 _READERS: Final[Mapping[type[Evidence], Callable[[Mapping[str, Any]], Evidence]]] = {
@@ -502,14 +506,14 @@ _READERS: Final[Mapping[type[Evidence], Callable[[Mapping[str, Any]], Evidence]]
 }
 
 
-def _flag(found: Mapping[str, Any], name: str) -> bool:
-    if isinstance(found[name], bool):
-        return bool(found[name])
-    raise QueryError(f"{name} is {found[name]!r}", hint="give true or false")
+def _flag(values: Mapping[str, Any], name: str) -> bool:
+    if isinstance(values[name], bool):
+        return bool(values[name])
+    raise QueryError(f"{name} is {values[name]!r}", hint="give true or false")
 
 
 def positions_of(evidence: Evidence) -> set[str | int]:
-    """Return the positions that evidence names.
+    """Return the positions that the evidence names.
 
     Examples
     --------
@@ -522,7 +526,7 @@ def positions_of(evidence: Evidence) -> set[str | int]:
 
 
 def with_positions(evidence: Evidence, names: Mapping[str | int, str | int]) -> Evidence:
-    """Return evidence with other names of positions.
+    """Return the evidence with positions renamed.
 
     Examples
     --------
@@ -552,4 +556,4 @@ def _within(evidence: Evidence) -> tuple[Evidence, ...]:
 def _parts(value: object) -> Sequence[object]:
     if isinstance(value, (list, tuple)):
         return value
-    raise QueryError(f"evidence lists {value!r}", hint="give a list")
+    raise QueryError(f"expected a list in the evidence, got {value!r}")

@@ -1,8 +1,8 @@
-"""Small cells: which counts of respondents to leave out, so that none comes back by sums.
+"""Small cells: which counts of respondents to hide, so that none can be recovered from sums.
 
 Counts are the flow of respondents through a network: as many leave a vertex as reach it.
-The steps ``..._cell`` of ``sql/60_small_cells`` say which network, `hidden_flows` decides, and
-the steps ``shown_...`` are the views without what was decided to be hidden.
+The steps ``..._cell`` of ``sql/60_small_cells`` define the network, `hidden_flows` decides, and
+the steps ``shown_...`` are the views without the hidden counts.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 _NONE: Final = np.iinfo(np.int64).max
 
 
-class _Shown(NamedTuple):
-    """How to show a view without small cells: whose it is, and the step of its cells."""
+class _View(NamedTuple):
+    """A view that has a form without small cells: kind of object and step of its cells."""
 
     kind: Kind
     cells: str
@@ -40,31 +40,31 @@ class _Shown(NamedTuple):
 
 
 _VIEWS: Final = {
-    "variables": _Shown("survey", "level_cell", "ordinal, code"),
-    "vertices": _Shown("tree", "vertex_cell", "vertex_id"),
-    "situations": _Shown("tree", "vertex_cell", "vertex_id"),
-    "tree_edges": _Shown("tree", "vertex_cell", "child_id"),
-    "stage_table": _Shown("staging", "vertex_cell", "stage_id, label_id"),
-    "staged_vertices": _Shown("staging", "vertex_cell", "vertex_id"),
-    "staged_edges": _Shown("staging", "vertex_cell", "child_id"),
-    "positions": _Shown("ceg", "position_cell", "stage_id is null, position_id"),
-    "ceg_edges": _Shown("ceg", "position_cell", "source_id, label_id, target_id"),
+    "variables": _View("survey", "level_cell", "ordinal, code"),
+    "vertices": _View("tree", "vertex_cell", "vertex_id"),
+    "situations": _View("tree", "vertex_cell", "vertex_id"),
+    "tree_edges": _View("tree", "vertex_cell", "child_id"),
+    "stage_table": _View("staging", "vertex_cell", "stage_id, label_id"),
+    "staged_vertices": _View("staging", "vertex_cell", "vertex_id"),
+    "staged_edges": _View("staging", "vertex_cell", "child_id"),
+    "positions": _View("ceg", "position_cell", "stage_id is null, position_id"),
+    "ceg_edges": _View("ceg", "position_cell", "source_id, label_id, target_id"),
 }
 
 
 def views(kind: Kind) -> list[str]:
-    """Return the views of an object that can be shown without small cells.
+    """Return the views of an object that have a form without small cells.
 
     Examples
     --------
     >>> views("ceg")
     ['positions', 'ceg_edges']
     """
-    return [view for view, shown in _VIEWS.items() if shown.kind == kind]
+    return [view for view, known in _VIEWS.items() if known.kind == kind]
 
 
 def view_order(view: str) -> str:
-    """Return the columns that put the rows of one object in order.
+    """Return the columns that sort the rows of one object.
 
     Examples
     --------
@@ -75,27 +75,22 @@ def view_order(view: str) -> str:
 
 
 def check_min_n(min_n: object) -> None:
-    """Refuse a smallest count that is no whole number from 1 on.
-
-    Raises
-    ------
-    QueryError
-        It is not one.
+    """Refuse a smallest count that is not a whole number of 1 or more.
 
     Examples
     --------
     >>> check_min_n(0)
     Traceback (most recent call last):
     ...
-    cegdb.errors.QueryError: min_n is 0, expected a whole number from 1 on
-    hint: counts from 1 to min_n - 1 are hidden; leave it out to show all
+    cegdb.errors.QueryError: min_n is 0, expected a whole number that is 1 or more
+    hint: counts from 1 to min_n - 1 are hidden; leave min_n out to show all counts
     """
     if min_n is None:
         return
     if isinstance(min_n, bool) or not isinstance(min_n, int) or min_n < 1:
         raise QueryError(
-            f"min_n is {min_n!r}, expected a whole number from 1 on",
-            hint="counts from 1 to min_n - 1 are hidden; leave it out to show all",
+            f"min_n is {min_n!r}, expected a whole number that is 1 or more",
+            hint="counts from 1 to min_n - 1 are hidden; leave min_n out to show all counts",
         )
 
 
@@ -103,31 +98,10 @@ def check_min_n(min_n: object) -> None:
 def shown(
     store: Store, view: str, where: Mapping[str, object], min_n: int | None
 ) -> Iterator[str]:
-    """Give the relation to read instead of a view, while the block lasts.
+    """Yield the relation to read instead of a view; None as ``min_n`` yields the view itself.
 
-    Parameters
-    ----------
-    store
-        Where to read.
-    view
-        One of `views`.
-    where
-        The column that names the object whose rows are meant, and its name.
-    min_n
-        Counts from 1 to ``min_n - 1`` are hidden, and what would reveal them; None shows
-        all: the relation is the view itself.
-
-    Yields
-    ------
-    str
-        A relation with the columns of the view. Hidden counts are null, and so is what
-        was calculated from one.
-
-    Raises
-    ------
-    QueryError
-        ``min_n`` is no whole number from 1 on, or the view cannot be shown without small
-        cells.
+    Counts from 1 to ``min_n - 1``, and counts that would reveal them, are null in it, like
+    everything calculated from them. ``where`` maps the column of the object to its name.
 
     Examples
     --------
@@ -148,9 +122,9 @@ def shown(
 def shown_views(
     store: Store, views: Sequence[str], where: Mapping[str, object], min_n: int | None
 ) -> Iterator[tuple[str, ...]]:
-    """Give the relations to read instead of several views of one object, as `shown` does.
+    """Yield the relations to read instead of several views of one object, like `shown`.
 
-    Inside, ``temp.hidden_cell`` (``kind``, ``owner_id``, ``label_id``) holds what is hidden,
+    Inside, ``temp.hidden_cell`` (``kind``, ``owner_id``, ``label_id``) lists the hidden counts,
     unless ``min_n`` is None.
 
     Examples
@@ -168,8 +142,8 @@ def shown_views(
     for view in views:
         if view not in _VIEWS:
             raise QueryError(
-                f"cegdb.{view} cannot be shown without small cells",
-                hint=f"views that can are {listed(_VIEWS, most=len(_VIEWS))}",
+                f"cegdb.{view} has no form without small cells",
+                hint=f"views that have one: {listed(_VIEWS, most=len(_VIEWS))}",
             )
     kind, cells, _ = _VIEWS[views[0]]
     name = str(where[kind])
@@ -181,43 +155,34 @@ def shown_views(
         origin_id = _origin(catalog, object_id) if kind == "ceg" else object_id
     with store.reading() as con, Steps(con) as steps:
         steps.run(cells, **{_OWNERS[cells]: owner_id})
-        found = steps.arrays(
+        flows = steps.arrays(
             f"select cell, tail, head, n from temp.{cells} order by n, cell, tail, head"  # noqa: S608
         )
-        hidden = hidden_flows(found["tail"], found["head"], found["n"], min_n, found["cell"])
-        steps.create_from("hidden_number", {"cell": np.unique(found["cell"][hidden])})
-        steps.create(
-            "hidden_cell",
-            f"select c.kind, c.owner_id, c.label_id from temp.{cells} as c "  # noqa: S608
-            "where c.cell in (from temp.hidden_number) group by all",
-        )
+        hidden = hidden_flows(flows["tail"], flows["head"], flows["n"], min_n, flows["cell"])
+        steps.create_from("hidden_number", {"cell": np.unique(flows["cell"][hidden])})
+        steps.run("hidden_cell", cells=f"temp.{cells}")
         if origin_id != object_id:
-            _spoil(steps, origin_id, min_n)
+            _hide_probabilities(steps, origin_id, min_n)
         for view in views:
             steps.run(f"shown_{view}", object_name=name)
         yield tuple(f"temp.shown_{view}" for view in views)
 
 
 def _origin(catalog: sa.Connection, ceg_id: int) -> int:
-    """Return the CEG that a CEG given evidence comes from; without evidence, itself."""
+    """Return the CEG that a conditioned CEG comes from; without evidence, itself."""
     ceg = row(catalog, "ceg", ceg_id)
     while ceg["parent_ceg_id"] is not None:
         ceg = row(catalog, "ceg", ceg["parent_ceg_id"])
     return int(ceg["ceg_id"])
 
 
-def _spoil(steps: Steps, origin_id: int, min_n: int) -> None:
-    """Add to ``hidden_cell`` that all probabilities are hidden, if they would tell.
+def _hide_probabilities(steps: Steps, origin_id: int, min_n: int) -> None:
+    """Hide all probabilities of a conditioned CEG if they could reveal a small count.
 
-    Given evidence, each depends on the counts of the CEG without it, wherever they are: one
-    that is hidden there hides them all.
+    Each depends on counts anywhere in the CEG it comes from, so one small count hides them all.
     """
     steps.run("position_cell", ceg_id=origin_id)
-    steps.execute(
-        "insert into temp.hidden_cell select distinct 'given' as kind, 0 as owner_id, "
-        "null as label_id from temp.position_cell where n between 1 and $min_n - 1",
-        {"min_n": min_n},
-    )
+    steps.run("hidden_probability", min_n=min_n)
 
 
 _OWNERS: Final = {
@@ -236,33 +201,20 @@ def hidden_flows(
 ) -> Flags:
     """Decide which flows of a network to hide, so that no hidden one can be calculated.
 
-    Parameters
-    ----------
-    tail, head
-        The ends of each flow; at each end as much arrives as leaves. End 0 is outside.
-    n
-        Respondents, 0 or more.
-    min_n
-        Flows from 1 to ``min_n - 1`` are hidden; others too if they would reveal one.
-    cell
-        Flows of one cell are hidden together; left out, each is its own.
-
-    Returns
-    -------
-    array of bool
-        Whether each flow is hidden. A flow of 0 never is.
+    ``tail`` and ``head`` are the ends of each flow (0 is outside), ``n`` its respondents; flows
+    of one ``cell`` are hidden together. A flow of 0 is never hidden.
 
     Notes
     -----
-    Whoever sees the other flows, knows that hidden ones are 1 or more and adds and
-    subtracts as they like finds at least two values for each hidden flow. It is so if and
-    only if each lies on a cycle of hidden flows along which one respondent can be moved:
-    forwards through any flow, backwards through those of 2 or more. Those cycles exist if
-    no hidden flow is a bridge of the hidden ones and each of their components is strongly
-    connected in these directions (the mixed graphs of [1]_). While a part of the network
-    has one hidden flow across its border, or none to move somebody in (or out), the
-    smallest other flow across its border (ties: the first given) is hidden too; there is
-    one, since as much leaves the part as arrives. Each round is linear in the flows.
+    A reader who sees the other flows, knows that hidden ones are at least 1, and adds and
+    subtracts, still finds two or more values for each hidden flow. That is so if and only if
+    each lies on a cycle of hidden flows along which one respondent can be moved: forwards
+    through any flow, backwards through flows of 2 or more. Such cycles exist if no hidden
+    flow is a bridge of the hidden ones and each of their components is strongly connected in
+    these directions (the mixed graphs of [1]_). While a part of the network has one hidden
+    flow across its border, or none to move somebody in (or out), the smallest other flow
+    across its border (ties: the first given) is hidden too; there is one, because as much
+    leaves the part as arrives. Each round is linear in the flows.
 
     References
     ----------
@@ -278,8 +230,8 @@ def hidden_flows(
     """
     flow = np.asarray(n, dtype=np.int64)
     ends = np.concatenate([np.asarray(tail), np.asarray(head)])
-    named, numbered = np.unique(ends, return_inverse=True)
-    outside = min(int(np.searchsorted(named, 0)), len(named) - 1)
+    names, numbered = np.unique(ends, return_inverse=True)
+    outside = min(int(np.searchsorted(names, 0)), len(names) - 1)
     tails, heads = np.split(numbered.astype(np.int64), 2)
     _, cells = np.unique(np.arange(len(flow)) if cell is None else cell, return_inverse=True)
     order = np.argsort(flow, kind="stable")
@@ -317,7 +269,7 @@ class _Network(NamedTuple):
     outside: int
 
     def across_single(self, part: Numbers) -> Numbers:
-        """Return a flow to hide for each part with one hidden flow across its border."""
+        """Return a flow to hide for each part with a single hidden flow across its border."""
         source, target = part[self.tail], part[self.head]
         across = source != target
         size = int(part.max()) + 1
@@ -336,8 +288,8 @@ class _Network(NamedTuple):
         start = np.concatenate([self.tail[self.hidden], self.head[back]])
         end = np.concatenate([self.head[self.hidden], self.tail[back]])
         graph = coo_array((np.ones(len(start)), (start, end)), shape=(n_nodes, n_nodes))
-        size, found = connected_components(graph, directed=True, connection="strong")
-        part: Numbers = found.astype(np.int64)
+        size, component = connected_components(graph, directed=True, connection="strong")
+        part: Numbers = component.astype(np.int64)
         moves_out = np.zeros(size, dtype=bool)
         moves_in = np.zeros(size, dtype=bool)
         across = part[start] != part[end]
@@ -357,7 +309,7 @@ class _Network(NamedTuple):
     ) -> Numbers:
         """Return the smallest flow that leaves or enters each part in need.
 
-        The part outside waits for the others, whose flows may help it.
+        The part outside comes last: flows hidden for other parts may already help it.
         """
         if needs.sum() > 1:
             needs[part[self.outside]] = False
@@ -369,39 +321,39 @@ class _Network(NamedTuple):
 
 
 def _blocks(tail: Numbers, head: Numbers, n_nodes: int) -> Numbers:
-    """Return the number of each node's block: the nodes that no bridge keeps apart."""
+    """Return the block of each node: nodes that no bridge separates share one."""
     neighbours = _neighbours(tail, head, n_nodes)
-    found = [-1] * n_nodes  # when the search met the node
+    discovered = [-1] * n_nodes  # when the search met the node
     low = [0] * n_nodes  # the earliest node that it reaches by another way
     block = np.arange(n_nodes)
     met: list[int] = []
     time = 0
     for root in np.unique(np.concatenate([tail, head])).tolist():
-        if found[root] >= 0:
+        if discovered[root] >= 0:
             continue
-        found[root] = low[root] = time
+        discovered[root] = low[root] = time
         time += 1
         met.append(root)
         stack = [(root, -1, iter(neighbours[root]))]
         while stack:
-            node, through, left = stack[-1]
-            step = next(left, None)
+            node, through, rest = stack[-1]
+            step = next(rest, None)
             if step is None:
                 stack.pop()
                 if stack:
                     above = stack[-1][0]
                     low[above] = min(low[above], low[node])
-                if low[node] == found[node]:
+                if low[node] == discovered[node]:
                     while (member := met.pop()) != node:
                         block[member] = node
                 continue
             other, flow = step
             if flow == through:
                 continue
-            if found[other] >= 0:
-                low[node] = min(low[node], found[other])
+            if discovered[other] >= 0:
+                low[node] = min(low[node], discovered[other])
                 continue
-            found[other] = low[other] = time
+            discovered[other] = low[other] = time
             time += 1
             met.append(other)
             stack.append((other, flow, iter(neighbours[other])))

@@ -1,4 +1,4 @@
-"""Read tables and views: rows for programs, frames for analysts, their own SQL."""
+"""Reading tables and views: rows for programs, frames for analysts, and queries in SQL."""
 
 from __future__ import annotations
 
@@ -27,20 +27,9 @@ def view_rows(
     *,
     min_n: int | None = None,
 ) -> list[dict[str, object]]:
-    """Return rows of one of our views as mappings, for graphs and files.
+    """Return rows of a view of schema ``cegdb`` as mappings; ``where`` fixes columns.
 
-    Parameters
-    ----------
-    store
-        Where to read.
-    view
-        A view of the schema ``cegdb``.
-    where
-        Column -> the value it must have.
-    order
-        Columns to sort by.
-    min_n
-        Hide counts below it, and what would reveal them: see `cegdb.small_cells.shown`.
+    With ``min_n`` small counts are hidden: see `cegdb.small_cells.shown`.
 
     Examples
     --------
@@ -61,7 +50,7 @@ def view_table(
     *,
     min_n: int | None = None,
 ) -> tuple[list[str], list[tuple[object, ...]]]:
-    """Return column names and rows of one of our views; arguments as `view_rows`."""
+    """Return column names and rows of a view; arguments as for `view_rows`."""
     with store.reading() as con, shown(store, view, where, min_n) as relation:
         result = con.execute(_view(relation, where, order), dict(where))
         return [column[0] for column in result.description or []], result.fetchall()
@@ -70,7 +59,7 @@ def view_table(
 def view_frame(
     store: Store, view: str, where: Mapping[str, object], order: str
 ) -> pd.DataFrame:
-    """Return rows of one of our views as a DataFrame; arguments as `view_rows`."""
+    """Return rows of a view as a DataFrame; arguments as for `view_rows`."""
     with store.reading() as con:
         return con.execute(_view(f"cegdb.{view}", where, order), dict(where)).df()
 
@@ -81,14 +70,14 @@ def _view(relation: str, where: Mapping[str, object], order: str) -> str:
 
 
 class Result:
-    """The rows of a user's query, fetched once; what fails then is a QueryError too."""
+    """The rows of a user's query, fetched once; an error while fetching is a QueryError."""
 
     def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
         self._con = con
 
     @property
     def description(self) -> list[tuple[str, object]]:
-        """One tuple a column: its name and type."""
+        """One tuple per column: its name and type."""
         return [(column[0], column[1]) for column in self._con.description or []]
 
     def df(self) -> pd.DataFrame:
@@ -105,22 +94,13 @@ class Result:
 def run_sql(
     store: Store, query: str, params: Mapping[str, object] | Sequence[object] | None
 ) -> Result:
-    """Run a user's own SQL on their own connection and return its result.
-
-    Raises
-    ------
-    QueryError
-        The SQL fails, or there is none; the hint lists the tables there are where one is
-        unknown.
-    """
+    """Run a user's SQL on the user's connection and return its result."""
     con = store.own_connection()
     if not isinstance(query, str):
-        raise QueryError(f"SQL is a text, not {type(query).__name__}")
+        raise QueryError(f"SQL must be a string, not {type(query).__name__}")
     with _failing_as_query(con):
         if con.execute(query, params) is None:
-            raise QueryError(
-                "there is no SQL statement", hint="give one, such as: from cegdb.surveys"
-            )
+            raise QueryError("no SQL statement given", hint="example: from cegdb.surveys")
     return Result(con)
 
 
@@ -133,7 +113,7 @@ def _failing_as_query(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
     except duckdb.CatalogException as error:
         raise QueryError(_first(error), hint=_known_tables(con, error)) from None
     except duckdb.TransactionException as error:
-        raise QueryError(_first(error), hint="end the transaction: rollback") from None
+        raise QueryError(_first(error), hint="run rollback to end the transaction") from None
     except (duckdb.Error, RuntimeError, TypeError, ValueError) as error:
         raise_interrupt(error)
         raise QueryError(str(error).strip()) from None
@@ -144,7 +124,7 @@ def _first(error: duckdb.Error) -> str:
 
 
 def _known_tables(con: duckdb.DuckDBPyConnection, error: duckdb.Error) -> str | None:
-    """Return which tables there are, if it is one that was not found."""
+    """Return a hint with the existing tables, if the error is an unknown table."""
     if not str(error).startswith("Catalog Error: Table with name"):
         return None
     try:
@@ -154,5 +134,5 @@ def _known_tables(con: duckdb.DuckDBPyConnection, error: duckdb.Error) -> str | 
             "from duckdb_tables() where schema_name <> 'cegdb' and not internal order by 1"
         ).fetchall()
     except duckdb.TransactionException:
-        return "end the transaction: rollback"
-    return f"there are {listed((row[0] for row in rows), most=40)}"
+        return "run rollback to end the transaction"
+    return f"available: {listed((row[0] for row in rows), most=40)}"

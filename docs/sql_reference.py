@@ -41,8 +41,9 @@ Everything cegdb stores is in the schema `cegdb` of the DuckDB file. This page l
 macros and tables, with the comments that the database itself holds
 (`select comment from duckdb_views()`).
 
-Query the views: they show names instead of ids. Macros take arguments; they work when the file is
-opened, or attached and selected with `use`. The tables below them are what the views read.
+Query the views: they show names instead of ids. Macros take arguments; they work when the
+file is opened, or attached and selected with `use`. The tables below them are what the views
+read.
 """
 
 

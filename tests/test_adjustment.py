@@ -15,11 +15,11 @@ from strategies import StagedSample, staged_trees
 from test_interventions import confounded  # noqa: F401
 
 from cegdb import evidence
-from cegdb.causal.adjustment import Question
+from cegdb.causal.adjustment import AdjustmentProblem
 from cegdb.errors import QueryError
 from cegdb.evidence import All
-from cegdb.independence.modular_arithmetic import MODULAR, PRIME, drawn, multiply
-from cegdb.inference.queries import carried
+from cegdb.independence.modular_arithmetic import MODULAR, PRIME, multiply, random_parameters
+from cegdb.inference.queries import path_sums
 
 if TYPE_CHECKING:
     from cegdb.api import ChainEventGraph, Database
@@ -45,7 +45,7 @@ def test_sums_are_those_of_whole_numbers(numbers: list[int]) -> None:
 def test_polynomials_at_a_point_are_those_of_all_paths(sample: StagedSample, seed: int) -> None:
     tree = RandomCeg(sample, seed)
     ceg = tree.compiled
-    theta = drawn(ceg, 1, seed)[:, 0]
+    theta = random_parameters(ceg, 1, seed)[:, 0]
     edges = zip(ceg.graph.source.tolist(), ceg.texts, theta.tolist(), strict=True)
     of = {(node, label): value for node, label, value in edges}
     nodes = sorted(tree.children, key=lambda path: (-tree._height(path), path))
@@ -58,7 +58,7 @@ def test_polynomials_at_a_point_are_those_of_all_paths(sample: StagedSample, see
     number = {path: i for i, path in enumerate(nodes)}
     place = len(tree.order) - 1
     asks = ceg.edge_variable == place
-    state, mass = carried(ceg.graph, theta, np.where(asks, ceg.label + 1, 0), 9, MODULAR)
+    state, mass = path_sums(ceg.graph, theta, np.where(asks, ceg.label + 1, 0), 9, MODULAR)
     expected: dict[int, int] = {}
     for path, value in _products(tree, number, of):
         label = path.get(tree.order[place])
@@ -81,11 +81,11 @@ def _products(tree: RandomCeg, number: Any, of: Any) -> list[tuple[dict[str, str
     return found
 
 
-def question(tree: RandomCeg, treatment: str, outcome: str) -> Question:
+def question(tree: RandomCeg, treatment: str, outcome: str) -> AdjustmentProblem:
     ceg = tree.compiled
     at, to = tree.order.index(treatment), tree.order.index(outcome)
     labels = tuple(label for label in ceg.variables[at].labels if label != NA)
-    return Question(ceg, at, to, labels, All(()), 1)
+    return AdjustmentProblem(ceg, at, to, labels, All(()), 1)
 
 
 def by_enumeration(tree: RandomCeg, treatment: str, outcome: str, by: list[str]) -> bool:
@@ -153,12 +153,12 @@ def test_the_verdict_is_that_of_enumeration(
     by = others[: data.draw(st.integers(0, len(others)))]
     asked = question(tree, treatment, outcome)
     places = [tree.order.index(name) for name in by]
-    works = asked.failure(places) is None
+    works = asked.reason_invalid(places) is None
     assert works == by_enumeration(tree, treatment, outcome, by)
     found = asked.estimates(places)
     if works and not np.isnan(found.adjusted).any():
-        assert found.adjusted == pytest.approx(found.truth, abs=1e-9)
-    assert found.truth.sum(axis=1) == pytest.approx(1)
+        assert found.adjusted == pytest.approx(found.intervened, abs=1e-9)
+    assert found.intervened.sum(axis=1) == pytest.approx(1)
     above = {name for path in tree.children if tree.asks(path) == treatment for name, _ in path}
     after = {tree.asks(path) for path in tree.children if treatment in dict(path)}
     known = asked.predecessors()
@@ -166,7 +166,7 @@ def test_the_verdict_is_that_of_enumeration(
         above - after - {outcome}, key=tree.order.index
     )
     if not above & after and outcome not in above:
-        assert asked.failure(known) is None
+        assert asked.reason_invalid(known) is None
 
 
 NODES = ["A", "B", "C", "D"]
@@ -206,13 +206,15 @@ def test_on_the_tree_of_a_network_it_is_the_back_door_criterion(
             is_closed = nx.is_d_separator(cut, {treatment}, {outcome}, set(by))
             expected = is_closed and not set(by) & nx.descendants(graph, treatment)
             places = [NODES.index(name) for name in by]
-            assert (asked.failure(places) is None) == expected
+            assert (asked.reason_invalid(places) is None) == expected
 
 
 def test_w11_1_needs_its_confounder(confounded: ChainEventGraph) -> None:  # noqa: F811
     none = confounded.adjustment("X", "Y", by=[])
     assert not none.works
-    assert none.verdict == "no: Y differs between those set to X = 0 and those seen with it"
+    assert none.verdict == (
+        "no: Y differs between people set to X = 0 and people observed with it"
+    )
     found = confounded.adjustment("X", "Y")
     assert (found.works, found.sets, found.by) == (True, [("Z",)], ("Z",))
     at = found.estimates.set_index(["label", "outcome"]).loc[("1", "1")]
@@ -261,7 +263,7 @@ def test_nothing_is_adjusted_for_in_a_context_where_the_treatment_ignores_it(
         ({"by": ["X"]}, "named twice"),
         ({"by": ["W"]}, "no variable"),
         ({"given": {"Y": 1}}, "may come after"),
-        ({"given": evidence.likelihood("Z", {0: 1, 1: 2})}, "is no event"),
+        ({"given": evidence.likelihood("Z", {0: 1, 1: 2})}, "is not an event"),
         ({"seed": "x"}, "seed is"),
     ):
         with pytest.raises(QueryError, match=said):

@@ -247,7 +247,9 @@ def test_a_name_is_claimed_as_for_any_ceg(db: Database, sound: Sound) -> None:
         found.save("death-given")
     again = found.save("death-given", replace=True)
     for name in ("death", "death-given"):
-        with pytest.raises(CegError, match=f"'{name}' cannot be replaced by one that is made"):
+        with pytest.raises(
+            CegError, match=f"'{name}' cannot be replaced by a CEG made from it"
+        ):
             again.given(X3="p").save(name, replace=True)
     again.given(X3="p").save("death-given-2", replace=True)
     assert db.cegs.names() == ["death", "death-given", "death-given-2"]

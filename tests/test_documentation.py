@@ -1,8 +1,8 @@
-"""Every block of code in README and docs runs, in the order of its page, and gives what it shows.
+"""Every block of code in README and docs runs in order, and gives what it shows.
 
 - ``python`` with prompts is a doctest; the blocks of a page share their names.
 - ``console`` holds commands after ``$``, each with the output it prints (none: not compared).
-- ``sql`` runs on the database that the page named last, as ``<!-- database: falls.duckdb -->``;
+- ``sql`` runs on the database named last, as ``<!-- database: falls.duckdb -->``;
   a ``text`` block right after it holds the table that it gives.
 - ``<!-- file: name -->`` before a block keeps the block as that file; ``<!-- run: ... -->`` runs
   commands that a reader does not need to see; ``<!-- not run: reason -->`` exempts a block.

@@ -18,12 +18,16 @@ from strategies import StagedSample, staged_trees
 
 import cegdb
 from cegdb import evidence
-from cegdb.causal.effects import drawn_outcomes, interventions, outcomes
-from cegdb.causal.interventions import intervene, refuse_later, untouched
+from cegdb.causal.effects import (
+    interventions_by_label,
+    outcome_probabilities,
+    sample_outcomes,
+)
+from cegdb.causal.interventions import intervene, no_intervention, refuse_post_treatment
 from cegdb.cli import main
 from cegdb.errors import QueryError
 from cegdb.evidence import All, answers
-from cegdb.inference.automata import always
+from cegdb.inference.automata import occurs_always
 from cegdb.inference.queries import condition, distribution, probability_of
 
 if TYPE_CHECKING:
@@ -107,12 +111,12 @@ def test_every_question_after_an_intervention_agrees_with_enumeration(
     ]
     if lacks:
         with pytest.raises(QueryError, match="lack a label"):
-            intervene(untouched(ceg), {name: stated})
-    made = intervene(untouched(ceg), {name: stated}, "leave")
-    if len(stated) == 1 and not lacks and always(ceg, tree.order.index(name)):
+            intervene(no_intervention(ceg), {name: stated})
+    made = intervene(no_intervention(ceg), {name: stated}, "leave")
+    if len(stated) == 1 and not lacks and occurs_always(ceg, tree.order.index(name)):
         # As stagedtrees has it: an answer that is randomised, and then seen.
         even = dict.fromkeys(labels, 1 / len(labels))
-        randomised = intervene(untouched(ceg), {name: even}, "leave")
+        randomised = intervene(no_intervention(ceg), {name: even}, "leave")
         if all(set(labels) == set(c) for p, c in tree.children.items() if tree.asks(p) == name):
             seen = condition(randomised.ceg, answers({name: next(iter(stated))}))
             assert distribution(seen, tree.order)[1] == pytest.approx(
@@ -202,7 +206,7 @@ def test_what_cannot_be_set_is_refused(confounded: ChainEventGraph) -> None:
         ({"X": {}}, "sum to 0"),
         ({"X": 1, "w1": 0}, "set twice"),
         ({"w_inf": 1}, "no edge"),
-        ({}, "nothing is set"),
+        ({}, "the intervention sets nothing"),
         ("X", "intervention is"),
     ):
         with pytest.raises(QueryError, match=said):
@@ -294,7 +298,7 @@ def test_a_group_told_by_what_follows_the_treatment_is_refused(
         evidence.before({"Z": 1}, {"Y": 1}),
         evidence.likelihood("Y", {0: 1, 1: 2}),
     ):
-        with pytest.raises(QueryError, match="may come after 'X' or be it"):
+        with pytest.raises(QueryError, match="may come after 'X' or be the treatment"):
             ceg.effect("X", {"Y": 1}, given=group)
     for group in ({"Z": 1}, evidence.visits(before), evidence.takes("w0", 1)):
         effect = ceg.effect("X", {"Y": 1}, given=group, draws=0)
@@ -327,10 +331,9 @@ def test_intervals_are_those_of_the_posterior(db: Database) -> None:
 
 
 def test_a_conditioned_ceg_is_not_intervened_on(db: Database) -> None:
-    ceg = make_confounded(db)
-    db.sql("update cegdb.ceg set staging_id = null, parent_ceg_id = 1")
-    with pytest.raises(QueryError, match="conditioned on evidence"):
-        ceg.do(X=1)
+    conditioned = make_confounded(db).given(Z=1).save("conditioned")
+    with pytest.raises(QueryError, match="cannot intervene after conditioning"):
+        conditioned.do(X=1)
 
 
 def test_the_command_prints_effects_and_what_they_rest_on(tmp_path: Path) -> None:
@@ -419,14 +422,14 @@ def test_draws_from_a_sharp_posterior_are_the_probabilities(
     event = answers({outcome.name: data.draw(st.sampled_from([*outcome.labels, NA]))})
     group = answers({before.name: data.draw(st.sampled_from(before.labels))})
     try:
-        refuse_later(ceg, ceg.place(treatment.name), group)
+        refuse_post_treatment(ceg, ceg.variable_index(treatment.name), group)
     except QueryError:
         group = All(())
     if not labels:
         return
-    made = interventions(ceg, treatment.name, labels, group, "leave")
-    expected = outcomes(ceg, treatment.name, made, event, group).under
+    made = interventions_by_label(ceg, treatment.name, labels, group, "leave")
+    expected = outcome_probabilities(ceg, treatment.name, made, event, group).intervened
     edges = zip(ceg.graph.source.tolist(), ceg.texts, ceg.probability.tolist(), strict=True)
     masses = {(int(ceg.stage_id[node]), text): 1e12 * p for node, text, p in edges}
-    found = drawn_outcomes(list(made.values()), event, group, masses, 3, seed)
+    found = sample_outcomes(list(made.values()), event, group, masses, 3, seed)
     assert found == pytest.approx(np.tile(expected, (3, 1)), abs=1e-4)

@@ -156,7 +156,7 @@ def test_a_position_that_asks_several_variables_is_refused(db: Database) -> None
     )
     tree = db.ingest(rows).event_tree()
     ceg = tree.learn_stages(hyperstages="labels").to_ceg()
-    with pytest.raises(QueryError, match="asks different variables"):
+    with pytest.raises(QueryError, match="situations with different variables"):
         ceg.sample(10)
 
 

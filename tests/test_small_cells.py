@@ -542,7 +542,7 @@ def test_a_min_n_that_is_no_whole_number_from_1_is_refused(
         lambda: ceg.export(tmp_path / "a.csv", min_n=min_n),
         lambda: ceg.rows("ceg_edges", min_n=min_n),
     ):
-        with pytest.raises(QueryError, match=r"min_n is .*, expected a whole number from 1"):
+        with pytest.raises(QueryError, match=r"min_n is .*, expected a whole number that is 1"):
             call_it()
     assert list(tmp_path.iterdir()) == []
 

@@ -114,6 +114,7 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
         ceg.report.page(tmp_path / "page.html")
         survey.test_independence("c", "b", given=["a"])
         ceg.given(b="z").save("given").given(visits("w1")).save("given both")
+        db.cegs["given"].rows("ceg_edges", min_n=5)
         ceg.effect("a", {"c": "p"}, draws=2)
         for found in (survey, tree, staged, ceg):
             for view in views(found.kind):
@@ -158,6 +159,9 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
         staged.complete("select 'u' as a")
         relabelled = tree.learn_stages("renamed", relabel={"p": "first"})
         relabelled.probability(c="first")
+        staged.assign(query)
+        staged.predict(query, "c")
+        ceg.classify(query, "c")
         book = {"variables": {"c": {"same": [["p", "q"]]}}}
         with pytest.raises(cegdb.CegdbError, match="declared the same"):
             db.ingest(query, "same", weight="w", missing=["?"], codebook=book).event_tree()

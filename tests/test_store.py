@@ -550,7 +550,7 @@ def test_no_query_reads_a_python_variable(db: Database, table: str) -> None:
     db.sql("create table mine (a integer)")
     with pytest.raises(QueryError, match=f"Table with name {table} does not exist") as caught:
         db.sql(f"select * from {table}")  # noqa: S608
-    assert "there are cegdb.bootstrap_intervals, cegdb.ceg_ancestors, " in str(
+    assert "available: cegdb.bootstrap_intervals, cegdb.ceg_ancestors, " in str(
         caught.value.hint
     )
     assert "main.mine" in str(caught.value.hint)
@@ -566,8 +566,8 @@ def test_a_frame_is_handed_in_whatever_its_variable_is_called(db: Database, name
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("", "there is no SQL statement"),
-        (" ;\n-- nothing", "there is no SQL statement"),
+        ("", "no SQL statement given"),
+        (" ;\n-- nothing", "no SQL statement given"),
         ("selec 1", "syntax error"),
         ("select nothing from cegdb.survey", '"nothing" not found'),
         ("select error('boo')", "boo"),
@@ -578,7 +578,7 @@ def test_a_frame_is_handed_in_whatever_its_variable_is_called(db: Database, name
         ("select $x", "parameters: x"),
         ("select '\ud800'", "can.*t encode"),
         ("select * from read_csv('/nonexistent')", "No files found"),
-        (None, "SQL is a text, not NoneType"),
+        (None, "SQL must be a string, not NoneType"),
     ],
 )
 def test_a_query_that_fails_is_a_query_error(db: Database, query: str, message: str) -> None:
@@ -606,7 +606,7 @@ def test_a_users_broken_transaction_is_theirs_alone(db: Database) -> None:
         db.sql("select error('boo')")
     with pytest.raises(QueryError, match="aborted") as caught:
         db.sql("select 1")
-    assert caught.value.hint == "end the transaction: rollback"
+    assert caught.value.hint == "run rollback to end the transaction"
     whole(db, "meanwhile")
     db.sql("rollback")
     assert db.sql("select count(*) as n from cegdb.survey")["n"].item() == 2

@@ -343,8 +343,8 @@ PACKAGES = [
 @pytest.mark.parametrize("program", ["pdflatex", "lualatex"])
 def test_latex_compiles_and_fits_the_page(db: Database, tmp_path: Path, program: str) -> None:
     form = "analyst" if program == "pdflatex" else "plain"
-    report = hostile(db).report.save(tmp_path / "report.tex", form)
-    ran = compiled(report, program, *PACKAGES)
+    hostile(db).report.save(tmp_path / "report.tex", form)
+    ran = compiled(tmp_path / "report.tex", program, *PACKAGES)
     assert ran.returncode == 0, ran.stdout[-2000:]
     log = (tmp_path / "report.log").read_text(errors="replace")
     # One run only: tables may yet be some points too wide.

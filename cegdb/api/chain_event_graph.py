@@ -385,7 +385,7 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
                 "evidence, which may depend on what the intervention changes",
                 hint="intervene first, then condition: ceg.parent.do(...).given(...)",
             )
-        return room.untouched(self._compiled().ceg)
+        return room.no_intervention(self._compiled().ceg)
 
     def positivity(
         self,
@@ -434,18 +434,21 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
         from cegdb.inference import queries
 
         ceg = self._untouched().ceg
-        place = ceg.place(treatment)
+        place = ceg.variable_index(treatment)
         if not is_number(least) or not 0 <= least <= 1:
             raise QueryError(f"least is {least!r}", hint="give a number from 0 to 1")
-        labels = room.levels_of(ceg, place, _listed(between))
+        labels = room.compared_labels(ceg, place, _listed(between))
         group = _group(given)
-        room.refuse_later(ceg, place, group)
+        room.refuse_post_treatment(ceg, place, group)
         under = queries.condition(ceg, group)
         passed = np.bincount(under.product.node, under.smoothed, ceg.graph.n_nodes).astype(
             float
         )
-        found = room.rare(ceg, place, labels, passed, float(least))
-        histories = room.histories(ceg, [node for node, *_ in found])
+        found = room.positivity_violations(ceg, place, labels, passed, float(least))
+        histories = [
+            ", ".join(answers) or "(the root)"
+            for answers in queries.most_probable_histories(ceg, [node for node, *_ in found])
+        ]
         n = self._frame("positions", "ceg", "position_id").set_index("position")["n"]
         rows = [
             (name, history, label, probability, is_possible, passed[node], int(n[name]))
@@ -526,14 +529,14 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
         seed = checked_seed(seed)
         positivity = self.positivity(treatment, between, given=given, least=least)
         ceg, group, event = self._untouched().ceg, _group(given), evidence_of(outcome)
-        room.refuse_soft(event)
-        place = ceg.place(treatment)
-        labels = room.levels_of(ceg, place, _listed(between))
-        made = effects_room.interventions(ceg, treatment, labels, group, absent)
-        found = effects_room.outcomes(ceg, treatment, made, event, group)
+        room.refuse_soft_evidence(event)
+        place = ceg.variable_index(treatment)
+        labels = room.compared_labels(ceg, place, _listed(between))
+        made = effects_room.interventions_by_label(ceg, treatment, labels, group, absent)
+        found = effects_room.outcome_probabilities(ceg, treatment, made, event, group)
         drawn = np.full((1, len(labels)), np.nan)
         if draws:
-            drawn = effects_room.drawn_outcomes(
+            drawn = effects_room.sample_outcomes(
                 list(made.values()), event, group, self._masses(), draws, seed
             )
         tails = [(1 - level) / 2, (1 + level) / 2]
@@ -541,10 +544,10 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
         probabilities = pd.DataFrame(
             {
                 "label": labels,
-                "probability": found.under,
+                "probability": found.intervened,
                 "low": low,
                 "high": high,
-                "observed": found.seen,
+                "observed": found.observed,
             }
         )
         low, high = np.quantile(drawn[:, 1:] - drawn[:, :1], tails, axis=0)
@@ -552,10 +555,10 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
             {
                 "label": labels[1:],
                 "against": labels[0],
-                "effect": found.under[1:] - found.under[0],
+                "effect": found.intervened[1:] - found.intervened[0],
                 "low": low,
                 "high": high,
-                "observed": found.seen[1:] - found.seen[0],
+                "observed": found.observed[1:] - found.observed[0],
             }
         )
         under = queries.condition(ceg, group)
@@ -642,7 +645,7 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
         ...     ceg = tree.set_stages({}).to_ceg()
         ...     print(ceg.adjustment("x", "y", by=[]).verdict)
         ...     print(ceg.adjustment("x", "y").sets)
-        no: y differs between those set to x = False and those seen with it
+        no: y differs between people set to x = False and people observed with it
         [('z',)]
         """
         import pandas as pd
@@ -654,19 +657,21 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
         from cegdb.inference.sampling import checked_seed
 
         ceg, group = self._untouched().ceg, _group(given)
-        room.refuse_soft(group)
-        names = [] if by is None else queries.names_of(self._compiled(), by)
-        place, target, *places = adjusting.checked(ceg, treatment, outcome, names)
-        room.refuse_later(ceg, place, group)
-        labels = room.levels_of(ceg, place, _listed(between))
-        effects_room.interventions(ceg, treatment, labels, group, absent)
-        question = adjusting.Question(
-            ceg, place, target, tuple(labels), group, checked_seed(seed)
+        room.refuse_soft_evidence(group)
+        names = [] if by is None else queries.variable_names(self._compiled(), by)
+        treated, target, *indexes = adjusting.variable_indexes(ceg, treatment, outcome, names)
+        room.refuse_post_treatment(ceg, treated, group)
+        labels = room.compared_labels(ceg, treated, _listed(between))
+        effects_room.interventions_by_label(ceg, treatment, labels, group, absent)
+        question = adjusting.AdjustmentProblem(
+            ceg, treated, target, tuple(labels), group, checked_seed(seed)
         )
         known = [variable.name for variable in ceg.variables]
-        sets, tries_all = ([tuple(places)], True) if by is not None else question.smallest()
+        sets, tries_all = (
+            ([tuple(indexes)], True) if by is not None else question.smallest_sets()
+        )
         chosen = sets[0] if sets else tuple(question.predecessors())
-        failure = question.failure(chosen)
+        failure = question.reason_invalid(chosen)
         found = question.estimates(chosen)
         shape = (len(labels), len(found.answers))
         estimates = pd.DataFrame(
@@ -674,8 +679,8 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
                 "label": np.repeat(labels, shape[1]).tolist(),
                 "outcome": found.answers * shape[0],
                 "adjusted": found.adjusted.ravel(),
-                "truth": found.truth.ravel(),
-                "observed": found.seen.ravel(),
+                "truth": found.intervened.ravel(),
+                "observed": found.observed.ravel(),
             }
         )
         working = [] if failure else [tuple(known[i] for i in one) for one in sets]

@@ -74,7 +74,8 @@ class GivenEvidence(Displayed, Queryable[Conditional]):
 
         names, vertex = self._found.ceg.names, self._found.ceg.vertex
         rows = [
-            (depth, names[node], *pair) for depth, node, *pair in queries.by_depth(self._found)
+            (depth, names[node], *pair)
+            for depth, node, *pair in queries.filtered_and_smoothed(self._found)
         ]
         return pd.DataFrame(rows, columns=["depth", vertex, "filtered", "smoothed"])
 
@@ -100,12 +101,12 @@ class GivenEvidence(Displayed, Queryable[Conditional]):
         from cegdb.inference import queries
 
         names = [name, "variable", "prior", "probability", f"{name}_id"]
-        return pd.DataFrame(queries.passed(self._found), columns=names)
+        return pd.DataFrame(queries.position_probabilities(self._found), columns=names)
 
     def __repr__(self) -> str:
         """Return what it comes from, the evidence, and its probability."""
         found = self.probability_of_evidence
-        return f"{self._found.ceg.shown} given {self.evidence} (probability {found:.4g})"
+        return f"{self._found.ceg.title} given {self.evidence} (probability {found:.4g})"
 
 
 class ConditionedStagedTree(GivenEvidence["ConditionedStagedTree"]):
@@ -319,7 +320,7 @@ class IntervenedCeg(ConditionedCeg):
     @property
     def intervention(self) -> str:
         """What was set, in words."""
-        return ", ".join(self._made.words)
+        return ", ".join(self._made.actions)
 
     @property
     def edges(self) -> pd.DataFrame:

@@ -164,7 +164,7 @@ class Queryable(ABC, Generic[Conditional]):
 
         given = self._compiled()
         rows: list[tuple[str, str, float]] = []
-        for name in queries.names_of(given, variables):
+        for name in queries.variable_names(given, variables):
             labels, probability = queries.marginal(given, name)
             rows += zip([name] * len(labels), labels, probability.tolist(), strict=True)
         return pd.DataFrame(rows, columns=["variable", "label", "probability"])
@@ -212,9 +212,9 @@ class Queryable(ABC, Generic[Conditional]):
         from cegdb.inference import queries
 
         conditioned = self._compiled()
-        before = queries.names_of(conditioned, given)
-        names, columns, probability = queries.conditional(
-            conditioned, before, queries.names_of(conditioned, variables)
+        before = queries.variable_names(conditioned, given)
+        names, columns, probability = queries.conditional_distribution(
+            conditioned, before, queries.variable_names(conditioned, variables)
         )
         frame = pd.DataFrame(dict(zip(names, columns, strict=True)))
         frame["probability"] = probability
@@ -252,7 +252,7 @@ class Queryable(ABC, Generic[Conditional]):
         given = self._compiled()
         rows = []
         for rank, (edges, probability) in enumerate(queries.most_probable(given, k), start=1):
-            variables, labels = queries.words(given, edges)
+            variables, labels = queries.path_answers(given, edges)
             path = ", ".join(f"{v} = {x}" for v, x in zip(variables, labels, strict=True))
             rows.append((rank, path, probability, variables, labels))
         return pd.DataFrame(
@@ -425,10 +425,10 @@ class Queryable(ABC, Generic[Conditional]):
         """
         from cegdb.inference import row_answers as query_rows
 
-        asked = query_rows.RowSource(source, keep, blank=blank, reading=_reading(read_as))
+        row_source = query_rows.RowSource(source, keep, blank=blank, reading=_reading(read_as))
         origin = self._origin()
         store, model = origin._store, (origin.kind, origin.id)
-        found = query_rows.assigned(store, self._compiled(), model, asked)
+        found = query_rows.assign_rows(store, self._compiled(), model, row_source)
         return Assigned(*delivered(store, found, "places", into, file, replace=replace))
 
     def complete(
@@ -478,10 +478,10 @@ class Queryable(ABC, Generic[Conditional]):
         """
         from cegdb.inference import row_answers as query_rows
 
-        asked = query_rows.RowSource(source, keep, blank=blank, reading=_reading(read_as))
+        row_source = query_rows.RowSource(source, keep, blank=blank, reading=_reading(read_as))
         origin = self._origin()
         store, model = origin._store, (origin.kind, origin.id)
-        found = query_rows.completed(store, self._compiled(), model, asked, variables)
+        found = query_rows.complete_rows(store, self._compiled(), model, row_source, variables)
         return Completed(*delivered(store, found, "labels", into, file, replace=replace))
 
     def score(
@@ -521,10 +521,10 @@ class Queryable(ABC, Generic[Conditional]):
         from cegdb.inference import row_answers as query_rows
         from cegdb.inference import row_scores
 
-        asked = query_rows.RowSource(source, (), count, weight, blank, _reading(read_as))
+        row_source = query_rows.RowSource(source, (), count, weight, blank, _reading(read_as))
         origin = self._origin()
         store, model = origin._store, (origin.kind, origin.id)
-        return row_scores.log_score(store, self._compiled(), model, asked)
+        return row_scores.log_score(store, self._compiled(), model, row_source)
 
     def classify(
         self,
@@ -575,7 +575,7 @@ class Queryable(ABC, Generic[Conditional]):
         from cegdb.inference import row_scores
 
         found = self._predicted(source, variable, given, count, weight, blank, read_as)
-        metrics, table = row_scores.classified(found)
+        metrics, table = row_scores.classification_metrics(found)
         used = [i for i in range(len(table)) if table[i].any() or table[:, i].any()]
         used = [i for i in range(len(table)) if i in used or found.probability[:, i].any()]
         labels = [found.labels[i] for i in used]
@@ -640,13 +640,13 @@ class Queryable(ABC, Generic[Conditional]):
         from cegdb.inference import row_answers as query_rows
         from cegdb.inference import row_scores
 
-        asked = query_rows.RowSource(source, (), None, None, blank, _reading(read_as))
+        row_source = query_rows.RowSource(source, (), None, None, blank, _reading(read_as))
         origin = self._origin()
-        found = row_scores.predicted_labels(
+        found = row_scores.predict_labels(
             origin._store,
             self._compiled(),
             (origin.kind, origin.id),
-            asked,
+            row_source,
             variable,
             given,
         )
@@ -705,7 +705,7 @@ class Queryable(ABC, Generic[Conditional]):
 
         found = self._predicted(source, variable, given, count, weight, blank, read_as)
         names = ["label", "low", "high", "n", "weight", "predicted", "observed"]
-        return pd.DataFrame(row_scores.calibrated(found, bins), columns=names)
+        return pd.DataFrame(row_scores.calibration_bins(found, bins), columns=names)
 
     def _predicted(
         self,
@@ -716,14 +716,14 @@ class Queryable(ABC, Generic[Conditional]):
         weight: str | None,
         blank: BlankCells,
         read_as: ReadSettings,
-    ) -> row_scores.Predicted:
+    ) -> row_scores.Predictions:
         from cegdb.inference import row_answers as query_rows
         from cegdb.inference import row_scores
 
-        asked = query_rows.RowSource(source, (), count, weight, blank, _reading(read_as))
+        row_source = query_rows.RowSource(source, (), count, weight, blank, _reading(read_as))
         origin = self._origin()
         store, model = origin._store, (origin.kind, origin.id)
-        return row_scores.predictions(store, self._compiled(), model, asked, variable, given)
+        return row_scores.predict(store, self._compiled(), model, row_source, variable, given)
 
 
 def _reading(read_as: ReadSettings) -> ReadOptions | None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cegdb.inference.row_answers import RowTables
-    from cegdb.inference.row_scores import Classified
+    from cegdb.inference.row_scores import ClassificationMetrics
     from cegdb.store import Store
 
 _MOST_NOTES: Final = 5
@@ -96,7 +96,7 @@ class Classification(Displayed):
         Weight of respondents: a row a label given, a column one predicted.
     """
 
-    def __init__(self, metrics: Classified, confusion: pd.DataFrame) -> None:
+    def __init__(self, metrics: ClassificationMetrics, confusion: pd.DataFrame) -> None:
         self.metrics = metrics
         self.confusion = confusion
 

@@ -1,4 +1,4 @@
-"""Whether adjusting for variables gives the effect of a treatment, decided algebraically."""
+"""Whether adjusting for variables identifies the effect of a treatment, by algebra."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from cegdb.causal.interventions import below
+from cegdb.causal.interventions import nodes_below
 from cegdb.errors import QueryError
 from cegdb.evidence import All, Answer
-from cegdb.independence.modular_arithmetic import MODULAR, drawn, multiply
+from cegdb.independence.modular_arithmetic import MODULAR, multiply, random_parameters
 from cegdb.inference.automata import run_automata
 from cegdb.inference.compiled import MIXED, NOT_APPLICABLE, SINK
-from cegdb.inference.propagation import NUMBER, REAL
-from cegdb.inference.queries import carried, condition, distribution
+from cegdb.inference.propagation import PATH_COUNT, REAL
+from cegdb.inference.queries import condition, distribution, path_sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from cegdb.evidence import Evidence
-    from cegdb.independence.modular_arithmetic import Words
+    from cegdb.independence.modular_arithmetic import Residues
     from cegdb.inference.automata import Product
     from cegdb.inference.compiled import Compiled
     from cegdb.inference.propagation import Floats, Graph, Ints, Ring
@@ -37,17 +37,10 @@ _MOST_SETS: Final = 200
 _LARGEST: Final = 3
 
 
-class Cells(NamedTuple):
-    """Values by adjustment cell (rows) and answer to the outcome (columns).
+class CellProbabilities(NamedTuple):
+    """Values by adjustment cell z (rows) and answer y to the outcome (columns).
 
-    Attributes
-    ----------
-    cells
-        The codes of the cells.
-    total
-        P(z), by cell alone.
-    by_label
-        Gives, for each label x of the treatment, x, P(z, y || x) and P(z, y, x).
+    ``total`` is P(z); ``by_label`` yields x, P(z, y || x) and P(z, y, x) for each label x.
     """
 
     cells: Ints
@@ -58,40 +51,22 @@ class Cells(NamedTuple):
 class Estimates(NamedTuple):
     """The outcome by label of the treatment (rows) and answer (columns).
 
-    Attributes
-    ----------
-    answers
-        The answers, in order.
-    adjusted
-        The sum over z of P(y | x, z) P(z); NaN where a z with P(z) > 0 never has x.
-    truth
-        P(y || x).
-    seen
-        P(y | x).
+    ``adjusted`` is the sum over z of P(y | x, z) P(z), NaN where a z with P(z) > 0 never has x;
+    ``intervened`` is P(y || x), ``observed`` is P(y | x).
     """
 
     answers: list[str]
     adjusted: Floats
-    truth: Floats
-    seen: Floats
+    intervened: Floats
+    observed: Floats
 
 
 @dataclass(frozen=True)
-class Question:
-    """What a treatment does to an outcome in a group, to be answered by adjusting.
+class AdjustmentProblem:
+    """The effect of a treatment on an outcome in a group, to be found by adjusting.
 
-    Parameters
-    ----------
-    ceg
-        Without any intervention.
-    treatment, outcome
-        Variables, by number.
-    labels
-        Of the treatment, that are compared.
-    group
-        Events before the treatment.
-    seed
-        Of the random parameters.
+    ``ceg`` is without any intervention, ``labels`` are those compared, ``seed`` is that of the
+    random parameters.
     """
 
     ceg: Compiled
@@ -103,132 +78,131 @@ class Question:
 
     @cached_property
     def product(self) -> Product:
-        """The paths of the group, those of fitted probability 0 too."""
+        """The paths of the group, also those of fitted probability 0."""
         ones = np.ones(len(self.ceg.probability))
-        found = run_automata(replace(self.ceg, probability=ones), self.group)
-        if found is None:
+        product = run_automata(replace(self.ceg, probability=ones), self.group)
+        if product is None:
             raise QueryError(f"no path agrees with {self.group}")
-        return found
+        return product
 
-    def failure(self, by: Sequence[int]) -> str | None:
-        """Return why adjusting for variables does not give the effect; None if it does.
-
-        Notes
-        -----
-        P(z || x) = P(z) and P(y || x, z) = P(y | x, z), as polynomials in the parameters of
-        the stages, which are compared at random points modulo 2^61 - 1; z tells also whether
-        the treatment applies (``docs/theory.md``, section 11b). A set
-        that works is never refused; one that does not passes with a probability of about
-        (degree / 2^61)^2.
-        """
+    def reason_invalid(self, by: Sequence[int]) -> str | None:
+        """Return why adjusting for variables does not give the effect; None if it does."""
+        # P(z || x) = P(z) and P(y || x, z) = P(y | x, z) must be equal as polynomials in the
+        # parameters of the stages. They are compared at random points modulo 2^61 - 1: a valid
+        # set is never refused, an invalid one passes with probability (degree / 2^61)^2
+        # (docs/theory.md, section 11b).
         for theta in self._points:
-            found = self._cells(by, theta, MODULAR)
-            for label, under, seen in found.by_label:
-                of_under, of_seen = _sums(under, MODULAR), _sums(seen, MODULAR)
-                moved = np.flatnonzero(of_under != found.total)
-                if len(moved):
-                    return self._moved(by, label, int(found.cells[moved[0]]))
-                differs = multiply(under, of_seen[:, None]) != multiply(seen, of_under[:, None])
-                bent = np.flatnonzero(differs.any(axis=1))
-                if len(bent):
-                    return self._bent(by, label, int(found.cells[bent[0]]))
+            cells = self._cells(by, theta, MODULAR)
+            for label, intervened_cells, observed_cells in cells.by_label:
+                intervened_total = _sums(intervened_cells, MODULAR)
+                observed_total = _sums(observed_cells, MODULAR)
+                changed = np.flatnonzero(intervened_total != cells.total)
+                if len(changed):
+                    return self._changed_cell(by, label, int(cells.cells[changed[0]]))
+                differs = multiply(intervened_cells, observed_total[:, None]) != multiply(
+                    observed_cells, intervened_total[:, None]
+                )
+                confounded = np.flatnonzero(differs.any(axis=1))
+                if len(confounded):
+                    return self._confounded_cell(by, label, int(cells.cells[confounded[0]]))
         return None
 
-    def _moved(self, by: Sequence[int], label: str, cell: int) -> str:
+    def _changed_cell(self, by: Sequence[int], label: str, cell: int) -> str:
         treatment = self.ceg.variables[self.treatment].name
         return (
             f"setting {treatment} = {label} changes the probability of "
-            f"{self._in_words(by, cell)}"
+            f"{self._cell_text(by, cell)}"
         )
 
-    def _bent(self, by: Sequence[int], label: str, cell: int) -> str:
+    def _confounded_cell(self, by: Sequence[int], label: str, cell: int) -> str:
         treatment = self.ceg.variables[self.treatment].name
-        where = f", given {self._in_words(by, cell)}" if by else ""
+        where = f", given {self._cell_text(by, cell)}" if by else ""
         outcome = self.ceg.variables[self.outcome].name
         return (
-            f"{outcome} differs between those set to {treatment} = {label} and those seen "
-            f"with it{where}"
+            f"{outcome} differs between people set to {treatment} = {label} and people "
+            f"observed with it{where}"
         )
 
-    def _in_words(self, by: Sequence[int], cell: int) -> str:
+    def _cell_text(self, by: Sequence[int], cell: int) -> str:
         digits = []
-        for place in reversed(by):
-            labels = (NOT_APPLICABLE, *self.ceg.variables[place].labels)
-            digits.append(f"{self.ceg.variables[place].name} = {labels[cell % len(labels)]}")
+        for index in reversed(by):
+            labels = (NOT_APPLICABLE, *self.ceg.variables[index].labels)
+            digits.append(f"{self.ceg.variables[index].name} = {labels[cell % len(labels)]}")
             cell //= len(labels)
         return " and ".join(reversed(digits))
 
     def estimates(self, by: Sequence[int]) -> Estimates:
-        """Return the effect by adjusting, the true one, and what is seen, as fitted."""
-        found = self._cells(by, self.ceg.probability, REAL)
+        """Return the adjusted, intervened and observed outcome as fitted."""
+        cells = self._cells(by, self.ceg.probability, REAL)
         known = (NOT_APPLICABLE, *self.ceg.variables[self.outcome].labels)
-        adjusted, truth, observed = [], [], []
-        for label, under, seen in found.by_label:
-            has = found.total > 0
-            of_seen = seen.sum(axis=1)[has]
+        adjusted, intervened, observed = [], [], []
+        for label, intervened_cells, observed_cells in cells.by_label:
+            has = cells.total > 0
+            observed_total = observed_cells.sum(axis=1)[has]
             with np.errstate(invalid="ignore"):
-                given = seen[has] / of_seen[:, None]
-            adjusted.append((given * found.total[has, None]).sum(axis=0) / found.total.sum())
-            truth.append(under.sum(axis=0) / under.sum())
-            observed.append(self._seen(label, known))
-        met = np.nan_to_num(np.concatenate([truth, observed])).any(axis=0)
+                given = observed_cells[has] / observed_total[:, None]
+            adjusted.append((given * cells.total[has, None]).sum(axis=0) / cells.total.sum())
+            intervened.append(intervened_cells.sum(axis=0) / intervened_cells.sum())
+            observed.append(self._observed(label, known))
+        met = np.nan_to_num(np.concatenate([intervened, observed])).any(axis=0)
         order = [i for i in [*range(1, len(known)), 0] if met[i]]
         return Estimates(
             [known[i] for i in order],
             np.array(adjusted)[:, order],
-            np.array(truth)[:, order],
+            np.array(intervened)[:, order],
             np.array(observed)[:, order],
         )
 
-    def _seen(self, label: str, known: Sequence[str]) -> Floats:
+    def _observed(self, label: str, known: Sequence[str]) -> Floats:
         ceg = self.ceg
         both = All((self.group, Answer(ceg.variables[self.treatment].name, (label,))))
-        found = np.zeros(len(known))
+        probability = np.zeros(len(known))
         try:
-            under = condition(ceg, both)
+            given = condition(ceg, both)
         except QueryError:
             return np.full(len(known), np.nan)
-        (labels,), mass = distribution(under, [ceg.variables[self.outcome].name])
+        (labels,), mass = distribution(given, [ceg.variables[self.outcome].name])
         for answer, value in zip(labels, mass.tolist(), strict=True):
-            found[known.index(answer)] += value
-        return found
+            probability[known.index(answer)] += value
+        return probability
 
     @cached_property
-    def _points(self) -> list[Words]:
-        return list(drawn(self.ceg, _DRAWS, self.seed).T)
+    def _points(self) -> list[Residues]:
+        return list(random_parameters(self.ceg, _DRAWS, self.seed).T)
 
-    def _cells(self, by: Sequence[int], theta: NDArray[Any], ring: Ring) -> Cells:
+    def _cells(self, by: Sequence[int], theta: NDArray[Any], ring: Ring) -> CellProbabilities:
         """Return probabilities by cell and answer, of the group, with parameters ``theta``.
 
-        A path on which the treatment does not occur or apply, or whose position lacks the
-        label, counts as it is under each label: nothing is set on it.
+        Where the treatment does not occur, does not apply or lacks the label, nothing is set.
         """
         ceg, graph, product = self.ceg, self.ceg.graph, self.product
         added, n_cells, n_answers = self._states(by)
         applies = np.array(ceg.texts) != NOT_APPLICABLE
         zero = theta.dtype.type(0)
 
-        def passed(value: NDArray[Any]) -> tuple[Ints, NDArray[Any]]:
+        def sums(value: NDArray[Any]) -> tuple[Ints, NDArray[Any]]:
             edge, n_states = product.edge, n_cells * n_answers
-            return carried(product.graph, value[edge], added[edge], n_states, ring)
+            return path_sums(product.graph, value[edge], added[edge], n_states, ring)
 
         def by_label() -> Iterator[tuple[str, NDArray[Any], NDArray[Any]]]:
             is_it = (ceg.edge_variable == self.treatment) & applies
             whole = _per_source(graph, np.where(is_it, theta, zero), ring)
             for label in self.labels:
-                has = is_it & (ceg.label == ceg.variables[self.treatment].place(label))
+                has = is_it & (ceg.label == ceg.variables[self.treatment].label_index(label))
                 can = np.isin(graph.source, graph.source[has])
                 follows = np.where(~is_it | has | ~can, theta, zero)
-                under = _tabled(passed(np.where(has, whole, follows)), cells, n_answers)
-                yield label, under, _tabled(passed(follows), cells, n_answers)
+                intervened = _tabled(sums(np.where(has, whole, follows)), cells, n_answers)
+                yield label, intervened, _tabled(sums(follows), cells, n_answers)
 
-        every = passed(theta)
+        every = sums(theta)
         cells = np.unique(every[0] // n_answers)
-        return Cells(cells, _sums(_tabled(every, cells, n_answers), ring), by_label())
+        return CellProbabilities(
+            cells, _sums(_tabled(every, cells, n_answers), ring), by_label()
+        )
 
     def is_small(self, by: Sequence[int]) -> bool:
-        """Return whether the combinations of labels of variables can be tabled."""
-        sizes = [len(self.ceg.variables[place].labels) + 1 for place in (self.outcome, *by)]
+        """Return whether the table of combinations of labels is small enough."""
+        sizes = [len(self.ceg.variables[index].labels) + 1 for index in (self.outcome, *by)]
         n_states = 2 * math.prod(sizes)
         fits = n_states * self.ceg.graph.n_nodes < _LARGEST_CODE
         return fits and min(n_states, self._n_paths) <= _MOST_STATES
@@ -236,26 +210,26 @@ class Question:
     @cached_property
     def _n_paths(self) -> int:
         ones = np.ones(len(self.ceg.probability), object)
-        return int(self.ceg.graph.backward(ones, NUMBER)[0])
+        return int(self.ceg.graph.backward(ones, PATH_COUNT)[0])
 
     def _states(self, by: Sequence[int]) -> tuple[Ints, int, int]:
-        """Return what edges add to the state, the number of cells, and that of answers.
+        """Return what edges add to the state, and the numbers of cells and of answers.
 
         A cell is a combination of labels, and whether the treatment applies.
         """
         ceg = self.ceg
         if not self.is_small(by):
-            names = ", ".join(ceg.variables[place].name for place in by)
+            names = ", ".join(ceg.variables[index].name for index in by)
             raise QueryError(
-                f"{names} have too many combinations of labels to adjust for",
+                f"adjusting for {names} takes too many combinations of labels",
                 hint="name fewer variables",
             )
         added = np.zeros(len(ceg.probability), np.int64)
         step = 1
         sizes = []
-        for place in (self.outcome, *reversed(by)):
-            labels = ceg.variables[place].labels
-            is_answer = (ceg.edge_variable == place) & (ceg.label >= 0)
+        for index in (self.outcome, *reversed(by)):
+            labels = ceg.variables[index].labels
+            is_answer = (ceg.edge_variable == index) & (ceg.label >= 0)
             if NOT_APPLICABLE in labels:
                 is_answer &= ceg.label != labels.index(NOT_APPLICABLE)
             added += np.where(is_answer, (ceg.label + 1) * step, 0)
@@ -268,45 +242,44 @@ class Question:
         return added, 2 * math.prod(sizes[1:]), sizes[0]
 
     def predecessors(self) -> list[int]:
-        """Return the variables met before the treatment on some path, and after it on none."""
+        """Return the variables before the treatment on some path, and after it on none."""
         ceg = self.ceg
-        after = below(ceg, self.treatment)
+        below = nodes_below(ceg, self.treatment)
         above = ceg.variable == self.treatment
         for part in reversed(ceg.graph.layers()):
             above[ceg.graph.source[part][above[ceg.graph.target[part]]]] = True
-        found = set(ceg.variable[above].tolist()) - set(ceg.variable[after].tolist())
-        return sorted(found - {self.treatment, self.outcome, SINK, MIXED})
+        met = set(ceg.variable[above].tolist()) - set(ceg.variable[below].tolist())
+        return sorted(met - {self.treatment, self.outcome, SINK, MIXED})
 
-    def smallest(self) -> tuple[list[tuple[int, ...]], bool]:
-        """Return the smallest sets of predecessors that work, and whether all were tried.
+    def smallest_sets(self) -> tuple[list[tuple[int, ...]], bool]:
+        """Return the smallest valid sets of predecessors, and whether none was skipped.
 
-        All up to their size, that is. Sets of up to 3 variables are tried, 200 at most, then
-        all predecessors at once.
+        Sets of up to 3 variables are tried, 200 at most, then all predecessors at once.
         """
         known = self.predecessors()
         sizes = range(min(_LARGEST, len(known)) + 1)
         tried, skips = 0, False
         for size in sizes:
-            found: list[tuple[int, ...]] = []
+            valid: list[tuple[int, ...]] = []
             for by in combinations(known, size):
                 if tried == _MOST_SETS or not self.is_small(by):
                     skips = True
                     continue
                 tried += 1
-                if self.failure(by) is None:
-                    found.append(by)
-            if found:
-                return found, not skips
+                if self.reason_invalid(by) is None:
+                    valid.append(by)
+            if valid:
+                return valid, not skips
         return self._whole(known), not skips and len(known) <= _LARGEST + 1
 
     def _whole(self, known: Sequence[int]) -> list[tuple[int, ...]]:
-        works = self.is_small(known) and self.failure(known) is None
+        works = self.is_small(known) and self.reason_invalid(known) is None
         return [tuple(known)] if works else []
 
 
-def _tabled(found: tuple[Ints, NDArray[Any]], cells: Ints, n_answers: int) -> NDArray[Any]:
+def _tabled(sums: tuple[Ints, NDArray[Any]], cells: Ints, n_answers: int) -> NDArray[Any]:
     """Return values by cell and answer."""
-    state, value = found
+    state, value = sums
     table = np.zeros((len(cells), n_answers), value.dtype)
     table[np.searchsorted(cells, state // n_answers), state % n_answers] = value
     return table
@@ -318,31 +291,27 @@ def _per_source(graph: Graph, value: NDArray[Any], ring: Ring) -> NDArray[Any]:
         return value
     starts = np.flatnonzero(np.diff(graph.source, prepend=-1))
     sums = ring.total(value, starts)
-    found: NDArray[Any] = sums[np.searchsorted(graph.source[starts], graph.source)]
-    return found
+    of_edge: NDArray[Any] = sums[np.searchsorted(graph.source[starts], graph.source)]
+    return of_edge
 
 
 def _sums(table: NDArray[Any], ring: Ring) -> NDArray[Any]:
-    """Return the sums of rows."""
+    """Return the sum of each row."""
     if not table.size:
         return np.zeros(len(table), table.dtype)
-    found: NDArray[Any] = ring.total(table.T, np.zeros(1, np.int64))[0]
-    return found
+    sums: NDArray[Any] = ring.total(table.T, np.zeros(1, np.int64))[0]
+    return sums
 
 
-def checked(ceg: Compiled, treatment: object, outcome: object, by: object) -> list[int]:
-    """Return the numbers of treatment, outcome and variables to adjust for.
-
-    Raises
-    ------
-    QueryError
-        One is unknown, or named twice.
-    """
+def variable_indexes(
+    ceg: Compiled, treatment: object, outcome: object, by: object
+) -> list[int]:
+    """Return the indexes of treatment, outcome and adjustment variables, all different."""
     names = [treatment, outcome, *(by if isinstance(by, (list, tuple)) else [])]
-    places = [ceg.place(name) for name in names]
-    if len(set(places)) < len(places):
+    indexes = [ceg.variable_index(name) for name in names]
+    if len(set(indexes)) < len(indexes):
         raise QueryError(
             "a variable is named twice",
-            hint="the treatment, the outcome and what is adjusted for are different ones",
+            hint="treatment, outcome and adjustment variables must differ",
         )
-    return places
+    return indexes

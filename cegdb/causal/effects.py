@@ -1,4 +1,4 @@
-"""Effects of a treatment: what follows each of its labels when set, and when only seen."""
+"""Effects of a treatment: the outcome given each label when set, and when only observed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from cegdb.causal.interventions import intervene, untouched
+from cegdb.causal.interventions import intervene, no_intervention
 from cegdb.errors import QueryError, is_number, is_whole
 from cegdb.evidence import All, Answer
 from cegdb.inference.automata import run_automata
@@ -26,63 +26,48 @@ _ROUNDING: Final = 1e-12
 _MOST_DRAWS: Final = 1_000_000
 
 
-class Outcomes(NamedTuple):
-    """The outcome under each label of a treatment.
+class OutcomeProbabilities(NamedTuple):
+    """The probability of an outcome by label of a treatment, given the group.
 
-    Attributes
-    ----------
-    under
-        P(outcome || treatment = label), given the group.
-    seen
-        P(outcome | treatment = label), given the group; NaN where nobody has that label.
+    ``intervened`` is P(outcome || treatment = label); ``observed`` is P(outcome | treatment =
+    label), NaN where nobody has that label.
     """
 
-    under: Floats
-    seen: Floats
+    intervened: Floats
+    observed: Floats
 
 
-def interventions(
+def interventions_by_label(
     ceg: Compiled, treatment: str, labels: Sequence[str], group: Evidence, absent: Absent
 ) -> dict[str, Intervention]:
     """Return the CEG after setting each label of a treatment."""
     return {
-        label: intervene(untouched(ceg), {treatment: label}, absent, group) for label in labels
+        label: intervene(no_intervention(ceg), {treatment: label}, absent, group)
+        for label in labels
     }
 
 
-def outcomes(
+def outcome_probabilities(
     ceg: Compiled,
     treatment: str,
-    made: Mapping[str, Intervention],
+    by_label: Mapping[str, Intervention],
     outcome: Evidence,
     group: Evidence,
-) -> Outcomes:
-    """Return the probability of an outcome under each label of a treatment.
-
-    Parameters
-    ----------
-    ceg
-        Without any intervention.
-    treatment, made
-        A variable, and the CEG after setting each of its labels to compare.
-    outcome
-        An event.
-    group
-        What is known before the treatment.
-    """
-    under, seen = [], []
-    for label, after in made.items():
-        under.append(probability_of(condition(after.ceg, group), outcome))
+) -> OutcomeProbabilities:
+    """Return the probability of an outcome for each label of a treatment."""
+    intervened, observed = [], []
+    for label, after in by_label.items():
+        intervened.append(probability_of(condition(after.ceg, group), outcome))
         both = All((group, Answer(treatment, (label,))))
         try:
-            seen.append(probability_of(condition(ceg, both), outcome))
+            observed.append(probability_of(condition(ceg, both), outcome))
         except QueryError:
-            seen.append(np.nan)
-    return Outcomes(np.array(under), np.array(seen))
+            observed.append(np.nan)
+    return OutcomeProbabilities(np.array(intervened), np.array(observed))
 
 
 def checked_draws(level: float, draws: int) -> None:
-    """Refuse a level or number of draws that is not usable.
+    """Refuse an invalid level or number of draws.
 
     Examples
     --------
@@ -97,96 +82,80 @@ def checked_draws(level: float, draws: int) -> None:
         )
 
 
-def drawn_outcomes(
-    made: Sequence[Intervention],
+def sample_outcomes(
+    interventions: Sequence[Intervention],
     outcome: Evidence,
     group: Evidence,
     masses: Mapping[tuple[int, str], float],
     draws: int,
     seed: int,
 ) -> Floats:
-    """Return the outcome under interventions for probabilities drawn from the posterior.
+    """Draw parameters from the posterior; return one row a draw, one column an intervention.
 
-    Parameters
-    ----------
-    made
-        Interventions on one CEG.
-    outcome, group
-        As `outcomes` takes them.
-    masses
-        The Dirichlet posterior: the mass of each stage and label.
-    draws, seed
-        How many draws; of the random numbers.
-
-    Returns
-    -------
-    ndarray
-        One row a draw, the same for all interventions, and one column an intervention.
+    All interventions are on one CEG and share the draws; ``masses`` is the Dirichlet
+    posterior of each stage and label.
     """
-    ceg = made[0].ceg
+    ceg = interventions[0].ceg
     passes = [
-        (one, _pass(one.ceg, All((group, outcome))), _pass(one.ceg, group)) for one in made
+        (one, _event_pass(one.ceg, All((group, outcome))), _event_pass(one.ceg, group))
+        for one in interventions
     ]
     used = np.zeros(len(ceg.probability), bool)
     for _, *both in passes:
         for one_pass in both:
             used[one_pass.edge] = True
     edges = np.flatnonzero(np.isin(ceg.graph.source, ceg.graph.source[used]))
-    place = np.full(len(used), -1)
-    place[edges] = np.arange(len(edges))
-    parts = [np.empty((0, len(made)))]
-    for theta in _thetas(ceg, edges, masses, draws, seed):
+    index = np.full(len(used), -1)
+    index[edges] = np.arange(len(edges))
+    parts = [np.empty((0, len(interventions)))]
+    for theta in _posterior_draws(ceg, edges, masses, draws, seed):
         columns = []
         for one, event, every in passes:
-            then = one.applied(theta, edges)
-            columns.append(event.total(then, place) / every.total(then, place))
+            intervened = one.apply(theta, edges)
+            columns.append(event.total(intervened, index) / every.total(intervened, index))
         parts.append(np.column_stack(columns))
     return np.concatenate(parts)
 
 
-class _Pass(NamedTuple):
-    """What decides the probability of an event: no more edges than that.
+class _EventPass(NamedTuple):
+    """The part of a CEG that decides the probability of an event.
 
-    Attributes
-    ----------
-    graph
-        The paths, up to where the event is certain.
-    edge, factor
-        The edge of the CEG of each edge here, and the factor of the evidence on it.
+    ``graph`` ends where the event is certain, and is None where it is certain or impossible;
+    ``edge`` and ``factor`` are the CEG edge of each edge and the factor of the evidence.
     """
 
     graph: Graph | None
     edge: Ints
     factor: Floats
 
-    def total(self, theta: Floats, place: Ints) -> Floats:
+    def total(self, theta: Floats, index: Ints) -> Floats:
         """Return the probability of the event, for each column of probabilities."""
         if self.graph is None:
             return np.full(theta.shape[1], float(self.factor[0]))
-        value = self.factor[:, None] * theta[place[self.edge]]
-        found: Floats = self.graph.backward(value)[0]
-        return found
+        value = self.factor[:, None] * theta[index[self.edge]]
+        total: Floats = self.graph.backward(value)[0]
+        return total
 
 
-def _pass(ceg: Compiled, evidence: Evidence) -> _Pass:
-    """Return what decides an event; a graph of None is one that is certain or impossible."""
+def _event_pass(ceg: Compiled, evidence: Evidence) -> _EventPass:
+    """Return the part of a CEG that decides an event."""
     none = np.empty(0, np.int64)
     product = run_automata(ceg, evidence)
     if product is None:
-        return _Pass(None, none, np.zeros(1))
+        return _EventPass(None, none, np.zeros(1))
     graph = product.graph
     factor = product.value / ceg.probability[product.edge]
-    onward = graph.backward(product.value)
-    # Of evidence that is an event, nothing is lost below where it is certain.
-    is_open = (onward < 1 - _ROUNDING) | bool((factor != 1).any())
-    if not is_open[0]:
-        return _Pass(None, none, np.ones(1))
-    is_open[-1] = False
-    number = np.where(is_open, np.cumsum(is_open) - 1, is_open.sum())
-    kept = is_open[graph.source]
-    return _Pass(
+    backward_message = graph.backward(product.value)
+    # Below a node where an event is certain, all paths count: they need not be followed.
+    is_undecided = (backward_message < 1 - _ROUNDING) | bool((factor != 1).any())
+    if not is_undecided[0]:
+        return _EventPass(None, none, np.ones(1))
+    is_undecided[-1] = False
+    number = np.where(is_undecided, np.cumsum(is_undecided) - 1, is_undecided.sum())
+    kept = is_undecided[graph.source]
+    return _EventPass(
         Graph(
-            np.append(graph.height[is_open], 0),
+            np.append(graph.height[is_undecided], 0),
             number[graph.source[kept]],
             number[graph.target[kept]],
         ),
@@ -195,14 +164,14 @@ def _pass(ceg: Compiled, evidence: Evidence) -> _Pass:
     )
 
 
-def _thetas(
+def _posterior_draws(
     ceg: Compiled,
     edges: Ints,
     masses: Mapping[tuple[int, str], float],
     draws: int,
     seed: int,
 ) -> Iterator[Floats]:
-    """Give probabilities of edges drawn from the posterior, one column a draw."""
+    """Yield edge probabilities drawn from the posterior, one column per draw."""
     if not len(edges):
         yield np.empty((0, draws))
         return

@@ -1,4 +1,4 @@
-"""Interventions: other probabilities on the edges of a CEG that is taken to be causal."""
+"""Interventions: setting probabilities on the edges of a CEG that is taken to be causal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import numpy as np
 from cegdb.errors import QueryError, counted, is_number, is_one_of, listed
 from cegdb.evidence import All, Count, Likelihood, Order, Take, Visit, items, text_of
 from cegdb.inference.compiled import MIXED, NOT_APPLICABLE
-from cegdb.inference.propagation import MOST
 from cegdb.inference.queries import condition
 from cegdb.names import find_name
 
@@ -40,31 +39,21 @@ _NOTHING: Final = All(())
 class Intervention:
     """A CEG after an intervention.
 
-    Parameters
-    ----------
-    ceg
-        With the probabilities it has then.
-    names
-        Of the variables or positions that were set.
-    words
-        How, one text each.
-    is_set
-        Of each edge, whether its probability was set.
-    share
-        Of each edge that was set, its probability where the variable applies.
+    ``names`` are the variables or positions set, ``actions`` the settings as texts. ``is_set``
+    marks the edges whose probability was set; ``share`` is their probability where the
+    variable applies.
     """
 
     ceg: Compiled
     names: tuple[str, ...]
-    words: tuple[str, ...]
+    actions: tuple[str, ...]
     is_set: Flags
     share: Floats
 
-    def applied(self, probability: Floats, edges: Ints | slice = _ALL) -> Floats:
-        """Return probabilities of edges after it; further axes are others of their own.
+    def apply(self, probability: Floats, edges: Ints | slice = _ALL) -> Floats:
+        """Return edge probabilities after the intervention; further axes are independent.
 
-        What does not apply at a position that also has labels stays so. ``edges`` are all
-        edges of some positions.
+        A share of "not applicable" stays. ``edges`` are all edges of some positions.
         """
         source = self.ceg.graph.source[edges]
         if not len(source):
@@ -77,73 +66,54 @@ class Intervention:
         return np.where(is_set, self.share[edges].reshape(shape) * rest, probability)
 
 
-def untouched(ceg: Compiled) -> Intervention:
+def no_intervention(ceg: Compiled) -> Intervention:
     """Return the intervention that sets nothing."""
     n_edges = len(ceg.probability)
     return Intervention(ceg, (), (), np.zeros(n_edges, bool), np.zeros(n_edges))
 
 
 def intervene(
-    before: Intervention,
+    earlier: Intervention,
     actions: Mapping[str, object],
     absent: Absent = "error",
     group: Evidence = _NOTHING,
 ) -> Intervention:
-    """Set the answers of variables, or what happens at positions.
+    """Set the answers to variables, or what happens at positions.
 
-    Parameters
-    ----------
-    before
-        The CEG, and what is set already.
-    actions
-        Variable -> label, or label -> probability; a position (``"w3"``) where no variable
-        has that name.
-    absent
-        What to do where a position that is reached lacks the label: ``"error"``, or
-        ``"leave"`` its probabilities as they are.
-    group
-        Evidence: positions that it does not leave count as not reached.
-
-    Raises
-    ------
-    QueryError
-        A name or label is unknown, set twice, or absent at a position; a distribution is
-        none.
-
-    Notes
-    -----
-    Paths on which a variable does not occur stay as they are, and so does the share of a
-    position for which it is explicitly not applicable, unless that is stated:
-    ``docs/theory.md``, section 11a.
+    ``actions`` maps a variable, or a position where no variable has that name, to a label or to
+    label -> probability. Where a reached position lacks the label, ``absent`` is an error or
+    leaves its probabilities; positions that ``group`` excludes count as not reached.
     """
     if not is_one_of(absent, get_args(Absent)):
         raise QueryError(f"absent is {absent!r}", hint="choose 'error' or 'leave'")
     if not actions:
-        raise QueryError("nothing is set", hint=MAPPING)
-    ceg = before.ceg
+        raise QueryError("the intervention sets nothing", hint=MAPPING)
+    ceg = earlier.ceg
     source, n_nodes = ceg.graph.source, ceg.graph.n_nodes
     applies = np.array(ceg.texts) != NOT_APPLICABLE
-    is_set, set_to = before.is_set.copy(), before.share.copy()
-    words, lacking = list(before.words), []
+    is_set, share_set = earlier.is_set.copy(), earlier.share.copy()
+    texts, lacking = list(earlier.actions), []
     for name, stated in actions.items():
-        shares = _stated(name, stated)
-        nodes, share = _shares(ceg, name, shares)
+        shares = _distribution(name, stated)
+        nodes, share = _nodes_and_shares(ceg, name, shares)
         edges = np.isin(source, nodes)
         if is_set[edges].any():
-            raise QueryError(f"{name!r} is set twice", hint="set a variable once")
+            raise QueryError(f"{name!r} is set twice", hint="set each variable once")
         if NOT_APPLICABLE not in shares:
             edges &= applies
         total = np.bincount(source, np.where(edges, share, 0.0), n_nodes)
         has_edges = np.bincount(source, edges, n_nodes) > 0
         lacks = nodes[(total[nodes] < 1 - _ROUNDING) & has_edges[nodes]]
         edges &= ~np.isin(source, lacks)
-        set_to[edges] = share[edges]
+        share_set[edges] = share[edges]
         is_set |= edges
         lacking.append((name, shares, lacks))
-        words.append(_in_words(name, shares))
-    names = (*before.names, *map(str, actions))
-    made = Intervention(ceg, names, tuple(words), is_set, set_to)
-    made = replace(made, ceg=replace(ceg, probability=made.applied(ceg.probability)))
+        texts.append(_action_text(name, shares))
+    names = (*earlier.names, *map(str, actions))
+    made = Intervention(ceg, names, tuple(texts), is_set, share_set)
+    # docs/theory.md, section 11a: paths without the variable keep their probabilities, and a
+    # share that does not apply stays, unless the action names it.
+    made = replace(made, ceg=replace(ceg, probability=made.apply(ceg.probability)))
     if absent == "error" and any(len(lacks) for *_, lacks in lacking):
         reached = np.unique(condition(made.ceg, group).product.node)
         for name, shares, lacks in lacking:
@@ -151,8 +121,8 @@ def intervene(
     return made
 
 
-def _stated(name: object, stated: object) -> dict[str, float]:
-    """Return labels and their probabilities."""
+def _distribution(name: object, stated: object) -> dict[str, float]:
+    """Return labels and their probabilities, normalised."""
     if not isinstance(stated, Mapping):
         if stated is None or isinstance(stated, (list, tuple, set, frozenset)):
             raise QueryError(f"{name!r} is set to {stated!r}", hint=_HINT)
@@ -171,7 +141,7 @@ def _stated(name: object, stated: object) -> dict[str, float]:
     return {text_of(label): float(share) / total for label, share in stated.items()}
 
 
-def _in_words(name: object, shares: Mapping[str, float]) -> str:
+def _action_text(name: object, shares: Mapping[str, float]) -> str:
     certain = [label for label, share in shares.items() if share == 1]
     if certain:
         return f"{name} = {certain[0]}"
@@ -179,37 +149,37 @@ def _in_words(name: object, shares: Mapping[str, float]) -> str:
     return f"{name} ~ {each}"
 
 
-def _shares(ceg: Compiled, name: object, shares: Mapping[str, float]) -> tuple[Ints, Floats]:
-    """Return the nodes that an action sets, and the probability it states for each edge."""
+def _nodes_and_shares(
+    ceg: Compiled, name: object, shares: Mapping[str, float]
+) -> tuple[Ints, Floats]:
+    """Return the nodes that an action sets, and the probability of each edge."""
     graph = ceg.graph
     share = np.zeros(len(ceg.probability))
     if ceg.has_variable(name):
-        place = ceg.place(name)
-        known = ceg.variables[place]
+        index = ceg.variable_index(name)
+        known = ceg.variables[index]
         stated = np.zeros(len(known.labels))
         for label, value in shares.items():
-            stated[known.place(label)] += value
-        is_it = ceg.edge_variable == place
+            stated[known.label_index(label)] += value
+        is_it = ceg.edge_variable == index
         share[is_it] = stated[ceg.label[is_it]]
-        return np.flatnonzero(ceg.variable == place), share
+        return np.flatnonzero(ceg.variable == index), share
     if isinstance(name, str) and find_name(name, ceg.names) is None:
-        ceg.place(name)
+        ceg.variable_index(name)
     node = ceg.node(name)
     edges = np.flatnonzero(graph.source == node)
     labels = [ceg.texts[edge] for edge in edges.tolist()]
     variable = ceg.variable[node]
     for label, value in shares.items():
         if label not in labels and variable >= 0:
-            at = ceg.variables[variable].place(label)
+            at = ceg.variables[variable].label_index(label)
             share[edges[ceg.label[edges] == at]] += value
         elif label in labels:
             share[edges[labels.index(label)]] += value
         elif variable == MIXED or not labels:
             raise QueryError(
-                f"position {ceg.names[node]} of {ceg.shown} has no edge {label!r}",
-                hint=f"available: {listed(map(repr, labels))}"
-                if labels
-                else "nothing follows it",
+                f"position {ceg.names[node]} of {ceg.title} has no edge {label!r}",
+                hint=f"available: {listed(map(repr, labels))}" if labels else "it has no edges",
             )
     return np.array([node]), share
 
@@ -225,41 +195,36 @@ def _refuse_lacking(
         labels = listed([repr(after.texts[edge]) for edge in edges])
         missing.append(f"{after.names[node]} (it has {labels})")
     raise QueryError(
-        f"{_in_words(name, shares)} cannot be set at {counted(len(missing), 'position')} that "
-        f"can be reached and lack a label: {listed(missing)}",
-        hint="absent='leave' leaves those as they are; or set other labels",
+        f"{_action_text(name, shares)} cannot be set at "
+        f"{counted(len(missing), 'position')} that can be reached and lack a label: "
+        f"{listed(missing)}",
+        hint="use absent='leave' to leave these positions as they are, or set other labels",
     )
 
 
 def assumption(ceg: Compiled, names: Sequence[object]) -> str:
-    """Return what must be true for an intervention to be read off a CEG, in words."""
+    """Return the assumption on which an intervention rests, as a sentence."""
     what = " and ".join(map(str, names))
     return (
         f"assumed, not tested: the order of CEG {ceg.name!r} is causal (setting {what} changes "
-        "nothing that comes before it, and leaves the probabilities of what follows each "
-        f"position), and nothing unmeasured confounds {what} and what follows"
+        "nothing before it, and keeps the probabilities of what follows each position), and "
+        f"nothing unmeasured confounds {what} and what follows"
     )
 
 
-def below(ceg: Compiled, variable: int) -> Flags:
+def nodes_below(ceg: Compiled, variable: int) -> Flags:
     """Return which nodes lie below an edge of a variable."""
     graph = ceg.graph
-    found = np.zeros(graph.n_nodes, bool)
+    is_below = np.zeros(graph.n_nodes, bool)
     for part in graph.layers():
-        leads = found[graph.source[part]] | (ceg.edge_variable[part] == variable)
-        found[graph.target[part][leads]] = True
-    return found
+        leads = is_below[graph.source[part]] | (ceg.edge_variable[part] == variable)
+        is_below[graph.target[part][leads]] = True
+    return is_below
 
 
-def refuse_later(ceg: Compiled, treatment: int, evidence: Evidence) -> None:
-    """Refuse evidence on what a treatment may change.
-
-    Raises
-    ------
-    QueryError
-        Part of it is the treatment itself or may come after it.
-    """
-    after = below(ceg, treatment)
+def refuse_post_treatment(ceg: Compiled, treatment: int, evidence: Evidence) -> None:
+    """Refuse evidence about the treatment itself or anything that may come after it."""
+    after = nodes_below(ceg, treatment)
     treated = ceg.variables[treatment].name
     for part in _parts(evidence):
         if isinstance(part, (Visit, Take)):
@@ -268,15 +233,15 @@ def refuse_later(ceg: Compiled, treatment: int, evidence: Evidence) -> None:
                 isinstance(part, Take) and ceg.variable[node] == treatment
             )
         else:
-            place = ceg.place(part.variable)  # type: ignore[attr-defined]
-            is_later = place == treatment or bool(after[:-1][ceg.variable[:-1] == place].any())
+            index = ceg.variable_index(part.variable)  # type: ignore[attr-defined]
+            is_later = index == treatment or bool(after[:-1][ceg.variable[:-1] == index].any())
         if is_later:
             raise QueryError(
-                f"{part} may come after {treated!r} or be it, so that setting {treated!r} "
-                "changes who is in that group: P(outcome || treatment, group) would not "
-                "compare the same people",
-                hint=f"give groups by what comes before {treated!r}; to observe after "
-                "intervening: ceg.do(...).given(...)",
+                f"{part} may come after {treated!r} or be the treatment itself: setting "
+                f"{treated!r} would change who is in that group, and P(outcome || treatment, "
+                "group) would not compare the same people",
+                hint=f"define groups by what comes before {treated!r}; to condition after "
+                "intervening, use ceg.do(...).given(...)",
             )
 
 
@@ -292,63 +257,43 @@ def _parts(evidence: Evidence) -> Iterator[Evidence]:
             yield part
 
 
-def refuse_soft(evidence: Evidence) -> None:
-    """Refuse evidence that is no event."""
+def refuse_soft_evidence(evidence: Evidence) -> None:
+    """Refuse soft evidence, which is not an event."""
     for part in items(evidence):
         if isinstance(part, Likelihood):
-            raise QueryError(f"{part} is no event", hint="give answers, positions or edges")
+            raise QueryError(f"{part} is not an event", hint="give answers, positions or edges")
 
 
-def levels_of(ceg: Compiled, treatment: int, named: Sequence[object] | None) -> list[str]:
-    """Return the labels of a treatment to compare: those named, else all it can have.
-
-    A single one is followed by all others.
-
-    Raises
-    ------
-    QueryError
-        There are fewer than two, or one is unknown or named twice.
-    """
+def compared_labels(ceg: Compiled, treatment: int, named: Sequence[object] | None) -> list[str]:
+    """Return the labels to compare: those named, else all; a single one against all others."""
     known = ceg.variables[treatment]
     met = np.unique(ceg.label[ceg.edge_variable == treatment]).tolist()
     every = [known.labels[i] for i in met if known.labels[i] != NOT_APPLICABLE]
     if len(every) < 2:
-        has = f"only the label {every[0]!r}" if every else "no label"
+        has = f"only the label {every[0]!r}" if every else "no labels"
         raise QueryError(
             f"CEG {ceg.name!r} has {has} of {known.name!r}",
-            hint="there is no other to compare it with: choose another treatment",
+            hint="there is nothing to compare: choose another treatment",
         )
-    found = [known.labels[known.place(label)] for label in named or every]
-    if len(found) == 1:
-        found += [label for label in every if label != found[0]]
-    if len(found) < 2 or len(set(found)) < len(found):
+    chosen = [known.labels[known.label_index(label)] for label in named or every]
+    if len(chosen) == 1:
+        chosen += [label for label in every if label != chosen[0]]
+    if len(chosen) < 2 or len(set(chosen)) < len(chosen):
         raise QueryError(
-            f"labels of {known.name!r} to compare: {listed(map(repr, found))}",
+            f"cannot compare these labels of {known.name!r}: {listed(map(repr, chosen))}",
             hint="name two or more different ones",
         )
-    return found
+    return chosen
 
 
-def rare(
+def positivity_violations(
     ceg: Compiled, treatment: int, labels: Sequence[str], passed: Floats, least: float
 ) -> list[tuple[int, str, float, bool]]:
-    """Return where a label of a treatment is impossible, or has a small probability.
+    """Return node, label, probability and whether there is such an edge, where it is small.
 
-    Parameters
-    ----------
-    ceg, treatment, labels
-        The labels of a variable of a CEG.
-    passed
-        Of each node, the probability to pass it.
-    least
-        Smaller probabilities are small.
-
-    Returns
-    -------
-    list of tuple
-        Node, label, probability where the treatment applies, whether there is such an edge.
+    ``passed`` is the probability of each node; probabilities below ``least`` are small.
     """
-    found = []
+    violations = []
     nodes = np.flatnonzero((ceg.variable == treatment) & (passed > 0))
     first = np.searchsorted(ceg.graph.source, [nodes, nodes + 1])
     for node, start, end in zip(nodes.tolist(), *first.tolist(), strict=True):
@@ -360,26 +305,5 @@ def rare(
         for label in labels:
             probability = of.get(label, 0.0) / applies
             if probability < least:
-                found.append((node, label, probability, label in of))
-    return found
-
-
-def histories(ceg: Compiled, nodes: Sequence[int]) -> list[str]:
-    """Return the most probable way to each node, in words."""
-    graph, value = ceg.graph, ceg.probability
-    best = graph.forward(value, MOST)
-    names = [variable.name for variable in ceg.variables]
-    order = np.argsort(graph.target, kind="stable")
-    first = np.searchsorted(graph.target[order], np.arange(graph.n_nodes + 1))
-    found = []
-    for end in nodes:
-        node, steps = end, []
-        while node:
-            edges = order[first[node] : first[node + 1]]
-            edge = int(edges[np.argmax(best[graph.source[edges]] * value[edges])])
-            asked = int(ceg.edge_variable[edge])
-            name = names[asked] if asked >= 0 else "(several)"
-            steps.append(f"{name} = {ceg.texts[edge]}")
-            node = int(graph.source[edge])
-        found.append(", ".join(reversed(steps)) or "(the root)")
-    return found
+                violations.append((node, label, probability, label in of))
+    return violations

@@ -1,4 +1,4 @@
-"""Whether the rows of a survey speak for two variables being independent."""
+"""A test of independence of two survey variables, by Bayes factor and G-test."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _HINT: Final = 'give {"smoker": "Current"}, names to stratify by, or a list of b
 
 
 class Group(NamedTuple):
-    """The respondents of one answer to the second variable, and their share of an answer."""
+    """A group (one answer to the second variable), its n and its share of an answer."""
 
     label: str
     n: int
@@ -40,35 +40,35 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True)
 class IndependenceTest:
-    """What rows say of two variables being independent.
+    """The result of a test of independence.
 
     Parameters
     ----------
     statement
-        What was asked, in words.
+        The independence that was tested.
     n, n_left_out
-        Respondents counted, and those of the context who lack an answer.
+        Respondents counted, and those in the context without an answer.
     n_effective
-        What they are worth: Kish's number where there are weights, over a design effect.
+        Effective number of respondents: Kish's with weights, divided by the design effect.
     n_strata
         Strata that have rows.
     log_bayes_factor
-        Natural log of P(rows | independent) / P(rows | dependent): above 0 they speak for
+        Natural log of P(rows | independent) / P(rows | dependent): above 0 supports
         independence.
     alpha
         Prior mass of each stratum, shared equally among groups and answers.
     posterior_dependence
-        Probability of dependence if both were equally probable before.
+        Probability of dependence at even prior odds.
     g, df, p_value
-        The G-test: likelihood ratio statistic, degrees of freedom, chi-squared tail.
+        G-test: likelihood ratio statistic, degrees of freedom, upper tail of chi-squared.
     answer, stratum
-        Where the shares of two groups differ most: of which answer to the first variable,
+        Where the shares of two groups differ most: for which answer to the first variable, and
         in which stratum.
     larger, smaller
         These two groups.
     difference, low, high
-        Of their shares, with Newcombe's hybrid score interval (95 %), which does not allow
-        for their being the ones that differ most.
+        Difference of their shares with Newcombe's hybrid score interval (95 %), which does not
+        allow for choosing the largest difference.
     """
 
     statement: str
@@ -91,29 +91,29 @@ class IndependenceTest:
     high: float
 
     def row(self) -> tuple[list[str], list[object]]:
-        """Return the names of columns and the values of one row, groups spread out."""
-        found: dict[str, object] = {}
+        """Return column names and values of one row, with groups spread out."""
+        columns: dict[str, object] = {}
         for name, value in vars(self).items():
             if isinstance(value, Group):
-                found |= {f"{name}_{part}": one for part, one in value._asdict().items()}
+                columns |= {f"{name}_{part}": one for part, one in value._asdict().items()}
             else:
-                found[name] = value
-        return list(found), list(found.values())
+                columns[name] = value
+        return list(columns), list(columns.values())
 
     def __str__(self) -> str:
-        """Return it in words."""
+        """Return the result as text."""
         left_out = (
             f" ({counted(self.n_left_out, 'row')} without an answer left out)"
             if self.n_left_out
             else ""
         )
-        worth = (
-            "" if self.n_effective == self.n else f", worth {self.n_effective:,.1f} respondents"
+        effective = (
+            "" if self.n_effective == self.n else f", effective n = {self.n_effective:,.1f}"
         )
         one, other = self.larger, self.smaller
         where = f" ({self.stratum})" if self.stratum else ""
         return (
-            f"{self.statement}: {counted(self.n, 'row')}{left_out}{worth}\n"
+            f"{self.statement}: {counted(self.n, 'row')}{left_out}{effective}\n"
             f"  log Bayes factor of independence {self.log_bayes_factor:.4g}; probability of "
             f"dependence {self.posterior_dependence:.3g} at even prior odds (alpha = "
             f"{self.alpha:g})\n"
@@ -124,7 +124,7 @@ class IndependenceTest:
         )
 
 
-class _Known(NamedTuple):
+class _SurveyVariable(NamedTuple):
     """A variable of the survey, its value labels, and the codes of each text."""
 
     name: str
@@ -142,53 +142,24 @@ def independence_test(
     given: GivenRows = (),
     alpha: float | None = None,
 ) -> IndependenceTest:
-    """Return whether the rows of a survey speak for X independent of Y, in a context.
+    """Test whether the rows of a survey support X independent of Y, in a context.
 
-    Parameters
-    ----------
-    store
-        Where the survey is.
-    survey_id
-        Which one.
-    x, y
-        Variables: shares of the answers to X are compared between the groups that Y makes.
-    given
-        A mapping of variables to a label or labels keeps the rows that have them (the
-        context); names of variables stratify: X and Y are compared within each
-        combination of their answers. A list may hold both.
-    alpha
-        Prior mass of each stratum; left out, the largest number of levels of a variable
-        named.
-
-    Returns
-    -------
-    IndependenceTest
-        Bayes factor, G-test and the largest difference.
-
-    Raises
-    ------
-    QueryError
-        A name or label is unknown or named twice, alpha is no number above 0, or no
-        stratum has two answers to both X and Y.
-
-    Notes
-    -----
-    A stratum z with r answers to X and c to Y has prior mass a = alpha / (r c) in each
-    cell. Dependent: each group y has its own probabilities of X,
-    P(rows) = prod_y DM(n_zxy; a). Independent: one for all groups, DM(sum_y n_zxy; c a), as
-    if groups of one stage were merged. DM is the Dirichlet-multinomial
-    Gamma(A) / Gamma(A + N) prod_x Gamma(a_x + n_x) / Gamma(a_x). G = 2 sum n log(n / e)
-    with e expected under independence, of (r - 1)(c - 1) degrees of freedom; both summed
-    over strata. With weights w a group of a stratum counts as W^2 / sum w^2 respondents
-    (Kish), over the design effect of X where there are clusters.
+    Shares of the answers to X are compared between the groups of Y. In ``given`` a mapping
+    keeps the rows with these labels, names of variables stratify. ``alpha`` is the prior mass
+    of each stratum; None takes the largest number of levels of a variable named.
     """
+    # A stratum z with r answers to X and c to Y has prior mass a = alpha / (r c) in each cell.
+    # Dependent: each group y has its own probabilities, prod_y DM(n_zxy; a). Independent: one
+    # for all groups, DM(sum_y n_zxy; c a), as if groups of one stage were merged; DM is the
+    # Dirichlet-multinomial. With weights a group counts as W^2 / sum w^2 respondents (Kish),
+    # over the design effect of X where there are clusters.
     if alpha is not None and not (is_number(alpha) and alpha > 0):
         raise QueryError(f"alpha is {alpha!r}", hint="give a number above 0")
     from scipy.special import expit
 
     with store.reading() as con, store.catalog() as catalog, Steps(con) as steps:
         survey = row(catalog, "survey", survey_id)
-        first, second, strata, context = _asked(catalog, survey, x, y, given)
+        first, second, strata, context = _parsed(catalog, survey, x, y, given)
         pair_answers(
             steps,
             survey_id,
@@ -197,15 +168,15 @@ def independence_test(
             {variable.answered.ordinal: kept for variable, kept, _ in context},
         )
         rows = steps.fetch("answer_pair")
-    said = ", ".join(f"{variable.name} = {words}" for variable, _, words in context)
+    conditions = ", ".join(f"{variable.name} = {text}" for variable, _, text in context)
     statement = (
         f"{first.name} and {second.name}"
         + (f" given {listed(one.name for one in strata)}" if strata else "")
-        + (f", where {said}" if said else "")
+        + (f", where {conditions}" if conditions else "")
     )
     effects = survey["summary"].get("design_effects") or {}
     complete = [cell for cell in rows if cell[0] is not None]
-    cells, codes = _counted(complete, float(effects.get(first.name, 1.0)), statement)
+    cells, codes = _cells_counted(complete, float(effects.get(first.name, 1.0)), statement)
     g, df, p_value = g_test(cells)
     mass = float(alpha or max(one.answered.n_values for one in (first, second, *strata)))
     in_favour = log_bayes_factor(cells, mass)
@@ -223,7 +194,7 @@ def independence_test(
         df,
         p_value,
         first.labels[most.answer - 1],
-        _stratum_words(strata, codes[most.stratum]),
+        _stratum_text(strata, codes[most.stratum]),
         Group(second.labels[most.larger.group - 1], *most.larger[1:]),
         Group(second.labels[most.smaller.group - 1], *most.smaller[1:]),
         most.difference,
@@ -232,10 +203,15 @@ def independence_test(
     )
 
 
-def _asked(
+def _parsed(
     catalog: sa.Connection, survey: Mapping[str, Any], x: str, y: str, given: GivenRows
-) -> tuple[_Known, _Known, list[_Known], list[tuple[_Known, list[int], str]]]:
-    """Return X, Y, the variables of the strata, and those of the context with their codes."""
+) -> tuple[
+    _SurveyVariable,
+    _SurveyVariable,
+    list[_SurveyVariable],
+    list[tuple[_SurveyVariable, list[int], str]],
+]:
+    """Return X, Y, the strata, and the context with its codes."""
     names: list[str] = []
     where: dict[str, tuple[str, ...]] = {}
     parts = (
@@ -247,22 +223,22 @@ def _asked(
         if isinstance(part, Mapping):
             for answer in items(answers(part)):
                 if not isinstance(answer, Answer) or answer.variable in where:
-                    raise QueryError(f"{answer} is given beside another answer", hint=_HINT)
+                    raise QueryError(f"{answer} conflicts with another condition", hint=_HINT)
                 where[answer.variable] = answer.labels
         elif isinstance(part, str):
             names.append(part)
         else:
-            raise QueryError(f"given has {part!r}", hint=_HINT)
+            raise QueryError(f"given contains {part!r}", hint=_HINT)
     query = sa.select(schema.variable.c.name).where(
         schema.variable.c.survey_id == survey["survey_id"]
     )
     all_names = list(catalog.execute(query.order_by(schema.variable.c.ordinal)).scalars())
     wanted = [x, y, *names, *where]
-    found = find_columns(all_names, wanted, f"survey {survey['name']!r}")
-    twice = [name for i, name in enumerate(found) if name in found[:i]]
+    exact = find_columns(all_names, wanted, f"survey {survey['name']!r}")
+    twice = [name for i, name in enumerate(exact) if name in exact[:i]]
     if twice:
         raise QueryError(f"{twice[0]!r} is named twice")
-    known = [_known(catalog, survey["survey_id"], name) for name in found]
+    known = [_survey_variable(catalog, survey["survey_id"], name) for name in exact]
     n_names = 2 + len(names)
     context = [
         (variable, _codes(variable, labels), " or ".join(labels))
@@ -271,7 +247,7 @@ def _asked(
     return known[0], known[1], known[2:n_names], context
 
 
-def _known(catalog: sa.Connection, survey_id: int, name: str) -> _Known:
+def _survey_variable(catalog: sa.Connection, survey_id: int, name: str) -> _SurveyVariable:
     query = (
         sa.select(schema.variable.c.ordinal, schema.level)
         .join(schema.level, schema.level.c.variable_id == schema.variable.c.variable_id)
@@ -286,23 +262,23 @@ def _known(catalog: sa.Connection, survey_id: int, name: str) -> _Known:
     for level in levels:
         if level["original_code"] is not None and level["original_code"] not in codes:
             others.setdefault(level["original_code"], []).append(level["code"])
-    codes |= {text: found for text, found in others.items() if len(found) == 1}
+    codes |= {text: known for text, known in others.items() if len(known) == 1}
     labels = [level["label"] for level in levels if level["kind"] == "value"]
-    return _Known(name, Answered(levels[0]["ordinal"], len(labels)), labels, codes)
+    return _SurveyVariable(name, Answered(levels[0]["ordinal"], len(labels)), labels, codes)
 
 
-def _codes(variable: _Known, labels: Sequence[str]) -> list[int]:
-    found: list[int] = []
+def _codes(variable: _SurveyVariable, labels: Sequence[str]) -> list[int]:
+    codes: list[int] = []
     for label in labels:
         unknown = f"{variable.name!r} has no label {label!r}"
-        found += variable.codes[only_match(label, variable.codes, unknown, QueryError)]
-    return sorted(set(found))
+        codes += variable.codes[only_match(label, variable.codes, unknown, QueryError)]
+    return sorted(set(codes))
 
 
-def _counted(
+def _cells_counted(
     cells: Sequence[tuple[Any, ...]], effect: float, statement: str
 ) -> tuple[Cells, list[int]]:
-    """Return the cells that count, and the codes of their strata."""
+    """Return the cells with a positive effective n, and the codes of their strata."""
     stratum, x, y, n = (np.array([cell[i] for cell in cells], np.int64) for i in range(4))
     size = n.astype(float)
     if cells and cells[0][4] is not None:
@@ -314,19 +290,19 @@ def _counted(
         size = np.divide(total * weight, square, out=np.zeros(len(n)), where=square > 0)
     counts = size > 0
     strata, z = np.unique(stratum[counts], return_inverse=True)
-    found = Cells(z.ravel(), x[counts], y[counts], n[counts], size[counts] / effect)
-    if not counts.any() or not g_test(found)[1]:
+    table = Cells(z.ravel(), x[counts], y[counts], n[counts], size[counts] / effect)
+    if not counts.any() or not g_test(table)[1]:
         raise QueryError(
-            f"{statement}: there are no two groups and two answers to compare",
+            f"{statement}: no stratum has two groups and two answers to compare",
             hint=f"{counted(int(n.sum()), 'row')} {agreeing(int(n.sum()), 'have')} an answer "
             "to all of these variables",
         )
-    return found, strata.tolist()
+    return table, strata.tolist()
 
 
-def _stratum_words(strata: Sequence[_Known], code: int) -> str:
-    words = []
+def _stratum_text(strata: Sequence[_SurveyVariable], code: int) -> str:
+    answers = []
     for variable in reversed(strata):
         code, value = divmod(code, variable.answered.n_values)
-        words.append(f"{variable.name} = {variable.labels[value]}")
-    return ", ".join(reversed(words))
+        answers.append(f"{variable.name} = {variable.labels[value]}")
+    return ", ".join(reversed(answers))

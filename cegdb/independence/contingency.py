@@ -1,4 +1,4 @@
-"""Two variables in strata: Bayes factor, G-test and the largest difference of shares."""
+"""Stratified tables of two variables: Bayes factor, G-test, largest difference of shares."""
 
 from __future__ import annotations
 
@@ -17,19 +17,7 @@ LEVEL: Final = 0.95
 
 
 class Cells(NamedTuple):
-    """The cells of a table that have respondents.
-
-    Parameters
-    ----------
-    z
-        Stratum of each, numbered from 0 on without gaps.
-    x, y
-        Answers to two variables.
-    n
-        Respondents.
-    size
-        What they are worth, above 0.
-    """
+    """The cells with respondents: stratum z (0, 1, ...), answers x and y, n and effective n."""
 
     z: Ints
     x: Ints
@@ -39,17 +27,17 @@ class Cells(NamedTuple):
 
     @property
     def zx(self) -> Ints:
-        """Number of each cell's stratum and answer to X."""
+        """Index of each cell's stratum and answer to X."""
         return _numbered(self.z, self.x)
 
     @property
     def zy(self) -> Ints:
-        """Number of each cell's stratum and answer to Y: its group."""
+        """Index of each cell's stratum and answer to Y: its group."""
         return _numbered(self.z, self.y)
 
 
 class Share(NamedTuple):
-    """What part of a group has an answer."""
+    """What with_answer of a group has an answer."""
 
     group: int
     n: int
@@ -57,7 +45,7 @@ class Share(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """Two groups of a stratum whose shares of an answer differ, and the interval of this."""
+    """Two groups of a stratum, the difference of their shares, and its interval."""
 
     stratum: int
     answer: int
@@ -69,7 +57,7 @@ class Difference(NamedTuple):
 
 
 def _numbered(*columns: Ints) -> Ints:
-    """Return the number of each row of columns among the distinct ones."""
+    """Return the index of each row among the distinct ones."""
     return np.unique(np.column_stack(columns), axis=0, return_inverse=True)[1].ravel()
 
 
@@ -78,11 +66,11 @@ def _sums(value: Floats, group: Ints) -> Floats:
     return REAL.total(value[order], np.flatnonzero(np.diff(group[order], prepend=-1)))
 
 
-def _of(value: Ints, group: Ints) -> Ints:
-    """Return of each group a value that is the same within it."""
-    found = np.zeros(int(group.max()) + 1, np.int64)
-    found[group] = value
-    return found
+def _value_of_group(value: Ints, group: Ints) -> Ints:
+    """Return, for each group, a value that is the same within it."""
+    of_group = np.zeros(int(group.max()) + 1, np.int64)
+    of_group[group] = value
+    return of_group
 
 
 def log_bayes_factor(cells: Cells, alpha: float) -> float:
@@ -105,17 +93,17 @@ def log_bayes_factor(cells: Cells, alpha: float) -> float:
     from scipy.special import gammaln
 
     z, zx, zy = cells.z, cells.zx, cells.zy
-    z_of_zx, z_of_zy = _of(z, zx), _of(z, zy)
+    z_of_zx, z_of_zy = _value_of_group(z, zx), _value_of_group(z, zy)
     n_x, n_y = np.bincount(z_of_zx), np.bincount(z_of_zy)
 
-    def gained(prior: Floats, size: Floats) -> Floats:
-        found: Floats = gammaln(prior + size) - gammaln(prior)
-        return found
+    def log_gain(prior: Floats, size: Floats) -> Floats:
+        gain: Floats = gammaln(prior + size) - gammaln(prior)
+        return gain
 
-    own = gained((alpha / (n_x * n_y))[z], cells.size)
-    of_groups = gained((alpha / n_y)[z_of_zy], _sums(cells.size, zy))
-    pooled = gained((alpha / n_x)[z_of_zx], _sums(cells.size, zx))
-    of_strata = gained(np.full(len(n_x), alpha), _sums(cells.size, z))
+    own = log_gain((alpha / (n_x * n_y))[z], cells.size)
+    of_groups = log_gain((alpha / n_y)[z_of_zy], _sums(cells.size, zy))
+    pooled = log_gain((alpha / n_x)[z_of_zx], _sums(cells.size, zx))
+    of_strata = log_gain(np.full(len(n_x), alpha), _sums(cells.size, z))
     return fsum([*pooled, *-of_strata, *of_groups, *-own])
 
 
@@ -134,7 +122,12 @@ def g_test(cells: Cells) -> tuple[float, int, float]:
 
     z, zx, zy = cells.z, cells.zx, cells.zy
     of_z, of_zx, of_zy = (_sums(cells.size, group) for group in (z, zx, zy))
-    df = int(((np.bincount(_of(z, zx)) - 1) * (np.bincount(_of(z, zy)) - 1)).sum())
+    df = int(
+        (
+            (np.bincount(_value_of_group(z, zx)) - 1)
+            * (np.bincount(_value_of_group(z, zy)) - 1)
+        ).sum()
+    )
     expected = of_zx[zx] * of_zy[zy] / of_z[z]
     g = max(0.0, 2 * fsum(cells.size * np.log(cells.size / expected)))
     return g, df, float(chi2.sf(g, df)) if df else 1.0
@@ -159,20 +152,20 @@ def largest_difference(cells: Cells) -> Difference:
     most, least = np.zeros(int(zx.max()) + 1), np.full(int(zx.max()) + 1, np.inf)
     np.maximum.at(most, zx, share)
     np.minimum.at(least, zx, share)
-    z_of_zx = _of(z, zx)
-    is_lacking = np.bincount(zx) < np.bincount(_of(z, zy))[z_of_zx]
+    z_of_zx = _value_of_group(z, zx)
+    is_lacking = np.bincount(zx) < np.bincount(_value_of_group(z, zy))[z_of_zx]
     worst = int(np.argmax(np.round(most - np.where(is_lacking, 0.0, least), 12)))
-    stratum, answer = int(z_of_zx[worst]), int(_of(cells.x, zx)[worst])
+    stratum, answer = int(z_of_zx[worst]), int(_value_of_group(cells.x, zx)[worst])
     here = z == stratum
     y, x, n, size = (of[here] for of in (cells.y, cells.x, cells.n, cells.size))
     groups, group = np.unique(y, return_inverse=True)
     total = np.bincount(group, weights=size)
-    part = np.bincount(group, weights=np.where(x == answer, size, 0.0))
+    with_answer = np.bincount(group, weights=np.where(x == answer, size, 0.0))
     of_groups = np.bincount(group, weights=n)
-    high, low = int(np.argmax(part / total)), int(np.argmin(part / total))
+    high, low = int(np.argmax(with_answer / total)), int(np.argmin(with_answer / total))
     pair = [high, low]
-    p, q = (part / total)[pair].tolist()
-    lower, upper = wilson(part[pair].astype(float), total[pair].astype(float), LEVEL)
+    p, q = (with_answer / total)[pair].tolist()
+    lower, upper = wilson(with_answer[pair].astype(float), total[pair].astype(float), LEVEL)
     return Difference(
         stratum,
         answer,

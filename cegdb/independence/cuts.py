@@ -1,4 +1,4 @@
-"""Cuts: where the past no longer matters to the future."""
+"""Cuts: sets of positions after which the past no longer matters."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from cegdb.errors import QueryError, items_of, listed
-from cegdb.inference.propagation import Semiring
+from cegdb.inference.propagation import MAX_SUM, MIN_SUM
 from cegdb.names import available, only_match
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from cegdb.inference.compiled import Compiled
     from cegdb.inference.propagation import Floats, Graph, Ints
 
-FEWEST: Final = Semiring(np.minimum, np.add, np.inf, 0.0)
-MOST: Final = Semiring(np.maximum, np.add, -np.inf, 0.0)
 _AT_ONCE: Final = 64
 _MOST_SHOWN: Final = 6
 
@@ -37,44 +35,27 @@ class Cut(NamedTuple):
 
 
 def useful_cuts(ceg: Compiled, stage_names: Mapping[int, str]) -> list[Cut]:
-    """Return the fine cuts that say something, of those that are easily told.
+    """Return the fine cuts that say something: positions, variables, depths and heights.
 
-    Parameters
-    ----------
-    ceg
-        The CEG.
-    stage_names
-        Stage -> its name.
-
-    Returns
-    -------
-    list of Cut
-        Single positions that all paths pass, all positions of one variable, all of one
-        depth (edges on the longest path from the root), all of one height; a set that is
-        found in several of these ways is told once. Left out are the root, and sets whose
-        positions and stages are all reached in one way only: these say nothing.
-
-    Notes
-    -----
-    O(edges) for positions, depths and heights, and for each variable:
-    ``docs/theory.md``, section 9.1.
+    Each set is returned once. The root is left out, and so are sets whose positions and stages
+    are each reached along one path only: they say nothing (``docs/theory.md``, section 9.1).
     """
     with np.errstate(over="ignore"):
-        ways = ceg.graph.forward(np.ones(len(ceg.graph.source)))
-    known: set[bytes] = {np.zeros(1, np.int64).tobytes()}
-    found = []
+        n_paths = ceg.graph.forward(np.ones(len(ceg.graph.source)))
+    seen: set[bytes] = {np.zeros(1, np.int64).tobytes()}
+    cuts = []
     for kind, of, nodes in _candidates(ceg):
-        if nodes.tobytes() in known:
+        if nodes.tobytes() in seen:
             continue
-        known.add(nodes.tobytes())
-        cut = _told(ceg, stage_names, kind, of, nodes, ways)
+        seen.add(nodes.tobytes())
+        cut = _described(ceg, stage_names, kind, of, nodes, n_paths)
         if cut is not None:
-            found.append(cut)
-    return found
+            cuts.append(cut)
+    return cuts
 
 
 def _candidates(ceg: Compiled) -> Iterator[tuple[str, str, Ints]]:
-    """Give the sets of nodes that each path passes exactly once."""
+    """Yield kind, name and nodes of each set that every path passes exactly once."""
     graph = ceg.graph
     sink = graph.n_nodes - 1
     if sink == 0:
@@ -85,7 +66,7 @@ def _candidates(ceg: Compiled) -> Iterator[tuple[str, str, Ints]]:
     levels = [np.flatnonzero(ceg.variable == i) for i in range(len(ceg.variables))]
     for i in np.flatnonzero(_met_once(graph, levels)).tolist():
         yield "variable", ceg.variables[i].name, levels[i]
-    depth = graph.forward(np.ones(len(graph.source)), MOST).astype(np.int64)
+    depth = graph.forward(np.ones(len(graph.source)), MAX_SUM).astype(np.int64)
     for kind, level in (("depth", depth), ("height", graph.height[0] - graph.height)):
         order = np.argsort(level, kind="stable")
         starts = np.searchsorted(level[order], np.arange(level[sink] + 1))
@@ -96,57 +77,56 @@ def _candidates(ceg: Compiled) -> Iterator[tuple[str, str, Ints]]:
 
 
 def _unskipped(graph: Graph, level: Ints) -> NDArray[np.bool_]:
-    """Return which levels no edge jumps over; levels grow along each edge."""
+    """Return which levels no edge jumps over; levels increase along each edge."""
     change = np.zeros(int(level[-1]) + 2, np.int64)
     np.add.at(change, level[graph.source] + 1, 1)
     np.add.at(change, level[graph.target], -1)
-    found: NDArray[np.bool_] = np.cumsum(change)[:-1] == 0
-    return found
+    is_unskipped: NDArray[np.bool_] = np.cumsum(change)[:-1] == 0
+    return is_unskipped
 
 
 def _met_once(graph: Graph, sets: list[Ints]) -> NDArray[np.bool_]:
-    """Return which sets of nodes each path meets exactly once.
-
-    The test of ``docs/theory.md``, section 9.1.
-    """
-    found = np.zeros(len(sets), bool)
+    """Return which sets of nodes each path meets exactly once (docs/theory.md, section 9.1)."""
+    is_met_once = np.zeros(len(sets), bool)
     for start in range(0, len(sets), _AT_ONCE):
         some = sets[start : start + _AT_ONCE]
         member = np.zeros((graph.n_nodes, len(some)))
         for i, nodes in enumerate(some):
             member[nodes, i] = 1.0
         hits = member[graph.target]
-        fewest = graph.backward(hits, FEWEST)[0] + member[0]
-        most = graph.backward(hits, MOST)[0] + member[0]
-        found[start : start + _AT_ONCE] = (fewest == 1) & (most == 1)
-    return found
+        fewest = graph.backward(hits, MIN_SUM)[0] + member[0]
+        most = graph.backward(hits, MAX_SUM)[0] + member[0]
+        is_met_once[start : start + _AT_ONCE] = (fewest == 1) & (most == 1)
+    return is_met_once
 
 
-def _told(
+def _described(
     ceg: Compiled,
     stage_names: Mapping[int, str],
     kind: str,
     of: str,
     nodes: Ints,
-    ways: Floats,
+    n_paths: Floats,
 ) -> Cut | None:
-    """Return a fine cut in words, or None if it says nothing."""
+    """Return a fine cut with its statement, or None if it says nothing."""
     stages = np.unique(ceg.stage_id[nodes])
     is_closed = _is_whole(ceg, nodes, stages)
-    is_fine_told = bool((ways[nodes] > 1).any())
-    is_stage_told = is_closed and len(stages) < len(nodes)
-    if not (is_fine_told or is_stage_told):
+    says_fine = bool((n_paths[nodes] > 1).any())
+    says_stage = is_closed and len(stages) < len(nodes)
+    if not (says_fine or says_stage):
         return None
-    asked = np.unique(ceg.variable[nodes]).tolist()
-    variable = ceg.variables[asked[0]].name if len(asked) == 1 and asked[0] >= 0 else None
+    variables = np.unique(ceg.variable[nodes]).tolist()
+    variable = (
+        ceg.variables[variables[0]].name if len(variables) == 1 and variables[0] >= 0 else None
+    )
     names = [ceg.names[node] for node in by_id(ceg, nodes).tolist()]
     of_stages = [stage_names.get(stage, str(stage)) for stage in stages.tolist()]
-    said = []
-    if is_fine_told:
-        said.append(_fine_statement(names))
-    if is_stage_told:
-        said.append(_stage_statement(of_stages, variable))
-    return Cut(kind, of, variable, names, of_stages, is_closed, "; ".join(said))
+    statements = []
+    if says_fine:
+        statements.append(_fine_statement(names))
+    if says_stage:
+        statements.append(_stage_statement(of_stages, variable))
+    return Cut(kind, of, variable, names, of_stages, is_closed, "; ".join(statements))
 
 
 def by_id(ceg: Compiled, nodes: Ints) -> Ints:
@@ -155,7 +135,7 @@ def by_id(ceg: Compiled, nodes: Ints) -> Ints:
 
 
 def _is_whole(ceg: Compiled, nodes: Ints, stages: Ints) -> bool:
-    """Return whether nodes are all those of some stages."""
+    """Return whether the nodes are all positions of their stages."""
     n_of_stages = np.isin(ceg.stage_id[:-1], stages).sum()
     return bool(len(nodes) == n_of_stages and (stages >= 0).all())
 
@@ -182,30 +162,18 @@ def _stage_statement(stages: list[str], variable: str | None) -> str:
 
 
 def is_fine_cut(ceg: Compiled, positions: object) -> bool:
-    """Return whether each root-to-sink path passes exactly one of some positions.
-
-    Raises
-    ------
-    QueryError
-        A position is none of the CEG, or named twice, or there is none.
-    """
-    named = items_of(positions, "positions", QueryError, hint='give a list: ["w3", "w4"]')
-    nodes = np.array([ceg.node(name) for name in named], np.int64)
-    return _is_fine(ceg, nodes, named)
+    """Return whether each root-to-sink path passes exactly one of the positions."""
+    names = items_of(positions, "positions", QueryError, hint='give a list: ["w3", "w4"]')
+    nodes = np.array([ceg.node(name) for name in names], np.int64)
+    return _is_fine(ceg, nodes, names)
 
 
 def is_cut(ceg: Compiled, stages: object, stage_names: Mapping[int, str]) -> bool:
-    """Return whether each root-to-sink path passes exactly one position of some stages.
-
-    Raises
-    ------
-    QueryError
-        A stage is none of the CEG, or named twice, or there is none.
-    """
-    named = items_of(stages, "stages", QueryError, hint='give a list: ["u2"]')
+    """Return whether each root-to-sink path passes exactly one position of the stages."""
+    names = items_of(stages, "stages", QueryError, hint='give a list: ["u2"]')
     ids = {name: stage for stage, name in stage_names.items()}
     nodes = []
-    for name in named:
+    for name in names:
         unknown = f"CEG {ceg.name!r} has no stage {name!r}"
         stage = (
             ids[only_match(name, ids, unknown, QueryError)] if isinstance(name, str) else name
@@ -214,12 +182,12 @@ def is_cut(ceg: Compiled, stages: object, stage_names: Mapping[int, str]) -> boo
         if not len(here):
             raise QueryError(f"{unknown}; {available(ids)}")
         nodes.append(here)
-    return _is_fine(ceg, np.concatenate(nodes) if nodes else np.empty(0, np.int64), named)
+    return _is_fine(ceg, np.concatenate(nodes) if nodes else np.empty(0, np.int64), names)
 
 
-def _is_fine(ceg: Compiled, nodes: Ints, named: list[object]) -> bool:
-    if not named:
-        raise QueryError("no position or stage is named", hint="name one or more")
+def _is_fine(ceg: Compiled, nodes: Ints, names: list[object]) -> bool:
+    if not names:
+        raise QueryError("no position or stage is named", hint="name at least one")
     if len(np.unique(nodes)) < len(nodes):
-        raise QueryError(f"a position or stage is named twice in {listed(named)}")
+        raise QueryError(f"a position or stage is named twice in {listed(names)}")
     return bool(_met_once(ceg.graph, [nodes])[0])

@@ -1,4 +1,7 @@
-"""Exact arithmetic modulo the prime 2^61 - 1, on arrays: polynomials at random parameters."""
+"""Exact arithmetic modulo the prime 2^61 - 1, on arrays.
+
+A polynomial that is not zero is rarely zero at random parameters modulo a large prime.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
     from cegdb.inference.compiled import Compiled
     from cegdb.inference.propagation import Ints
 
-Words: TypeAlias = "NDArray[np.uint64]"
+Residues: TypeAlias = "NDArray[np.uint64]"
 
 PRIME: Final = 2**61 - 1
 _P: Final = np.uint64(PRIME)
@@ -23,13 +26,13 @@ _30, _31, _32, _61 = (np.uint64(bits) for bits in (30, 31, 32, 61))
 _TWO: Final = np.uint64(2)
 
 
-def _reduced(value: Words) -> Words:
+def _reduced(value: Residues) -> Residues:
     """Return numbers below 2^64 modulo the prime."""
     value = (value & _P) + (value >> _61)
     return np.where(value >= _P, value - _P, value)
 
 
-def multiply(a: Words, b: Words) -> Words:
+def multiply(a: Residues, b: Residues) -> Residues:
     """Return products modulo the prime of numbers below it.
 
     Examples
@@ -40,18 +43,19 @@ def multiply(a: Words, b: Words) -> Words:
     """
     a_high, a_low, b_high, b_low = a >> _31, a & _LOW_31, b >> _31, b & _LOW_31
     middle = a_high * b_low + a_low * b_high
-    # 2^61 is 1, so a_high b_high 2^62 is twice that, and the middle's bits from 30 on are 1s.
+    # Modulo the prime 2^61 is 1: a_high b_high 2^62 counts twice, and the bits of the middle
+    # part from 30 on wrap around to the lowest.
     return _reduced(
         _TWO * (a_high * b_high) + (middle >> _30) + ((middle & _LOW_30) << _31) + a_low * b_low
     )
 
 
-def total(value: Words, starts: Ints) -> Words:
+def sum_runs(value: Residues, starts: Ints) -> Residues:
     """Return the sums of runs modulo the prime, each from one start to the next.
 
     Examples
     --------
-    >>> total(np.array([PRIME - 1, 3, 5], np.uint64), np.array([0, 2])).tolist()
+    >>> sum_runs(np.array([PRIME - 1, 3, 5], np.uint64), np.array([0, 2])).tolist()
     [2, 5]
     """
     low = np.add.reduceat(value & _LOW_32, starts, axis=0)
@@ -60,38 +64,26 @@ def total(value: Words, starts: Ints) -> Words:
     return _reduced(shifted + _reduced(low))
 
 
-def minus(a: Words, b: Words) -> Words:
+def subtract(a: Residues, b: Residues) -> Residues:
     """Return differences modulo the prime.
 
     Examples
     --------
-    >>> minus(np.array([1], np.uint64), np.array([2], np.uint64)).tolist() == [PRIME - 1]
+    >>> subtract(np.array([1], np.uint64), np.array([2], np.uint64)).tolist() == [PRIME - 1]
     True
     """
     return _reduced(a + (_P - b))
 
 
-MODULAR: Final = Ring(np.uint64(1), multiply, total)
+MODULAR: Final = Ring(np.uint64(1), multiply, sum_runs)
 """Numbers modulo the prime."""
 
 
-def drawn(ceg: Compiled, n_draws: int, seed: int) -> Words:
-    """Return random parameters of the stages, at each edge of a CEG.
+def random_parameters(ceg: Compiled, n_draws: int, seed: int) -> Residues:
+    """Return random stage parameters at each edge (rows), ``n_draws`` times (columns).
 
-    Parameters
-    ----------
-    ceg
-        The CEG. Edges of one stage and label have one parameter; the last label of a
-        stage has 1 - the sum of the others, so a single edge has 1.
-    n_draws
-        How many times to draw.
-    seed
-        Of the random numbers.
-
-    Returns
-    -------
-    ndarray
-        One row an edge, one column a draw.
+    Edges of one stage and label share a parameter; the last label of a stage has 1 minus the
+    sum of the others.
     """
     graph = ceg.graph
     labels: dict[str, int] = {}
@@ -105,6 +97,6 @@ def drawn(ceg: Compiled, n_draws: int, seed: int) -> Words:
     last = np.append(starts[1:], len(keys)) - 1
     value[last] = 0
     one = np.ones((len(last), n_draws), np.uint64)
-    value[last] = minus(one, total(value, starts))
-    found: NDArray[Any] = value[of_edge.ravel()]
-    return found
+    value[last] = subtract(one, sum_runs(value, starts))
+    parameters: NDArray[Any] = value[of_edge.ravel()]
+    return parameters

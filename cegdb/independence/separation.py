@@ -10,11 +10,11 @@ import numpy as np
 
 from cegdb.errors import QueryError, listed
 from cegdb.evidence import All, Answer, Evidence, Take, Visit, evidence_of
-from cegdb.independence.modular_arithmetic import MODULAR, PRIME, drawn, multiply
-from cegdb.inference.automata import change_of, run_automata
+from cegdb.independence.modular_arithmetic import MODULAR, PRIME, multiply, random_parameters
+from cegdb.inference.automata import event_changes, run_automata
 from cegdb.inference.compiled import NOT_APPLICABLE
 from cegdb.inference.propagation import REAL
-from cegdb.inference.queries import carried
+from cegdb.inference.queries import path_sums
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,10 +37,10 @@ _HINT: Final = 'give names of variables, {"variable": "label"}, visits("w3") or 
 
 
 class Stratum(NamedTuple):
-    """What is known of X and Y where Z has some answers.
+    """X and Y where Z has some answers.
 
-    ``mutual_information`` (nats) and ``difference``, the largest one between probabilities
-    of an answer of X for two answers of Y, are at the fitted probabilities.
+    ``mutual_information`` (nats) and ``difference``, the largest between probabilities of an
+    answer to X for two answers to Y, are at the fitted probabilities.
     """
 
     stratum: str
@@ -53,23 +53,23 @@ class Stratum(NamedTuple):
 
 @dataclass(frozen=True)
 class Independence:
-    """The answer of `independence`.
+    """The result of `independence`.
 
     Parameters
     ----------
     statement
-        What was asked, in words.
+        The independence that was tested.
     holds
-        Whether it is so for all values of the stages' probabilities.
+        Whether it holds for all values of the stage probabilities.
     is_trivial
-        Whether it holds since each stratum leaves X or Y one possible answer only.
+        Whether it holds because each stratum leaves only one possible answer to X or to Y.
     false_positive_bound
-        The probability that ``holds`` is wrong at most: 0 where it is False or trivial.
+        Upper bound of the probability that ``holds`` is wrong: 0 where it is False or trivial.
     fitted
-        Conditional mutual information in nats at the fitted probabilities (posterior
-        means); 0 if and only if independent there.
+        Conditional mutual information in nats at the fitted probabilities (posterior means);
+        0 if and only if X and Y are independent there.
     strata
-        One for each combination of answers of Z, those that differ most first.
+        One for each combination of answers to Z, the largest contribution first.
     """
 
     statement: str
@@ -81,22 +81,21 @@ class Independence:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The strata as rows, those that differ most first.
+        """The strata as rows, the largest contribution first.
 
-        Columns: ``stratum``, an answer to each variable of Z in words; its
-        ``probability``; whether independence ``holds`` there for all parameters; at the
-        fitted ones ``mutual_information`` in it (nats), ``contribution`` of it to that of
-        all, and the largest ``difference`` between probabilities of an answer of X for two
-        answers of Y.
+        Columns: ``stratum``, an answer to each variable of Z; its ``probability``; whether
+        independence ``holds`` there for all parameters; at the fitted ones its
+        ``mutual_information`` (nats), its ``contribution`` to that of all strata, and the
+        largest ``difference`` between probabilities of an answer to X for two answers to Y.
         """
         import pandas as pd
 
         return pd.DataFrame(self.strata, columns=list(Stratum._fields))
 
     def __str__(self) -> str:
-        """Return it in words."""
+        """Return the verdict as a sentence."""
         if self.is_trivial:
-            return f"{self.statement}: yes, since one of them has one possible answer only"
+            return f"{self.statement}: yes, because one of them has only one possible answer"
         if self.holds:
             least = ceil(log10(self.false_positive_bound))
             return (
@@ -111,10 +110,10 @@ class Independence:
         )
 
 
-class _Carried(NamedTuple):
-    """A variable or event whose value is carried along paths, as a digit."""
+class _TrackedVariable(NamedTuple):
+    """A variable or event whose value is tracked along paths, as one digit of the state."""
 
-    words: str
+    text: str
     key: object
     start: int
     added: Ints
@@ -125,8 +124,8 @@ class _Carried(NamedTuple):
 class _Cells(NamedTuple):
     """The combinations of answers that some path has.
 
-    ``z``, ``zx``, ``zy`` number, for each, the answers of Z, of Z and X, of Z and Y;
-    ``strata`` are those of Z in words.
+    ``z``, ``zx``, ``zy`` number, for each, the answers to Z, to Z and X, to Z and Y;
+    ``strata`` has those to Z as texts.
     """
 
     z: Ints
@@ -145,50 +144,27 @@ def independence(
 ) -> Independence:
     """Return whether X is independent of Y given Z, in a context.
 
-    Parameters
-    ----------
-    ceg
-        The CEG.
-    x, y, given
-        Variables by name, one or several, or events: ``{"smoker": ["Never", "Former"]}``,
-        `cegdb.evidence.visits`, `cegdb.evidence.takes`. A variable that a path lacks has
-        the answer ``not applicable`` there.
-    context
-        Evidence that is given too: one answer to a variable, where ``given`` is all.
-
-    Returns
-    -------
-    Independence
-        For all parameters, and at the fitted ones.
-
-    Raises
-    ------
-    QueryError
-        A name is unknown or used twice, or the context is impossible or soft evidence.
-
-    Notes
-    -----
-    P(x, y, z) P(z) - P(x, z) P(y, z) is zero for all x, y, z if and only if the
-    independence holds. It is a polynomial in the free probabilities of the stages,
-    evaluated at random ones modulo 2^61 - 1, twice: one that is not zero is so both times
-    with probability (degree / (2^61 - 1))^2 at most (``docs/theory.md``, section
-    9.3). O(edges x answers). Stages of situations that nobody reached have parameters of
-    their own.
+    X, Y and Z are names of variables or events, one or several; a path without a variable has
+    the answer ``not applicable``. ``context`` is evidence given as well.
     """
-    parts = [_carried_parts(ceg, asked) for asked in (x, y, given)]
+    # P(x, y, z) P(z) - P(x, z) P(y, z) is zero for all answers if and only if the independence
+    # holds. It is a polynomial in the free stage probabilities, evaluated at random ones modulo
+    # 2^61 - 1, twice: one that is not zero is so both times with probability
+    # (degree / (2^61 - 1))^2 at most (docs/theory.md, section 9.3).
+    parts = [_tracked_variables(ceg, group) for group in (x, y, given)]
     named = [part.key for group in parts for part in group]
     if len(set(named)) < len(named):
         twice = next(key for key in named if named.count(key) > 1)
-        raise QueryError(f"{twice} is named twice", hint="X, Y and Z have nothing in common")
+        raise QueryError(f"{twice} is named twice", hint="X, Y and Z must differ")
     if not parts[0] or not parts[1]:
         raise QueryError("X or Y is empty", hint=_HINT)
     evidence = evidence_of(context) if context is not None else All(())
     product = _possible(ceg, evidence)
     order = [*parts[2], *parts[0], *parts[1]]
     added, n_states = _added(ceg, order, product)
-    parameters = drawn(ceg, N_DRAWS, _SEED)[product.edge]
-    state, exact = carried(product.graph, parameters, added, n_states, MODULAR)
-    _, mass = carried(product.graph, ceg.probability[product.edge], added, n_states)
+    parameters = random_parameters(ceg, N_DRAWS, _SEED)[product.edge]
+    state, exact = path_sums(product.graph, parameters, added, n_states, MODULAR)
+    _, mass = path_sums(product.graph, ceg.probability[product.edge], added, n_states)
     if not mass.sum() > 0:
         raise QueryError(f"the context has probability 0 in CEG {ceg.name!r}: {evidence}")
     cells, first = _cells(parts, order, state)
@@ -196,73 +172,85 @@ def independence(
     fitted = _grouped(REAL, mass / mass.sum(), first)
     holds = _holds(cells, exact)
     strata = _strata(cells, fitted, holds)
-    is_so, is_trivial = bool(holds.all()), bool((_n_answers(cells) == 1).any(axis=0).all())
+    holds_everywhere, is_trivial = (
+        bool(holds.all()),
+        bool((_n_answers(cells) == 1).any(axis=0).all()),
+    )
     bound = (2 * int(product.graph.height[0]) / PRIME) ** N_DRAWS
     return Independence(
         _statement(parts, evidence),
-        is_so,
+        holds_everywhere,
         is_trivial,
-        bound if is_so and not is_trivial else 0.0,
+        bound if holds_everywhere and not is_trivial else 0.0,
         fsum(stratum.contribution for stratum in strata),
         tuple(sorted(strata, key=lambda one: -round(one.contribution, 15))),
     )
 
 
 def _possible(ceg: Compiled, evidence: Evidence) -> Product:
-    """Return the paths that evidence leaves, whatever their probabilities."""
+    """Return the paths that agree with evidence, also those of fitted probability 0."""
     product = run_automata(replace(ceg, probability=np.ones(len(ceg.probability))), evidence)
     if product is None:
         raise QueryError(
             f"the context is impossible in CEG {ceg.name!r}: {evidence}",
-            hint="no path agrees with all of it",
+            hint="no path agrees with all parts of it",
         )
     if (product.value != 1).any():
-        raise QueryError(f"{evidence} is soft", hint="a context is something that is known")
+        raise QueryError(
+            f"{evidence} is soft evidence", hint="give answers, positions or edges as context"
+        )
     return product
 
 
-def _carried_parts(ceg: Compiled, asked: Parts) -> list[_Carried]:
-    if isinstance(asked, (list, tuple)):
-        return [_carried_part(ceg, part) for part in asked]
-    return [_carried_part(ceg, asked)]
+def _tracked_variables(ceg: Compiled, parts: Parts) -> list[_TrackedVariable]:
+    if isinstance(parts, (list, tuple)):
+        return [_tracked_variable(ceg, part) for part in parts]
+    return [_tracked_variable(ceg, parts)]
 
 
-def _carried_part(ceg: Compiled, part: object) -> _Carried:
+def _tracked_variable(ceg: Compiled, part: object) -> _TrackedVariable:
     if not isinstance(part, str):
         return _event(ceg, evidence_of(part))
-    place = ceg.place(part)
-    labels = ceg.variables[place].labels
-    added = np.where(ceg.edge_variable == place, ceg.label + 1, 0)
+    index = ceg.variable_index(part)
+    labels = ceg.variables[index].labels
+    added = np.where(ceg.edge_variable == index, ceg.label + 1, 0)
     texts = (NOT_APPLICABLE, *labels)
-    # Absent is the last in order, and one with an explicit "not applicable".
+    # An absent variable comes last, as one with an explicit "not applicable".
     merged = np.arange(-1, len(labels))
     merged[0] = labels.index(NOT_APPLICABLE) if NOT_APPLICABLE in labels else len(labels)
-    name = ceg.variables[place].name
-    return _Carried(name, name, 0, added, texts, merged)
+    name = ceg.variables[index].name
+    return _TrackedVariable(name, name, 0, added, texts, merged)
 
 
-def _event(ceg: Compiled, event: Evidence) -> _Carried:
+def _event(ceg: Compiled, event: Evidence) -> _TrackedVariable:
     if not isinstance(event, (Answer, Visit, Take)):
-        raise QueryError(f"{event} is no variable or event", hint=_HINT)
-    start, change = change_of(ceg, event)
-    return _Carried(str(event), event, start, np.abs(change), ("no", "yes"), np.arange(2))
+        raise QueryError(f"{event} is not a variable or an event", hint=_HINT)
+    start, change = event_changes(ceg, event)
+    return _TrackedVariable(
+        str(event), event, start, np.abs(change), ("no", "yes"), np.arange(2)
+    )
 
 
-def _added(ceg: Compiled, order: Sequence[_Carried], product: Product) -> tuple[Ints, int]:
-    """Return what each edge adds to the state, and how many states there are."""
+def _added(
+    ceg: Compiled, order: Sequence[_TrackedVariable], product: Product
+) -> tuple[Ints, int]:
+    """Return what each edge adds to the state, and the number of states."""
     added, n_states = np.zeros(len(ceg.probability), np.int64), 1
     for part in reversed(order):
         added += part.added * n_states
         n_states *= len(part.texts)
         if n_states * product.graph.n_nodes > _MOST_STATES:
-            raise QueryError("these variables have too many combinations", hint="name fewer")
+            raise QueryError(
+                "these variables have too many combinations of labels",
+                hint="name fewer variables",
+            )
     return added[product.edge], n_states
 
 
 def _cells(
-    parts: list[list[_Carried]], order: Sequence[_Carried], state: Ints
+    parts: list[list[_TrackedVariable]], order: Sequence[_TrackedVariable], state: Ints
 ) -> tuple[_Cells, Ints]:
-    """Return the combinations of answers, and the number of that of each state."""
+    """Return the combinations of answers, and the index of that of each state."""
     digits, left = [], state
     for part in reversed(order):
         digit = left % len(part.texts)
@@ -276,25 +264,25 @@ def _cells(
     z_rows, z = _numbered(given)
     _, zx = _numbered(x_and_z)
     _, zy = _numbered(y_and_z)
-    strata = [_in_words(parts[2], row) for row in z_rows.tolist()]
+    strata = [_stratum_text(parts[2], row) for row in z_rows.tolist()]
     return _Cells(z, zx, zy, strata), first.ravel()
 
 
 def _numbered(rows: Ints) -> tuple[Ints, Ints]:
     if rows.shape[1] == 0:
         return rows[:1], np.zeros(len(rows), np.int64)
-    found, number = np.unique(rows, axis=0, return_inverse=True)
-    return found, number.ravel()
+    distinct, number = np.unique(rows, axis=0, return_inverse=True)
+    return distinct, number.ravel()
 
 
-def _in_words(parts: Sequence[_Carried], row: Sequence[int]) -> str:
-    words = []
+def _stratum_text(parts: Sequence[_TrackedVariable], row: Sequence[int]) -> str:
+    answers = []
     for part, value in zip(parts, row, strict=True):
-        text = part.texts[int(np.flatnonzero(part.merged == value)[0])]
-        words.append(
-            f"{part.words} = {text}" if part.key == part.words else f"{part.words}: {text}"
+        label = part.texts[int(np.flatnonzero(part.merged == value)[0])]
+        answers.append(
+            f"{part.text} = {label}" if part.key == part.text else f"{part.text}: {label}"
         )
-    return ", ".join(words) or "all"
+    return ", ".join(answers) or "all"
 
 
 def _grouped(ring: Ring, value: NDArray[Any], group: Ints) -> NDArray[Any]:
@@ -306,9 +294,9 @@ def _grouped(ring: Ring, value: NDArray[Any], group: Ints) -> NDArray[Any]:
 
 def _z_of(cells: _Cells, group: Ints) -> Ints:
     """Return the stratum of each group of cells."""
-    found = np.zeros(int(group.max()) + 1, np.int64)
-    found[group] = cells.z
-    return found
+    stratum = np.zeros(int(group.max()) + 1, np.int64)
+    stratum[group] = cells.z
+    return stratum
 
 
 def _n_answers(cells: _Cells) -> NDArray[np.int64]:
@@ -318,19 +306,19 @@ def _n_answers(cells: _Cells) -> NDArray[np.int64]:
 
 def _holds(cells: _Cells, exact: NDArray[Any]) -> NDArray[np.bool_]:
     """Return, of each stratum, whether X and Y are independent for all parameters."""
-    # Where a combination of possible answers is impossible they depend on each other.
-    found: NDArray[np.bool_] = np.bincount(cells.z) == _n_answers(cells).prod(axis=0)
+    # If two possible answers cannot occur together, X and Y depend on each other.
+    holds: NDArray[np.bool_] = np.bincount(cells.z) == _n_answers(cells).prod(axis=0)
     sums = [_grouped(MODULAR, exact, group)[group] for group in (cells.z, cells.zx, cells.zy)]
     is_equal = (multiply(exact, sums[0]) == multiply(sums[1], sums[2])).all(axis=1)
-    found[cells.z[~is_equal]] = False
-    return found
+    holds[cells.z[~is_equal]] = False
+    return holds
 
 
 def _strata(cells: _Cells, mass: Floats, holds: NDArray[np.bool_]) -> list[Stratum]:
     of_z, of_zx, of_zy = (_grouped(REAL, mass, g) for g in (cells.z, cells.zx, cells.zy))
-    is_there = mass > 0
-    mass = mass[is_there]
-    z, zx, zy = (of[is_there] for of in (cells.z, cells.zx, cells.zy))
+    is_possible = mass > 0
+    mass = mass[is_possible]
+    z, zx, zy = (of[is_possible] for of in (cells.z, cells.zx, cells.zy))
     log_ratio = np.log(mass) + np.log(of_z[z]) - np.log(of_zx[zx]) - np.log(of_zy[zy])
     n = len(of_z)
     contribution = np.maximum(np.bincount(z, weights=mass * log_ratio, minlength=n), 0.0)
@@ -339,9 +327,9 @@ def _strata(cells: _Cells, mass: Floats, holds: NDArray[np.bool_]) -> list[Strat
     np.minimum.at(least, zx, mass / of_zy[zy])
     n_groups = np.bincount(_z_of(cells, cells.zy)[of_zy > 0], minlength=n)
     z_of_zx = _z_of(cells, cells.zx)
-    is_lacking = np.bincount(zx, minlength=len(of_zx)) < n_groups[z_of_zx]
+    has_impossible = np.bincount(zx, minlength=len(of_zx)) < n_groups[z_of_zx]
     difference = np.zeros(n)
-    np.maximum.at(difference, z_of_zx, most - np.where(is_lacking, 0.0, least))
+    np.maximum.at(difference, z_of_zx, most - np.where(has_impossible, 0.0, least))
     contribution, difference = (np.where(holds, 0.0, of) for of in (contribution, difference))
     within = np.divide(contribution, of_z, out=np.zeros(n), where=of_z > 0)
     columns = (of_z, holds, within, contribution, difference)
@@ -351,8 +339,8 @@ def _strata(cells: _Cells, mass: Floats, holds: NDArray[np.bool_]) -> list[Strat
     ]
 
 
-def _statement(parts: list[list[_Carried]], evidence: Evidence) -> str:
-    x, y, z = (listed((part.words for part in group), most=10) for group in parts)
+def _statement(parts: list[list[_TrackedVariable]], evidence: Evidence) -> str:
+    x, y, z = (listed((part.text for part in group), most=10) for group in parts)
     given = f" given {z}" if z else ""
     where = f", where {evidence}" if evidence != All(()) else ""
     return f"{x} independent of {y}{given}{where}"

@@ -1,4 +1,4 @@
-"""A CEG as arrays, for many small questions."""
+"""A CEG or staged tree as arrays, for many small queries."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ MIXED: Final = -2
 
 
 class Variable(NamedTuple):
-    """A question of a CEG: its labels in level order, and other texts for them."""
+    """A variable of a CEG: its labels in level order, and synonyms with their index."""
 
     name: str
     labels: tuple[str, ...]
-    also: Mapping[str, int]
+    synonyms: Mapping[str, int]
 
-    def place(self, label: object) -> int:
-        """Return the number of a label, given as it is shown, or as its original code.
+    def label_index(self, label: object) -> int:
+        """Return the index of a label, given as it is shown, or as its original code.
 
         Raises
         ------
@@ -44,7 +44,7 @@ class Variable(NamedTuple):
             It is none of the variable.
         """
         text = self.spelled(label)
-        return self.labels.index(text) if text in self.labels else self.also[text]
+        return self.labels.index(text) if text in self.labels else self.synonyms[text]
 
     def spelled_answer(self, label: str) -> str:
         """Return a label as it is stored; also where the variable does not occur."""
@@ -60,42 +60,42 @@ class Variable(NamedTuple):
             It is none of the variable, or may be several.
         """
         text = text_of(label)
-        if text in self.labels or text in self.also:
+        if text in self.labels or text in self.synonyms:
             return text
-        near = matching(text, self.labels) or matching(text, self.also)
+        near = matching(text, self.labels) or matching(text, self.synonyms)
         unknown = f"{self.name!r} has no label {text!r}"
         return only_match(text, near or self.labels, unknown, QueryError)
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """A CEG as arrays: a graph whose nodes are positions, and what each edge means.
+    """A CEG or staged tree as arrays: the nodes are its positions or situations.
 
     Parameters
     ----------
     name
-        Of the CEG or staged tree.
+        Name of the CEG or staged tree.
     graph
-        Its positions by height, the root first and the sink last; edges sorted by source,
-        then in level order.
+        Nodes by height, the root first and the sink last; edges by source, then in level
+        order.
     position_id, stage_id
-        Of each node; the sink has stage -1.
+        Ids of each node; the sink has stage -1.
     names
         w0, w1, ..., w_inf.
     variable
-        Index in ``variables`` of each node; -1 at the sink, -2 where the situations of a
-        position ask different variables.
+        Index in ``variables`` of each node; -1 at the sink, -2 where a position has
+        situations with different variables.
     label
-        Of each edge, an index in the labels of its source's variable, -1 at mixed ones.
+        Index of each edge in the labels of its variable; -1 at positions with several.
     texts
         The label of each edge.
     probability
-        Of each edge: the posterior mean.
+        Posterior mean of each edge.
     variables
-        Those the CEG asks, in the order of the survey; given evidence, those that it asks
-        without it.
+        Variables of the CEG, in the order of the survey; a conditioned CEG keeps those of
+        the CEG it comes from.
     label_id
-        Of each edge, in the tables.
+        Id of the label of each edge.
     kind
         ``CEG`` or ``staged tree``.
     """
@@ -115,25 +115,19 @@ class Compiled:
 
     @property
     def vertex(self) -> str:
-        """What its nodes are called."""
+        """The word for a node: position or situation."""
         return "position" if self.kind == "CEG" else "situation"
 
     @property
-    def shown(self) -> str:
-        """What messages call it."""
+    def title(self) -> str:
+        """Kind and name, for messages."""
         return f"{self.kind} {self.name!r}"
 
-    def place(self, variable: object) -> int:
-        """Return the number of a variable.
-
-        Raises
-        ------
-        QueryError
-            The CEG does not ask it, or asks it at a position that asks another one too.
-        """
+    def variable_index(self, variable: object) -> int:
+        """Return the index of a variable; refuse positions with several variables."""
         self.refuse_mixed()
         names = [known.name for known in self.variables]
-        unknown = f"{self.shown} has no variable {variable!r}"
+        unknown = f"{self.title} has no variable {variable!r}"
         return names.index(only_match(str(variable), names, unknown, QueryError))
 
     def has_variable(self, name: object) -> bool:
@@ -149,42 +143,36 @@ class Compiled:
             The CEG has no such variable or label.
         """
         if isinstance(evidence, Answer):
-            variable = self.variables[self.place(evidence.variable)]
+            variable = self.variables[self.variable_index(evidence.variable)]
             return Answer(variable.name, tuple(map(variable.spelled_answer, evidence.labels)))
         if isinstance(evidence, Likelihood):
-            variable = self.variables[self.place(evidence.variable)]
+            variable = self.variables[self.variable_index(evidence.variable)]
             weights = [(variable.spelled_answer(text), w) for text, w in evidence.weights]
             return likelihood_of(variable.name, weights)
         return with_parts(evidence, self.spelled)
 
     def refuse_mixed(self) -> None:
-        """Refuse a CEG with a position that asks several variables."""
+        """Refuse a CEG that has a position with several variables."""
         if (self.variable == MIXED).any():
             mixed = self.names[int(np.flatnonzero(self.variable == MIXED)[0])]
             raise QueryError(
-                f"position {mixed} of {self.shown} asks different variables, so its edges do "
-                "not show which one was answered",
-                hint="learn the stages with hyperstages='variable', and make its CEG",
+                f"position {mixed} of {self.title} has situations with different variables, "
+                "so its edges do not show which variable was answered",
+                hint="learn stages with hyperstages='variable' and make a CEG from them",
             )
 
     def node(self, position: object) -> int:
-        """Return the node of a position, given by name (``"w3"``) or id.
-
-        Raises
-        ------
-        QueryError
-            The CEG has no such position.
-        """
+        """Return the node of a position, given by name (``"w3"``) or id."""
         if isinstance(position, str):
             name = find_name(position, self.names)
             if name is not None:
                 return self.names.index(name)
         elif isinstance(position, (int, np.integer)) and not isinstance(position, bool):
-            found = np.flatnonzero(self.position_id == position)
-            if len(found):
-                return int(found[0])
+            nodes = np.flatnonzero(self.position_id == position)
+            if len(nodes):
+                return int(nodes[0])
         raise QueryError(
-            f"{self.shown} has no {self.vertex} {position!r}",
+            f"{self.title} has no {self.vertex} {position!r}",
             hint=f"available: {listed(self.names)}",
         )
 
@@ -194,8 +182,8 @@ class Compiled:
         return self.variable[self.graph.source]
 
     @cached_property
-    def reached(self) -> Floats:
-        """Probability that a path reaches each node."""
+    def reach_probability(self) -> Floats:
+        """Probability that a path passes each node."""
         return self.graph.forward(self.probability)
 
 
@@ -223,29 +211,25 @@ def compile_ceg(store: Store, ceg_id: int) -> Compiled:
         root = ceg
         while root["parent_ceg_id"] is not None:
             root = row(catalog, "ceg", root["parent_ceg_id"])
-        _ask(steps, root, staging)
-        known = steps.arrays(
-            "select distinct p.variable_id, e.label_id from temp.question_edge as e "
-            "inner join temp.question_position as p on e.source_id = p.position_id "
-            "where p.variable_id is not null order by all"
-        )
-        became = steps.rows(
-            "select distinct p.variable_id, unnest(e.raw_labels) as raw_label, e.label_id "
-            "from cegdb.ceg_edge as e inner join temp.question_position as p "
-            "on e.source_id = p.position_id "
-            "where e.ceg_id = $ceg_id and p.variable_id is not null",
-            {"ceg_id": root["ceg_id"]},
-        )
+        _make_tables(steps, root, staging)
+        steps.run("compiled_label")
+        known_labels = steps.arrays("from temp.compiled_label order by all")
+        relabelling = steps.fetch("compiled_relabelling", ceg_id=root["ceg_id"])
         if root is not ceg:
-            _ask(steps, ceg, staging)
-        found = _read(
-            steps, tree["survey_id"], "question_position", "question_edge", known, became
+            _make_tables(steps, ceg, staging)
+        tables = _read(
+            steps,
+            tree["survey_id"],
+            "compiled_position",
+            "compiled_edge",
+            known_labels,
+            relabelling,
         )
-    return _compiled("CEG", ceg["name"], found, ("w", "w_inf"))
+    return _compiled("CEG", ceg["name"], tables, ("w", "w_inf"))
 
 
 def compile_staged_tree(store: Store, staging_id: int) -> Compiled:
-    """Return a staged tree as arrays: its situations are the nodes, its leaves one sink.
+    """Return a staged tree as arrays: the nodes are its situations, the leaves are one sink.
 
     Examples
     --------
@@ -268,21 +252,24 @@ def compile_staged_tree(store: Store, staging_id: int) -> Compiled:
             "staging_id": staging_id,
             "sink_id": tree["n_vertices"],
         }
-        steps.run("question_situation", **about)
-        steps.run("question_branch", **about)
-        became = steps.rows(
-            "select distinct s.variable_id, e.raw_label, e.label_id "
-            "from temp.question_branch as e inner join temp.question_situation as s "
-            "on e.source_id = s.position_id"
+        steps.run("compiled_situation", **about)
+        steps.run("compiled_branch", **about)
+        relabelling = steps.rows(
+            "select distinct variable_id, raw_label, label_id from temp.compiled_branch"
         )
-        known = {
-            "variable_id": np.array([one[0] for one in became], np.int64),
-            "label_id": np.array([one[2] for one in became], np.int64),
+        known_labels = {
+            "variable_id": np.array([one[0] for one in relabelling], np.int64),
+            "label_id": np.array([one[2] for one in relabelling], np.int64),
         }
-        found = _read(
-            steps, tree["survey_id"], "question_situation", "question_branch", known, became
+        tables = _read(
+            steps,
+            tree["survey_id"],
+            "compiled_situation",
+            "compiled_branch",
+            known_labels,
+            relabelling,
         )
-    return _compiled("staged tree", staging["name"], found, ("s", "leaf"))
+    return _compiled("staged tree", staging["name"], tables, ("s", "leaf"))
 
 
 class _Tables(NamedTuple):
@@ -290,8 +277,8 @@ class _Tables(NamedTuple):
 
     nodes: Mapping[str, Any]
     edges: Mapping[str, Any]
-    known: Mapping[str, Any]
-    became: list[Row]
+    known_labels: Mapping[str, Any]
+    relabelling: list[Row]
     texts: dict[int, str]
     levels: list[Row]
 
@@ -301,19 +288,13 @@ def _read(
     survey_id: int,
     node_table: str,
     edge_table: str,
-    known: Mapping[str, Any],
-    became: list[Row],
+    known_labels: Mapping[str, Any],
+    relabelling: list[Row],
 ) -> _Tables:
-    nodes = steps.arrays(
-        "select position_id, coalesce(stage_id, -1) as stage_id, height, "  # noqa: S608
-        "coalesce(variable_id, if(stage_id is null, -1, -2)) as variable_id "
-        f"from temp.{node_table} order by height desc, position_id"
-    )
+    nodes = steps.arrays(f"from temp.{node_table} order by height desc, position_id")
     edges = steps.arrays(
-        "select e.source_id, e.target_id, e.label_id, e.probability "  # noqa: S608
-        f"from temp.{edge_table} as e inner join temp.{node_table} as p "
-        "on e.source_id = p.position_id "
-        "order by p.height desc, e.source_id, e.place, e.label_id"
+        "select source_id, target_id, label_id, probability "  # noqa: S608
+        f"from temp.{edge_table} order by height desc, source_id, level_order, label_id"
     )
     texts: dict[int, str] = dict(
         steps.rows(
@@ -321,36 +302,29 @@ def _read(
             {"survey_id": survey_id},
         )
     )
-    levels = steps.rows(
-        "select v.variable_id, v.name, l.label_id, l.label, l.original_code "
-        "from cegdb.variable as v left join cegdb.level as l "
-        "on v.variable_id = l.variable_id and l.kind = 'value' "
-        "where v.survey_id = $survey_id "
-        "order by v.variable_id, l.level_id",
-        {"survey_id": survey_id},
-    )
-    return _Tables(nodes, edges, known, became, texts, levels)
+    levels = steps.fetch("compiled_level", survey_id=survey_id)
+    return _Tables(nodes, edges, known_labels, relabelling, texts, levels)
 
 
-def _compiled(kind: str, name: str, found: _Tables, names: tuple[str, str]) -> Compiled:
+def _compiled(kind: str, name: str, tables: _Tables, names: tuple[str, str]) -> Compiled:
     """Return the arrays; ``names`` are the letter of a node's name and the name of the sink."""
-    nodes, edges, texts = found.nodes, found.edges, found.texts
+    nodes, edges, texts = tables.nodes, tables.edges, tables.texts
     order = np.argsort(nodes["position_id"], kind="stable")
     node_of = order[np.searchsorted(nodes["position_id"], edges["source_id"], sorter=order)]
     target = order[np.searchsorted(nodes["position_id"], edges["target_id"], sorter=order)]
     graph = Graph(
         nodes["height"].astype(np.int64), node_of.astype(np.int64), target.astype(np.int64)
     )
-    asked = nodes["variable_id"][node_of]
-    variables, ids, places = _variables(
-        found.levels,
+    variable_of_edge = nodes["variable_id"][node_of]
+    variables, ids, label_index_of = _variables(
+        tables.levels,
         texts,
-        np.concatenate([asked, found.known["variable_id"]]),
-        np.concatenate([edges["label_id"], found.known["label_id"]]),
-        found.became,
+        np.concatenate([variable_of_edge, tables.known_labels["variable_id"]]),
+        np.concatenate([edges["label_id"], tables.known_labels["label_id"]]),
+        tables.relabelling,
     )
     index = {variable_id: i for i, variable_id in enumerate(ids)} | {SINK: SINK, MIXED: MIXED}
-    pairs = zip(asked.tolist(), edges["label_id"].tolist(), strict=True)
+    pairs = zip(variable_of_edge.tolist(), edges["label_id"].tolist(), strict=True)
     rank = np.empty(len(order), np.int64)
     rank[order[order != len(order) - 1]] = np.arange(len(order) - 1)
     letter, sink = names
@@ -361,7 +335,7 @@ def _compiled(kind: str, name: str, found: _Tables, names: tuple[str, str]) -> C
         nodes["stage_id"],
         (*(f"{letter}{i}" for i in rank[:-1].tolist()), sink),
         np.array([index[v] for v in nodes["variable_id"].tolist()], np.int64),
-        np.array([places.get(pair, -1) for pair in pairs], np.int64),
+        np.array([label_index_of.get(pair, -1) for pair in pairs], np.int64),
         tuple(texts[label] for label in edges["label_id"].tolist()),
         edges["probability"],
         variables,
@@ -370,41 +344,41 @@ def _compiled(kind: str, name: str, found: _Tables, names: tuple[str, str]) -> C
     )
 
 
-def _ask(steps: Steps, ceg: Mapping[str, Any], staging: Mapping[str, Any]) -> None:
-    """Make ``question_position`` and ``question_edge`` of a CEG."""
+def _make_tables(steps: Steps, ceg: Mapping[str, Any], staging: Mapping[str, Any]) -> None:
+    """Make ``compiled_position`` and ``compiled_edge`` of a CEG."""
     steps.run(
-        "asked_variable",
+        "position_variable",
         ceg_id=ceg["ceg_id"],
         tree_id=staging["tree_id"],
         staging_id=staging["staging_id"],
     )
-    steps.run("question_position", ceg_id=ceg["ceg_id"], staging_id=ceg["staging_id"])
-    steps.run("question_edge", ceg_id=ceg["ceg_id"])
+    steps.run("compiled_position", ceg_id=ceg["ceg_id"], staging_id=ceg["staging_id"])
+    steps.run("compiled_edge", ceg_id=ceg["ceg_id"])
 
 
 def _variables(
     levels: list[Row],
     texts: Mapping[int, str],
-    asked: Ints,
+    variable_of_edge: Ints,
     label_id: Ints,
-    became: list[Row],
+    relabelling: list[Row],
 ) -> tuple[tuple[Variable, ...], list[int], dict[tuple[int, int], int]]:
-    """Return the variables asked, their ids, and the place of each (variable, label)."""
+    """Return the variables, their ids, and the index of the label of each (variable, label)."""
     of: dict[int, tuple[str, list[int], list[tuple[str, int]]]] = {}
-    known = set(asked.tolist())
-    shown_at = set(zip(asked.tolist(), label_id.tolist(), strict=True))
+    met = set(variable_of_edge.tolist())
+    on_edges = set(zip(variable_of_edge.tolist(), label_id.tolist(), strict=True))
     relabelled: dict[tuple[int, str], set[int]] = {}
-    for variable_id, raw_label, label in became:
+    for variable_id, raw_label, label in relabelling:
         if raw_label != texts[label]:
             relabelled.setdefault((variable_id, raw_label), set()).add(label)
     for variable_id, name, label, text, code in levels:
-        if variable_id not in known:
+        if variable_id not in met:
             continue
         _, labels, others = of.setdefault(variable_id, (name, [], []))
         if label is None:
             continue
         joined = relabelled.get((variable_id, text), set())
-        if joined and (variable_id, label) not in shown_at:
+        if joined and (variable_id, label) not in on_edges:
             others += [
                 (other, to) for other in (text, code) if other is not None for to in joined
             ]
@@ -412,18 +386,18 @@ def _variables(
         if label not in labels:
             labels.append(label)
         others += [(other, label) for other in (text, code) if other is not None]
-    for variable_id, label in sorted(shown_at):
+    for variable_id, label in sorted(on_edges):
         if variable_id in of and label not in of[variable_id][1]:
             of[variable_id][1].append(label)
     variables = []
-    places: dict[tuple[int, int], int] = {}
+    label_index_of: dict[tuple[int, int], int] = {}
     for variable_id, (name, labels, others) in of.items():
-        place = {label: i for i, label in enumerate(labels)}
-        places |= {(variable_id, label): i for label, i in place.items()}
-        meant: dict[str, set[int]] = {}
+        index = {label: i for i, label in enumerate(labels)}
+        label_index_of |= {(variable_id, label): i for label, i in index.items()}
+        meanings: dict[str, set[int]] = {}
         for other, label in others:
-            meant.setdefault(other, set()).add(place[label])
-        also = {other: found.pop() for other, found in meant.items() if len(found) == 1}
-        shown = tuple(texts[label] for label in labels)
-        variables.append(Variable(name, shown, also))
-    return tuple(variables), list(of), places
+            meanings.setdefault(other, set()).add(index[label])
+        synonyms = {other: found.pop() for other, found in meanings.items() if len(found) == 1}
+        label_texts = tuple(texts[label] for label in labels)
+        variables.append(Variable(name, label_texts, synonyms))
+    return tuple(variables), list(of), label_index_of

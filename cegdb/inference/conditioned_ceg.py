@@ -1,4 +1,4 @@
-"""A CEG given evidence, saved as a CEG of its own."""
+"""A conditioned CEG: a CEG given evidence, saved as a CEG of its own."""
 
 from __future__ import annotations
 
@@ -28,33 +28,21 @@ if TYPE_CHECKING:
     from cegdb.inference.queries import Conditioned
     from cegdb.store import Store
 
-_LONGEST: Final = Semiring(np.maximum, np.add, 0, 0)
+_LONGEST_PATH: Final = Semiring(np.maximum, np.add, 0, 0)
 _ALIKE: Final = 1e-12
-_NO_VERTEX: Final = (
-    "select cast(0 as bigint) as vertex_id, 0 as depth, cast(0 as bigint) as node, "
-    "cast(null as bigint) as source, cast(null as integer) as label_id, "
-    "cast(null as integer) as level_id, cast(0 as bigint) as n, "
-    "cast(null as decimal(38, 12)) as weight"
-)
 
 
 class Merged(NamedTuple):
-    """The positions that nodes of a product become, and the stages of these.
+    """The position, stage and height of each node of a product.
 
-    Parameters
-    ----------
-    position, stage, height
-        Of each node: the smallest vertex of its position and of its stage, -1 at the sink,
-        and the edges to the sink on the longest path.
-    answer
-        The edges of the graph that tell the probabilities of a stage: those of its smallest
-        position.
+    Positions and stages are named by their smallest vertex, -1 at the sink. ``stage_edge`` has
+    the edges that give a stage its probabilities: those of its smallest position.
     """
 
     position: Ints
     stage: Ints
     height: Ints
-    answer: Ints
+    stage_edge: Ints
 
 
 def save_conditioned(
@@ -65,40 +53,9 @@ def save_conditioned(
     name: str | None = None,
     replace: bool = False,
 ) -> int:
-    """Save a CEG given evidence as a CEG.
+    """Save a CEG given evidence as a CEG, in one transaction, and return its id.
 
-    Parameters
-    ----------
-    store
-        Where it is; the new one is made in one transaction.
-    parent_id
-        The CEG; it may be given evidence itself.
-    evidence
-        What is known.
-    name
-        Of the new one; left out, that of the CEG with ``-given``.
-    replace
-        Drop a CEG of that name first.
-
-    Returns
-    -------
-    int
-        ``ceg_id``.
-
-    Raises
-    ------
-    QueryError
-        The evidence is impossible, or names what the CEG does not have.
-    CegError
-        It would replace the CEG it is made from.
-
-    Notes
-    -----
-    The product of the CEG and the automata of the evidence (``docs/theory.md``, section 8),
-    reduced: nodes of one variable, labels and probabilities (to 12 digits) are one stage,
-    those of one stage and the same targets one position. A vertex of the tree belongs to a
-    position if it can be reached given the evidence. Linear in the product and in these
-    vertices.
+    Its default name is that of the CEG with ``-given``; the CEG may be conditioned itself.
 
     Examples
     --------
@@ -119,43 +76,30 @@ def save_conditioned(
         parent = row(catalog, "ceg", parent_id)
         refuse_stale("ceg", parent)
         if name is not None and replace:
-            _refuse_own(catalog, parent, str(name))
+            _refuse_ancestor(catalog, parent, str(name))
         name = claim_name(catalog, "ceg", name, f"{parent['name']}-given", replace=replace)
         return _build(store, con, catalog, parent, evidence, name, again=None)
 
 
 def remake_conditioned(store: Store, ceg_id: int, evidence: Evidence | None = None) -> None:
-    """Make a CEG given evidence again, whose parent was made again; id and name stay.
-
-    Parameters
-    ----------
-    store, ceg_id
-        Which.
-    evidence
-        Left out, that of the catalog.
-
-    Raises
-    ------
-    QueryError
-        The evidence is impossible by now, or names what the parent no longer has.
-    """
+    """Make a conditioned CEG again after its parent was made again; id and name stay."""
     with store.writing() as (con, catalog):
         ceg = row(catalog, "ceg", ceg_id)
         parent = row(catalog, "ceg", ceg["parent_ceg_id"])
-        known = from_json(ceg["evidence"]) if evidence is None else evidence
+        current = from_json(ceg["evidence"]) if evidence is None else evidence
         clear(catalog, "ceg", ceg_id)
-        _build(store, con, catalog, parent, known, ceg["name"], again=ceg_id)
+        _build(store, con, catalog, parent, current, ceg["name"], again=ceg_id)
 
 
-def _refuse_own(catalog: sa.Connection, parent: Mapping[str, Any], name: str) -> None:
+def _refuse_ancestor(catalog: sa.Connection, parent: Mapping[str, Any], name: str) -> None:
     """Refuse to replace the CEG that is conditioned, or one that it comes from."""
-    above = parent
-    while above["name"] != name:
-        if above["parent_ceg_id"] is None:
+    ancestor = parent
+    while ancestor["name"] != name:
+        if ancestor["parent_ceg_id"] is None:
             return
-        above = row(catalog, "ceg", above["parent_ceg_id"])
+        ancestor = row(catalog, "ceg", ancestor["parent_ceg_id"])
     raise CegError(
-        f"CEG {name!r} cannot be replaced by one that is made from it",
+        f"CEG {name!r} cannot be replaced by a CEG made from it",
         hint="choose another name",
     )
 
@@ -174,7 +118,7 @@ def _build(
     given = condition(compile_ceg(store, parent["ceg_id"]), evidence)
     staging = row(catalog, "staging", staging_of(parent))
     with Steps(con) as steps:
-        first, variable = _walk(steps, given, staging)
+        first, variable = _reach_vertices(steps, given, staging)
         label = given.ceg.label_id[given.product.edge]
         merged = merge(given.graph, label, given.probability, first, variable)
         steps.create_from(
@@ -189,9 +133,9 @@ def _build(
         steps.create_from(
             "conditioned_answer",
             {
-                "stage_id": merged.stage[given.graph.source[merged.answer]],
-                "label_id": label[merged.answer],
-                "probability": given.probability[merged.answer],
+                "stage_id": merged.stage[given.graph.source[merged.stage_edge]],
+                "label_id": label[merged.stage_edge],
+                "probability": given.probability[merged.stage_edge],
             },
         )
         ceg_id = new_id(catalog, "ceg") if again is None else again
@@ -224,7 +168,9 @@ def _build(
     return ceg_id
 
 
-def _walk(steps: Steps, given: Conditioned, staging: Mapping[str, Any]) -> tuple[Ints, Ints]:
+def _reach_vertices(
+    steps: Steps, given: Conditioned, staging: Mapping[str, Any]
+) -> tuple[Ints, Ints]:
     """Follow the tree along the product; return each node's smallest vertex and variable."""
     tree_id = staging["tree_id"]
     steps.create_from(
@@ -235,22 +181,18 @@ def _walk(steps: Steps, given: Conditioned, staging: Mapping[str, Any]) -> tuple
             "target": given.graph.target,
         },
     )
-    steps.create("conditioned_vertex", _NO_VERTEX)
-    depths = steps.rows(
-        "select depth, min(vertex_id), max(vertex_id) from cegdb.vertex "
-        "where tree_id = $tree_id and depth > 0 group by depth order by depth",
-        {"tree_id": tree_id},
-    )
+    steps.run("conditioned_vertex")
+    depths = steps.fetch("tree_depth", tree_id=tree_id)
     for depth, low, high in depths:
-        n_found = steps.run(
-            "conditioned_vertex",
+        n_reached = steps.run(
+            "next_conditioned_vertex",
             tree_id=tree_id,
             staging_id=staging["staging_id"],
             depth=depth,
             low=low,
             high=high,
         )
-        if n_found == 0:
+        if n_reached == 0:
             break
     steps.run("conditioned_node", tree_id=tree_id)
     nodes = steps.arrays(
@@ -262,21 +204,10 @@ def _walk(steps: Steps, given: Conditioned, staging: Mapping[str, Any]) -> tuple
 def merge(
     graph: Graph, label: Ints, probability: Floats, first: Ints, variable: Ints
 ) -> Merged:
-    """Colour the nodes of a graph by their probabilities, and merge what lies alike.
+    """Merge nodes with the same stage and targets; equal variable and answers are a stage.
 
-    Parameters
-    ----------
-    graph
-        Where.
-    label, probability
-        Of each edge.
-    first, variable
-        Of each node: its smallest vertex, and what it asks.
-
-    Returns
-    -------
-    Merged
-        The smallest graph with these coloured paths.
+    ``first`` and ``variable`` are the smallest vertex and the variable of each node. The result
+    is the smallest graph with the same coloured paths, in time linear in the graph.
 
     Examples
     --------
@@ -294,28 +225,30 @@ def merge(
     order = np.lexsort((label, graph.source))
     start = np.searchsorted(graph.source, np.arange(n + 1)).tolist()
     labels, codes = label[order].tolist(), _codes(probability)[order].tolist()
-    targets, asked = graph.target[order].tolist(), variable.tolist()
+    targets, variables = graph.target[order].tolist(), variable.tolist()
     stages: dict[tuple[object, ...], int] = {}
     blocks: dict[tuple[int, tuple[int, ...]], int] = {}
     stage, block = np.full(n, -1, np.int64), np.full(n, sink, np.int64)
-    found = block.tolist()
+    block_of = block.tolist()
     for node in range(sink - 1, -1, -1):
         part = slice(start[node], start[node + 1])
-        colour = (asked[node], tuple(labels[part]), tuple(codes[part]))
+        colour = (variables[node], tuple(labels[part]), tuple(codes[part]))
         stage[node] = stages.setdefault(colour, len(stages))
-        key = (int(stage[node]), tuple(found[target] for target in targets[part]))
-        found[node] = blocks.setdefault(key, node)
-    block = np.array(found, np.int64)
+        key = (int(stage[node]), tuple(block_of[target] for target in targets[part]))
+        block_of[node] = blocks.setdefault(key, node)
+    block = np.array(block_of, np.int64)
     position = _smallest(block, first)[block]
     stage_id = np.full(n, -1, np.int64)
     stage_id[:sink] = _smallest(stage[:sink], first[:sink])[stage[:sink]]
-    is_told = (stage_id == first)[graph.source]
+    is_smallest = (stage_id == first)[graph.source]
     ones = np.ones(len(label), np.int64)
-    return Merged(position, stage_id, graph.backward(ones, _LONGEST), np.flatnonzero(is_told))
+    return Merged(
+        position, stage_id, graph.backward(ones, _LONGEST_PATH), np.flatnonzero(is_smallest)
+    )
 
 
 def _codes(values: Floats) -> Ints:
-    """Return a number for each value, the same for values that agree to 12 digits."""
+    """Return a code for each value; values that agree to 12 digits share it."""
     order = np.argsort(values, kind="stable")
     ordered = values[order]
     code = np.empty(len(values), np.int64)
@@ -325,6 +258,6 @@ def _codes(values: Floats) -> Ints:
 
 def _smallest(group: Ints, value: Ints) -> Ints:
     """Return the smallest value of each group."""
-    found = np.full(int(group.max(initial=0)) + 1, np.iinfo(np.int64).max)
-    np.minimum.at(found, group, value)
-    return found
+    smallest = np.full(int(group.max(initial=0)) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(smallest, group, value)
+    return smallest

@@ -1,4 +1,4 @@
-"""Passes over a graph in a semiring: each edge once, by height; paths are never listed."""
+"""Message passing over a graph in a semiring: one pass over the edges, no list of paths."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Floats: TypeAlias = "NDArray[np.float64]"
 
 
 class Semiring(NamedTuple):
-    """How values join where paths meet, and along a path; ``one`` is an empty path's."""
+    """Values multiply along a path and add up where paths meet; an empty path has ``one``."""
 
     add: np.ufunc
     multiply: np.ufunc
@@ -26,26 +26,20 @@ class Semiring(NamedTuple):
     one: Any
 
 
-SUM = Semiring(np.add, np.multiply, 0.0, 1.0)
+SUM_PRODUCT = Semiring(np.add, np.multiply, 0.0, 1.0)
 """Probabilities."""
-MOST = Semiring(np.maximum, np.multiply, 0.0, 1.0)
-"""The most probable path."""
-NUMBER = Semiring(np.add, np.multiply, 0, 1)
-"""How many paths; of Python integers (dtype object), which do not overflow."""
+MAX_PRODUCT = Semiring(np.maximum, np.multiply, 0.0, 1.0)
+"""The probability of the most probable path."""
+MIN_SUM = Semiring(np.minimum, np.add, np.inf, 0.0)
+"""The smallest sum over a path."""
+MAX_SUM = Semiring(np.maximum, np.add, -np.inf, 0.0)
+"""The largest sum over a path."""
+PATH_COUNT = Semiring(np.add, np.multiply, 0, 1)
+"""The number of paths, in Python integers (dtype object), which do not overflow."""
 
 
 class Ring(NamedTuple):
-    """How values that are carried along paths are calculated with.
-
-    Parameters
-    ----------
-    one
-        An empty path's.
-    multiply
-        Of two arrays.
-    total
-        Of an array and the starts of its runs: the sum of each run.
-    """
+    """Arithmetic for `path_sums`: ``total(values, starts)`` sums each run of values."""
 
     one: Any
     multiply: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
@@ -53,26 +47,19 @@ class Ring(NamedTuple):
 
 
 def _total(value: NDArray[Any], starts: Ints) -> NDArray[Any]:
-    found: NDArray[Any] = np.add.reduceat(value, starts, axis=0)
-    return found
+    sums: NDArray[Any] = np.add.reduceat(value, starts, axis=0)
+    return sums
 
 
 REAL: Final = Ring(1.0, np.multiply, _total)
-"""Doubles."""
+"""Floating-point numbers."""
 
 
 @dataclass(frozen=True)
 class Graph:
-    """A rooted graph without cycles and with one sink.
+    """A directed acyclic graph: node 0 is the root, the last node the only sink.
 
-    Node 0 is the root, the last one the sink; edges lead to higher nodes, which lie lower.
-
-    Parameters
-    ----------
-    height
-        Of each node, never growing with its number; an edge leads to a smaller height.
-    source, target
-        Nodes of each edge; edges are sorted by source.
+    Nodes are sorted by falling height, edges by source; an edge leads to a smaller height.
     """
 
     height: Ints
@@ -81,7 +68,7 @@ class Graph:
 
     @property
     def n_nodes(self) -> int:
-        """Number of nodes, the sink included."""
+        """Number of nodes, including the sink."""
         return len(self.height)
 
     @cached_property
@@ -94,11 +81,11 @@ class Graph:
         return order, list(self._layers(self.target[order]))
 
     def layers(self) -> list[slice]:
-        """Return the edges of each height of their source, the highest first."""
+        """Return the edges in layers, by the height of their source, the highest first."""
         return [part for part, _, _ in self._out]
 
     def _layers(self, nodes: Ints) -> Iterator[tuple[slice, Ints, Ints]]:
-        """Give, for each height, its edges, where each node's start, and these nodes."""
+        """Yield, for each height, its edges, the start of each node's edges, and the nodes."""
         if not len(nodes):
             return
         starts = np.flatnonzero(np.diff(nodes, prepend=-1))
@@ -110,25 +97,11 @@ class Graph:
             part = slice(int(first), int(ends[group[-1] + 1]))
             yield part, starts[group] - first, nodes[starts[group]]
 
-    def forward(self, value: NDArray[Any], semiring: Semiring = SUM) -> NDArray[Any]:
-        """Return what reaches each node from the root.
+    def forward(self, value: NDArray[Any], semiring: Semiring = SUM_PRODUCT) -> NDArray[Any]:
+        """Return the forward message at each node: from the root to there.
 
-        Parameters
-        ----------
-        value
-            Of each edge; further axes are passes of their own.
-        semiring
-            How values are joined.
-
-        Returns
-        -------
-        ndarray
-            Of each node; the last is that of all paths.
-
-        Notes
-        -----
-        O(edges): ``docs/theory.md``, section 8. Sums are taken in the order of the edges, so
-        they do not change from run to run.
+        ``value`` has one row per edge; further axes are independent passes. Sums are taken
+        in the order of the edges, so they are the same in every run.
 
         Examples
         --------
@@ -136,30 +109,28 @@ class Graph:
         >>> chain.forward(np.array([0.25, 0.75, 0.5, 0.25]))
         array([1.  , 1.  , 0.75])
         """
-        found = np.full((self.n_nodes, *value.shape[1:]), semiring.zero, value.dtype)
-        found[0] = semiring.one
+        message = np.full((self.n_nodes, *value.shape[1:]), semiring.zero, value.dtype)
+        message[0] = semiring.one
         order, layers = self._into
         source = self.source[order]
         ordered = value[order]
         for part, starts, nodes in layers:
-            passed = semiring.multiply(found[source[part]], ordered[part])
-            found[nodes] = semiring.add.reduceat(passed, starts, axis=0)
-        return found
+            passed = semiring.multiply(message[source[part]], ordered[part])
+            message[nodes] = semiring.add.reduceat(passed, starts, axis=0)
+        return message
 
-    def backward(self, value: NDArray[Any], semiring: Semiring = SUM) -> NDArray[Any]:
-        """Return what lies between each node and the sink; the first is that of all paths.
-
-        Arguments as `forward`.
+    def backward(self, value: NDArray[Any], semiring: Semiring = SUM_PRODUCT) -> NDArray[Any]:
+        """Return the backward message at each node: from there to the sink.
 
         Examples
         --------
         >>> chain = Graph(np.array([2, 1, 0]), np.array([0, 0, 1, 1]), np.array([1, 1, 2, 2]))
-        >>> chain.backward(np.array([1, 1, 1, 1], object), NUMBER)
+        >>> chain.backward(np.array([1, 1, 1, 1], object), PATH_COUNT)
         array([4, 2, 1], dtype=object)
         """
-        found = np.full((self.n_nodes, *value.shape[1:]), semiring.zero, value.dtype)
-        found[-1] = semiring.one
+        message = np.full((self.n_nodes, *value.shape[1:]), semiring.zero, value.dtype)
+        message[-1] = semiring.one
         for part, starts, nodes in reversed(self._out):
-            passed = semiring.multiply(value[part], found[self.target[part]])
-            found[nodes] = semiring.add.reduceat(passed, starts, axis=0)
-        return found
+            passed = semiring.multiply(value[part], message[self.target[part]])
+            message[nodes] = semiring.add.reduceat(passed, starts, axis=0)
+        return message

@@ -1,4 +1,4 @@
-"""Questions to a CEG, or to what evidence leaves of it."""
+"""Queries of a CEG given evidence: probabilities, distributions, paths, expected costs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 
 from cegdb.errors import QueryError, is_number, is_whole, items_of
 from cegdb.evidence import All, Evidence
-from cegdb.inference.automata import Product, fewest, run_automata
+from cegdb.inference.automata import Product, run_automata, smallest_path_sum
 from cegdb.inference.compiled import NOT_APPLICABLE
-from cegdb.inference.propagation import NUMBER, REAL
+from cegdb.inference.propagation import MAX_PRODUCT, PATH_COUNT, REAL
 from cegdb.names import only_match
 
 if TYPE_CHECKING:
@@ -30,17 +30,7 @@ _MOST_ROWS: Final = 20_000_000
 
 @dataclass(frozen=True)
 class Conditioned:
-    """A CEG given evidence: the paths left, and how probable each is.
-
-    Parameters
-    ----------
-    ceg
-        The CEG.
-    evidence
-        What is known; ``All(())`` is nothing.
-    product
-        The paths it leaves.
-    """
+    """A CEG given evidence (``All(())`` is none), with the paths that agree with it."""
 
     ceg: Compiled
     evidence: Evidence
@@ -48,24 +38,26 @@ class Conditioned:
 
     @property
     def graph(self) -> Graph:
-        """The graph of what is left."""
+        """The graph of the paths that agree with the evidence."""
         return self.product.graph
 
     @cached_property
-    def onward(self) -> Floats:
-        """Probability of the evidence yet to come, of each node of the graph."""
+    def backward_message(self) -> Floats:
+        """Probability of the evidence below each node of the graph."""
         return self.graph.backward(self.product.value)
 
     @property
     def probability_of_evidence(self) -> float:
         """Probability of the evidence; of soft evidence, its expected likelihood."""
-        return float(self.onward[0])
+        return float(self.backward_message[0])
 
     @cached_property
     def probability(self) -> Floats:
         """Probability of each edge of the graph, given its source and the evidence."""
-        graph, onward = self.graph, self.onward
-        return self.product.value * onward[graph.target] / onward[graph.source]
+        graph, backward_message = self.graph, self.backward_message
+        return (
+            self.product.value * backward_message[graph.target] / backward_message[graph.source]
+        )
 
     @cached_property
     def smoothed(self) -> Floats:
@@ -74,36 +66,20 @@ class Conditioned:
 
 
 def condition(ceg: Compiled, evidence: Evidence) -> Conditioned:
-    """Return a CEG given evidence.
-
-    Raises
-    ------
-    QueryError
-        The evidence is impossible, or names what the CEG does not have.
-
-    Notes
-    -----
-    Exact for any evidence: ``docs/theory.md``, section 8.
-    """
+    """Return a CEG given evidence, exactly; refuse impossible evidence."""
     evidence = ceg.spelled(evidence)
     product = run_automata(ceg, evidence)
-    found = None if product is None else Conditioned(ceg, evidence, product)
-    if found is None or found.probability_of_evidence <= 0:
+    given = None if product is None else Conditioned(ceg, evidence, product)
+    if given is None or given.probability_of_evidence <= 0:
         raise QueryError(
-            f"the evidence has probability 0 in {ceg.shown}: {evidence}",
-            hint="no path agrees with all of it",
+            f"the evidence has probability 0 in {ceg.title}: {evidence}",
+            hint="no path agrees with all parts of it",
         )
-    return found
+    return given
 
 
 def probability_of(given: Conditioned, event: Evidence) -> float:
-    """Return the probability of an event, given the evidence.
-
-    Raises
-    ------
-    QueryError
-        The event names what the CEG does not have.
-    """
+    """Return the probability of an event, given the evidence."""
     product = run_automata(given.ceg, All((given.evidence, event)))
     if product is None:
         return 0.0
@@ -113,84 +89,63 @@ def probability_of(given: Conditioned, event: Evidence) -> float:
 def distribution(
     given: Conditioned, variables: Sequence[object]
 ) -> tuple[list[list[str]], Floats]:
-    """Return the joint distribution of variables, given the evidence.
+    """Return the labels of each variable and their joint probability, given the evidence.
 
-    Parameters
-    ----------
-    given
-        The CEG and the evidence.
-    variables
-        Names; none twice.
-
-    Returns
-    -------
-    labels, probability
-        The labels of each variable in turn, and their probability: one item a combination
-        that some path has, in level order; ``not applicable`` where a variable does not
-        occur, last.
-
-    Raises
-    ------
-    QueryError
-        A variable is unknown or named twice.
-
-    Notes
-    -----
-    O(edges x combinations): the labels met so far are carried along.
+    One item per combination that some path has, in level order; ``not applicable``, where a
+    variable does not occur, comes last. Cost: edges x combinations.
     """
     ceg, graph = given.ceg, given.graph
-    places = [ceg.place(variable) for variable in variables]
-    if len(set(places)) < len(places):
+    indexes = [ceg.variable_index(variable) for variable in variables]
+    if len(set(indexes)) < len(indexes):
         twice = next(name for name in variables if list(variables).count(name) > 1)
-        raise QueryError(f"{twice!r} is named twice", hint="name each variable once")
-    sizes = [len(ceg.variables[place].labels) + 1 for place in places]
+        raise QueryError(f"variable {twice!r} is named twice")
+    sizes = [len(ceg.variables[index].labels) + 1 for index in indexes]
     stride, n_states = [], 1
     for size in reversed(sizes):
         stride.append(n_states)
         n_states *= size
     stride.reverse()
     if n_states * graph.n_nodes > _MOST_STATES:
-        raise QueryError("these variables have too many combinations", hint="name fewer")
+        raise QueryError(
+            "these variables have too many combinations of labels", hint="name fewer variables"
+        )
     edge = given.product.edge
     added = np.zeros(len(edge), np.int64)
-    asked, label = ceg.edge_variable[edge], ceg.label[edge]
-    for place, step in zip(places, stride, strict=True):
-        added += np.where(asked == place, (label + 1) * step, 0)
-    code, mass = carried(graph, given.probability, added, n_states)
+    edge_variable, label = ceg.edge_variable[edge], ceg.label[edge]
+    for index, step in zip(indexes, stride, strict=True):
+        added += np.where(edge_variable == index, (label + 1) * step, 0)
+    code, mass = path_sums(graph, given.probability, added, n_states)
     digits = [code // step % size - 1 for step, size in zip(stride, sizes, strict=True)]
-    return _named(ceg, places, digits, mass)
+    return _labelled(ceg, indexes, digits, mass)
 
 
 def marginal(given: Conditioned, variable: object) -> tuple[list[str], Floats]:
-    """Return the labels of a variable that some path has, and their probability.
-
-    As `distribution` of one variable; where it occurs on every path, from what passes its
-    edges.
-    """
+    """Return the labels of a variable that some path has, and their probability."""
+    # A variable that every path has needs no pass of its own: its edges say it all.
     ceg, edge = given.ceg, given.product.edge
-    place = ceg.place(variable)
-    is_it = ceg.edge_variable[edge] == place
-    if fewest(given.graph, np.where(is_it, 1.0, 0.0)) < 1:
+    index = ceg.variable_index(variable)
+    is_it = ceg.edge_variable[edge] == index
+    if smallest_path_sum(given.graph, np.where(is_it, 1.0, 0.0)) < 1:
         (labels,), probability = distribution(given, [variable])
         return labels, probability
     label = ceg.label[edge][is_it]
     passed = (given.smoothed[given.graph.source] * given.probability)[is_it]
     met = np.unique(label)
     total = np.bincount(label, weights=passed)
-    return [ceg.variables[place].labels[i] for i in met.tolist()], total[met]
+    return [ceg.variables[index].labels[i] for i in met.tolist()], total[met]
 
 
-def _named(
-    ceg: Compiled, places: list[int], digits: list[Ints], mass: Floats
+def _labelled(
+    ceg: Compiled, indexes: list[int], digits: list[Ints], mass: Floats
 ) -> tuple[list[list[str]], Floats]:
-    """Return labels and probabilities, absent answers last and as one with explicit ones."""
+    """Return labels and probabilities; absent and explicitly "not applicable" are one, last."""
     keys, texts = [], []
-    for place, digit in zip(places, digits, strict=True):
-        labels = ceg.variables[place].labels
+    for index, digit in zip(indexes, digits, strict=True):
+        labels = ceg.variables[index].labels
         absent = labels.index(NOT_APPLICABLE) if NOT_APPLICABLE in labels else len(labels)
         keys.append(np.where(digit < 0, absent, digit))
         texts.append((*labels, NOT_APPLICABLE))
-    if not places:
+    if not indexes:
         return [], mass
     combos, inverse = np.unique(np.column_stack(keys), axis=0, return_inverse=True)
     total = np.zeros(len(combos))
@@ -202,40 +157,20 @@ def _named(
     return columns, total
 
 
-def carried(
+def path_sums(
     graph: Graph, value: NDArray[Any], added: Ints, n_states: int, ring: Ring = REAL
 ) -> tuple[Ints, NDArray[Any]]:
-    """Return the sums over paths of the product of values, by the sum of what edges add.
+    """Sum the products of edge values over the paths, by the state in which a path ends.
 
-    Parameters
-    ----------
-    graph
-        Where.
-    value
-        Factor of each edge; further axes are passes of their own.
-    added
-        What each edge adds to the state, which is 0 at the root.
-    n_states
-        States are below it.
-    ring
-        How values are multiplied and added.
-
-    Returns
-    -------
-    state, mass
-        The states in which paths end, in order.
-
-    Raises
-    ------
-    QueryError
-        The nodes of one height have too many states.
+    The state is 0 at the root, each edge adds ``added`` to it, and it stays below ``n_states``.
+    Returns the states in order, and their sums; further axes of ``value`` are independent.
 
     Examples
     --------
     >>> from cegdb.inference.propagation import Graph
     >>> coin = np.array([0.25, 0.75, 0.5, 0.5])
     >>> twice = Graph(np.array([2, 1, 0]), np.array([0, 0, 1, 1]), np.array([1, 1, 2, 2]))
-    >>> carried(twice, coin, np.array([0, 1, 0, 1]), 3)
+    >>> path_sums(twice, coin, np.array([0, 1, 0, 1]), 3)
     (array([0, 1, 2]), array([0.125, 0.5  , 0.375]))
     """
     sink = graph.n_nodes - 1
@@ -253,7 +188,10 @@ def carried(
         node, state = key // n_states, key % n_states
         n_out = first[node + 1] - first[node]
         if n_out.sum() > _MOST_ROWS:
-            raise QueryError("these variables have too many combinations", hint="name fewer")
+            raise QueryError(
+                "these variables have too many combinations of labels",
+                hint="name fewer variables",
+            )
         row = np.repeat(np.arange(len(key)), n_out)
         within = np.arange(len(row)) - np.repeat(np.cumsum(n_out) - n_out, n_out)
         edge = first[node][row] + within
@@ -261,8 +199,8 @@ def carried(
         after = target * n_states + state[row] + added[edge]
         passed = ring.multiply(mass[row], value[edge])
         for lower in np.unique(graph.height[target]).tolist():
-            is_there = graph.height[target] == lower
-            waiting.setdefault(lower, []).append((after[is_there], passed[is_there]))
+            is_at_height = graph.height[target] == lower
+            waiting.setdefault(lower, []).append((after[is_at_height], passed[is_at_height]))
     key, mass = _summed(waiting[0], ring)
     return key % n_states, mass
 
@@ -277,32 +215,13 @@ def _summed(parts: list[tuple[Ints, NDArray[Any]]], ring: Ring) -> tuple[Ints, N
 
 
 def most_probable(given: Conditioned, k: int) -> list[tuple[Ints, float]]:
-    """Return the k most probable paths, given the evidence.
+    """Return the k most probable paths given the evidence: CEG edges and probability.
 
-    Parameters
-    ----------
-    given
-        The CEG and the evidence.
-    k
-        How many, 1 or more.
-
-    Returns
-    -------
-    list of tuple
-        The edges of the CEG on each path, and its probability, the largest first; of equal
-        ones (to 11 digits) the first in level order.
-
-    Raises
-    ------
-    QueryError
-        ``k`` is no whole number from 1 on.
-
-    Notes
-    -----
-    Each node keeps its k best ways to the sink: O(k x edges), up to sorting.
+    Equal probabilities (to 11 digits) are in level order.
     """
     if not is_whole(k) or k < 1:
-        raise QueryError(f"k is {k!r}", hint="give a whole number from 1 on")
+        raise QueryError(f"k is {k!r}", hint="give a whole number that is 1 or more")
+    # Each node keeps its k best paths to the sink, so the cost is k x edges, up to sorting.
     graph, value = given.graph, given.probability
     n = graph.n_nodes
     best = np.zeros((n, k))
@@ -312,29 +231,29 @@ def most_probable(given: Conditioned, k: int) -> list[tuple[Ints, float]]:
         source = graph.source[part]
         mass = value[part][:, None] * best[graph.target[part]]
         edge, of_rank = np.nonzero(mass > 0)
-        found = mass[edge, of_rank]
-        order = np.lexsort((of_rank, edge, -np.round(np.log(found), 11), source[edge]))
-        edge, of_rank, found = edge[order], of_rank[order], found[order]
+        product = mass[edge, of_rank]
+        order = np.lexsort((of_rank, edge, -np.round(np.log(product), 11), source[edge]))
+        edge, of_rank, product = edge[order], of_rank[order], product[order]
         node = source[edge]
         starts = np.flatnonzero(np.diff(node, prepend=-1))
-        place = np.arange(len(node)) - np.repeat(starts, np.diff(np.append(starts, len(node))))
-        kept = place < k
-        node, place = node[kept], place[kept]
-        best[node, place] = found[kept]
-        via[node, place] = edge[kept] + part.start
-        rank[node, place] = of_rank[kept]
+        slot = np.arange(len(node)) - np.repeat(starts, np.diff(np.append(starts, len(node))))
+        kept = slot < k
+        node, slot = node[kept], slot[kept]
+        best[node, slot] = product[kept]
+        via[node, slot] = edge[kept] + part.start
+        rank[node, slot] = of_rank[kept]
     return [
-        (_walk(given, via, rank, place), float(best[0, place]))
-        for place in range(k)
-        if best[0, place] > 0
+        (_path_edges(given, via, rank, slot), float(best[0, slot]))
+        for slot in range(k)
+        if best[0, slot] > 0
     ]
 
 
-def _walk(given: Conditioned, via: Ints, rank: Ints, place: int) -> Ints:
+def _path_edges(given: Conditioned, via: Ints, rank: Ints, slot: int) -> Ints:
     node, edges = 0, []
-    while (edge := int(via[node, place])) >= 0:
+    while (edge := int(via[node, slot])) >= 0:
         edges.append(int(given.product.edge[edge]))
-        node, place = int(given.graph.target[edge]), int(rank[node, place])
+        node, slot = int(given.graph.target[edge]), int(rank[node, slot])
     return np.array(edges, np.int64)
 
 
@@ -342,21 +261,9 @@ def expected_cost(
     given: Conditioned,
     costs: Mapping[str, Mapping[object, float]],
 ) -> float:
-    """Return the expected sum of what edges cost, given the evidence.
+    """Return the expected cost of a path, given the evidence.
 
-    Parameters
-    ----------
-    given
-        The CEG and the evidence.
-    costs
-        Variable -> label -> cost; or position (``"w3"``) -> label -> cost, where no
-        variable has that name. What is not named costs nothing; ``"not applicable"``
-        where a variable does not occur is refused.
-
-    Raises
-    ------
-    QueryError
-        A name or label is unknown, or a cost is no number.
+    ``costs`` maps a variable, or a position where no variable has that name, to label -> cost.
     """
     ceg = given.ceg
     cost = np.zeros(len(ceg.probability))
@@ -364,7 +271,7 @@ def expected_cost(
         if not isinstance(of_label, Mapping):
             raise QueryError(
                 f"the cost of {name!r} is {of_label!r}",
-                hint='give a mapping of labels: {"Fall": {"Fall": 1200}}',
+                hint='map labels to numbers: {"Fall": {"Fall": 1200}}',
             )
         is_variable = ceg.has_variable(name)
         for label, value in of_label.items():
@@ -372,98 +279,88 @@ def expected_cost(
                 raise QueryError(
                     f"the cost of {name} = {label} is {value!r}", hint="give a finite number"
                 )
-            cost[_edges_named(ceg, name, label, is_variable=is_variable)] += float(value)
+            cost[_edges_of_label(ceg, name, label, is_variable=is_variable)] += float(value)
     visited = given.smoothed[given.graph.source] * given.probability
     return float(np.dot(visited, cost[given.product.edge]))
 
 
-def _edges_named(ceg: Compiled, name: str, label: object, *, is_variable: bool) -> Ints:
+def _edges_of_label(ceg: Compiled, name: str, label: object, *, is_variable: bool) -> Ints:
     if is_variable:
-        place = ceg.place(name)
-        at = ceg.variables[place].place(label)
-        return np.flatnonzero((ceg.edge_variable == place) & (ceg.label == at))
+        index = ceg.variable_index(name)
+        at = ceg.variables[index].label_index(label)
+        return np.flatnonzero((ceg.edge_variable == index) & (ceg.label == at))
     node = ceg.node(name)
     edges = np.flatnonzero(ceg.graph.source == node)
     labels = [ceg.texts[edge] for edge in edges.tolist()]
-    unknown = f"{ceg.vertex} {name} of {ceg.shown} has no edge {label!r}"
+    unknown = f"{ceg.vertex} {name} of {ceg.title} has no edge {label!r}"
     meant = only_match(str(label), dict.fromkeys(labels), unknown, QueryError)
     return edges[[text == meant for text in labels]]
 
 
 def n_paths(given: Conditioned) -> int:
-    """Return how many root-to-sink paths the evidence leaves."""
+    """Return the number of root-to-sink paths that agree with the evidence."""
     ones = np.ones(len(given.product.edge), object)
-    return int(given.graph.backward(ones, NUMBER)[0])
+    return int(given.graph.backward(ones, PATH_COUNT)[0])
 
 
-def names_of(given: Conditioned, variables: object) -> list[str]:
-    """Return the names of variables given as one or a list; None means all."""
+def variable_names(given: Conditioned, variables: object) -> list[str]:
+    """Return the names of variables, given as one name, a list, or None for all."""
     if variables is None:
         return [variable.name for variable in given.ceg.variables]
     if isinstance(variables, str):
         variables = [variables]
-    names = items_of(variables, "variables", QueryError, hint="give names of variables")
+    names = items_of(variables, "variables", QueryError, hint="give the names of variables")
     ceg = given.ceg
-    return [ceg.variables[ceg.place(name)].name for name in names]
+    return [ceg.variables[ceg.variable_index(name)].name for name in names]
 
 
-def by_depth(given: Conditioned) -> list[tuple[int, int, float, float]]:
-    """Return where a person may be after so many edges: filtered and smoothed.
+def filtered_and_smoothed(given: Conditioned) -> list[tuple[int, int, float, float]]:
+    """Return depth, node, filtered and smoothed probability for each node at each depth.
 
-    Returns
-    -------
-    list of tuple
-        ``depth``, node of the CEG, probability given the evidence on the edges up to
-        there (filtered), and given all of it (smoothed). Both sum to 1 in each depth; who
-        has ended is in the sink.
+    Filtered is given the evidence on the edges so far, smoothed given all of it; each sums to
+    1 within a depth, and paths that have ended stay in the sink.
     """
     ceg = given.ceg
     so_far = run_automata(ceg, given.evidence, looks_ahead=False) or given.product
-    found = []
-    filtered, smoothed = _at_root(so_far), _at_root(given.product)
+    rows = []
+    filtered, smoothed = _all_at_root(so_far), _all_at_root(given.product)
     for depth in range(int(ceg.graph.height[0]) + 1):
         now = np.bincount(so_far.node, weights=filtered, minlength=ceg.graph.n_nodes)
         then = np.bincount(given.product.node, weights=smoothed, minlength=ceg.graph.n_nodes)
         total = now.sum()
-        found += [
+        rows += [
             (depth, node, float(now[node] / total), float(then[node]))
             for node in np.flatnonzero(now > 0).tolist()
         ]
-        filtered = _moved(so_far.graph, so_far.value, filtered)
-        smoothed = _moved(given.graph, given.probability, smoothed)
-    return found
+        filtered = _one_edge_later(so_far.graph, so_far.value, filtered)
+        smoothed = _one_edge_later(given.graph, given.probability, smoothed)
+    return rows
 
 
-def _at_root(product: Product) -> Floats:
+def _all_at_root(product: Product) -> Floats:
     mass = np.zeros(product.graph.n_nodes)
     mass[0] = 1.0
     return mass
 
 
-def _moved(graph: Graph, value: Floats, mass: Floats) -> Floats:
-    """Return where what is in each node is one edge later; what has ended stays."""
+def _one_edge_later(graph: Graph, value: Floats, mass: Floats) -> Floats:
+    """Return the distribution over nodes one edge later; paths that have ended stay."""
     after = np.zeros(graph.n_nodes)
     np.add.at(after, graph.target, mass[graph.source] * value)
     after[-1] += mass[-1]
     return after
 
 
-def conditional(
+def conditional_distribution(
     given: Conditioned, before: Sequence[str], variables: Sequence[str]
 ) -> tuple[list[str], list[list[str]], Floats]:
-    """Return names, labels and probabilities of variables for each label of others.
-
-    Raises
-    ------
-    QueryError
-        A name is unknown or named twice, or is that of the column of probabilities.
-    """
+    """Return names, labels and probabilities of variables given each answer to ``before``."""
     ceg = given.ceg
-    names = [ceg.variables[ceg.place(name)].name for name in (*before, *variables)]
+    names = [ceg.variables[ceg.variable_index(name)].name for name in (*before, *variables)]
     if "probability" in names:
         raise QueryError(
-            "a variable is called 'probability', as the column of probabilities is",
-            hint="ask for the probabilities of its labels one by one",
+            "a variable is named 'probability', like the column of probabilities",
+            hint="query the probability of each of its labels instead",
         )
     columns, joint = distribution(given, names)
     if not before:
@@ -475,17 +372,21 @@ def conditional(
     return names, columns, joint / total[group]
 
 
-def words(given: Conditioned, edges: Ints) -> tuple[list[str], list[str]]:
-    """Return the variables and labels on a path."""
+def path_answers(given: Conditioned, edges: Ints) -> tuple[list[str], list[str]]:
+    """Return the variables and the labels on a path."""
     ceg = given.ceg
     names = [variable.name for variable in ceg.variables]
-    asked = ceg.edge_variable[edges].tolist()
-    variables = [names[place] if place >= 0 else "(several)" for place in asked]
+    variables = [
+        names[index] if index >= 0 else "(several)"
+        for index in ceg.edge_variable[edges].tolist()
+    ]
     return variables, [ceg.texts[edge] for edge in edges.tolist()]
 
 
-def passed(given: Conditioned) -> list[tuple[str, str | None, float, float, int]]:
-    """Return, of each position: name, variable, probability before and given, id."""
+def position_probabilities(
+    given: Conditioned,
+) -> list[tuple[str, str | None, float, float, int]]:
+    """Return, by position: name, variable, probability without and with evidence, id."""
     ceg = given.ceg
     smoothed = np.bincount(
         given.product.node, weights=given.smoothed, minlength=ceg.graph.n_nodes
@@ -497,9 +398,32 @@ def passed(given: Conditioned) -> list[tuple[str, str | None, float, float, int]
         (
             ceg.names[node],
             names[ceg.variable[node]] if ceg.variable[node] >= 0 else None,
-            float(ceg.reached[node]),
+            float(ceg.reach_probability[node]),
             float(smoothed[node]),
             int(ceg.position_id[node]),
         )
         for node in order
     ]
+
+
+def most_probable_histories(ceg: Compiled, nodes: Sequence[int]) -> list[list[str]]:
+    """Return, for each node, the answers on the most probable path from the root to it."""
+    graph, value = ceg.graph, ceg.probability
+    best = graph.forward(value, MAX_PRODUCT)
+    order = np.argsort(graph.target, kind="stable")
+    first = np.searchsorted(graph.target[order], np.arange(graph.n_nodes + 1))
+    histories = []
+    for end in nodes:
+        node, edges = end, []
+        while node:
+            into = order[first[node] : first[node + 1]]
+            edges.append(int(into[np.argmax(best[graph.source[into]] * value[into])]))
+            node = int(graph.source[edges[-1]])
+        histories.append([_answer_text(ceg, edge) for edge in reversed(edges)])
+    return histories
+
+
+def _answer_text(ceg: Compiled, edge: int) -> str:
+    index = int(ceg.edge_variable[edge])
+    name = ceg.variables[index].name if index >= 0 else "(several)"
+    return f"{name} = {ceg.texts[edge]}"

@@ -1,4 +1,4 @@
-"""Rows of a file or table, answered by a CEG: where they are, what completes them."""
+"""Rows of a file or table in a CEG: the vertices they reach, and what completes them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cegdb.errors import QueryError, counted, items_of, listed
-from cegdb.inference.row_passes import run_passes
-from cegdb.inference.row_tables import Lineage, lineage_of, load
+from cegdb.inference.row_passes import BLOCK_SIZES, run_passes
+from cegdb.inference.row_tables import Lineage, lineage_of, make_tables
 from cegdb.ingest.csv.csv_file import retry_rewritten
 from cegdb.ingest.files.sources import query_progress
 from cegdb.ingest.new_rows import RowColumns, open_new_rows, read_rows
@@ -45,21 +45,10 @@ _LABELS = ("variable", "label", "probability")
 
 @dataclass(frozen=True)
 class RowSource:
-    """What is asked of the rows of a source.
+    """A source of rows, and how to read it.
 
-    Parameters
-    ----------
-    source
-        As for `cegdb.ingest.ingest`.
-    keep
-        Columns of it to keep.
-    count, weight
-        Columns that say how many respondents, and what weight, a row stands for.
-    blank
-        ``"tree"``: a blank cell means what it means in the tree; ``"unknown"``: nothing is
-        known of it.
-    reading
-        How a file is written, as far as it is told.
+    ``count`` and ``weight`` are columns with the respondents and the weight of a row. A blank
+    cell means what it means in the tree (``blank="tree"``) or nothing (``"unknown"``).
     """
 
     source: Source
@@ -68,22 +57,14 @@ class RowSource:
     weight: str | None = None
     blank: str = "tree"
     reading: ReadOptions | None = None
+    block_sizes: tuple[int, int] = BLOCK_SIZES
 
 
 @dataclass(frozen=True)
 class RowTables:
-    """What was found, as queries that hold while the rows are open.
+    """The results as queries, valid while the rows are open.
 
-    Parameters
-    ----------
-    con
-        Runs them.
-    tables
-        Name -> SELECT, its rows in no order.
-    order
-        Name -> columns that put them in order.
-    summary
-        How many rows there are, and what looks wrong.
+    ``tables`` maps a name to its SELECT, without order; ``order`` to the columns to sort by.
     """
 
     con: duckdb.DuckDBPyConnection
@@ -94,18 +75,19 @@ class RowTables:
 
 @dataclass(frozen=True)
 class OpenRows:
-    """The rows of a source, read and coded, ready for passes."""
+    """The rows of a source, read and coded, ready for message passing."""
 
     store: Store
     steps: Steps
     con: duckdb.DuckDBPyConnection
     model: Lineage
-    found: RowsRead
+    read: RowsRead
     passes: Passes
     n_combinations: int
+    block_sizes: tuple[int, int]
 
     def run(
-        self, n: int, *, best: bool = False, labels: bool = False, places: bool = False
+        self, n: int, *, best: bool = False, labels: bool = False, vertices: bool = False
     ) -> None:
         """Answer the first n combinations: see `cegdb.inference.row_passes.run_passes`."""
         with self.store.counting(n, "combination") as progress:
@@ -117,41 +99,38 @@ class OpenRows:
                 progress,
                 best=best,
                 labels=labels,
-                places=places,
+                vertices=vertices,
+                block_sizes=self.block_sizes,
             )
 
 
 @contextmanager
 def open_rows(
-    store: Store, given: Conditioned, origin: Origin, asked: RowSource
+    store: Store, given: Conditioned, origin: Origin, source: RowSource
 ) -> Iterator[OpenRows]:
-    """Read the rows of a source as those of a CEG's survey; forget them at the end.
-
-    Raises
-    ------
-    SurveyError
-        The source cannot be read, or has no variable of the CEG's tree.
-    QueryError
-        A setting has no such choice, or a name is taken by a column of the result.
-    """
-    check_choice("blank", asked.blank, ("tree", "unknown"), QueryError)
-    hint = "give a list of names of columns"
-    keep = [str(name) for name in items_of(asked.keep, "keep", QueryError, hint=hint)]
+    """Read the rows of a source like those of the CEG's survey; forget them at the end."""
+    check_choice("blank", source.blank, ("tree", "unknown"), QueryError)
+    hint = "give a list of column names"
+    keep = [str(name) for name in items_of(source.keep, "keep", QueryError, hint=hint)]
     taken = [name for name in keep if name in ("row_number", *_ROWS, *_PLACES, *_LABELS)]
     if taken:
         raise QueryError(
-            f"keep names {taken[0]!r}, as a column of the result is called",
+            f"keep names {taken[0]!r}, which is also a column of the result",
             hint="rename the column in the source",
         )
     with store.catalog() as catalog:
         model = lineage_of(catalog, origin)
-    wanted = RowColumns(model.order, keep, asked.count, asked.weight)
+    wanted = RowColumns(model.order, keep, source.count, source.weight)
     with store.reading() as con, Steps(con) as steps:
         try:
-            found = retry_rewritten(partial(_read, store, con, steps, model, asked, wanted))
-            passes = load(steps, given, model, found.unknown, blank=asked.blank)
+            rows_read = retry_rewritten(
+                partial(_read, store, con, steps, model, source, wanted)
+            )
+            passes = make_tables(steps, given, model, rows_read.unknown, blank=source.blank)
             ((n,),) = steps.rows("select count(*) from temp.given_combination")
-            yield OpenRows(store, steps, con, model, found, passes, int(n))
+            yield OpenRows(
+                store, steps, con, model, rows_read, passes, int(n), source.block_sizes
+            )
         except BaseException:
             steps.drop_all()
             raise
@@ -162,13 +141,13 @@ def _read(
     con: duckdb.DuckDBPyConnection,
     steps: Steps,
     model: Lineage,
-    asked: RowSource,
+    source: RowSource,
     wanted: RowColumns,
     *,
     rewrite: bool,
 ) -> RowsRead:
     with (
-        open_new_rows(con, asked.source, wanted, asked.reading, rewrite=rewrite) as relation,
+        open_new_rows(con, source.source, wanted, source.reading, rewrite=rewrite) as relation,
         query_progress(con, relation),
     ):
         store.progress = relation.progress
@@ -176,29 +155,23 @@ def _read(
 
 
 @contextmanager
-def assigned(
-    store: Store, given: Conditioned, origin: Origin, asked: RowSource
+def assign_rows(
+    store: Store, given: Conditioned, origin: Origin, source: RowSource
 ) -> Iterator[RowTables]:
-    """Give each row of a source its situation, stage and position at each depth.
+    """Find the situation, stage and position of each row of a source at each depth.
 
-    Tables ``rows`` and ``places``: see `cegdb.ChainEventGraph.assign`. Distinct combinations
-    of answers are asked once; each only of the vertices that agree with it, so the work is
-    linear in these.
+    Tables ``rows`` and ``places``: see `cegdb.ChainEventGraph.assign`.
     """
-    with open_rows(store, given, origin, asked) as rows:
-        steps, model = rows.steps, rows.model
+    with open_rows(store, given, origin, source) as rows:
+        model = rows.model
         if model.is_conditioned:
             raise QueryError(
-                f"rows cannot be assigned by {given.ceg.shown}: it is given evidence, and the "
-                "stages are those without it",
-                hint="assign rows by the CEG it comes from; complete and score work here",
+                f"rows cannot be assigned to {given.ceg.title}: it is conditioned on evidence, "
+                "but stages are defined without it",
+                hint="assign rows to the CEG it comes from; complete and score work here",
             )
-        rows.run(rows.n_combinations, best=True, places=True)
-        tree, staging = model.tree_id, model.staging_id
-        steps.run("place_name", tree_id=tree, staging_id=staging, ceg_id=model.ceg_id)
-        steps.run("combination_place", tree_id=tree, staging_id=staging)
-        steps.run("combination_last")
-        _answer(steps)
+        rows.run(rows.n_combinations, best=True, vertices=True)
+        _answer(rows)
         # Without a CEG there are no positions.
         answers: Sequence[str] = _ROWS
         places: Sequence[str] = _PLACES
@@ -208,8 +181,8 @@ def assigned(
         yield RowTables(
             rows.con,
             {
-                "rows": _per_row(rows.found, "combination_answer", answers),
-                "places": _per_row(rows.found, "combination_place", places),
+                "rows": _per_row(rows.read, "combination_answer", answers),
+                "places": _per_row(rows.read, "combination_vertex", places),
             },
             {"rows": "row_number", "places": "row_number, depth"},
             _summary(rows),
@@ -217,72 +190,66 @@ def assigned(
 
 
 @contextmanager
-def completed(
-    store: Store, given: Conditioned, origin: Origin, asked: RowSource, variables: object
+def complete_rows(
+    store: Store, given: Conditioned, origin: Origin, source: RowSource, variables: object
 ) -> Iterator[RowTables]:
-    """Give each row of a source the distribution of what it leaves open.
+    """Find the distribution of the variables that each row of a source leaves open.
 
-    Tables ``rows`` and ``labels``: see `cegdb.ChainEventGraph.complete`; ``variables`` names
-    those asked, None means all.
+    Tables ``rows`` and ``labels``: see `cegdb.ChainEventGraph.complete`.
     """
-    with open_rows(store, given, origin, asked) as rows:
+    with open_rows(store, given, origin, source) as rows:
         steps, model = rows.steps, rows.model
-        ask_ranks(steps, [model.order.index(name) for name in _named(model, variables)])
+        request_labels(steps, [model.order.index(name) for name in _names_of(model, variables)])
         rows.run(rows.n_combinations, best=True, labels=True)
-        steps.create(
-            "combination_last",
-            "select combination_id, cast(null as varchar) as last_situation, "
-            "cast(null as varchar) as last_position from temp.row_score where false",
-        )
-        _answer(steps)
+        _answer(rows)
         steps.run("combination_label")
         without = [name for name in _ROWS if not name.startswith("last_")]
         yield RowTables(
             rows.con,
             {
-                "rows": _per_row(rows.found, "combination_answer", without),
-                "labels": _per_row(rows.found, "combination_label", _LABELS),
+                "rows": _per_row(rows.read, "combination_answer", without),
+                "labels": _per_row(rows.read, "combination_label", _LABELS),
             },
-            {"rows": "row_number", "labels": "row_number, c.rank, c.place"},
+            {"rows": "row_number", "labels": "row_number, c.rank, c.label_index"},
             _summary(rows),
         )
 
 
-def ask_ranks(steps: Steps, ranks: Sequence[int]) -> None:
-    """Say which variables, by place in the order, `run_passes` gives the labels of."""
-    steps.create_from("asked_rank", {"rank": np.array(ranks, np.int64)})
+def request_labels(steps: Steps, ranks: Sequence[int]) -> None:
+    """Set the variables, by rank, whose labels `run_passes` computes."""
+    steps.create_from("requested_rank", {"rank": np.array(ranks, np.int64)})
 
 
-def _named(model: Lineage, variables: object) -> list[str]:
+def _names_of(model: Lineage, variables: object) -> list[str]:
     if variables is None:
         return model.order
     if isinstance(variables, str):
         variables = [variables]
-    hint = "give names of variables"
+    hint = "give the names of variables"
     names = [str(name) for name in items_of(variables, "variables", QueryError, hint=hint)]
-    return [model.order[place_of(model, name)] for name in names]
+    return [model.order[rank_of(model, name)] for name in names]
 
 
-def place_of(model: Lineage, name: object) -> int:
-    """Return the place of a variable in the order of the tree, from 0.
-
-    Raises
-    ------
-    QueryError
-        It is none of the tree.
-    """
-    unknown = f"no variable {name!r} in the tree"
+def rank_of(model: Lineage, name: object) -> int:
+    """Return the rank of a variable in the order of the tree, from 0."""
+    unknown = f"the tree has no variable {name!r}"
     return model.order.index(only_match(str(name), model.order, unknown, QueryError))
 
 
-def _answer(steps: Steps) -> None:
+def _answer(rows: OpenRows) -> None:
+    """Make ``combination_answer``; the last vertices are null where none were asked for."""
+    steps, model = rows.steps, rows.model
+    tree, staging = model.tree_id, model.staging_id
+    steps.run("row_vertex_name", tree_id=tree, staging_id=staging, ceg_id=model.ceg_id)
+    steps.run("combination_vertex", tree_id=tree, staging_id=staging)
+    steps.run("combination_last")
     steps.run("combination_unseen")
     steps.run("combination_answer")
 
 
-def _per_row(found: RowsRead, table: str, columns: Sequence[str]) -> str:
-    """Return the SELECT of what each row has of its combination."""
-    kept = [f"r.k{i} as {quoted(name)}" for i, name in enumerate(found.kept, 1)]
+def _per_row(read: RowsRead, table: str, columns: Sequence[str]) -> str:
+    """Return the SELECT that gives each row the results of its combination."""
+    kept = [f"r.k{i} as {quoted(name)}" for i, name in enumerate(read.kept, 1)]
     taken = ", ".join(["r.row_number", *kept, *(f"c.{name}" for name in columns)])
     return (
         f"select {taken} from temp.given_row as r inner join temp.{table} as c "  # noqa: S608
@@ -291,19 +258,19 @@ def _per_row(found: RowsRead, table: str, columns: Sequence[str]) -> str:
 
 
 def _summary(rows: OpenRows) -> str:
-    ((n_rows, n, _, n_impossible, _, _),) = rows.steps.fetch("answered_total")
+    ((n_rows, n, _, n_impossible, _, _),) = rows.steps.fetch("row_total")
     of = "" if n == n_rows else f" of {counted(int(n), 'respondent')}"
-    found = counted(rows.n_combinations, "distinct combination")
-    lines = [f"{counted(int(n_rows), 'row')}{of}, {found} of answers"]
-    if rows.found.lacking:
-        lines.append(f"not in the source: {listed(rows.found.lacking, most=10)}")
-    unseen = rows.steps.fetch("unseen_total")
+    combinations = counted(rows.n_combinations, "distinct combination")
+    lines = [f"{counted(int(n_rows), 'row')}{of}, {combinations} of answers"]
+    if rows.read.lacking:
+        lines.append(f"not in the source: {listed(rows.read.lacking, most=10)}")
+    unseen = rows.steps.fetch("unseen_answer_total")
     if unseen:
-        words = [f"{word} ({counted(int(times), 'row')})" for _, word, times in unseen]
-        lines.append(f"unknown answers: {listed(words, most=10)}")
+        answers = [f"{text} ({counted(int(times), 'row')})" for _, text, times in unseen]
+        lines.append(f"unknown answers: {listed(answers, most=10)}")
     if n_impossible:
         lines.append(
             f"{counted(int(n_impossible), 'row')} with probability 0: unknown answers, or "
-            "answers that no path has together"
+            "answers that no path combines"
         )
     return "\n".join(lines)

@@ -1,7 +1,7 @@
-"""A CEG as tables for passes over rows of answers, and what each code of a cell means.
+"""A CEG as tables for message passing over rows, and what each code of a cell means.
 
-The order of the tree decides what an edge jumps over, so that "an answered variable occurs"
-needs no states: ``docs/theory.md``, section 8 (d).
+The order of the tree says which variables an edge jumps over, so no automaton is needed to
+check that every answered variable occurs: ``docs/theory.md``, section 8 (d).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from cegdb.errors import QueryError
-from cegdb.inference.compiled import MIXED, NOT_APPLICABLE
+from cegdb.inference.compiled import NOT_APPLICABLE
 from cegdb.ingest.coding.new_row_codes import ABSENT
 from cegdb.ingest.coding.variables import MISSING
 from cegdb.ingest.survey_version import survey_version
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 Origin: TypeAlias = "tuple[Kind, int]"
 """A CEG or staging, by kind and id."""
-LAST: Final = 2**31 - 1
-"""The place in the order of what comes after all variables."""
+AFTER_ALL: Final = 2**31 - 1
+"""The rank of what comes after all variables."""
 _OPEN: Final = -1
 _NOWHERE: Final = -1
 
 
 class _TreeVariable(NamedTuple):
-    """A variable of the tree: where its levels begin."""
+    """A variable of the tree, and the first of its level ids."""
 
     variable_id: int
     first_level_id: int
@@ -46,12 +46,11 @@ class _TreeVariable(NamedTuple):
 
 @dataclass(frozen=True)
 class Lineage:
-    """What a CEG or staged tree was made of: its tree, and the survey as it was then.
+    """What a CEG or staged tree was made from: its tree, and the survey as it was then.
 
-    ``ceg_id`` is None for a staged tree; ``is_conditioned`` tells whether a CEG is given
-    evidence, and ``staging_id`` is then that of the CEG it comes from. ``order`` has the
-    variables of the tree from the root, ``asked`` the ids of each; ``blank`` and
-    ``missing_policy`` are settings of the tree.
+    ``ceg_id`` is None for a staged tree; a conditioned CEG has the ``staging_id`` of the CEG it
+    comes from. ``order`` lists the variables from the root; ``blank`` and ``missing_policy``
+    are settings of the tree.
     """
 
     ceg_id: int | None
@@ -60,13 +59,13 @@ class Lineage:
     tree_id: int
     survey: SurveyVersion
     order: list[str]
-    asked: dict[str, _TreeVariable]
+    variables: dict[str, _TreeVariable]
     blank: str
     missing_policy: str
 
 
 def lineage_of(catalog: sa.Connection, origin: Origin) -> Lineage:
-    """Return what a CEG or staging was made of; given evidence, what its first parent was."""
+    """Return what a CEG or staging was made from; for a conditioned CEG, its first parent."""
     kind, object_id = origin
     ceg = row(catalog, "ceg", object_id) if kind == "ceg" else None
     staging = row(catalog, "staging", object_id if ceg is None else staging_of(ceg))
@@ -78,36 +77,28 @@ def lineage_of(catalog: sa.Connection, origin: Origin) -> Lineage:
         .where(variable.survey_id == tree["survey_id"])
         .group_by(variable.name, variable.variable_id)
     )
-    asked = {name: _TreeVariable(*ids) for name, *ids in catalog.execute(query)}
-    said = dict(tree["settings"])
+    variables = {name: _TreeVariable(*ids) for name, *ids in catalog.execute(query)}
+    settings = dict(tree["settings"])
     return Lineage(
         None if ceg is None else int(ceg["ceg_id"]),
         ceg is not None and ceg["parent_ceg_id"] is not None,
         int(staging["staging_id"]),
         int(tree["tree_id"]),
         survey_version(catalog, tree["survey_id"]),
-        list(said["order"]),
-        asked,
-        said["blank"],
-        said["missing_policy"],
+        list(settings["order"]),
+        variables,
+        settings["blank"],
+        settings["missing_policy"],
     )
 
 
 @dataclass(frozen=True)
 class Passes:
-    """A CEG as tables for passes over rows: see `load`.
+    """What passes over the tables of `make_tables` must know.
 
-    Parameters
-    ----------
-    heights
-        Heights from which edges lead, the highest first, each with the smallest one above 0
-        to which they do.
-    root_rank
-        Place of the root's variable in the order of the tree.
-    has_jumps
-        Whether an edge jumps over a variable.
-    n_variables
-        Of the tree.
+    ``heights`` has the height of the sources of edges, the highest first, each with the
+    smallest height above 0 that these edges lead to; ``root_rank`` is the rank of the root's
+    variable; ``has_jumps`` says whether any edge jumps over a variable.
     """
 
     heights: list[tuple[int, int]]
@@ -116,7 +107,7 @@ class Passes:
     n_variables: int
 
 
-def load(
+def make_tables(
     steps: Steps,
     given: Conditioned,
     model: Lineage,
@@ -126,33 +117,15 @@ def load(
 ) -> Passes:
     """Make the tables that passes read: nodes and edges, and what each code means.
 
-    Parameters
-    ----------
-    steps
-        Runs the SQL.
-    given
-        The CEG, and evidence.
-    model
-        What it was made of.
-    unknown
-        Variable -> code -> text of what the survey does not know.
-    blank
-        ``"tree"``: a blank cell means what it means in the tree; ``"unknown"``: nothing
-        is known of it.
-
-    Raises
-    ------
-    QueryError
-        A position asks several variables, or the CEG asks nothing.
+    ``unknown`` maps variable -> code -> text of answers that the survey does not know.
     """
     ceg, graph = given.ceg, given.graph
-    if (ceg.variable == MIXED).any():
-        ceg.place(ceg.variables[0].name)
+    ceg.refuse_mixed()
     if graph.n_nodes == 1:
-        raise QueryError(f"{ceg.shown} asks no variable")
+        raise QueryError(f"{ceg.title} has no variables")
     rank_of = {name: rank for rank, name in enumerate(model.order)}
     ranks = np.array([rank_of[variable.name] for variable in ceg.variables], np.int64)
-    node_rank = np.append(ranks[ceg.variable[given.product.node[:-1]]], LAST)
+    node_rank = np.append(ranks[ceg.variable[given.product.node[:-1]]], AFTER_ALL)
     steps.create_from(
         "query_node",
         {
@@ -163,14 +136,16 @@ def load(
     steps.create_from(
         "variable_rank",
         {
-            "variable_id": np.array([model.asked[name].variable_id for name in model.order]),
+            "variable_id": np.array(
+                [model.variables[name].variable_id for name in model.order]
+            ),
             "rank": np.arange(len(model.order)),
         },
     )
-    known = _load_edges(steps, given, model, node_rank)
-    _load_codes(steps, model, unknown, known, blank=blank)
+    known = _make_edges(steps, given, model, node_rank)
+    _make_codes(steps, model, unknown, known, blank=blank)
     source_rank, target_rank = node_rank[graph.source], node_rank[graph.target]
-    last = np.where(target_rank == LAST, len(model.order), target_rank)
+    last = np.where(target_rank == AFTER_ALL, len(model.order), target_rank)
     has_jumps = bool((last > source_rank + 1).any() or node_rank[0] > 0)
     return Passes(
         _heights(graph.height[graph.source], graph.height[graph.target]),
@@ -181,22 +156,19 @@ def load(
 
 
 def _heights(source: Ints, target: Ints) -> list[tuple[int, int]]:
-    """Return the heights from which edges lead, the highest first, and how low they do."""
-    found = []
+    """Return each height that edges lead from, and the lowest above 0 that they lead to."""
+    heights = []
     for height in np.unique(source)[::-1].tolist():
         below = target[source == height]
         below = below[below > 0]
-        found.append((height, int(below.min()) if len(below) else LAST))
-    return found
+        heights.append((height, int(below.min()) if len(below) else AFTER_ALL))
+    return heights
 
 
-def _load_edges(
+def _make_edges(
     steps: Steps, given: Conditioned, model: Lineage, node_rank: Ints
 ) -> set[tuple[int, int]]:
-    """Make ``query_edge``, ``query_word``, ``query_label`` and ``query_skip``.
-
-    Returns which (rank, code) are on some edge.
-    """
+    """Make the tables of edges and labels; return which (rank, code) some edge has."""
     ceg, graph, product = given.ceg, given.graph, given.product
     codes_of = _codes_of_edges(steps, given, model)
     with np.errstate(divide="ignore"):
@@ -207,10 +179,10 @@ def _load_edges(
     known: set[tuple[int, int]] = set()
     ranks = rank.tolist()
     for i, edge in enumerate(product.edge.tolist()):
-        found = codes_of[edge]
-        edges += [i] * (len(found) + 1)
-        codes += [_OPEN, *found]
-        known.update((ranks[i], code) for code in found)
+        edge_codes = codes_of[edge]
+        edges += [i] * (len(edge_codes) + 1)
+        codes += [_OPEN, *edge_codes]
+        known.update((ranks[i], code) for code in edge_codes)
     at = np.array(edges, np.int64)
     steps.create_from(
         "edge_code",
@@ -224,19 +196,12 @@ def _load_edges(
             "log_probability": log_probability[at],
         },
     )
-    steps.create(
-        "query_edge",
-        "select cast(source as integer) as source, cast(code as integer) as code, "
-        "cast(edge as integer) as edge, cast(target as integer) as target, "
-        "cast(target_height as integer) as target_height, "
-        "cast(target_rank as integer) as target_rank, log_probability "
-        "from temp.edge_code where isfinite(log_probability) order by source, code",
-    )
+    steps.run("query_edge")
     steps.drop(["edge_code"])
-    absent = _absent_places(given)
-    places = ceg.label[product.edge]
+    absent = _absent_indexes(given)
+    label_index = ceg.label[product.edge]
     names = [variable.name for variable in ceg.variables]
-    words = np.array(
+    answer_texts = np.array(
         [
             f"{names[ceg.variable[node]]} = {ceg.texts[edge]}"
             for node, edge in zip(
@@ -246,34 +211,34 @@ def _load_edges(
         object,
     )
     steps.create_from(
-        "query_word",
+        "edge_answer",
         {
             "edge": np.arange(len(ranks)),
             "target": target,
             "target_height": graph.height[target],
             "rank": rank,
-            "place": places,
-            "word": words,
+            "label_index": label_index,
+            "answer_text": answer_texts,
         },
     )
-    _load_labels(steps, given, model)
-    last = np.where(node_rank[target] == LAST, len(model.order), node_rank[target])
+    _make_labels(steps, given, model)
+    last = np.where(node_rank[target] == AFTER_ALL, len(model.order), node_rank[target])
     jumped = np.append(last - rank - 1, node_rank[0])
     first = np.append(rank + 1, 0)
     of_edge = np.repeat(np.append(np.arange(len(ranks)), -1), jumped)
     within = np.arange(len(of_edge)) - np.repeat(np.cumsum(jumped) - jumped, jumped)
     skipped = np.repeat(first, jumped) + within
     by_rank = np.zeros(len(model.order), np.int64)
-    for variable, place in zip(ceg.variables, absent, strict=True):
-        by_rank[model.order.index(variable.name)] = place
+    for variable, index in zip(ceg.variables, absent, strict=True):
+        by_rank[model.order.index(variable.name)] = index
     steps.create_from(
-        "query_skip", {"edge": of_edge, "rank": skipped, "place": by_rank[skipped]}
+        "skipped_variable", {"edge": of_edge, "rank": skipped, "label_index": by_rank[skipped]}
     )
     return known
 
 
-def _absent_places(given: Conditioned) -> list[int]:
-    """Return, for each variable, the place of the label of paths that lack it."""
+def _absent_indexes(given: Conditioned) -> list[int]:
+    """Return, for each variable, the index of the label of paths that lack it."""
     return [
         variable.labels.index(NOT_APPLICABLE)
         if NOT_APPLICABLE in variable.labels
@@ -282,29 +247,29 @@ def _absent_places(given: Conditioned) -> list[int]:
     ]
 
 
-def _load_labels(steps: Steps, given: Conditioned, model: Lineage) -> None:
+def _make_labels(steps: Steps, given: Conditioned, model: Lineage) -> None:
     ranks: list[int] = []
-    places: list[int] = []
+    indexes: list[int] = []
     labels: list[str] = []
     of_name = {variable.name: variable for variable in given.ceg.variables}
     for rank, name in enumerate(model.order):
         known = of_name[name].labels if name in of_name else ()
-        shown = known if NOT_APPLICABLE in known else (*known, NOT_APPLICABLE)
-        ranks += [rank] * len(shown)
-        places += range(len(shown))
-        labels += shown
+        of_variable = known if NOT_APPLICABLE in known else (*known, NOT_APPLICABLE)
+        ranks += [rank] * len(of_variable)
+        indexes += range(len(of_variable))
+        labels += of_variable
     steps.create_from(
         "query_label",
         {
             "rank": np.array(ranks),
-            "place": np.array(places),
+            "label_index": np.array(indexes),
             "label": np.array(labels, object),
         },
     )
 
 
 def _codes_of_edges(steps: Steps, given: Conditioned, model: Lineage) -> list[list[int]]:
-    """Return the codes of the answers that take each edge."""
+    """Return the codes of the answers that lead along each edge."""
     ceg = given.ceg
     rows = (
         steps.fetch("position_raw_label", ceg_id=model.ceg_id, survey_id=model.survey.survey_id)
@@ -321,16 +286,18 @@ def _codes_of_edges(steps: Steps, given: Conditioned, model: Lineage) -> list[li
         of_label = codes.setdefault(name, {})
         for code, (_, label, *_) in enumerate(model.survey.variables[name].levels, 1):
             of_label.setdefault(label, []).append(code)
-    found = []
+    codes_of_edges = []
     sources = ceg.position_id[ceg.graph.source].tolist()
-    for source, place, text in zip(sources, ceg.edge_variable.tolist(), ceg.texts, strict=True):
-        of_variable = codes[ceg.variables[place].name]
+    for source, index, text in zip(sources, ceg.edge_variable.tolist(), ceg.texts, strict=True):
+        of_variable = codes[ceg.variables[index].name]
         labels = raw.get((source, text), [text])
-        found.append(sorted({code for label in labels for code in of_variable.get(label, [])}))
-    return found
+        codes_of_edges.append(
+            sorted({code for label in labels for code in of_variable.get(label, [])})
+        )
+    return codes_of_edges
 
 
-def _load_codes(
+def _make_codes(
     steps: Steps,
     model: Lineage,
     unknown: Mapping[str, Mapping[int, str]],
@@ -343,7 +310,7 @@ def _load_codes(
     unseen: list[tuple[int, int, str]] = []
     for rank, name in enumerate(model.order):
         levels = model.survey.variables[name].levels
-        first = model.asked[name].first_level_id
+        first = model.variables[name].first_level_id
         kinds = [kind for kind, *_ in levels]
         structural = kinds.index("structural") + 1
         missing = next(code for code, level in enumerate(levels, 1) if level[1] == MISSING)
@@ -365,7 +332,7 @@ def _load_codes(
             unseen.append((rank, code, f"{name} = {text}"))
     columns = ("rank", "code", "level_id", "answer", "is_given")
     steps.create_from("code_meaning", _columns(columns, rows))
-    steps.create_from("unseen_code", _columns(("rank", "code", "word"), unseen))
+    steps.create_from("unseen_code", _columns(("rank", "code", "answer_text"), unseen))
 
 
 def _code_of_blank(model: Lineage, structural: int, missing: int, blank: str) -> int:
@@ -377,13 +344,13 @@ def _code_of_blank(model: Lineage, structural: int, missing: int, blank: str) ->
 
 
 def _columns(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> dict[str, Any]:
-    """Return rows as one array a column; without rows, texts are the last column."""
+    """Return rows as one array per column."""
     if not rows:
         empty = {name: np.empty(0, np.int64) for name in names}
-        if names[-1] == "word":
-            empty["word"] = np.empty(0, object)
+        if names[-1] == "answer_text":
+            empty["answer_text"] = np.empty(0, object)
         return empty
-    found: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
     for name, values in zip(names, zip(*rows, strict=True), strict=True):
-        found[name] = np.array(values, object if name == "word" else None)
-    return found
+        columns[name] = np.array(values, object if name == "answer_text" else None)
+    return columns

@@ -1,4 +1,4 @@
-"""Rows drawn from a CEG, all at once, one height after the other."""
+"""Random rows from a CEG, all at once, one height after the other."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_CELLS: Final = 10_000_000_000
 
 
 def checked_seed(seed: object) -> int:
-    """Return a seed, drawn if it is None; refuse what is no whole number.
+    """Return a seed; None draws one, and anything but a whole number is refused.
 
     Examples
     --------
@@ -32,48 +32,26 @@ def checked_seed(seed: object) -> int:
     if seed is None:
         return secrets.randbits(32)
     if not is_whole(seed) or not 0 <= seed < 2**63:
-        raise QueryError(f"seed is {seed!r}", hint="give a whole number from 0 on, below 2^63")
+        raise QueryError(f"seed is {seed!r}", hint="give a whole number from 0 to 2^63 - 1")
     return int(seed)
 
 
 def sample(given: Conditioned, n: int, seed: int) -> list[tuple[str, NDArray[Any], list[str]]]:
-    """Draw rows from a CEG given evidence.
+    """Draw rows from a CEG given evidence; a seed gives the same rows on any machine (PCG64).
 
-    Parameters
-    ----------
-    given
-        The CEG and the evidence.
-    n
-        How many rows.
-    seed
-        Of the random numbers (PCG64): the same rows on any machine.
-
-    Returns
-    -------
-    list of tuple
-        Of each variable: its name, the place of each row's label (-1 where the variable does
-        not occur), the labels.
-
-    Raises
-    ------
-    QueryError
-        ``n`` is not usable, or a position asks different variables.
-
-    Notes
-    -----
-    Ancestral sampling (``docs/theory.md``, section 8): one random number a row and edge,
-    O(n x edges of a path).
+    Returns, for each variable, its name, the label index of each row (-1 where the variable
+    does not occur) and its labels.
     """
     ceg = given.ceg
     if not is_whole(n) or n < 1:
-        raise QueryError(f"n is {n!r}", hint="give how many rows, a whole number from 1 on")
+        raise QueryError(f"n is {n!r}", hint="give the number of rows, 1 or more")
     ceg.refuse_mixed()
     if not ceg.variables:
-        raise QueryError(f"{ceg.shown} asks no variable", hint="build a tree with variables")
+        raise QueryError(f"{ceg.title} has no variables", hint="build a tree with variables")
     if n * len(ceg.variables) > MOST_CELLS:
         raise QueryError(
-            f"{n:,} rows of {len(ceg.variables):,} variables are too many",
-            hint="draw fewer at a time, with another seed each",
+            f"{n:,} rows with {len(ceg.variables):,} variables are too many for one call",
+            hint="draw fewer rows at a time, each time with another seed",
         )
     random = np.random.Generator(np.random.PCG64(seed))
     codes = [
@@ -82,33 +60,33 @@ def sample(given: Conditioned, n: int, seed: int) -> list[tuple[str, NDArray[Any
     ]
     edge = given.product.edge
     variable, labels = ceg.edge_variable[edge], ceg.label[edge]
-    for rows, edges in _walks(given.graph, given.probability, int(n), random):
-        asked, label = variable[edges], labels[edges]
-        met = np.bincount(asked, minlength=len(codes))
-        for place in np.flatnonzero(met).tolist():
-            is_it = slice(None) if met[place] == len(rows) else asked == place
-            codes[place][rows[is_it]] = label[is_it]
+    for rows, edges in _draw_edges(given.graph, given.probability, int(n), random):
+        edge_variable, label = variable[edges], labels[edges]
+        met = np.bincount(edge_variable, minlength=len(codes))
+        for index in np.flatnonzero(met).tolist():
+            is_it = slice(None) if met[index] == len(rows) else edge_variable == index
+            codes[index][rows[is_it]] = label[is_it]
     return [
-        (one.name, *_blanked(code, list(one.labels)))
+        (one.name, *_without_absent(code, list(one.labels)))
         for one, code in zip(ceg.variables, codes, strict=True)
     ]
 
 
-def _walks(
+def _draw_edges(
     graph: Graph, probability: Floats, n: int, random: np.random.Generator
 ) -> Iterator[tuple[Ints, Ints]]:
-    """Give, for each height, which rows are there, and the edge each takes."""
+    """Yield, for each height, the rows that are there and the edge each takes."""
     first = np.searchsorted(graph.source, np.arange(graph.n_nodes + 1))
     at = np.zeros(n, np.int64)
     for part in graph.layers():
         height = graph.height[graph.source[part.start]]
         rows = np.flatnonzero(graph.height[at] == height)
-        edges = _taken(graph, probability, part, first, at[rows], random.random(len(rows)))
+        edges = _edge_at(graph, probability, part, first, at[rows], random.random(len(rows)))
         at[rows] = graph.target[edges]
         yield rows, edges
 
 
-def _taken(
+def _edge_at(
     graph: Graph,
     probability: Floats,
     part: slice,
@@ -116,26 +94,26 @@ def _taken(
     node: Ints,
     random: Floats,
 ) -> Ints:
-    """Return the edge each row takes: that whose share of 0 to 1 its number falls in."""
+    """Return the edge of each row: the one whose part of [0, 1] its random number falls in."""
     source = graph.source[part] - graph.source[part.start]
     cumulated = np.cumsum(probability[part])
     start = np.append(0.0, cumulated)[first[graph.source[part]] - part.start]
     total = np.append(0.0, cumulated)[first[graph.source[part] + 1] - part.start] - start
     # Node i of the layer has the numbers from i to i + 1.
-    upto = source + np.minimum((cumulated - start) / total, 1.0)
-    can_be = np.flatnonzero(probability[part] > 0)
-    is_last = np.diff(source[can_be], append=-1) != 0
-    upto[can_be[is_last]] = source[can_be[is_last]] + 1
-    own = node - graph.source[part.start]
-    number = np.minimum(own + random, np.nextafter(own + 1.0, 0.0))
-    place = np.searchsorted(upto[can_be], number, "right")
-    return np.asarray(can_be[place] + part.start, np.int64)
+    upper = source + np.minimum((cumulated - start) / total, 1.0)
+    possible = np.flatnonzero(probability[part] > 0)
+    is_last = np.diff(source[possible], append=-1) != 0
+    upper[possible[is_last]] = source[possible[is_last]] + 1
+    layer_node = node - graph.source[part.start]
+    number = np.minimum(layer_node + random, np.nextafter(layer_node + 1.0, 0.0))
+    index = np.searchsorted(upper[possible], number, "right")
+    return np.asarray(possible[index] + part.start, np.int64)
 
 
-def _blanked(code: NDArray[Any], labels: list[str]) -> tuple[NDArray[Any], list[str]]:
-    """Return places and labels without the explicit label of what does not occur."""
+def _without_absent(code: NDArray[Any], labels: list[str]) -> tuple[NDArray[Any], list[str]]:
+    """Return label indexes and labels without an explicit "not applicable"."""
     if NOT_APPLICABLE not in labels:
         return code, labels
     at = labels.index(NOT_APPLICABLE)
-    left = np.where(code == at, -1, np.where(code > at, code - 1, code)).astype(code.dtype)
-    return left, [*labels[:at], *labels[at + 1 :]]
+    shifted = np.where(code == at, -1, np.where(code > at, code - 1, code)).astype(code.dtype)
+    return shifted, [*labels[:at], *labels[at + 1 :]]

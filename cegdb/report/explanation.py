@@ -12,8 +12,7 @@ from cegdb.evidence import All
 from cegdb.independence.cuts import useful_cuts
 from cegdb.independence.separation import independence
 from cegdb.inference.compiled import MIXED, NOT_APPLICABLE
-from cegdb.inference.propagation import MOST as MOST_PROBABLE
-from cegdb.inference.queries import condition, distribution
+from cegdb.inference.queries import condition, distribution, most_probable_histories
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -199,7 +198,7 @@ def _people(ceg: Compiled, counts: Counts) -> tuple[str, ...]:
 def _outcome(given: Conditioned, counts: Counts, last: str) -> tuple[str, ...]:
     """Return how probable the answers to the last question are, and at which positions."""
     ceg = given.ceg
-    index = ceg.place(last)
+    index = ceg.variable_index(last)
     nodes = np.flatnonzero(ceg.variable == index)
     n = int(counts.n[nodes].sum())
     (labels,), probability = distribution(given, [last])
@@ -235,18 +234,9 @@ def _at(ceg: Compiled, counts: Counts, node: int) -> str:
 
 
 def _history(ceg: Compiled, node: int) -> str:
-    """Return the most probable path to a node in words."""
-    graph = ceg.graph
-    best = graph.forward(ceg.probability, MOST_PROBABLE)
-    order = np.argsort(graph.target, kind="stable")
-    first = np.searchsorted(graph.target[order], np.arange(graph.n_nodes + 1))
-    words: list[str] = []
-    while node:
-        into = np.sort(order[first[node] : first[node + 1]])
-        edge = int(into[np.argmax(best[graph.source[into]] * ceg.probability[into])])
-        node = int(graph.source[edge])
-        words.insert(0, f"{ceg.variables[ceg.variable[node]].name} = {ceg.texts[edge]}")
-    return listed(words, most=MOST)
+    """Return the most probable history of a node in words."""
+    (history,) = most_probable_histories(ceg, [node])
+    return listed(history, most=MOST)
 
 
 def _associations(
@@ -254,7 +244,7 @@ def _associations(
 ) -> tuple[str, ...]:
     """Return how the last answer varies with each earlier one, largest differences first."""
     ceg, last, found = given.ceg, variables[-1], []
-    labels = ceg.variables[ceg.place(last)].labels
+    labels = ceg.variables[ceg.variable_index(last)].labels
     for number, name in enumerate(variables[:-1]):
         (first, second), joint = distribution(given, [name, last])
         rows, found_labels = list(dict.fromkeys(first)), set(second) - {NOT_APPLICABLE}
@@ -284,7 +274,7 @@ def _associations(
 
 def _where(ceg: Compiled, counts: Counts, name: str, label: str) -> str:
     """Return an answer with its respondents, where the counts of edges give them."""
-    index = ceg.place(name)
+    index = ceg.variable_index(name)
     labels = ceg.variables[index].labels
     n = 0
     if label in labels:
@@ -315,7 +305,7 @@ def _independent(ceg: Compiled, counts: Counts, variables: Sequence[str]) -> tup
     spent, n_skipped = 0.0, 0
     for later in range(len(variables) - 1, 0, -1):
         y = variables[later]
-        at = ceg.variable == ceg.place(y)
+        at = ceg.variable == ceg.variable_index(y)
         if len(np.unique(ceg.stage_id[at])) == 1:
             continue
         n = int(counts.n[at].sum())
@@ -340,7 +330,7 @@ def _independent(ceg: Compiled, counts: Counts, variables: Sequence[str]) -> tup
 
 
 def _n_answers(ceg: Compiled, name: str) -> int:
-    return len(ceg.variables[ceg.place(name)].labels) + 1
+    return len(ceg.variables[ceg.variable_index(name)].labels) + 1
 
 
 def _independent_words(x: str, y: str, given: Sequence[str], n: int) -> str:

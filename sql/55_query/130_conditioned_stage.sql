@@ -22,7 +22,7 @@ with grouped as (
 ranked as (
     select
         *,
-        row_number() over (partition by n_situations > 1 order by stage_id) as place
+        row_number() over (partition by n_situations > 1 order by stage_id) as colour_index
     from grouped
 )
 
@@ -35,7 +35,7 @@ select
     if(
         n_situations = 1,
         '#ffffff',
-        cast($palette as varchar[])[(place - 1) % len(cast($palette as varchar[])) + 1]
+        cast($palette as varchar[])[(colour_index - 1) % len(cast($palette as varchar[])) + 1]
     ) as colour
 from ranked
 order by stage_id

@@ -5,7 +5,7 @@
 -- writes:  position_raw_label(source_id, label, raw_labels)
 -- params:  ceg_id INTEGER, the CEG
 --          survey_id INTEGER, its survey
--- source:  docs/theory.md, section 5 (Equivalent labels)
+-- source:  docs/architecture.md, section Cells
 select
     e.source_id,
     l.label,

@@ -5,7 +5,7 @@
 -- writes:  situation_raw_label(source_id, label, raw_labels)
 -- params:  tree_id INTEGER, the tree
 --          staging_id INTEGER, its stages
--- source:  docs/theory.md, section 5 (Equivalent labels)
+-- source:  docs/architecture.md, section Cells
 select
     e.parent_id as source_id,
     r.label,

@@ -15,7 +15,7 @@ with cell as (
 
 select
     c.combination_id,
-    min_by(u.word, c.rank) as unseen
+    min_by(u.answer_text, c.rank) as unseen
 from cell as c
 inner join temp.unseen_code as u on c.rank = u.rank and c.code = u.code
 group by c.combination_id

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from cegdb.errors import GraphError, QueryError
 from cegdb.evidence import from_json
-from cegdb.inference.automata import always
+from cegdb.inference.automata import occurs_always
 from cegdb.inference.compiled import NOT_APPLICABLE, compile_ceg
 from cegdb.report.lineage import lineage_of
 from cegdb.report.page import page_text
@@ -88,11 +88,11 @@ def _inference(compiled: Compiled) -> dict[str, Any]:
     graph = compiled.graph
     variables = []
     for number, one in enumerate(compiled.variables):
-        is_always = always(compiled, number)
+        is_always = occurs_always(compiled, number)
         labels = list(one.labels)
         if not is_always and NOT_APPLICABLE not in labels:
             labels.append(NOT_APPLICABLE)
-        variables.append({"name": one.name, "labels": labels, "always": is_always})
+        variables.append({"name": one.name, "labels": labels, "occurs_always": is_always})
     return {
         "variables": variables,
         "absent": NOT_APPLICABLE,

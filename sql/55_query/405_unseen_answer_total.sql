@@ -1,8 +1,8 @@
--- step:    unseen_total
+-- step:    unseen_answer_total
 -- mode:    fetch
 -- purpose: How many respondents gave each answer that the CEG does not know.
 -- reads:   given_row, given_combination, unseen_code
--- writes:  unseen_total(rank, word, n)
+-- writes:  unseen_answer_total(rank, answer_text, n)
 -- params:  none
 -- source:  serves answers for each row of a file (assign, complete, score)
 with cell as (
@@ -15,10 +15,10 @@ with cell as (
 
 select
     u.rank,
-    u.word,
+    u.answer_text,
     sum(r.n) as n
 from cell as c
 inner join temp.unseen_code as u on c.rank = u.rank and c.code = u.code
 inner join temp.given_row as r on c.combination_id = r.combination_id
-group by u.rank, u.word
-order by u.rank asc, n desc, u.word asc
+group by u.rank, u.answer_text
+order by u.rank asc, n desc, u.answer_text asc

@@ -1,9 +1,9 @@
--- step:    question_situation
+-- step:    compiled_situation
 -- mode:    create
--- purpose: The situations of a staged tree with the variable they ask, as the positions of a
---          CEG that merges none of them; its sink, with the id sink_id, stands for the leaves.
+-- purpose: The situations of a staged tree with their variable, like the positions of a CEG that
+--          merges none of them; its sink, with the id sink_id, stands for the leaves.
 -- reads:   vertex, stage_member
--- writes:  question_situation(position_id, stage_id, height, variable_id)
+-- writes:  compiled_situation(position_id, stage_id, height, variable_id)
 -- params:  tree_id INTEGER, the tree
 --          staging_id INTEGER, its stages
 --          sink_id BIGINT, above all vertices
@@ -20,6 +20,6 @@ where v.tree_id = $tree_id and v.variable_id is not null
 union all
 select
     $sink_id as position_id,
-    null as stage_id,
+    -1 as stage_id,
     0 as height,
-    null as variable_id
+    -1 as variable_id

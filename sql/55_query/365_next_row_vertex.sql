@@ -1,11 +1,11 @@
--- step:    row_place
--- mode:    append temp.row_place
+-- step:    next_row_vertex
+-- mode:    append temp.row_vertex
 -- purpose: The vertex of the tree at one depth that each combination reaches by its answers,
 --          and where its next answer leads (-1: nowhere, or not known). Rows of the survey
 --          that stopped at a missing answer may have ended in a leaf, whatever they answer
 --          later.
--- reads:   row_place, vertex, edge, level, variable_rank, given_cell
--- writes:  row_place(depth, combination_id, vertex_id, child_id)
+-- reads:   row_vertex, vertex, edge, level, variable_rank, given_cell
+-- writes:  row_vertex(depth, combination_id, vertex_id, child_id)
 -- params:  tree_id INTEGER, the tree
 --          depth INTEGER, of the vertices
 --          first BIGINT, the first combination that walks
@@ -16,7 +16,7 @@ with here as (
     select
         combination_id,
         child_id as vertex_id
-    from temp.row_place
+    from temp.row_vertex
     where depth = $depth - 1 and child_id >= 0 and combination_id >= $first
 ),
 
@@ -32,7 +32,7 @@ following as (
     where k.tree_id = $tree_id and k.depth = $depth + 1
 ),
 
-asked as (
+matched as (
     select
         h.combination_id,
         h.vertex_id,
@@ -51,7 +51,7 @@ select
     a.combination_id,
     a.vertex_id,
     coalesce(f.child_id, -1) as child_id
-from asked as a
+from matched as a
 left join following as f
     on
         a.vertex_id = f.parent_id

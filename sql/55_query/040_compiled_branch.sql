@@ -1,10 +1,11 @@
--- step:    question_branch
+-- step:    compiled_branch
 -- mode:    create
--- purpose: The edges of a staged tree with the place of their label in the order of its
---          variable's levels, the label in the tree, and the probability of the stage; leaves
---          are one sink.
--- reads:   edge, level, relabelled_edge, question_situation, stage_edge
--- writes:  question_branch(source_id, target_id, label_id, raw_label, place, probability)
+-- purpose: The edges of a staged tree with the rank of their label among the levels of the
+--          variable, the label in the tree, and the probability of the stage; leaves are one
+--          sink.
+-- reads:   edge, level, relabelled_edge, compiled_situation, stage_edge
+-- writes:  compiled_branch(source_id, height, variable_id, target_id, label_id, raw_label,
+--          level_order, probability)
 -- params:  tree_id INTEGER, the tree
 --          staging_id INTEGER, its stages
 --          sink_id BIGINT, of the leaves
@@ -13,20 +14,22 @@ with ordered as (
     select
         variable_id,
         label_id,
-        min(level_id) as place
+        min(level_id) as level_order
     from cegdb.level
     group by variable_id, label_id
 )
 
 select
     e.parent_id as source_id,
+    s.height,
+    s.variable_id,
     coalesce(t.position_id, $sink_id) as target_id,
     g.label_id,
     l.label as raw_label,
-    coalesce(o.place, 2147483647) as place,
+    coalesce(o.level_order, 2147483647) as level_order,
     g.probability
 from cegdb.edge as e
-inner join temp.question_situation as s on e.parent_id = s.position_id
+inner join temp.compiled_situation as s on e.parent_id = s.position_id
 inner join cegdb.level as l on e.level_id = l.level_id
 left join cegdb.relabelled_edge as r
     on r.staging_id = $staging_id and e.child_id = r.child_id
@@ -36,5 +39,5 @@ inner join cegdb.stage_edge as g
         and s.stage_id = g.stage_id
         and coalesce(r.label_id, l.label_id) = g.label_id
 left join ordered as o on s.variable_id = o.variable_id and g.label_id = o.label_id
-left join temp.question_situation as t on e.child_id = t.position_id
+left join temp.compiled_situation as t on e.child_id = t.position_id
 where e.tree_id = $tree_id

@@ -1,8 +1,8 @@
--- step:    place_name
+-- step:    row_vertex_name
 -- mode:    create
 -- purpose: The vertices that rows reach, with their stage and position, named as in the views.
--- reads:   row_place, vertex, variable, stage_member, stage, position_member, position
--- writes:  place_name(vertex_id, variable, situation, stage, position, stage_id, position_id)
+-- reads:   row_vertex, vertex, variable, stage_member, stage, position_member, position
+-- writes:  row_vertex_name(vertex_id, variable, situation, stage, position, stage_id, position_id)
 -- params:  tree_id INTEGER, the tree
 --          staging_id INTEGER, its stages
 --          ceg_id INTEGER, the CEG; null for a staged tree, which has no positions
@@ -46,7 +46,7 @@ select
     end as position,
     g.stage_id,
     m.position_id
-from (select distinct vertex_id from temp.row_place where vertex_id >= 0) as r
+from (select distinct vertex_id from temp.row_vertex where vertex_id >= 0) as r
 left join situation as s on r.vertex_id = s.vertex_id
 left join cegdb.variable as q on s.variable_id = q.variable_id
 left join cegdb.stage_member as g

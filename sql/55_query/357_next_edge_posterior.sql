@@ -1,9 +1,9 @@
--- step:    row_flow
--- mode:    append temp.row_flow
+-- step:    next_edge_posterior
+-- mode:    append temp.row_edge_posterior
 -- purpose: How probable it is to take each edge of one height, given all the answers of a
 --          combination.
--- reads:   row_flow, row_way, row_onward
--- writes:  row_flow(combination_id, edge, target, target_height, probability)
+-- reads:   row_edge_posterior, row_path_edge, backward_message
+-- writes:  row_edge_posterior(combination_id, edge, target, target_height, probability)
 -- params:  height INTEGER, of the positions, the highest first
 --          lowest INTEGER, the smallest height above 0 to which an edge leads from here
 -- source:  docs/theory.md, section 8 (Probability propagation), posterior edge probabilities;
@@ -13,7 +13,7 @@ with here as (
         combination_id,
         target as node,
         fsum(probability) as probability
-    from temp.row_flow
+    from temp.row_edge_posterior
     where target_height = $height
     group by combination_id, target
 )
@@ -25,11 +25,11 @@ select
     w.target_height,
     h.probability * exp(w.log_probability + coalesce(t.total, 0) - s.total) as probability
 from here as h
-inner join temp.row_onward as s
+inner join temp.backward_message as s
     on h.combination_id = s.combination_id and h.node = s.node and s.height = $height
-inner join temp.row_way as w
+inner join temp.row_path_edge as w
     on h.combination_id = w.combination_id and h.node = w.source and w.height = $height
-left join temp.row_onward as t
+left join temp.backward_message as t
     on
         w.combination_id = t.combination_id
         and w.target = t.node

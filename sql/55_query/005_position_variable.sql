@@ -1,9 +1,9 @@
--- step:    asked_variable
+-- step:    position_variable
 -- mode:    create
--- purpose: The variable that each position asks, from its situations, where stages join
---          several variables; null where its situations ask several too.
+-- purpose: The variable of each position, from its situations, where hyperstages join several
+--          variables; null where its situations have several too.
 -- reads:   position_member, vertex, hyperstage
--- writes:  asked_variable(position_id, variable_id)
+-- writes:  position_variable(position_id, variable_id)
 -- params:  ceg_id INTEGER, the CEG
 --          tree_id INTEGER, its tree
 --          staging_id INTEGER, its stages

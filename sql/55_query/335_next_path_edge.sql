@@ -1,9 +1,9 @@
--- step:    row_way
--- mode:    append temp.row_way
+-- step:    next_path_edge
+-- mode:    append temp.row_path_edge
 -- purpose: The edges of one height of the CEG that agree with the answers of each combination
 --          which reaches their source; an edge that jumps over an answered variable does not.
--- reads:   row_way, query_node, given_cell, query_edge
--- writes:  row_way(height, combination_id, edge, source, target, target_height,
+-- reads:   row_path_edge, query_node, given_cell, query_edge
+-- writes:  row_path_edge(height, combination_id, edge, source, target, target_height,
 --          log_probability)
 -- params:  height INTEGER, of the positions, the highest first
 -- source:  docs/theory.md, section 8 (Probability propagation);
@@ -12,11 +12,11 @@ with here as (
     select distinct
         combination_id,
         target as node
-    from temp.row_way
+    from temp.row_path_edge
     where target_height = $height
 ),
 
-asked as materialized (
+matched as materialized (
     select
         h.combination_id,
         h.node,
@@ -35,6 +35,6 @@ select
     e.target,
     e.target_height,
     e.log_probability
-from asked as a
+from matched as a
 inner join temp.query_edge as e on a.node = e.source and a.answer = e.code
 where a.next_rank >= e.target_rank

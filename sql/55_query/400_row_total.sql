@@ -1,9 +1,9 @@
--- step:    answered_total
+-- step:    row_total
 -- mode:    fetch
 -- purpose: How many respondents the rows answered stand for, the weight they have, and the
 --          sum of the logs of the probability of their answers, where that is not 0.
 -- reads:   given_row, row_score
--- writes:  answered_total(n_rows, n, weight, n_impossible, weight_impossible, log_score)
+-- writes:  row_total(n_rows, n, weight, n_impossible, weight_impossible, log_score)
 -- params:  none
 -- source:  docs/theory.md, section 8 (Probability propagation);
 --          serves answers for each row of a file (assign, complete, score)

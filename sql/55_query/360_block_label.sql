@@ -1,9 +1,9 @@
--- step:    row_label
+-- step:    block_label
 -- mode:    append temp.row_label
 -- purpose: The distribution of each variable that a combination leaves open, given its
 --          answers; 'not applicable' on the paths that jump over it.
--- reads:   row_flow, query_word, query_skip, given_cell, asked_rank
--- writes:  row_label(combination_id, rank, place, probability)
+-- reads:   row_edge_posterior, edge_answer, skipped_variable, given_cell, requested_rank
+-- writes:  row_label(combination_id, rank, label_index, probability)
 -- params:  none
 -- source:  docs/theory.md, section 8 (Probability propagation);
 --          serves answers for each row of a file (assign, complete, score)
@@ -11,27 +11,27 @@ with taken as (
     select
         f.combination_id,
         e.rank,
-        e.place,
+        e.label_index,
         f.probability
-    from temp.row_flow as f
-    inner join temp.query_word as e on f.edge = e.edge
+    from temp.row_edge_posterior as f
+    inner join temp.edge_answer as e on f.edge = e.edge
     union all
     select
         f.combination_id,
         s.rank,
-        s.place,
+        s.label_index,
         f.probability
-    from temp.row_flow as f
-    inner join temp.query_skip as s on f.edge = s.edge
+    from temp.row_edge_posterior as f
+    inner join temp.skipped_variable as s on f.edge = s.edge
 )
 
 select
     t.combination_id,
     t.rank,
-    t.place,
+    t.label_index,
     fsum(t.probability) as probability
 from taken as t
-inner join temp.asked_rank as a on t.rank = a.rank
+inner join temp.requested_rank as a on t.rank = a.rank
 inner join temp.given_cell as c on t.combination_id = c.combination_id and t.rank = c.rank
 where c.answer < 0
-group by t.combination_id, t.rank, t.place
+group by t.combination_id, t.rank, t.label_index

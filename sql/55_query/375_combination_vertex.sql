@@ -1,9 +1,9 @@
--- step:    combination_place
+-- step:    combination_vertex
 -- mode:    create
 -- purpose: Where each combination is at each depth, with the answer that leads further; NULL
 --          where that is not known.
--- reads:   row_place, place_name, edge, level, relabelled_edge
--- writes:  combination_place(combination_id, depth, variable, label, situation, stage,
+-- reads:   row_vertex, row_vertex_name, edge, level, relabelled_edge
+-- writes:  combination_vertex(combination_id, depth, variable, label, situation, stage,
 --          position, vertex_id, stage_id, position_id)
 -- params:  tree_id INTEGER, the tree
 --          staging_id INTEGER, its stages
@@ -20,8 +20,8 @@ select
     w.vertex_id,
     n.stage_id,
     n.position_id
-from temp.row_place as w
-inner join temp.place_name as n on w.vertex_id = n.vertex_id
+from temp.row_vertex as w
+inner join temp.row_vertex_name as n on w.vertex_id = n.vertex_id
 left join cegdb.edge as e on e.tree_id = $tree_id and w.child_id = e.child_id
 left join cegdb.level as l on e.level_id = l.level_id
 left join cegdb.relabelled_edge as r

@@ -1,8 +1,8 @@
--- step:    row_best
+-- step:    next_best_edge
 -- mode:    append temp.row_best
 -- purpose: One edge further on the most probable path of each combination, with the answers
 --          that complete it so far, in words.
--- reads:   row_best, row_onward, query_word, given_cell
+-- reads:   row_best, backward_message, edge_answer, given_cell
 -- writes:  row_best(height, combination_id, node, completion)
 -- params:  height INTEGER, of the positions, the highest first
 -- source:  docs/theory.md, section 8 (Probability propagation), most probable path;
@@ -13,15 +13,15 @@ select
     e.target as node,
     case
         when c.answer >= 0 then b.completion
-        when b.completion is null then e.word
-        else b.completion || ', ' || e.word
+        when b.completion is null then e.answer_text
+        else b.completion || ', ' || e.answer_text
     end as completion
 from temp.row_best as b
-inner join temp.row_onward as o
+inner join temp.backward_message as o
     on
         b.combination_id = o.combination_id
         and b.node = o.node
         and o.height = $height
-inner join temp.query_word as e on o.edge = e.edge
+inner join temp.edge_answer as e on o.edge = e.edge
 inner join temp.given_cell as c on b.combination_id = c.combination_id and e.rank = c.rank
 where b.height = $height

@@ -1,8 +1,8 @@
--- step:    row_score
+-- step:    block_score
 -- mode:    append temp.row_score
 -- purpose: Of each combination: how many variables it answers and leaves open, the log of the
 --          probability of its answers, and that of its most probable path.
--- reads:   given_cell, row_onward
+-- reads:   given_cell, backward_message
 -- writes:  row_score(combination_id, n_answered, n_open, log_likelihood, log_best)
 -- params:  none
 -- source:  docs/theory.md, section 8 (Probability propagation);
@@ -23,5 +23,5 @@ select
     least(coalesce(o.total, cast('-infinity' as double)), 0) as log_likelihood,
     o.best as log_best
 from cell as c
-left join temp.row_onward as o on c.combination_id = o.combination_id and o.node = 0
+left join temp.backward_message as o on c.combination_id = o.combination_id and o.node = 0
 order by c.combination_id

@@ -1,4 +1,4 @@
--- step:    conditioned_vertex
+-- step:    next_conditioned_vertex
 -- mode:    append temp.conditioned_vertex
 -- purpose: The vertices of one depth that evidence leaves, each with its node in the product of
 --          the CEG and the automata of the evidence: edges of the tree are followed by label.

@@ -1,10 +1,10 @@
--- step:    row_onward
--- mode:    append temp.row_onward
+-- step:    next_backward_message
+-- mode:    append temp.backward_message
 -- purpose: From the positions of one height to the sink, for each combination of answers: the
 --          log of the probability of the answers to come, that of the most probable way, and
 --          its edge; of ways alike to 1e-12 the first in level order.
--- reads:   row_way, row_onward
--- writes:  row_onward(height, combination_id, node, edge, best, total)
+-- reads:   row_path_edge, backward_message
+-- writes:  backward_message(height, combination_id, node, edge, best, total)
 -- params:  height INTEGER, of the positions, the lowest first
 --          lowest INTEGER, the smallest height above 0 to which an edge leads from here
 -- source:  docs/theory.md, section 8 (Probability propagation);
@@ -16,8 +16,8 @@ with item as (
         w.edge,
         w.log_probability + coalesce(o.best, 0) as best,
         w.log_probability + coalesce(o.total, 0) as total
-    from temp.row_way as w
-    left join temp.row_onward as o
+    from temp.row_path_edge as w
+    left join temp.backward_message as o
         on
             w.combination_id = o.combination_id
             and w.target = o.node

@@ -1,0 +1,29 @@
+-- step:    actual_label
+-- mode:    create
+-- purpose: The label that each code of the variable to be predicted stands for; 'not applicable'
+--          for codes that say it does not occur.
+-- reads:   query_edge, edge_answer, code_meaning, query_label
+-- writes:  actual_label(code, label_index)
+-- params:  rank INTEGER, of the variable
+--          structural INTEGER, the code of a structural level
+--          absent VARCHAR, the label of paths without the variable
+-- source:  docs/theory.md, section 8 (Probability propagation);
+--          serves predictions for each row of a file (predict, classify, calibration)
+with taken as (
+    select
+        e.code,
+        min(w.label_index) as label_index
+    from temp.query_edge as e
+    inner join temp.edge_answer as w on e.edge = w.edge
+    where w.rank = $rank and e.code > 0
+    group by e.code
+)
+
+select
+    m.code,
+    coalesce(t.label_index, q.label_index) as label_index
+from temp.code_meaning as m
+left join taken as t on m.answer = t.code
+left join temp.query_label as q
+    on m.rank = q.rank and q.label = $absent and m.answer = $structural
+where m.rank = $rank and coalesce(t.label_index, q.label_index) is not null
