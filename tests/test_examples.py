@@ -17,7 +17,6 @@ import cegdb
 from cegdb.cli import main
 from cegdb.demo import DEMOS
 
-README = Path(__file__).parents[1] / "README.md"
 COMMANDS = [
     *(name for name, command in main.commands.items() if not isinstance(command, click.Group)),
     *(
@@ -129,28 +128,6 @@ def test_the_examples_of_groups_run(
         (here / "built.duckdb").rename(here / "falls.duckdb")
     shown = examples(call(*group.split(), "--help").stdout)
     assert shown
-    for words in shown:
-        run_as_shown(words)
-
-
-README_COMMANDS = [
-    *("probability", "given", "assign", "complete", "score", "sample", "do", "explain", "cuts"),
-    *("independence", "test-independence", "parents", "plot", "export", "report", "cite"),
-]
-
-
-def test_the_examples_of_the_readme_run(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    here = tmp_path / "here"
-    shutil.copytree(folder, here)
-    monkeypatch.chdir(here)
-    shown = [
-        words
-        for words in examples(README.read_text(encoding="utf-8"))
-        if words[0] in README_COMMANDS
-    ]
-    assert len(shown) > 20
     for words in shown:
         run_as_shown(words)
 
