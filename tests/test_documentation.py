@@ -4,8 +4,9 @@
 - ``console`` holds commands after ``$``, each with the output it prints (none: not compared).
 - ``sql`` runs on the database named last, as ``<!-- database: falls.duckdb -->``;
   a ``text`` block right after it holds the table that it gives.
-- ``<!-- file: name -->`` before a block keeps the block as that file; ``<!-- run: ... -->`` runs
-  commands that a reader does not need to see; ``<!-- not run: reason -->`` exempts a block.
+- ``<!-- file: name -->`` before a block keeps the block as that file; ``<!-- run: ... -->``
+  runs commands that a reader does not need to see; ``<!-- not run: reason -->`` exempts a
+  block.
 
 Each page has an empty folder of its own. ``...`` stands for any text.
 """
