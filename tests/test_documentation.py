@@ -128,6 +128,7 @@ class Page:
         assert matches, f"{self.where(block)} shows\n{shown}\nbut gives\n{said}"
 
 
+@pytest.mark.null_bootstrap  # a page shows what a reader gets: all runs
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_page_gives_what_it_shows(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
