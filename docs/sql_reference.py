@@ -7,74 +7,204 @@ again with ``python docs/sql_reference.py``.
 
 from __future__ import annotations
 
+import re
+import sys
+import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cegdb import Database
 
 PAGE = Path(__file__).parent / "reference" / "sql.md"
 
-OBJECTS = """
-    select 'view' as kind, view_name as name, comment
-    from duckdb_views() where schema_name = 'cegdb'
-    union all
-    select 'table', table_name, comment
-    from duckdb_tables() where schema_name = 'cegdb' and table_name <> 'alembic_version'
-    order by all
-"""
+SUBJECTS = {
+    "Surveys": ["surveys", "variables", "labels"],
+    "Event trees": ["vertices", "situations", "florets", "tree_edges"],
+    "Staged trees": [
+        "stagings", "stages", "stage_edges", "stage_table", "staged_vertices",
+        "staged_situations", "staged_florets", "staged_edges", "merges",
+    ],
+    "Stability": [
+        "stage_bootstraps", "stage_stability", "stage_pairs", "bootstrap_intervals",
+    ],
+    "Chain Event Graphs": [
+        "positions", "ceg_edges", "situation_positions", "merge_steps",
+        "position_probability", "marginals", "most_probable_paths", "conditioned_cegs",
+        "ceg_ancestors",
+    ],
+    "Changes": ["stale", "drift"],
+}  # fmt: skip
+MACROS = {
+    "paths": "select path, n_edges, probability from cegdb.paths('falls')\n"
+    "order by probability desc limit 3",
+    "most_probable_paths": "select rank, path, probability\n"
+    "from cegdb.most_probable_paths('falls', 2)",
+    "position_probability": "select position, variable, probability\n"
+    "from cegdb.position_probability('falls') order by position_id limit 4",
+    "marginals": "select * from cegdb.marginals('falls')\n"
+    "where variable = 'Fall' order by label",
+    "event_probability": "with patients as (\n"
+    "    select 1 as patient, 'High Risk' as Risk, 'Fall' as Fall\n"
+    "    union all\n"
+    "    select 2, 'Low Risk', null\n"
+    ")\n"
+    "select * from cegdb.event_probability('falls', 'patients') order by patient",
+    "conditional_probability": "with patients as (\n"
+    "    select 'High Risk' as Risk, 'Fall' as Fall\n"
+    ")\n"
+    "select event, evidence, probability\n"
+    "from cegdb.conditional_probability('falls', 'patients', ['Fall'])",
+    "nearest": "select cegdb.nearest('Comunity', ['Communal', 'Community']) as nearest",
+    "ceg_answers": "select source_id, target_id, variable, label, probability\n"
+    "from cegdb.ceg_answers('falls') order by source_id, level_id limit 3",
+    "row_masses": "",
+}
+INTERNAL = {"nearest", "ceg_answers", "row_masses", "alembic_version"}
+
 COLUMNS = """
     select column_name, data_type, comment
     from duckdb_columns()
     where schema_name = 'cegdb' and table_name = $name
     order by column_index
 """
-MACROS = """
-    select function_name as name, parameters, comment
-    from duckdb_functions()
-    where schema_name = 'cegdb' and function_type in ('macro', 'table_macro')
-    order by function_name
+MACRO = """
+    select parameters, comment from duckdb_functions()
+    where schema_name = 'cegdb' and function_name = $name
+"""
+TABLES = """
+    select table_name as name, comment from duckdb_tables()
+    where schema_name = 'cegdb' and table_name not like 'response\\_%' escape '\\'
+    order by name
+"""
+VIEWS = """
+    select view_name as name, comment from duckdb_views()
+    where schema_name = 'cegdb' order by name
+"""
+NAMES = """
+    select distinct function_name as name from duckdb_functions()
+    where schema_name = 'cegdb' order by name
 """
 HEAD = """# SQL reference
 
-Everything cegdb stores is in the schema `cegdb` of the DuckDB file. This page lists its views,
-macros and tables, with the comments that the database itself holds
-(`select comment from duckdb_views()`).
+Everything cegdb stores is in the schema `cegdb` of one DuckDB file. This page is generated from
+the comments in that file. They are there in SQL too: in `duckdb_views()`, `duckdb_tables()`,
+`duckdb_functions()` and `duckdb_columns()`.
 
-Query the views: they show names instead of ids. Macros take arguments; they work when the
-file is opened, or attached and selected with `use`. The tables below them are what the views
-read.
+- [Views](#views) are what you query. They show names instead of ids.
+- [Macros](#macros) compute what needs an argument, such as the name of a CEG.
+- [Tables](#tables) are what the views read.
+
+What is marked *Internal* serves cegdb itself and may change from version to version.
+
+Open the file with any DuckDB client. In a file that you attach to another database, macros work
+after `use`. The examples use the survey of falls:
+
+```console
+$ cegdb demo falls --db falls.duckdb
+```
+
+<!-- database: falls.duckdb -->
+```sql
+select source, label, target, n, probability
+from cegdb.ceg_edges
+where ceg = 'falls' and source = 'w7'
+order by label
+```
+"""
+TABLES_HEAD = """## Tables
+
+The views read these tables. Query them for what no view shows, and write to none of them.
+The rows of a survey are in a table of its own, `response_<survey_id>`: a column of level codes
+for each variable (`v1`, `v2`, ...), and `n`, the number of respondents with these answers.
 """
 
 
 def sql_reference(db: Database) -> str:
-    """Return the page: views, macros and tables of the schema, with their comments."""
-    kinds: dict[str, list[Any]] = {"view": [], "table": []}
-    for row in db.sql(OBJECTS).itertuples():
-        kinds[row.kind].append(row)
-    parts = [HEAD, "## Views\n"]
-    parts += [_relation(db, row.name, row.comment) for row in kinds["view"]]
-    parts.append("## Macros\n")
-    parts += [
-        f"### `cegdb.{row.name}({', '.join(row.parameters)})`\n\n{row.comment}\n"
-        for row in db.sql(MACROS).itertuples()
-    ]
-    parts.append("## Tables\n")
-    parts += [_relation(db, row.name, row.comment) for row in kinds["table"]]
-    return "\n".join(parts)
+    """Return the page, from a database with the demo survey of falls."""
+    views = dict(db.sql(VIEWS).itertuples(index=False))
+    tables = dict(db.sql(TABLES).itertuples(index=False))
+    listed = [name for names in SUBJECTS.values() for name in names]
+    unlisted = {*listed} ^ {*views} | {*MACROS} ^ {*db.sql(NAMES)["name"]}
+    if unlisted:
+        raise SystemExit(f"list these views and macros here, or take them out: {unlisted}")
+    parts = [HEAD.rstrip(), _shown(db, _example(HEAD)), "## Views", _summary(views)]
+    for subject, names in SUBJECTS.items():
+        parts.append(f"### {subject}")
+        for name in names:
+            parts += _relation(db, f"#### `cegdb.{name}`", name, views[name])
+    parts.append("## Macros")
+    for name, example in MACROS.items():
+        parts += _macro(db, name, example)
+    parts.append(TABLES_HEAD.rstrip())
+    for name, comment in tables.items():
+        parts += _relation(db, f"### `cegdb.{name}`", name, comment)
+    return "\n\n".join(parts) + "\n"
 
 
-def _relation(db: Database, name: str, comment: str) -> str:
-    lines = [f"### `cegdb.{name}`", "", comment, "", "| column | type | meaning |"]
-    lines.append("| --- | --- | --- |")
+def _summary(views: dict[str, str]) -> str:
+    lines = ["| subject | view | one row per |", "| --- | --- | --- |"]
+    for subject, names in SUBJECTS.items():
+        for index, name in enumerate(names):
+            row = views[name].rstrip(".").removeprefix("One row per ")
+            row = re.split(r"(?<!\.)\. |[:;] |, (?=in |with )", row)[0]
+            first = subject if index == 0 else ""
+            lines.append(f"| {first} | [`{name}`](#cegdb{name}) | {_plain(row)} |")
+    return "\n".join(lines)
+
+
+def _relation(db: Database, heading: str, name: str, comment: str) -> Iterator[str]:
+    yield heading
+    yield _plain(comment) + (" *Internal.*" if name in INTERNAL else "")
+    lines = ["| column | type | meaning |", "| --- | --- | --- |"]
     for column in db.sql(COLUMNS, {"name": name}).itertuples():
-        meaning = str(column.comment).replace("|", "\\|").replace("\n", " ")
+        meaning = _plain(column.comment).replace("|", "\\|").replace("\n", " ")
         lines.append(f"| `{column.column_name}` | {column.data_type} | {meaning} |")
-    return "\n".join([*lines, ""])
+    yield "\n".join(lines)
+
+
+def _macro(db: Database, name: str, example: str) -> Iterator[str]:
+    macro = db.sql(MACRO, {"name": name}).iloc[0]
+    yield f"### `cegdb.{name}({', '.join(macro.parameters)})`"
+    # The example that the comment has for readers of SQL is shown as a block.
+    told = re.sub(r": select [^.]*cegdb\.\w+\([^)]*\)(?=\.)", "", str(macro.comment))
+    yield _plain(told) + (" *Internal.*" if name in INTERNAL else "")
+    if example:
+        yield f"```sql\n{example}\n```"
+        yield _shown(db, example)
+
+
+def _example(page: str) -> str:
+    return page.split("```sql\n")[1].split("\n```")[0]
+
+
+def _shown(db: Database, sql: str) -> str:
+    return f"```text\n{db.sql(sql).to_string(index=False)}\n```"
+
+
+def _plain(text: str) -> str:
+    """Return a comment as Markdown that shows each of its characters."""
+    return re.sub(r"([*<$\\\[\]])", r"\\\1", text)
+
+
+def write() -> str:
+    """Return the page from a new database."""
+    import cegdb
+    from cegdb.demo import DEMOS
+
+    falls = DEMOS["falls"]
+    # A database in memory has no comments.
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        cegdb.open(Path(folder) / "falls.duckdb") as db,
+    ):
+        survey = db.ingest(falls.select(), name="falls", count="people")
+        survey.event_tree().learn_stages().to_ceg()
+        return sql_reference(db)
 
 
 if __name__ == "__main__":
-    import cegdb
-
-    with cegdb.open() as db:
-        PAGE.write_text(sql_reference(db), encoding="utf-8")
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    PAGE.write_text(write(), encoding="utf-8")

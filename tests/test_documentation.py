@@ -1,12 +1,13 @@
-"""Every block of code in README and docs runs in order, and gives what it shows.
+"""Every block of code in README and docs runs, in the order of its page, as shown.
 
 - ``python`` with prompts is a doctest; the blocks of a page share their names.
 - ``console`` holds commands after ``$``, each with the output it prints (none: not compared).
-- ``sql`` runs on the database named last, as ``<!-- database: falls.duckdb -->``;
-  a ``text`` block right after it holds the table that it gives.
-- ``<!-- file: name -->`` before a block keeps the block as that file; ``<!-- run: ... -->``
-  runs commands that a reader does not need to see; ``<!-- not run: reason -->`` exempts a
-  block.
+- ``sql`` runs on the database that the page named last: ``<!-- database: falls.duckdb -->``.
+  A ``text`` block right after it holds the table that it gives.
+- ``<!-- file: name -->`` before a block keeps the block as that file.
+- ``<!-- run: ... -->`` runs commands that a reader does not need to see.
+- ``<!-- data: surveys/Asym.csv -->`` copies a file of ``tests/data`` that readers have already.
+- ``<!-- not run: reason -->`` exempts a block.
 
 Each page has an empty folder of its own. ``...`` stands for any text.
 """
@@ -14,17 +15,21 @@ Each page has an empty folder of its own. ``...`` stands for any text.
 from __future__ import annotations
 
 import doctest
+import importlib.util
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
+from datasets import DATA
 
 import cegdb
+from cegdb.cli.group import SECTIONS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -34,7 +39,7 @@ READ = {"text", "yaml", "csv", "r", "json", "toml", "bibtex", "math", "bash", "{
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 _PART = re.compile(
-    r"^<!-- (?P<key>database|file|run|not run): ?(?P<value>.*?) -->$"
+    r"^<!-- (?P<key>database|data|file|run|not run): ?(?P<value>.*?) -->$"
     r"|^(?P<fence>```+|:::+)(?P<language>[^\n`]*)\n(?P<text>.*?)^(?P=fence)$",
     re.MULTILINE | re.DOTALL,
 )
@@ -68,6 +73,7 @@ class Page:
         self.page = page
         self.names: dict[str, object] = {}
         self.database = ""
+        self.made: set[Path] = set()
 
     def where(self, block: Block) -> str:
         return f"{self.page.relative_to(ROOT)}:{block.line}"
@@ -121,6 +127,17 @@ class Page:
             given = frame.to_string(index=False)
             self.compare(block, shown, given, f"{self.where(block)}\n{given}")
 
+    def pictures(self, block: Block) -> None:
+        """Compare the pictures that a block made with those that the page shows."""
+        for shown in pictures_of(self.page):
+            made, kept = Path(shown.name), self.page.parent / shown
+            if made.exists():
+                assert texts_of(made) == texts_of(kept), (
+                    f"{self.where(block)} made another {shown}: {made.resolve()}"
+                )
+                made.unlink()
+                self.made.add(shown)
+
     def compare(self, block: Block, shown: str, given: str, said: str) -> None:
         matches = doctest.OutputChecker().check_output(
             shown.strip() + "\n", given.strip() + "\n", FLAGS
@@ -128,7 +145,16 @@ class Page:
         assert matches, f"{self.where(block)} shows\n{shown}\nbut gives\n{said}"
 
 
-@pytest.mark.null_bootstrap  # a page shows what a reader gets: all runs
+def pictures_of(page: Path) -> list[Path]:
+    """Return the SVG files that a page shows."""
+    return [Path(file) for file in re.findall(r"\]\((\S+\.svg)\)", page.read_text("utf-8"))]
+
+
+def texts_of(picture: Path) -> list[str]:
+    """Return the texts of an SVG: its geometry may vary with the version of matplotlib."""
+    return re.findall(r"<(?:text|dc:description)\b[^>]*>([^<]*)", picture.read_text("utf-8"))
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_page_gives_what_it_shows(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -144,6 +170,8 @@ def test_the_page_gives_what_it_shows(
             assert exempt, f"{running.where(block)}: no reason given"
         elif block.language == "<database>":
             running.database = block.text
+        elif block.language == "<data>":
+            shutil.copy(DATA / block.text, tmp_path)
         elif block.language == "<run>":
             for command in filter(None, map(str.strip, block.text.splitlines())):
                 running.command(block, command)
@@ -165,4 +193,35 @@ def test_the_page_gives_what_it_shows(
                 assert is_directive or block.language in READ, (
                     f"{running.where(block)}: a {block.language} block is never run"
                 )
+            running.pictures(block)
             file = exempt = ""
+    if page.name == "gallery.md":
+        assert running.made == set(pictures_of(page))
+
+
+def test_the_sql_reference_is_that_of_a_new_database() -> None:
+    """``python docs/sql_reference.py`` writes it again."""
+    page = ROOT / "docs" / "reference" / "sql.md"
+    assert page.read_text(encoding="utf-8") == module_of("docs/sql_reference.py").write()
+
+
+def test_the_command_reference_lists_every_command_in_its_group() -> None:
+    page = (ROOT / "docs" / "reference" / "commands.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^## (.*)$|^   :prog: cegdb (.*)$", page, re.MULTILINE)
+    listed: dict[str, list[str]] = {}
+    for title, command in lines:
+        if title:
+            listed[title] = commands = []
+        else:
+            commands.append(command)
+    assert listed == {title: list(commands) for title, commands in SECTIONS.items()}
+
+
+def module_of(path: str) -> Any:
+    """Return a script of the repository as a module."""
+    spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
