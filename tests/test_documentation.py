@@ -155,6 +155,7 @@ def texts_of(picture: Path) -> list[str]:
     return re.findall(r"<(?:text|dc:description)\b[^>]*>([^<]*)", picture.read_text("utf-8"))
 
 
+@pytest.mark.null_bootstrap  # a page shows what a reader gets: all runs
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_page_gives_what_it_shows(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
