@@ -7,9 +7,10 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.errors import CegError
-from cegdb.positions import Layer, Stop, merge_positions
+from cegdb.positions import MAX_BITS, Layer, Stop, merge_positions
 from cegdb.sqlfiles import Row, Steps
-from cegdb.stages.priors import edge_priors, has_priors, rule_of
+from cegdb.stages.priors import has_priors, make_edge_priors
+from cegdb.stages.recorded import prior_rule
 from cegdb.store import schema
 from cegdb.store.catalog import (
     claim_name,
@@ -31,9 +32,10 @@ if TYPE_CHECKING:
 
     from cegdb.store import Store
 
-__all__ = ["MOST_VERTICES", "build_ceg", "recover", "remake_ceg"]
+__all__ = ["MAX_VERTICES", "build_ceg", "rebuild_ceg", "recover"]
 
-MOST_VERTICES: Final = 5_000_000
+MAX_VERTICES: Final = 5_000_000
+"""Of a staged tree that is recovered from a CEG."""
 
 
 def build_ceg(
@@ -43,31 +45,11 @@ def build_ceg(
     name: str | None = None,
     stop: Stop = "early",
     replace: bool = False,
+    max_bits: int = MAX_BITS,
 ) -> int:
-    """Construct the CEG of a staged tree [1]_.
+    """Construct the CEG of a staged tree [1]_; return ``ceg_id``.
 
-    Parameters
-    ----------
-    store
-        Where the staging is; the CEG is made in one transaction.
-    staging_id
-        The stages.
-    name
-        Of the CEG; left out, the staging's name.
-    stop
-        ``"early"`` (Theorem 2) or ``"baseline"``; both give the same CEG.
-    replace
-        Drop a CEG of that name first.
-
-    Returns
-    -------
-    int
-        ``ceg_id``.
-
-    Raises
-    ------
-    CegError
-        ``stop`` is no such choice.
+    ``stop`` is ``"early"`` (Theorem 2) or ``"baseline"``; both give the same CEG.
 
     References
     ----------
@@ -86,22 +68,22 @@ def build_ceg(
     1
     """
     if stop not in ("early", "baseline"):
-        raise CegError(f"stop is {stop!r}", hint="choose early or baseline")
+        raise CegError(f"stop is {stop!r}", hint="choose 'early' or 'baseline'")
     with store.writing() as (con, catalog):
         staging = row(catalog, "staging", staging_id)
         refuse_stale("staging", staging)
         name = claim_name(catalog, "ceg", name, str(staging["name"]), replace=replace)
-        return _build(store, con, catalog, staging, name, stop, again=None)
+        return _build(store, con, catalog, staging, name, stop, max_bits)
 
 
-def remake_ceg(store: Store, ceg_id: int) -> None:
-    """Make a CEG again of its staging, which was made again; its id and name stay."""
+def rebuild_ceg(store: Store, ceg_id: int, max_bits: int = MAX_BITS) -> None:
+    """Make a CEG again from its staging, which was made again; its id and name stay."""
     with store.writing() as (con, catalog):
         ceg = row(catalog, "ceg", ceg_id)
         staging = row(catalog, "staging", ceg["staging_id"])
         clear(catalog, "ceg", ceg_id)
         stop = ceg["settings"]["stop"]
-        _build(store, con, catalog, staging, ceg["name"], stop, again=ceg_id)
+        _build(store, con, catalog, staging, ceg["name"], stop, max_bits, former_id=ceg_id)
 
 
 def _build(
@@ -111,24 +93,27 @@ def _build(
     staging: Mapping[str, Any],
     name: str,
     stop: Stop,
+    max_bits: int,
     *,
-    again: int | None,
+    former_id: int | None = None,
 ) -> int:
     started = time.perf_counter()
     staging_id, tree_id = staging["staging_id"], staging["tree_id"]
     tree = row(catalog, "tree", tree_id)
     with store.counting(tree["height"], "height") as progress, Steps(con) as steps:
-        ceg_id = new_id(catalog, "ceg") if again is None else again
+        ceg_id = new_id(catalog, "ceg") if former_id is None else former_id
         n_vertices, layers, is_full = merge_positions(
-            steps, ceg_id, tree, staging_id, stop, progress
+            steps, ceg_id, tree, staging_id, stop, progress, max_bits
         )
         steps.run("position_floret", tree_id=tree_id, staging_id=staging_id, is_full=is_full)
         steps.run("position_edge", tree_id=tree_id, staging_id=staging_id)
-        sizes = _sizes(ceg_id, tree["n_vertices"], layers, dict(steps.fetch("merged_edge")))
-        _priors(steps, tree, staging)
-        _raw_labels(steps, tree, staging_id)
+        merges = _merge_steps(
+            ceg_id, tree["n_vertices"], layers, dict(steps.fetch("merged_edge"))
+        )
+        _make_priors(steps, tree, staging)
+        _make_raw_labels(steps, tree, staging_id)
         n_edges = steps.run("graph_edge", ceg_id=ceg_id, staging_id=staging_id)
-    insert_rows(catalog, schema.merge_step, sizes)
+    insert_rows(catalog, schema.merge_step, merges)
     write(
         catalog,
         "ceg",
@@ -140,19 +125,19 @@ def _build(
             "n_edges": n_edges,
             "settings": {"stop": stop},
             "summary": {
-                "steps": len(sizes) - 1,
+                "steps": len(merges) - 1,
                 "height": tree["height"],
-                "stopped_early": len(sizes) - 1 < tree["height"],
+                "stopped_early": len(merges) - 1 < tree["height"],
                 "hints": [],
             },
             **made_by(time.perf_counter() - started),
         },
-        again=again is not None,
+        again=former_id is not None,
     )
     return ceg_id
 
 
-def _raw_labels(steps: Steps, tree: Mapping[str, Any], staging_id: int) -> None:
+def _make_raw_labels(steps: Steps, tree: Mapping[str, Any], staging_id: int) -> None:
     """Make ``raw_label``, empty where each label is the tree's own."""
     tree_id, survey_id = tree["tree_id"], tree["survey_id"]
     ((is_various,),) = steps.fetch("spelling", survey_id=survey_id, staging_id=staging_id)
@@ -162,29 +147,29 @@ def _raw_labels(steps: Steps, tree: Mapping[str, Any], staging_id: int) -> None:
         steps.empty("raw_label", "position_id bigint, label_id integer, labels varchar[]")
 
 
-def _priors(steps: Steps, tree: Mapping[str, Any], staging: Mapping[str, Any]) -> None:
-    """Make ``position_share`` or, where situations have priors of their own, the other."""
+def _make_priors(steps: Steps, tree: Mapping[str, Any], staging: Mapping[str, Any]) -> None:
+    """Make ``position_share`` or, where it does not decide the priors, ``position_prior``."""
     staging_id, alpha = staging["staging_id"], staging["alpha"]
-    rule = rule_of(staging["settings"])
+    rule = prior_rule(staging["settings"])
     steps.empty("position_share", "position_id bigint, share double")
     if rule == "mass" and not has_priors(steps, staging_id):
         steps.empty("position_prior", "position_id bigint, label_id integer, prior double")
         for height in range(tree["height"], 0, -1):
             steps.run("position_share", height=height, alpha=alpha)
         return
-    edge_priors(steps, tree["tree_id"], staging_id, rule, alpha)
+    make_edge_priors(steps, tree["tree_id"], staging_id, rule, alpha)
     steps.run("position_prior", tree_id=tree["tree_id"], staging_id=staging_id)
 
 
-def _sizes(
-    ceg_id: int, n_vertices: int, layers: list[Layer], gone: Mapping[int, int]
+def _merge_steps(
+    ceg_id: int, n_vertices: int, layers: list[Layer], merged_edges: Mapping[int, int]
 ) -> list[dict[str, object]]:
-    """Return the rows of ``merge_step``: G_0, then one graph a height merged."""
+    """Return the rows of ``merge_step``: G_0, then a graph for each height merged."""
     n_edges = n_vertices - 1
     rows: list[dict[str, object]] = []
     for step, layer in enumerate(layers):
         n_vertices -= layer.n_situations - layer.n_positions
-        n_edges -= gone.get(layer.height, 0) if step else 0
+        n_edges -= merged_edges.get(layer.height, 0) if step else 0
         rows.append(
             {
                 "ceg_id": ceg_id,
@@ -197,34 +182,18 @@ def _sizes(
     return rows
 
 
-def recover(store: Store, ceg_id: int, *, limit: int = MOST_VERTICES) -> list[Row]:
+def recover(store: Store, ceg_id: int, *, limit: int = MAX_VERTICES) -> list[Row]:
     """Unroll a CEG into the staged tree it was made from (Theorem 3) [1]_.
 
-    Parameters
-    ----------
-    store
-        Where the CEG is.
-    ceg_id
-        The CEG.
-    limit
-        The largest tree to unroll; its size is computed first.
-
-    Returns
-    -------
-    list of tuple
-        One row a vertex, breadth first: ``vertex_id``, ``parent_id`` (None for the
-        root), ``depth``, ``label``, ``position_id``, ``stage_id`` (None on a leaf).
-
-    Raises
-    ------
-    CegError
-        The tree would be larger than ``limit``.
+    Returned is a row for each vertex, breadth first: ``vertex_id``, ``parent_id`` (None for the
+    root), ``depth``, ``label``, ``position_id``, ``stage_id`` (None on a leaf). A tree of more
+    than ``limit`` vertices is refused before it is unrolled.
 
     Notes
     -----
-    Counts of single situations are not in the CEG, and so not in the tree recovered.
-    Labels are those of the staging; where it relabels edges, ``raw_labels`` of the CEG's
-    edges has those of the tree.
+    The CEG does not have the counts of single situations, nor does the tree recovered from
+    it. Labels are those of the staging; the edges of the CEG have those of the tree as
+    ``raw_labels``.
 
     References
     ----------
@@ -253,11 +222,12 @@ def recover(store: Store, ceg_id: int, *, limit: int = MOST_VERTICES) -> list[Ro
             tree_id=tree["tree_id"],
             staging_id=staging["staging_id"],
         )
-        steps.create(
+        steps.empty(
             "copied_vertex",
-            "select cast(0 as bigint) as vertex_id, cast(null as bigint) as parent_id, "
-            "0 as depth, cast(0 as bigint) as position_id, cast(null as integer) as label_id",
+            "vertex_id bigint, parent_id bigint, depth integer, position_id bigint, "
+            "label_id integer",
         )
+        steps.run("copied_root")
         n_before = 1
         for depth in range(1, top + 1):
             n_before += steps.run(

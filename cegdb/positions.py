@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 Stop: TypeAlias = Literal["early", "baseline"]
 
-_BITS: Final = 126
-"""Of a signature that is one integer."""
+MAX_BITS: Final = 126
+"""Of a floret that is written as one integer."""
 
 
 class Layer(NamedTuple):
-    """What merging the vertices of one height gave."""
+    """The result of merging the vertices of one height."""
 
     height: int
     n_situations: int
@@ -33,41 +33,26 @@ def merge_positions(
     staging_id: int,
     stop: Stop,
     progress: Progress,
+    max_bits: int = MAX_BITS,
 ) -> tuple[int, list[Layer], bool]:
     """Merge situations with isomorphic coloured subtrees into positions [1]_.
 
-    Parameters
-    ----------
-    steps
-        Runs the SQL, in the transaction of the CEG; ``block``, ``label_digit`` and
-        ``position_of`` stay.
-    ceg_id
-        Whose ``position`` and ``position_member`` to write.
-    tree
-        The catalog row of the event tree.
-    staging_id
-        Its stages.
-    stop
-        ``"early"``: at the first height at which nothing merges, everything above is its
-        own position; ``"baseline"``: go on to the root.
-    progress
-        Is told of each height that is merged.
+    With stop ``"early"`` the first height at which nothing merges ends it, and everything
+    above is its own position; ``"baseline"`` goes on to the root. The temp tables ``block``,
+    ``label_digit`` and ``position_of`` stay for the edges of the CEG.
 
-    Returns
-    -------
-    n_positions, layers, is_full
-        How many positions there are, the sink included, and what each step did: G_0 was
-        made, the leaves merged, then the situations of height 1, 2, ...; and whether no floret
-        lacks a label of its stage.
+    Returned are the number of positions with the sink; what each step did: G_0 was made, the
+    leaves merged, then the situations of height 1, 2, ...; and whether every floret has all
+    labels of its stage.
 
     Notes
     -----
     Situations are compared by height, the edges on their LONGEST path to a leaf: same
     position implies same height, and all children are merged before their parents. The
     paper's shortest path misses merges on trees whose leaves lie at different depths.
-    Each edge is read once; signatures are exact integers or lists, not hashes. Where no
-    floret lacks a label of its stage, height 1 needs no edges: its positions are
-    its stages.
+    Each edge is read once; florets are compared as exact integers or lists, not as hashes.
+    Where every floret has all labels of its stage, height 1 needs no edges: its positions
+    are its stages.
 
     References
     ----------
@@ -82,7 +67,7 @@ def merge_positions(
     is_full = sum(n_labels for *_, n_labels in sizes.values()) == tree["n_vertices"] - 1
     lowest = 2 if is_full else 1
     steps.run("staged_edge", tree_id=tree_id, staging_id=staging_id, height=lowest)
-    steps.empty("position_of", "vertex_id bigint, position_id bigint, place bigint")
+    steps.empty("position_of", "vertex_id bigint, position_id bigint, position_index bigint")
     layers = [Layer(0, 0, 0, time.perf_counter() - started)]
     started = time.perf_counter()
     steps.run("block", tree_id=tree_id)
@@ -99,7 +84,7 @@ def merge_positions(
                 steps.run("stage_situation")
             else:
                 n_bits = n_before.bit_length()
-                if n_bits * n_digits <= _BITS:
+                if n_bits * n_digits <= max_bits:
                     n_positions = steps.run("layer_block", height=height, n_bits=n_bits)
                 else:
                     n_positions = steps.run("wide_block", height=height, n_digits=n_digits)

@@ -1,4 +1,4 @@
-"""Rebuild: make stale trees, stagings and CEGs again of the rows that surveys have now."""
+"""Rebuild: make stale trees, stagings and CEGs again from the current rows of surveys."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 import sqlalchemy as sa
 
-from cegdb.ceg import remake_ceg
+from cegdb.ceg import rebuild_ceg
 from cegdb.errors import (
     QueryError,
     StagingError,
@@ -19,10 +19,10 @@ from cegdb.errors import (
 from cegdb.evidence import from_json, positions_of, with_positions
 from cegdb.inference.conditioned_ceg import remake_conditioned
 from cegdb.sqlfiles import Steps
-from cegdb.stages import remake_stages
+from cegdb.stages import rebuild_stages
 from cegdb.store import schema
 from cegdb.store.catalog import Kind, drop_superseded, find, row, write
-from cegdb.tree import remake_tree
+from cegdb.tree import rebuild_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,39 +48,22 @@ def rebuild(
 ) -> list[Rebuilt]:
     """Make every stale tree, and the stagings and CEGs on it, again with its settings.
 
-    Parameters
-    ----------
-    store
-        Where they are; all is done in one transaction, or nothing.
-    survey
-        Whose trees; left out, all stale ones.
-    stages
-        ``"keep"``: situations that were there before stay in their stage, whose
-        probabilities are estimated anew; where the label sets of some of them changed, those
-        with the same one stay together. New situations are their own stage.
-        ``"relearn"``: stages that were learnt are learnt again.
-        Stages given by hand hold in both cases, for new situations that their paths fit too.
+    All is done in one transaction, or nothing. Without ``survey`` all stale trees are
+    rebuilt. With stages ``"keep"`` situations that were there before stay in their stage, whose
+    probabilities are estimated anew (where the label sets of some changed, those with the same
+    one stay together), and new situations are stages of their own; with ``"relearn"`` learnt
+    stages are learnt again. Stages given by hand hold in both cases, also for new situations
+    that their paths fit. A CEG given evidence is conditioned again on the same evidence.
 
-    Returns
-    -------
-    list of Rebuilt
-        What was made again, trees before their stagings before their CEGs, and these
-        before those given evidence: the same evidence of the CEG as it is now. The view
-        ``cegdb.drift`` tells for each stage what became of its probabilities.
-
-    Raises
-    ------
-    StaleError
-        An object cannot be made again of the rows there are; the message names it.
-    UnknownNameError
-        There is no survey of that name.
+    Returned are the objects, trees before their stagings before their CEGs. The view
+    ``cegdb.drift`` shows how the probabilities of each stage changed.
 
     Notes
     -----
     Ids of situations, stages and positions are ranks, so they stay where nothing came
     before them; ``former_stage`` in ``cegdb.drift`` has the former name of a stage. A
     situation is the same if the same answers to the same variables lead to it and it asks the
-    same. A position that evidence names is the one that its former situations are in now.
+    same. A position named in evidence is the one that its former situations are in now.
 
     Examples
     --------
@@ -95,16 +78,17 @@ def rebuild(
     [('tree', 'one')]
     """
     if not is_one_of(stages, get_args(Stages)):
-        raise StaleError(f"stages is {stages!r}", hint="choose keep or relearn")
+        raise StaleError(f"stages is {stages!r}", hint="choose 'keep' or 'relearn'")
     with store.writing() as (con, catalog):
         made: list[Rebuilt] = []
         stale = _stale_trees(catalog, survey)
-        with store.counting(_n_built(catalog, stale), "object") as progress:
+        with store.counting(_count_objects(catalog, stale), "object") as progress:
             for tree, former_survey_id in stale:
                 with Steps(con) as steps:
-                    for one in _remade(
+                    rebuilt = _rebuild_tree(
                         store, steps, catalog, tree, former_survey_id, keeps=stages == "keep"
-                    ):
+                    )
+                    for one in rebuilt:
                         made.append(one)
                         progress.read()
         drop_superseded(catalog)
@@ -127,7 +111,7 @@ def _stale_trees(catalog: sa.Connection, survey: str | None) -> list[tuple[Rebui
     ]
 
 
-def _remade(
+def _rebuild_tree(
     store: Store,
     steps: Steps,
     catalog: sa.Connection,
@@ -136,65 +120,66 @@ def _remade(
     *,
     keeps: bool,
 ) -> Iterator[Rebuilt]:
-    """Make one tree again, and all that is built on it; give each as it is made."""
+    """Make one tree again, and all that stands on it; yield each as it is made."""
     steps.run("former_vertex", tree_id=tree.object_id)
     steps.run("former_edge", tree_id=tree.object_id)
-    with _told(tree):
-        remake_tree(store, tree.object_id)
+    with _naming(tree):
+        rebuild_tree(store, tree.object_id)
     yield tree
     of_tree = schema.staging.c.tree_id == tree.object_id
-    stagings = _built("staging", schema.staging, schema.staging.c.staging_id, of_tree, catalog)
+    stagings = _standing_on(
+        "staging", schema.staging, schema.staging.c.staging_id, of_tree, catalog
+    )
     if stagings:
-        _match(steps, tree.object_id)
+        _match_situations(steps, tree.object_id)
     for staging in stagings:
         staging_id = staging.object_id
         steps.run("former_stage", staging_id=staging_id)
         steps.run("former_member", staging_id=staging_id)
         steps.run("former_probability", staging_id=staging_id, survey_id=former_survey_id)
         steps.run("kept_situation", tree_id=tree.object_id)
+        steps.run("kept_member")
         steps.run("kept_prior", staging_id=staging_id, tree_id=tree.object_id)
-        with _told(staging):
-            remake_stages(store, staging_id, keeps=keeps)
+        with _naming(staging):
+            rebuild_stages(store, staging_id, keeps=keeps)
         steps.run("moved_stage", staging_id=staging_id)
-        _summarise(steps, catalog, staging_id, keeps=keeps)
+        _note_drift(steps, catalog, staging_id, keeps=keeps)
         yield staging
         of_staging = schema.ceg.c.staging_id == staging_id
-        for ceg in _built("ceg", schema.ceg, schema.ceg.c.ceg_id, of_staging, catalog):
-            yield from _remade_cegs(store, steps, catalog, ceg, None)
+        for ceg in _standing_on("ceg", schema.ceg, schema.ceg.c.ceg_id, of_staging, catalog):
+            yield from _rebuild_cegs(store, steps, catalog, ceg, None)
 
 
-def _remade_cegs(
+def _rebuild_cegs(
     store: Store,
     steps: Steps,
     catalog: sa.Connection,
     ceg: Rebuilt,
     evidence: Evidence | None,
 ) -> Iterator[Rebuilt]:
-    """Make a CEG again, by its evidence if given, and those conditioned from it."""
+    """Make a CEG again, by its evidence if it has any, and those conditioned from it."""
     of_parent = schema.ceg.c.parent_ceg_id == ceg.object_id
-    given = _built("ceg", schema.ceg, schema.ceg.c.ceg_id, of_parent, catalog)
-    known = [from_json(row(catalog, "ceg", one.object_id)["evidence"]) for one in given]
-    if any(positions_of(one) for one in known):
+    conditioned = _standing_on("ceg", schema.ceg, schema.ceg.c.ceg_id, of_parent, catalog)
+    former = [from_json(row(catalog, "ceg", one.object_id)["evidence"]) for one in conditioned]
+    if any(positions_of(one) for one in former):
         steps.run("former_position", ceg_id=ceg.object_id)
     if evidence is None:
-        remake_ceg(store, ceg.object_id)
+        rebuild_ceg(store, ceg.object_id)
     else:
-        with _told(ceg):
+        with _naming(ceg):
             remake_conditioned(store, ceg.object_id, evidence)
     yield ceg
-    renamed = []
-    for one, evidence in zip(given, known, strict=True):
-        with _told(one):
-            renamed.append(_named_anew(steps, ceg, evidence))
-    for one, evidence in zip(given, renamed, strict=True):
-        yield from _remade_cegs(store, steps, catalog, one, evidence)
+    # All of them before the next CEG is made: that replaces ``former_position``.
+    current = []
+    for one, evidence in zip(conditioned, former, strict=True):
+        with _naming(one):
+            current.append(_current_evidence(steps, ceg, evidence))
+    for one, evidence in zip(conditioned, current, strict=True):
+        yield from _rebuild_cegs(store, steps, catalog, one, evidence)
 
 
-def _named_anew(steps: Steps, ceg: Rebuilt, evidence: Evidence) -> Evidence:
-    """Return evidence with the positions it names as they are called now.
-
-    A position is now the one that its former situations are in.
-    """
+def _current_evidence(steps: Steps, ceg: Rebuilt, evidence: Evidence) -> Evidence:
+    """Return evidence with the positions that its former situations are in now."""
     if not positions_of(evidence):
         return evidence
     names: dict[str | int, str | int] = {}
@@ -206,14 +191,14 @@ def _named_anew(steps: Steps, ceg: Rebuilt, evidence: Evidence) -> Evidence:
     for position in positions_of(evidence) - set(names):
         raise QueryError(
             f"its evidence names position {position} of CEG {ceg.name!r}, whose situations are "
-            "in no single position any more",
-            hint="condition anew",
+            "no longer in one position",
+            hint="condition the CEG again",
         )
     return with_positions(evidence, names)
 
 
-def _n_built(catalog: sa.Connection, stale: Sequence[tuple[Rebuilt, int]]) -> int:
-    """Return how many objects there are to be made again, trees included."""
+def _count_objects(catalog: sa.Connection, stale: Sequence[tuple[Rebuilt, int]]) -> int:
+    """Return how many objects are to be made again, trees included."""
     trees = [tree.object_id for tree, _ in stale]
     staged = sa.select(schema.staging.c.staging_id).where(schema.staging.c.tree_id.in_(trees))
     shown = sa.func.coalesce(schema.ceg.c.staging_id, schema.ceg.c.root_staging_id)
@@ -221,8 +206,8 @@ def _n_built(catalog: sa.Connection, stale: Sequence[tuple[Rebuilt, int]]) -> in
     return sum(len(catalog.execute(query).all()) for query in (staged, on_them)) + len(trees)
 
 
-def _match(steps: Steps, tree_id: int) -> None:
-    """Make ``same_vertex``: which situation of the tree each former one is."""
+def _match_situations(steps: Steps, tree_id: int) -> None:
+    """Make ``same_vertex``, the situation of the tree that each former one is now."""
     steps.create(
         "same_vertex", "select cast(0 as bigint) as former_id, cast(0 as bigint) as vertex_id"
     )
@@ -234,8 +219,8 @@ def _match(steps: Steps, tree_id: int) -> None:
         steps.run("same_vertex", tree_id=tree_id, low=low, high=high)
 
 
-def _summarise(steps: Steps, catalog: sa.Connection, staging_id: int, *, keeps: bool) -> None:
-    """Tell in the summary of a staging what became of it."""
+def _note_drift(steps: Steps, catalog: sa.Connection, staging_id: int, *, keeps: bool) -> None:
+    """Note in the summary of a staging how its stages changed."""
     ((n_apart, n_stages, n_new, n_gone),) = steps.fetch("drift_size", staging_id=staging_id)
     drift = {
         "keeps": keeps,
@@ -248,21 +233,21 @@ def _summarise(steps: Steps, catalog: sa.Connection, staging_id: int, *, keeps: 
     write(catalog, "staging", {"staging_id": staging_id, "summary": summary}, again=True)
 
 
-def _built(
+def _standing_on(
     kind: Kind,
     table: sa.TableClause,
     key: sa.ColumnElement[int],
     of_parent: sa.ColumnElement[bool],
     catalog: sa.Connection,
 ) -> list[Rebuilt]:
-    """Return the objects of a kind that are built on another."""
+    """Return the objects of a kind that stand on another."""
     query = sa.select(key, table.c.name).where(of_parent).order_by(key)
     return [Rebuilt(kind, object_id, name) for object_id, name in catalog.execute(query)]
 
 
 @contextmanager
-def _told(one: Rebuilt) -> Iterator[None]:
-    """Name the object that cannot be made again."""
+def _naming(one: Rebuilt) -> Iterator[None]:
+    """Name the object in an error: it cannot be made again."""
     try:
         yield
     except (TreeError, StagingError, SurveyError, QueryError) as error:

@@ -18,16 +18,19 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import sqlalchemy as sa
 
 from cegdb.atomic_files import check_folder, write_whole, written_whole
-from cegdb.ceg import remake_ceg
+from cegdb.ceg import rebuild_ceg
 from cegdb.errors import CegError, is_whole
 from cegdb.ingest.csv.csv_file import path_literal
+from cegdb.positions import MAX_BITS
 from cegdb.sqlfiles import Steps, bound, literal, recorded
 from cegdb.stages.build import write_stages
 from cegdb.stages.effective_counts import Weighting
-from cegdb.stages.priors import edge_priors, rule_of
+from cegdb.stages.priors import make_edge_priors
+from cegdb.stages.recorded import prior_rule, recorded_options
 from cegdb.store import Store, schema
 from cegdb.store.catalog import insert_rows, refuse_stale, response_table, row
-from cegdb.tree import remake_tree
+from cegdb.tree import rebuild_tree
+from cegdb.tree.path_codes import MAX_CODE
 from cegdb.version import __version__
 
 if TYPE_CHECKING:
@@ -69,8 +72,8 @@ _CODED: Final = (
 )
 _ROWS: Final = "The rows that differ, as codes of levels, with n respondents each."
 _HYPERSTAGES: Final = "The groups of situations that may share a stage."
-# The tables to be made, which must come out as they are stored, by the kind of their owner.
-_MADE: Final = {
+# The tables that the script makes, which must equal those stored, by the kind of their owner.
+_OUTPUTS: Final = {
     "tree": (schema.vertex, schema.edge, schema.vertex_weight),
     "staging": (
         schema.stage, schema.stage_member, schema.stage_edge, schema.prior_entry,
@@ -92,14 +95,12 @@ _STAGES: Final = (
     _Input(
         "situation_stage",
         "Which situations share a stage, and which might (hyperstages), as given or learnt.",
-        "select m.vertex_id, s.hyperstage_id, m.stage_id, s.kind from cegdb.stage_member as m "
-        "inner join cegdb.stage as s on s.staging_id = m.staging_id "
-        "and m.stage_id = s.stage_id where m.staging_id = $id order by m.vertex_id",
+        "select * from temp.recorded_member order by vertex_id",
     ),
     _Input(
         "given_name",
         "Names that a user gave to stages, by a situation of each.",
-        "select stage_id as vertex_id, name, 0 as place from cegdb.stage "
+        "select stage_id as vertex_id, name, 0 as priority from cegdb.stage "
         "where staging_id = $id and name is not null order by stage_id",
     ),
     _Input(
@@ -123,13 +124,15 @@ def trace(
     path: str | os.PathLike[str] | None = None,
     *,
     max_values: int = MAX_VALUES,
+    max_code: int = MAX_CODE,
+    max_bits: int = MAX_BITS,
 ) -> str:
     """Write the whole run that made a CEG as one SQL script, and return its text.
 
     See `cegdb.api.ChainEventGraph.trace`; nothing in the store changes.
     """
     if not is_whole(max_values) or max_values < 0:
-        raise CegError(f"max_values is {max_values!r}", hint="give a whole number from 0 on")
+        raise CegError(f"max_values is {max_values!r}", hint="give a whole number, 0 or more")
     file = None if path is None else Path(path)
     if file is not None:
         check_folder(file)
@@ -144,7 +147,7 @@ def trace(
         with Store.open() as scratch:
             run.copy(scratch)
             with recorded(script):
-                run.repeat(scratch, script)
+                run.repeat(scratch, script, max_code, max_bits)
             run.compare(scratch)
         text = script.text(_head(ceg["name"], staging["name"], tree["name"]))
         if file is not None:
@@ -160,14 +163,14 @@ def _refuse(catalog: sa.Connection, ceg: Mapping[str, Any]) -> None:
         while origin["parent_ceg_id"] is not None:
             origin = row(catalog, "ceg", origin["parent_ceg_id"])
         raise CegError(
-            f"ceg {ceg['name']!r} is a CEG given evidence, which is not made from a tree",
+            f"CEG {ceg['name']!r} is conditioned on evidence, and not made from a tree",
             hint=f"trace the CEG it comes from: {origin['name']!r}",
         )
     refuse_stale("ceg", ceg)
 
 
 class _Run:
-    """What made a CEG: its catalog rows, and how to do it again elsewhere."""
+    """The run that made a CEG: its catalog rows, and how to repeat it in another database."""
 
     def __init__(
         self,
@@ -197,7 +200,7 @@ class _Run:
             schema.ceg: schema.ceg.c.ceg_id == self._ceg["ceg_id"],
         }
         with self._store.catalog() as catalog:
-            found = {
+            rows_of = {
                 table: [
                     dict(one)
                     for one in catalog.execute(
@@ -207,12 +210,12 @@ class _Run:
                 for table, is_it in chosen.items()
             }
         with scratch.writing() as (con, catalog):
-            for table, rows in found.items():
+            for table, rows in rows_of.items():
                 if table in (schema.variable, schema.level):
                     insert_rows(catalog, table, rows)
                 else:
                     catalog.execute(sa.insert(table), rows)
-            columns = ", ".join(f"v{one['ordinal']}" for one in found[schema.variable])
+            columns = ", ".join(f"v{one['ordinal']}" for one in rows_of[schema.variable])
             self._move(
                 con,
                 f"create table {self._response} as",
@@ -232,35 +235,40 @@ class _Run:
     def _move(self, con: duckdb.DuckDBPyConnection, target: str, query: str) -> None:
         """Fill a table of the scratch database with the rows of a query of the other."""
         file = literal(str(self._folder / "moved.parquet"))
-        with self._store.reading() as source:
+        with self._store.reading() as source, Steps(source) as steps:
+            steps.run("recorded_member", staging_id=self._staging["staging_id"])
             source.execute(f"copy ({query}) to {file} (format parquet)")
         con.execute(f"{target} select * from read_parquet({file})")  # noqa: S608
 
-    def repeat(self, scratch: Store, script: _Script) -> None:
-        """Make tree, stages and CEG again, telling the script what is read."""
+    def repeat(self, scratch: Store, script: _Script, max_code: int, max_bits: int) -> None:
+        """Make tree, stages and CEG again, writing what they read into the script."""
         tree_id, staging = self._tree["tree_id"], self._staging
-        staging_id, settings = staging["staging_id"], staging["settings"]
+        staging_id = staging["staging_id"]
         with scratch.writing() as (con, catalog):
             script.section("The tables to be made")
-            script.declared(con, [table.fullname for made in _MADE.values() for table in made])
+            script.declared(
+                con, [table.fullname for made in _OUTPUTS.values() for table in made]
+            )
             script.section("The survey, coded")
             for name, purpose, columns in _CODED:
                 script.table(con, name, purpose, columns)
             script.table(con, self._response, _ROWS)
             script.section(_SECTIONS["20_tree"])
-            remake_tree(scratch, tree_id)
+            rebuild_tree(scratch, tree_id, max_code)
             script.section(_SECTIONS["30_stages"])
             script.table(con, "cegdb.hyperstage", _HYPERSTAGES)
             for given in _STAGES:
                 script.filled(con, given.table, given.purpose)
             with Steps(con) as steps:
                 steps.run("situation_edge", tree_id=tree_id)
-                steps.run("named_prior", staging_id=staging_id)
-                edge_priors(steps, tree_id, staging_id, rule_of(settings), staging["alpha"])
-                weighting = Weighting.recorded(settings).settled(catalog, self._tree)
-                weighting.measure(steps, tree_id)
+                steps.run("staging_prior", staging_id=staging_id)
+                rule = prior_rule(staging["settings"])
+                make_edge_priors(steps, tree_id, staging_id, rule, staging["alpha"])
+                options = recorded_options(staging)
+                weighting = Weighting(options.weighting, options.deff)
+                weighting.for_tree(catalog, self._tree).measure(steps, tree_id)
                 write_stages(steps, staging_id, tree_id)
-            remake_ceg(scratch, self._ceg["ceg_id"])
+            rebuild_ceg(scratch, self._ceg["ceg_id"], max_bits)
 
     def compare(self, scratch: Store) -> None:
         """Refuse a run that gives other rows than those stored.
@@ -274,7 +282,7 @@ class _Run:
         }
         with self._store.reading() as source, scratch.reading() as con:
             for table, owner in [
-                (table, owners[kind]) for kind in _MADE for table in _MADE[kind]
+                (table, owners[kind]) for kind in _OUTPUTS for table in _OUTPUTS[kind]
             ]:
                 query = _digest(con, table.name, owner)
                 stored, made = (one.execute(query).fetchall()[0] for one in (source, con))
@@ -284,10 +292,10 @@ class _Run:
                 )
                 if not all(same):
                     raise CegError(
-                        f"the run of ceg {self._ceg['name']!r} again gives other rows of "
-                        f"cegdb.{table.name} than those stored",
-                        hint="cegdb check tells whether the file is sound; make the tree, its "
-                        "stages and the CEG again with this version of cegdb",
+                        f"repeating the run of CEG {self._ceg['name']!r} gives other rows of "
+                        f"cegdb.{table.name} than are stored",
+                        hint="run cegdb check on the file, or make tree, stages and CEG again "
+                        "with this version of cegdb",
                     )
 
 
@@ -308,7 +316,7 @@ def _digest(con: duckdb.DuckDBPyConnection, table: str, owner: int) -> str:
 
 
 class _Script:
-    """A script that grows with each statement it is told of.
+    """A script that grows by each statement that is run.
 
     Parameters
     ----------
@@ -338,15 +346,15 @@ class _Script:
         self._add([("makes", name), ("purpose", purpose)], sql)
 
     def ran_step(self, step: Step, params: Mapping[str, Value]) -> None:
-        """Add a step under what its header says of it."""
+        """Add a step, headed by what its file says of it."""
         if step.phase in ("40_positions", "50_ceg"):
             self.section(_SECTIONS[step.phase])
-        told = [
+        values = [
             f", {key} = {literal(value)}"
             for key, value in params.items()
             if not isinstance(value, (list, tuple))
         ]
-        fields = [("step", f"{step.name} (sql/{step.path}){''.join(told)}")]
+        fields = [("step", f"{step.name} (sql/{step.path}){''.join(values)}")]
         # What the header calls a parameter is a literal here.
         fields += [(key, step.header[key].replace("$", "")) for key in _HEADED]
         self._add(fields, step.bound(params))
@@ -391,10 +399,10 @@ class _Script:
 
     def _add(self, fields: Iterable[tuple[str, str]], sql: str) -> None:
         lines = []
-        for key, said in fields:
+        for key, content in fields:
             first, *others = [
                 line
-                for text in said.split("\n")
+                for text in content.split("\n")
                 for line in textwrap.wrap(text, _WIDTH) or [""]
             ]
             lines.append(f"-- {key + ':':<8} {first}".rstrip())
@@ -415,8 +423,8 @@ class _Script:
     def save_tables(self, file: Path) -> None:
         """Write the Parquet files beside the script."""
         for saved in self._saved:
-            waiting, place = self._folder / saved, file.with_name(saved)
-            with waiting.open("rb") as source, written_whole(place) as out:
+            waiting, target = self._folder / saved, file.with_name(saved)
+            with waiting.open("rb") as source, written_whole(target) as out:
                 shutil.copyfileobj(source, out)
 
 
@@ -432,7 +440,7 @@ def _declared(table: str, relation: duckdb.DuckDBPyRelation) -> str:
 
 
 def _head(ceg: str, staging: str, tree: str) -> str:
-    """Return what the script says of itself."""
+    """Return the head comment of the script."""
     return f"""\
 -- The CEG {literal(ceg)}, made step by step: event tree {literal(tree)}, staged tree \
 {literal(staging)}.

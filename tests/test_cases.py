@@ -243,7 +243,9 @@ def test_a11_bad_starting_groups_are_refused(db: Database) -> None:
     with pytest.raises(StagingError, match=r"\('u', 'm'\).*two groups of initial: '1' and '2'"):
         tree.learn_stages(initial=overlapping)
     bad: dict[str, list[Any]] = {
-        r"\('w', 'm'\) does not exist: after \(the root\) come 'r', 'u'": [[("w", "m")]],
+        r"\('w', 'm'\) does not exist: after \(the root\), the labels are 'r', 'u'": [
+            [("w", "m")]
+        ],
         r"\('u', 'm', '1'\) is a leaf, which has no stage": [[("u", "m", "1")]],
         r"joins situation \(the root\) with labels r, u and situation \('r'\)": [[(), ("r",)]],
     }

@@ -316,7 +316,7 @@ def test_bad_stages_name_the_situation(db: Path, tmp_path: Path) -> None:
     assert "stage 'a' joins situation (the root) with labels north, south and" in stderr
     given.write_text("vertex_id,stage\n999,a\n")
     stderr = call("set-stages", db, "falls", "--stages-file", given, fails=3).stderr
-    assert "vertex_id 999 is no situation" in stderr
+    assert "vertex_id 999 is not a situation" in stderr
     assert len(rows_of(call("list", db))) == 4
 
 

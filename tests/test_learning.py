@@ -488,7 +488,7 @@ def test_exact_says_that_it_is_the_optimum_and_no_method_is_better(db: Database)
         ({"method": "exact"}, r"situations, such as \('no', 'low'\) .*have more"),
         ({"method": "exact", "score": "log_marginal_likelihood"}, "optimum of BIC or AIC"),
         ({"method": "exact", "initial": "indep"}, "'exact' takes no initial stages"),
-        ({"method": "exact", "smoothing": 1}, "takes no smoothing"),
+        ({"method": "exact", "smoothing": 1}, "cannot be combined with smoothing"),
         ({"method": "bj", "score": "bic"}, "'bj' has no score"),
         ({"method": "bj", "threshold": 0}, "threshold is 0"),
         ({"method": "bj", "threshold": float("nan")}, "threshold is nan"),

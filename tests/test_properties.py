@@ -18,20 +18,20 @@ from math import log
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
-from unittest.mock import patch
 
 import oracle
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, example, given, note, settings
 from hypothesis import strategies as st
+from limited import ceg_of_lists, tree_in_chunks
 from oracle import BLANK, MISS, NA, NOT_APPLICABLE, Graph, Row, Stages, Tree, labels
 from strategies import SurveyTable, death_tree, staged_trees, survey_tables, tree_options
 
 import cegdb
 import cegdb.demo
-import cegdb.tree.path_codes
 from cegdb.errors import TreeError
+from cegdb.tree.path_codes import MAX_CODE
 
 if TYPE_CHECKING:
     import random
@@ -246,12 +246,10 @@ def test_an_event_tree_is_the_oracles(
 
     # Codes that must stay below the limit start again from dense ids now and then.
     refusal = None
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cegdb.tree.path_codes, "_LIMIT", limit)
-        try:
-            survey.event_tree(**given_options, replace=True)
-        except TreeError as error:
-            refusal = str(error)
+    try:
+        tree_in_chunks(survey, limit, **given_options, replace=True)
+    except TreeError as error:
+        refusal = str(error)
     if refusal is None:
         assert same_tree(db, tree)
         ((again,),) = of(db, "select summary from cegdb.event_tree where name = $name")
@@ -302,9 +300,7 @@ def test_every_kind_of_cell_under_every_setting(db: Database, sound: Sound, blan
         options["impossible"] = []  # codes of several chunks cannot check that one
         tree = oracle.event_tree(*table, levels=levels, **options)
         for limit in (2, 100):
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(cegdb.tree.path_codes, "_LIMIT", limit)
-                survey.event_tree(f"{name} {limit}", **options)
+            tree_in_chunks(survey, limit, f"{name} {limit}", **options)
             assert same_tree(db, tree, f"{name} {limit}"), options
     sound(db)
 
@@ -353,10 +349,9 @@ def test_full_leaves_alone_where_an_added_path_says_not_applicable(db: Database)
 
 def test_a_tree_whose_rows_are_all_left_out_is_a_root(db: Database, sound: Sound) -> None:
     rows: list[tuple[Row, int]] = [({"X": MISS, "Y": "n"}, 4)]
-    for limit in (cegdb.tree.path_codes._LIMIT, 2):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(cegdb.tree.path_codes, "_LIMIT", limit)
-            tree = ingest(db, rows, ["X", "Y"]).event_tree(missing_policy="complete")
+    for limit in (MAX_CODE, 2):
+        survey = ingest(db, rows, ["X", "Y"])
+        tree = tree_in_chunks(survey, limit, missing_policy="complete")
         assert same_tree(db, oracle.event_tree(rows, ["X", "Y"], missing_policy="complete"))
         ceg = tree.learn_stages().to_ceg()
         assert oracle.recover(graph(db)) == {(): None}
@@ -444,8 +439,7 @@ def test_the_ceg_of_a_staged_tree_is_the_oracles(
     # Positions, and the recursion that finds them
     early = given_stages.to_ceg("it")
     baseline = given_stages.to_ceg("it to the end", stop="baseline")
-    with patch("cegdb.positions._BITS", 0):
-        listed = given_stages.to_ceg("it by lists of edges", stop="baseline")
+    listed = ceg_of_lists(given_stages, "it by lists of edges", stop="baseline")
     for table in ("position", "position_member", "ceg_edge"):
         of_table = rows_of_ceg(db, table, early.name)
         assert of_table == rows_of_ceg(db, table, baseline.name)

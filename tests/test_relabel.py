@@ -171,12 +171,15 @@ def test_a_rule_holds_anywhere_for_a_variable_or_at_a_path(
 
 
 BAD: list[tuple[Any, str]] = [
-    ({"recovry": "x"}, r"no edge of the tree is 'recovry'; there are 'hospital', 'community'"),
+    (
+        {"recovry": "x"},
+        r"no edge of the tree is 'recovry'; the labels are 'hospital', 'community'",
+    ),
     (
         {("Outcom", "death"): "x"},
         r"no variable 'Outcom' in the tree; available: .*\n.*mean 'Outcome'",
     ),
-    ({("Ward", "death"): "x"}, r"'death' of 'Ward'; there are 'hospital', 'community'\n"),
+    ({("Ward", "death"): "x"}, r"'death' of 'Ward'; the labels are 'hospital', 'community'\n"),
     (
         {(("hospital", "tset"), "death"): "x"},
         r"no path fits 'death' at \('hospital', 'tset'\); there is \('hospital'\) with la",
@@ -204,7 +207,7 @@ BAD: list[tuple[Any, str]] = [
     ({None: "x"}, r"the label of None is None"),
     ({("Outcome", ""): "x"}, r"the label of \('Outcome', ''\) is ''"),
     ({(("hospital", None), "death"): "x"}, r"the path \('hospital', None\) is None"),
-    ({("a", "b", "c"): "x"}, r"no pair of where and a label\nhint: give label -> new"),
+    ({("a", "b", "c"): "x"}, r"not a pair \(where, label\)\nhint: give label -> new"),
     ({(5, "death"): "x"}, r"where to relabel is 5\nhint: give label -> new"),
     (["death"], r"relabel is \['death'\]\nhint: give label -> new"),
     ("death=x", r"relabel is 'death=x'"),
@@ -563,7 +566,7 @@ def test_drift_compares_a_new_label_with_itself(db: Database) -> None:
     db.rebuild()
     after = staged.stage_edges.set_index(["stage", "label"])["probability"]
     for row in staged.drift.itertuples():
-        assert row.probability_before == before[row.was, row.label]
+        assert row.probability_before == before[row.former_stage, row.label]
         assert row.probability_after == after[row.stage, row.label]
 
 
@@ -573,8 +576,8 @@ def test_a_rule_that_fits_nothing_any_more_is_passed_over(db: Database, sound: S
     db.rebuild(stages="relearn")
     assert "edges relabelled" not in staged.summary
     for why in (
-        "passed over: relabel: no edge of the tree is 'recovery*'; there are",
-        "passed over: relabel: no path fits 'death' at ('*', 'no test'); there is ('comm",
+        "skipped: relabel: no edge of the tree is 'recovery*'; the labels are",
+        "skipped: relabel: no path fits 'death' at ('*', 'no test'); there is ('comm",
     ):
         assert why in staged.summary
     sound(db)

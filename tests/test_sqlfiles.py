@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import numpy as np
 import pytest
+from limited import ceg_of_lists, tree_in_chunks
 
 import cegdb
 from cegdb import sqlfiles
@@ -90,7 +91,6 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
         return original(self, step, params)
 
     monkeypatch.setattr(Steps, "_run", execute)
-    monkeypatch.setattr("cegdb.tree.path_codes._LIMIT", 50)
     rows = ", ".join(
         f"('{a}', {b}, '{c}', 1.5)"
         for a in "uv"
@@ -103,7 +103,9 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
         survey = db.ingest(query, weight="w", missing=["?"])
         db.ingest(query, "clustered", columns=["b", "c"], cluster="a", missing=["?"])
         db.codebook("select 't' || i as many, i % 2 as few from range(1200) t(i)")
-        tree = survey.event_tree(
+        tree = tree_in_chunks(
+            survey,
+            50,
             sampling_zeros="floret",
             add_paths=[["u", "x", "p"]],
         )
@@ -126,9 +128,8 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
                 overview(found._store, found.kind, found.id, collapse_below=2, most=0)
         staged.to_ceg(stop="baseline")
         with monkeypatch.context() as narrow:
-            narrow.setattr("cegdb.positions._BITS", 1)
             narrow.setattr("cegdb.report.words.report_data.MOST_COMPARED", 1)
-            staged.to_ceg().report.text()
+            ceg_of_lists(staged).report.text()
         tree.learn_stages(method="csbhc", prior="path", hyperstages="paper")
         tree.set_stages({}, prior={("u",): 1.5}).to_ceg()
         other = tree.set_stages({("u",): "s", ("v",): "s"}, hyperstages="labels")
@@ -153,7 +154,7 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
         gated = "select * from (values ('u', null, 'p'), ('v', 'x', 'p')) as t(a, b, c)"
         jumped = db.ingest(gated, "gated").event_tree(blank="structural")
         jumped.learn_stages().to_ceg().complete("select 'u' as a")
-        survey.event_tree("complete", missing_policy="complete", sampling_zeros="full")
+        tree_in_chunks(survey, 50, "complete", missing_policy="complete", sampling_zeros="full")
         ceg.assign(query)
         staged.probability(c="p")
         staged.complete("select 'u' as a")
@@ -167,6 +168,16 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
             db.ingest(query, "same", weight="w", missing=["?"], codebook=book).event_tree()
         with pytest.raises(cegdb.CegdbError, match="labels"):
             tree.set_stages({("u",): "s", ("u", "x"): "s"})
+        with pytest.raises(cegdb.CegdbError, match=r"the labels are 'x', 'y'"):
+            tree.set_stages({("u", "w"): "s"})
+        with pytest.raises(cegdb.CegdbError, match=r"the labels are 'u', 'v', 'x', 'y', "):
+            tree.set_stages({}, relabel={"w": "x"})
+        tree.set_stages("select 0 as vertex_id, 's' as stage")
+        tree.set_stages(
+            {}, prior="select 1 as vertex_id, unnest(['x', 'y']) as label, 2 as prior"
+        )
+        tree.learn_stages(frozen={("u",): "s"}).stability(runs=1)
+        tree.learn_stages(frozen="select 1 as vertex_id, 's' as stage")
         tree.template(tmp_path / "stages.csv")
         by_hand = tree.set_stages(tmp_path / "stages.csv", depends={"c": ["a"]})
         db.staged_tree(by_hand.to_bayesian_network(), "network")
@@ -174,7 +185,8 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
         tables = {"x": {(): [0.5, 0.5]}, "y": {("a",): [0.5, 0.5]}}
         with pytest.raises(cegdb.CegdbError, match="no probabilities of 'y' after b"):
             db.staged_tree(Network("gap", {"x": [], "y": ["x"]}, levels, tables))
-        by_hand.join("u1", "u2").split("u1")
+        by_hand.join("u1", "u2").split("u1").full()
+        tree.learn_stages(name="split").indep().split("u1", [["s1"]])
         survey.append("select 'v' as a, 'x' as b, 'r' as c, 2 as w")
         db.rebuild()
         assert db.check() == []
@@ -258,6 +270,8 @@ def test_a_shown_step_runs_in_a_shell() -> None:
         "create temp table staged_edge(vertex_id int, height int, stage_id int, n int, "
         "digit int, child_id int)"
     )
-    con.execute("create temp table position_of(vertex_id int, position_id int, place int)")
+    con.execute(
+        "create temp table position_of(vertex_id int, position_id int, position_index int)"
+    )
     shown = load("layer_block").prepared()
     assert con.execute(shown).fetchall() == []

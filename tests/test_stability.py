@@ -23,7 +23,7 @@ from cegdb.sqlfiles import Steps
 from cegdb.stability import bootstrap
 from cegdb.stability import intervals as intervals_room
 from cegdb.stability.relearning import read_relearning
-from cegdb.stages import situation_names
+from cegdb.stages import groups
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -494,7 +494,7 @@ def test_what_cannot_be_relearnt_is_refused(db: Database) -> None:
 def test_a_large_frame_to_start_from_is_refused(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(situation_names, "_MOST_RECORDED", 2)
+    monkeypatch.setattr(groups, "MAX_RECORDED", 2)
     rows = "select vertex_id, 's' as stage from cegdb.vertices where variable = 'b'"
     staged = planted(db).learn_stages("large", initial=rows)
     staged.stability(runs=1)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import oracle
 import pandas as pd
 import pytest
+from limited import tree_in_chunks
 
 import cegdb
 from cegdb.errors import SurveyError, TreeError
@@ -123,12 +124,12 @@ def test_an_impossible_path_across_far_variables_is_refused(
         ({"order": []}, "order names no variable"),
         ({"order": ["area", "risk", "area"]}, "order names 'area' more than once"),
         ({"add_paths": [{}]}, "add_paths has a path that names no label"),
-        ({"add_paths": ["n"]}, "add_paths has one text, 'n', where a path belongs"),
+        ({"add_paths": ["n"]}, "add_paths contains the text 'n' instead of a path"),
         ({"add_paths": [["n", "yes", "low", "x"]]}, "add_paths has a path of 4 labels"),
         ({"add_paths": [{"area": "w"}]}, "'area' has no label 'w'; available: 'n'"),
         (
             {"add_paths": [{"area": "s", "risk": "low"}]},
-            "the added path s, low says nothing of 'asked', which 10 rows with the answers",
+            "the added path s, low leaves out 'asked', but 10 rows that start like it answer",
         ),
         (
             {"impossible": [("s", "no")]},
@@ -218,15 +219,14 @@ def test_missing_answers_are_told_by_variable_and_history(db: Database) -> None:
 
 
 def test_histories_are_told_across_chunks_of_variables(
-    db: Database, monkeypatch: pytest.MonkeyPatch
+    db: Database,
 ) -> None:
-    monkeypatch.setattr("cegdb.tree.path_codes._LIMIT", 30)
     rows = """
         select * from (values
             ('y', 'a', 'u', 'p', 6), ('y', 'a', 'v', null, 3), ('n', 'b', null, 'p', 8)
         ) as t(x, y, z, w, n)
     """
-    told = details(db.ingest(rows, count="n").event_tree())
+    told = details(tree_in_chunks(db.ingest(rows, count="n"), 30))
     assert told["histories"]["z"]["shown"] == [
         {"history": "x = n, y = b", "rows": 8, "decided": 8, "as": "not applicable"}
     ]

@@ -672,12 +672,12 @@ def test_new_situations_are_their_own_and_those_that_go_are_told(
     staged.tree.set_stages({("a",): "u"}, "by hand")
     survey.refresh(frame([("b", "x"), ("b", "y")], "A", "B"))
     db.rebuild()
-    assert "passed over" in db.stagings["by hand"].summary
+    assert "skipped" in db.stagings["by hand"].summary
     survey.refresh(frame(new, "A", "B"))
     db.rebuild()
     by_hand = db.stagings["by hand"]
     assert by_hand.settings["stages"] == {"groups": {"u": [["a"]]}}
-    assert "passed over" not in by_hand.summary
+    assert "skipped" not in by_hand.summary
     sound(db)
 
 
@@ -705,7 +705,7 @@ def test_what_is_given_as_a_frame_is_given_again_by_its_paths(
     is_large: bool,
 ) -> None:
     if is_large:
-        monkeypatch.setattr("cegdb.stages.situation_names._MOST_RECORDED", 1)
+        monkeypatch.setattr("cegdb.stages.groups.MAX_RECORDED", 1)
     survey = db.ingest(frame(OLD, "A", "B"), name="s")
     tree = survey.event_tree()
     given_frame = pd.DataFrame({"vertex_id": [1, 2], "stage": ["u", "u"]})
@@ -769,10 +769,10 @@ def test_rules_about_labels_that_are_gone_are_passed_over(db: Database) -> None:
     before = tree.settings
     survey.refresh(frame([("a", "x")], "A", "B"))
     db.rebuild()
-    assert tree.summary.count("passed over: ") == 2
+    assert tree.summary.count("skipped: ") == 2
     survey.refresh(frame([("a", "x"), ("b", "y")], "A", "B"))
     db.rebuild()
-    assert "passed over" not in tree.summary
+    assert "skipped" not in tree.summary
     assert tree.settings == before
     assert db.check() == []
 
@@ -842,7 +842,7 @@ def test_the_file_is_as_it_was_after_a_failure_in_the_middle(
         def fail(*_: object, **__: object) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("cegdb.rebuild.remake_ceg", fail)
+        monkeypatch.setattr("cegdb.rebuild.rebuild_ceg", fail)
         with pytest.raises(KeyboardInterrupt):
             db.rebuild()
         assert (built_tables(db), trace(db)) == before

@@ -251,7 +251,7 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
         """
         return trace(self._store, self.id, path, max_values=max_values)
 
-    def recover(self, *, limit: int = ceg_room.MOST_VERTICES) -> pd.DataFrame:
+    def recover(self, *, limit: int = ceg_room.MAX_VERTICES) -> pd.DataFrame:
         """Return the staged tree the CEG stands for (Theorem 3).
 
         Parameters

@@ -113,7 +113,7 @@ def opened_source(
         if kind != "tree":
             staging_id = staging_of(of) if kind == "ceg" else object_id
             tree = row(catalog, "tree", row(catalog, "staging", staging_id)["tree_id"])
-        order = dict(zip(variable_ids(catalog, tree), tree["settings"]["order"], strict=True))
+        order = {number: name for name, number in variable_ids(catalog, tree).items()}
     with (
         store.reading() as con,
         shown_views(store, _VIEWS[kind], {kind: of["name"]}, min_n) as (nodes, edges),

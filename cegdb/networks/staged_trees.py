@@ -11,7 +11,7 @@ from cegdb.networks.readers import network_of
 from cegdb.options import StageOptions, TreeOptions, check_alpha
 from cegdb.sqlfiles import Steps
 from cegdb.stages import set_stages
-from cegdb.stages.build import settled_alpha
+from cegdb.stages.build import chosen_alpha
 from cegdb.stages.priors import PriorRows
 from cegdb.store.catalog import row
 from cegdb.tree import event_tree
@@ -100,7 +100,7 @@ def staged_tree(
                 f"network {network.name!r} cannot be a tree: {error.args[0]}", hint=error.hint
             ) from error
         tree = row(catalog, "tree", tree_id)
-        _walk(steps, network, tree, settled_alpha(catalog, tree, alpha))
+        _walk(steps, network, tree, chosen_alpha(catalog, tree, alpha))
         return set_stages(
             store,
             tree_id,

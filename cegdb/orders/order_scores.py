@@ -9,7 +9,7 @@ import numpy as np
 
 from cegdb import clustering
 from cegdb.orders.order_ranking import members
-from cegdb.stages.learning import prior_bases, whole_sizes
+from cegdb.stages.learning import integer_sizes, prior_bases
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +60,7 @@ class EffectiveSize:
                 squared = np.bincount(situation, squares)
                 factor = np.divide(total, squared, out=np.zeros_like(total), where=squared > 0)
                 sizes = weight * factor[situation]
-        return whole_sizes(sizes / self.design_effects[x])
+        return integer_sizes(sizes / self.design_effects[x])
 
     def n_rows(self, sums: NDArray[np.float64]) -> float:
         """Return the effective number of all rows, without design effects: the N of BIC."""

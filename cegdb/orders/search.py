@@ -81,7 +81,7 @@ def search_orders(
         pairs = ordered_pairs(names, options.tiers, options.before)
         questions = find_questions(catalog, survey_id, names)
         tree = {"survey_id": survey_id, "settings": {"order": names}}
-        counting = Weighting(options.weighting, options.deff).settled(catalog, tree)
+        counting = Weighting(options.weighting, options.deff).for_tree(catalog, tree)
     required_predecessors(names, pairs, {})
     with store.reading() as con:
         rows = complete_rows(con, survey, questions, blank=blank)

@@ -11,8 +11,9 @@ from cegdb.errors import StagingError, is_number, is_one_of
 from cegdb.sqlfiles import Steps
 from cegdb.stability.bootstrap import checked_runs
 from cegdb.stability.relearning import read_relearning, recorded_weighting
-from cegdb.stages.priors import edge_priors, rule_of
-from cegdb.stages.relabel import labels_of
+from cegdb.stages.priors import make_edge_priors
+from cegdb.stages.recorded import prior_rule
+from cegdb.stages.relabel import read_relabelled
 from cegdb.stages.scores import LEVEL, credible_intervals
 from cegdb.store import schema
 from cegdb.store.catalog import refuse_stale, row
@@ -105,13 +106,13 @@ def _estimate(store: Store, steps: Steps, staging_id: int) -> tuple[str, int]:
         staging = row(catalog, "staging", staging_id)
         tree = row(catalog, "tree", staging["tree_id"])
         settings = staging["settings"]
-        weighting = recorded_weighting(settings).settled(catalog, tree)
+        weighting = recorded_weighting(settings).for_tree(catalog, tree)
     if weighting.uses_weights:
         refuse_stale("staging", staging)
     tree_id = tree["tree_id"]
-    labels_of(steps, staging_id)
+    read_relabelled(steps, staging_id)
     steps.run("situation_edge", tree_id=tree_id)
-    edge_priors(steps, tree_id, staging_id, rule_of(settings), staging["alpha"])
+    make_edge_priors(steps, tree_id, staging_id, prior_rule(settings), staging["alpha"])
     weighting.measure(steps, tree_id)
     steps.create(
         "situation_stage",

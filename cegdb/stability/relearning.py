@@ -11,11 +11,12 @@ from cegdb import clustering
 from cegdb.errors import StagingError
 from cegdb.stability.replicates import Replicate, TreeRows, read_rows
 from cegdb.stages.effective_counts import Weighting, variable_ids
-from cegdb.stages.hyperstages import find_florets, given_again
-from cegdb.stages.learning import as_whole, plan_of, read_hyperstages, recorded_learning
-from cegdb.stages.priors import edge_priors, rule_of
-from cegdb.stages.relabel import labels_of
-from cegdb.stages.situation_names import resolve
+from cegdb.stages.groups import find_groups
+from cegdb.stages.learning import integer_counts, plan_of, read_hyperstages
+from cegdb.stages.priors import make_edge_priors
+from cegdb.stages.recorded import prior_rule, recorded_groups, recorded_learning
+from cegdb.stages.relabel import read_relabelled
+from cegdb.stages.situations import find_florets
 from cegdb.store.catalog import refuse_stale, row
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ class Relearning:
         counts = np.zeros_like(replicate.n)
         learnt = [one.edges.ravel() for one in self.florets if one.hyperstage is not None]
         edges = np.concatenate([np.zeros(0, dtype=np.int64), *learnt])
-        counts[edges], unit = as_whole(replicate.n[edges], replicate.size[edges])
+        counts[edges], unit = integer_counts(replicate.n[edges], replicate.size[edges])
         return counts, unit
 
 
@@ -150,31 +151,26 @@ def read_relearning(
             "(compare, diff); stages kept by frozen= stay as they are",
         )
     refuse_stale("staging", staging)
-    initial = given_again(settings.get("initial"), None)
+    initial = recorded_groups(settings.get("initial"), None)
     if settings.get("initial") is not None and initial is None:
         raise StagingError(
             f"staging {name!r} started from stages of a large frame or file, which is not kept",
             hint="learn it from stages given by path, or from initial='full' or 'indep'",
         )
     is_joined = initial == "indep"
-    labels_of(steps, staging_id)
+    read_relabelled(steps, staging_id)
     find_florets(steps, tree_id)
-    resolve(steps, con, tree_id, None if isinstance(initial, str) else initial, "initial", [])
+    given = None if isinstance(initial, str) else initial
+    find_groups(steps, con, tree_id, given, "initial", [])
     steps.run("recorded_member", staging_id=staging_id)
     steps.create("situation_group", "select vertex_id, hyperstage_id from temp.recorded_member")
-    steps.create(
-        "given_frozen",
-        "select vertex_id, cast(stage_id as varchar) as name from temp.recorded_member "
-        "where kind = 'given'",
-    )
-    edge_priors(steps, tree_id, staging_id, rule_of(settings), staging["alpha"])
-    weighting = recorded_weighting(settings).settled(catalog, tree)
+    steps.run("recorded_frozen")
+    make_edge_priors(steps, tree_id, staging_id, prior_rule(settings), staging["alpha"])
+    weighting = recorded_weighting(settings).for_tree(catalog, tree)
     weighting.measure(steps, tree_id)
-    learning = recorded_learning(staging["method"], settings)
-    answers = variable_ids(catalog, tree) if learning.method == "csbhc" else None
-    hyperstages = read_hyperstages(
-        steps, is_joined=is_joined, variables=answers, takes_all=True
-    )
+    learning = recorded_learning(staging)
+    ids = list(variable_ids(catalog, tree).values()) if learning.method == "csbhc" else None
+    hyperstages = read_hyperstages(steps, is_joined=is_joined, variable_ids=ids, takes_all=True)
     steps.run("floret_edge", staging_id=staging_id)
     steps.run("vertex_end", tree_id=tree_id, staging_id=staging_id)
     ends = steps.arrays("select * from temp.vertex_end order by vertex_id")
@@ -202,7 +198,8 @@ def _florets(steps: Steps, hyperstages: Sequence[clustering.Hyperstage]) -> list
         "select * from temp.floret_edge "
         "order by is_frozen, if(is_frozen, stage_id, hyperstage_id), vertex_id, label_id"
     )
-    named = steps.arrays("select distinct vertex_id from temp.given_initial")["vertex_id"]
+    initial = "select vertex_id from temp.given_group where role = 'initial'"
+    named = steps.arrays(initial)["vertex_id"]
     group = np.where(edges["is_frozen"], edges["stage_id"], edges["hyperstage_id"])
     changes = (np.diff(group) != 0) | (np.diff(edges["is_frozen"].astype(np.int8)) != 0)
     starts = np.flatnonzero(changes) + 1

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from cegdb.errors import StagingError
-from cegdb.options import LearnOptions, StageOptions
-from cegdb.stages.build import Request, make, settled_alpha
-from cegdb.stages.hyperstages import Hyperstages, Start
+from cegdb.options import LearnOptions, StageOptions, StartRule
+from cegdb.stages.build import Request, build, chosen_alpha
+from cegdb.stages.depends import Depends
+from cegdb.stages.groups import Grouping, SituationPath
+from cegdb.stages.hyperstages import Hyperstages
 from cegdb.stages.priors import Prior
-from cegdb.stages.rebuild import remake_stages
-from cegdb.stages.rules import Depends
-from cegdb.stages.situation_names import Grouping, SituationPath
+from cegdb.stages.rebuild import rebuild_stages
 from cegdb.store.catalog import drop, row
 
 if TYPE_CHECKING:
     from cegdb.store import Store
+
+Start: TypeAlias = StartRule | Grouping
 
 __all__ = [
     "Depends",
@@ -27,7 +29,7 @@ __all__ = [
     "Start",
     "alpha_path",
     "learn_stages",
-    "remake_stages",
+    "rebuild_stages",
     "set_stages",
 ]
 
@@ -60,11 +62,11 @@ def set_stages(
     1
     """
     if stages is None and depends is None:
-        raise StagingError("no stages are given", hint="give stages, or rules (depends)")
+        raise StagingError("no stages are given", hint="give stages or dependence rules")
     request = Request(
         options or StageOptions(), stages=stages, depends=depends, name=name, replace=replace
     )
-    return make(store, tree_id, request)
+    return build(store, tree_id, request)
 
 
 def learn_stages(
@@ -91,11 +93,11 @@ def learn_stages(
     options, learning = options or StageOptions(), learning or LearnOptions()
     if learning.method == "exact" and options.smoothing:
         raise StagingError(
-            "method 'exact' takes no smoothing",
-            hint="its proof holds for unsmoothed shares; leave smoothing out",
+            "method 'exact' cannot be combined with smoothing",
+            hint="its proof of optimality needs unsmoothed shares: leave smoothing out",
         )
     request = Request(options, learning, name=name, replace=replace)
-    return make(store, tree_id, request)
+    return build(store, tree_id, request)
 
 
 def alpha_path(
@@ -119,7 +121,7 @@ def alpha_path(
     """
     rows: list[dict[str, object]] = []
     with store.writing() as (_, catalog):
-        default = settled_alpha(catalog, row(catalog, "tree", tree_id), None)
+        default = chosen_alpha(catalog, row(catalog, "tree", tree_id), None)
         alphas = sorted({*_ALPHAS, default})
         with store.counting(len(alphas), "run") as progress:
             for alpha in alphas:

@@ -1,17 +1,20 @@
-"""Make a staging: what was asked for, its tables, scores and catalog row."""
+"""Make a staging: florets, hyperstages, stages, tables, scores and catalog row, in order."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 import sqlalchemy as sa
 
-from cegdb.errors import counted
+from cegdb.errors import StagingError, counted, is_one_of
+from cegdb.options import StartRule
 from cegdb.sqlfiles import Steps
+from cegdb.stages.depends import add_dependence_stages
 from cegdb.stages.effective_counts import Weighting, variable_ids
-from cegdb.stages.hyperstages import Given, refuse_overlap_of_frozen
+from cegdb.stages.groups import find_groups, refuse_mixed_stages
+from cegdb.stages.hyperstages import find_hyperstages
 from cegdb.stages.learning import (
     cluster,
     learning_settings,
@@ -19,11 +22,10 @@ from cegdb.stages.learning import (
     read_hyperstages,
     refuse_misfit,
 )
-from cegdb.stages.priors import make_priors, small_prior
-from cegdb.stages.relabel import give_labels, read_rules
-from cegdb.stages.rules import apply_rules
+from cegdb.stages.priors import make_priors, smallest_prior
+from cegdb.stages.relabel import read_rules, relabel_edges
 from cegdb.stages.scores import credible_intervals, scores
-from cegdb.stages.situation_names import keep_names
+from cegdb.stages.situations import find_florets
 from cegdb.store import schema
 from cegdb.store.catalog import claim_name, new_id, refuse_stale, row, write
 from cegdb.version import made_by
@@ -31,11 +33,13 @@ from cegdb.version import made_by
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cegdb.clustering import Merge, Plan
+    import duckdb
+
+    from cegdb.clustering import Plan
     from cegdb.options import LearnOptions, StageOptions
-    from cegdb.stages.rules import Depends
+    from cegdb.stages.depends import Depends
+    from cegdb.stages.groups import Grouping
     from cegdb.stages.scores import Arrays
-    from cegdb.stages.situation_names import Grouping
     from cegdb.store import Store
 
 _MOST_HINTS: Final = 5
@@ -46,19 +50,13 @@ PALETTE: Final = [
     "#882255", "#AA4499",
 ]  # fmt: skip
 
-_KEPT_STAGES: Final = (
-    "select k.vertex_id, cast(k.stage_id as varchar) as name "
-    "from temp.kept_situation as k inner join temp.floret as f on k.vertex_id = f.vertex_id "
-    "where k.kind = 'learnt' and f.n_edges > 1 and f.n > 0"
-)
-
 
 @dataclass(frozen=True)
 class Request:
     """What a staging is made of: stages that are given, or options to learn them.
 
-    ``again`` is the catalog row of a staging that is made again; ``keeps`` tells whether the
-    stages that were learnt before are kept.
+    ``former`` is the catalog row of a staging that is made again, whose id it keeps;
+    ``keeps`` says whether its learnt stages are kept instead of learnt again.
     """
 
     options: StageOptions
@@ -67,93 +65,90 @@ class Request:
     depends: Depends | None = None
     name: str | None = None
     replace: bool = False
-    again: Mapping[str, Any] | None = None
+    former: Mapping[str, Any] | None = None
     keeps: bool = False
 
-    @property
-    def method(self) -> str:
-        """How stages are learnt, or "given"."""
-        return "given" if self.learning is None else self.learning.method
 
-    @property
-    def given(self) -> Given:
-        """The stages and hyperstages that are given."""
-        learning = self.learning
-        if learning is None:
-            return Given(self.options.hyperstages, stages=self.stages)
-        return Given(self.options.hyperstages, None, learning.initial, learning.frozen)
-
-
-def groupings(staging: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was given of a staging, as its settings have it."""
-    said = staging["settings"]
-    rules = {"depends": said["depends"]} if "depends" in said else {}
-    kept = ("hyperstages", "initial", "frozen", "stages", "prior")
-    return {what: said.get(what) for what in kept} | rules
-
-
-def make(store: Store, tree_id: int, request: Request) -> int:
+def build(store: Store, tree_id: int, request: Request) -> int:
     """Make a staging in one transaction; return its id."""
     started = time.perf_counter()
-    options, learning = request.options, request.learning
+    options, learning, former = request.options, request.learning, request.former
     rules = read_rules(options.relabel)
-    given = request.given
+    # A staging made again may name paths that are gone; they are skipped, and noted here.
+    skipped: list[str] | None = None if former is None else []
     with store.writing() as (con, catalog), Steps(con) as steps:
         tree = row(catalog, "tree", tree_id)
         refuse_stale("tree", tree)
-        alpha = settled_alpha(catalog, tree, options.alpha)
-        former, name = request.again, request.name
+        name = request.name
         if former is None:
             name = claim_name(
                 catalog, "staging", name, str(tree["name"]), replace=request.replace
             )
         staging_id = new_id(catalog, "staging") if former is None else former["staging_id"]
-        weighting = Weighting(options.weighting, options.deff).settled(catalog, tree)
-        passed_over: list[str] | None = None if former is None else []
-        n_relabelled = give_labels(steps, tree, rules, passed_over)
-        settings = given.find(steps, con, tree, passed_over)
+        alpha = chosen_alpha(catalog, tree, options.alpha)
+
+        # Florets, with the labels of the staging.
+        n_relabelled = relabel_edges(steps, tree, rules, skipped)
+        find_florets(steps, tree_id)
+
+        # Hyperstages, and the stages that are given.
+        settings: dict[str, Any] = {
+            "hyperstages": find_hyperstages(steps, con, tree_id, options.hyperstages, skipped),
+            **_find_given(steps, con, tree_id, request, skipped),
+        }
         if request.depends is not None:
-            settings["depends"] = apply_rules(steps, tree, request.depends)
+            settings["depends"] = add_dependence_stages(
+                steps, tree, request.depends, variable_ids(catalog, tree)
+            )
         if request.keeps or (former is not None and learning is None):
-            keep_names(steps)
+            steps.run("kept_name")
+
+        # What each edge counts: its prior, and the rows or their effective count.
         settings["prior"] = make_priors(
-            steps, con, tree_id, staging_id, options.prior, alpha, passed_over
+            steps, con, tree_id, staging_id, options.prior, alpha, skipped
         )
+        weighting = Weighting(options.weighting, options.deff).for_tree(catalog, tree)
         weighting.measure(steps, tree_id)
-        n_rows = _root_size(steps)
-        merges: list[Merge] = []
-        chance: dict[str, object] = {}
-        not_named = 0
-        if request.keeps:
-            steps.create("given_stage", _KEPT_STAGES)
-        elif learning is not None:
+        ((n_rows,),) = steps.fetch("root_size")
+
+        # Stages: kept, learnt, or only those given.
+        n_merges, n_unnamed = 0, 0
+        learnt: dict[str, object] = {}
+        is_apart = options.single_edges == "apart"
+        if learning is not None and not request.keeps:
             plan = plan_of(learning, options.smoothing, n_rows)
-            merges, chance = _learn(
-                store, steps, catalog, tree, plan, is_joined=given.is_joined
+            n_merges, learnt = _learn(
+                store, steps, catalog, tree, plan, is_joined=_starts_joined(learning)
             )
         else:
-            not_named = _not_named(steps, is_apart=options.single_edges == "apart")
-        steps.run(
-            "situation_stage",
-            is_learnt=learning is not None,
-            is_apart=options.single_edges == "apart",
+            steps.empty("learnt_stage", "vertex_id bigint, stage_id bigint")
+            if request.keeps:
+                steps.run("kept_stage")
+            else:
+                ((n_unnamed,),) = steps.fetch("unnamed_situation", is_apart=is_apart)
+        steps.run("situation_stage", is_learnt=learning is not None, is_apart=is_apart)
+        steps.run("given_name")
+
+        # Tables and scores.
+        n_hyperstages = steps.run(
+            "staging_hyperstage", staging_id=staging_id, survey_id=tree["survey_id"]
         )
-        n_hyperstages, scored = _write(
-            steps, staging_id, tree, n_rows, float(options.smoothing)
-        )
-        if merges:
+        estimates = write_stages(steps, staging_id, tree_id)
+        if n_merges:
             steps.run("staging_merge", staging_id=staging_id)
+        scored = scores(estimates, n_rows, float(options.smoothing))
+
+        # The catalog row.
         sizes = {
-            str(kind): {"stages": n, "situations": members}
-            for kind, n, members in steps.fetch("staging_size", staging_id=staging_id)
+            str(kind): {"stages": n_stages, "situations": n_situations}
+            for kind, n_stages, n_situations in steps.fetch(
+                "staging_size", staging_id=staging_id
+            )
         }
-        # After sampling zeros have filled the florets, what lacks was declared impossible.
-        is_filled = tree["settings"]["sampling_zeros"] != "none"
-        hints = [] if is_filled else _hints(steps, staging_id)
-        least, warning = small_prior(steps)
-        told = settings["prior"]
-        is_shared = not (isinstance(told, dict) and "source" in told)
-        hints += [warning] if warning and is_shared else []
+        least_prior, prior_hint = smallest_prior(steps)
+        hints = _label_hints(steps, staging_id, tree)
+        if prior_hint is not None and not _has_source(settings["prior"]):
+            hints.append(prior_hint)
         write(
             catalog,
             "staging",
@@ -161,31 +156,31 @@ def make(store: Store, tree_id: int, request: Request) -> int:
                 "staging_id": staging_id,
                 "name": name,
                 "tree_id": tree_id,
-                "method": request.method,
+                "method": "given" if learning is None else learning.method,
                 "alpha": alpha,
                 "n_hyperstages": n_hyperstages,
                 "n_stages": sum(size["stages"] for size in sizes.values()),
                 **scored,
                 "settings": {
-                    "method": request.method,
+                    "method": "given" if learning is None else learning.method,
                     "alpha": alpha,
                     "single_edges": options.single_edges,
                     "relabel": [rule.as_json() for rule in rules] or None,
                     "smoothing": float(options.smoothing),
                     **({} if learning is None else learning_settings(learning)),
                     **weighting.as_json(),
-                    **(settings if former is None else groupings(former)),
+                    **(settings if former is None else recorded_settings(former)),
                 },
                 "summary": {
                     "alpha_is_default": options.alpha is None,
                     "stages_by_kind": sizes,
-                    "merges": len(merges),
-                    "situations_not_named": not_named,
+                    "merges": n_merges,
+                    "situations_not_named": n_unnamed,
                     "edges_relabelled": n_relabelled,
                     "is_kept": request.keeps,
-                    "smallest_prior": least,
-                    **chance,
-                    "hints": [*hints, *(passed_over or [])],
+                    "smallest_prior": least_prior,
+                    **learnt,
+                    "hints": [*hints, *(skipped or [])],
                 },
                 **made_by(time.perf_counter() - started),
             },
@@ -194,38 +189,60 @@ def make(store: Store, tree_id: int, request: Request) -> int:
     return staging_id
 
 
-def settled_alpha(
-    catalog: sa.Connection, tree: Mapping[str, Any], alpha: float | None
-) -> float:
+def recorded_settings(staging: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was given of a staging, as its settings have it."""
+    settings = staging["settings"]
+    depends = {"depends": settings["depends"]} if "depends" in settings else {}
+    given = ("hyperstages", "initial", "frozen", "stages", "prior")
+    return {key: settings.get(key) for key in given} | depends
+
+
+def chosen_alpha(catalog: sa.Connection, tree: Mapping[str, Any], alpha: float | None) -> float:
     """Return alpha; left out, the largest number of value levels of a variable."""
-    if alpha is None:
-        settings = tree["settings"]
-        order = settings["order"] if isinstance(settings, dict) else []
-        query = (
-            sa.select(sa.func.count())
-            .select_from(
-                schema.level.join(
-                    schema.variable,
-                    schema.level.c.variable_id == schema.variable.c.variable_id,
-                )
+    if alpha is not None:
+        return float(alpha)
+    query = (
+        sa.select(sa.func.count())
+        .select_from(
+            schema.level.join(
+                schema.variable, schema.level.c.variable_id == schema.variable.c.variable_id
             )
-            .where(schema.variable.c.survey_id == tree["survey_id"])
-            .where(schema.variable.c.name.in_(order))
-            .where(schema.level.c.kind == "value")
-            .group_by(schema.variable.c.variable_id)
         )
-        return float(max(catalog.execute(query).scalars(), default=1))
-    return float(alpha)
-
-
-def _root_size(steps: Steps) -> float:
-    """Return the rows that answer the root's question, or what they are worth."""
-    ((n_rows,),) = steps.rows(
-        "select cast(coalesce(sum(coalesce(z.size, e.n)), 0) as double) "
-        "from temp.situation_edge as e left join temp.edge_size as z "
-        "on e.child_id = z.child_id where e.vertex_id = 0"
+        .where(schema.variable.c.survey_id == tree["survey_id"])
+        .where(schema.variable.c.name.in_(tree["settings"]["order"]))
+        .where(schema.level.c.kind == "value")
+        .group_by(schema.variable.c.variable_id)
     )
-    return float(n_rows)
+    return float(max(catalog.execute(query).scalars(), default=1))
+
+
+def _find_given(
+    steps: Steps,
+    con: duckdb.DuckDBPyConnection,
+    tree_id: int,
+    request: Request,
+    skipped: list[str] | None,
+) -> dict[str, object]:
+    """Find the stages given, frozen or to start from; return the settings to record."""
+    initial = None if request.learning is None else request.learning.initial
+    frozen = None if request.learning is None else request.learning.frozen
+    is_rule = is_one_of(initial, get_args(StartRule))
+    settings: dict[str, object] = {
+        "initial": initial
+        if is_rule
+        else find_groups(steps, con, tree_id, initial, "initial", skipped),
+        "frozen": find_groups(steps, con, tree_id, frozen, "frozen", skipped),
+        "stages": find_groups(steps, con, tree_id, request.stages, "stage", skipped),
+    }
+    if skipped is None:
+        for role in ("initial", "frozen", "stage"):
+            refuse_mixed_stages(steps, tree_id, role)
+    return settings
+
+
+def _starts_joined(learning: LearnOptions) -> bool:
+    """Return whether learning starts from one stage in each hyperstage."""
+    return isinstance(learning.initial, str) and learning.initial == "indep"
 
 
 def _learn(
@@ -236,35 +253,20 @@ def _learn(
     plan: Plan,
     *,
     is_joined: bool,
-) -> tuple[list[Merge], dict[str, object]]:
-    refuse_overlap_of_frozen(steps)
-    variables = variable_ids(catalog, tree) if plan.method == "csbhc" else None
-    hyperstages = read_hyperstages(steps, is_joined=is_joined, variables=variables)
+) -> tuple[int, dict[str, object]]:
+    """Make ``learnt_stage``; return the number of merges, and what the summary says."""
+    ((n_both,),) = steps.fetch("frozen_start")
+    if n_both:
+        raise StagingError(
+            f"{counted(n_both, 'situation')} named in both frozen and initial",
+            hint="a frozen stage is not learnt: leave it out of initial",
+        )
+    ids = list(variable_ids(catalog, tree).values()) if plan.method == "csbhc" else None
+    hyperstages = read_hyperstages(steps, is_joined=is_joined, variable_ids=ids)
     refuse_misfit(steps, tree["tree_id"], hyperstages, plan)
-    # Each hyperstage, and what chance would make.
+    # A step for each hyperstage, and one for the expected number of spurious stages.
     with store.counting(len(hyperstages) + 1, "step") as progress:
         return cluster(steps, hyperstages, plan, progress)
-
-
-def _not_named(steps: Steps, *, is_apart: bool) -> int:
-    """Return how many situations are not named; of single edges only if each is a stage."""
-    ((n,),) = steps.rows(
-        "select count(*) from temp.floret where ($is_apart or n_edges > 1) "
-        "and vertex_id not in (select vertex_id from temp.given_stage)",
-        {"is_apart": is_apart},
-    )
-    return int(n)
-
-
-def _write(
-    steps: Steps, staging_id: int, tree: Mapping[str, Any], n_rows: float, smoothing: float
-) -> tuple[int, dict[str, float]]:
-    """Write the tables of a staging; return the number of hyperstages and the scores."""
-    n_hyperstages = steps.run(
-        "staging_hyperstage", staging_id=staging_id, survey_id=tree["survey_id"]
-    )
-    estimates = write_stages(steps, staging_id, tree["tree_id"])
-    return n_hyperstages, scores(estimates, n_rows, smoothing)
 
 
 def write_stages(steps: Steps, staging_id: int, tree_id: int) -> Arrays:
@@ -286,27 +288,33 @@ def write_stages(steps: Steps, staging_id: int, tree_id: int) -> Arrays:
     return estimates
 
 
-def _hints(steps: Steps, staging_id: int) -> list[str]:
+def _has_source(prior: object) -> bool:
+    """Return whether priors came from a frame, a file or a SELECT."""
+    return isinstance(prior, dict) and "source" in prior
+
+
+def _label_hints(steps: Steps, staging_id: int, tree: Mapping[str, Any]) -> list[str]:
     """Return hints for the variables whose florets do not all have the same labels.
 
     Those with most hyperstages are named, and the others counted.
     """
-    sets: dict[str, list[tuple[set[str], int]]] = {}
+    if tree["settings"]["sampling_zeros"] != "none":
+        return []  # what lacks in completed florets was declared impossible
+    label_sets: dict[str, list[tuple[set[str], int]]] = {}
     for variable, labels, n in steps.fetch("hyperstage_size", staging_id=staging_id):
-        found = {str(label) for label in labels} if isinstance(labels, list) else set()
-        sets.setdefault(str(variable), []).append((found, n))
+        label_sets.setdefault(str(variable), []).append((set(labels or []), n))
     uneven: list[tuple[int, str]] = []
-    for variable, of_variable in sets.items():
+    for variable, of_variable in label_sets.items():
         seen = set[str]().union(*(labels for labels, _ in of_variable))
-        lacking = sum(n for labels, n in of_variable if labels != seen)
-        if lacking:
+        n_lacking = sum(n for labels, n in of_variable if labels != seen)
+        if n_lacking:
             hint = (
-                f"{variable!r}: {counted(lacking, 'situation')} never saw some of the answers, "
-                f"so stages were sought in {len(of_variable):,} separate sets (see "
+                f"{variable!r}: {counted(n_lacking, 'situation')} never saw some of the "
+                f"answers, so stages were sought in {len(of_variable):,} separate sets (see "
                 "sampling_zeros)"
             )
             uneven.append((len(of_variable), hint))
-    uneven.sort(key=lambda found: -found[0])
+    uneven.sort(key=lambda of_variable: -of_variable[0])
     hints = [hint for _, hint in uneven[:_MOST_HINTS]]
     if len(uneven) > _MOST_HINTS:
         more = counted(len(uneven) - _MOST_HINTS, "more variable")

@@ -1,4 +1,4 @@
-"""What respondents of weighted or clustered surveys are worth in scores: effective counts."""
+"""Effective counts: how many respondents those of weighted or clustered surveys count as."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Weighting:
-    """How weights count, and the design effects that divide what they are worth."""
+    """How weights count, and the design effects that divide effective counts.
+
+    ``effects`` are design effects by variable; they are known once it is `for_tree`.
+    """
 
     choice: WeightChoice
     deff: Deff | None
@@ -29,34 +32,21 @@ class Weighting:
     effects: dict[str, float] = field(default_factory=dict)
     variable_ids: dict[str, int] = field(default_factory=dict)
 
-    def settled(self, catalog: sa.Connection, tree: Mapping[str, Any]) -> Weighting:
-        """Check it against the variables of a tree.
-
-        Raises
-        ------
-        StagingError
-            A design effect is not a number above 0.
-        """
+    def for_tree(self, catalog: sa.Connection, tree: Mapping[str, Any]) -> Weighting:
+        """Return it for the variables of a tree, with the design effects of the survey."""
         query = sa.select(schema.survey.c.settings, schema.survey.c.summary).where(
             schema.survey.c.survey_id == tree["survey_id"]
         )
         settings, summary = catalog.execute(query).one()
-        weighted = replace(
+        of_tree = replace(
             self,
             survey_id=tree["survey_id"],
             is_weighted=settings.get("weight") is not None,
         )
         of_clusters = summary.get("design_effects") or {}
         if self.deff is None and not of_clusters:
-            return weighted
-        query = sa.select(schema.variable.c.name, schema.variable.c.variable_id).where(
-            schema.variable.c.survey_id == tree["survey_id"]
-        )
-        ids = {
-            str(name): int(number)
-            for name, number in catalog.execute(query)
-            if name in tree["settings"]["order"]
-        }
+            return of_tree
+        ids = variable_ids(catalog, tree)
         given: Mapping[str, object] = {
             name: effect for name, effect in of_clusters.items() if name in ids
         }
@@ -65,21 +55,15 @@ class Weighting:
         elif self.deff is not None:
             given = dict.fromkeys(ids, self.deff)
         effects: dict[str, float] = {}
-        for name, effect in given.items():
-            (found,) = find_columns(list(ids), [name], "the tree (deff)")
+        for written, effect in given.items():
+            (name,) = find_columns(list(ids), [written], "the tree (deff)")
             if not is_number(effect) or not effect > 0:
                 raise StagingError(
-                    f"deff of {found!r} is {effect!r}",
+                    f"deff of {name!r} is {effect!r}",
                     hint="a design effect is a number above 0, up to 1e100",
                 )
-            effects[found] = float(effect)
-        return replace(weighted, effects=effects, variable_ids=ids)
-
-    @classmethod
-    def recorded(cls, settings: Mapping[str, Any]) -> Weighting:
-        """Return the weighting that recorded settings say."""
-        deff = settings.get("deff") if settings.get("deff_is_given") else None
-        return cls(settings.get("weighting", "situation"), deff)
+            effects[name] = float(effect)
+        return replace(of_tree, effects=effects, variable_ids=ids)
 
     @property
     def uses_weights(self) -> bool:
@@ -87,7 +71,7 @@ class Weighting:
         return self.is_weighted and self.choice != "none"
 
     def measure(self, steps: Steps, tree_id: int) -> None:
-        """Make ``edge_size``: what the respondents on each edge are worth, if not their n."""
+        """Make ``edge_size``, the effective count of each edge; empty where rows count."""
         if not self.uses_weights and not self.effects:
             steps.empty("edge_size", "child_id bigint, size decimal(38, 12)")
             return
@@ -101,7 +85,7 @@ class Weighting:
         )
 
     def factor(self, steps: Steps) -> float | None:
-        """Return the respondents per unit of weight, None to take them by situation."""
+        """Return the respondents per unit of weight; None: found for each situation."""
         if self.choice == "situation":
             return None
         ((n, weight, squares),) = steps.rows(
@@ -111,20 +95,20 @@ class Weighting:
         return float(n / weight if self.choice == "total" else weight / squares)
 
     def as_json(self) -> dict[str, object]:
-        """Return what decides, for the settings of a staging; nothing where n decides."""
-        told: dict[str, object] = {}
+        """Return what matters, for the settings of a staging; nothing where rows count."""
+        settings: dict[str, object] = {}
         if self.is_weighted:
-            told["weighting"] = self.choice
+            settings["weighting"] = self.choice
         if self.effects:
-            told["deff"] = self.effects
-            told["deff_is_given"] = self.deff is not None
-        return told
+            settings["deff"] = self.effects
+            settings["deff_is_given"] = self.deff is not None
+        return settings
 
 
-def variable_ids(catalog: sa.Connection, tree: Mapping[str, Any]) -> list[int]:
-    """Return the ids of a tree's variables, in its order."""
+def variable_ids(catalog: sa.Connection, tree: Mapping[str, Any]) -> dict[str, int]:
+    """Return the ids of a tree's variables by name, in its order."""
     query = sa.select(schema.variable.c.name, schema.variable.c.variable_id).where(
         schema.variable.c.survey_id == tree["survey_id"]
     )
-    ids = {name: int(number) for name, number in catalog.execute(query)}
-    return [ids[name] for name in tree["settings"]["order"]]
+    ids = {str(name): int(number) for name, number in catalog.execute(query)}
+    return {name: ids[name] for name in tree["settings"]["order"]}

@@ -1,4 +1,4 @@
-"""Learn the stages of a tree: settings, arrays out of tables, and what chance would do."""
+"""Learn stages: tables as arrays, clustering, and the expected number of spurious stages."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.clustering import Hyperstage, Plan
 from cegdb.errors import StagingError
-from cegdb.options import DISTANCES, LearnOptions, options_of
-from cegdb.stages.situation_paths import words
+from cegdb.options import DISTANCES
+from cegdb.stages.situations import describe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,16 +16,17 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from cegdb.clustering import Learnt, Merge
+    from cegdb.clustering import Learnt
+    from cegdb.options import LearnOptions
     from cegdb.sqlfiles import Steps
     from cegdb.store.progress import Progress
 
 _THRESHOLD: Final = 0.1
-_MOST_BASES: Final = 32
+_MAX_BASES: Final = 32
 
 
 def plan_of(learning: LearnOptions, smoothing: float, n_rows: float) -> Plan:
-    """Return how stages of a tree of that many rows are learnt."""
+    """Return how stages of a tree of that many rows are learnt, with every default."""
     distances = DISTANCES.get(learning.method)
     return Plan(
         method=learning.method,
@@ -41,7 +42,7 @@ def plan_of(learning: LearnOptions, smoothing: float, n_rows: float) -> Plan:
 
 
 def learning_settings(learning: LearnOptions) -> dict[str, object]:
-    """Return what decides, for the settings of a staging."""
+    """Return the settings of learning that matter for its method."""
     plan = plan_of(learning, 0.0, 1.0)
     settings: dict[str, object] = {
         "structure_prior": learning.structure_prior,
@@ -58,18 +59,11 @@ def learning_settings(learning: LearnOptions) -> dict[str, object]:
     return settings
 
 
-def recorded_learning(method: Any, settings: Mapping[str, Any]) -> LearnOptions:
-    """Return the options that the settings of a staging record, but for stages given."""
-    names = {option.name for option in options_of(LearnOptions)} - {"initial", "frozen"}
-    recorded = {name: value for name, value in settings.items() if name in names}
-    return LearnOptions(**{**recorded, "method": method})
-
-
 def read_hyperstages(
     steps: Steps,
     *,
     is_joined: bool,
-    variables: Sequence[int] | None,
+    variable_ids: Sequence[int] | None,
     takes_all: bool = False,
 ) -> list[Hyperstage]:
     """Return the hyperstages that learning sees, as arrays, by their smallest situation.
@@ -77,58 +71,53 @@ def read_hyperstages(
     Parameters
     ----------
     steps
-        Runs the SQL; ``situation_group``, ``edge_prior``, ``edge_size``, ``given_initial``
-        and ``given_frozen`` exist.
+        Runs the SQL; ``situation_group``, ``given_group``, ``edge_prior`` and ``edge_size``
+        exist.
     is_joined
         Whether each starts as one stage.
-    variables
-        The ids of the tree's variables, in its order, if the answers that lead to each
-        situation are needed.
+    variable_ids
+        The variables of the tree, in its order, if the answers that lead to each situation
+        are needed.
     takes_all
-        Situations that no row reached, too.
+        Whether to take situations that no row reached, too.
     """
     import numpy as np
 
     steps.run("learnable", is_joined=is_joined, takes_all=takes_all)
     steps.run("learnable_answer")
-    found = steps.arrays("select * from temp.learnable_answer order by all")
-    found["n"], unit = as_whole(found["n"], found["size"])
-    paths = None if variables is None else _answers(steps, variables)
-    hyperstage = found["hyperstage_id"]
+    columns = steps.arrays("select * from temp.learnable_answer order by all")
+    columns["n"], unit = integer_counts(columns["n"], columns["size"])
+    answers = None if variable_ids is None else _answers(steps, variable_ids)
+    hyperstage = columns["hyperstage_id"]
     ends = np.flatnonzero(np.diff(hyperstage)) + 1
     return [
-        _hyperstage({key: found[key][rows] for key in found}, unit, paths)
+        _hyperstage({key: columns[key][rows] for key in columns}, unit, answers)
         for rows in np.split(np.arange(len(hyperstage)), ends)
         if len(rows)
     ]
 
 
-def as_whole(
+def integer_counts(
     n: NDArray[np.int64], size: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], float]:
-    """Return counts as multiples of a unit: 1, or a power of 2 for effective sizes.
+    """Return counts as multiples of a unit: 1, or a power of 2 for effective counts.
 
-    Parameters
-    ----------
-    n
-        Rows.
-    size
-        What they are worth; masked where they are worth their number.
+    ``size`` is the effective count of ``n`` rows; masked where rows count.
     """
     import numpy as np
 
     if np.ma.getmaskarray(size).any() or not len(n):
         return n, 1.0
-    return whole_sizes(size)
+    return integer_sizes(size)
 
 
-def whole_sizes(sizes: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
-    """Return sizes as whole multiples of a unit, a small power of 2.
+def integer_sizes(sizes: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
+    """Return sizes as integer multiples of a unit, a small power of 2: their sums are exact.
 
     Examples
     --------
     >>> import numpy as np
-    >>> counts, unit = whole_sizes(np.array([0.5, 1.25]))
+    >>> counts, unit = integer_sizes(np.array([0.5, 1.25]))
     >>> (counts * unit).tolist()
     [0.5, 1.25]
     """
@@ -139,61 +128,14 @@ def whole_sizes(sizes: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
     return np.rint(sizes / unit).astype(np.int64), unit
 
 
-def _answers(
-    steps: Steps, variables: Sequence[int]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the situations learning sees, and their answers, one column a variable."""
-    import numpy as np
-
-    ids = steps.arrays("select vertex_id from temp.learnable order by 1")["vertex_id"]
-    steps.run("situation_answer")
-    found = steps.arrays("select * from temp.situation_answer order by all")
-    place = {variable_id: column for column, variable_id in enumerate(variables)}
-    column = np.array([place[variable] for variable in found["variable_id"].tolist()], int)
-    table = np.full((len(ids), len(variables)), -1, dtype=np.int64)
-    table[np.searchsorted(ids, found["vertex_id"]), column] = found["label_id"]
-    return ids, table
-
-
-def _hyperstage(
-    rows: Mapping[str, NDArray[Any]],
-    unit: float,
-    paths: tuple[NDArray[np.int64], NDArray[np.int64]] | None,
-) -> Hyperstage:
-    import numpy as np
-
-    ids, first = np.unique(rows["vertex_id"], return_index=True)
-    shape = (len(ids), len(rows["vertex_id"]) // len(ids))
-    bases, multiplicities = prior_bases(rows["prior"].reshape(shape))
-    answers = np.zeros((len(ids), 0), dtype=np.int64)
-    if paths is not None:
-        answers = paths[1][np.searchsorted(paths[0], ids)]
-    return Hyperstage(
-        ids=ids,
-        counts=rows["n"].reshape(shape),
-        bases=bases,
-        multiplicities=multiplicities,
-        start=rows["stage_id"][first],
-        answers=answers,
-        unit=unit,
-    )
-
-
 def prior_bases(
     prior: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return priors as whole multiples of few vectors, so that sums of them are exact.
+    """Return priors as integer multiples of few vectors, so that sums of them are exact.
 
-    Parameters
-    ----------
-    prior
-        Shape (situations, labels), above 0.
-
-    Returns
-    -------
-    bases, multiplicities
-        Shapes (bases, labels) and (situations, bases): the distinct priors if these are
-        few, else one vector a label, of a small power of 2.
+    ``prior`` has the shape (situations, labels). Returned are bases of shape (bases, labels)
+    and multiplicities of shape (situations, bases): the distinct priors if these are few, else
+    one vector for each label, of a small power of 2.
 
     Examples
     --------
@@ -205,7 +147,7 @@ def prior_bases(
     import numpy as np
 
     bases, kind = np.unique(prior, axis=0, return_inverse=True)
-    if len(bases) <= _MOST_BASES:
+    if len(bases) <= _MAX_BASES:
         multiplicities = np.zeros((len(prior), len(bases)), dtype=np.int64)
         multiplicities[np.arange(len(prior)), kind.ravel()] = 1
         return bases, multiplicities
@@ -213,35 +155,68 @@ def prior_bases(
     return np.eye(prior.shape[1]) * unit, np.rint(prior / unit).astype(np.int64)
 
 
+def _answers(
+    steps: Steps, variable_ids: Sequence[int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the situations that learning sees, and their answers, a column per variable."""
+    import numpy as np
+
+    ids = steps.arrays("select vertex_id from temp.learnable order by 1")["vertex_id"]
+    steps.run("situation_answer")
+    answers = steps.arrays("select * from temp.situation_answer order by all")
+    index = {variable_id: column for column, variable_id in enumerate(variable_ids)}
+    column = np.array([index[variable] for variable in answers["variable_id"].tolist()], int)
+    table = np.full((len(ids), len(variable_ids)), -1, dtype=np.int64)
+    table[np.searchsorted(ids, answers["vertex_id"]), column] = answers["label_id"]
+    return ids, table
+
+
+def _hyperstage(
+    rows: Mapping[str, NDArray[Any]],
+    unit: float,
+    answers: tuple[NDArray[np.int64], NDArray[np.int64]] | None,
+) -> Hyperstage:
+    import numpy as np
+
+    ids, first = np.unique(rows["vertex_id"], return_index=True)
+    shape = (len(ids), len(rows["vertex_id"]) // len(ids))
+    bases, multiplicities = prior_bases(rows["prior"].reshape(shape))
+    of_situations = np.zeros((len(ids), 0), dtype=np.int64)
+    if answers is not None:
+        of_situations = answers[1][np.searchsorted(answers[0], ids)]
+    return Hyperstage(
+        ids=ids,
+        counts=rows["n"].reshape(shape),
+        bases=bases,
+        multiplicities=multiplicities,
+        start=rows["stage_id"][first],
+        answers=of_situations,
+        unit=unit,
+    )
+
+
 def refuse_misfit(
     steps: Steps, tree_id: int, hyperstages: Sequence[Hyperstage], plan: Plan
 ) -> None:
-    """Refuse a method that does not fit the florets.
-
-    Raises
-    ------
-    StagingError
-        The exact optimum is asked for and some floret has more than two labels.
-    """
-    for found in hyperstages:
-        if plan.method == "exact" and len(found.ids) > 1 and found.counts.shape[1] > 2:
+    """Refuse method "exact" where situations have more than two labels."""
+    for hyperstage in hyperstages:
+        n_situations, n_labels = hyperstage.counts.shape
+        if plan.method == "exact" and n_situations > 1 and n_labels > 2:
             raise StagingError(
-                "method 'exact' is for florets of two labels; "
-                f"{len(found.ids):,} situations, such as "
-                f"{words(steps, tree_id, int(found.ids[0]))}, have more",
+                "method 'exact' is for florets with two labels; "
+                f"{n_situations:,} situations, such as "
+                f"{describe(steps, tree_id, int(hyperstage.ids[0]))}, have more",
                 hint="use method='hc', or give the stages of these situations as frozen",
             )
 
 
 def cluster(
     steps: Steps, hyperstages: Sequence[Hyperstage], plan: Plan, progress: Progress
-) -> tuple[list[Merge], dict[str, object]]:
-    """Learn each hyperstage; replace ``given_stage`` by the stages learnt.
+) -> tuple[int, dict[str, object]]:
+    """Learn each hyperstage; make ``learnt_stage`` and ``learnt_merge``.
 
-    Returns
-    -------
-    merges, told
-        The merges in the order of one run over all, and what the summary tells.
+    Returned are the number of merges, which are in the order of one run over all hyperstages,
+    and what the summary says of learning.
     """
     import numpy as np
 
@@ -269,21 +244,17 @@ def cluster(
             "stage_id": np.concatenate([one.stage for one in learnt] or nothing),
         },
     )
-    steps.create(
-        "given_stage",
-        "select vertex_id, cast(stage_id as varchar) as name from temp.learnt_stage",
-    )
-    return merges, _told(hyperstages, learnt, plan)
+    return len(merges), _summary(hyperstages, learnt, plan)
 
 
-def _told(
+def _summary(
     hyperstages: Sequence[Hyperstage], learnt: Sequence[Learnt], plan: Plan
 ) -> dict[str, object]:
-    """Return what chance would make, and how an approximation did."""
+    """Return the expected number of spurious stages, and how an approximation did."""
     from cegdb.clustering.null_bootstrap import expected_spurious_stages
 
     null = expected_spurious_stages(hyperstages, plan, seed=plan.seed)
-    told: dict[str, object] = {
+    summary: dict[str, object] = {
         "false_stages": float(null.expected.sum()),
         "false_stages_error": null.error,
         "null_runs": null.n_runs,
@@ -292,9 +263,9 @@ def _told(
     }
     if plan.method == "auto":
         rough = [one.sample for one in learnt if one.sample is not None]
-        told["approximated"] = len(rough)
-        told["situations_exact"] = plan.coarsening.max_exact
+        summary["approximated"] = len(rough)
+        summary["situations_exact"] = plan.coarsening.max_exact
         if rough:
-            told["sample_loss"] = sum(loss for loss, _ in rough)
-            told["sample_score"] = sum(score for _, score in rough)
-    return told
+            summary["sample_loss"] = sum(loss for loss, _ in rough)
+            summary["sample_score"] = sum(score for _, score in rough)
+    return summary

@@ -1,4 +1,4 @@
-"""Make a staging again when the rows of its survey are others."""
+"""Make a staging again after the rows of its survey changed."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import StagingError
-from cegdb.options import StageOptions
-from cegdb.stages.build import Request, groupings, make
-from cegdb.stages.hyperstages import given_again
-from cegdb.stages.learning import recorded_learning
-from cegdb.stages.priors import again
-from cegdb.stages.relabel import relabelled
-from cegdb.stages.situation_names import Members
+from cegdb.stages.build import Request, build, recorded_settings
+from cegdb.stages.groups import MemberTable
+from cegdb.stages.recorded import (
+    recorded_groups,
+    recorded_learning,
+    recorded_options,
+    recorded_prior,
+)
 from cegdb.store.catalog import clear, row
 
 if TYPE_CHECKING:
@@ -20,70 +21,44 @@ if TYPE_CHECKING:
 
 _KEPT_HYPERSTAGES: Final = "select vertex_id, hyperstage_id from temp.kept_situation"
 _KEPT_PRIORS: Final = "select vertex_id, label, prior from temp.kept_prior"
-_KEPT_GIVEN: Final = Members(
-    "select vertex_id, cast(stage_id as varchar) as name, name as called "
-    "from temp.kept_situation where kind = 'given'"
-)
+_KEPT_MEMBERS: Final = MemberTable("temp.kept_member")
 
 
-def remake_stages(store: Store, staging_id: int, *, keeps: bool) -> None:
-    """Make a staging again of its tree, which was made again, with its settings.
+def rebuild_stages(store: Store, staging_id: int, *, keeps: bool) -> None:
+    """Make a staging again with its settings, on its tree, which was made again.
 
-    Its id, name and alpha stay. Within another ``writing`` of the store, where the temp
-    table ``kept_situation`` has the situations that were there before.
-
-    Parameters
-    ----------
-    store, staging_id
-        The staging.
-    keeps
-        Situations stay in the stage they were in, new ones are their own; else stages that
-        were learnt are learnt anew. Stages given by path hold for new situations too; paths
-        that fit none any more are passed over.
-
-    Raises
-    ------
-    StagingError
-        Stages to start from were given as a frame or file of more than 10,000 rows.
+    Its id, name and alpha stay. The temp tables ``kept_situation``, ``kept_member`` and
+    ``kept_prior`` hold what was there before. With ``keeps`` situations stay in the stage
+    they were in, and new ones are their own; otherwise learnt stages are learnt again. Stages
+    given by path hold for new situations too; paths that fit none any more are skipped.
     """
     with store.writing() as (_, catalog):
         staging = row(catalog, "staging", staging_id)
-        tree = row(catalog, "tree", staging["tree_id"])
-        said = dict(staging["settings"])
         clear(catalog, "staging", staging_id)
-    given = groupings(staging)
-    initial = None if keeps else given_again(given["initial"], None)
+    given = recorded_settings(staging)
+    initial = None if keeps else recorded_groups(given["initial"], None)
     if given["initial"] is not None and initial is None and not keeps:
         raise StagingError(
-            f"staging {staging['name']!r} started from stages of a large frame or file, which "
-            "is not kept",
+            f"staging {staging['name']!r} started from the stages of a large frame or file, "
+            "which is not stored",
             hint="keep its stages (stages='keep', --stages keep), or learn it again by hand",
         )
-    is_given = staging["method"] == "given"
-    options = StageOptions(
-        alpha=staging["alpha"],
-        prior=again(said.get("prior"), _KEPT_PRIORS),
-        hyperstages=given_again(given["hyperstages"], _KEPT_HYPERSTAGES),
-        relabel=relabelled(said),
-        single_edges=said.get("single_edges", "together"),
-        smoothing=said.get("smoothing", 0.0),
-        weighting=said.get("weighting", "situation"),
-        deff=said.get("deff") if said.get("deff_is_given") else None,
+    options = recorded_options(
+        staging,
+        recorded_prior(given["prior"], _KEPT_PRIORS),
+        recorded_groups(given["hyperstages"], _KEPT_HYPERSTAGES),
     )
     learning = None
-    if not is_given:
-        learning = replace(
-            recorded_learning(staging["method"], said),
-            initial=initial,
-            frozen=given_again(given["frozen"], _KEPT_GIVEN),
-        )
+    if staging["method"] != "given":
+        frozen = recorded_groups(given["frozen"], _KEPT_MEMBERS)
+        learning = replace(recorded_learning(staging), initial=initial, frozen=frozen)
     request = Request(
         options,
         learning,
-        stages=given_again(given["stages"], _KEPT_GIVEN),
-        depends=said.get("depends"),
+        stages=recorded_groups(given["stages"], _KEPT_MEMBERS),
+        depends=given.get("depends"),
         name=staging["name"],
-        again=staging,
-        keeps=keeps and not is_given,
+        former=staging,
+        keeps=keeps and learning is not None,
     )
-    make(store, tree["tree_id"], request)
+    build(store, staging["tree_id"], request)

@@ -1,4 +1,4 @@
-"""The variables of a tree, and the histories at which their cells were decided, in words."""
+"""The variables of a tree, and after which answers their empty cells were decided."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ _MOST: Final = 20
 class TreeVariable:
     """One variable of the order, with its levels as the survey codes them.
 
-    ``is_unanswered``: no cell holds an answer, nor a label that says why there is none.
+    ``is_unanswered``: no cell has an answer, or a label that says why there is none. ``radix``
+    is the number of its digits in a path code, ``n_undecided`` that of the cells that may mean
+    either "missing" or "not applicable".
     """
 
     name: str
@@ -50,23 +52,11 @@ def histories(
     variable: TreeVariable,
     divisor: int,
 ) -> dict[str, object]:
-    """Return where blank and missing cells of a variable were decided, most rows first.
+    """Return where empty and missing cells of a variable were decided, most rows first.
 
-    Parameters
-    ----------
-    steps
-        Runs the SQL; ``gate_floret`` is that of the variable.
-    variables, chunk_ends
-        The order, and where its chunks end so far.
-    variable, divisor
-        Which one, and what its digit of a path code is multiplied by.
-
-    Returns
-    -------
-    dict
-        ``n``, how many histories there are, and ``shown``, up to 20 of them: ``history``
-        in words, ``rows`` that reached it, ``decided`` of these, and ``as``, what their
-        cells count as.
+    ``gate_floret`` is that of the variable; ``divisor`` is what its digit of a path code is
+    multiplied by. ``n`` is the number of histories, ``shown`` has the first 20: ``history`` in
+    words, ``rows`` that reached it, ``decided`` of these, and what they count ``as``.
     """
     rows = steps.fetch(
         "gate_history",
@@ -82,7 +72,7 @@ def histories(
         "n": rows[0][4] if rows else 0,
         "shown": [
             {
-                "history": ", ".join(_words(steps, variables, chunk_ends, before, prefix)),
+                "history": ", ".join(_in_words(steps, variables, chunk_ends, before, prefix)),
                 "rows": n_rows,
                 "decided": n_decided,
                 "as": "not applicable" if is_structural else "missing",
@@ -92,14 +82,14 @@ def histories(
     }
 
 
-def _words(
+def _in_words(
     steps: Steps,
     variables: Sequence[TreeVariable],
     chunk_ends: Sequence[int],
     before: Sequence[TreeVariable],
     code: int,
 ) -> list[str]:
-    """Return a path code as ``variable = label``, its chunks before included."""
+    """Return a path code as ``variable = label``, earlier chunks included."""
     words: list[str] = []
     for variable in reversed(before):
         code, digit = divmod(code, variable.radix)
@@ -112,4 +102,4 @@ def _words(
     )
     start = chunk_ends[-2] if len(chunk_ends) > 1 else 0
     chunk = variables[start : chunk_ends[-1]]
-    return [*_words(steps, variables, chunk_ends[:-1], chunk, above), *words]
+    return [*_in_words(steps, variables, chunk_ends[:-1], chunk, above), *words]

@@ -1,8 +1,9 @@
 """Turn an order of variables into path codes: the one place that spells out columns.
 
-A row's path is one integer in mixed radix, a digit a variable: 0 = the row stopped before,
-else the code of its level. Where the product of the radices would pass 2^62, the codes
-start again from a dense id of the path so far (one *chunk* of variables after another).
+A row's path is one integer in mixed radix, with a digit for each variable: 0 if the row
+stopped before, else the code of its level. Where the product of the radices would pass 2^62,
+the codes start again from a dense id of the path so far: one *chunk* of variables after
+another.
 """
 
 from __future__ import annotations
@@ -23,10 +24,12 @@ if TYPE_CHECKING:
 
     from cegdb.sqlfiles import Steps
 
-_LIMIT: Final = 1 << 62
+MAX_CODE: Final = 1 << 62
+"""Path codes stay below this."""
+
 _PATHS: Final = (
-    "The path of each row as one integer, a digit a variable: the code of its answer, or 0 "
-    "after the row stopped."
+    "The path of each row as one integer, with a digit for each variable: the code of its "
+    "answer, or 0 after the row stopped."
 )
 
 
@@ -50,8 +53,12 @@ class Policy:
 
 
 @dataclass
-class Coded:
-    """Where each variable's digit is: its chunk's end, and what was decided about cells."""
+class PathCodes:
+    """Where chunks of variables end, and what was decided about empty and missing cells.
+
+    ``decisions`` are numbers of rows by variable; ``n_followed`` counts rows that answer a
+    question after a missing answer.
+    """
 
     chunk_ends: list[int] = field(default_factory=list)
     histories: dict[str, dict[str, object]] = field(default_factory=dict)
@@ -64,63 +71,46 @@ def code_paths(
     survey_id: int,
     variables: Sequence[TreeVariable],
     policy: Policy,
-    added: Sequence[Mapping[int, int]],
+    add_paths: Sequence[Mapping[int, int]],
     impossible: Sequence[Mapping[int, int]],
     *,
+    max_code: int,
     is_weighted: bool,
-    is_whole: bool,
-) -> Coded:
+    uses_all: bool,
+) -> PathCodes:
     """Make ``path_end``, the distinct paths of the last chunk, and ``path_head``.
 
-    Parameters
-    ----------
-    steps
-        Runs the SQL.
-    survey_id
-        Whose responses to read.
-    variables
-        In the order of the tree.
-    policy
-        Settings of the tree.
-    added, impossible
-        Paths to add without rows, and rules: position in the order -> code.
-    is_weighted
-        Whether respondents have weights.
-    is_whole
-        Whether the tree has all variables of the survey.
-
-    Returns
-    -------
-    Coded
-        The number of variables at the end of each chunk, and how many rows each decision
-        about blanks and missing answers touched.
+    ``add_paths`` and ``impossible`` map indices in the order to codes. ``uses_all`` says
+    whether the tree has all variables of the survey, so that its rows are distinct paths.
     """
-    source = _responses(steps, survey_id, variables, added)
+    several = _chunk_end(variables, 0, 0, max_code) < len(variables)
+    source = _responses(
+        steps, survey_id, variables, add_paths, needs_ids=several or bool(add_paths)
+    )
     _refuse_observed(steps, source, variables, impossible)
-    several = _chunk_end(variables, 0, 0) < len(variables)
     is_undecided = any(variable.n_undecided for variable in variables)
-    if not (several or is_undecided or added or policy.sampling_zeros != "none"):
+    if not (several or is_undecided or add_paths or policy.sampling_zeros != "none"):
         _code_chunk(steps.view, steps, source, variables, -1, 0)
-        _end(steps, is_distinct=is_whole, is_weighted=is_weighted)
-        return Coded([len(variables)])
+        _end(steps, is_distinct=uses_all, is_weighted=is_weighted)
+        return PathCodes([len(variables)])
     if policy.missing == "complete" and policy.sampling_zeros != "none" and several:
         # Rows that a later chunk leaves out must not make zeros in an earlier one.
-        _code_chunks(steps, source, variables, replace(policy, sampling_zeros="none"), ())
+        observed = replace(policy, sampling_zeros="none")
+        _code_chunks(steps, source, variables, observed, (), max_code)
         steps.run("kept_row")
         source = (
             "(select r.* exclude (is_kept), k.row_id is not null as is_kept "  # noqa: S608
             f"from {source} as r left join temp.kept_row as k on r.row_id = k.row_id)"
         )
-    coded = _code_chunks(steps, source, variables, policy, impossible)
+    codes = _code_chunks(steps, source, variables, policy, impossible, max_code)
     _end(steps, is_distinct=False, is_weighted=is_weighted)
-    return coded
+    return codes
 
 
 def _end(steps: Steps, *, is_distinct: bool, is_weighted: bool) -> None:
     """Make the view ``path_end``: the rows of each path.
 
-    Where there are no weights the columns for them are as narrow as can be: they are
-    carried through every step.
+    Without weights their columns are as narrow as possible, since every step carries them.
     """
     sums = {name: f"sum({name})" for name in ("weight", "weight_sq")}
     if is_distinct:
@@ -144,43 +134,48 @@ def _code_chunks(
     variables: Sequence[TreeVariable],
     policy: Policy,
     impossible: Sequence[Mapping[int, int]],
-) -> Coded:
+    max_code: int,
+) -> PathCodes:
     steps.empty("path_head", "chunk integer, head_id bigint, code bigint")
-    coded = Coded()
+    codes = PathCodes()
     start, n_heads = 0, 0
     while True:
-        end = _chunk_end(variables, start, n_heads)
+        end = _chunk_end(variables, start, n_heads, max_code)
         chunk = list(variables[start:end])
         last_radix = variables[start - 1].radix
-        _code_chunk(steps.create, steps, source, chunk, len(coded.chunk_ends) - 1, last_radix)
+        _code_chunk(steps.create, steps, source, chunk, len(codes.chunk_ends) - 1, last_radix)
         divisors = _divisors(chunk)
         for variable, divisor in zip(chunk, divisors, strict=True):
             if variable.n_undecided:
-                place = start + chunk.index(variable) + 1
-                _decide(steps, variable, divisor, place, policy, coded)
-                coded.histories[variable.name] = histories(
-                    steps, variables, coded.chunk_ends, variable, divisor
+                index = start + chunk.index(variable) + 1
+                _decide(steps, variable, divisor, index, policy, codes)
+                codes.histories[variable.name] = histories(
+                    steps, variables, codes.chunk_ends, variable, divisor
                 )
                 _apply(steps, variable, divisor, policy)
         if policy.sampling_zeros != "none":
             _impossible_digits(steps, impossible, variables, start, end)
             _zero_paths(steps, chunk, divisors, policy, is_first=start == 0)
-        coded.chunk_ends.append(end)
+        codes.chunk_ends.append(end)
         if end >= len(variables):
-            return coded
-        n_heads = steps.run("path_head", chunk=len(coded.chunk_ends) - 1)
+            return codes
+        n_heads = steps.run("path_head", chunk=len(codes.chunk_ends) - 1)
         start = end
 
 
-def _chunk_end(variables: Sequence[TreeVariable], start: int, n_heads: int) -> int:
+def _chunk_end(
+    variables: Sequence[TreeVariable], start: int, n_heads: int, max_code: int
+) -> int:
+    """Return where the chunk ends that starts here after so many distinct paths."""
     size, end = n_heads + 1, start
-    while end < len(variables) and size * variables[end].radix < _LIMIT:
+    while end < len(variables) and size * variables[end].radix < max_code:
         size *= variables[end].radix
         end += 1
     return max(end, start + 1)
 
 
 def _divisors(chunk: Sequence[TreeVariable]) -> list[int]:
+    """Return what the digit of each variable is multiplied by."""
     divisors = [1]
     for variable in reversed(chunk[1:]):
         divisors.insert(0, divisors[0] * variable.radix)
@@ -191,29 +186,31 @@ def _responses(
     steps: Steps,
     survey_id: int,
     variables: Sequence[TreeVariable],
-    added: Sequence[Mapping[int, int]],
+    add_paths: Sequence[Mapping[int, int]],
+    *,
+    needs_ids: bool,
 ) -> str:
-    """Return the relation to read: the responses, with any added paths below them.
+    """Return the relation to read: the responses, followed by any added paths.
 
-    Rows get a number where later chunks must find them again.
+    Rows get an id where later chunks must find them again.
     """
     table = response_table(survey_id)
     columns = ", ".join(f"v{variable.ordinal}" for variable in variables)
     columns += ", n, weight, weight_sq"
     last = f"{_last_answer(variables)} as last_answer, true as is_kept"
-    if not added and _chunk_end(variables, 0, 0) == len(variables):
+    if not needs_ids:
         return f"(select null as row_id, {columns}, {last} from {table})"  # noqa: S608
     rows = "".join(
         " union all select "
         + ", ".join(str(path.get(i, 0)) for i in range(len(variables)))
         + ", 0, null, null"
-        for path in added
+        for path in add_paths
     )
     steps.create(
         "response_row",
         f"select row_number() over () as row_id, {columns}, {last} "  # noqa: S608
         f"from (select {columns} from {table}{rows})",
-        purpose="The coded rows, numbered; added paths are rows of nobody.",
+        purpose="The coded rows, numbered; added paths are rows without respondents.",
     )
     return "temp.response_row"
 
@@ -223,44 +220,30 @@ def distinct_rows(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the distinct coded rows of some variables, whatever order they will be in.
 
-    Parameters
-    ----------
-    steps
-        Runs the SQL.
-    survey_id
-        Whose responses to read.
-    ordinals
-        Places of the variables in the survey, from 1.
-    is_weighted
-        Whether the survey has weights.
-
-    Returns
-    -------
-    codes, sums
-        Shape (rows, variables), sorted; and, one column each, the respondents of each row
-        and, if there are weights, their sum and the sum of their squares.
+    Returned are codes of shape (rows, variables), sorted, and a column each for the
+    respondents of each row and, with weights, their sum and the sum of their squares.
     """
     import numpy as np
 
     columns = ", ".join(f"v{ordinal}" for ordinal in ordinals)
-    found = steps.arrays(
+    rows = steps.arrays(
         f"select {columns}, cast(sum(n) as double) as n, "  # noqa: S608
         "cast(sum(weight) as double) as weight, cast(sum(weight_sq) as double) as weight_sq "
         f"from {response_table(survey_id)} group by all order by all"
     )
-    codes = np.column_stack([found[f"v{ordinal}"] for ordinal in ordinals])
+    codes = np.column_stack([rows[f"v{ordinal}"] for ordinal in ordinals])
     summed = ("n", "weight", "weight_sq") if is_weighted else ("n",)
-    sums = np.column_stack([found[name] for name in summed])
+    sums = np.column_stack([rows[name] for name in summed])
     return codes.astype(np.int64), sums.astype(np.float64)
 
 
 def _last_answer(variables: Sequence[TreeVariable]) -> str:
-    """Return the SQL of the place of the last answered question of a row, from 1."""
+    """Return the SQL of the index of the last answered question of a row, from 1."""
     if not any(variable.n_undecided for variable in variables):
         return "0"
     cases = [
-        f"when v{variable.ordinal} between 1 and {variable.n_values} then {place}"
-        for place, variable in reversed(list(enumerate(variables, 1)))
+        f"when v{variable.ordinal} between 1 and {variable.n_values} then {index}"
+        for index, variable in reversed(list(enumerate(variables, 1)))
     ]
     return f"case {' '.join(cases)} else 0 end"
 
@@ -281,10 +264,8 @@ def _refuse_observed(
                 f"{variables[i].name} = {label_for(variables[i], code)}"
                 for i, code in rule.items()
             )
-            found = (
-                f"{counted(n, 'row')} {agreeing(n, 'have')} it" if n else "add_paths adds it"
-            )
-            raise TreeError(f"the path {words} is declared impossible, but {found}")
+            why = f"{counted(n, 'row')} {agreeing(n, 'have')} it" if n else "add_paths adds it"
+            raise TreeError(f"the path {words} is declared impossible, but {why}")
 
 
 def refuse_gaps(
@@ -305,8 +286,8 @@ def refuse_gaps(
         if n:
             words = listed(label_for(variables[i], c) for i, c in named.items())
             raise TreeError(
-                f"the added path {words} says nothing of {variable.name!r}, which "
-                f"{counted(n, 'row')} with the answers before it {agreeing(n, 'do')}",
+                f"the added path {words} leaves out {variable.name!r}, but {counted(n, 'row')} "
+                f"that {agreeing(n, 'start')} like it {agreeing(n, 'answer')} that question",
                 hint=f"give its label, or {variable.name!r}: 'not applicable'",
             )
 
@@ -357,11 +338,11 @@ def _decide(
     steps: Steps,
     variable: TreeVariable,
     divisor: int,
-    place: int,
+    index: int,
     policy: Policy,
-    coded: Coded,
+    codes: PathCodes,
 ) -> None:
-    """Decide the blank and missing cells of one variable; count rows by decision."""
+    """Decide what empty and missing cells of one variable mean; count rows by decision."""
     steps.run(
         "gate_floret",
         divisor=divisor,
@@ -380,12 +361,12 @@ def _decide(
         radix=variable.radix,
         n_values=variable.n_values,
         blank_code=variable.blank_code,
-        place=place,
+        variable_index=index,
     ):
         decided[bool(is_blank), bool(is_structural)] += n
         if is_followed and not is_structural:
-            coded.n_followed += n
-    coded.decisions[variable.name] = {
+            codes.n_followed += n
+    codes.decisions[variable.name] = {
         "blank_structural": decided[True, True],
         "blank_missing": decided[True, False],
         "missing_structural": decided[False, True],

@@ -7,7 +7,7 @@
 -- params:  ordinals INTEGER[], the variable of each text
 --          texts VARCHAR[], as read
 --          codes INTEGER[], of their levels
--- source:  Serves ingest and rows that a model answers.
+-- source:  serves ingest and rows that a model answers.
 select
     unnest(cast($ordinals as integer[])) as ordinal,
     unnest(cast($texts as varchar[])) as cell,

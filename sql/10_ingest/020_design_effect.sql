@@ -6,7 +6,7 @@
 -- reads:   clustered_answer
 -- writes:  design_effect(n_clusters, between_clusters, within_sample)
 -- params:  none
--- source:  Serves ingest: scores are divided by the design effect of a variable.
+-- source:  serves ingest: scores are divided by the design effect of a variable.
 with cell as (
     select
         cluster,

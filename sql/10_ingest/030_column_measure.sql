@@ -8,7 +8,7 @@
 -- params:  number VARCHAR, pattern of a number
 --          date VARCHAR, pattern of a date
 --          codes VARCHAR[], numbers that may be codes for no answer: the others have a range too
--- source:  Serves the draft of a codebook.
+-- source:  serves the draft of a codebook.
 with measured as (
     select
         *,

@@ -8,7 +8,7 @@
 --          most INTEGER, how many of the most frequent ones
 --          texts VARCHAR[], others to be found as they are
 --          words VARCHAR[], others to be found in any case
--- source:  Serves the draft of a codebook.
+-- source:  serves the draft of a codebook.
 select
     cell,
     n

@@ -4,7 +4,7 @@
 -- reads:   column_text
 -- writes:  listed_text(ordinal, cell, n)
 -- params:  ordinals INTEGER[], the columns
--- source:  Serves the draft of a codebook.
+-- source:  serves the draft of a codebook.
 select
     ordinal,
     cell,

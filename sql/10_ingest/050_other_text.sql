@@ -6,7 +6,7 @@
 -- params:  ordinal INTEGER, the column
 --          number VARCHAR, pattern of a number
 --          most INTEGER, how many
--- source:  Serves the draft of a codebook.
+-- source:  serves the draft of a codebook.
 select cell
 from temp.column_text
 where ordinal = $ordinal and not regexp_full_match(trim(cell), $number)

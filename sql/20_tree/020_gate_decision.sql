@@ -8,14 +8,14 @@
 --          radix INTEGER, number of its digits
 --          n_values INTEGER, digits 1 .. n_values are values
 --          blank_code INTEGER, the digit of a blank cell
---          place INTEGER, of the variable in the order, from 1
+--          variable_index INTEGER, its place in the order, from 1
 -- source:  docs/architecture.md, section Cells;
 --          docs/theory.md, section 1 (Event trees from data)
 select
     (p.code // $divisor) % $radix = $blank_code as is_blank,
     g.missing_structural
     or ((p.code // $divisor) % $radix = $blank_code and g.blank_structural) as is_structural,
-    p.last_answer > $place as is_followed,
+    p.last_answer > $variable_index as is_followed,
     sum(p.n) as n
 from temp.path_row as p
 inner join temp.gate_floret as g on p.code // ($divisor * $radix) = g.prefix

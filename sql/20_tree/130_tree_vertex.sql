@@ -1,11 +1,11 @@
 -- step:    tree_vertex
 -- mode:    append cegdb.vertex
 -- purpose: The vertices, in the order of their ids.
--- reads:   ranked or ranked_vertex
+-- reads:   numbered_vertex or reordered_vertex
 -- writes:  vertex(tree_id, vertex_id, depth, height, variable_id, n, weight, n_stopped)
 -- params:  tree_id INTEGER, the tree
 --          variable_ids INTEGER[], its variables from the root
---          ranked VARCHAR, temp.ranked, or temp.ranked_vertex where florets vanish
+--          vertices VARCHAR, temp.numbered_vertex, or temp.reordered_vertex where florets vanish
 -- source:  docs/theory.md, section 1 (Event trees from data), steps 5 and 6
 select
     $tree_id as tree_id,
@@ -16,4 +16,4 @@ select
     n,
     weight,
     n_stopped
-from query_table($ranked)
+from query_table($vertices)

@@ -1,10 +1,10 @@
 -- step:    tree_edge
 -- mode:    append cegdb.edge
 -- purpose: The edges: every vertex but the root with its parent, in the order of the ids.
--- reads:   ranked or ranked_vertex
+-- reads:   numbered_vertex or reordered_vertex
 -- writes:  edge(tree_id, parent_id, child_id, level_id, n, weight)
 -- params:  tree_id INTEGER, the tree
---          ranked VARCHAR, temp.ranked, or temp.ranked_vertex where florets vanish
+--          vertices VARCHAR, temp.numbered_vertex, or temp.reordered_vertex where florets vanish
 -- source:  docs/theory.md, section 1 (Event trees from data)
 select
     $tree_id as tree_id,
@@ -13,5 +13,5 @@ select
     level_id,
     n,
     weight
-from query_table($ranked)
+from query_table($vertices)
 where parent_id is not null

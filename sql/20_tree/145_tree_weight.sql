@@ -2,13 +2,13 @@
 -- mode:    append cegdb.vertex_weight
 -- purpose: The squares of the weights of each vertex's rows, which say how many respondents
 --          of equal weight they are worth.
--- reads:   ranked or ranked_vertex
+-- reads:   numbered_vertex or reordered_vertex
 -- writes:  vertex_weight(tree_id, vertex_id, weight_sq)
 -- params:  tree_id INTEGER, the tree
---          ranked VARCHAR, temp.ranked, or temp.ranked_vertex where florets vanish
+--          vertices VARCHAR, temp.numbered_vertex, or temp.reordered_vertex where florets vanish
 -- source:  Kish (1965), Survey Sampling; docs/theory.md, section 1 (Event trees from data)
 select
     $tree_id as tree_id,
     vertex_id,
     weight_sq
-from query_table($ranked)
+from query_table($vertices)

@@ -1,9 +1,9 @@
 -- step:    given_label
 -- mode:    create
--- purpose: The edges whose label changes, with the label they take. A text of the survey has
---          its id there, one that another staging of the survey gave has that one's, and a new
---          text takes the next free id.
--- reads:   rule_edge, level, variable, labels
+-- purpose: The edges whose label changes, with their new label. A label of the survey keeps
+--          its id, one that another staging of the survey introduced has the id from there,
+--          and a new label takes the next free id.
+-- reads:   relabel_edge, level, variable, labels
 -- writes:  given_label(child_id, label_id, label)
 -- params:  survey_id INTEGER, the survey
 -- source:  docs/theory.md, section 5 (Equivalent labels); docs/architecture.md, section Ids
@@ -29,7 +29,7 @@ known as (
     select
         t.label,
         coalesce(o.label_id, s.label_id) as label_id
-    from (select distinct e.label from temp.rule_edge as e) as t
+    from (select distinct e.label from temp.relabel_edge as e) as t
     left join own as o on t.label = o.label
     left join shown as s on t.label = s.label
 ),
@@ -49,7 +49,7 @@ select distinct
     e.child_id,
     cast(n.label_id as integer) as label_id,
     coalesce(s.label, n.label) as label
-from temp.rule_edge as e
+from temp.relabel_edge as e
 inner join cegdb.level as l on e.level_id = l.level_id
 inner join numbered as n on e.label = n.label
 left join shown as s on n.label_id = s.label_id

@@ -2,7 +2,7 @@
 -- mode:    fetch
 -- purpose: The first situation with two edges that would have one label: a label equivalence
 --          must not join siblings.
--- reads:   edge, level, rule_edge, given_label
+-- reads:   edge, level, relabel_edge, given_label
 -- writes:  joined_sibling(vertex_id, raw_labels, label)
 -- params:  tree_id INTEGER, the tree
 -- source:  docs/theory.md, section 5 (Equivalent labels)
@@ -17,7 +17,7 @@ where
     e.tree_id = $tree_id
     and e.parent_id in (
         select x.vertex_id
-        from temp.rule_edge as x
+        from temp.relabel_edge as x
     )
 group by e.parent_id, coalesce(r.label_id, l.label_id)
 having count(*) > 1

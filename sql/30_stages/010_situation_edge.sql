@@ -1,8 +1,8 @@
 -- step:    situation_edge
 -- mode:    create
--- purpose: The edges of the tree with what stages are about: the variable, and the id of the
---          label that the edge has or is given. label is the one in the tree, which users
---          name.
+-- purpose: The edges of the tree with their variable and the id of their label in the staging,
+--          which may replace that of the tree; label is the one in the tree, which users
+--          write.
 -- reads:   edge, level, given_label
 -- writes:  situation_edge(vertex_id, child_id, variable_id, label_id, label, n, weight)
 -- params:  tree_id INTEGER, the tree

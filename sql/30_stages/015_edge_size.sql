@@ -1,13 +1,13 @@
 -- step:    edge_size
 -- mode:    create
--- purpose: How many respondents of equal weight each edge of a weighted tree is worth, or
---          one of a clustered sample: W w / Q of its situation, W = sum of the weights w
---          there, Q = sum of their squares (Kish), or w times one factor; over the design
---          effect of its variable.
+-- purpose: The effective count of each edge of a weighted tree or a clustered sample, as many
+--          respondents of equal weight: W w / Q of its situation, W = sum of the weights w
+--          there, Q = sum of their squares (Kish), or w times one factor; divided by the
+--          design effect of its variable.
 -- reads:   situation_edge, vertex_weight
 -- writes:  edge_size(child_id, size)
 -- params:  tree_id INTEGER, the tree
---          is_weighted BOOLEAN, weights count; else rows do
+--          is_weighted BOOLEAN, whether weights count; otherwise rows do
 --          factor DOUBLE, respondents per unit of weight; null: by situation
 --          variable_ids INTEGER[], variables with a design effect
 --          effects DOUBLE[], these effects; 1 for others

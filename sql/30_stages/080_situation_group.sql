@@ -3,7 +3,7 @@
 -- purpose: The hyperstage of each situation, named by its smallest one: a given group, else
 --          the same label set and, by the rule, the same variable, height or shortest
 --          distance to a leaf.
--- reads:   floret, vertex, leaf_distance, given_hyperstage
+-- reads:   floret, vertex, leaf_distance, given_group
 -- writes:  situation_group(vertex_id, hyperstage_id)
 -- params:  tree_id INTEGER, the tree
 --          rule VARCHAR, 'variable', 'labels', 'height' or 'paper'
@@ -22,7 +22,8 @@ with keyed as (
     from temp.floret as f
     inner join cegdb.vertex as v on v.tree_id = $tree_id and f.vertex_id = v.vertex_id
     left join temp.leaf_distance as d on f.vertex_id = d.vertex_id
-    left join temp.given_hyperstage as g on f.vertex_id = g.vertex_id
+    left join temp.given_group as g
+        on g.role = 'hyperstage' and f.vertex_id = g.vertex_id
 ),
 
 grouped as (

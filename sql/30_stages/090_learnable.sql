@@ -1,12 +1,12 @@
 -- step:    learnable
 -- mode:    create
--- purpose: The situations that learning sees, those with several edges and some row (or a
---          given initial stage) that are not frozen, and the stage each starts in: the initial
---          one, named by its smallest situation; its own; or one a hyperstage.
--- reads:   floret, situation_group, given_initial, given_frozen
+-- purpose: The situations whose stage is learnt: those with several edges and some row (or a
+--          given initial stage) that are not frozen. stage_id is the stage each starts in:
+--          the initial one, named by its smallest situation; its own; or one per hyperstage.
+-- reads:   floret, situation_group, given_group
 -- writes:  learnable(vertex_id, hyperstage_id, stage_id)
--- params:  is_joined BOOLEAN, start from one stage a hyperstage
---          takes_all BOOLEAN, also situations that no row reached
+-- params:  is_joined BOOLEAN, start from one stage in each hyperstage
+--          takes_all BOOLEAN, also take situations that no row reached
 -- source:  docs/theory.md, section 6 (Scores and clustering)
 with named as (
     select
@@ -16,11 +16,13 @@ with named as (
         i.name is not null or $is_joined as is_shared
     from temp.floret as f
     inner join temp.situation_group as g on f.vertex_id = g.vertex_id
-    left join temp.given_initial as i on f.vertex_id = i.vertex_id
+    left join temp.given_group as i on i.role = 'initial' and f.vertex_id = i.vertex_id
     where
         f.n_edges > 1
         and (f.n > 0 or i.name is not null or $takes_all)
-        and f.vertex_id not in (select z.vertex_id from temp.given_frozen as z)
+        and f.vertex_id not in (
+            select z.vertex_id from temp.given_group as z where z.role = 'frozen'
+        )
 )
 
 select

@@ -1,22 +1,22 @@
 -- step:    situation_stage
 -- mode:    create
--- purpose: The stage of each situation, named by its smallest one: given, frozen or learnt;
---          where there is none, single-edge florets of a hyperstage share one (unless they
---          are to be apart), and (when learning) so do those never observed; any other
---          situation is its own.
--- reads:   floret, situation_group, given_stage, given_frozen
+-- purpose: The stage of each situation, named by its smallest one: frozen, given or learnt;
+--          where there is none, single-edge florets of a hyperstage share one (unless each is
+--          to be apart), and (when learning) so do those never observed; any other situation
+--          is its own.
+-- reads:   floret, situation_group, given_group, learnt_stage
 -- writes:  situation_stage(vertex_id, hyperstage_id, stage_id, kind)
--- params:  is_learnt BOOLEAN, whether the stages were learnt
+-- params:  is_learnt BOOLEAN, whether stages were learnt
 --          is_apart BOOLEAN, whether each single-edge floret is its own stage
 -- source:  docs/theory.md, section 6 (Scores and clustering)
 with sorted as (
     select
         f.vertex_id,
         h.hyperstage_id,
-        coalesce(z.name, g.name) as name,
+        coalesce(z.name, g.name, cast(t.stage_id as varchar)) as name,
         case
-            when z.name is not null then 'given'
-            when g.name is not null then if($is_learnt, 'learnt', 'given')
+            when z.name is not null or g.name is not null then 'given'
+            when t.stage_id is not null then 'learnt'
             when f.n_edges = 1 then 'single_edge'
             when $is_learnt and f.n = 0 then 'unobserved'
             when $is_learnt then 'learnt'
@@ -24,8 +24,9 @@ with sorted as (
         end as kind
     from temp.floret as f
     inner join temp.situation_group as h on f.vertex_id = h.vertex_id
-    left join temp.given_stage as g on f.vertex_id = g.vertex_id
-    left join temp.given_frozen as z on f.vertex_id = z.vertex_id
+    left join temp.given_group as g on g.role = 'stage' and f.vertex_id = g.vertex_id
+    left join temp.given_group as z on z.role = 'frozen' and f.vertex_id = z.vertex_id
+    left join temp.learnt_stage as t on f.vertex_id = t.vertex_id
 ),
 
 keyed as (

@@ -26,7 +26,7 @@ with grouped as (
 ranked as (
     select
         *,
-        row_number() over (partition by n_situations > 1 order by stage_id) as place
+        row_number() over (partition by n_situations > 1 order by stage_id) as colour_index
     from grouped
 )
 
@@ -39,7 +39,7 @@ select
     if(
         r.n_situations = 1,
         '#ffffff',
-        cast($palette as varchar[])[(r.place - 1) % len(cast($palette as varchar[])) + 1]
+        cast($palette as varchar[])[(r.colour_index - 1) % len(cast($palette as varchar[])) + 1]
     ) as colour,
     r.kind,
     c.name

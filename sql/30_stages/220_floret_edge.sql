@@ -2,10 +2,10 @@
 -- mode:    create
 -- purpose: The edges of the florets that learning sees, and of frozen stages: in the order in
 --          which learning sees them.
--- reads:   learnable, situation_group, given_frozen, floret, situation_edge, edge_prior,
+-- reads:   learnable, situation_group, given_group, floret, situation_edge, edge_prior,
 --          stage_member
 -- writes:  floret_edge(is_frozen, hyperstage_id, vertex_id, label_id, child_id, prior, stage_id)
--- params:  staging_id INTEGER, the staging, whose stages are told
+-- params:  staging_id INTEGER, the staging, whose stages are shown
 -- source:  serves the bootstrap of stagings, which learns the stages again
 with several as (
     select
@@ -19,7 +19,7 @@ with several as (
         g.vertex_id,
         true as is_frozen
     from temp.situation_group as g
-    inner join temp.given_frozen as z on g.vertex_id = z.vertex_id
+    inner join temp.given_group as z on z.role = 'frozen' and g.vertex_id = z.vertex_id
     inner join temp.floret as f on g.vertex_id = f.vertex_id
     where f.n_edges > 1
 )

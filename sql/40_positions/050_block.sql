@@ -1,6 +1,6 @@
 -- step:    block
 -- mode:    create
--- purpose: Step 1 of the recursion: all leaves melt into the sink, the first block, named by
+-- purpose: Step 1 of the recursion: all leaves merge into the sink, the first block, named by
 --          the smallest. Its members are not listed.
 -- reads:   vertex
 -- writes:  block(position_id, stage_id, height, n, n_situations, members)

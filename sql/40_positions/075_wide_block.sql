@@ -13,7 +13,7 @@ with signature as (
         e.vertex_id,
         e.stage_id,
         e.n,
-        list_sort(list(coalesce(p.place, 1) * $n_digits + e.digit)) as floret
+        list_sort(list(coalesce(p.position_index, 1) * $n_digits + e.digit)) as floret
     from temp.staged_edge as e
     left join temp.position_of as p on e.child_id = p.vertex_id
     where e.height = $height

@@ -2,14 +2,14 @@
 -- mode:    append temp.position_of
 -- purpose: The members of the blocks made last take their position.
 -- reads:   block
--- writes:  position_of(vertex_id, position_id, place)
+-- writes:  position_of(vertex_id, position_id, position_index)
 -- params:  height INTEGER, of these blocks, or the lowest of them
 -- source:  Shenvi & Smith (2020), section 3, step i;
 --          docs/theory.md, section 2 (Positions and the backward recursion)
 select
     unnest(b.members) as vertex_id,
     b.position_id,
-    b.rowid - f.first_row + 1 as place
+    b.rowid - f.first_row + 1 as position_index
 from temp.block as b
 cross join (select min(o.rowid) as first_row from temp.block as o) as f
 where b.height >= $height

@@ -4,7 +4,7 @@
 --          edges are those of any of its situations; they must be counted only where florets
 --          lack labels of their stage.
 -- reads:   block, stage, label_digit, edge
--- writes:  position_floret(position_id, stage_id, height, n_situations, n_edges, is_whole)
+-- writes:  position_floret(position_id, stage_id, height, n_situations, n_edges, is_whole_stage)
 -- params:  tree_id INTEGER, the tree
 --          staging_id INTEGER, its stages
 --          is_full BOOLEAN, whether no floret lacks a label of its stage
@@ -34,7 +34,7 @@ select
     b.height,
     b.n_situations,
     coalesce(c.n_edges, f.n_edges) as n_edges,
-    b.n_situations = s.n_situations as is_whole
+    b.n_situations = s.n_situations as is_whole_stage
 from temp.block as b
 inner join cegdb.stage as s on s.staging_id = $staging_id and b.stage_id = s.stage_id
 inner join stage_floret as f on b.stage_id = f.stage_id

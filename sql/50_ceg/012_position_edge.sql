@@ -5,7 +5,7 @@
 --          level_id is that of one of them. Of a position that is a whole stage only those of
 --          one situation: their sums are the stage's, and known.
 -- reads:   edge, level, relabelled_edge, position_of, position_floret, block
--- writes:  position_edge(source_id, target_id, stage_id, is_whole, label_id, level_id, n,
+-- writes:  position_edge(source_id, target_id, stage_id, is_whole_stage, label_id, level_id, n,
 --          weight)
 -- params:  tree_id INTEGER, the tree
 --          staging_id INTEGER, its stages
@@ -17,14 +17,14 @@ with part as (
         f.stage_id
     from temp.position_of as p
     inner join temp.position_floret as f on p.position_id = f.position_id
-    where f.n_situations > 1 and not f.is_whole
+    where f.n_situations > 1 and not f.is_whole_stage
 ),
 
 answer as (
     select
         p.position_id as source_id,
         p.stage_id,
-        false as is_whole,
+        false as is_whole_stage,
         coalesce(r.label_id, l.label_id) as label_id,
         min(e.level_id) as level_id,
         cast(sum(e.n) as bigint) as n,
@@ -41,7 +41,7 @@ answer as (
     select
         f.position_id as source_id,
         f.stage_id,
-        f.is_whole,
+        f.is_whole_stage,
         coalesce(r.label_id, l.label_id) as label_id,
         e.level_id,
         e.n,
@@ -52,14 +52,14 @@ answer as (
     inner join cegdb.level as l on e.level_id = l.level_id
     left join cegdb.relabelled_edge as r
         on r.staging_id = $staging_id and e.child_id = r.child_id
-    where e.tree_id = $tree_id and (f.n_situations = 1 or f.is_whole)
+    where e.tree_id = $tree_id and (f.n_situations = 1 or f.is_whole_stage)
 )
 
 select
     a.source_id,
     coalesce(t.position_id, s.position_id) as target_id,
     a.stage_id,
-    a.is_whole,
+    a.is_whole_stage,
     a.label_id,
     a.level_id,
     a.n,

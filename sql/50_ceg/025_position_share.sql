@@ -15,5 +15,5 @@ select
 from temp.position_floret as f
 left join temp.position_edge as e on f.position_id = e.target_id
 left join temp.position_share as s on e.source_id = s.position_id
-where f.height = $height and (f.height > 1 or not f.is_whole)
+where f.height = $height and (f.height > 1 or not f.is_whole_stage)
 group by f.position_id, f.n_edges

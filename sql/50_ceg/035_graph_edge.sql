@@ -15,9 +15,9 @@ select
     e.target_id,
     e.label_id,
     coalesce(r.labels, [l.label]) as raw_labels,
-    if(e.is_whole, g.n, e.n) as n,
-    if(e.is_whole, g.weight, e.weight) as weight,
-    if(e.is_whole, g.prior, coalesce(a.prior, s.share)) as prior,
+    if(e.is_whole_stage, g.n, e.n) as n,
+    if(e.is_whole_stage, g.weight, e.weight) as weight,
+    if(e.is_whole_stage, g.prior, coalesce(a.prior, s.share)) as prior,
     g.probability
 from temp.position_edge as e
 inner join cegdb.level as l on e.level_id = l.level_id

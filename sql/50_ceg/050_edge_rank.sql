@@ -1,9 +1,9 @@
 -- step:    edge_rank
 -- mode:    create
--- purpose: The place of each label in its floret, in the level order of the question asked
+-- purpose: The rank of each label in its floret, in the level order of the question asked
 --          there (that of the position's smallest situation).
 -- reads:   ceg_edge, edge, level, relabelled_edge
--- writes:  edge_rank(source_id, label_id, place)
+-- writes:  edge_rank(source_id, label_id, level_id)
 -- params:  ceg_id INTEGER, the CEG
 --          tree_id INTEGER, its tree
 --          staging_id INTEGER, its stages
@@ -12,7 +12,7 @@
 select
     c.source_id,
     c.label_id,
-    e.level_id as place
+    e.level_id
 from cegdb.ceg_edge as c
 inner join cegdb.edge as e on e.tree_id = $tree_id and c.source_id = e.parent_id
 inner join cegdb.level as l on e.level_id = l.level_id

@@ -10,7 +10,7 @@
 -- source:  Shenvi & Smith (2020), Theorem 3;
 --          docs/theory.md, section 3 (Recovering the staged tree)
 select
-    $n_before + row_number() over (order by v.vertex_id, r.place) - 1 as vertex_id,
+    $n_before + row_number() over (order by v.vertex_id, r.level_id) - 1 as vertex_id,
     v.vertex_id as parent_id,
     $depth as depth,
     e.target_id as position_id,

@@ -1,0 +1,24 @@
+-- step:    rooted_node
+-- mode:    create
+-- purpose: The root, where the walk down the nodes begins.
+-- reads:   node
+-- writes:  rooted_node(level, below, first, depth, parent_row, level_id, n, weight, weight_sq,
+--          n_stopped, height, is_situation, is_gate)
+-- params:  none
+-- source:  docs/theory.md, section 1 (Event trees from data), step 4
+select
+    level,
+    below,
+    first,
+    cast(0 as integer) as depth,
+    cast(null as bigint) as parent_row,
+    cast(null as integer) as level_id,
+    n,
+    weight,
+    weight_sq,
+    n_stopped,
+    height,
+    is_situation,
+    is_gate
+from temp.node
+where level = 0

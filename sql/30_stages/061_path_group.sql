@@ -1,0 +1,14 @@
+-- step:    path_group
+-- mode:    append temp.given_group
+-- purpose: The groups of situations that a user gave by their paths.
+-- reads:   path_situation
+-- writes:  given_group(role, vertex_id, name, shown_name)
+-- params:  role VARCHAR, what the groups are: stage, frozen, initial, hyperstage or prior
+--          is_named BOOLEAN, whether their names are to be shown
+-- source:  serves stages, priors and hyperstages that a user gives by path
+select distinct
+    $role as role,
+    vertex_id,
+    name,
+    if($is_named, name, null) as shown_name
+from temp.path_situation

@@ -1,0 +1,29 @@
+-- step:    given_name
+-- mode:    create
+-- purpose: The names to show for stages, by a situation of each: those they had before a
+--          rebuild come first, then those that a user gave. Blanks around a name go, as in
+--          Python; what looks like a name shown anyway (u0, u1, ...) is none.
+-- reads:   given_group
+-- writes:  given_name(vertex_id, name, priority)
+-- params:  none
+-- source:  serves names of stages given by the user
+with trimmed as (
+    select
+        vertex_id,
+        regexp_replace(
+            shown_name,
+            '^[\s\x0b\x1c-\x1f\x85\p{Z}]+|[\s\x0b\x1c-\x1f\x85\p{Z}]+$',
+            '',
+            'g'
+        ) as name,
+        if(role = 'kept', 0, 1) as priority
+    from temp.given_group
+    where role in ('kept', 'stage', 'frozen')
+)
+
+select
+    vertex_id,
+    name,
+    priority
+from trimmed
+where name <> '' and not regexp_full_match(name, 'u[0-9]+')

@@ -1,0 +1,13 @@
+-- step:    kept_name
+-- mode:    append temp.given_group
+-- purpose: The names that stages had before the rebuild, by their situations.
+-- reads:   kept_situation
+-- writes:  given_group(role, vertex_id, shown_name)
+-- params:  none
+-- source:  serves making stale objects again after new rows (cegdb rebuild)
+select
+    'kept' as role,
+    vertex_id,
+    name as shown_name
+from temp.kept_situation
+where name is not null

@@ -1,0 +1,13 @@
+-- step:    kept_stage
+-- mode:    append temp.learnt_stage
+-- purpose: The stages learnt before the rebuild, of the situations that learning would see.
+-- reads:   kept_situation, floret
+-- writes:  learnt_stage(vertex_id, stage_id)
+-- params:  none
+-- source:  serves making stale objects again after new rows (cegdb rebuild)
+select
+    k.vertex_id,
+    k.stage_id
+from temp.kept_situation as k
+inner join temp.floret as f on k.vertex_id = f.vertex_id
+where k.kind = 'learnt' and f.n_edges > 1 and f.n > 0
