@@ -31,7 +31,7 @@ from datasets import DATA
 import cegdb
 from cegdb.cli.group import SECTIONS
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = [page for page in PAGES if page.exists() and "_build" not in page.parts]
 RUN = {"python", "console", "sql"}

@@ -873,7 +873,8 @@ def print_digest() -> None:
 def digest_of(python: str, seed: str) -> str:
     script = "import test_properties; test_properties.print_digest()"
     here = Path(__file__).parent
-    env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(here.parent)}
+    path = os.pathsep.join(map(str, (here.parents[1], here.parent)))
+    env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path}
     done = subprocess.run(  # noqa: S603
         [python, "-c", script], cwd=here, env=env, capture_output=True, text=True, check=True
     )

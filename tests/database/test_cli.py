@@ -23,7 +23,7 @@ from cegdb.cli import main
 from cegdb.cli.group import SECTIONS
 from cegdb.demo import DEMOS
 
-REFERENCE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "commands.md"
+REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "commands.md"
 ROWS = """area,assessed,risk,fall
 north,yes,high,fall
 north,yes,low,none

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +25,7 @@ from cegdb.stages import groups
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     import pandas as pd
 
@@ -645,21 +644,6 @@ def test_the_command_line_prints_stages_and_intervals(tmp_path: Path) -> None:
     assert "runs is 0" in wrong.stderr
     pairs = call("sql", str(file), "select count(*) as n from cegdb.stage_pairs")
     assert pairs.stdout.splitlines() == ["n", "16"]
-
-
-def test_the_commands_of_the_readme_run_as_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with cegdb.open("falls.duckdb") as db:
-        planted(db).learn_stages("falls")
-    readme = Path(__file__).resolve().parents[1] / "README.md"
-    section = readme.read_text(encoding="utf-8").split("## How sure\n")[1].split("\n## ")[0]
-    commands = [line for line in section.splitlines() if line.startswith("    cegdb ")]
-    assert len(commands) == 3
-    for command in commands:
-        result = CliRunner().invoke(main, shlex.split(command)[1:])
-        assert result.exit_code == 0, result.output
 
 
 def test_the_posterior_of_a_stage_is_its_prior_and_its_counts(db: Database) -> None:

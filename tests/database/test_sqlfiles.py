@@ -23,7 +23,7 @@ from cegdb.sqlfiles import Step, Steps, load, names, parse, registered
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 HEADER = """-- step:    one
 -- mode:    create

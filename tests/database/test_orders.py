@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from itertools import pairwise, permutations, product
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +32,7 @@ from cegdb.orders.search import SearchLimits, search_orders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from cegdb.api import Database, Survey
 
@@ -584,24 +584,6 @@ def test_the_command_prints_the_best_orders(tmp_path: Path) -> None:
     assert [row["order"] for row in json.loads(out)] == [["c", "a", "b"]]
     assert "--before 'c' is not A<B" in call("--before", "c", fails=3)[1]
     assert "no order is possible" in call("--before", "c<a<c", fails=3)[1]
-
-
-def test_the_readme_shows_what_the_command_prints(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    from cegdb.demo import DEMOS
-
-    with cegdb.open("demo.duckdb") as database:
-        database.ingest(DEMOS["chds"].select(), name="chds", count="people")
-    readme = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
-    _, shown = readme.split("    cegdb search-orders demo.duckdb ")
-    command, table = shown.split("\n", 1)
-    arguments = ["search-orders", "demo.duckdb", *command.split(), "--format", "table"]
-    printed = CliRunner().invoke(main, arguments).stdout.split()
-    # The line under the names is as wide as the table, wherever the columns begin.
-    words = table.split()[: len(printed)]
-    assert [word.strip("─") for word in words] == [word.strip("─") for word in printed]
 
 
 def read_survey(db: Database, name: str) -> Survey:

@@ -143,7 +143,7 @@ def other() -> tuple[str, str]:
 
 def ask(python: str, code: str, *arguments: object) -> str:
     """Return what a program says to standard output or, failing, to standard error."""
-    root = str(Path(__file__).resolve().parents[1])
+    root = str(Path(__file__).resolve().parents[2])
     done = subprocess.run(  # noqa: S603
         [python, "-W", "ignore", "-c", code, *map(str, arguments)],
         env={**os.environ, "PYTHONPATH": root},

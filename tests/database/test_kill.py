@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -19,7 +20,6 @@ import cegdb
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from cegdb.api import Database
 
@@ -48,7 +48,7 @@ TABLES = """
 NURSERY = """
 import os, sys
 from pathlib import Path
-sys.path.insert(0, sys.argv[1])
+sys.path[:0] = sys.argv[1:]
 import cegdb
 from test_kill import PHASES
 with cegdb.open() as db:
@@ -100,9 +100,9 @@ class Nursery:
 @pytest.fixture(scope="module")
 def nursery() -> Iterator[Nursery]:
     """Give a process that runs phases."""
-    here = os.path.dirname(__file__)  # noqa: PTH120
+    here = Path(__file__).parent
     with subprocess.Popen(  # noqa: S603
-        [sys.executable, "-W", "ignore", "-c", NURSERY, here],
+        [sys.executable, "-W", "ignore", "-c", NURSERY, str(here), str(here.parent)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -182,7 +182,7 @@ def test_a06_rows_threads_and_hash_seeds_change_no_byte(tmp_path: Path) -> None:
             text=True,
             check=True,
             cwd=tmp_path,
-            env={"PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(__file__).parent)},
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(__file__).parents[1])},
         )
         files = [(tmp_path / f"ceg.{kind}").read_bytes() for kind in ("dot", "graphml", "json")]
         results.add((done.stdout, *files))
