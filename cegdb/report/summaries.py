@@ -187,7 +187,8 @@ def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     not_named = details.get("situations_not_named", 0)
     if not_named:
         lines.append(
-            f"  {counted(not_named, 'situation')} not named, each in a stage of its own"
+            f"  {counted(not_named, 'situation')} not named, "
+            f"{'each ' if not_named > 1 else ''}in a stage of its own"
         )
     return lines
 
