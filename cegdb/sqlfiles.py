@@ -1,6 +1,6 @@
 """The SQL steps of the algorithm: find, check and run the files of ``sql/``.
 
-A step is one SELECT in ``sql/NN_phase/NNN_name.sql`` under a header of comments. Its
+A step is one SELECT in ``sql/PART/NN_phase/NNN_name.sql`` under a header of comments. Its
 ``mode`` says what the runner does with the rows: ``create`` keeps them as a temp table of
 the step's name, ``view`` only the query as a temp view, ``append TABLE`` adds them to a
 table, ``fetch`` hands them to Python.
@@ -103,7 +103,7 @@ class Step:
     @property
     def phase(self) -> str:
         """The folder of its file, such as ``40_positions``."""
-        return self.path.split("/", 1)[0]
+        return self.path.split("/")[-2]
 
     def prepared(self) -> str:
         """Return the step in the form to paste in a DuckDB shell.
@@ -134,7 +134,7 @@ def parse(path: str, text: str) -> Step:
     Parameters
     ----------
     path
-        ``NN_phase/NNN_name.sql``, for messages and the step's name.
+        ``PART/NN_phase/NNN_name.sql``, for messages and the step's name.
     text
         What the file holds.
 
@@ -217,9 +217,9 @@ def _columns(path: str, writes: str) -> str:
 @cache
 def _paths() -> dict[str, Traversable]:
     found: dict[str, Traversable] = {}
-    for phase in sorted(resource_root("sql").iterdir(), key=lambda item: item.name):
-        if not phase.is_dir():
-            continue
+    parts = [part for part in resource_root("sql").iterdir() if part.is_dir()]
+    phases = [phase for part in parts for phase in part.iterdir() if phase.is_dir()]
+    for phase in sorted(phases, key=lambda item: item.name):
         for item in sorted(phase.iterdir(), key=lambda item: item.name):
             match = _FILE.match(item.name)
             if match is None:
@@ -260,8 +260,8 @@ def load(name: str) -> Step:
         near = difflib.get_close_matches(name, names(), n=5, cutoff=0.5)
         guess = f"did you mean {' or '.join(near)}? " if near else ""
         raise SqlStepError(f"no step is called {name!r}", hint=f"{guess}cegdb steps lists all")
-    folder = Path(str(item)).parent.name
-    return parse(f"{folder}/{item.name}", item.read_text(encoding="utf-8"))
+    part, phase, file = Path(str(item)).parts[-3:]
+    return parse(f"{part}/{phase}/{file}", item.read_text(encoding="utf-8"))
 
 
 def in_phase(phase: str | None = None) -> list[Step]:

@@ -289,7 +289,7 @@ def check(store: Store) -> list[dict[str, object]]:
 
     Notes
     -----
-    The invariants are the steps ``check_...`` of ``sql/90_check``, each one statement over
+    The invariants are the steps ``check_...`` of ``sql/checks/90_check``, each one statement over
     all objects: joins and groupings, linear in the rows stored.
 
     Examples

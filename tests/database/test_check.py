@@ -1381,12 +1381,12 @@ def test_no_check_is_without_a_fault_it_finds() -> None:
 @pytest.mark.parametrize("step", [*CHECKS, *ROW_CHECKS])
 def test_checks_have_the_same_columns_and_only_read(step: str) -> None:
     found = load(step)
-    assert found.path.startswith("90_check/")
+    assert found.path.startswith("checks/90_check/")
     assert found.mode == "fetch"
     assert found.header["writes"] == f"{step}({', '.join(COLUMNS)})"
     assert bool(found.params) == (step in ROW_CHECKS)
 
 
 def test_all_steps_of_the_folder_are_run() -> None:
-    here = [name for name in names() if load(name).path.startswith("90_check/")]
+    here = [name for name in names() if load(name).path.startswith("checks/90_check/")]
     assert here == [*CHECKS, "response_place", *ROW_CHECKS]
