@@ -1,8 +1,8 @@
 """Small cells: which counts of respondents to hide, so that none can be recovered from sums.
 
 Counts are the flow of respondents through a network: as many leave a vertex as reach it.
-The steps ``..._cell`` of ``sql/application/60_small_cells`` define the network, `hidden_flows` decides, and
-the steps ``shown_...`` are the views without the hidden counts.
+The steps ``..._cell`` of ``sql/application/60_small_cells`` define the network,
+`hidden_flows` decides, and the steps ``shown_...`` are the views without the hidden counts.
 """
 
 from __future__ import annotations

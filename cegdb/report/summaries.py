@@ -289,8 +289,8 @@ def check(store: Store) -> list[dict[str, object]]:
 
     Notes
     -----
-    The invariants are the steps ``check_...`` of ``sql/checks/90_check``, each one statement over
-    all objects: joins and groupings, linear in the rows stored.
+    The invariants are the steps ``check_...`` of ``sql/checks/90_check``, each one statement
+    over all objects: joins and groupings, linear in the rows stored.
 
     Examples
     --------
