@@ -18,6 +18,21 @@ if TYPE_CHECKING:
     from cegdb.api import Database
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that runs every test."""
+    parser.addoption("--all", action="store_true", help="run every test, also the slow ones")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the slow tests, but for --all, or where one is named."""
+    if config.getoption("--all") or any("::" in argument for argument in config.args):
+        return
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    if slow:
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+
+
 def pytest_sessionstart() -> None:
     """Give new databases the schema of a template, in doctests too."""
     Store._connected = COPIED

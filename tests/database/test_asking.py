@@ -229,6 +229,7 @@ def evidences(draw: Callable[..., Any], paths: list[list[Step]]) -> Evidence:
 # =============================================================================
 
 
+@pytest.mark.slow
 @run(40)
 @given(staged_trees(jumps=True), st.data())
 def test_any_evidence_is_as_probable_as_its_paths(
@@ -315,6 +316,7 @@ def check_distribution(
         assert single["probability"].tolist() == pytest.approx(frame["probability"].tolist())
 
 
+@pytest.mark.slow
 @run(15)
 @given(staged_trees(jumps=True, cross_variables=True), st.data())
 def test_positions_that_ask_different_variables_give_no_wrong_number(
@@ -406,6 +408,7 @@ def test_exactly_one_of_two_edges_is_not_the_union_of_their_paths(db: Database) 
     assert ceg.probability(exactly(1, events)) == pytest.approx(10 / 21, abs=1e-15)
 
 
+@pytest.mark.slow
 def test_paths_are_never_listed(db: Database) -> None:
     columns = ", ".join(f"hash(i * 100 + {k}) % 2 as v{k}" for k in range(100))
     rows = f"select {columns} from range(3) as t(i)"  # noqa: S608
@@ -436,6 +439,7 @@ def test_paths_are_never_listed(db: Database) -> None:
     assert best == pytest.approx(0.75**100, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_answers_to_many_questions_behind_a_gate_are_asked_together(db: Database) -> None:
     asked = [f"q{k}" for k in range(40)]
     rows = [

@@ -154,6 +154,7 @@ def rows_for(data: st.DataObject, order: list[str], known: dict[str, list[str]])
 # =============================================================================
 
 
+@pytest.mark.slow
 @run(10)
 @given(sample=staged_trees(jumps=True), data=st.data())
 def test_rows_are_answered_as_by_all_paths(
@@ -208,6 +209,7 @@ def test_rows_are_answered_as_by_all_paths(
             assert have.sum() == pytest.approx(1, rel=1e-12)
 
 
+@pytest.mark.slow
 @run(5)
 @given(sample=staged_trees(jumps=True), data=st.data())
 def test_the_survey_itself_is_where_its_counts_say(
@@ -228,6 +230,7 @@ def test_the_survey_itself_is_where_its_counts_say(
     assert places.groupby("situation").size().to_dict() == situations.to_dict()
 
 
+@pytest.mark.slow
 @run(4)
 @given(sample=staged_trees(jumps=True), data=st.data())
 def test_given_evidence_rows_are_answered_by_what_is_left(
@@ -246,6 +249,7 @@ def test_given_evidence_rows_are_answered_by_what_is_left(
     assert math.exp(score.total) == pytest.approx(both / mass(left), **CLOSE)
 
 
+@pytest.mark.slow
 def test_combinations_answered_in_blocks_are_answered_alike(db: Database) -> None:
     rows = "select i % 5 as a, i * i % 7 as b, i % 3 as c from range(300) t(i)"
     ceg = db.ingest(rows, "parts").event_tree().learn_stages().to_ceg()
@@ -320,6 +324,7 @@ def test_the_survey_of_a_codebook_is_where_its_counts_say(coded: ChainEventGraph
     assert places.groupby("situation").size().to_dict() == situations.to_dict()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blank", ["auto", "structural", "missing"])
 @pytest.mark.parametrize("policy", ["prefix", "category"])
 def test_blanks_mean_what_they_mean_in_the_tree(db: Database, blank: Any, policy: Any) -> None:
@@ -355,6 +360,7 @@ def test_labels_a_staging_gave_do_not_change_how_rows_are_read(db: Database) -> 
     assert values(found.places.label) == ["middle", None]
 
 
+@pytest.mark.slow
 def test_hostile_names_and_labels_are_data(db: Database) -> None:
     name = 'a "q" \'; drop table x; --, é'
     frame = pd.DataFrame({name: ["'", '"', "'", "$x"] * 5, "select": ["%", "{}", "%", ";"] * 5})
@@ -411,6 +417,7 @@ def test_every_kind_of_source_gives_the_same(small: ChainEventGraph, tmp_path: P
         pd.testing.assert_frame_equal(rows.drop(columns="id"), wanted)
 
 
+@pytest.mark.slow
 def test_labelled_files_workbooks_and_odd_files_are_read(db: Database, tmp_path: Path) -> None:
     pyreadstat = pytest.importorskip("pyreadstat")
     frame = pd.DataFrame(
@@ -453,6 +460,7 @@ def test_a_position_of_several_variables_is_refused(db: Database) -> None:
         ceg.assign("select 'u' as a")
 
 
+@pytest.mark.slow
 def test_a_saved_ceg_given_evidence_answers_as_before_it_was_saved(db: Database) -> None:
     rows = "select i % 2 as x, i % 8 < 3 as y, i % 3 as z from range(96) t(i)"
     tree = db.ingest(rows, "saved").event_tree()
@@ -500,6 +508,7 @@ def test_numbers_and_times_are_kept_as_they_are(small: ChainEventGraph) -> None:
     assert rows.mixed.tolist() == ["a", "1"]
 
 
+@pytest.mark.slow
 def test_a_kept_column_may_be_a_variable(small: ChainEventGraph) -> None:
     for source in ("select 1 as x, 2 as z", pd.DataFrame({"x": [1], "z": [2]})):
         found = small.assign(source, keep=["x"])
@@ -507,6 +516,7 @@ def test_a_kept_column_may_be_a_variable(small: ChainEventGraph) -> None:
         assert found.rows.n_answered.tolist() == [2]
 
 
+@pytest.mark.slow
 def test_tables_and_files_are_written_whole_and_not_by_mistake(
     db: Database, small: ChainEventGraph, tmp_path: Path
 ) -> None:
@@ -538,6 +548,7 @@ def test_tables_and_files_are_written_whole_and_not_by_mistake(
     assert db.check() == []
 
 
+@pytest.mark.slow
 def test_what_cannot_be_answered_is_refused(db: Database, small: ChainEventGraph) -> None:
     with pytest.raises(SurveyError, match="has none of these variables"):
         small.assign("select 1 as other")
@@ -604,6 +615,7 @@ def test_scores_weigh_respondents(small: ChainEventGraph) -> None:
     assert small.score(rows, count="n").total == -math.inf
 
 
+@pytest.mark.slow
 def test_classification_is_that_of_conditional_probabilities(
     small: ChainEventGraph,
 ) -> None:
@@ -650,6 +662,7 @@ def test_classification_is_that_of_conditional_probabilities(
     assert math.isnan(alone.auc) or alone.auc == 0.5
 
 
+@pytest.mark.slow
 def test_a_blank_that_means_not_applicable_is_predicted(db: Database) -> None:
     rows = "select * from (values ('u', 'x'), ('u', 'y'), ('u', null), ('v', 'x')) as t(a, b)"
     rows += " cross join range(5)"
@@ -686,6 +699,7 @@ def test_not_applicable_is_an_answer_to_be_predicted(db: Database) -> None:
 # =============================================================================
 
 
+@pytest.mark.slow
 def test_commands_answer_a_file(tmp_path: Path) -> None:
     file, new = tmp_path / "s.duckdb", tmp_path / "new.csv"
     with cegdb.open(file) as db:
@@ -721,6 +735,7 @@ def test_commands_answer_a_file(tmp_path: Path) -> None:
 # =============================================================================
 
 
+@pytest.mark.slow
 def test_the_falls_survey_is_where_its_counts_say(db: Database) -> None:
     file = survey_file("falls_cegpy")
     ceg = db.ingest(file, "falls", replace=True).event_tree().learn_stages(alpha=4).to_ceg()

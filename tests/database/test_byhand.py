@@ -147,6 +147,7 @@ def shuffled(file: Path, draw: Callable[..., Any], dropped: list[str]) -> Path:
 # -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @FEW
 @given(suffix=st.sampled_from([".csv", ".xlsx", ".yaml"]), data=st.data())
 def test_a_template_comes_back_whatever_the_labels(
@@ -455,6 +456,7 @@ def by_rules(tree: EventTree, depends: dict[str, list[str]]) -> Partition:
     return set(map(frozenset, found.values()))
 
 
+@pytest.mark.slow
 @FEW
 @given(data=st.data())
 def test_rules_make_the_stages_they_say(database: Database, data: st.DataObject) -> None:
@@ -543,6 +545,7 @@ def _situations(tree: EventTree) -> list[tuple[int, list[str]]]:
 # -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @FEW
 @given(data=st.data())
 def test_edits_change_what_they_say_and_nothing_else(
@@ -593,6 +596,7 @@ def test_edits_change_what_they_say_and_nothing_else(
     assert database.check() == []
 
 
+@pytest.mark.slow
 def test_names_are_kept_by_edits_and_rebuilds(db: Database) -> None:
     rows = "select {} as a, i % 3 as b, i % 2 as c from range(12) t(i)"
     survey = db.ingest(rows.format("i % 2"), name="s")
@@ -744,6 +748,7 @@ def call(*arguments: object, code: int = 0) -> str:
     return result.output
 
 
+@pytest.mark.slow
 def test_the_command_line_does_it_all(tmp_path: Path) -> None:
     file, db = tmp_path / "falls.csv", tmp_path / "falls.duckdb"
     rows = [f"{a},{b},{c}" for a in "uv" for b in "xy" for c in "01" for _ in "abc"]

@@ -1340,6 +1340,7 @@ def check_one(db: Database, step: str) -> list[dict[str, object]]:
         return [dict(zip(COLUMNS, row, strict=True)) for row in steps.fetch(step)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.step}: {fault.sql}")
 def test_a_fault_is_found_and_named(fault: Fault, broken: Database) -> None:
     assert f"'{fault.invariant}' as invariant" in load(fault.step).sql

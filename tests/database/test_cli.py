@@ -23,7 +23,6 @@ from cegdb.cli import main
 from cegdb.cli.group import SECTIONS
 from cegdb.demo import DEMOS
 
-REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "commands.md"
 ROWS = """area,assessed,risk,fall
 north,yes,high,fall
 north,yes,low,none
@@ -172,6 +171,7 @@ def test_draw_makes_a_picture_of_each_kind(db: Path, kind: str) -> None:
     assert (db.parent / "out.svg").read_text().startswith("<?xml")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("survey")
 def test_demo_shows_each_survey() -> None:
     result = call("demo", "--db", "demo.duckdb")
@@ -407,13 +407,6 @@ def test_every_command_has_help_with_an_example(command: str) -> None:
     assert f"  cegdb {command}" in shown
 
 
-def test_the_reference_is_made_of_the_help_of_every_command() -> None:
-    assert (
-        ".. click:: cegdb.cli:main\n   :prog: cegdb\n   :nested: full\n"
-        in REFERENCE.read_text(encoding="utf-8")
-    )
-
-
 def test_help_lists_each_command_once_in_its_group_and_whole() -> None:
     listed = [name for section in SECTIONS.values() for name in section]
     assert sorted(listed) == sorted({*listed, *main.commands})
@@ -636,6 +629,7 @@ def on_console(folder: Path, encoding: str, *words: str) -> subprocess.Completed
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii", "utf-8", ""])
 def test_a_console_of_any_encoding_shows_what_it_can(tmp_path: Path, encoding: str) -> None:
     rows = "Größe,Жизнь\n" + "groß,да\nklein,нет\n" * 20
@@ -669,6 +663,7 @@ def test_a_console_of_one_byte_shows_escapes(tmp_path: Path) -> None:
     assert "é".encode("cp1252") in shown.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [40, 80])
 def test_show_never_cuts_a_number(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: int

@@ -193,7 +193,8 @@ def test_numbers_with_many_values_are_refused_together(db: Database) -> None:
     # A running number is no measurement; nor does it make a tree, as little as a text id.
     assert any("'no' numbers the rows" in hint for hint in survey.receipt["hints"])
     for name in ("no", "id"):
-        with pytest.raises(TreeError, match=f"'{name}' has another answer for each of the 100"):
+        many = f"'{name}' has a different answer for each of the 100"
+        with pytest.raises(TreeError, match=many):
             survey.event_tree(order=["few", name])
     assert len(db.trees) == 0
 

@@ -126,6 +126,7 @@ def staged(tree: EventTree, name: str, stages: str, **settings: Any) -> StagedTr
 # =============================================================================
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=10 * MORE)
 @given(
     st.one_of(staged_trees(jumps=True), staged_trees(max_depth=3, cross_variables=True)),

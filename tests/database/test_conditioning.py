@@ -219,6 +219,7 @@ def counts(db: Database) -> dict[str, int]:
     return {name: db.rows(f"select count(*) from cegdb.{name}")[1][0][0] for name in names}  # noqa: S608
 
 
+@pytest.mark.slow
 def test_dropping_leaves_no_rows(db: Database, sound: Sound) -> None:
     ceg = death(db)
     before_it = counts(db)
@@ -265,6 +266,7 @@ def test_impossible_evidence_is_an_error_that_names_it(db: Database) -> None:
         ceg.given(X2="die", X3="p")
 
 
+@pytest.mark.slow
 def test_a_ceg_given_evidence_is_made_again_after_its_parent(
     db: Database, sound: Sound
 ) -> None:
@@ -375,6 +377,7 @@ def test_a_tree_that_is_one_leaf_has_a_ceg_given_nothing(db: Database, sound: So
 # -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_command_saves_and_says_the_probability(tmp_path: Path) -> None:
     file = tmp_path / "death.duckdb"
     with cegdb.open(file) as db:
@@ -654,6 +657,7 @@ def assert_conditioned(
     assert db.check() == []
 
 
+@pytest.mark.slow
 @settings(
     max_examples=10 * MORE,
     deadline=None,

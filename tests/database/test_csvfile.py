@@ -391,6 +391,7 @@ LONG = "<long>"
 CELLS = NASTY | TEXTS | st.sampled_from([LONG, "0007", "1e400", "\x80\x92", "\ufeffa"])
 
 
+@pytest.mark.slow
 @settings(
     max_examples=100 * MORE,
     deadline=None,
@@ -1024,6 +1025,7 @@ def rows_read(
         return relation.csv, Counter(rows)
 
 
+@pytest.mark.slow
 def test_any_bytes_give_the_rows_that_python_reads_or_an_error_of_ours(shelf: Path) -> None:
     chance = random.Random(20260728)  # noqa: S311
     outcomes: Counter[str] = Counter()
@@ -1065,6 +1067,7 @@ def test_any_bytes_give_the_rows_that_python_reads_or_an_error_of_ours(shelf: Pa
     assert len(outcomes) == 3
 
 
+@pytest.mark.slow
 def test_any_bytes_leave_a_whole_survey_or_no_trace(tmp_path: Path) -> None:
     chance = random.Random(20260729)  # noqa: S311
     outcomes: Counter[str] = Counter()

@@ -34,6 +34,7 @@ from cegdb.cli.group import SECTIONS
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = [page for page in PAGES if page.exists() and "_build" not in page.parts]
+QUICK = {"README.md", "CONTRIBUTING.md", "first-ceg.md", "gates.md"}
 RUN = {"python", "console", "sql"}
 READ = {"text", "yaml", "csv", "r", "json", "toml", "bibtex", "math", "bash", "{eval-rst}", ""}
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -156,7 +157,14 @@ def texts_of(picture: Path) -> list[str]:
 
 
 @pytest.mark.null_bootstrap  # a page shows what a reader gets: all runs
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page",
+    [
+        page if page.name in QUICK else pytest.param(page, marks=pytest.mark.slow)
+        for page in PAGES
+    ],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
 def test_the_page_gives_what_it_shows(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -122,6 +122,7 @@ def test_codes_that_lie_apart_are_marked(
     assert text.count("lies apart") == len(odd)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[*HealthCheck])
 @given(
     names=st.lists(NAMES, min_size=1, max_size=4, unique=True),
@@ -144,6 +145,7 @@ def test_ingest_makes_the_same_with_a_draft_as_without(
         assert {*entry.values, *entry.structural} == {*frame[name]} - {""}
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, suppress_health_check=[*HealthCheck])
 @given(
     cells=st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=10),
@@ -223,6 +225,7 @@ def test_columns_without_a_name_of_their_own_are_left_out(
     assert 'columns:\n  - "b"\n' in db.codebook(file, columns=["B"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_files_that_say_what_codes_mean(db: Database, tmp_path: Path, form: str) -> None:
     pyreadstat = pytest.importorskip("pyreadstat")
@@ -273,6 +276,7 @@ def test_files_that_say_what_codes_mean(db: Database, tmp_path: Path, form: str)
     assert "looks like a date" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_every_kind_of_source(db: Database, tmp_path: Path, form: str) -> None:
     frame = pd.DataFrame({"x": ["a", None, "b", "b"], "y": [1, 2, 2, 2], "z": [True] * 4})
@@ -307,6 +311,7 @@ def test_numbers_that_a_frame_orders_are_levels(db: Database, tmp_path: Path) ->
     assert made(db, frame, codebook=book) == made(db, frame)
 
 
+@pytest.mark.slow
 def test_wide_sources_are_counted_some_columns_at_a_time(db: Database, tmp_path: Path) -> None:
     rows = [[f"{(i * j) % 3}" for j in range(230)] for i in range(5)]
     frame = pd.DataFrame(rows, columns=[f"x{j}" for j in range(230)])

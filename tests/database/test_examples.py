@@ -96,6 +96,7 @@ def run_as_shown(words: list[str]) -> None:
     call(*("1000" if word == "1000000" else word for word in words))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_examples_run(
     folder: Path, tmp_path: Path, command: str, monkeypatch: pytest.MonkeyPatch

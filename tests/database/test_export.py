@@ -186,6 +186,7 @@ def meant(words: str, asked: list[dict[str, str]]) -> list[dict[str, str]]:
     return found
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     rows=st.lists(
@@ -388,6 +389,7 @@ def test_latex_compiles_and_shows_labels_literally(
 # -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_table_and_view_of_every_object_can_be_written(
     db: Database, tmp_path: Path
 ) -> None:

@@ -104,6 +104,7 @@ def test_figure_has_the_width_asked_for_and_says_when_text_shrinks():
     assert re.search(r"Reduced to fit: text is [1-6]\.\d pt\.$", narrow.caption)
 
 
+@pytest.mark.slow
 def test_figure_of_a_long_tree_is_no_longer_than_a_pdf_may_be():
     picture = graph_figure(tree([str(i) for i in range(250)]), font_size=20)
     assert picture.figure.get_size_inches()[1] == pytest.approx(200)

@@ -131,6 +131,7 @@ def test_three_binary_variables_of_the_theory(db: Database) -> None:
     assert found.fitted == pytest.approx(found.frame["contribution"].sum())
 
 
+@pytest.mark.slow
 @run(4)
 @given(st.data())
 def test_a_bayesian_network_says_what_d_separation_says(
@@ -178,6 +179,7 @@ def joint(paths: Sequence[Path], mass: Sequence[float], *parts: Any) -> dict[Any
     return found
 
 
+@pytest.mark.slow
 @run(8)
 @given(staged_trees(jumps=True), st.data())
 def test_the_oracle_agrees_with_all_paths_at_random_probabilities(
@@ -407,6 +409,7 @@ def chds(database: Database) -> ChainEventGraph:
     return survey.event_tree(order=order).learn_stages(alpha=3).to_ceg()
 
 
+@pytest.mark.slow
 @run(8)
 @given(staged_trees(jumps=True), st.sampled_from(["labels", "variable"]), st.data())
 def test_cuts_are_what_all_paths_say(
@@ -758,6 +761,7 @@ def call(*args: str, fails: int = 0) -> Result:
     return result
 
 
+@pytest.mark.slow
 def test_the_commands_print_what_the_library_says(tmp_path: FilePath) -> None:
     path = str(tmp_path / "demo.duckdb")
     with cegdb.open(path) as db:

@@ -73,6 +73,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("ingest")
 
 
+@pytest.mark.slow
 @settings(
     max_examples=16,
     deadline=None,
@@ -111,6 +112,7 @@ def test_any_text_reads_the_same_in_every_format(
         pd.testing.assert_frame_equal(other, levels[0])
 
 
+@pytest.mark.slow
 @settings(
     max_examples=25,
     deadline=None,
@@ -251,6 +253,7 @@ NAMES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_any_name_of_a_column_is_only_a_name(db: Database, tmp_path: Path) -> None:
     columns = {name: ["a", f"b{i}", "a"] for i, name in enumerate(NAMES)}
     frame = pd.DataFrame(columns)
@@ -780,6 +783,7 @@ def test_a_wide_survey_is_coded_like_a_narrow_one(db: Database, width: int) -> N
     assert rows_of(db, db.ingest(frame, count="n")) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_levels", [253, 254, 255, 256, 65_533, 65_536])
 def test_a_variable_has_as_many_levels_as_it_needs(db: Database, n_levels: int) -> None:
     x = [f"x{i}" for i in range(n_levels)]

@@ -210,17 +210,17 @@ def nursery() -> Iterator[Nursery]:
 COMMANDS = {
     "ingest": "ingest s.duckdb {made}/s.csv --name new",
     "ingest_new": "ingest new.duckdb {made}/s.csv",
-    "tree": "tree s.duckdb s --replace",
-    "stages": "stages s.duckdb s --name new",
-    "ceg": "ceg s.duckdb s --name new",
-    "drop": "drop s.duckdb survey s",
+    "event-tree": "event-tree s.duckdb s --replace",
+    "learn-stages": "learn-stages s.duckdb s --name new",
+    "to-ceg": "to-ceg s.duckdb s --name new",
+    "drop": "drop s.duckdb s --kind survey",
     "append": "append s.duckdb s {made}/other.csv",
     "rebuild": "rebuild stale.duckdb --stages relearn",
     "stability": "stability s.duckdb s --runs 5",
     "demo": "demo --db s.duckdb",
     "export": "export s.duckdb s -o s.graphml",
     "export_table": "export s.duckdb s --kind staging -o s.csv",
-    "template": "stages s.duckdb s --template s.xlsx",
+    "template": "template s.duckdb s -o s.xlsx",
     "codebook": "codebook {made}/s.csv -o s.yaml",
     "check": "check s.duckdb",
 }
@@ -362,6 +362,7 @@ def test_an_interrupt_is_known_in_each_of_its_forms(db: Database, error: Excepti
     assert db.surveys.names() == []
 
 
+@pytest.mark.slow
 def test_a_database_can_be_used_after_interrupts_at_any_moment(db: Database) -> None:
     query = (
         "select hash(i * 7) % 3 as a, hash(i * 5) % 4 as b, hash(i * 11) % 4 as c, "

@@ -70,6 +70,7 @@ print(len(ceg.assign(frame).rows), len(db.sql("select 1 as x")))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_every_source_is_read_in_a_kernel_without_ipywidgets(tmp_path: Path) -> None:
     cells = [START, *SOURCES.values(), MODEL]

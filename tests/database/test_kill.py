@@ -213,6 +213,7 @@ time.sleep(60)
 """
 
 
+@pytest.mark.slow
 def test_what_a_killed_process_spilled_is_removed_when_the_file_is_opened(
     tmp_path: Path,
 ) -> None:

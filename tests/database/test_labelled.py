@@ -119,6 +119,7 @@ def test_an_open_range_is_infinite(tmp_path: Path) -> None:
     assert entry.is_missing("-1000000")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{}, {"row_compress": True}, {"compress": True}])
 def test_chunks_of_any_size_give_the_same_rows(
     tmp_path: Path, settings: dict[str, bool]
@@ -447,6 +448,7 @@ def tables(draw: st.DrawFn) -> dict[str, list[Any]]:
     return columns
 
 
+@pytest.mark.slow
 @settings(
     max_examples=10,
     deadline=None,
@@ -519,6 +521,7 @@ def test_damaged_files_give_rows_or_an_error(tmp_path: Path) -> None:
             offer(valid.read_bytes(), tmp_path / f"damaged{valid.suffix}", seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["plain.sav", "packed.sav", "packed.zsav", "plain.dta"])
 def test_a_file_cut_off_is_never_half_a_survey(tmp_path: Path, name: str) -> None:
     write_all(tmp_path)

@@ -39,6 +39,7 @@ def by_places(monkeypatch: pytest.MonkeyPatch) -> None:
 CELLS = st.one_of(st.none(), NASTY, TEXTS)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=20)
 @given(
     st.lists(st.tuples(CELLS, CELLS, st.sampled_from(["x", "y"])), min_size=1, max_size=20),
@@ -165,6 +166,7 @@ def test_too_little_memory_is_one_message_and_leaves_nothing(tmp_path: Path) -> 
     assert sorted(item.name for item in tmp_path.iterdir()) == ["s.csv", "s.duckdb"]
 
 
+@pytest.mark.slow
 def test_lines_whose_texts_do_not_fit_in_memory_are_read(tmp_path: Path) -> None:
     columns = ", ".join(
         f"'a long answer ' || hash(i * 7 + {k}) % 30 as q{k}" for k in range(30)
@@ -176,6 +178,7 @@ def test_lines_whose_texts_do_not_fit_in_memory_are_read(tmp_path: Path) -> None
     assert sorted(item.name for item in tmp_path.iterdir()) == ["s.duckdb", "s.parquet"]
 
 
+@pytest.mark.slow
 def test_the_memory_of_a_stage_does_not_grow_with_the_square_of_its_labels() -> None:
     """12,000 labels: their priors once a label would be more than 1 GB."""
     with cegdb.open(memory_limit="400MB") as db:

@@ -186,6 +186,7 @@ def run(n: int) -> Callable[[Any], Any]:
     )
 
 
+@pytest.mark.slow
 @run(25)
 @given(
     samples(),
@@ -396,6 +397,7 @@ def test_a_tiny_prior_entry_is_warned_of(tree: EventTree) -> None:
     assert "smallest prior" not in tree.learn_stages(alpha=3).summary
 
 
+@pytest.mark.slow
 def test_the_path_of_alpha_is_what_learning_gives(db: Database, tree: EventTree) -> None:
     path = tree.learn_stages(alpha="path", method="ahc", prior="floret")
     assert path["alpha"].tolist() == [0.5, 1, 2, 3, 4, 8, 16, 32, 64]
@@ -414,6 +416,7 @@ def test_the_path_of_alpha_is_what_learning_gives(db: Database, tree: EventTree)
 # =============================================================================
 
 
+@pytest.mark.slow
 def test_climbing_starts_from_any_staging_and_never_ends_below_it(tree: EventTree) -> None:
     for start in ("full", "indep", [[("no",), ("yes",)]]):
         begun = (
@@ -432,6 +435,7 @@ def test_climbing_starts_from_any_staging_and_never_ends_below_it(tree: EventTre
             assert sign * getattr(again, score) >= sign * getattr(begun, score) - 1e-9
 
 
+@pytest.mark.slow
 def test_a_staging_can_be_frozen_in_part(db: Database, tree: EventTree) -> None:
     expert = tree.set_stages({("no",): "a", ("yes",): "a", ("no", "*"): "b"}, "expert")
     kept = expert.florets.query("stage_id in [1, 3]")[["vertex_id", "stage_id"]]
@@ -462,6 +466,7 @@ def test_a_staging_of_another_tree_is_no_start(tree: EventTree, db: Database) ->
         tree.learn_stages(initial=other)
 
 
+@pytest.mark.slow
 def test_exact_says_that_it_is_the_optimum_and_no_method_is_better(db: Database) -> None:
     rows = "select i % 2 as A, i // 2 % 3 as B, (i * i + 3) % 7 < 3 as C from range(600) t(i)"
     tree = db.ingest(rows).event_tree(order=["B", "A", "C"])
@@ -558,6 +563,7 @@ def test_numbers_of_other_types_are_recorded_as_plain_ones(
     assert tree.learn_stages(**given).settings == tree.learn_stages(**plain).settings
 
 
+@pytest.mark.slow
 def test_every_setting_is_recorded_and_learns_the_same_again(
     db: Database, tree: EventTree
 ) -> None:
@@ -612,6 +618,7 @@ def test_auto_tells_what_it_did_and_how_far_from_exact_it_is(
     )
 
 
+@pytest.mark.slow
 def test_the_command_line_learns_with_any_setting(tmp_path: Path) -> None:
     file, csv = tmp_path / "s.duckdb", tmp_path / "prior.csv"
     with cegdb.open(file) as db:

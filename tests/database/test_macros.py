@@ -232,6 +232,7 @@ def events(draw: Any, order: list[str], labels: dict[str, list[str]]) -> list[An
     return draw(st.lists(st.tuples(*cells), min_size=1, max_size=6))  # type: ignore[no-any-return]
 
 
+@pytest.mark.slow
 @FEW
 @given(staged_trees(jumps=True), st.data())
 def test_events_and_conditionals_are_sums_over_paths(
@@ -281,6 +282,7 @@ def test_events_and_conditionals_are_sums_over_paths(
     ]
 
 
+@pytest.mark.slow
 @FEW
 @given(staged_trees(jumps=True))
 def test_marginals_and_positions_are_sums_over_paths(
@@ -358,6 +360,7 @@ def ranked(found: list[Leaf]) -> list[Leaf]:
     return [leaf for group in groups for leaf in sorted(group, key=lambda x: x.level_ids)]
 
 
+@pytest.mark.slow
 @FEW
 @given(staged_trees(jumps=True), st.integers(1, 6))
 def test_the_most_probable_paths_are_the_first_of_all_paths(
@@ -379,6 +382,7 @@ def test_the_most_probable_paths_are_the_first_of_all_paths(
     assert values(database, viewed)[:k] == rows
 
 
+@pytest.mark.slow
 @FEW
 @given(staged_trees(max_depth=3, jumps=True, cross_variables=True))
 def test_a_variable_of_a_mixed_position_is_refused(
@@ -653,6 +657,7 @@ def test_a_conditioned_ceg_answers_by_the_tree_of_its_parent(chds: Database) -> 
     assert variables == ["Social", "Economic", "Events", "Admission"]
 
 
+@pytest.mark.slow
 def test_errors_name_what_is_wrong(chds: Database) -> None:
     asked(chds, ("High", "1"), columns="Social person_id")
     event = "from cegdb.event_probability('chds', 'patients')"
@@ -720,6 +725,7 @@ def long_chain(db: Database) -> Database:
     return db
 
 
+@pytest.mark.slow
 def test_a_ceg_of_more_than_1e30_paths_answers(long_chain: Database) -> None:
     db = long_chain
     ones = ", ".join(f"'1' as x{j}" for j in range(0, 100, 2))
@@ -747,6 +753,7 @@ def test_a_ceg_of_more_than_1e30_paths_answers(long_chain: Database) -> None:
     assert probability == pytest.approx(0.75)
 
 
+@pytest.mark.slow
 def test_all_cegs_side_by_side_answer_as_each_alone(db: Database) -> None:
     for name, demo in DEMOS.items():
         survey = db.ingest(demo.select(), name=name, count="people")

@@ -135,6 +135,7 @@ def test_views_hold_the_rows_of_their_simplest_form(many: Database) -> None:
     assert {view: rows(many, view) for view in VIEWS} == now
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("view", "kind"), (VIEWS | OTHERS).items())
 def test_a_view_of_one_object_is_its_part_of_the_whole(
     many: Database, view: str, kind: str
@@ -236,6 +237,7 @@ def scans(db: Database, query: str) -> list[tuple[str, int]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("view", "kind", "name"),
     [
@@ -289,6 +291,7 @@ def test_objects_are_listed_in_one_statement_a_kind(many: Database) -> None:
     assert [one.summary for one in objects] == list(found.values())
 
 
+@pytest.mark.slow
 def test_dropping_gives_space_back(tmp_path: Path) -> None:
     answers = ", ".join(f"hash(i * 31 + {k} * 1000003) % 4 as q{k}" for k in range(10))
     file = tmp_path / "many.duckdb"

@@ -132,6 +132,7 @@ def engine(con: duckdb.DuckDBPyConnection) -> Iterator[sa.Engine]:
     made.dispose()
 
 
+@pytest.mark.slow
 def test_up_down_up_gives_the_same_schema(
     con: duckdb.DuckDBPyConnection, engine: sa.Engine
 ) -> None:
@@ -148,6 +149,7 @@ def test_up_down_up_gives_the_same_schema(
     assert shape(con) == first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [None, "copied.duckdb"])
 def test_the_tests_have_the_schema_that_users_have(tmp_path: Path, name: str | None) -> None:
     file = name and tmp_path / name
@@ -165,6 +167,7 @@ def test_the_tests_have_the_schema_that_users_have(tmp_path: Path, name: str | N
             assert migrate.stored_revision(con, None) == schema.HEAD
 
 
+@pytest.mark.slow
 def test_a_file_moved_down_to_base_is_made_anew_when_opened(tmp_path: Path) -> None:
     file = tmp_path / "falls.duckdb"
     with Store.open(file) as store, store.reading() as con:
@@ -174,6 +177,7 @@ def test_a_file_moved_down_to_base_is_made_anew_when_opened(tmp_path: Path) -> N
         assert shape(con) == first
 
 
+@pytest.mark.slow
 def test_moving_down_drops_surveys_and_all_built_on_them(tmp_path: Path) -> None:
     file = tmp_path / "falls.duckdb"
     with cegdb.open(file) as db:
@@ -202,6 +206,7 @@ def test_moving_to_where_it_is_changes_nothing(
     assert con.execute("select * from cegdb.alembic_version").fetchall() == [(schema.HEAD,)]
 
 
+@pytest.mark.slow
 def test_a_new_database_has_what_the_chain_leads_to(
     con: duckdb.DuckDBPyConnection, engine: sa.Engine, tmp_path: Path
 ) -> None:
@@ -270,6 +275,7 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return copy
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["tables/040_event_tree", "views/190_stage_bootstraps"])
 def test_a_failing_upgrade_leaves_no_table(tmp_path: Path, broken: Path, name: str) -> None:
     view = broken / "sql" / schema.HEAD / f"{name}.sql"
@@ -324,6 +330,7 @@ def file(made: Path, tmp_path: Path) -> Path:
     return Path(shutil.copyfile(made, tmp_path / "falls.duckdb"))
 
 
+@pytest.mark.slow
 def test_a_failing_later_revision_leaves_the_first_as_it_was(file: Path, later: Path) -> None:
     with duckdb.connect(file) as con:
         before = shape(con)
@@ -347,6 +354,7 @@ def test_a_failing_later_revision_leaves_the_first_as_it_was(file: Path, later: 
         assert shape(con) == before
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("made", "later")
 def test_a_file_that_was_upgraded_has_the_schema_of_a_new_one(
     made: Path, tmp_path: Path
@@ -362,6 +370,7 @@ def test_a_file_that_was_upgraded_has_the_schema_of_a_new_one(
         assert rows_of(con, "from cegdb.alembic_version") == [(LATER,)]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("later")
 def test_an_upgrade_goes_on_with_indexes_and_views_of_the_analyst(file: Path) -> None:
     with duckdb.connect(file) as con:
@@ -411,6 +420,7 @@ def test_an_upgrade_goes_on_with_indexes_and_views_of_the_analyst(file: Path) ->
         assert db.check() == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("later")
 @pytest.mark.parametrize(
     "script",
@@ -435,6 +445,7 @@ def test_an_upgrade_that_something_is_in_the_way_of_changes_nothing(
         assert db.rows("select survey from mine")[1] == [("old",)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("revision", [f"{number:04}" for number in range(1, 11)])
 def test_a_file_from_before_the_first_release_is_refused_and_left_alone(
     file: Path, revision: str
@@ -470,6 +481,7 @@ def rows_of(con: duckdb.DuckDBPyConnection, query: str) -> list[Any]:
     return con.execute(query).fetchall()
 
 
+@pytest.mark.slow
 def test_each_view_and_macro_has_its_file_and_runs() -> None:
     files = {
         item.name.split("_", 1)[1].removesuffix(".sql")

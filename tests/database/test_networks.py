@@ -337,6 +337,7 @@ def test_statements_are_those_of_fewest_conditions_and_most_people_first(db: Dat
 # -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @few
 @given(networks(), st.data())
 def test_a_network_comes_back_from_its_staged_tree(
@@ -572,6 +573,7 @@ def test_a_row_that_adds_to_1_but_for_rounding_is_divided_by_its_sum() -> None:
 # -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @few
 @given(
     st.lists(st.sampled_from([2, 2, 3]), min_size=1, max_size=3),
@@ -607,6 +609,7 @@ def test_parents_kinds_and_contexts_are_those_of_brute_force(
             assert sorted([*row.given, *row.context, *row.independent_of]) == sorted(parents)
 
 
+@pytest.mark.slow
 @few
 @given(st.data())
 def test_on_an_incomplete_domain_parents_tell_stages_apart_and_none_is_needless(
@@ -640,6 +643,7 @@ def test_on_an_incomplete_domain_parents_tell_stages_apart_and_none_is_needless(
         assert set(found["is_unique"]) == {len(least) == 1}
 
 
+@pytest.mark.slow
 @few
 @given(staged_trees(jumps=True) | staged_trees(cross_variables=True))
 def test_the_network_gives_each_path_the_probability_that_the_tree_gives(
@@ -734,6 +738,7 @@ def test_labels_of_the_staging_are_those_of_the_network(db: Database) -> None:
 # -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.lists(NASTY | st.text(max_size=5), min_size=5, max_size=9, unique=True))
 def test_odd_words_survive_bif(words: list[str]) -> None:

@@ -89,6 +89,7 @@ def is_tie(one: float, best: float) -> bool:
     return best - one <= 1e-9 * max(1, abs(best))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "sizes", "n", "tiers", "before"),
     [
@@ -131,6 +132,7 @@ def test_every_order_scores_as_its_tree_does_and_the_best_is_found(
     assert staged.log_marginal_likelihood == pytest.approx(found.score, abs=1e-8)
 
 
+@pytest.mark.slow
 def test_the_local_table_has_the_stages_of_each_variable_after_each_set(db: Database) -> None:
     survey = ingested(db, random_rows(6, [2, 3, 2], 300))
     found = survey.search_orders(alpha=2)
@@ -319,6 +321,7 @@ GATED = [
 ]
 
 
+@pytest.mark.slow
 def test_a_question_comes_after_its_gate_and_has_no_floret_where_it_does_not_apply(
     db: Database,
 ) -> None:
@@ -336,6 +339,7 @@ def test_a_question_comes_after_its_gate_and_has_no_floret_where_it_does_not_app
     assert staged.log_marginal_likelihood == pytest.approx(found.score, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_declared_gate_of_several_questions_is_kept(db: Database) -> None:
     rows = [
         (a, b, c if a == "1" and b == "1" else None)
@@ -399,6 +403,7 @@ def test_the_default_alpha_and_the_order_of_rows_and_names_change_nothing(
     assert scores_of(again) == pytest.approx(scores_of(found), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_many_orders_are_counted_and_the_best_hundred_shown(db: Database) -> None:
     survey = ingested(db, random_rows(11, [2] * 8, 60), "abcdefgh")
     found = survey.search_orders()
@@ -512,6 +517,7 @@ def test_a_constraint_against_a_gate_and_unanswered_questions_are_refused(
         ingested(db, [("x", None), (None, "y")]).search_orders()
 
 
+@pytest.mark.slow
 def test_many_variables_are_refused_and_one_label_is_no_error(db: Database) -> None:
     wide = ", ".join(f"i % 2 as x{i}" for i in range(61))
     survey = db.ingest(f"select {wide} from range(9) t(i)", name="wide", replace=True)  # noqa: S608
@@ -626,6 +632,7 @@ def test_bic_of_every_order_is_that_of_the_reference(db: Database, name: str) ->
     assert bic == pytest.approx({tuple(row["order"]): row["BIC"] for row in rows}, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "is_same"),
     [

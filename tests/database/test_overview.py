@@ -160,6 +160,7 @@ def expected_ceg(
 # -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @settings(
     max_examples=6,
     deadline=None,

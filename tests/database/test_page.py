@@ -341,6 +341,7 @@ TOLD = """async (name) => {
 }"""
 
 
+@pytest.mark.slow
 def test_evidence_in_the_page_is_that_of_the_database_or_impossible(
     opened: Callable[..., Any], made: Database
 ) -> None:
@@ -406,6 +407,7 @@ def test_evidence_in_the_page_is_that_of_the_database_or_impossible(
     assert not page.is_visible("#given")
 
 
+@pytest.mark.slow
 def test_many_questions_that_few_are_asked_and_answers_that_are_like_names(
     opened: Callable[..., Any], made: Database
 ) -> None:
@@ -445,6 +447,7 @@ def test_many_questions_that_few_are_asked_and_answers_that_are_like_names(
         assert page.evaluate(f"document.activeElement.closest('#{section}') !== null")
 
 
+@pytest.mark.slow
 def test_characters_that_show_nothing_have_symbols(browser: Any, tmp_path: Path) -> None:
     with cegdb.open() as database:
         rows = f"select ['{UNSEEN}', 'u'][1 + i % 2] as x, i % 3 as y from range(60) t(i)"  # noqa: S608
@@ -462,6 +465,7 @@ def test_characters_that_show_nothing_have_symbols(browser: Any, tmp_path: Path)
     page.close()
 
 
+@pytest.mark.slow
 def test_a_click_tells_of_a_position_and_lights_up_its_situations_and_stage(
     opened: Callable[..., Any], made: Database
 ) -> None:
@@ -488,6 +492,7 @@ def test_a_click_tells_of_a_position_and_lights_up_its_situations_and_stage(
     assert page.inner_text("#selection h2") == "Nothing selected"
 
 
+@pytest.mark.slow
 def test_search_collapse_edges_steps_and_tabs_do_what_they_say(
     opened: Callable[..., Any], made: Database
 ) -> None:
@@ -534,6 +539,7 @@ def test_search_collapse_edges_steps_and_tabs_do_what_they_say(
     assert "600 rows read" in page.inner_text("#about")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [FACT, "given"])
 def test_hostile_texts_and_given_cegs_show_literally(
     opened: Callable[..., Any], name: str
@@ -562,6 +568,7 @@ def test_hostile_texts_and_given_cegs_show_literally(
     assert page.evaluate("window.hacked") is None
 
 
+@pytest.mark.slow
 def test_a_page_of_a_part_tells_of_all_that_it_draws(
     opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -587,6 +594,7 @@ def test_a_page_of_a_part_tells_of_all_that_it_draws(
         assert len(set(told)) == len(told)
 
 
+@pytest.mark.slow
 def test_with_hidden_counts_evidence_is_off(opened: Callable[..., Any]) -> None:
     page = opened("gated", min_n=67)
     assert "small counts are hidden" in page.inner_text("#evidence-off")

@@ -201,6 +201,7 @@ def test_a_difference_says_what_is_staged_differently(chds: StagedTree) -> None:
     assert "0 situations with 0 people are staged differently" in same.caption
 
 
+@pytest.mark.slow
 def test_small_counts_are_hidden_in_every_plot() -> None:
     with cegdb.open() as db:
         rows = (
@@ -228,6 +229,7 @@ def test_small_counts_are_hidden_in_every_plot() -> None:
         assert "hidden" in staged.plot.probabilities("z", min_n=10).caption
 
 
+@pytest.mark.slow
 def test_hostile_labels_are_texts_and_files_are_the_same_each_time(tmp_path: Path) -> None:
     def made(db: Database) -> tuple[StagedTree, StagedTree]:
         import pandas as pd

@@ -51,6 +51,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Progress, float]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", WORK)
 def test_the_part_that_is_done_grows_to_all(
     db: Database, told: list[tuple[Progress, float]], what: str

@@ -222,6 +222,7 @@ def as_labels(path: Mapping[str, str], order: Sequence[str]) -> list[str]:
     return [path.get(variable, "*") for variable in order[: last + 1]]
 
 
+@pytest.mark.slow
 @run(80)
 @given(cases(), examples(["names", "labels"]), examples([2, 50, 300]))
 def test_an_event_tree_is_the_oracles(
@@ -282,6 +283,7 @@ def every_kind_of_cell() -> SurveyTable:
     return SurveyTable([(dict(zip(order, row, strict=True)), n) for _, row, n in lines], order)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blank", ["auto", "structural", "missing"])
 def test_every_kind_of_cell_under_every_setting(db: Database, sound: Sound, blank: str) -> None:
     """The trees of all settings are made of one survey, and checked at once."""
@@ -305,6 +307,7 @@ def test_every_kind_of_cell_under_every_setting(db: Database, sound: Sound, blan
     sound(db)
 
 
+@pytest.mark.slow
 @run(12)
 @given(st.data())
 def test_one_survey_gives_a_tree_of_any_order(db: Database, data: st.DataObject) -> None:
@@ -422,6 +425,7 @@ def crossed() -> Staged:
     return Staged(rows, ["X", "Y", "Z"], names, "variable")
 
 
+@pytest.mark.slow
 @example(crossed(), "paths", None)
 @example(Staged(*death_tree(), "variable"), "frame", 2)
 @run(25)
@@ -512,6 +516,7 @@ MEMBERS = (
 )
 
 
+@pytest.mark.slow
 @run(12)
 @given(staged(), st.data())
 def test_situations_not_named_are_their_own_stage(
@@ -567,6 +572,7 @@ def some_groups(draw: Callable[..., Any], by: Mapping[int, Any]) -> dict[int, st
     return named
 
 
+@pytest.mark.slow
 @run(45)
 @given(
     st.data(),
@@ -596,6 +602,7 @@ def test_learnt_stages_are_the_oracles(
     sound(db)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["variable", "labels"])
 @pytest.mark.parametrize("zeros", ["none", "floret", "full"])
 def test_stages_of_every_kind_are_the_oracles(
@@ -783,6 +790,7 @@ def all_kinds(survey: Survey) -> None:
     survey.event_tree(missing_policy="category").set_stages({}).to_ceg()
 
 
+@pytest.mark.slow
 @run(4)
 @given(survey_tables(max_variables=3).filter(lambda table: table.rows), st.randoms())
 def test_neither_row_order_nor_threads_change_a_byte(
@@ -798,6 +806,7 @@ def test_neither_row_order_nor_threads_change_a_byte(
 LARGE = ", ".join(f"'a' || hash(16 * i + {k}) % 4 as x{k}" for k in range(9))
 
 
+@pytest.mark.slow
 def test_nor_do_they_where_the_work_is_shared_or_spilled(tmp_path: Path) -> None:
     """A row group has 122,880 rows, so 200,000 are read by two threads or more."""
 
@@ -881,6 +890,7 @@ def digest_of(python: str, seed: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.null_bootstrap
 def test_the_seed_of_hashes_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     print_digest()

@@ -388,6 +388,7 @@ def members(db: Database, table: str) -> dict[int, int]:
     return dict(rows)
 
 
+@pytest.mark.slow
 @run(14)
 @given(st.data(), staged_trees(jumps=True))
 def test_a_relabelled_staging_and_its_ceg_are_the_oracles(
@@ -427,6 +428,7 @@ def test_a_relabelled_staging_and_its_ceg_are_the_oracles(
     sound(one)
 
 
+@pytest.mark.slow
 @run(5)
 @given(st.data(), staged_trees(jumps=True))
 def test_stages_are_learnt_with_the_new_labels(
@@ -444,6 +446,7 @@ def test_stages_are_learnt_with_the_new_labels(
     sound(one)
 
 
+@pytest.mark.slow
 @run(5)
 @given(st.data(), staged_trees(jumps=True))
 def test_relabelling_anywhere_never_makes_positions_finer(
@@ -466,6 +469,7 @@ def test_relabelling_anywhere_never_makes_positions_finer(
         assert len({after[1][vertex_id] for vertex_id in block}) == 1
 
 
+@pytest.mark.slow
 @run(5)
 @given(st.data(), staged_trees(jumps=True))
 def test_new_names_for_all_change_nothing_but_names(
@@ -510,6 +514,7 @@ def panel(db: Database, relabel: Rules) -> StagedTree:
     return staged
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stages", ["keep", "relearn"])
 def test_a_rebuild_relabels_again(db: Database, sound: Sound, stages: Any) -> None:
     staged = panel(db, {("Outcome", "recovery*"): "well", "death": "end"})
@@ -533,6 +538,7 @@ def test_a_rebuild_relabels_again(db: Database, sound: Sound, stages: Any) -> No
     sound(db)
 
 
+@pytest.mark.slow
 def test_priors_are_given_by_the_labels_of_the_tree(db: Database, sound: Sound) -> None:
     tree = db.ingest(wards(), name="wards", count="n").event_tree()
     there = ("hospital", "no test")
@@ -553,12 +559,14 @@ def test_priors_are_given_by_the_labels_of_the_tree(db: Database, sound: Sound) 
         db.rebuild()
 
 
+@pytest.mark.slow
 def test_alphas_are_compared_with_the_new_labels(w5_1: EventTree) -> None:
     path = w5_1.learn_stages(alpha="path", relabel=OUTCOME)
     at_default = path[path["is_default"]]["log_marginal_likelihood"].item()
     assert at_default == w5_1.learn_stages(relabel=OUTCOME).log_marginal_likelihood
 
 
+@pytest.mark.slow
 def test_drift_compares_a_new_label_with_itself(db: Database) -> None:
     staged = panel(db, {"recovery*": "well", "recovery": "well"})
     before = staged.stage_edges.set_index(["stage", "label"])["probability"]
@@ -570,6 +578,7 @@ def test_drift_compares_a_new_label_with_itself(db: Database) -> None:
         assert row.probability_after == after[row.stage, row.label]
 
 
+@pytest.mark.slow
 def test_a_rule_that_fits_nothing_any_more_is_passed_over(db: Database, sound: Sound) -> None:
     staged = panel(db, {"recovery*": "well", (("*", "no test"), "death"): "end"})
     db.surveys["wards"].refresh(wards().query("Test == 'test+'"))
@@ -617,6 +626,7 @@ def test_a_probability_is_hidden_wherever_its_new_label_is(db: Database) -> None
     assert tree.set_stages({}, "open").rows("staged_edges", min_n=1)[0] == names
 
 
+@pytest.mark.slow
 def test_the_command_line_takes_rules(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     wards().to_csv("wards.csv", index=False)

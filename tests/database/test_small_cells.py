@@ -247,6 +247,7 @@ COUNTS = st.lists(st.sampled_from([1, 1, 2, 3, 4, 5, 7, 20, 100]), min_size=1, m
 MIN_N = st.sampled_from([2, 3, 5, 10])
 
 
+@pytest.mark.slow
 @run(40)
 @given(table=survey_tables().filter(lambda t: t.rows), counts=COUNTS, min_n=MIN_N)
 def test_no_hidden_count_of_a_tree_or_survey_comes_back(
@@ -257,6 +258,7 @@ def test_no_hidden_count_of_a_tree_or_survey_comes_back(
     assert_survey_is_safe(db, min_n)
 
 
+@pytest.mark.slow
 @run(25)
 @given(sample=staged_trees(max_depth=3, jumps=True), counts=COUNTS, min_n=MIN_N, data=st.data())
 def test_no_hidden_count_of_a_ceg_comes_back(
@@ -294,6 +296,7 @@ def test_no_hidden_count_of_a_ceg_comes_back(
         assert probabilities == {row["probability"]}
 
 
+@pytest.mark.slow
 @run(60)
 @given(st.data(), MIN_N)
 def test_no_hidden_flow_of_any_network_comes_back(data: st.DataObject, min_n: int) -> None:
@@ -411,6 +414,7 @@ def call(*arguments: object, fails: int = 0) -> Any:
     return result
 
 
+@pytest.mark.slow
 def test_a_ceg_is_written_alike_in_every_kind_of_file(file: Path, tmp_path: Path) -> None:
     with cegdb.open(file, read_only=True) as db:
         ceg = db.cegs["falls"]
@@ -450,6 +454,7 @@ def test_a_ceg_is_written_alike_in_every_kind_of_file(file: Path, tmp_path: Path
         } == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["tree", "staging", "ceg"])
 @pytest.mark.parametrize("info", ["probability", "count", "prior", "posterior", "none"])
 def test_a_picture_shows_a_mark_for_what_it_hides_and_else_the_same(
@@ -468,6 +473,7 @@ def test_a_picture_shows_a_mark_for_what_it_hides_and_else_the_same(
     assert lines("--min-n", 1) == plain
 
 
+@pytest.mark.slow
 def test_without_min_n_or_with_1_nothing_is_hidden(file: Path, tmp_path: Path) -> None:
     with cegdb.open(file, read_only=True) as db:
         for found, views in (
@@ -520,6 +526,7 @@ def test_show_prints_any_view_without_small_cells_and_no_summary(file: Path) -> 
     assert "None" not in call("show", file, "falls", "--kind", "survey", "--min-n", 500).stdout
 
 
+@pytest.mark.slow
 def test_run_hides_small_cells_of_its_table_and_picture(tmp_path: Path) -> None:
     source = tmp_path / "falls.csv"
     duckdb.sql(f"copy ({FALLS}) to '{source}' (header)")

@@ -74,6 +74,7 @@ def _written(step: Step) -> list[str]:
     return [column.strip() for column in match[1].split(",")]
 
 
+@pytest.mark.slow
 def test_every_step_is_run_and_writes_the_columns_its_header_names(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -174,6 +174,7 @@ def tables_of_paths(staged: StagedTree) -> pd.DataFrame:
         ).df()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [
@@ -295,6 +296,7 @@ def test_simulated_rows_may_reach_what_no_row_did(db: Database, sound: Sound) ->
     sound(db)
 
 
+@pytest.mark.slow
 def test_equal_weights_change_nothing(db: Database) -> None:
     found = []
     for weight in (None, "2.5"):
@@ -399,6 +401,7 @@ def test_stages_are_summed_up_by_their_pairs(db: Database) -> None:
     )
 
 
+@pytest.mark.slow
 def test_seed_decides_and_neither_row_order_nor_threads_do() -> None:
     found = []
     for order, threads, seed in (("a, b, c", 1, 1), ("c desc, b desc, a", 2, 1), ("a", 1, 2)):
@@ -416,6 +419,7 @@ def test_seed_decides_and_neither_row_order_nor_threads_do() -> None:
     assert not found[0][0].equals(found[2][0])
 
 
+@pytest.mark.slow
 def test_running_again_replaces_and_dropping_or_rebuilding_leaves_nothing(
     db: Database, sound: Sound
 ) -> None:

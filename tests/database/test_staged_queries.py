@@ -62,6 +62,7 @@ def assert_same(one: pd.DataFrame, other: pd.DataFrame) -> None:
     pd.testing.assert_frame_equal(one, other, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 @run(10)
 @given(st.data(), staged_trees(jumps=True))
 def test_a_staged_tree_answers_like_its_ceg(
@@ -291,6 +292,7 @@ ARGUMENTS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "what", ["staged tree", "staged tree given", "ceg", "ceg given", "ceg after"]
 )

@@ -33,7 +33,6 @@ from cegdb.errors import (
     SurveyError,
     UnknownNameError,
 )
-from cegdb.stages import build as stages_room
 from cegdb.store import Store, schema
 
 if TYPE_CHECKING:
@@ -106,6 +105,7 @@ def other_process(code: str, *args: object) -> Iterator[subprocess.Popen[str]]:
 # -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_file_in_use_elsewhere_names_the_process_and_what_to_do(file: Path) -> None:
     content = file.read_bytes()
     with other_process("db = cegdb.open(sys.argv[1])", file) as holder:
@@ -119,6 +119,7 @@ def test_a_file_in_use_elsewhere_names_the_process_and_what_to_do(file: Path) ->
         assert db.surveys.names() == ["falls"]
 
 
+@pytest.mark.slow
 def test_several_processes_read_one_file_at_once(file: Path) -> None:
     code = "db = cegdb.open(sys.argv[1], read_only=True)\nassert len(db.cegs['falls'].edges)"
     with (
@@ -162,6 +163,7 @@ def test_what_is_open_read_only_cannot_be_written(file: Path) -> None:
         assert len(db.cegs["falls"].edges) == 4
 
 
+@pytest.mark.slow
 def test_the_lock_is_free_after_close_with_and_an_exception(file: Path) -> None:
     code = "cegdb.open(sys.argv[1]).close()"
     db = cegdb.open(file)
@@ -270,6 +272,7 @@ def test_a_path_that_cannot_be_a_database_is_refused(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @FROM_NOTHING
 @pytest.mark.parametrize(
     "name",
@@ -379,6 +382,7 @@ def test_an_analysts_own_tables_are_never_touched_or_read(file: Path) -> None:
 # -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_threads_get_their_own_answers(db: Database) -> None:
     whole(db, "falls")
 
@@ -397,6 +401,7 @@ def test_threads_get_their_own_answers(db: Database) -> None:
     assert answers == [[(x * 1000 + i, 4) for i in range(50)] for x in range(8)]
 
 
+@pytest.mark.slow
 def test_threads_make_objects_one_after_the_other(db: Database) -> None:
     def make(number: int) -> tuple[str, int]:
         ceg = whole(db, f"s{number}")
@@ -454,6 +459,7 @@ def test_a_forked_child_gets_a_clear_error_and_does_not_hang(file: Path, where: 
         assert len(ceg.edges) == 4
 
 
+@pytest.mark.slow
 @NEEDS_FORK
 def test_a_forked_child_may_end_as_any_program_does(tmp_path: Path) -> None:
     program = """
@@ -481,6 +487,7 @@ with cegdb.open(sys.argv[1]) as db:
 # -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @FROM_NOTHING
 def test_two_fresh_files_in_one_process_count_their_own_ids(tmp_path: Path) -> None:
     for name in ("a", "b"):
@@ -656,6 +663,7 @@ def test_a_taken_name_is_refused_and_a_default_one_is_numbered(db: Database) -> 
     assert db.check() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["survey", "tree", "staging", "ceg"])
 def test_replacing_drops_what_stands_on_it_and_nothing_else(db: Database, kind: str) -> None:
     ceg = whole(db, "falls")
@@ -682,6 +690,7 @@ def test_replacing_drops_what_stands_on_it_and_nothing_else(db: Database, kind: 
     }
 
 
+@pytest.mark.slow
 def test_dropping_leaves_no_row_behind(db: Database) -> None:
     empty = sizes(db)
     for kind, left in {"ceg": 3, "staging": 2, "tree": 1, "survey": 0}.items():
@@ -763,10 +772,16 @@ def test_a_name_that_is_no_text_is_refused_without_a_trace(db: Database) -> None
     assert sizes(db) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("failure", [RuntimeError("boo"), KeyboardInterrupt()])
 @pytest.mark.parametrize(
     ("room", "kind"),
-    [(ingest_room, "survey"), (tree_room, "tree"), (stages_room, "staging"), (ceg_room, "ceg")],
+    [
+        (ingest_room, "survey"),
+        (tree_room, "tree"),
+        (sys.modules["cegdb.stages.build"], "staging"),
+        (ceg_room, "ceg"),
+    ],
 )
 def test_an_error_at_the_last_moment_leaves_nothing(
     db: Database,
@@ -797,6 +812,7 @@ def test_an_error_at_the_last_moment_leaves_nothing(
     makers[kind]()
 
 
+@pytest.mark.slow
 def test_a_transaction_makes_all_or_nothing(db: Database) -> None:
     before = sizes(db)
     frame = pd.DataFrame({"x": ["a", "b"]})
@@ -836,6 +852,7 @@ def heeding_interrupts() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("heeding_interrupts")
 def test_an_interrupt_during_a_long_step_leaves_nothing(db: Database) -> None:
     before = sizes(db)

@@ -114,6 +114,7 @@ def gated(db: Database) -> Survey:
     return db.ingest(GATED, "gated", weight="w", missing=["?"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("demo", ["chds", "titanic"])
 def test_a_demo_is_made_again(db: Database, demo: Any) -> None:
     found = DEMOS[demo]
@@ -127,6 +128,7 @@ def test_a_demo_is_made_again(db: Database, demo: Any) -> None:
 ORDER = ["area", "assessed", "risk", "outcome"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [
@@ -152,6 +154,7 @@ def test_any_tree_of_a_weighted_survey_is_made_again(
     assert_same(db, ceg, trace(db._store, ceg.id, max_code=limit))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [
@@ -226,6 +229,7 @@ def test_a_ceg_given_evidence_names_the_one_to_trace(gated: Survey) -> None:
             found.trace()
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None, suppress_health_check=SLOW)
 @given(staged_trees(jumps=True, cross_variables=True), st.sampled_from(["early", "baseline"]))
 def test_random_staged_trees_are_made_again(db: Database, sample: Any, stop: Any) -> None:
@@ -248,6 +252,7 @@ def test_a_tree_whose_leaves_lie_at_different_depths_is_made_again(db: Database)
     assert_same(db, ceg, ceg.trace())
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None, suppress_health_check=SLOW)
 @given(data=st.data())
 def test_random_surveys_are_made_again(db: Database, data: st.DataObject) -> None:
@@ -269,6 +274,7 @@ def test_random_surveys_are_made_again(db: Database, data: st.DataObject) -> Non
     assert_same(db, ceg, ceg.trace())
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None, suppress_health_check=SLOW)
 @given(st.lists(st.tuples(NASTY, NASTY), min_size=1, max_size=6), NASTY)
 def test_any_text_is_written_as_it_is(
@@ -379,6 +385,7 @@ def test_steps_shows_one_step() -> None:
         load("x")
 
 
+@pytest.mark.slow
 def test_the_example_of_the_help_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     call("demo", "--db", "demo.duckdb")

@@ -64,6 +64,7 @@ def wide(wide_rows: list[dict[str, str | None]]) -> Iterator[tuple[Database, Sur
         yield db, db.ingest(pd.DataFrame(wide_rows, dtype=object), name="wide")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [
@@ -94,6 +95,7 @@ def test_sixty_variables_equal_the_oracle(
     assert db.check() == []
 
 
+@pytest.mark.slow
 def test_sixty_variables_go_on_to_a_ceg(wide: tuple[Database, Survey]) -> None:
     db, survey = wide
     tree = survey.event_tree(blank="structural", replace=True)

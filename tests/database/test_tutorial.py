@@ -31,6 +31,7 @@ def shown(notebook: Any) -> list[tuple[str, object]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_the_tutorial_gives_what_it_shows(tmp_path: Path) -> None:
     from tutorial.execute import NOTEBOOK, executed

@@ -124,6 +124,7 @@ SETTINGS = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=10 * MORE)
 @given(waves(), SETTINGS)
 def test_append_gives_what_one_ingest_of_all_parts_gives(
@@ -155,6 +156,7 @@ def test_append_gives_what_one_ingest_of_all_parts_gives(
         assert db.rows("select count(*) from cegdb.survey")[1] == [(1,)]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=5 * MORE)
 @given(waves(), SETTINGS)
 def test_refresh_gives_what_an_ingest_of_the_new_rows_gives(
@@ -382,6 +384,7 @@ def test_columns_that_differ_in_case_are_not_taken_for_each_other(db: Database) 
         counts.append(frame([("7", "a")], "N", "g"))
 
 
+@pytest.mark.slow
 def test_new_labels_take_their_place_in_the_order(db: Database, tmp_path: Path) -> None:
     def ordered(*labels: str) -> pd.DataFrame:
         kind = pd.CategoricalDtype(["low", "mid", "high"], ordered=True)
@@ -514,6 +517,7 @@ def oracle_drift(
     return found
 
 
+@pytest.mark.slow
 def test_kept_stages_are_estimated_anew_and_their_drift_is_told(
     db: Database, sound: Callable[[Database], None]
 ) -> None:
@@ -599,6 +603,7 @@ def parts_of(db: Database, staging: str) -> dict[Any, tuple[Any, str]]:
     return {vertex: (stage, str(kind)) for vertex, stage, kind in rows}
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=8 * MORE)
 @given(staged_trees(jumps=True), staged_trees(jumps=True))
 def test_kept_stages_are_those_of_the_same_answers_on_any_tree(
@@ -648,6 +653,7 @@ def test_kept_stages_are_those_of_the_same_answers_on_any_tree(
         assert db.check() == []
 
 
+@pytest.mark.slow
 def test_new_situations_are_their_own_and_those_that_go_are_told(
     db: Database, sound: Callable[[Database], None]
 ) -> None:
@@ -696,6 +702,7 @@ def test_rules_given_by_path_hold_for_new_situations(
     sound(db)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_large", [False, True])
 def test_what_is_given_as_a_frame_is_given_again_by_its_paths(
     db: Database,
@@ -860,6 +867,7 @@ def run(*words: object) -> Any:
     return CliRunner().invoke(main, [str(word) for word in words])
 
 
+@pytest.mark.slow
 def test_the_command_line_appends_refreshes_and_rebuilds(tmp_path: Path) -> None:
     db = tmp_path / "s.duckdb"
     one = written(tmp_path, "A,B\n" + "a,x\nb,y\n" * 5, "one.csv")

@@ -228,6 +228,7 @@ def test_kish_size_of_1_1_2_is_8_thirds(db: Database) -> None:
     assert staged.bic == pytest.approx(-2 * staged.log_likelihood + log(8 / 3))
 
 
+@pytest.mark.slow
 def test_equal_weights_change_nothing(db: Database) -> None:
     rows = "select i % 3 as x, i % 7 // 3 as y, i % 5 // 2 as z from range(200) as t(i)"
     plain = db.ingest(rows).event_tree().learn_stages()

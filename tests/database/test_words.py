@@ -217,6 +217,7 @@ def test_small_cells_are_hidden_in_every_form(db: Database, form: Any) -> None:
     assert "few" in text if form == "plain" else "…" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_scores_and_grammar_do_not_give_a_small_count_back(db: Database, form: Any) -> None:
     query = (
@@ -264,6 +265,7 @@ def test_how_few_were_left_out_does_not_come_back(db: Database) -> None:
         assert "| 300 |" not in text
 
 
+@pytest.mark.slow
 def test_what_is_left_out_is_said(db: Database) -> None:
     ceg = chds(db)
     text = ceg.report.text(limit=1)
@@ -275,6 +277,7 @@ def test_what_is_left_out_is_said(db: Database) -> None:
     assert "positions with fewer people" in ceg.report.text("analyst", limit=3)
 
 
+@pytest.mark.slow
 def test_only_what_was_used_is_cited(db: Database) -> None:
     learnt = chds(db)
     given = learnt.staging.tree.set_stages({}, name="own").to_ceg()
@@ -352,6 +355,7 @@ def test_latex_compiles_and_fits_the_page(db: Database, tmp_path: Path, program:
     assert "Missing character" not in log
 
 
+@pytest.mark.slow
 def test_a_report_is_the_same_bytes_each_time(db: Database, tmp_path: Path) -> None:
     pytest.importorskip("pygraphviz")
     ceg = chds(db)
@@ -400,6 +404,7 @@ def test_many_situations_are_told_by_example(
     assert "with one other combination of answers" in text
 
 
+@pytest.mark.slow
 def test_the_command_line_tells_and_cites(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -449,6 +454,7 @@ def test_every_disagreement_is_told_with_its_people(db: Database, seed: int) -> 
     assert weights == sorted(weights, reverse=True)
 
 
+@pytest.mark.slow
 def test_two_stagings_are_compared_in_each_form(db: Database, tmp_path: Path) -> None:
     learnt = chds(db, alpha=3).staging
     groups = {("High", "*"): "rich", ("Low", "*"): "poor", ("*", "*", "*"): "all"}

@@ -311,6 +311,7 @@ def test_ids_are_breadth_first_in_level_order() -> None:
     assert [v.id for v in tree.by_id] == list(range(6))
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.data(), survey_tables())
 def test_every_tree_adds_up(data: st.DataObject, table: Any) -> None:
@@ -418,6 +419,7 @@ def test_a_root_only_tree_is_its_own_ceg() -> None:
     assert recover(ceg(tree, {})) == {(): None}
 
 
+@pytest.mark.slow
 def test_hypothesis_shrinks_to_the_smallest_tree_the_paper_gets_wrong() -> None:
     def is_wrong(sample: StagedSample) -> bool:
         tree, stage = staged(sample)
@@ -504,6 +506,7 @@ every_staged_tree = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(every_staged_tree)
 def test_a_staged_sample_is_the_tree_it_says(sample: StagedSample) -> None:
@@ -531,6 +534,7 @@ def test_the_recursion_ends_in_the_ceg(sample: StagedSample) -> None:
     assert all(coloured_words(graph) == words for graph in baseline)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(every_staged_tree)
 def test_the_ceg_is_reduced_and_gives_the_staged_tree_back(
@@ -550,6 +554,7 @@ def test_the_ceg_is_reduced_and_gives_the_staged_tree_back(
         assert len({stage.get(v) for v in block}) == 1
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(every_staged_tree)
 def test_the_paper_never_merges_too_much(sample: StagedSample) -> None:
@@ -708,6 +713,7 @@ def test_an_initial_group_starts_together_and_stays_in_its_hyperstage() -> None:
         ahc(tree, 2, initial={0: "g", 1: "g"})
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(every_staged_tree, st.sampled_from([1, 2, Fraction(1, 3), 7.5]))
 def test_merges_account_for_the_whole_gain_in_score(sample: StagedSample, alpha: Any) -> None:
@@ -952,6 +958,7 @@ def shortest_distance(tree: Tree, vertex_id: int) -> int:
     return min((1 + shortest_distance(tree, child) for child in children), default=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", ["cegpy", "shenvi"])
 @pytest.mark.parametrize("name", ["chds", "medical", "falls", "falls_cegpy", "artificial_chds"])
 def test_peers(name: str, program: str) -> None:

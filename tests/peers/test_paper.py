@@ -85,6 +85,7 @@ def shared_stages(staging: StagedTree) -> set[frozenset[str]]:
 # =============================================================================
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("skipped", "how"),
     [(None, {}), (None, {"blank": "structural"}), ("NA", {})],
@@ -192,6 +193,7 @@ def test_w2_2_a_chain_is_its_own_ceg(db: Database, sound: Sound) -> None:
     sound(db)
 
 
+@pytest.mark.slow
 def test_w2_3_nine_vertices(db: Database, sound: Sound) -> None:
     """The smallest tree (florets of 1 edge or more) that the paper's text gets wrong."""
     tree = grown(db, "a/d", "a/l/p", "b/d", "b/l/p")
@@ -366,6 +368,7 @@ PUBLIC = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "alpha", "of_tree", "n_stages", "score", "of_ceg"),
     PUBLIC,
@@ -407,6 +410,7 @@ TABLE_1 = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "alpha", "n_situations", "height", "apart", "together"),
     TABLE_1,

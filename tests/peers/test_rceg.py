@@ -70,6 +70,7 @@ def test_clustering_gives_its_stages_and_the_score_of_each_variable(
         assert total_score(hyperstage, stage, Marginal()) == pytest.approx(score, abs=1e-7)
 
 
+@pytest.mark.slow
 @every_run
 def test_learning_from_the_file_gives_its_stages_and_score(
     database: Database, name: str, alpha: int

@@ -27,6 +27,7 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("name", r.NAMES)
 def test_learning_from_the_file_gives_its_staging(
