@@ -372,6 +372,7 @@ def test_hostile_names_and_labels_are_data(db: Database) -> None:
     assert set(values(found.places.variable)) == {name, "select", None}
 
 
+@pytest.mark.slow
 def test_many_texts_are_read_and_counted(db: Database) -> None:
     rows = "select 'a' || (i % 400) as many, i % 2 as x from range(1600) t(i)"
     ceg = db.ingest(rows, "many", replace=True).event_tree().learn_stages().to_ceg()
@@ -391,6 +392,7 @@ def small(db: Database) -> ChainEventGraph:
     return db.ingest(rows, "small").event_tree().learn_stages().to_ceg()
 
 
+@pytest.mark.slow
 def test_every_kind_of_source_gives_the_same(small: ChainEventGraph, tmp_path: Path) -> None:
     frame = pd.DataFrame({"id": [5, 6, 7], "x": [1, None, 0], "y": [True, False, None]})
     frame.x = frame.x.astype("Int64")
@@ -479,6 +481,7 @@ def test_a_saved_ceg_given_evidence_answers_as_before_it_was_saved(db: Database)
         saved.assign(new)
 
 
+@pytest.mark.slow
 def test_a_database_open_to_be_read_answers_rows(tmp_path: Path) -> None:
     file = tmp_path / "s.duckdb"
     with cegdb.open(file) as db:
@@ -602,6 +605,7 @@ def test_no_temp_table_is_left_behind(small: ChainEventGraph) -> None:
 # =============================================================================
 
 
+@pytest.mark.slow
 def test_scores_weigh_respondents(small: ChainEventGraph) -> None:
     p, q = small.probability(x=1), small.probability(x=0, y=True)
     rows = (
@@ -682,6 +686,7 @@ def test_a_survey_is_calibrated_by_its_own_ceg(db: Database) -> None:
     assert (table.predicted <= table.high).all()
 
 
+@pytest.mark.slow
 def test_not_applicable_is_an_answer_to_be_predicted(db: Database) -> None:
     rows = (
         "select * from (values ('in', 'yes'), ('in', 'no'), ('out', 'n/a'), ('out', 'n/a')) "

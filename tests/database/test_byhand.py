@@ -186,6 +186,7 @@ def test_a_template_comes_back_whatever_the_labels(
     assert database.check() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".csv", ".xlsx", ".yaml"])
 def test_every_character_comes_back(db: Database, tmp_path: Path, suffix: str) -> None:
     codes = [*range(0x100), 0x2028, 0x2029, 0xFEFF, 0xFFFD, 0xE000, 0x1F600, 0x10FFFF]
@@ -518,6 +519,7 @@ def test_rules_that_cannot_hold_are_refused(
         falls.set_stages(depends=depends)
 
 
+@pytest.mark.slow
 def test_rules_hold_for_new_situations_after_a_rebuild(db: Database) -> None:
     rows = "select {} as a, i % 3 as b, i % 2 as c from range(12) t(i)"
     survey = db.ingest(rows.format("i % 2"), name="s")

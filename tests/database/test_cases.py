@@ -128,6 +128,7 @@ def test_what_is_no_grouping_is_refused_in_the_words_of_stages(db: Database) -> 
     assert len(db.stagings) == 0
 
 
+@pytest.mark.slow
 def test_a05_alpha_and_unseen_cells(db: Database, sound: Callable[[Database], None]) -> None:
     survey = db.ingest(case_file("A05", "zero_cells.csv"))
     n = survey.receipt["rows_kept"]
@@ -292,6 +293,7 @@ def test_a22_mixed_types_are_labels_by_their_text(db: Database) -> None:
     survey.event_tree().learn_stages().to_ceg()
 
 
+@pytest.mark.slow
 def test_e01_a_second_analysis_sees_its_own_data(db: Database) -> None:
     def analyse(name: str) -> tuple[int, int, float, float]:
         source = case_file("E01", f"survey_{name}.csv")

@@ -186,6 +186,7 @@ def test_an_attached_database_is_not_checked(
     sound(db)
 
 
+@pytest.mark.slow
 def test_dropping_leaves_a_good_database(stored: Path, tmp_path: Path, sound: Sound) -> None:
     with cegdb.open(shutil.copy(stored, tmp_path)) as db:
         db.drop("ceg", "given in full")

@@ -94,6 +94,7 @@ def test_run_without_a_database_works_in_memory(survey: Path) -> None:
     assert sorted(path.name for path in survey.parent.iterdir()) == ["falls.csv"]
 
 
+@pytest.mark.slow
 def test_run_again_takes_the_next_name_or_replaces(survey: Path, db: Path) -> None:
     assert "CEG 'falls-2'" in call("run", survey, "--db", db).stderr
     assert "CEG 'falls'" in call("run", survey, "--db", db, "--replace").stderr
@@ -109,6 +110,7 @@ def test_a_failing_run_leaves_the_database_as_it_was(survey: Path, db: Path) -> 
     assert len(rows_of(call("list", db))) == 4
 
 
+@pytest.mark.slow
 def test_the_steps_one_by_one_equal_run(survey: Path, db: Path) -> None:
     call("ingest", db, survey, "--name", "again")
     call("event-tree", db, "again", "--order", "area,assessed,risk,fall")
@@ -189,6 +191,7 @@ def test_demo_shows_each_survey() -> None:
     assert call("sql", "demo.duckdb", crew).stdout == "n\n885\n"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("survey")
 def test_demo_writes_a_file_that_gives_the_same_ceg() -> None:
     query = "select * exclude (ceg) from cegdb.ceg_edges where ceg = 'falls' order by all"
@@ -255,6 +258,7 @@ def test_a_bad_setting_is_one_message_and_no_trace(
     assert len(rows_of(call("list", db))) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["--order", "--columns"])
 @pytest.mark.parametrize(
     ("name", "written"),
@@ -466,6 +470,7 @@ def test_a_refused_file_leaves_no_new_database(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_rows_are_shown_in_the_order_of_their_ids(tmp_path: Path) -> None:
     stored = tmp_path / "demo.duckdb"
     shown = call(
@@ -656,6 +661,7 @@ def test_a_console_of_any_encoding_shows_what_it_can(tmp_path: Path, encoding: s
         assert "Жизнь" in (tmp_path / name).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_console_of_one_byte_shows_escapes(tmp_path: Path) -> None:
     (tmp_path / "ge.csv").write_text("q\nю\né\n", encoding="utf-8")
     shown = on_console(tmp_path, "cp1252", "run", "ge.csv")

@@ -275,6 +275,7 @@ PLACES = """
 SAME = {"variables": {"outcome": {"same": [["recovery", "recovery*"]]}}}
 
 
+@pytest.mark.slow
 def test_w5_1_labels_declared_the_same_can_share_a_stage_and_a_position(
     db: Database, sound: Callable[[Database], None]
 ) -> None:

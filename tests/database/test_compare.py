@@ -311,6 +311,7 @@ def test_the_bayes_factor_by_hand(tree: EventTree, db: Database) -> None:
     assert told["log_bayes_factor"].tolist() == pytest.approx([0, expected])
 
 
+@pytest.mark.slow
 def test_a_test_of_stagings_learnt_elsewhere(db: Database) -> None:
     """The log likelihoods and df of stagedtrees on Asym give its lr_test."""
     found = {}

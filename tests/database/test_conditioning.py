@@ -135,6 +135,7 @@ def test_what_a_subgraph_cannot_say_takes_copies_of_positions(
     sound(db)
 
 
+@pytest.mark.slow
 def test_a_ceg_given_evidence_does_what_a_ceg_does(
     db: Database, tmp_path: Path, sound: Sound
 ) -> None:
@@ -179,6 +180,7 @@ def test_a_ceg_given_evidence_does_what_a_ceg_does(
     sound(db)
 
 
+@pytest.mark.slow
 def test_views_of_one_ceg_are_its_part_of_the_whole(db: Database) -> None:
     death(db, "other")
     ceg = death(db)
@@ -239,6 +241,7 @@ def test_dropping_leaves_no_rows(db: Database, sound: Sound) -> None:
     sound(db)
 
 
+@pytest.mark.slow
 def test_a_name_is_claimed_as_for_any_ceg(db: Database, sound: Sound) -> None:
     ceg = death(db)
     found = ceg.given(X1="t")
@@ -298,6 +301,7 @@ def test_a_ceg_given_evidence_is_made_again_after_its_parent(
     assert db.cegs["through"].marginals("X1").to_numpy().tolist() == [["X1", "u", 1.0]]
 
 
+@pytest.mark.slow
 def test_evidence_that_names_a_position_split_by_a_rebuild_stops_it(
     db: Database, sound: Sound
 ) -> None:
@@ -319,6 +323,7 @@ def test_evidence_that_names_a_position_split_by_a_rebuild_stops_it(
     sound(db)
 
 
+@pytest.mark.slow
 def test_evidence_that_became_impossible_stops_a_rebuild(db: Database) -> None:
     death(db).given(X2="die").save("dead")
     db.surveys["death"].refresh(people([("t", "live", "p", 9)], "X1 X2 X3 n"))
@@ -326,6 +331,7 @@ def test_evidence_that_became_impossible_stops_a_rebuild(db: Database) -> None:
         db.rebuild()
 
 
+@pytest.mark.slow
 def test_small_cells_hide_all_probabilities_that_tell_them(db: Database) -> None:
     rows = [("t", "yes", 3), ("t", "no", 40), ("u", "yes", 30), ("u", "no", 27)]
     tree = db.ingest(people(rows, "X Y n"), name="few", count="n").event_tree()

@@ -207,6 +207,7 @@ def test_blank_lines_of_several_files_are_told_by_file(db: Database, tmp_path: P
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_cells_of_several_lines_are_read_in_a_large_file(
     db: Database, tmp_path: Path, seed: int
@@ -471,6 +472,7 @@ def test_an_encoding_that_marks_itself_needs_no_option(
     assert list(labels_of(db.ingest(written(tmp_path, big_endian)))) == ["área", "Antwort"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "encoding", "where", "option"),
     [

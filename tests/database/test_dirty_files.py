@@ -699,6 +699,7 @@ W1 = (
 )
 
 
+@pytest.mark.slow
 def test_w1_weights_are_no_variable_and_can_be_rescaled(
     db: Database, tmp_path: Path, sound: Sound
 ) -> None:
@@ -748,6 +749,7 @@ def contents(db: Database, table: str) -> list[tuple[object, ...]]:
     return db.rows(f'select {kept} from cegdb."{table}" order by all')[1]  # noqa: S608
 
 
+@pytest.mark.slow
 def test_w2_an_aggregated_table_is_the_expanded_file_table_for_table(
     tmp_path: Path, sound: Sound
 ) -> None:

@@ -356,6 +356,7 @@ def test_a_draft_is_made_in_a_database_that_is_read_only(tmp_path: Path) -> None
         assert '"a": "a"  # 1 row' in db.codebook("select 'a' as x")
 
 
+@pytest.mark.slow
 def test_the_command_writes_a_draft_that_ingest_takes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -117,6 +117,7 @@ def test_the_examples_run(
     call("check", "falls.duckdb")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", ["", "plot", "report"])
 def test_the_examples_of_groups_run(
     folder: Path, tmp_path: Path, group: str, monkeypatch: pytest.MonkeyPatch

@@ -112,6 +112,7 @@ def _data(graph: nx.MultiDiGraph[str]) -> list[dict[str, Any]]:
     return [data for *_, data in graph.edges(data=True)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("min_n", [None, 5])
 def test_a_file_of_stored_rows_is_that_of_the_networkx_graph(
     db: Database, tmp_path: Path, min_n: int | None

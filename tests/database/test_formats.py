@@ -97,6 +97,7 @@ def test_b18_a_codebook_decides_over_the_file(db: Database, spss: Path) -> None:
     assert levels(db, survey, "sex")[1] == ("Not asked", "missing", "2", 2)
 
 
+@pytest.mark.slow
 def test_b20_codes_of_one_label_stay_two(db: Database, tmp_path: Path) -> None:
     file = tmp_path / "dup.dta"
     pyreadstat.write_dta(
@@ -117,6 +118,7 @@ def test_b20_codes_of_one_label_stay_two(db: Database, tmp_path: Path) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_b21_reasons_of_missing_values_lead_to_the_same_tree(
     db: Database, tmp_path: Path
 ) -> None:

@@ -294,6 +294,7 @@ def test_dot_has_no_limit_of_size():
 # Pictures
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("build", [fan, tree], ids=["ceg", "tree"])
 def test_svg_shows_hostile_labels_literally(build):
     pytest.importorskip("pygraphviz")
@@ -316,6 +317,7 @@ def test_newline_in_a_label_is_a_new_line_of_the_picture():
     assert edge_texts(svg(fan(["two\nlines"]))) == [["two", "lines", "0.250"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["png", "pdf"])
 def test_lines_without_width_are_drawn(suffix, tmp_path):
     pytest.importorskip("pygraphviz")
@@ -323,6 +325,7 @@ def test_lines_without_width_are_drawn(suffix, tmp_path):
     assert draw(graph, tmp_path / f"a.{suffix}").stat().st_size > 500
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("suffix", "magic"),
     [

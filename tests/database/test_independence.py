@@ -312,6 +312,7 @@ def simple_ceg(generator: np.random.Generator) -> Compiled:
     )
 
 
+@pytest.mark.slow
 def test_in_a_simple_ceg_a_cut_vertex_makes_positions_independent() -> None:
     """X(w1) _||_ X(w2) iff a position after w1, up to w2, is on every path.
 
@@ -686,6 +687,7 @@ def test_an_explanation_has_the_numbers_of_the_tables(chds: ChainEventGraph) -> 
     assert f"Events: the probability of Admission = No is {low:.3f} if Low (n = 329)" in text
 
 
+@pytest.mark.slow
 def test_an_explanation_is_bounded_and_tells_independence(db: Database) -> None:
     tree = db.ingest(full_table([2] * 8), "wide", count="people").event_tree()
     depends: dict[str, list[str]] = {f"X{i}": [] for i in range(2, 8)}

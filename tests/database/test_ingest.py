@@ -769,6 +769,7 @@ def test_the_smallest_survey_is_one_row_of_one_answer(db: Database) -> None:
     assert len(survey.event_tree().learn_stages().to_ceg().edges) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [39, 40, 41, 100, 500])
 def test_a_wide_survey_is_coded_like_a_narrow_one(db: Database, width: int) -> None:
     chance = random.Random(width)  # noqa: S311

@@ -336,6 +336,7 @@ def test_a_conditioned_ceg_is_not_intervened_on(db: Database) -> None:
         conditioned.do(X=1)
 
 
+@pytest.mark.slow
 def test_the_command_prints_effects_and_what_they_rest_on(tmp_path: Path) -> None:
     path = tmp_path / "w11.duckdb"
     with cegdb.open(path) as db:

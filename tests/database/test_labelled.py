@@ -221,6 +221,7 @@ def test_dates_are_iso_and_codes_among_them_stay_codes(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("written", "number", "text"),
     [
@@ -247,6 +248,7 @@ def test_stata_dates_and_periods(
     assert cells(file) == [[text], [None]]
 
 
+@pytest.mark.slow
 def test_portable_and_transport_files(tmp_path: Path) -> None:
     frame = pd.DataFrame({"A": [1.0, np.nan, 0.5], "T": ["x", "", "y z"]})
     expected = [["1", "x"], [None, None], ["0.5", "y z"]]
@@ -281,6 +283,7 @@ def test_sas_letters_are_kept(tmp_path: Path) -> None:
     assert cells(file) == [["1"], [".b"], ["3"]]
 
 
+@pytest.mark.slow
 def test_texts_in_another_encoding_need_its_name(tmp_path: Path) -> None:
     file = tmp_path / "old.dta"
     pd.DataFrame({"a": ["café", "x"]}).to_stata(file, version=114, write_index=False)
@@ -293,6 +296,7 @@ def test_texts_in_another_encoding_need_its_name(tmp_path: Path) -> None:
         describe(file, encoding="nonsense")
 
 
+@pytest.mark.slow
 def test_a_file_that_names_the_wrong_encoding_is_not_read(tmp_path: Path) -> None:
     file = tmp_path / "wrong.sav"
     pyreadstat.write_sav(pd.DataFrame({"a": ["café", "x"]}), file)
@@ -360,6 +364,7 @@ def test_columns_that_occur_twice_are_refused(tmp_path: Path) -> None:
         describe(file)
 
 
+@pytest.mark.slow
 def test_rows_are_counted_when_the_file_does_not_say_how_many(
     tmp_path: Path, sav: Path
 ) -> None:

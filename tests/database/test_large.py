@@ -117,6 +117,7 @@ def test_a_select_that_gives_other_rows_each_time_is_read_once() -> None:
         assert sum(labels_of(survey)["q"].values()) == 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_a_wide_file_is_as_it_is_read_column_by_column(tmp_path: Path, kind: str) -> None:
     frame = pd.DataFrame(
@@ -151,6 +152,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
         db.ingest(file)
 
 
+@pytest.mark.slow
 def test_too_little_memory_is_one_message_and_leaves_nothing(tmp_path: Path) -> None:
     columns = ", ".join(f"'answer ' || hash(i * 7 + {k}) % 30 as q{k}" for k in range(20))
     file = tmp_path / "s.csv"
@@ -213,6 +215,7 @@ def test_progress_of_a_workbook_is_a_part_of_its_rows(tmp_path: Path) -> None:
         assert (db.progress.rows, db.progress.fraction) == (40, 1.0)
 
 
+@pytest.mark.slow
 def test_the_command_line_tells_the_speed_of_a_long_reading(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

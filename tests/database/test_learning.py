@@ -590,6 +590,7 @@ def test_every_setting_is_recorded_and_learns_the_same_again(
     assert db.check() == []
 
 
+@pytest.mark.slow
 def test_auto_tells_what_it_did_and_how_far_from_exact_it_is(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -477,6 +477,7 @@ def test_a_table_of_patients_is_answered_and_joined(chds: Database) -> None:
     assert rows[3][4:] == ("", 1.0)
 
 
+@pytest.mark.slow
 def test_tables_are_found_by_any_name(chds: Database) -> None:
     """Names of steps inside the macros hide none, schemas and WITH are known."""
     call = "select probability from cegdb.event_probability('chds', '{}')"
@@ -533,6 +534,7 @@ def test_values_are_read_as_ingest_reads_them(db: Database) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_codes_of_a_codebook_name_labels(db: Database) -> None:
     codebook: Any = {
         "variables": {
@@ -571,6 +573,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 def test_hostile_names_of_variables_labels_and_cegs_work(db: Database) -> None:
     names = [name for name in HOSTILE if name != "cegdb answer"]
     frame = pd.DataFrame({name: [name, "no'\"\n", name, "😀"] * 5 for name in names[:6]})
@@ -809,6 +812,7 @@ def test_an_attached_file_answers(attached: duckdb.DuckDBPyConnection) -> None:
     assert before == [con.execute(f"from cegdb.{v} order by all").fetchall() for v in views]
 
 
+@pytest.mark.slow
 def test_a_file_opened_read_only_answers(tmp_path: Path) -> None:
     file = tmp_path / "falls.duckdb"
     with cegdb.open(file) as db:

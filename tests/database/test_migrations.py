@@ -195,6 +195,7 @@ def test_moving_down_drops_surveys_and_all_built_on_them(tmp_path: Path) -> None
         assert db.sql("from mine")["a"].tolist() == [1]
 
 
+@pytest.mark.slow
 def test_moving_to_where_it_is_changes_nothing(
     con: duckdb.DuckDBPyConnection, engine: sa.Engine
 ) -> None:

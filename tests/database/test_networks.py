@@ -376,6 +376,7 @@ def test_a_network_comes_back_from_its_staged_tree(
             assert p == pytest.approx(joint(network, answers), abs=1e-12, rel=1e-9)
 
 
+@pytest.mark.slow
 @few
 @given(
     networks(most=3), st.integers(1, 30), st.sampled_from([0.5, 1.0, 7.0]), st.integers(0, 99)
@@ -883,6 +884,7 @@ def test_a_file_that_cannot_be_read_or_written_is_refused(db: Database, tmp_path
 # -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_command_prints_and_writes_a_network_that_stages_takes(tmp_path: Path) -> None:
     file, bif = str(tmp_path / "x.duckdb"), str(tmp_path / "x.bif")
     with cegdb.open(file) as db:

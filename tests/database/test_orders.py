@@ -531,6 +531,7 @@ def test_many_variables_are_refused_and_one_label_is_no_error(db: Database) -> N
     assert found.local["n_stages"].min() == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [
@@ -662,6 +663,7 @@ def test_the_best_order_is_at_least_as_good_as_that_of_the_reference(
     assert staged.bic == pytest.approx(found.score, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["auto", "fbhc", "csbhc", "bj", "hc", "exact"])
 def test_any_method_of_learning_can_be_used(db: Database, method: str) -> None:
     survey = ingested(db, random_rows(15, [2, 2, 2], 300))

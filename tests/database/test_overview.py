@@ -297,6 +297,7 @@ def test_what_fits_is_drawn_whole(db: Database) -> None:
         assert "collapse_below" not in graph.graph
 
 
+@pytest.mark.slow
 def test_a_bound_is_chosen_where_a_picture_cannot_hold_all(db: Database) -> None:
     columns = "i % 4 as a, i % 5 as b, i % 7 as c, i % 11 as d, i % 13 as e"
     wide = f"select {columns} from range(20020) t(i)"  # noqa: S608

@@ -94,6 +94,7 @@ def test_the_library_is_the_release_that_is_recorded() -> None:
     assert "The Cytoscape Consortium" in html._text("cytoscape.LICENSE")
 
 
+@pytest.mark.slow
 def test_a_page_is_the_same_bytes_and_runs_its_own_two_scripts_only(
     made: Database, tmp_path: Path
 ) -> None:
@@ -216,6 +217,7 @@ def test_a_large_ceg_is_drawn_in_part_and_says_of_how_many(made: Database) -> No
     assert all(len(one["members"]) <= 1 for one in found["ceg"]["positions"])
 
 
+@pytest.mark.slow
 def test_the_merge_log_gives_the_stages_or_says_why_not(made: Database) -> None:
     ceg = made.cegs["gated"]
     log = model_of(ceg)["merges"]

@@ -73,6 +73,7 @@ def every_plot(staged: StagedTree, other: StagedTree, min_n: int | None) -> list
     ]
 
 
+@pytest.mark.slow
 def test_dots_and_intervals_are_those_of_the_table(chds: StagedTree) -> None:
     edges = chds.stage_edges
     edges = edges[edges["variable"] == "Admission"]
@@ -285,6 +286,7 @@ def test_settings_that_cannot_be_are_refused(chds: StagedTree) -> None:
         chds.plot.costaging("Admission", kind="parametric")
 
 
+@pytest.mark.slow
 def test_a_flow_has_the_width_asked_for_and_tells_evidence(chds: StagedTree) -> None:
     ceg = chds.to_ceg(replace=True)
     wide, narrow = ceg.plot.flow(), ceg.plot.flow(width_mm=85)

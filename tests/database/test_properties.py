@@ -350,6 +350,7 @@ def test_full_leaves_alone_where_an_added_path_says_not_applicable(db: Database)
         assert paths == {(), ("a",), ("b",), ("a", "y"), ("b", "p"), ("a", "y", "p")}
 
 
+@pytest.mark.slow
 def test_a_tree_whose_rows_are_all_left_out_is_a_root(db: Database, sound: Sound) -> None:
     rows: list[tuple[Row, int]] = [({"X": MISS, "Y": "n"}, 4)]
     for limit in (MAX_CODE, 2):

@@ -260,6 +260,7 @@ def test_a_text_has_one_id_in_a_survey_and_goes_with_the_last_staging(
     assert db.rows("from cegdb.relabelled_edge")[1] == []
 
 
+@pytest.mark.slow
 def test_labels_that_a_codebook_declares_the_same_stay_so(db: Database, sound: Sound) -> None:
     book = {"variables": {"Outcome": {"same": [["recovery", "recovery*"]]}}}
     tree = db.ingest(wards(), name="wards", count="n", codebook=book).event_tree()
@@ -596,6 +597,7 @@ def test_a_rule_that_fits_nothing_any_more_is_passed_over(db: Database, sound: S
     sound(db)
 
 
+@pytest.mark.slow
 def test_siblings_that_came_to_have_one_label_stop_a_rebuild(db: Database) -> None:
     staged = panel(db, {"recovery*": "well"})
     db.surveys["wards"].append(wards("well"))

@@ -160,6 +160,7 @@ def test_a_position_that_asks_several_variables_is_refused(db: Database) -> None
         ceg.sample(10)
 
 
+@pytest.mark.slow
 def test_the_command_writes_rows(tmp_path: Path) -> None:
     path, out = tmp_path / "s.duckdb", tmp_path / "rows.parquet"
     with cegdb.open(path) as db:

@@ -538,6 +538,7 @@ def test_run_hides_small_cells_of_its_table_and_picture(tmp_path: Path) -> None:
     assert call(*run, "--min-n", 1).stdout == call(*run).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("min_n", [0, -3, 2.5, True, "5"])
 def test_a_min_n_that_is_no_whole_number_from_1_is_refused(
     db: Database, tmp_path: Path, min_n: Any

@@ -351,6 +351,7 @@ def test_simulated_rows_follow_the_shares_of_the_stages(db: Database) -> None:
         assert mean[edge.child_id] / mean[edge.parent_id] == pytest.approx(edge.share, abs=0.02)
 
 
+@pytest.mark.slow
 def test_planted_stages_are_found_again_and_identical_ones_are_not_firm(
     db: Database, sound: Sound
 ) -> None:
@@ -542,6 +543,7 @@ def test_relabelled_answers_have_intervals(db: Database, sound: Sound) -> None:
     sound(db)
 
 
+@pytest.mark.slow
 def test_intervals_given_the_staging_are_those_of_the_formulas(db: Database) -> None:
     staged = db.ingest(SKIPPED, "skipped").event_tree().learn_stages()
     stored = staged.stage_edges
@@ -581,6 +583,7 @@ def test_goodman_intervals_are_the_published_ones() -> None:
     assert high.round(3).tolist() == [0.166, 0.204, 0.207, 0.173]
 
 
+@pytest.mark.slow
 def test_shares_of_no_rows_and_single_edges_have_no_interval(db: Database) -> None:
     tree = db.ingest(SKIPPED, "skipped").event_tree(sampling_zeros="full")
     staged = tree.learn_stages()
@@ -621,6 +624,7 @@ def test_percentiles_are_those_of_the_numbers_there_are(level: float) -> None:
     assert high[1:] == pytest.approx(np.nanquantile(found[:, 1:], 1 - tail, axis=0))
 
 
+@pytest.mark.slow
 def test_the_command_line_prints_stages_and_intervals(tmp_path: Path) -> None:
     file = tmp_path / "planted.duckdb"
     with cegdb.open(file) as db:

@@ -154,6 +154,7 @@ def test_situations_are_named_as_in_the_views(made: StagedTree) -> None:
     assert made.probability(cegdb.evidence.visits("s1")) == pytest.approx(made.prob(x=0))
 
 
+@pytest.mark.slow
 def test_a_prediction_is_the_most_probable_label_whatever_the_row_says(
     made: StagedTree,
 ) -> None:
@@ -196,6 +197,7 @@ def test_a_subtree_is_all_that_lies_below_a_situation(made: StagedTree) -> None:
             wrong()
 
 
+@pytest.mark.slow
 def test_full_and_indep_are_the_finest_and_the_coarsest_staging(db: Database) -> None:
     tree = db.ingest(ROWS, name="it").event_tree()
     full, indep = tree.full(alpha=3), tree.indep(alpha=3)

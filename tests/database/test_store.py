@@ -351,6 +351,7 @@ def test_a_file_without_our_schema_is_not_made_ours_by_reading(tmp_path: Path) -
     cegdb.open(file, read_only=True).close()
 
 
+@pytest.mark.slow
 def test_an_analysts_own_tables_are_never_touched_or_read(file: Path) -> None:
     names = [
         *(table.fullname for table in TABLES),
@@ -619,6 +620,7 @@ def test_a_users_broken_transaction_is_theirs_alone(db: Database) -> None:
     assert db.sql("select count(*) as n from cegdb.survey")["n"].item() == 2
 
 
+@pytest.mark.slow
 def test_a_conflict_with_a_users_transaction_is_an_error_of_ours(db: Database) -> None:
     whole(db, "falls")
     before = sizes(db)
@@ -637,6 +639,7 @@ def test_a_conflict_with_a_users_transaction_is_an_error_of_ours(db: Database) -
 # -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_taken_name_is_refused_and_a_default_one_is_numbered(db: Database) -> None:
     ceg = whole(db, "falls")
     staged = ceg.staging

@@ -176,6 +176,7 @@ def test_any_learnt_stages_are_made_again(
     assert_same(db, ceg, ceg.trace())
 
 
+@pytest.mark.slow
 def test_given_stages_keep_their_names(db: Database, gated: Survey) -> None:
     tree = gated.event_tree("named", order=ORDER, replace=True)
     staged = tree.set_stages({("1",): "it's\none", ("2",): "it's\none", (): "root"})
@@ -185,6 +186,7 @@ def test_given_stages_keep_their_names(db: Database, gated: Survey) -> None:
     assert "'it''s' || chr(10) || 'one'" in script
 
 
+@pytest.mark.slow
 def test_labels_declared_the_same_and_wide_florets(db: Database) -> None:
     book = {"variables": {"b": {"same": [["x", "y"]]}}}
     rows = "('u', 'x', 'p'), ('v', 'y', 'p'), ('u', 'z', 'q'), ('v', 'z', 'q')"
@@ -197,6 +199,7 @@ def test_labels_declared_the_same_and_wide_florets(db: Database) -> None:
     assert_same(db, ceg, script)
 
 
+@pytest.mark.slow
 def test_the_staged_tree_of_a_network_is_made_again(db: Database) -> None:
     found = DEMOS["chds"]
     survey = db.ingest(found.select(), "network", count="people")
@@ -205,6 +208,7 @@ def test_the_staged_tree_of_a_network_is_made_again(db: Database) -> None:
     assert_same(db, ceg, ceg.trace())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keep", ["keep", "relearn"])
 def test_a_ceg_that_was_rebuilt_is_made_again_and_a_stale_one_is_not(
     db: Database, keep: Any
@@ -241,6 +245,7 @@ def test_random_staged_trees_are_made_again(db: Database, sample: Any, stop: Any
     assert_same(db, ceg, ceg.trace())
 
 
+@pytest.mark.slow
 def test_a_tree_whose_leaves_lie_at_different_depths_is_made_again(db: Database) -> None:
     sample = death_tree()
     tree = ingest(db, sample.rows, sample.order).event_tree()
@@ -293,6 +298,7 @@ def test_any_text_is_written_as_it_is(
     assert "\r" not in script
 
 
+@pytest.mark.slow
 def test_large_tables_are_written_beside_the_script(
     db: Database, gated: Survey, tmp_path: Path
 ) -> None:
@@ -324,6 +330,7 @@ def test_a_run_that_gives_other_rows_is_refused(db: Database, gated: Survey) -> 
         ceg.trace()
 
 
+@pytest.mark.slow
 def test_each_step_says_what_it_is_for_and_nothing_else_is_touched(
     db: Database, gated: Survey
 ) -> None:

@@ -248,6 +248,7 @@ def test_cut_points_of_quantiles_stay(db: Database) -> None:
     assert labels_of(survey)["age"] == dict(zip(labels, [0, 0, 0, 2], strict=True))
 
 
+@pytest.mark.slow
 def test_codes_of_a_file_without_labels_mean_what_they_meant(
     db: Database, tmp_path: Path
 ) -> None:
@@ -287,6 +288,7 @@ def test_a_workbook_and_a_parquet_file_are_appended(db: Database, tmp_path: Path
     assert rows_of(db, survey) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "source", "says"),
     [
@@ -428,6 +430,7 @@ def test_running_numbers_go_on(db: Database) -> None:
 # -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_is_built_on_changed_rows_is_stale_and_keeps_its_numbers(
     db: Database, sound: Callable[[Database], None]
 ) -> None:
@@ -456,6 +459,7 @@ def test_what_is_built_on_changed_rows_is_stale_and_keeps_its_numbers(
     sound(db)
 
 
+@pytest.mark.slow
 def test_dropping_a_survey_drops_its_former_rows_and_stale_trees(db: Database) -> None:
     empty = trace(db)[1]
     survey = db.ingest(frame(OLD, "A", "B"), name="s")
@@ -467,6 +471,7 @@ def test_dropping_a_survey_drops_its_former_rows_and_stale_trees(db: Database) -
     assert trace(db)[1] == empty
 
 
+@pytest.mark.slow
 def test_ids_and_names_stay_when_made_again(
     db: Database, sound: Callable[[Database], None]
 ) -> None:
@@ -687,6 +692,7 @@ def test_new_situations_are_their_own_and_those_that_go_are_told(
     sound(db)
 
 
+@pytest.mark.slow
 def test_rules_given_by_path_hold_for_new_situations(
     db: Database, sound: Callable[[Database], None]
 ) -> None:
@@ -798,6 +804,7 @@ def test_drift_is_told_where_labels_come_and_go(db: Database) -> None:
     assert "do not overlap in 1 of 1 former stage" in staged.summary
 
 
+@pytest.mark.slow
 def test_only_the_trees_of_the_survey_named_are_made_again(db: Database) -> None:
     for name in ("one", "two"):
         survey = db.ingest(frame(OLD, "A", "B"), name=name)
@@ -811,6 +818,7 @@ def test_only_the_trees_of_the_survey_named_are_made_again(db: Database) -> None
         db.rebuild(stages="some")  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_settings_of_trees_stagings_and_cegs_are_repeated(
     db: Database, sound: Callable[[Database], None]
 ) -> None:
@@ -836,6 +844,7 @@ def test_settings_of_trees_stagings_and_cegs_are_repeated(
     sound(db)
 
 
+@pytest.mark.slow
 def test_the_file_is_as_it_was_after_a_failure_in_the_middle(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

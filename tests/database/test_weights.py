@@ -135,6 +135,7 @@ SKEWED = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit", ["1e-5", "0.0000005", "1e-12", "1e-40", "1e-290", "1e8", "4e14"]
 )
@@ -182,6 +183,7 @@ def test_weights_of_another_scale_are_not_added(db: Database) -> None:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("deff", [1.0, 2.5])
 @pytest.mark.parametrize("how", ["situation", "global", "total", "none"])
 def test_scores_and_probabilities_use_effective_counts(
@@ -317,6 +319,7 @@ def test_clusters_that_are_none_are_refused(db: Database) -> None:
     assert list(db.surveys) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", get_args(Method))
 def test_rows_of_weight_0_can_be_learnt_by_every_method(db: Database, method: Any) -> None:
     rows = "select i % 5 as a, i % 3 < 1 as b, if(i % 5 > {}, 1, 0) as w from range(60) t(i)"

@@ -151,6 +151,7 @@ def test_rare_answers_are_told_of_more_people(db: Database) -> None:
     )
 
 
+@pytest.mark.slow
 def test_what_is_uncertain_or_certain_or_unseen_is_said(db: Database) -> None:
     rows = "select 'u' as x, 'v' as y from range(40) union all select 'w', null from range(9)"
     survey = db.ingest(rows, levels={"x": ["u", "w", "z"]})
@@ -203,6 +204,7 @@ def test_senseless_settings_are_refused(
         chds(db).report.text(**settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_small_cells_are_hidden_in_every_form(db: Database, form: Any) -> None:
     values = "('u', 'p', 700), ('u', 'q', 61), ('v', 'p', 17), ('v', 'q', 147)"
@@ -253,6 +255,7 @@ def test_what_is_almost_certain_is_not_told_as_certain(db: Database) -> None:
     assert "other 0" not in text
 
 
+@pytest.mark.slow
 def test_how_few_were_left_out_does_not_come_back(db: Database) -> None:
     query = "select i % 2 as x, if(i < 3, null, i % 3) as y from range(300) t(i)"
     tree = db.ingest(query).event_tree(missing_policy="complete", blank="missing")
@@ -294,6 +297,7 @@ def test_only_what_was_used_is_cited(db: Database) -> None:
     assert cegdb.cite(learnt, bibtex=True).count("@") == 6
 
 
+@pytest.mark.slow
 def test_the_methods_say_how_missing_answers_and_zeros_were_taken(db: Database) -> None:
     query = "select i % 2 as x, if(i % 5 = 0, null, i % 3) as y from range(300) t(i)"
     survey = db.ingest(query, name="gaps")
@@ -311,6 +315,7 @@ def test_the_methods_say_how_missing_answers_and_zeros_were_taken(db: Database) 
     assert "Freeman" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_hostile_labels_are_literal(
     db: Database, tmp_path: Path, form: Any, monkeypatch: pytest.MonkeyPatch
@@ -385,6 +390,7 @@ def test_a_picture_that_cannot_be_drawn_is_said(
         ceg.report.save(tmp_path / "r.docx")
 
 
+@pytest.mark.slow
 def test_a_ceg_given_evidence_is_told_without_intervals(db: Database) -> None:
     given = chds(db).given(Social="High").save("rich")
     for form in FORMS:

@@ -355,6 +355,7 @@ def binary_case(seed):
     return hyperstage, Penalised((bic, 1.0)[seed % 2]), rng
 
 
+@pytest.mark.slow
 def test_the_optimum_equals_that_over_all_set_partitions(partitions):
     for seed in range(1000):
         hyperstage, score, _ = binary_case(seed)
@@ -427,6 +428,7 @@ def test_situations_without_counts_cost_nothing_at_the_optimum():
 # Hill climbing.
 
 
+@pytest.mark.slow
 def test_climbing_ends_where_no_move_or_merge_is_better():
     for seed in range(60):
         hyperstage = random_hyperstage(seed)
@@ -450,6 +452,7 @@ def test_climbing_ends_where_no_move_or_merge_is_better():
             assert objective(np.where(stage == one, other, stage)) <= best + 1e-8
 
 
+@pytest.mark.slow
 def test_climbing_finds_most_optima(partitions):
     n_found = 0
     for seed in range(100):

@@ -332,6 +332,7 @@ def test_every_tree_adds_up(data: st.DataObject, table: Any) -> None:
         assert all(v.n_stopped == 0 for v in tree.by_id)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.data(), survey_tables())
 def test_the_order_of_the_rows_changes_nothing(data: st.DataObject, table: Any) -> None:
@@ -518,6 +519,7 @@ def test_a_staged_sample_is_the_tree_it_says(sample: StagedSample) -> None:
         assert len({by_path[tree.vertices[path].id] for path in block}) == 1
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(every_staged_tree)
 def test_the_recursion_ends_in_the_ceg(sample: StagedSample) -> None:

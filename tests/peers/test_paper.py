@@ -138,6 +138,7 @@ def test_w1_3_an_edge_is_a_variable_and_a_label(db: Database, sound: Sound) -> N
     sound(db)
 
 
+@pytest.mark.slow
 def test_w1_4_rows_stop_at_their_first_missing_answer(db: Database, sound: Sound) -> None:
     survey = rows(
         db,
@@ -170,6 +171,7 @@ DEATH = ("t/die", "t/live/p", "t/live/q", "u/die", "u/live/p", "u/live/q")
 DEATH_STAGES = ("t = u", "t/live = u/live")
 
 
+@pytest.mark.slow
 def test_w2_1_the_death_tree(db: Database, sound: Sound) -> None:
     """By the paper's text, V^-k by the shortest path, it would have 5 vertices."""
     tree = grown(db, *DEATH)
@@ -233,6 +235,7 @@ def test_style_1_three_positions_where_the_shortest_path_keeps_four(db: Database
 # =============================================================================
 
 
+@pytest.mark.slow
 def test_w3_1_unrolling_a_ceg(db: Database) -> None:
     ceg = staged(grown(db, "0/0", "0/1", "1/0", "1/1"), "0 = 1").to_ceg()
     assert sizes(ceg) == (3, 4)
@@ -255,6 +258,7 @@ def test_w4_2_a_complete_binary_tree_with_a_stage_a_depth(db: Database) -> None:
     assert (sizes(tree), sizes(ceg)) == ((15, 14), (4, 6))
 
 
+@pytest.mark.slow
 def test_w4_3_the_death_tree(db: Database) -> None:
     tree = grown(db, *DEATH)
     ceg = staged(tree, *DEATH_STAGES).to_ceg()
@@ -328,6 +332,7 @@ CHDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hyperstages", ["variable", "labels"])
 def test_w6_2_chds(db: Database, sound: Sound, hyperstages: Hyperstages) -> None:
     """The same for hyperstages {s0 | s1, s2 | ...} and {s0, s1, s2 | ...}."""
@@ -438,6 +443,7 @@ def test_table_1_of_the_paper(
     assert sizes(by_variable.to_ceg())[0] == together
 
 
+@pytest.mark.slow
 def test_w6_3_asym_with_stages_across_variables(db: Database, sound: Sound) -> None:
     """``docs/theory.md``, section 1: 28 vertices, 15 situations, 13 leaves; W6.3: the rest."""
     tree = db.ingest(survey_file("Asym")).event_tree()

@@ -91,6 +91,7 @@ def test_learning_from_the_file_gives_its_stages_and_score(
     assert is_same == ((name, alpha) != ("Titanic", 4))
 
 
+@pytest.mark.slow
 @every_run
 def test_its_staging_given_by_hand_has_its_score(
     database: Database, name: str, alpha: int

@@ -138,6 +138,7 @@ def test_merges_are_those_of_the_naive_run(seed):
         assert_same_merges(hyperstage.agglomerate(), expected)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(hyperstages())
 def test_merges_of_tiny_counts_are_those_of_the_naive_run(hyperstage):

@@ -78,6 +78,7 @@ def tree_of(db: Database, first: NDArray[np.int64]) -> EventTree:
     return db.ingest(frame, count="n", name="alike").event_tree()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "structure_prior"),
     [("ahc", "flat"), ("ahc", "size"), ("bhc", "flat"), ("exact", "flat"), ("exact", "size")],
@@ -101,6 +102,7 @@ def test_the_printed_number_of_false_stages_is_the_one_seen(
     assert printed == pytest.approx(found.mean, abs=3.5 * hypot(error, found.error))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", N_SETS)
 def test_the_structure_prior_by_size_makes_fewer_false_stages(n: int) -> None:
     flat, size = seen(n, "ahc", "flat"), seen(n, "ahc", "size")
