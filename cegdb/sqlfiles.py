@@ -57,6 +57,8 @@ _KINDS = {
 # A parameter, where it is not part of a text, a quoted name or a comment.
 _BOUND = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|\$([a-z_][a-z0-9_]*)")
 _CONTROL = re.compile(r"([\x00-\x1f\x7f-\x9f\u2028\u2029]+)")
+_RELATION = re.compile(r"\b(?:cegdb|temp)\.[a-z_]\w*")
+_TEMP = re.compile(r"\btemp\.([a-z_]+)")
 _EXAMPLES = {"VARCHAR": "''", "BOOLEAN": "false"}
 _PARAM = re.compile(r"^([a-z][a-z0-9_]*) ([A-Z]+(?:\(\d+, *\d+\))?(?:\[\])*)(?!\w)")
 
@@ -105,16 +107,47 @@ class Step:
         """The folder of its file, such as ``40_positions``."""
         return self.path.split("/")[-2]
 
-    def prepared(self) -> str:
-        """Return the step in the form to paste in a DuckDB shell.
+    def needs(self, examples: Iterable[str] = ()) -> list[str]:
+        """Return the temp tables read, also those named by example values of parameters."""
+        code = "\n".join(line for line in self.sql.splitlines() if not line.startswith("--"))
+        return sorted(set(_TEMP.findall(" ".join([code, *examples]))))
 
-        Its parameters have values of their types, to be replaced.
+    def prepared(self) -> str:
+        """Return the step in a form that runs in a DuckDB shell: it shows the rows made.
+
+        A comment says what it needs; its parameters have example values of their types.
         """
-        given = ", ".join(f"{name} := {_example(kind)}" for name, kind in self.params.items())
-        call = f"execute {self.name};"
-        if given:
-            call = f"-- Put your own values in place of these.\nexecute {self.name}({given});"
-        return f"prepare {self.name} as\n{self.sql.rstrip()};\n{call}\n"
+        examples = {name: self.example(name) for name in self.params}
+        lines = [
+            "-- Run this in a DuckDB shell, on a file made by cegdb: it shows the step's rows."
+        ]
+        if needs := self.needs(examples.values()):
+            lines += [
+                "-- It reads these temp tables (a script of cegdb steps trace makes those of",
+                "-- trees, stages, positions and CEGs):",
+            ]
+            lines += [f"--   {table}: {_made_by(table)}" for table in needs]
+        lines.append(f"prepare {self.name} as\n{self.sql.rstrip()};")
+        values = ", ".join(f"{name} := {value}" for name, value in examples.items())
+        if values:
+            lines.append("-- Put your own values in place of these.")
+        lines.append(f"execute {self.name}{f'({values})' if values else ''};")
+        return "\n".join(lines) + "\n"
+
+    def example(self, name: str) -> str:
+        """Return a literal for a parameter; of a table's name, the one in its description."""
+        kind = self.params[name]
+        described = re.search(
+            rf"^{name} .*(?:\n(?!\w+ [A-Z]+\b).*)*", self.header["params"], re.MULTILINE
+        )
+        if kind == "VARCHAR" and described and (relation := _RELATION.search(described[0])):
+            return literal(relation[0])
+        if kind in _EXAMPLES:
+            return _EXAMPLES[kind]
+        element = kind.rstrip("[]")
+        depth = kind.count("[]")
+        value = "[" * depth + _EXAMPLES.get(element, "1") + "]" * depth
+        return f"cast({value} as {kind.lower()})"
 
     def bound(self, params: Mapping[str, Value]) -> str:
         """Return the statement that its mode makes, without header or parameters.
@@ -228,6 +261,19 @@ def _paths() -> dict[str, Traversable]:
                 raise SqlStepError(f"two SQL files are called {match[1]}")
             found[match[1]] = item
     return found
+
+
+def _made_by(table: str) -> str:
+    """Return where the rows of a temp table come from."""
+    makers = [
+        step.name
+        for step in in_phase()
+        if step.table == f"temp.{table}"
+        or (step.name == table and step.mode in ("create", "view"))
+    ]
+    if not makers:
+        return "made by cegdb without a step"
+    return f"made by {'step' if len(makers) == 1 else 'steps'} {listed(makers)}"
 
 
 def names() -> list[str]:
@@ -346,12 +392,6 @@ def _typed_literal(value: Value, kind: str) -> str:
     if kind.endswith("[]") or (kind in _EXAMPLES and value is not None):
         return literal(value)
     return f"cast({literal(value)} as {kind.lower()})"
-
-
-def _example(kind: str) -> str:
-    if kind.endswith("[]"):
-        return f"cast([] as {kind.lower()})"
-    return _EXAMPLES.get(kind) or f"cast(1 as {kind.lower()})"
 
 
 def raise_interrupt(error: Exception) -> None:

@@ -149,7 +149,7 @@ def test_sql_prints_a_table_json_or_csv(db: Path) -> None:
 
 def test_steps_shows_a_step_for_the_shell(db: Path) -> None:
     shown = call("steps", "--show", "layer_block").stdout
-    assert shown.startswith("prepare layer_block as\n-- step:    layer_block")
+    assert "\nprepare layer_block as\n-- step:    layer_block" in shown
     assert "no step is called 'x'" in call("steps", "--show", "x", fails=4).stderr
     assert "Missing argument 'QUERY'" in call("sql", db, fails=2).stderr
 

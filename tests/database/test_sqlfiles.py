@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 
+TEMP_TABLES = """
+    select table_name from duckdb_tables() where temporary
+    union all
+    select view_name from duckdb_views() where temporary
+"""
+
 HEADER = """-- step:    one
 -- mode:    create
 -- purpose: An example.
@@ -75,10 +81,11 @@ def _written(step: Step) -> list[str]:
 
 
 @pytest.mark.slow
-def test_every_step_is_run_and_writes_the_columns_its_header_names(
+def test_every_step_is_run_writes_the_columns_its_header_names_and_runs_as_shown(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     run: set[str] = set()
+    shown: set[str] = set()
     original = Steps._run
 
     def execute(
@@ -88,6 +95,13 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
             query = f"select * from ({step.sql}) limit 0"  # noqa: S608
             found = self._con.execute(query, dict(params) or None).description
             assert [column[0] for column in found or []] == _written(step), step.name
+        if step.name not in shown:
+            examples = [step.example(name) for name in step.params]
+            there = {row[0] for row in self._con.execute(TEMP_TABLES).fetchall()}
+            if there.issuperset(step.needs(examples)):
+                shown.add(step.name)
+                self._con.execute(step.prepared())
+                self._con.execute(f"deallocate {step.name}")
         run.add(step.name)
         return original(self, step, params)
 
@@ -192,6 +206,7 @@ def test_every_step_is_run_and_writes_the_columns_its_header_names(
         db.rebuild()
         assert db.check() == []
     assert run == set(names())
+    assert run == shown
 
 
 @pytest.mark.parametrize(

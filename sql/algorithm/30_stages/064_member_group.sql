@@ -4,7 +4,7 @@
 -- reads:   edited_member or kept_member
 -- writes:  given_group(role, vertex_id, name, shown_name)
 -- params:  role VARCHAR, what the groups are: stage, frozen, initial or hyperstage
---          members VARCHAR, the table
+--          members VARCHAR, the table, such as temp.edited_member
 -- source:  serves joining, splitting and renaming stages by hand, and cegdb rebuild
 select
     $role as role,

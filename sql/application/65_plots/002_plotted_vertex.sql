@@ -4,7 +4,7 @@
 --          stages, if asked for.
 -- reads:   staged_vertices, perhaps without small cells, stages
 -- writes:  plotted_vertex(vertex_id, vertex, variable, stage_id, n)
--- params:  vertices VARCHAR, the relation of vertices
+-- params:  vertices VARCHAR, the view of vertices, such as cegdb.staged_vertices
 --          staging VARCHAR, the name of the staging
 --          variable VARCHAR, null for all
 --          only_learnt BOOLEAN, whether other stages are left out

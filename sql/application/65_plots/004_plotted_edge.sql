@@ -4,7 +4,7 @@
 -- reads:   staged_edges, perhaps without small cells, plotted_vertex
 -- writes:  plotted_edge(stage_id, child_id, variable, label_id, label, n, probability, low,
 --          high)
--- params:  edges VARCHAR, the relation of edges
+-- params:  edges VARCHAR, the view of edges, such as cegdb.staged_edges
 --          staging VARCHAR, the name of the staging
 -- source:  serves the plots (cegdb plot)
 select

@@ -3,7 +3,7 @@
 -- purpose: The shares of the answers given in each situation to plot; null where hidden.
 -- reads:   tree_edges, perhaps without small cells, plotted_situation, staged_edges
 -- writes:  plotted_share(vertex_id, label_id, share)
--- params:  edges VARCHAR, the relation of edges of the tree
+-- params:  edges VARCHAR, the view of edges of the tree, such as cegdb.tree_edges
 --          tree VARCHAR, the name of the tree
 --          staging VARCHAR, the name of the staging
 -- source:  serves the plot of situations (cegdb plot)

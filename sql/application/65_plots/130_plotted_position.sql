@@ -6,7 +6,7 @@
 -- reads:   positions, perhaps without small cells, plotted_column, position_member, vertex,
 --          variable
 -- writes:  plotted_position(position_id, node_id, column_index, name, colour, n, n_hidden)
--- params:  positions VARCHAR, the relation of positions
+-- params:  positions VARCHAR, the view of positions, such as cegdb.positions
 --          ceg VARCHAR, the name of the CEG
 --          ceg_id INTEGER, its id
 --          tree_id INTEGER, its tree

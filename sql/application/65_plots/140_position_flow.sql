@@ -4,7 +4,7 @@
 --          hidden.
 -- reads:   ceg_edges, perhaps without small cells, plotted_position
 -- writes:  position_flow(source_id, source_column, target_id, target_column, label, n, n_hidden)
--- params:  edges VARCHAR, the relation of edges
+-- params:  edges VARCHAR, the view of edges, such as cegdb.ceg_edges
 --          ceg VARCHAR, the name of the CEG
 -- source:  serves the plot of the flow through positions (cegdb plot)
 select

@@ -4,7 +4,7 @@
 --          evidence its stages are its own, without a kind or name.
 -- reads:   positions, or shown_positions; stage
 -- writes:  report_stage(stage_id, stage, given_name, kind, variable, n_positions, n_situations, n)
--- params:  positions VARCHAR, the relation with the positions
+-- params:  positions VARCHAR, the view of positions, such as cegdb.positions
 --          ceg VARCHAR, the name of the CEG
 --          staging_id INTEGER, its staging; 0 given evidence
 -- source:  serves the reports in words

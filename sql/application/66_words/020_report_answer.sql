@@ -4,7 +4,7 @@
 --          a position), its share, probability and interval.
 -- reads:   ceg_edges, or shown_ceg_edges; ceg, position, reported_stage
 -- writes:  report_answer(stage_id, label_id, label, n, share, probability, low, high)
--- params:  edges VARCHAR, the relation with the edges
+-- params:  edges VARCHAR, the view of edges, such as cegdb.ceg_edges
 --          ceg VARCHAR, the name of the CEG
 -- source:  serves the reports in words
 select

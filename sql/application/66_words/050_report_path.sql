@@ -4,7 +4,7 @@
 -- reads:   edge, vertex, level; report_history, report_pair_history or report_example
 -- writes:  report_path(vertex_id, stage_id, n, variable_id, label)
 -- params:  tree_id INTEGER, the tree
---          histories VARCHAR, the relation with the vertices
+--          histories VARCHAR, the table of vertices, such as temp.report_history
 -- source:  serves the reports in words: which answers make up a stage
 with recursive up as (
     select

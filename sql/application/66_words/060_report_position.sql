@@ -3,7 +3,7 @@
 -- purpose: The positions that most people reach, the root and the sink always.
 -- reads:   positions, or shown_positions
 -- writes:  report_position(position_id, position, stage, variable, height, n, n_situations)
--- params:  positions VARCHAR, the relation with the positions
+-- params:  positions VARCHAR, the view of positions, such as cegdb.positions
 --          ceg VARCHAR, the name of the CEG
 --          most INTEGER, how many
 -- source:  serves the analyst's report

@@ -3,7 +3,7 @@
 -- purpose: Where the edges of the positions to report lead.
 -- reads:   ceg_edges, or shown_ceg_edges; reported_position
 -- writes:  report_edge(source_id, label, target, n, probability)
--- params:  edges VARCHAR, the relation with the edges
+-- params:  edges VARCHAR, the view of edges, such as cegdb.ceg_edges
 --          ceg VARCHAR, the name of the CEG
 -- source:  serves the analyst's report
 select

@@ -4,7 +4,7 @@
 --          situations with it, and their people (null where they are hidden at a situation).
 -- reads:   vertices, or shown_vertices; stage_member
 -- writes:  report_pair(pair_id, stage_id, other_id, variable, n_situations, n)
--- params:  vertices VARCHAR, the relation with the vertices
+-- params:  vertices VARCHAR, the view of vertices, such as cegdb.vertices
 --          tree VARCHAR, the name of the tree
 --          staging_id INTEGER, the staging
 --          other_staging_id INTEGER, the other

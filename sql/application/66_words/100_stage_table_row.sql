@@ -5,7 +5,7 @@
 -- reads:   stage_table, or shown_stage_table
 -- writes:  stage_table_row(variable, stage_id, stage, name, situations, n_stage, label, n,
 --          weight, share, probability, low, high, has_weights)
--- params:  stages VARCHAR, the relation with the stage table
+-- params:  stages VARCHAR, the stage table, such as cegdb.stage_table
 --          staging VARCHAR, the name of the staging
 -- source:  serves stage tables as files and in reports
 select

@@ -4,7 +4,7 @@
 -- reads:   positions, or shown_positions
 -- writes:  page_position(position_id, position, stage_id, stage, variable, colour, height, n,
 --          n_situations)
--- params:  positions VARCHAR, the relation with the positions
+-- params:  positions VARCHAR, the view of positions, such as cegdb.positions
 --          ceg VARCHAR, the name of the CEG
 -- source:  serves the page of a CEG
 select

@@ -4,7 +4,7 @@
 -- reads:   ceg_edges, or shown_ceg_edges
 -- writes:  page_ceg_edge(source_id, source, target_id, target, variable, label_id, label, n,
 --          prior, share, probability, low, high)
--- params:  edges VARCHAR, the relation with the edges
+-- params:  edges VARCHAR, the view of edges, such as cegdb.ceg_edges
 --          ceg VARCHAR, the name of the CEG
 -- source:  serves the page of a CEG
 select

@@ -5,7 +5,7 @@
 -- reads:   survey, response_<survey_id>
 -- writes:  response_row(invariant, kind, name, row_id, detail)
 -- params:  survey_id INTEGER, the survey
---          source VARCHAR, its table of coded rows
+--          source VARCHAR, its table of coded rows, such as cegdb.response_1
 -- source:  docs/architecture.md, section Tables
 with grouped as (
     select
