@@ -308,7 +308,7 @@ def check(store: Store) -> list[dict[str, object]]:
         rows = [
             row for name in names() if name.startswith("check_") for row in steps.fetch(name)
         ]
-        for (survey_id,) in steps.fetch("response_place"):
+        for (survey_id,) in steps.fetch("checkable_survey"):
             number = int(str(survey_id))
             for name in ("response_row", "response_cell"):
                 rows += steps.fetch(name, survey_id=number, source=response_table(number))

@@ -729,13 +729,13 @@ STAGING_FAULTS = [
     ),
     Fault(
         "check_merge",
-        "what was merged is one stage",
+        "merged situations are in one stage",
         "learnt",
         "insert into cegdb.ahc_merge values (1, 99, 0, 1, 1)",
     ),
     Fault(
         "check_merge",
-        "what was merged is one stage",
+        "merged situations are in one stage",
         "given",
         "insert into cegdb.ahc_merge select staging_id, 1, 1000, 1001, 1 "
         "from cegdb.staging where name = 'given'",
@@ -763,7 +763,7 @@ STAGING_FAULTS = [
     *(
         Fault(
             "check_bootstrap",
-            "pairs are of one hyperstage, and told as they are staged",
+            "pairs belong to one hyperstage, and agree with the staging",
             "learnt",
             sql,
         )
@@ -998,7 +998,7 @@ CEG_FAULTS = [
     *(
         Fault(
             "check_step",
-            "the steps of a CEG are numbered from 0, a height each",
+            "the steps of a CEG are numbered from 0, with one height each",
             "graph",
             f"update cegdb.merge_step set {change} where ceg_id = 1",
         )
@@ -1017,7 +1017,7 @@ CEG_FAULTS = [
     *(
         Fault(
             "check_step",
-            "a step takes out what it merges",
+            "a step removes what it merges",
             "graph",
             f"update cegdb.merge_step set {change} where ceg_id = 1 and step = 1",
         )
@@ -1187,7 +1187,7 @@ GIVEN_FAULTS = [
             ),
             (
                 "check_given",
-                "what can be reached is reached from the root",
+                "vertices that can be reached are reached from the root",
                 f"delete from cegdb.position_member where ceg_id = {GIVEN} and vertex_id = 1",
             ),
             *(
@@ -1293,7 +1293,7 @@ SURVEY_FAULTS = [
     *(
         Fault(
             "response_row",
-            "a row of a survey stands for somebody",
+            "a row of a survey stands for at least one respondent",
             "people",
             f"update cegdb.response_1 set n = {n} where v1 = 1",
         )
@@ -1391,4 +1391,4 @@ def test_checks_have_the_same_columns_and_only_read(step: str) -> None:
 
 def test_all_steps_of_the_folder_are_run() -> None:
     here = [name for name in names() if load(name).path.startswith("checks/90_check/")]
-    assert here == [*CHECKS, "response_place", *ROW_CHECKS]
+    assert here == [*CHECKS, "checkable_survey", *ROW_CHECKS]

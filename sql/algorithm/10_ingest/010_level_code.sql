@@ -1,7 +1,6 @@
 -- step:    level_code
 -- mode:    create
--- purpose: Which text of a variable has which code, of variables with too many texts to be
---          looked up in a list.
+-- purpose: The code of each text, for variables with too many texts to list in the query.
 -- reads:   nothing
 -- writes:  level_code(ordinal, cell, code)
 -- params:  ordinals INTEGER[], the variable of each text

@@ -1,8 +1,9 @@
 -- step:    design_effect
 -- mode:    fetch
--- purpose: Variance of a variable's shares between the clusters of a sample (linearised), and
---          that of as many respondents sampled alone, both added up over its values. Sums are
---          sorted, so that they do not depend on the order of rows.
+-- purpose: The variance of a variable's shares between the clusters of a sample (linearised),
+--          and the variance for the same number of respondents sampled independently, each
+--          summed over the variable's values. Terms are added in sorted order, so that row
+--          order does not matter.
 -- reads:   clustered_answer
 -- writes:  design_effect(n_clusters, between_clusters, within_sample)
 -- params:  none

@@ -1,13 +1,13 @@
 -- step:    column_measure
 -- mode:    fetch
--- purpose: What the texts of each column are like: rows, blanks, different texts, how many of
+-- purpose: A profile of each column: number of rows, blanks and distinct texts, how many of
 --          these are numbers, whole numbers and dates, and the range and mean of the numbers.
 -- reads:   column_text
 -- writes:  column_measure(ordinal, n_rows, n_blank, n_texts, n_numbers, n_integers, n_dates,
 --          lowest, highest, lowest_other, highest_other, mean)
 -- params:  number VARCHAR, pattern of a number
 --          date VARCHAR, pattern of a date
---          codes VARCHAR[], numbers that may be codes for no answer: the others have a range too
+--          codes VARCHAR[], numbers that may mean no answer; a second range leaves them out
 -- source:  serves the draft of a codebook.
 with measured as (
     select

@@ -1,13 +1,14 @@
 -- step:    frequent_text
 -- mode:    fetch
--- purpose: The most frequent texts of one column of very many, and those that may mean
---          something: codes for no answer, texts that the file labels, words for no answer.
+-- purpose: For one column with very many texts: the most frequent ones, and those that may have
+--          a meaning, such as codes for no answer, texts that the file labels, and words for no
+--          answer.
 -- reads:   column_text
 -- writes:  frequent_text(cell, n)
 -- params:  ordinal INTEGER, the column
 --          most INTEGER, how many of the most frequent ones
---          texts VARCHAR[], others to be found as they are
---          words VARCHAR[], others to be found in any case
+--          texts VARCHAR[], further texts to find, exactly as written
+--          words VARCHAR[], further texts to find, in any case
 -- source:  serves the draft of a codebook.
 select
     cell,

@@ -1,6 +1,6 @@
 -- step:    listed_text
 -- mode:    fetch
--- purpose: The texts of the columns that have few enough to be looked at one by one.
+-- purpose: All texts of the columns that have few enough to list.
 -- reads:   column_text
 -- writes:  listed_text(ordinal, cell, n)
 -- params:  ordinals INTEGER[], the columns

@@ -1,6 +1,6 @@
 -- step:    stopped_head
 -- mode:    create
--- purpose: The paths so far whose rows stopped: nothing follows them in the next group of
+-- purpose: The paths so far whose rows stopped, so that nothing follows in the next group of
 --          variables.
 -- reads:   path_head
 -- writes:  stopped_head(head_id)

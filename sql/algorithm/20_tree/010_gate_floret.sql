@@ -1,9 +1,10 @@
 -- step:    gate_floret
 -- mode:    create
--- purpose: The histories at which some row's cell of one variable is blank or missing, and
---          what it means there: a blank is structural by $blank ('auto': where a history of
---          $gate_min_rows rows has nothing but blanks), else missing; and where the
---          question applies to nobody, a missing answer is structural too.
+-- purpose: The histories after which some cell of one variable is blank or missing, and what it
+--          means there. By $blank, a blank is structural or missing; with 'auto' it is
+--          structural after a history of at least $gate_min_rows rows that has only blanks,
+--          else missing. Where the question applies to nobody, a missing answer is structural
+--          too.
 -- reads:   path_row
 -- writes:  gate_floret(prefix, n, blank_structural, missing_structural)
 -- params:  divisor BIGINT, what the variable's digit of a path code is multiplied by
@@ -13,7 +14,7 @@
 --          structural_code INTEGER, the digit of a cell that does not apply
 --          blank VARCHAR, auto, structural or missing
 --          policy VARCHAR, prefix, complete or category
---          gate_min_rows INTEGER, rows a history needs before its blanks say anything
+--          gate_min_rows INTEGER, rows that a history needs for its blanks to be structural
 -- source:  docs/architecture.md, section Cells;
 --          docs/theory.md, section 1 (Event trees from data)
 with cell as (

@@ -1,6 +1,6 @@
 -- step:    gate_decision
 -- mode:    fetch
--- purpose: How many rows the decisions of gate_floret touch, by what they decide, and whether
+-- purpose: Number of rows that the decisions of gate_floret affect, by decision and by whether
 --          a later question was answered.
 -- reads:   path_row, gate_floret
 -- writes:  gate_decision(is_blank, is_structural, is_followed, n)
@@ -8,7 +8,7 @@
 --          radix INTEGER, number of its digits
 --          n_values INTEGER, digits 1 .. n_values are values
 --          blank_code INTEGER, the digit of a blank cell
---          variable_index INTEGER, its place in the order, from 1
+--          variable_index INTEGER, its index in the order, from 1
 -- source:  docs/architecture.md, section Cells;
 --          docs/theory.md, section 1 (Event trees from data)
 select

@@ -1,7 +1,7 @@
 -- step:    gate_history
 -- mode:    fetch
--- purpose: The histories at which blank or missing cells of one variable were decided, those
---          of most rows first.
+-- purpose: The histories after which blank or missing cells of one variable were decided, those
+--          with most rows first.
 -- reads:   path_row, gate_floret
 -- writes:  gate_history(prefix, is_structural, n_rows, n_decided, n_histories)
 -- params:  divisor BIGINT, what the variable's digit of a path code is multiplied by

@@ -1,9 +1,9 @@
 -- step:    path_row
 -- mode:    create
--- purpose: The rows' path codes once the blank and missing cells of one variable mean
---          something: structural cells get their digit; a row whose answer is missing stops
---          (this digit and all later ones 0), is dropped (code -1), or keeps the digit of a
---          label 'missing', by $policy.
+-- purpose: The path codes of the rows once the blank and missing cells of one variable are
+--          decided. A structural cell gets its digit. A row with a missing answer, by $policy,
+--          stops (this digit and all later ones are 0), is dropped (code -1), or keeps the
+--          digit of the label 'missing'.
 -- reads:   path_row, gate_floret
 -- writes:  path_row(row_id, code, n, weight, weight_sq, last_answer, is_kept)
 -- params:  divisor BIGINT, what the variable's digit of a path code is multiplied by

@@ -1,7 +1,8 @@
 -- step:    kept_row
 -- mode:    create
--- purpose: The rows that are not left out for a missing answer, when the variables fall into
---          several groups: sampling zeros of an earlier group must come from these alone.
+-- purpose: The rows that were not dropped for a missing answer, when the variables are split
+--          into several groups: sampling zeros of an earlier group must come from these rows
+--          only.
 -- reads:   path_row
 -- writes:  kept_row(row_id)
 -- params:  none

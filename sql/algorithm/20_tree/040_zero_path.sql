@@ -1,15 +1,15 @@
 -- step:    zero_path
 -- mode:    append temp.path_row
--- purpose: Sampling zeros of one variable: every value that a floret with some answer lacks
---          (and, when $full, every value below a vertex that nobody reached), as paths of
---          no rows that stop there.
+-- purpose: The sampling zeros of one variable: each value missing from a floret that has
+--          answers (and, if $full, each value below a vertex that nobody reached), as a path
+--          without rows that stops there.
 -- reads:   path_row, impossible_digit, stopped_head
 -- writes:  path_row(code, n, is_kept)
 -- params:  divisor BIGINT, what the variable's digit of a path code is multiplied by
 --          radix INTEGER, number of its digits
 --          previous_radix INTEGER, of the variable before it; 1 if the code starts here
 --          n_values INTEGER, digits 1 .. n_values are values
---          is_full BOOLEAN, expand vertices without rows too
+--          is_full BOOLEAN, whether vertices without rows are expanded too
 -- source:  docs/theory.md, section 1 (Event trees from data);
 --          docs/theory.md, section 14 (Structural and sampling zeros)
 with floret as (

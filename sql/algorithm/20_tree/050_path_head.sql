@@ -1,7 +1,7 @@
 -- step:    path_head
 -- mode:    append temp.path_head
--- purpose: Dense ids of the path codes so far, in their order, so that codes of the next
---          variables can start from them and stay below 2^62.
+-- purpose: Consecutive ids of the path codes so far, in order, so that the codes of the next
+--          variables can start from these ids and stay below 2^62.
 -- reads:   path_row
 -- writes:  path_head(chunk, head_id, code)
 -- params:  chunk INTEGER, which group of variables the codes span, from 0

@@ -1,8 +1,8 @@
 -- step:    node
 -- mode:    create
--- purpose: The ends of the paths: one node a distinct path code, with its rows. A last digit
---          0 marks rows that stopped before; such a node is a record, not a vertex. Weights
---          are of the type that path_end gives them: a narrow one where there are none.
+-- purpose: The ends of the paths: one node per distinct path code, with its counts. A last
+--          digit of 0 marks rows that stopped before; such a node is a record, not a vertex.
+--          Weights have the type they have in path_end, a narrow one if there are none.
 -- reads:   path_end
 -- writes:  node(level, code, below, first, n, weight, weight_sq, n_stopped, height,
 --          is_situation, is_gate)

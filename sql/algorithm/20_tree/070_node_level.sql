@@ -1,9 +1,10 @@
 -- step:    node_level
 -- mode:    append temp.node
--- purpose: The nodes one variable above: a node's code is its children's without their last
---          digit. One without edges is a leaf, whether its rows ended or all stopped. is_gate
---          marks a floret whose only edge is 'not applicable': it will vanish, and its edge
---          does not count for the height. first orders nodes by path.
+-- purpose: The nodes one variable higher. The code of a node is that of its children without
+--          the last digit. A node without edges is a leaf, whether its rows ended or all
+--          stopped. is_gate marks a floret whose only edge is 'not applicable': it is
+--          contracted, and its edge does not count towards the height. The column first orders
+--          nodes by path.
 -- reads:   node
 -- writes:  node(level, code, below, first, n, weight, weight_sq, n_stopped, height,
 --          is_situation, is_gate)

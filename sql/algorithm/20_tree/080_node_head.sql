@@ -1,7 +1,7 @@
 -- step:    node_head
 -- mode:    append temp.node
--- purpose: The nodes at which a group of variables ends: the codes below start from a dense
---          id of the path so far, and the node's code is the one that id stands for.
+-- purpose: The nodes at which a group of variables ends. Codes below start from a consecutive
+--          id of the path so far; the code of the node is the one that this id stands for.
 -- reads:   node, path_head
 -- writes:  node(level, code, below, first, n, weight, weight_sq, n_stopped, height,
 --          is_situation, is_gate)

@@ -1,6 +1,6 @@
 -- step:    rooted_node
 -- mode:    create
--- purpose: The root, where the walk down the nodes begins.
+-- purpose: The root, where the walk down the tree starts.
 -- reads:   node
 -- writes:  rooted_node(level, below, first, depth, parent_row, level_id, n, weight, weight_sq,
 --          n_stopped, height, is_situation, is_gate)

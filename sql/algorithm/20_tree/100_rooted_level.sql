@@ -1,8 +1,8 @@
 -- step:    rooted_level
 -- mode:    append temp.rooted_node
--- purpose: The nodes one variable below, in the order of their paths: each one edge deeper
---          than its parent, or instead of a parent whose floret vanishes. parent_row is the
---          row id of the parent in this table.
+-- purpose: The nodes one variable lower, in the order of their paths. Each is one edge deeper
+--          than its parent, or takes the place of a parent whose floret is contracted.
+--          parent_row is the row id of the parent in this table.
 -- reads:   node, rooted_node
 -- writes:  rooted_node(level, below, first, depth, parent_row, level_id, n, weight, weight_sq,
 --          n_stopped, height, is_situation, is_gate)

@@ -1,7 +1,7 @@
 -- step:    numbered_vertex
 -- mode:    view
--- purpose: The vertices of a tree in which no floret vanishes, in the order of their ids: the
---          rows of rooted_node, level after level.
+-- purpose: The vertices of a tree without contracted florets, in the order of their ids: the
+--          rows of rooted_node, level by level.
 -- reads:   rooted_node
 -- writes:  numbered_vertex(vertex_id, parent_id, depth, level, level_id, n, weight, weight_sq,
 --          n_stopped, height, is_situation)

@@ -1,7 +1,7 @@
 -- step:    vertex_order
 -- mode:    create
--- purpose: The rows of rooted_node that are vertices of a tree in which florets vanish, in the
---          order of their ids: breadth first, by path in level order.
+-- purpose: For a tree with contracted florets: the rows of rooted_node that are vertices, in
+--          the order of their ids, breadth first and by path in level order.
 -- reads:   rooted_node
 -- writes:  vertex_order(node_row)
 -- params:  none

@@ -1,6 +1,6 @@
 -- step:    reordered_vertex
 -- mode:    create
--- purpose: The vertices of such a tree.
+-- purpose: The vertices of a tree with contracted florets, in the order of their ids.
 -- reads:   rooted_node, vertex_order
 -- writes:  reordered_vertex(vertex_id, parent_id, depth, level, level_id, n, weight, weight_sq,
 --          n_stopped, height, is_situation)

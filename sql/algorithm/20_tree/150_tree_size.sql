@@ -1,6 +1,6 @@
 -- step:    tree_size
 -- mode:    fetch
--- purpose: What the summary of a tree says.
+-- purpose: The counts shown in the summary of a tree.
 -- reads:   vertex
 -- writes:  tree_size(n, n_vertices, n_situations, n_leaves, height, n_stopped, n_zero)
 -- params:  tree_id INTEGER, the tree

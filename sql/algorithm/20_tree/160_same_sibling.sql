@@ -1,7 +1,7 @@
 -- step:    same_sibling
 -- mode:    fetch
--- purpose: The first situation with two edges of labels that are declared the same: a label
---          equivalence must not join siblings.
+-- purpose: The first situation with two edges whose labels are declared the same, which is not
+--          allowed: edges of one floret need different labels.
 -- reads:   edge, level
 -- writes:  same_sibling(parent_id, labels)
 -- params:  tree_id INTEGER, the tree

@@ -1,7 +1,7 @@
 -- step:    relabel_rule
 -- mode:    create
--- purpose: The relabelling rules of a user, one row each: a label, where it is replaced
---          (anywhere, in a variable, or at the end of a path), and by which label.
+-- purpose: The user's relabelling rules, one per row: a label, where it is replaced
+--          (everywhere, in one variable, or at the end of a path), and the new label.
 -- reads:   nothing
 -- writes:  relabel_rule(rule_id, raw_label, label, variable, is_path, path)
 -- params:  raw_labels VARCHAR[], labels of the tree

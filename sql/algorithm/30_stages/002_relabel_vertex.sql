@@ -1,7 +1,7 @@
 -- step:    relabel_vertex
 -- mode:    create
--- purpose: The vertices along the paths of relabelling rules, '*' fitting any label; those at
---          the end of a path are the situations whose labels change.
+-- purpose: The vertices along the paths of relabelling rules, where '*' matches any label.
+--          Those at the end of a path are the situations whose labels change.
 -- reads:   relabel_rule, edge, level
 -- writes:  relabel_vertex(rule_id, depth, vertex_id)
 -- params:  tree_id INTEGER, the tree

@@ -1,7 +1,7 @@
 -- step:    relabel_edge
 -- mode:    create
--- purpose: The edges that each relabelling rule changes: those with its label, anywhere, of
---          its variable, or of the situations at the end of its path.
+-- purpose: The edges that each relabelling rule changes: those with its label, everywhere, in
+--          its variable, or in the situations at the end of its path.
 -- reads:   relabel_rule, relabel_vertex, edge, level, variable
 -- writes:  relabel_edge(rule_id, vertex_id, child_id, level_id, label)
 -- params:  tree_id INTEGER, the tree

@@ -1,8 +1,8 @@
 -- step:    given_label
 -- mode:    create
--- purpose: The edges whose label changes, with their new label. A label of the survey keeps
---          its id, one that another staging of the survey introduced has the id from there,
---          and a new label takes the next free id.
+-- purpose: The edges whose label changes, with the new label. A label of the survey keeps its
+--          id; a label that another staging of the survey introduced has the id it got there;
+--          any other label takes the next free id.
 -- reads:   relabel_edge, level, variable, labels
 -- writes:  given_label(child_id, label_id, label)
 -- params:  survey_id INTEGER, the survey

@@ -1,7 +1,7 @@
 -- step:    joined_sibling
 -- mode:    fetch
--- purpose: The first situation with two edges that would have one label: a label equivalence
---          must not join siblings.
+-- purpose: The first situation with two edges that would get the same label, which is not
+--          allowed: edges of one floret need different labels.
 -- reads:   edge, level, relabel_edge, given_label
 -- writes:  joined_sibling(vertex_id, raw_labels, label)
 -- params:  tree_id INTEGER, the tree

@@ -1,8 +1,7 @@
 -- step:    situation_edge
 -- mode:    create
--- purpose: The edges of the tree with their variable and the id of their label in the staging,
---          which may replace that of the tree; label is the one in the tree, which users
---          write.
+-- purpose: The edges of the tree with their variable, the id of their label in the staging, and
+--          the label in the tree, which users write.
 -- reads:   edge, level, given_label
 -- writes:  situation_edge(vertex_id, child_id, variable_id, label_id, label, n, weight)
 -- params:  tree_id INTEGER, the tree

@@ -1,14 +1,14 @@
 -- step:    edge_size
 -- mode:    create
--- purpose: The effective count of each edge of a weighted tree or a clustered sample, as many
---          respondents of equal weight: W w / Q of its situation, W = sum of the weights w
---          there, Q = sum of their squares (Kish), or w times one factor; divided by the
---          design effect of its variable.
+-- purpose: The effective count of each edge of a weighted tree or a clustered sample, in
+--          respondents of equal weight: w W / Q, where w is the weight of the edge, and W and Q
+--          are the sums of the weights and of the squared weights at its situation (Kish); or w
+--          times one factor. It is divided by the design effect of the variable.
 -- reads:   situation_edge, vertex_weight
 -- writes:  edge_size(child_id, size)
 -- params:  tree_id INTEGER, the tree
 --          is_weighted BOOLEAN, whether weights count; otherwise rows do
---          factor DOUBLE, respondents per unit of weight; null: by situation
+--          factor DOUBLE, respondents per unit of weight; null to scale each situation itself
 --          variable_ids INTEGER[], variables with a design effect
 --          effects DOUBLE[], these effects; 1 for others
 -- source:  Kish (1965), Survey Sampling; docs/theory.md, section 1 (Event trees from data)

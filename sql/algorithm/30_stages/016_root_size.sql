@@ -1,6 +1,6 @@
 -- step:    root_size
 -- mode:    fetch
--- purpose: How many rows answer the question of the root, or their effective count.
+-- purpose: Number of respondents at the root, or their effective count.
 -- reads:   situation_edge, edge_size
 -- writes:  root_size(size)
 -- params:  none

@@ -1,6 +1,6 @@
 -- step:    floret
 -- mode:    create
--- purpose: The floret of each situation: its variable, label set, number of edges and rows.
+-- purpose: The floret of each situation: its variable, label set, number of edges and count.
 -- reads:   situation_edge
 -- writes:  floret(vertex_id, variable_id, labels, n_edges, n)
 -- params:  none

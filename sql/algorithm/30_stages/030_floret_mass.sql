@@ -1,7 +1,7 @@
 -- step:    floret_mass
 -- mode:    create
--- purpose: How an edge of each situation shares the prior mass of the root: alpha / n_shares,
---          the product of the floret sizes from the root to the situation.
+-- purpose: How each edge shares the prior mass of the root: its mass is alpha / n_shares, where
+--          n_shares is the product of the floret sizes from the root to its situation.
 -- reads:   edge
 -- writes:  floret_mass(vertex_id, n_edges, n_shares)
 -- params:  tree_id INTEGER, the tree

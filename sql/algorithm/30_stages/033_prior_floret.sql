@@ -1,7 +1,7 @@
 -- step:    prior_floret
 -- mode:    fetch
--- purpose: The situations whose prior was given by path, with the text of it (JSON) and the
---          labels that it must fit, in level order.
+-- purpose: The situations whose prior was given by path, with its text (JSON) and the labels
+--          that it must have, in level order.
 -- reads:   given_group, situation_edge
 -- writes:  prior_floret(vertex_id, prior, labels)
 -- params:  none

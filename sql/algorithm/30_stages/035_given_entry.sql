@@ -1,6 +1,6 @@
 -- step:    given_entry
 -- mode:    create
--- purpose: The priors that a user gave for single labels of situations.
+-- purpose: The priors that the user gave for single labels of situations.
 -- reads:   nothing
 -- writes:  given_entry(vertex_id, label, prior)
 -- params:  vertex_ids BIGINT[], the situations

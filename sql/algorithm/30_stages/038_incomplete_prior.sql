@@ -1,6 +1,6 @@
 -- step:    incomplete_prior
 -- mode:    fetch
--- purpose: The first situation whose labels do not have one prior each, if some have.
+-- purpose: The first situation with priors for some labels, but not exactly one for each.
 -- reads:   given_entry, floret
 -- writes:  incomplete_prior(vertex_id, n_edges, n_given)
 -- params:  none

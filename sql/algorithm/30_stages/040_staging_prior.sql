@@ -1,6 +1,6 @@
 -- step:    staging_prior
 -- mode:    append cegdb.prior_entry
--- purpose: The prior of each edge of the situations whose prior a user gave.
+-- purpose: The priors of the edges of situations for which the user gave priors.
 -- reads:   given_entry, situation_edge
 -- writes:  prior_entry(staging_id, child_id, vertex_id, label, prior)
 -- params:  staging_id INTEGER, the staging

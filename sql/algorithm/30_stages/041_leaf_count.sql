@@ -1,7 +1,6 @@
 -- step:    leaf_count
 -- mode:    create
--- purpose: How many leaves lie below each vertex: the paths that a path-uniform prior gives
---          the same mass.
+-- purpose: Number of leaves below each vertex, for a prior that is uniform over paths.
 -- reads:   vertex, edge
 -- writes:  leaf_count(vertex_id, n_leaves)
 -- params:  tree_id INTEGER, the tree

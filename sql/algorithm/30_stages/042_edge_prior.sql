@@ -1,8 +1,9 @@
 -- step:    edge_prior
 -- mode:    create
--- purpose: The prior of each edge (Dirichlet parameter): given, or alpha shared out: from the
---          root on, equally in each floret ('mass'); anew in each floret ('floret'); equally
---          among the paths to the leaves ('path').
+-- purpose: The prior of each edge (Dirichlet parameter): the given one, or a share of alpha.
+--          Rule 'mass' divides alpha from the root down, equally within each floret; 'floret'
+--          gives each floret alpha, divided equally; 'path' divides it equally among the paths
+--          to the leaves.
 -- reads:   edge, floret_mass, leaf_count, prior_entry
 -- writes:  edge_prior(child_id, prior)
 -- params:  tree_id INTEGER, the tree

@@ -1,6 +1,6 @@
 -- step:    smallest_prior
 -- mode:    fetch
--- purpose: The smallest prior of an edge of a floret with several edges, and its variable.
+-- purpose: The smallest prior of an edge in a floret with several edges, and its variable.
 -- reads:   edge_prior, situation_edge, floret, variable
 -- writes:  smallest_prior(prior, variable)
 -- params:  none

@@ -1,6 +1,6 @@
 -- step:    situation_path
 -- mode:    append temp.situation_path
--- purpose: The labels from the root to each situation, one depth: those a user may write.
+-- purpose: The labels from the root to each situation of one depth, as users write them.
 -- reads:   situation_edge, floret, situation_path
 -- writes:  situation_path(vertex_id, depth, labels)
 -- params:  depth INTEGER, edges from the root; 0 is the root alone

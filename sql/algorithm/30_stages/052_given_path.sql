@@ -1,11 +1,11 @@
 -- step:    given_path
 -- mode:    create
--- purpose: The paths that a user wrote, with the name of the group of each.
+-- purpose: The paths that the user wrote, with the name of the group of each.
 -- reads:   nothing
 -- writes:  given_path(path_id, name, labels, is_any)
 -- params:  names VARCHAR[], the groups
 --          paths VARCHAR[][], labels from the root
---          wildcards BOOLEAN[][], which of the labels are '*', and so fit any
+--          wildcards BOOLEAN[][], which of the labels are '*' and match any
 -- source:  serves stages, priors and hyperstages that a user gives by path
 select
     unnest(range(len($names))) as path_id,

@@ -1,7 +1,8 @@
 -- step:    path_situation
 -- mode:    create
--- purpose: The situations that each path of a user fits, '*' fitting any label. Situations are
---          compared under each pattern of wildcards in use, so that the join is on equal lists.
+-- purpose: The situations that each path of the user matches; '*' matches any label. For each
+--          pattern of wildcards in use, situations are compared under that pattern, so that the
+--          join compares equal lists.
 -- reads:   given_path, situation_path
 -- writes:  path_situation(path_id, name, vertex_id)
 -- params:  none

@@ -1,6 +1,6 @@
 -- step:    path_group
 -- mode:    append temp.given_group
--- purpose: The groups of situations that a user gave by their paths.
+-- purpose: The groups of situations that the user gave by paths.
 -- reads:   path_situation
 -- writes:  given_group(role, vertex_id, name, shown_name)
 -- params:  role VARCHAR, what the groups are: stage, frozen, initial, hyperstage or prior

@@ -1,7 +1,7 @@
 -- step:    template_situation
 -- mode:    create
--- purpose: The situation of each row of a template, by its vertex_id or else by its path ('*'
---          is a label like any other), with the path and variable that it has in the tree.
+-- purpose: The situation of each row of a template, by its vertex_id, else by its path (where
+--          '*' is an ordinary label), with its path and variable in the tree.
 -- reads:   template_row, situation_path, floret, variable
 -- writes:  template_situation(row_id, line, name, vertex_id, labels, variable)
 -- params:  none

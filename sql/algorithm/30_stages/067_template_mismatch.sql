@@ -1,7 +1,7 @@
 -- step:    template_mismatch
 -- mode:    fetch
--- purpose: The first row of a template that is of no situation of the tree, or whose path or
---          variable is not that of its situation; with those of the situation.
+-- purpose: The first row of a template that matches no situation of the tree, or whose path or
+--          variable differs from its situation's; with the situation's own path and variable.
 -- reads:   template_row, template_situation
 -- writes:  template_mismatch(row_id, labels, variable)
 -- params:  none

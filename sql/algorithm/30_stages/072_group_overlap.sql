@@ -1,6 +1,6 @@
 -- step:    group_overlap
 -- mode:    fetch
--- purpose: The first situation that is in two groups of one kind.
+-- purpose: The first situation that belongs to two groups of one kind.
 -- reads:   given_group
 -- writes:  group_overlap(vertex_id, name, other_name)
 -- params:  role VARCHAR, the kind: stage, frozen, initial, hyperstage or prior

@@ -1,6 +1,7 @@
 -- step:    group_path
 -- mode:    fetch
--- purpose: The groups given of one kind, by the paths of their situations, to record them.
+-- purpose: The given groups of one kind, by the paths of their situations, for the settings of
+--          the staging.
 -- reads:   given_group, situation_path
 -- writes:  group_path(name, labels)
 -- params:  role VARCHAR, the kind: frozen, initial or hyperstage

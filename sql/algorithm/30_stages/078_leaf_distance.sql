@@ -1,7 +1,7 @@
 -- step:    leaf_distance
 -- mode:    create
--- purpose: The edges on the shortest path from each vertex to a leaf, which the hyperstages of
---          the paper go by.
+-- purpose: Number of edges on the shortest path from each vertex to a leaf, for the hyperstages
+--          of the paper.
 -- reads:   vertex, edge
 -- writes:  leaf_distance(vertex_id, distance)
 -- params:  tree_id INTEGER, the tree

@@ -1,8 +1,8 @@
 -- step:    situation_group
 -- mode:    create
--- purpose: The hyperstage of each situation, named by its smallest one: a given group, else
---          the same label set and, by the rule, the same variable, height or shortest
---          distance to a leaf.
+-- purpose: The hyperstage of each situation, with the id of its smallest situation: a given
+--          group, or the situations with the same labels and, by the rule, the same variable,
+--          height or shortest distance to a leaf.
 -- reads:   floret, vertex, leaf_distance, given_group
 -- writes:  situation_group(vertex_id, hyperstage_id)
 -- params:  tree_id INTEGER, the tree

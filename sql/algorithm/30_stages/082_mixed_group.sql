@@ -1,11 +1,11 @@
 -- step:    mixed_group
 -- mode:    fetch
--- purpose: The first group of one kind that holds situations of different label sets, or of
---          different hyperstages; with its first situation and the last that differs from it.
+-- purpose: The first group of one kind whose situations have different label sets or
+--          hyperstages, with its first situation and the last one that differs from it.
 -- reads:   given_group, floret, situation_group
 -- writes:  mixed_group(name, vertex_id, other_id)
 -- params:  role VARCHAR, the kind: stage, frozen, initial or hyperstage
---          is_by_labels BOOLEAN, compare label sets; otherwise hyperstages
+--          is_by_labels BOOLEAN, whether label sets are compared, else hyperstages
 -- source:  docs/theory.md, section 0 (Notation and definitions);
 --          serves stages and hyperstages given by the user
 with compared as (

@@ -1,6 +1,6 @@
 -- step:    frozen_start
 -- mode:    fetch
--- purpose: How many situations are both frozen and given an initial stage.
+-- purpose: Number of situations that are both frozen and given an initial stage.
 -- reads:   given_group
 -- writes:  frozen_start(n)
 -- params:  none

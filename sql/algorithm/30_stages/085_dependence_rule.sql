@@ -1,6 +1,6 @@
 -- step:    dependence_rule
 -- mode:    create
--- purpose: Which earlier answers the stages of a variable depend on.
+-- purpose: The earlier answers on which the stages of a variable depend.
 -- reads:   nothing
 -- writes:  dependence_rule(variable_id, answer_indices)
 -- params:  variable_ids INTEGER[], variables with a rule

@@ -1,9 +1,10 @@
 -- step:    dependence_stage
 -- mode:    append temp.given_group
--- purpose: The stages that dependence rules make: situations of a variable share one iff their
---          hyperstage and their answers to the variables it depends on are the same; not
---          asked is an answer of its own. Situations whose stage was given are left out. The
---          names are longer than any given one, so that they join no given stage.
+-- purpose: The stages that dependence rules make: situations of a variable share a stage if and
+--          only if they have the same hyperstage and the same answers to the variables it
+--          depends on, where not being asked is an answer of its own. Situations with a given
+--          stage are left out. The names are longer than any given one, so that they never
+--          equal one.
 -- reads:   situation_edge, floret, situation_group, given_group, dependence_rule
 -- writes:  given_group(role, vertex_id, name)
 -- params:  variable_ids INTEGER[], the variables whose answers matter

@@ -1,7 +1,7 @@
 -- step:    unnamed_situation
 -- mode:    fetch
--- purpose: How many situations were given no stage; those with a single edge count only if
---          each is a stage of its own.
+-- purpose: Number of situations without a given stage. Situations with a single edge count only
+--          if each is a stage of its own.
 -- reads:   floret, given_group
 -- writes:  unnamed_situation(n)
 -- params:  is_apart BOOLEAN, whether each situation with a single edge is its own stage

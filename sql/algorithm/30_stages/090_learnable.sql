@@ -1,12 +1,13 @@
 -- step:    learnable
 -- mode:    create
--- purpose: The situations whose stage is learnt: those with several edges and some row (or a
---          given initial stage) that are not frozen. stage_id is the stage each starts in:
---          the initial one, named by its smallest situation; its own; or one per hyperstage.
+-- purpose: The situations whose stage is learnt: those with several edges and at least one
+--          respondent (or a given initial stage) that are not frozen. stage_id is the stage in
+--          which each starts: its initial stage, with the id of its smallest situation; a stage
+--          of its own; or one stage per hyperstage.
 -- reads:   floret, situation_group, given_group
 -- writes:  learnable(vertex_id, hyperstage_id, stage_id)
--- params:  is_joined BOOLEAN, start from one stage in each hyperstage
---          takes_all BOOLEAN, also take situations that no row reached
+-- params:  is_joined BOOLEAN, whether learning starts from one stage per hyperstage
+--          takes_all BOOLEAN, whether situations that no respondent reached are learnt too
 -- source:  docs/theory.md, section 6 (Scores and clustering)
 with named as (
     select

@@ -1,7 +1,7 @@
 -- step:    learnable_answer
 -- mode:    create
--- purpose: What learning sees of each situation: rows and prior of each label, and the stage
---          that it starts in.
+-- purpose: The input of learning: for each situation its starting stage, and the count and
+--          prior of each label.
 -- reads:   learnable, situation_edge, edge_prior, edge_size
 -- writes:  learnable_answer(hyperstage_id, vertex_id, label_id, stage_id, prior, n, size)
 -- params:  none

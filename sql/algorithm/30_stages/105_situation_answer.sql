@@ -1,6 +1,6 @@
 -- step:    situation_answer
 -- mode:    create
--- purpose: The answers that lead to each situation, one row a variable asked on the way.
+-- purpose: The answers that lead to each situation, one row per variable asked on the path.
 -- reads:   situation_edge
 -- writes:  situation_answer(vertex_id, variable_id, label_id)
 -- params:  none

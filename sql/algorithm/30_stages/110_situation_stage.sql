@@ -1,9 +1,9 @@
 -- step:    situation_stage
 -- mode:    create
--- purpose: The stage of each situation, named by its smallest one: frozen, given or learnt;
---          where there is none, single-edge florets of a hyperstage share one (unless each is
---          to be apart), and (when learning) so do those never observed; any other situation
---          is its own.
+-- purpose: The stage of each situation, with the id of its smallest situation: frozen, given or
+--          learnt. Of the others, situations with a single edge share one stage per hyperstage
+--          (unless each is to be apart), and so do, when stages are learnt, situations that no
+--          respondent reached; any other situation is its own stage.
 -- reads:   floret, situation_group, given_group, learnt_stage
 -- writes:  situation_stage(vertex_id, hyperstage_id, stage_id, kind)
 -- params:  is_learnt BOOLEAN, whether stages were learnt

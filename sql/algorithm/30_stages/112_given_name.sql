@@ -1,8 +1,8 @@
 -- step:    given_name
 -- mode:    create
--- purpose: The names to show for stages, by a situation of each: those they had before a
---          rebuild come first, then those that a user gave. Blanks around a name go, as in
---          Python; what looks like a name shown anyway (u0, u1, ...) is none.
+-- purpose: The names to show for stages, by a situation of each: first the names from before a
+--          rebuild, then those that the user gave. Blanks around a name are removed, as Python
+--          does. A name that looks like a generated one (u0, u1, ...) is ignored.
 -- reads:   given_group
 -- writes:  given_name(vertex_id, name, priority)
 -- params:  none

@@ -1,7 +1,7 @@
 -- step:    stage_name
 -- mode:    create
--- purpose: The names of stages that a user gave: of several for one stage the first, and of
---          several stages for one name the first.
+-- purpose: The user's name for each stage: the first of several names for one stage, and the
+--          first of several stages with one name.
 -- reads:   given_name, situation_stage
 -- writes:  stage_name(stage_id, name)
 -- params:  none

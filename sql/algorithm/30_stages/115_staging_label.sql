@@ -1,6 +1,6 @@
 -- step:    staging_label
 -- mode:    append cegdb.relabelled_edge
--- purpose: The edges of the tree whose label in the staging is another than in the tree.
+-- purpose: The edges of the tree that have another label in the staging.
 -- reads:   given_label
 -- writes:  relabelled_edge(staging_id, child_id, label_id, label)
 -- params:  staging_id INTEGER, the staging

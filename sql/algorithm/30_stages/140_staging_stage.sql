@@ -1,7 +1,7 @@
 -- step:    staging_stage
 -- mode:    append cegdb.stage
--- purpose: The stages; one of a single situation is white, the others take the colours of
---          the palette in turn.
+-- purpose: The stages. A stage of one situation is white; the others take the colours of the
+--          palette in turn.
 -- reads:   situation_stage, vertex, stage_name
 -- writes:  stage(staging_id, stage_id, hyperstage_id, n_situations, n, colour, kind,
 --          name)

@@ -1,9 +1,8 @@
 -- step:    stage_answer
 -- mode:    create
--- purpose: Prior mass, rows, weight and size (rows, unless weights or a design effect make
---          them worth another number) of each label of each stage. Priors are added in
---          sorted order, equal ones as one product, so that the sum is the same for any
---          order of rows and any number of threads.
+-- purpose: Prior mass, count, weight and size (the count, or the effective count with weights
+--          or a design effect) of each label of each stage. Priors are added in sorted order,
+--          equal ones as one product, so that neither row order nor threads change the sum.
 -- reads:   situation_stage, edge_prior, situation_edge, edge_size
 -- writes:  stage_answer(stage_id, label_id, prior, n, weight, size)
 -- params:  none

@@ -1,6 +1,7 @@
 -- step:    stage_estimate
 -- mode:    create
--- purpose: Share and posterior mean of each label of each stage, in the order of their ids.
+-- purpose: Observed share and posterior mean of each label of each stage, in the order of their
+--          ids.
 -- reads:   stage_answer
 -- writes:  stage_estimate(row_index, stage_id, label_id, prior, n, weight, size, share,
 --          probability, total, n_labels)

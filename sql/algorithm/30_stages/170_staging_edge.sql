@@ -1,6 +1,6 @@
 -- step:    staging_edge
 -- mode:    append cegdb.stage_edge
--- purpose: The one probability vector of each stage, with 95 % intervals.
+-- purpose: The probability vector of each stage, with 95 % intervals.
 -- reads:   stage_estimate, stage_interval
 -- writes:  stage_edge(staging_id, stage_id, label_id, prior, n, weight, share, probability,
 --          low, high)

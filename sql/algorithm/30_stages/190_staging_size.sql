@@ -1,6 +1,6 @@
 -- step:    staging_size
 -- mode:    fetch
--- purpose: What the summary of a staging says: stages and situations by kind.
+-- purpose: The counts shown in the summary of a staging: stages and situations by kind.
 -- reads:   stage
 -- writes:  staging_size(kind, n_stages, n_situations)
 -- params:  staging_id INTEGER, the staging

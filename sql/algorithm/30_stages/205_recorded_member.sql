@@ -1,7 +1,7 @@
 -- step:    recorded_member
 -- mode:    create
--- purpose: The stage of each situation of a staging, its hyperstage, and how the stage was
---          made: what learning the stages again starts from.
+-- purpose: The stage of each situation of a staging, with its hyperstage and how it was made:
+--          the starting point for learning the stages again.
 -- reads:   stage_member, stage
 -- writes:  recorded_member(vertex_id, hyperstage_id, stage_id, kind)
 -- params:  staging_id INTEGER, the staging

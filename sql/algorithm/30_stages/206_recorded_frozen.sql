@@ -1,6 +1,6 @@
 -- step:    recorded_frozen
 -- mode:    append temp.given_group
--- purpose: The stages of a staging that learning left as they were given.
+-- purpose: The given stages of a staging, which learning left unchanged.
 -- reads:   recorded_member
 -- writes:  given_group(role, vertex_id, name)
 -- params:  none

@@ -1,7 +1,8 @@
 -- step:    vertex_end
 -- mode:    create
--- purpose: Where the rows of a tree end, at a leaf or where they stop, with their weights;
---          and of the edge to each vertex: its stage, label and what its rows are worth.
+-- purpose: The respondents who end at each vertex, at a leaf or because they stop there, with
+--          their weights; and for the edge to the vertex, its stage, label, probability and
+--          effective count.
 -- reads:   vertex, edge, vertex_weight, situation_edge, edge_size, stage_member, stage_edge
 -- writes:  vertex_end(vertex_id, depth, parent_id, variable_id, label_id, n_ended,
 --          weight_ended, weight_sq_ended, size, stage_id, probability)

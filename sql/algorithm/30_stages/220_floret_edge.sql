@@ -1,7 +1,7 @@
 -- step:    floret_edge
 -- mode:    create
--- purpose: The edges of the florets that learning sees, and of frozen stages: in the order in
---          which learning sees them.
+-- purpose: The edges of the florets that learning uses and of frozen stages, in the order in
+--          which learning uses them.
 -- reads:   learnable, situation_group, given_group, floret, situation_edge, edge_prior,
 --          stage_member
 -- writes:  floret_edge(is_frozen, hyperstage_id, vertex_id, label_id, child_id, prior, stage_id)

@@ -1,7 +1,7 @@
 -- step:    staging_pair
 -- mode:    append cegdb.situation_pair
--- purpose: How often each pair of situations was staged together when the stages were learnt
---          again, and whether they are together in the staging.
+-- purpose: How often each pair of situations shared a stage when the stages were learnt again,
+--          and whether they share one in the staging.
 -- reads:   counted_pair, stage_member
 -- writes:  situation_pair(staging_id, kind, vertex_id, other_id, is_together, n_runs,
 --          n_together)

@@ -1,11 +1,11 @@
 -- step:    staging_interval
 -- mode:    append cegdb.bootstrap_interval
--- purpose: Percentile intervals of each situation and label, from replicates in each of which
---          the stages were learnt again; of situations that some replicate reached.
+-- purpose: Percentile intervals for each situation and label, over replicates in each of which
+--          the stages were learnt again, for situations reached in at least one replicate.
 -- reads:   replicated_edge, situation_edge
 -- writes:  bootstrap_interval(staging_id, vertex_id, label_id, low, high, level, n_runs, seed)
 -- params:  staging_id INTEGER, the staging
---          level DOUBLE, share of the replicates within
+--          level DOUBLE, share of the replicates within the interval
 --          seed BIGINT, of the random numbers
 -- source:  Efron & Tibshirani (1993), An introduction to the bootstrap, chapter 13
 select

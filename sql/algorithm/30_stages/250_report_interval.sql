@@ -1,6 +1,6 @@
 -- step:    report_interval
 -- mode:    create
--- purpose: Intervals of the probabilities of a staging, with names; none for single labels.
+-- purpose: Intervals of the probabilities of a staging, with names; a single edge has none.
 -- reads:   stage_estimate, stage_interval, stage_edges
 -- writes:  report_interval(row_index, staging, stage, situation, path, variable, label, n,
 --          weight, share, probability, low, high, method, level, given)

@@ -1,6 +1,6 @@
 -- step:    posterior_mass
 -- mode:    fetch
--- purpose: The Dirichlet posterior of a staging: what each label of each stage weighs.
+-- purpose: The Dirichlet posterior of a staging: the parameter of each label of each stage.
 -- reads:   stage_estimate, labels
 -- writes:  posterior_mass(stage_id, label, mass)
 -- params:  survey_id INTEGER, whose labels they are

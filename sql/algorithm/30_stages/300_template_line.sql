@@ -1,7 +1,7 @@
 -- step:    template_line
 -- mode:    fetch
--- purpose: What a template says of each situation: its path, the labels and counts of its
---          floret in level order, and its stage in a staging, by the name given or shown.
+-- purpose: The rows of a template, one per situation: its path, the labels and counts of its
+--          floret in level order, and its stage in a staging, by its given name if it has one.
 -- reads:   situation_path, situation_edge, floret, variable, vertex, stage, stage_member
 -- writes:  template_line(vertex_id, variable, path, labels, counts, n, stage)
 -- params:  tree_id INTEGER, the tree

@@ -1,6 +1,7 @@
 -- step:    stage_handle
 -- mode:    fetch
--- purpose: How the stages of a staging are called: the name shown, and the one given.
+-- purpose: The names of the stages of a staging: the generated one (u0, u1, ...) and the given
+--          one.
 -- reads:   stage, hyperstage
 -- writes:  stage_handle(stage_id, shown, name, hyperstage_id, labels)
 -- params:  staging_id INTEGER, the staging

@@ -1,6 +1,6 @@
 -- step:    joined_member
 -- mode:    append temp.changed_member
--- purpose: The situations of stages that are joined: all under one name.
+-- purpose: The situations of the stages to join, all under one name.
 -- reads:   stage_member
 -- writes:  changed_member(vertex_id, name, shown_name)
 -- params:  staging_id INTEGER, the staging

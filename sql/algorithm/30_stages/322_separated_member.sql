@@ -1,6 +1,6 @@
 -- step:    separated_member
 -- mode:    append temp.changed_member
--- purpose: The situations of a stage that is split: each under its own name.
+-- purpose: The situations of the stage to split, each under its own name.
 -- reads:   stage_member
 -- writes:  changed_member(vertex_id, name)
 -- params:  staging_id INTEGER, the staging

@@ -1,7 +1,7 @@
 -- step:    split_row
 -- mode:    create
--- purpose: The situations that a user put into the parts of a stage: by their names (s0, s1,
---          ...: their rank in the tree), or by paths.
+-- purpose: The situations that the user put into parts of a stage, by name (s0, s1, ..., their
+--          rank in the tree) or by path.
 -- reads:   floret, path_situation, stage_member
 -- writes:  split_row(name, vertex_id, situation, path_id, is_in_stage)
 -- params:  parts INTEGER[], the part of each situation named

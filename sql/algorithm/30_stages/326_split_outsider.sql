@@ -1,7 +1,7 @@
 -- step:    split_outsider
 -- mode:    fetch
--- purpose: The first situation or path named for a part of a stage that fits no situation of
---          the stage. A path with wildcards may fit others as well.
+-- purpose: The first situation or path named for a part of a stage that matches no situation of
+--          the stage. A path with wildcards may match situations of other stages too.
 -- reads:   split_row
 -- writes:  split_outsider(vertex_id)
 -- params:  none

@@ -1,6 +1,6 @@
 -- step:    split_member
 -- mode:    append temp.changed_member
--- purpose: The situations of a stage that is split, by the parts that a user named.
+-- purpose: The situations of a stage to split, by the parts that the user named.
 -- reads:   split_row
 -- writes:  changed_member(vertex_id, name)
 -- params:  none

@@ -1,7 +1,7 @@
 -- step:    split_size
 -- mode:    fetch
--- purpose: How many parts of a stage were named, how many of its situations are in one, and
---          how many it has.
+-- purpose: Number of parts named for a stage, number of its situations in a part, and number of
+--          its situations.
 -- reads:   stage_member, changed_member
 -- writes:  split_size(n_parts, n_named, n_situations)
 -- params:  staging_id INTEGER, the staging

@@ -1,7 +1,6 @@
 -- step:    regrouped_member
 -- mode:    append temp.changed_member
--- purpose: All situations of a staging, each under its own name or under that of its
---          hyperstage.
+-- purpose: All situations of a staging, each under its own name or that of its hyperstage.
 -- reads:   recorded_member
 -- writes:  changed_member(vertex_id, name)
 -- params:  is_full BOOLEAN, whether each situation is its own stage

@@ -1,7 +1,7 @@
 -- step:    edited_member
 -- mode:    create
--- purpose: The situations of a staging with the stage each is in after an edit, and the name
---          given to it; those of single edges that the edit leaves alone are not named.
+-- purpose: The situations of a staging with their stage after an edit, and its given name.
+--          Situations with a single edge that the edit does not change are not named.
 -- reads:   stage, stage_member, changed_member
 -- writes:  edited_member(vertex_id, name, shown_name)
 -- params:  staging_id INTEGER, the staging

@@ -1,7 +1,7 @@
 -- step:    label_digit
 -- mode:    create
--- purpose: The labels of each stage, numbered, so that the floret of a situation can be written
---          as one integer with a digit for each label.
+-- purpose: Numbers the labels of each stage, so that the floret of a situation can be written
+--          as one integer with one digit per label.
 -- reads:   stage_edge
 -- writes:  label_digit(stage_id, label_id, digit)
 -- params:  staging_id INTEGER, the staging

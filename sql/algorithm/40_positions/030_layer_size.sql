@@ -1,8 +1,8 @@
 -- step:    layer_size
 -- mode:    fetch
--- purpose: How many situations there are of each height, the most labels that the stage of
---          one of them has, and how many all have together: as many as edges, if no floret
---          lacks a label of its stage.
+-- purpose: Number of situations of each height, the largest number of labels of any of their
+--          stages, and the total number of labels. That total equals the number of edges if no
+--          floret lacks a label of its stage.
 -- reads:   staged_situation, label_digit
 -- writes:  layer_size(height, n_situations, n_digits, n_labels)
 -- params:  none

@@ -1,12 +1,13 @@
 -- step:    staged_edge
 -- mode:    create
--- purpose: G_0: the edges of the staged tree from some height on, with height, stage and rows
---          of their situation and the digit of the label that the staging gives them.
+-- purpose: G_0: the edges of the staged tree whose situation has at least the given height,
+--          each with the height, stage and respondents of its situation, and the digit of its
+--          label in the staging.
 -- reads:   edge, level, relabelled_edge, staged_situation, label_digit
 -- writes:  staged_edge(vertex_id, height, stage_id, n, digit, child_id)
 -- params:  tree_id INTEGER, the tree
 --          staging_id INTEGER, its stages
---          height INTEGER, the lowest height of a situation whose floret must be known
+--          height INTEGER, the lowest height whose florets are needed
 -- source:  Shenvi & Smith (2020), section 3, step 0;
 --          docs/theory.md, section 5 (Equivalent labels)
 select

@@ -1,7 +1,7 @@
 -- step:    block
 -- mode:    create
--- purpose: Step 1 of the recursion: all leaves merge into the sink, the first block, named by
---          the smallest. Its members are not listed.
+-- purpose: Step 1 of the recursion: all leaves merge into the sink. It is the first block, and
+--          its id is that of the smallest leaf. Its members are not listed here.
 -- reads:   vertex
 -- writes:  block(position_id, stage_id, height, n, n_situations, members)
 -- params:  tree_id INTEGER, the tree

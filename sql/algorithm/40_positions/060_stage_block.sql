@@ -1,8 +1,8 @@
 -- step:    stage_block
 -- mode:    append temp.block
--- purpose: The positions of height 1 where no floret lacks a label of its stage: all edges
---          lead to the sink, so that situations of one stage are one position. Their members
---          are not listed.
+-- purpose: The positions of height 1 when no floret lacks a label of its stage. All edges lead
+--          to the sink, so the situations of one stage form one position. Members are not
+--          listed here.
 -- reads:   staged_situation
 -- writes:  block(position_id, stage_id, height, n, n_situations)
 -- params:  none

@@ -1,6 +1,6 @@
 -- step:    stage_situation
 -- mode:    append temp.position_of
--- purpose: The situations of height 1 take the position of their stage.
+-- purpose: Assigns each situation of height 1 to the position of its stage.
 -- reads:   staged_situation, block
 -- writes:  position_of(vertex_id, position_id, position_index)
 -- params:  none

@@ -1,14 +1,15 @@
 -- step:    layer_block
 -- mode:    append temp.block
--- purpose: The positions of one height in G_{i-1}, where everything lower is merged: blocks
---          of situations with equal signature (stage and floret), named by the smallest. A
---          floret is an integer with the index of the position under each label as a digit.
---          As many blocks as situations: nothing merged, stop.
+-- purpose: The positions of one height in G_{i-1}, where everything below is merged already:
+--          blocks of situations with the same signature, that is, the same stage and floret.
+--          The id of a block is that of its smallest situation. A floret is written as one
+--          integer; its digit for a label is the index of the position that the label leads to.
+--          If there are as many blocks as situations, nothing merged and the recursion stops.
 -- reads:   staged_edge, position_of
 -- writes:  block(position_id, stage_id, height, n, n_situations, members)
 -- params:  height INTEGER, edges to a leaf on the LONGEST path, >= 1 (not the paper's
 --          shortest, which misses merges where leaves lie at different depths)
---          n_bits INTEGER, of a digit that holds the indices of lower heights
+--          n_bits INTEGER, bits per digit: enough for the index of any lower position
 -- source:  Shenvi & Smith (2020), section 3, step i, Theorems 1 and 2;
 --          docs/theory.md, section 2 (Positions and the backward recursion), theorems 1' and 2'
 with signature as (

@@ -1,11 +1,11 @@
 -- step:    wide_block
 -- mode:    append temp.block
--- purpose: The positions of one height, as layer_block makes them, where a floret does not
---          fit in an integer: it is the sorted list of its edges.
+-- purpose: As layer_block, for florets that do not fit in an integer: a floret is the sorted
+--          list of its edges.
 -- reads:   staged_edge, position_of
 -- writes:  block(position_id, stage_id, height, n, n_situations, members)
 -- params:  height INTEGER, edges to a leaf on the longest path, >= 1
---          n_digits INTEGER, the most labels of a floret
+--          n_digits INTEGER, largest number of labels of a floret
 -- source:  Shenvi & Smith (2020), section 3, step i, Theorems 1 and 2;
 --          docs/theory.md, section 2 (Positions and the backward recursion), theorems 1' and 2'
 with signature as (

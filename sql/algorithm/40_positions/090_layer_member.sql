@@ -1,9 +1,9 @@
 -- step:    layer_member
 -- mode:    append temp.position_of
--- purpose: The members of the blocks made last take their position.
+-- purpose: Assigns the members of the newest blocks to their position.
 -- reads:   block
 -- writes:  position_of(vertex_id, position_id, position_index)
--- params:  height INTEGER, of these blocks, or the lowest of them
+-- params:  height INTEGER, the lowest height of the newest blocks
 -- source:  Shenvi & Smith (2020), section 3, step i;
 --          docs/theory.md, section 2 (Positions and the backward recursion)
 select

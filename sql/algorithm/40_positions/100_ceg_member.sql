@@ -1,6 +1,6 @@
 -- step:    ceg_member
 -- mode:    append cegdb.position_member
--- purpose: The position of each vertex; leaves belong to the sink.
+-- purpose: The position of each vertex; the leaves belong to the sink.
 -- reads:   position_of, vertex, block
 -- writes:  position_member(ceg_id, vertex_id, position_id)
 -- params:  ceg_id INTEGER, the CEG

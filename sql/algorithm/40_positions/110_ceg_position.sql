@@ -1,6 +1,7 @@
 -- step:    ceg_position
 -- mode:    append cegdb.position
--- purpose: The positions, with their stage and how many rows reach them; the sink has none.
+-- purpose: The positions, with their stage and the number of respondents who reach them. The
+--          sink has no stage.
 -- reads:   block
 -- writes:  position(ceg_id, position_id, stage_id, height, n, n_situations)
 -- params:  ceg_id INTEGER, the CEG

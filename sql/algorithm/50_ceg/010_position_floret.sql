@@ -1,8 +1,8 @@
 -- step:    position_floret
 -- mode:    create
--- purpose: The size of the floret of each position, and whether it holds its whole stage. The
---          edges are those of any of its situations; they must be counted only where florets
---          lack labels of their stage.
+-- purpose: The size of each position's floret, and whether the position contains its whole
+--          stage. All situations of a position have the same labels, so one of them is counted,
+--          and only if some floret lacks labels of its stage.
 -- reads:   block, stage, label_digit, edge
 -- writes:  position_floret(position_id, stage_id, height, n_situations, n_edges, is_whole_stage)
 -- params:  tree_id INTEGER, the tree

@@ -1,9 +1,10 @@
 -- step:    position_edge
 -- mode:    create
--- purpose: The edges of the situations of each position, put together by label (so parallel
---          edges stay apart). All with one label lead to one position: that of any child.
---          level_id is that of one of them. Of a position that is a whole stage only those of
---          one situation: their sums are the stage's, and known.
+-- purpose: The edges of each position: those of its situations, added up by label, so that
+--          parallel edges stay apart. All edges with one label lead to the same position, that
+--          of any child; level_id is the smallest of theirs. For a position that is a whole
+--          stage, only the edges of one situation are listed, since the sums of the stage are
+--          known.
 -- reads:   edge, level, relabelled_edge, position_of, position_floret, block
 -- writes:  position_edge(source_id, target_id, stage_id, is_whole_stage, label_id, level_id, n,
 --          weight)

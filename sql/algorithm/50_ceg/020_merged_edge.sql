@@ -1,7 +1,7 @@
 -- step:    merged_edge
 -- mode:    fetch
--- purpose: How many edges each height's merge took out of the graph: those of the
---          situations that are not the first of their position.
+-- purpose: Number of edges that merging removed at each height: those of all situations but the
+--          first of each position.
 -- reads:   position_floret
 -- writes:  merged_edge(height, n_edges)
 -- params:  none

@@ -1,12 +1,13 @@
 -- step:    position_share
 -- mode:    append temp.position_share
--- purpose: The prior of each edge of the positions of one height where alpha is shared out
---          from the root on, equally in each floret: what reaches a position, over its
---          edges. Added in sorted order so that the sum does not depend on threads. Whole
---          stages of height 1 need none: theirs is the stage's, and below is the sink.
+-- purpose: The prior mass of each edge of the positions of one height, when alpha is divided
+--          from the root down, equally within each floret: the mass that reaches a position,
+--          divided by its number of edges. Terms are added in sorted order, so that the sum
+--          does not depend on threads. Positions of height 1 that are whole stages are left
+--          out: they have the prior of their stage, and only the sink is below.
 -- reads:   position_floret, position_edge, position_share
 -- writes:  position_share(position_id, share)
--- params:  height INTEGER, edges to the sink on the longest path, from the root's down
+-- params:  height INTEGER, edges to the sink on the longest path; the root's comes first
 --          alpha DOUBLE, prior mass of the root
 -- source:  Freeman & Smith (2011); docs/theory.md, section 6 (Scores and clustering)
 select

@@ -1,7 +1,8 @@
 -- step:    position_prior
 -- mode:    create
--- purpose: The prior of each label of each position, where situations have their own: that of
---          its situations, added in sorted order so that the sum does not depend on threads.
+-- purpose: The prior mass of each label of each position, when situations have priors of their
+--          own: the sum over its situations, in sorted order, so that it does not depend on
+--          threads.
 -- reads:   edge, level, relabelled_edge, position_of, edge_prior
 -- writes:  position_prior(position_id, label_id, prior)
 -- params:  tree_id INTEGER, the tree

@@ -1,7 +1,7 @@
 -- step:    spelling
 -- mode:    fetch
--- purpose: Whether some label can stand for several of the tree: the staging relabels edges,
---          or the survey's codebook declares labels the same.
+-- purpose: Whether a label may stand for several labels of the tree: because the staging
+--          relabels edges, or because the codebook declares labels the same.
 -- reads:   relabelled_edge, level, variable
 -- writes:  spelling(is_various)
 -- params:  survey_id INTEGER, the survey

@@ -1,7 +1,6 @@
 -- step:    raw_label
 -- mode:    create
--- purpose: The labels in the tree of the edges of each position, by their label in the
---          staging.
+-- purpose: The labels of the tree behind each edge of a position, by its label in the staging.
 -- reads:   edge, level, relabelled_edge, position_of
 -- writes:  raw_label(position_id, label_id, labels)
 -- params:  tree_id INTEGER, the tree

@@ -1,8 +1,8 @@
 -- step:    graph_edge
 -- mode:    append cegdb.ceg_edge
--- purpose: The edges of the CEG, with the prior of their situations, the probability of the
---          stage, and the labels that the tree has for the staging's. A position that is a
---          whole stage takes rows, weight and prior from it.
+-- purpose: The edges of the CEG, with their prior, the probability of the stage, and the tree's
+--          own labels behind each label. A position that is a whole stage takes its count,
+--          weight and prior from the stage.
 -- reads:   position_edge, position_share, position_prior, stage_edge, level, raw_label
 -- writes:  ceg_edge(ceg_id, source_id, target_id, label_id, raw_labels, n, weight, prior,
 --          probability)

@@ -1,11 +1,11 @@
 -- step:    position_copy
 -- mode:    append temp.position_copy
--- purpose: How many tree vertices each position of one height stands for: one copy a path
---          from the root. In real numbers, since it can be astronomical.
+-- purpose: Number of tree vertices that each position of one height stands for: one per path
+--          from the root. A floating-point number, since it can be astronomical.
 -- reads:   position, ceg_edge, position_copy
 -- writes:  position_copy(position_id, height, n_copies)
 -- params:  ceg_id INTEGER, the CEG
---          height INTEGER, edges to the sink on the longest path, from the root's down
+--          height INTEGER, edges to the sink on the longest path; the root's comes first
 -- source:  docs/theory.md, section 3 (Recovering the staged tree)
 select
     p.position_id,

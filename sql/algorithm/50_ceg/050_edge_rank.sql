@@ -1,7 +1,7 @@
 -- step:    edge_rank
 -- mode:    create
--- purpose: The rank of each label in its floret, in the level order of the question asked
---          there (that of the position's smallest situation).
+-- purpose: The order of the labels within each floret: the level order of the variable asked
+--          there, taken from the position's smallest situation.
 -- reads:   ceg_edge, edge, level, relabelled_edge
 -- writes:  edge_rank(source_id, label_id, level_id)
 -- params:  ceg_id INTEGER, the CEG

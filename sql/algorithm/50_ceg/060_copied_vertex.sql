@@ -1,12 +1,12 @@
 -- step:    copied_vertex
 -- mode:    append temp.copied_vertex
--- purpose: The vertices of the recovered tree one edge deeper: a copy of its target for
---          each edge of each copy of a position, numbered breadth first in level order.
+-- purpose: The vertices of the recovered tree one edge deeper: for each copy of a position, one
+--          copy of the target of each of its edges, numbered breadth first in level order.
 -- reads:   copied_vertex, ceg_edge, edge_rank
 -- writes:  copied_vertex(vertex_id, parent_id, depth, position_id, label_id)
 -- params:  ceg_id INTEGER, the CEG
 --          depth INTEGER, edges from the root, >= 1
---          n_before BIGINT, vertices nearer to the root
+--          n_before BIGINT, number of vertices closer to the root
 -- source:  Shenvi & Smith (2020), Theorem 3;
 --          docs/theory.md, section 3 (Recovering the staged tree)
 select

@@ -1,7 +1,6 @@
 -- step:    former_vertex
 -- mode:    create
--- purpose: The situations of a tree that is to be made again: the variable asked at each, and
---          the rows that reached it.
+-- purpose: The situations of a tree to rebuild, with their variable and count.
 -- reads:   vertex, variable
 -- writes:  former_vertex(vertex_id, depth, variable, n)
 -- params:  tree_id INTEGER, the tree

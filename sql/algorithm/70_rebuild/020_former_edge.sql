@@ -1,6 +1,7 @@
 -- step:    former_edge
 -- mode:    create
--- purpose: The edges between the situations of a tree that is to be made again, in words.
+-- purpose: The edges between the situations of a tree to rebuild, with variable and label as
+--          text.
 -- reads:   edge, level, former_vertex
 -- writes:  former_edge(parent_id, child_id, variable, label)
 -- params:  tree_id INTEGER, the tree

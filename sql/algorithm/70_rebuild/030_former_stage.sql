@@ -1,6 +1,6 @@
 -- step:    former_stage
 -- mode:    create
--- purpose: The stages of a staging that is to be made again, by the names they were shown by.
+-- purpose: The stages of a staging to rebuild, with the names under which they were shown.
 -- reads:   stage, hyperstage, variable
 -- writes:  former_stage(stage_id, former_stage, variable, kind, hyperstage_id, name)
 -- params:  staging_id INTEGER, the staging

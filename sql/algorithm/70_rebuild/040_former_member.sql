@@ -1,6 +1,6 @@
 -- step:    former_member
 -- mode:    create
--- purpose: The situations of the stages of a staging that is to be made again.
+-- purpose: The members of the stages of a staging to rebuild.
 -- reads:   stage_member, former_vertex
 -- writes:  former_member(vertex_id, stage_id, variable, n)
 -- params:  staging_id INTEGER, the staging

@@ -1,10 +1,10 @@
 -- step:    former_probability
 -- mode:    create
--- purpose: The probabilities of a staging that is to be made again, by label.
+-- purpose: The probabilities of a staging to rebuild, by label.
 -- reads:   stage_edge, labels, relabelled_edge
 -- writes:  former_probability(stage_id, label, probability, low, high)
 -- params:  staging_id INTEGER, the staging
---          survey_id INTEGER, the superseded rows that its labels are of
+--          survey_id INTEGER, the superseded survey that its labels belong to
 -- source:  serves the drift of stages after new rows (cegdb rebuild)
 with given as (
     select distinct

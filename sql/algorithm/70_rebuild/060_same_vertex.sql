@@ -1,7 +1,7 @@
 -- step:    same_vertex
 -- mode:    append temp.same_vertex
--- purpose: The situations of the tree made again that were there before, one depth of the
---          former tree: the same answers to the same variables lead to them.
+-- purpose: The situations of the rebuilt tree that the former tree has as well, at one depth of
+--          the former tree: the same answers to the same variables lead to them.
 -- reads:   former_edge, same_vertex, edge, vertex, variable, level
 -- writes:  same_vertex(former_id, vertex_id)
 -- params:  tree_id INTEGER, the tree

@@ -1,6 +1,7 @@
 -- step:    kept_prior
 -- mode:    create
--- purpose: The priors given for situations that were there before, as they can be given again.
+-- purpose: The priors given for situations that are still in the tree, in a form that can be
+--          given again.
 -- reads:   prior_entry, same_vertex, edge, level
 -- writes:  kept_prior(vertex_id, label, prior)
 -- params:  staging_id INTEGER, the staging

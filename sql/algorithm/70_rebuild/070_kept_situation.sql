@@ -1,7 +1,7 @@
 -- step:    kept_situation
 -- mode:    create
--- purpose: The situations that were there before and ask the same variable, with the stage
---          that each was in, and the name it was given.
+-- purpose: The situations that are still in the tree and ask the same variable, with their
+--          former stage and its name.
 -- reads:   same_vertex, former_member, former_stage, vertex, variable
 -- writes:  kept_situation(vertex_id, stage_id, hyperstage_id, kind, name)
 -- params:  tree_id INTEGER, the tree

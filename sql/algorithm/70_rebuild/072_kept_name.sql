@@ -1,6 +1,6 @@
 -- step:    kept_name
 -- mode:    append temp.given_group
--- purpose: The names that stages had before the rebuild, by their situations.
+-- purpose: The names that stages had before the rebuild, by situation.
 -- reads:   kept_situation
 -- writes:  given_group(role, vertex_id, shown_name)
 -- params:  none

@@ -1,6 +1,6 @@
 -- step:    kept_stage
 -- mode:    append temp.learnt_stage
--- purpose: The stages learnt before the rebuild, of the situations that learning would see.
+-- purpose: The stages learnt before the rebuild, for the situations that learning would use.
 -- reads:   kept_situation, floret
 -- writes:  learnt_stage(vertex_id, stage_id)
 -- params:  none

@@ -1,6 +1,6 @@
 -- step:    kept_member
 -- mode:    create
--- purpose: The situations whose stage was given by hand before the rebuild, with that stage.
+-- purpose: The situations whose stage was given before the rebuild, with that stage.
 -- reads:   kept_situation
 -- writes:  kept_member(vertex_id, name, shown_name)
 -- params:  none

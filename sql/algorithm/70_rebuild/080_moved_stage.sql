@@ -1,10 +1,10 @@
 -- step:    moved_stage
 -- mode:    append cegdb.stage_drift
--- purpose: Each stage of a staging made again with each of its former stages: how many
---          situations they share, the rows that reached these before and reach them now, and
---          the label whose probability moved most, and whether the 95 % intervals before and
---          after of some label are apart. Situations that are new have no former
---          stage, those that are gone no stage.
+-- purpose: Each stage of a rebuilt staging with each of its former stages: how many situations
+--          they share, how many respondents reached these before and reach them now, the label
+--          whose probability changed most, and whether the 95 % intervals of any label before
+--          and now do not overlap. New situations have no former stage; situations that are
+--          gone have no present one.
 -- reads:   former_member, former_stage, former_probability, same_vertex, kept_situation,
 --          staging, event_tree, stage, hyperstage, stage_member, stage_edge, vertex, variable,
 --          labels

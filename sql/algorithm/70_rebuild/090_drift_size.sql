@@ -1,8 +1,8 @@
 -- step:    drift_size
 -- mode:    fetch
--- purpose: How many former stages of a staging made again have an answer whose 95 % intervals
---          before and after are apart, of how many with both intervals; how many situations
---          are new, and how many are gone.
+-- purpose: For the summary of a rebuilt staging: how many former stages have an answer whose 95
+--          % intervals before and now do not overlap, out of how many that can be compared; how
+--          many situations are new, and how many are gone.
 -- reads:   stage_drift
 -- writes:  drift_size(n_apart, n_stages, n_new, n_gone)
 -- params:  staging_id INTEGER, the staging

@@ -1,7 +1,7 @@
 -- step:    former_position
 -- mode:    create
--- purpose: The positions of a CEG that is to be made again, as evidence may name them, with
---          their situations; the sink without.
+-- purpose: The positions of a CEG to rebuild, by the names that evidence may use, with their
+--          situations; the sink has none.
 -- reads:   position, position_member
 -- writes:  former_position(position, position_id, vertex_id)
 -- params:  ceg_id INTEGER, the CEG

@@ -1,7 +1,8 @@
 -- step:    moved_position
 -- mode:    fetch
--- purpose: Which positions of a CEG made again the situations of each former one are in: the
---          first and the last, none if all are gone. The sink is the sink.
+-- purpose: The positions of a rebuilt CEG that contain the situations of each former position:
+--          the first and the last of them, or none if all its situations are gone. The sink
+--          stays the sink.
 -- reads:   former_position, same_vertex, position, position_member
 -- writes:  moved_position(position, position_id, now, least_id, most_id)
 -- params:  ceg_id INTEGER, the CEG

@@ -1,7 +1,7 @@
 -- step:    compiled_edge
 -- mode:    create
--- purpose: The edges of a CEG with the rank of their label among the levels of the variable;
---          labels that a staging introduced come after these.
+-- purpose: The edges of a CEG, with the rank of their label among the levels of the variable.
+--          Labels that a staging introduced come last.
 -- reads:   ceg_edge, compiled_position, level
 -- writes:  compiled_edge(source_id, height, variable_id, target_id, label_id, level_order,
 --          probability)

@@ -1,6 +1,6 @@
 -- step:    compiled_relabelling
 -- mode:    fetch
--- purpose: The labels of the tree that each label of a CEG stands for, by variable.
+-- purpose: The tree's own labels behind each label of a CEG, by variable.
 -- reads:   ceg_edge, compiled_position
 -- writes:  compiled_relabelling(variable_id, raw_label, label_id)
 -- params:  ceg_id INTEGER, the CEG

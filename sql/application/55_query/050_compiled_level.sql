@@ -1,7 +1,7 @@
 -- step:    compiled_level
 -- mode:    fetch
--- purpose: The variables of a survey with their value labels and the codes these had in the file,
---          in level order.
+-- purpose: The variables of a survey, with the labels of their values and the codes of these in
+--          the source, in level order.
 -- reads:   variable, level
 -- writes:  compiled_level(variable_id, name, label_id, label, original_code)
 -- params:  survey_id INTEGER, the survey

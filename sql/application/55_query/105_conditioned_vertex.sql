@@ -1,8 +1,8 @@
 -- step:    conditioned_vertex
 -- mode:    create
--- purpose: The vertices that agree with evidence, each with its node in the product of the CEG and
---          the automata of the evidence: at first the root; next_conditioned_vertex adds the
---          others, one depth after the other.
+-- purpose: The vertices that are consistent with the evidence, each with its node in the
+--          product of the CEG and the automata of the evidence. At first only the root;
+--          next_conditioned_vertex adds the others, depth by depth.
 -- reads:   nothing
 -- writes:  conditioned_vertex(vertex_id, depth, node, source, label_id, level_id, n, weight)
 -- params:  none

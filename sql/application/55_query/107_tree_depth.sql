@@ -1,6 +1,6 @@
 -- step:    tree_depth
 -- mode:    fetch
--- purpose: The first and the last vertex of each depth of a tree below the root.
+-- purpose: The first and the last vertex of each depth of a tree, below the root.
 -- reads:   vertex
 -- writes:  tree_depth(depth, low, high)
 -- params:  tree_id INTEGER, the tree

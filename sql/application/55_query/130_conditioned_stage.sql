@@ -1,6 +1,6 @@
 -- step:    conditioned_stage
 -- mode:    append cegdb.ceg_stage
--- purpose: The stages of a CEG given evidence; one of a single situation is white, the others
+-- purpose: The stages of a CEG given evidence. A stage of one situation is white; the others
 --          take the colours of the palette in turn.
 -- reads:   conditioned_node, node_position
 -- writes:  ceg_stage(ceg_id, stage_id, variable_id, n_situations, n, colour)

@@ -1,6 +1,7 @@
 -- step:    conditioned_position
 -- mode:    append cegdb.position
--- purpose: The positions of a CEG given evidence, each of one node of the product or several.
+-- purpose: The positions of a CEG given evidence; each consists of one or more nodes of the
+--          product.
 -- reads:   conditioned_node, node_position
 -- writes:  position(ceg_id, position_id, stage_id, height, n, n_situations)
 -- params:  ceg_id INTEGER, the CEG

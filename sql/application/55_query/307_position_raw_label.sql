@@ -1,6 +1,6 @@
 -- step:    position_raw_label
 -- mode:    fetch
--- purpose: The labels that the tree has for each edge of a CEG, by the label it shows.
+-- purpose: The tree's own labels behind each edge of a CEG, by the label shown.
 -- reads:   ceg_edge, labels
 -- writes:  position_raw_label(source_id, label, raw_labels)
 -- params:  ceg_id INTEGER, the CEG

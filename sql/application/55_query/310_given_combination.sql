@@ -1,7 +1,7 @@
 -- step:    given_combination
 -- mode:    create
--- purpose: The distinct combinations of answers of rows to be answered, in the order in which
---          they first occur.
+-- purpose: The distinct combinations of answers in the given rows, in order of first
+--          occurrence.
 -- reads:   coded_row
 -- writes:  given_combination(combination_id, codes)
 -- params:  none

@@ -1,6 +1,6 @@
 -- step:    given_row
 -- mode:    create
--- purpose: The rows to be answered with their combination of answers, and what is kept of them.
+-- purpose: The given rows, each with its combination of answers and the columns to keep.
 -- reads:   coded_row, given_combination
 -- writes:  given_row(row_number, n, weight, combination_id)
 -- params:  none

@@ -1,8 +1,8 @@
 -- step:    coded_cell
 -- mode:    create
--- purpose: The cells of some combinations of answers, one a variable of the tree: the level
---          to follow in the tree, the answer to match on edges of the CEG (-1: not known),
---          and whether the variable must occur.
+-- purpose: The cells of some combinations of answers, one per variable of the tree: the level
+--          to follow in the tree, the answer to match on edges of the CEG (-1: unknown), and
+--          whether the variable must occur.
 -- reads:   given_combination, code_meaning
 -- writes:  coded_cell(combination_id, rank, level_id, answer, is_given)
 -- params:  first BIGINT, the first combination

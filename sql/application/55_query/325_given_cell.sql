@@ -1,7 +1,7 @@
 -- step:    given_cell
 -- mode:    create
--- purpose: The cells with the next variable of their combination that must occur, since an
---          edge that jumps over it contradicts the answers; and the next one not answered.
+-- purpose: The cells, with the next variable of their combination that must occur (an edge that
+--          skips it contradicts the answers) and the next variable without an answer.
 -- reads:   coded_cell
 -- writes:  given_cell(combination_id, rank, level_id, answer, is_given, next_rank, next_open)
 -- params:  none

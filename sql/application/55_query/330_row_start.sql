@@ -1,10 +1,11 @@
 -- step:    row_start
 -- mode:    create
--- purpose: The way to the root: of every combination that answers no variable before it.
+-- purpose: The start of the walk: the edge into the root, for each combination that answers no
+--          variable before the root's.
 -- reads:   given_cell
 -- writes:  row_start(height, combination_id, edge, source, target, target_height,
 --          log_probability)
--- params:  root_rank INTEGER, place in the order of the variable of the root
+-- params:  root_rank INTEGER, index in the order of the root's variable
 --          root_height INTEGER, its height
 -- source:  docs/theory.md, section 8 (Probability propagation);
 --          serves answers for each row of a file (assign, complete, score)

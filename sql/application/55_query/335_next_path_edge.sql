@@ -1,7 +1,8 @@
 -- step:    next_path_edge
 -- mode:    append temp.row_path_edge
--- purpose: The edges of one height of the CEG that agree with the answers of each combination
---          which reaches their source; an edge that jumps over an answered variable does not.
+-- purpose: The edges of one height of the CEG that are consistent with the answers of each
+--          combination that reaches their source. An edge that skips an answered variable is
+--          not.
 -- reads:   row_path_edge, query_node, given_cell, query_edge
 -- writes:  row_path_edge(height, combination_id, edge, source, target, target_height,
 --          log_probability)

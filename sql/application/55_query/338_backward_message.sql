@@ -1,7 +1,7 @@
 -- step:    backward_message
 -- mode:    create
--- purpose: The messages from the sink up for each combination of answers: none at first;
---          next_backward_message adds one height after the other.
+-- purpose: The backward messages for each combination of answers. Empty at first;
+--          next_backward_message adds rows, height by height.
 -- reads:   row_path_edge
 -- writes:  backward_message(height, combination_id, node, edge, best, total)
 -- params:  none

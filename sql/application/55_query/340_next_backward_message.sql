@@ -1,8 +1,9 @@
 -- step:    next_backward_message
 -- mode:    append temp.backward_message
 -- purpose: From the positions of one height to the sink, for each combination of answers: the
---          log of the probability of the answers to come, that of the most probable way, and
---          its edge; of ways alike to 1e-12 the first in level order.
+--          log probability of the answers still to come, the log probability of the most
+--          probable path, and its next edge. Of paths that are equal up to 1e-12, the first in
+--          level order counts.
 -- reads:   row_path_edge, backward_message
 -- writes:  backward_message(height, combination_id, node, edge, best, total)
 -- params:  height INTEGER, of the positions, the lowest first

@@ -1,7 +1,7 @@
 -- step:    row_score
 -- mode:    create
--- purpose: The scores of all combinations of answers: none at first; block_score adds one block
---          after the other.
+-- purpose: The scores of all combinations of answers. Empty at first; block_score adds rows,
+--          block by block.
 -- reads:   nothing
 -- writes:  row_score(combination_id, n_answered, n_open, log_likelihood, log_best)
 -- params:  none

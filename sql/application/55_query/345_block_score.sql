@@ -1,7 +1,7 @@
 -- step:    block_score
 -- mode:    append temp.row_score
--- purpose: Of each combination: how many variables it answers and leaves open, the log of the
---          probability of its answers, and that of its most probable path.
+-- purpose: For each combination: number of variables with and without an answer, log
+--          probability of its answers, and log probability of its most probable path.
 -- reads:   given_cell, backward_message
 -- writes:  row_score(combination_id, n_answered, n_open, log_likelihood, log_best)
 -- params:  none

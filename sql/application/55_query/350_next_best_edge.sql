@@ -1,7 +1,7 @@
 -- step:    next_best_edge
 -- mode:    append temp.row_best
--- purpose: One edge further on the most probable path of each combination, with the answers
---          that complete it so far, in words.
+-- purpose: The next edge on the most probable path of each combination, with the answers that
+--          complete it so far, as text.
 -- reads:   row_best, backward_message, edge_answer, given_cell
 -- writes:  row_best(height, combination_id, node, completion)
 -- params:  height INTEGER, of the positions, the highest first

@@ -1,7 +1,7 @@
 -- step:    row_completion
 -- mode:    create
--- purpose: The completions of all combinations of answers: none at first; block_completion adds
---          one block after the other.
+-- purpose: The completions of all combinations of answers. Empty at first; block_completion
+--          adds rows, block by block.
 -- reads:   nothing
 -- writes:  row_completion(combination_id, completion)
 -- params:  none

@@ -1,7 +1,7 @@
 -- step:    row_edge_posterior
 -- mode:    create
--- purpose: The probability of each edge given all answers of a combination: at first that of the
---          edge into the root; next_edge_posterior adds one height after the other.
+-- purpose: The probability of each edge given all answers of a combination. At first only the
+--          edge into the root; next_edge_posterior adds the others, height by height.
 -- reads:   row_start, backward_message
 -- writes:  row_edge_posterior(combination_id, edge, target, target_height, probability)
 -- params:  none

@@ -1,7 +1,7 @@
 -- step:    block_label
 -- mode:    append temp.row_label
--- purpose: The distribution of each variable that a combination leaves open, given its
---          answers; 'not applicable' on the paths that jump over it.
+-- purpose: The distribution of each variable that a combination leaves open, given its answers;
+--          'not applicable' on paths that skip the variable.
 -- reads:   row_edge_posterior, edge_answer, skipped_variable, given_cell, requested_rank
 -- writes:  row_label(combination_id, rank, label_index, probability)
 -- params:  none

@@ -1,6 +1,7 @@
 -- step:    row_vertex
 -- mode:    create
--- purpose: The vertices of the tree that each combination of answers reaches: none at first.
+-- purpose: The vertices of the tree that each combination of answers reaches. Empty at first;
+--          next_row_vertex adds rows, depth by depth.
 -- reads:   nothing
 -- writes:  row_vertex(depth, combination_id, vertex_id, child_id)
 -- params:  none

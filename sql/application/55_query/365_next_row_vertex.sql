@@ -1,14 +1,13 @@
 -- step:    next_row_vertex
 -- mode:    append temp.row_vertex
--- purpose: The vertex of the tree at one depth that each combination reaches by its answers,
---          and where its next answer leads (-1: nowhere, or not known). Rows of the survey
---          that stopped at a missing answer may have ended in a leaf, whatever they answer
---          later.
+-- purpose: The vertex of the tree that each combination reaches at one depth, and where its
+--          next answer leads (-1: nowhere, or unknown). If survey rows stop at a missing
+--          answer, rows of that kind may have ended in a leaf, whatever their later answers.
 -- reads:   row_vertex, vertex, edge, level, variable_rank, given_cell
 -- writes:  row_vertex(depth, combination_id, vertex_id, child_id)
 -- params:  tree_id INTEGER, the tree
 --          depth INTEGER, of the vertices
---          first BIGINT, the first combination that walks
+--          first BIGINT, the first combination of the block
 --          is_prefix BOOLEAN, whether rows stop at a missing answer
 -- source:  docs/theory.md, section 1 (Event trees from data);
 --          serves answers for each row of a file (assign, complete, score)

@@ -1,6 +1,6 @@
 -- step:    combination_last
 -- mode:    create
--- purpose: The last situation and the last position that each combination is known to reach.
+-- purpose: The last situation and the last position that each combination certainly reaches.
 -- reads:   combination_vertex
 -- writes:  combination_last(combination_id, last_situation, last_position)
 -- params:  none

@@ -1,6 +1,6 @@
 -- step:    combination_unseen
 -- mode:    create
--- purpose: The first answer of each combination that the CEG does not know.
+-- purpose: The first answer of each combination that does not occur in the CEG.
 -- reads:   given_combination, unseen_code
 -- writes:  combination_unseen(combination_id, unseen)
 -- params:  none

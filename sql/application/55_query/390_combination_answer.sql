@@ -1,6 +1,7 @@
 -- step:    combination_answer
 -- mode:    create
--- purpose: What is said of each combination of answers: one row for all rows that have it.
+-- purpose: The result for each combination of answers, in one row that all its given rows
+--          share.
 -- reads:   row_score, combination_last, row_completion, combination_unseen
 -- writes:  combination_answer(combination_id, n_answered, log_likelihood, last_situation,
 --          last_position, completion, completion_probability, unseen)

@@ -1,6 +1,6 @@
 -- step:    combination_label
 -- mode:    create
--- purpose: The distribution of the open variables of each combination, labels in words.
+-- purpose: The distribution of the open variables of each combination, with labels as text.
 -- reads:   row_label, query_label, variable_rank, variable
 -- writes:  combination_label(combination_id, rank, label_index, variable, label, probability)
 -- params:  none

@@ -1,7 +1,7 @@
 -- step:    row_total
 -- mode:    fetch
--- purpose: How many respondents the rows answered stand for, the weight they have, and the
---          sum of the logs of the probability of their answers, where that is not 0.
+-- purpose: Number of respondents that the given rows stand for, their total weight, and the sum
+--          of the log probabilities of their answers, over rows with a probability above 0.
 -- reads:   given_row, row_score
 -- writes:  row_total(n_rows, n, weight, n_impossible, weight_impossible, log_score)
 -- params:  none

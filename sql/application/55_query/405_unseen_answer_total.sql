@@ -1,6 +1,6 @@
 -- step:    unseen_answer_total
 -- mode:    fetch
--- purpose: How many respondents gave each answer that the CEG does not know.
+-- purpose: Number of respondents with each answer that does not occur in the CEG.
 -- reads:   given_row, given_combination, unseen_code
 -- writes:  unseen_answer_total(rank, answer_text, n)
 -- params:  none

@@ -1,7 +1,7 @@
 -- step:    masked_combination
 -- mode:    create
--- purpose: The combinations of answers with the answers to some variables only, 0 for the others,
---          and the answer to the variable to be predicted.
+-- purpose: The combinations with only the answers to some variables (0 for the others), and the
+--          answer to the variable to predict.
 -- reads:   given_combination
 -- writes:  masked_combination(combination_id, cells, actual)
 -- params:  used INTEGER[], ranks of the variables to predict from

@@ -1,6 +1,6 @@
 -- step:    predicted_row
 -- mode:    create
--- purpose: The rows to be predicted, with the answers that they are predicted from.
+-- purpose: The rows to predict, with the answers that predictions use.
 -- reads:   given_row, masked_combination
 -- writes:  predicted_row(row_number, cells)
 -- params:  none

@@ -1,7 +1,7 @@
 -- step:    coded_row
 -- mode:    create
--- purpose: The rows again without the answer to be predicted, counted: the same answers and the
---          same answer to be predicted are one row.
+-- purpose: The given rows without the answer to predict, counted: rows with the same answers
+--          and the same answer to predict are one row.
 -- reads:   given_row, masked_combination
 -- writes:  coded_row(row_number, cells, actual, n, weight)
 -- params:  none

@@ -1,7 +1,8 @@
 -- step:    prediction_count
 -- mode:    create
--- purpose: How many respondents have each combination of answers and each label to be predicted
---          (-1: none that the CEG knows), and whether their answers are impossible.
+-- purpose: Number of respondents with each combination of answers and each label to predict
+--          (-1: a label that does not occur in the CEG), and whether their answers are
+--          impossible.
 -- reads:   given_row, row_score, actual_label
 -- writes:  prediction_count(combination_id, label_index, is_impossible, n, weight)
 -- params:  none

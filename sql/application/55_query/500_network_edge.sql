@@ -1,8 +1,8 @@
 -- step:    network_edge
 -- mode:    create
 -- purpose: The edges of a staged tree as answers of a network: the index of their variable in
---          the order of the tree, the label that the staging gives (-1: not applicable), and
---          its probability.
+--          the order of the tree, their label in the staging (-1: not applicable) and their
+--          probability.
 -- reads:   edge, level, stage_member, stage_edge, relabelled_edge
 -- writes:  network_edge(vertex_id, child_id, variable_index, label_id, level_id, probability)
 -- params:  tree_id INTEGER, the tree

@@ -1,7 +1,7 @@
 -- step:    stage_conflict
 -- mode:    fetch
--- purpose: Whether some histories with the same answers to the variables kept have different
---          stages of a variable, so that a variable left out matters.
+-- purpose: Whether histories with the same answers to the kept variables have different stages
+--          of a variable, so that one of the variables left out matters.
 -- reads:   configuration
 -- writes:  stage_conflict(is_found)
 -- params:  variable_index INTEGER, of the variable

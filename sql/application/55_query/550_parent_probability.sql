@@ -1,8 +1,8 @@
 -- step:    parent_probability
 -- mode:    fetch
--- purpose: The probability of each label of a variable given its parents: that of the stage
---          where all histories share one; else the mean over the histories, weighted by
---          their probability, which is the network nearest to the staged tree.
+-- purpose: The probability of each label of a variable given its parents: that of the stage if
+--          all histories share one; else the mean over the histories, weighted by their
+--          probability, which gives the network closest to the staged tree.
 -- reads:   configuration, network_edge
 -- writes:  parent_probability(answers, label_id, probability)
 -- params:  variable_index INTEGER, of the variable

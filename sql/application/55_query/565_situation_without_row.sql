@@ -1,6 +1,6 @@
 -- step:    situation_without_row
 -- mode:    fetch
--- purpose: The first situation, by its id, for which the tables of a network have no row.
+-- purpose: The first situation, by id, for which the tables of a network have no row.
 -- reads:   network_walk, situations
 -- writes:  situation_without_row(variable, path)
 -- params:  tree VARCHAR, the name of the tree

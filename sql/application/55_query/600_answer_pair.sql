@@ -1,12 +1,12 @@
 -- step:    answer_pair
 -- mode:    fetch
--- purpose: The respondents of each pair of answers to two variables in each stratum; those
---          who lack an answer are counted together.
+-- purpose: Number of respondents with each pair of answers to two variables in each stratum.
+--          Those who lack an answer are counted together.
 -- reads:   paired_row
 -- writes:  answer_pair(stratum, first, second, n, weight, weight_sq)
 -- params:  none
 -- source:  docs/theory.md, section 9.3 (An algebraic test for any independence), test on the
---            data
+--          data
 with answered as (
     select
         if(first is null or second is null, null, stratum) as stratum,

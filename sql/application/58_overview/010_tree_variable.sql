@@ -1,10 +1,10 @@
--- step:     tree_variable
--- mode:     fetch
--- purpose:  The variables that situations of a tree have.
--- reads:    vertex, variable
--- writes:   tree_variable(variable_id, name)
--- params:   tree_id INTEGER, the tree
--- source:   serves the overview of large graphs and the plots (cegdb draw, cegdb plot)
+-- step:    tree_variable
+-- mode:    fetch
+-- purpose: The variables of a tree's situations.
+-- reads:   vertex, variable
+-- writes:  tree_variable(variable_id, name)
+-- params:  tree_id INTEGER, the tree
+-- source:  serves the overview of large graphs and the plots (cegdb draw, cegdb plot)
 select distinct
     q.variable_id,
     q.name

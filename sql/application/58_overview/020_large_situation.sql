@@ -1,12 +1,12 @@
--- step:     large_situation
--- mode:     create
--- purpose:  The situations of a tree that most people reach, without those as large as the
---           first that is left out (bound).
--- reads:    vertex
--- writes:   large_situation(vertex_id, n, bound)
--- params:   tree_id INTEGER, the tree
---           most BIGINT, number of situations at most
--- source:   serves the overview of large graphs (cegdb draw)
+-- step:    large_situation
+-- mode:    create
+-- purpose: The situations of a tree that most people reach, without those as large as the first
+--          one left out (its size is bound).
+-- reads:   vertex
+-- writes:  large_situation(vertex_id, n, bound)
+-- params:  tree_id INTEGER, the tree
+--          most BIGINT, number of situations at most
+-- source:  serves the overview of large graphs (cegdb draw)
 with next_one as (
     select v.n
     from cegdb.vertex as v

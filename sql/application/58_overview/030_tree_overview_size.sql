@@ -1,12 +1,12 @@
--- step:     tree_overview_size
--- mode:     fetch
--- purpose:  How many edges are drawn of a tree if vertices with fewer people than low + 1 to
---           high are collapsed: one to each child that has as many, and one to all others
---           of a situation that has.
--- reads:    edge, large_situation
--- writes:   tree_overview_size(low, high, n_edges)
--- params:   tree_id INTEGER, the tree
--- source:   serves the overview of large graphs (cegdb draw)
+-- step:    tree_overview_size
+-- mode:    fetch
+-- purpose: Number of edges drawn of a tree if vertices with fewer than k people are collapsed,
+--          for each k from low + 1 to high: one edge to each child with at least k people and,
+--          for each situation with at least k people, one to all its other children.
+-- reads:   edge, large_situation
+-- writes:  tree_overview_size(low, high, n_edges)
+-- params:  tree_id INTEGER, the tree
+-- source:  serves the overview of large graphs (cegdb draw)
 with child as (
     select
         s.n as parent_n,

@@ -1,14 +1,15 @@
--- step:     drawn_situation
--- mode:     create
--- purpose:  The situations of a tree that an overview draws: the root, and what lies below a
---           drawn one, asks one of the first variables and has enough people. One with a
---           hidden count never is if any are collapsed: it would tell that there are enough.
--- reads:    vertex, edge, hidden_cell
--- writes:   drawn_situation(vertex_id)
--- params:   tree_id INTEGER, the tree
---           collapse_below BIGINT, people from which on a situation is drawn, 0 for all
---           variables INTEGER[], the first variables
--- source:   serves the overview of large graphs (cegdb draw)
+-- step:    drawn_situation
+-- mode:    create
+-- purpose: The situations of a tree that an overview draws: the root, and those that are below
+--          a drawn one, ask one of the first variables and have enough people. If any are
+--          collapsed, a situation with a hidden count always is: drawing it would reveal that
+--          it has enough.
+-- reads:   vertex, edge, hidden_cell
+-- writes:  drawn_situation(vertex_id)
+-- params:  tree_id INTEGER, the tree
+--          collapse_below BIGINT, smallest number of people of a drawn situation, 0 for all
+--          variables INTEGER[], the first variables
+-- source:  serves the overview of large graphs (cegdb draw)
 with recursive large as (
     select v.vertex_id
     from cegdb.vertex as v

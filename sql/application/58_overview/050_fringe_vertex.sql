@@ -1,14 +1,15 @@
--- step:     fringe_vertex
--- mode:     create
--- purpose:  The other children of drawn situations, and in which node each is drawn: those
---           with few people, or a hidden count, in one for each parent, others in their own.
---           A node is called by its first vertex; a leaf alone is drawn as it is.
--- reads:    edge, vertex, drawn_situation, hidden_cell
--- writes:   fringe_vertex(vertex_id, parent_id, node_id, n_members, is_situation, is_drawn)
--- params:   tree_id INTEGER, the tree
---           collapse_below BIGINT, people from which on a vertex has a node of its own, 0
---           for all
--- source:   serves the overview of large graphs (cegdb draw)
+-- step:    fringe_vertex
+-- mode:    create
+-- purpose: The children of drawn situations that are not drawn situations themselves, and the
+--          node in which each is drawn: those with few people or a hidden count in one node per
+--          parent, the others in their own. A node has the id of its first vertex; a leaf that
+--          is alone is drawn as itself.
+-- reads:   edge, vertex, drawn_situation, hidden_cell
+-- writes:  fringe_vertex(vertex_id, parent_id, node_id, n_members, is_situation, is_drawn)
+-- params:  tree_id INTEGER, the tree
+--          collapse_below BIGINT, people from which on a vertex has a node of its own, 0
+--          for all
+-- source:  serves the overview of large graphs (cegdb draw)
 with child as (
     select
         e.child_id as vertex_id,

@@ -1,11 +1,11 @@
--- step:     hidden_level
--- mode:     append temp.hidden_situation
--- purpose:  The situations one edge below those of the step before.
--- reads:    edge, vertex, hidden_situation
--- writes:   hidden_situation(step, vertex_id, node_id)
--- params:   tree_id INTEGER, the tree
---           step INTEGER, edges below the ones next to drawn situations
--- source:   serves the overview of large graphs (cegdb draw)
+-- step:    hidden_level
+-- mode:    append temp.hidden_situation
+-- purpose: The hidden situations one edge below those of the step before.
+-- reads:   edge, vertex, hidden_situation
+-- writes:  hidden_situation(step, vertex_id, node_id)
+-- params:  tree_id INTEGER, the tree
+--          step INTEGER, edges below the ones next to drawn situations
+-- source:  serves the overview of large graphs (cegdb draw)
 select
     $step as step,
     e.child_id as vertex_id,

@@ -1,12 +1,12 @@
--- step:     collapsed_subtree
--- mode:     create
--- purpose:  The nodes of an overview that stand for several vertices of a tree: how many
---           situations they hide, and the people and labels that lead there (no people if
---           the count of one is hidden).
--- reads:    edge, fringe_vertex, hidden_situation, hidden_cell
--- writes:   collapsed_subtree(node_id, parent_id, n_labels, n_hidden, n, weight)
--- params:   tree_id INTEGER, the tree
--- source:   serves the overview of large graphs (cegdb draw)
+-- step:    collapsed_subtree
+-- mode:    create
+-- purpose: The nodes of an overview that stand for several vertices of a tree: number of
+--          situations they hide, and the people and labels that lead to them (no people if one
+--          of the counts is hidden).
+-- reads:   edge, fringe_vertex, hidden_situation, hidden_cell
+-- writes:  collapsed_subtree(node_id, parent_id, n_labels, n_hidden, n, weight)
+-- params:  tree_id INTEGER, the tree
+-- source:  serves the overview of large graphs (cegdb draw)
 with hidden as (
     select
         h.node_id,

@@ -1,15 +1,15 @@
--- step:     overview_vertex
--- mode:     create
--- purpose:  The vertices of an overview that are drawn, or alone in a collapsed node, as the
---           views vertices and staged_vertices have them. Names are counted for these only:
---           the leaves before a vertex in blocks of 4,096 vertices, then within its own.
--- reads:    vertex, variable, stage_member, stages, drawn_situation, fringe_vertex
--- writes:   overview_vertex(vertex, vertex_id, variable, stage, stage_id, colour, depth,
---           height, n, weight, is_drawn)
--- params:   tree_id INTEGER, the tree
---           staging_id INTEGER, the staging, 0 for none
---           staging VARCHAR, its name
--- source:   serves the overview of large graphs (cegdb draw)
+-- step:    overview_vertex
+-- mode:    create
+-- purpose: The vertices of an overview that are drawn, or alone in a collapsed node, as in the
+--          views vertices and staged_vertices. Only these are given names: leaves are counted
+--          in blocks of 4,096 vertices, then within a block.
+-- reads:   vertex, variable, stage_member, stages, drawn_situation, fringe_vertex
+-- writes:  overview_vertex(vertex, vertex_id, variable, stage, stage_id, colour, depth,
+--          height, n, weight, is_drawn)
+-- params:  tree_id INTEGER, the tree
+--          staging_id INTEGER, the staging, 0 for none
+--          staging VARCHAR, its name
+-- source:  serves the overview of large graphs (cegdb draw)
 with node as (
     select
         cast(0 as bigint) as vertex_id,

@@ -1,13 +1,13 @@
--- step:     overview_edge
--- mode:     create
--- purpose:  The edges that lead to vertices of an overview, as the views tree_edges and
---           staged_edges have them.
--- reads:    edge, level, vertex, relabelled_edge, stage_edge, overview_vertex
--- writes:   overview_edge(source, label, target, variable, n, weight, share, probability, low,
---           high, parent_id, child_id)
--- params:   tree_id INTEGER, the tree
---           staging_id INTEGER, the staging, 0 for none
--- source:   serves the overview of large graphs (cegdb draw)
+-- step:    overview_edge
+-- mode:    create
+-- purpose: The edges to the vertices of an overview, as in the views tree_edges and
+--          staged_edges.
+-- reads:   edge, level, vertex, relabelled_edge, stage_edge, overview_vertex
+-- writes:  overview_edge(source, label, target, variable, n, weight, share, probability, low,
+--          high, parent_id, child_id)
+-- params:  tree_id INTEGER, the tree
+--          staging_id INTEGER, the staging, 0 for none
+-- source:  serves the overview of large graphs (cegdb draw)
 select
     p.vertex as source,
     l.label,

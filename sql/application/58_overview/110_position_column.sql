@@ -1,14 +1,14 @@
--- step:     position_column
--- mode:     create
--- purpose:  The column of each position of a CEG: that of its situations' variable, the last
---           of several, so that edges lead to later columns. The sink has none; n orders it
---           and the root before all others. is_hidden: its count is hidden.
--- reads:    position, position_member, vertex, hidden_cell
--- writes:   position_column(position_id, column_index, n, is_hidden)
--- params:   ceg_id INTEGER, the CEG
---           tree_id INTEGER, its tree
---           variables INTEGER[], the variables of its situations, in order
--- source:   serves the overview of large graphs (cegdb draw)
+-- step:    position_column
+-- mode:    create
+-- purpose: The column of each position of a CEG: the variable of its situations, the last of
+--          several, so that edges lead to later columns. The sink has none. The column n sorts
+--          the sink and the root before all others; is_hidden says whether the count is hidden.
+-- reads:   position, position_member, vertex, hidden_cell
+-- writes:  position_column(position_id, column_index, n, is_hidden)
+-- params:  ceg_id INTEGER, the CEG
+--          tree_id INTEGER, its tree
+--          variables INTEGER[], the variables of its situations, in order
+-- source:  serves the overview of large graphs (cegdb draw)
 with variable_column as (
     select
         m.position_id,

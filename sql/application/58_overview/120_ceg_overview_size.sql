@@ -1,13 +1,13 @@
--- step:     ceg_overview_size
--- mode:     fetch
--- purpose:  How many edges are drawn of a CEG if positions with fewer people than low + 1 to
---           high are collapsed, those of a column in one node: all between drawn positions,
---           and one for each pair of nodes of which one or both are collapsed.
--- reads:    ceg_edge, position_column
--- writes:   ceg_overview_size(low, high, n_edges)
--- params:   ceg_id INTEGER, the CEG
---           most BIGINT, number of edges at most
--- source:   serves the overview of large graphs (cegdb draw)
+-- step:    ceg_overview_size
+-- mode:    fetch
+-- purpose: Number of edges drawn of a CEG if positions with fewer than k people are collapsed
+--          into one node per column, for each k from low + 1 to high: all edges between drawn
+--          positions, and one for each pair of nodes of which at least one is collapsed.
+-- reads:   ceg_edge, position_column
+-- writes:  ceg_overview_size(low, high, n_edges)
+-- params:  ceg_id INTEGER, the CEG
+--          most BIGINT, number of edges at most
+-- source:  serves the overview of large graphs (cegdb draw)
 with flow as (
     select
         e.source_id,

@@ -1,10 +1,10 @@
--- step:     last_column
--- mode:     fetch
--- purpose:  The last column of a CEG in which a position has enough people to be drawn.
--- reads:    position_column
--- writes:   last_column(column_index)
--- params:   collapse_below BIGINT, people from which on a position is drawn, 0 for all
--- source:   serves the overview of large graphs (cegdb draw)
+-- step:    last_column
+-- mode:    fetch
+-- purpose: The last column of a CEG that has a position with enough people to be drawn.
+-- reads:   position_column
+-- writes:  last_column(column_index)
+-- params:  collapse_below BIGINT, smallest number of people of a drawn position, 0 for all
+-- source:  serves the overview of large graphs (cegdb draw)
 select coalesce(max(p.column_index), 0) as column_index
 from temp.position_column as p
 where

@@ -1,14 +1,14 @@
--- step:     overview_position
--- mode:     create
--- purpose:  In which node of an overview each position of a CEG is drawn: in its own if it
---           has enough people and its column is one of the first, else with all others of
---           the column (minus its index), or of all later columns. One alone is drawn; one
---           with a hidden count is not if any are collapsed.
--- reads:    position_column
--- writes:   overview_position(position_id, node_id, column_index)
--- params:   collapse_below BIGINT, people from which on a position is drawn, 0 for all
---           top_variables INTEGER, number of columns drawn
--- source:   serves the overview of large graphs (cegdb draw)
+-- step:    overview_position
+-- mode:    create
+-- purpose: The node of an overview in which each position of a CEG is drawn: its own if it has
+--          enough people and its column is among the first; else the node of the column (minus
+--          its index), or of all later columns. A position alone in such a node is drawn as
+--          itself. If any are collapsed, a position with a hidden count always is.
+-- reads:   position_column
+-- writes:  overview_position(position_id, node_id, column_index)
+-- params:  collapse_below BIGINT, smallest number of people of a drawn position, 0 for all
+--          top_variables INTEGER, number of columns drawn
+-- source:  serves the overview of large graphs (cegdb draw)
 with chosen as (
     select
         p.position_id,

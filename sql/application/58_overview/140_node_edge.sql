@@ -1,13 +1,13 @@
--- step:     node_edge
--- mode:     create
--- purpose:  The edges of an overview of a CEG: those between drawn positions, and one for
---           each pair of nodes of which one or both are collapsed, without people if the
---           count of one is hidden. label_id is the smallest of n_labels.
--- reads:    ceg_edge, overview_position, hidden_cell
--- writes:   node_edge(source_node, target_node, source_id, label_id, n_edges, n_labels, n,
---           weight)
--- params:   ceg_id INTEGER, the CEG
--- source:   serves the overview of large graphs (cegdb draw)
+-- step:    node_edge
+-- mode:    create
+-- purpose: The edges of an overview of a CEG: those between drawn positions, and one for each
+--          pair of nodes of which at least one is collapsed, without a count if one of the
+--          counts is hidden. label_id is the smallest of n_labels.
+-- reads:   ceg_edge, overview_position, hidden_cell
+-- writes:  node_edge(source_node, target_node, source_id, label_id, n_edges, n_labels, n,
+--          weight)
+-- params:  ceg_id INTEGER, the CEG
+-- source:  serves the overview of large graphs (cegdb draw)
 with flow as (
     select
         s.node_id as source_node,

@@ -1,11 +1,11 @@
--- step:     collapsed_position
--- mode:     create
--- purpose:  The nodes of an overview of a CEG that stand for several positions: how many, and
---           the people who come there from elsewhere (none if some count is hidden).
--- reads:    overview_position, node_edge
--- writes:   collapsed_position(node_id, column_index, n_hidden, n)
--- params:   none
--- source:   serves the overview of large graphs (cegdb draw)
+-- step:    collapsed_position
+-- mode:    create
+-- purpose: The nodes of an overview of a CEG that stand for several positions: how many, and
+--          the people who enter the node (null if one of the counts is hidden).
+-- reads:   overview_position, node_edge
+-- writes:  collapsed_position(node_id, column_index, n_hidden, n)
+-- params:  none
+-- source:  serves the overview of large graphs (cegdb draw)
 with hidden as (
     select
         p.node_id,

@@ -1,10 +1,10 @@
--- step:     drawn_position
--- mode:     create
--- purpose:  The positions that an overview of a CEG draws, and their columns.
--- reads:    overview_position
--- writes:   drawn_position(position_id, column_index)
--- params:   none
--- source:   serves the overview of large graphs (cegdb draw)
+-- step:    drawn_position
+-- mode:    create
+-- purpose: The positions that an overview of a CEG draws, with their columns.
+-- reads:   overview_position
+-- writes:  drawn_position(position_id, column_index)
+-- params:  none
+-- source:  serves the overview of large graphs (cegdb draw)
 select
     p.position_id,
     p.column_index

@@ -1,10 +1,11 @@
--- step:     drawn_edge
--- mode:     create
--- purpose:  The edges that an overview of a CEG draws as they are, with the node each leads to.
--- reads:    node_edge
--- writes:   drawn_edge(source_id, label_id, target_node)
--- params:   none
--- source:   serves the overview of large graphs (cegdb draw)
+-- step:    drawn_edge
+-- mode:    create
+-- purpose: The edges of a CEG that an overview draws as themselves, with the node each leads
+--          to.
+-- reads:   node_edge
+-- writes:  drawn_edge(source_id, label_id, target_node)
+-- params:  none
+-- source:  serves the overview of large graphs (cegdb draw)
 select
     e.source_id,
     e.label_id,

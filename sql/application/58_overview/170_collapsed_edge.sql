@@ -1,11 +1,11 @@
--- step:     collapsed_edge
--- mode:     fetch
--- purpose:  The edges of an overview of a CEG that stand for several, or leave collapsed
---           positions, with the label if all have it.
--- reads:    labels, node_edge
--- writes:   collapsed_edge(source_node, target_node, label, n_labels, n, weight)
--- params:   survey_id INTEGER, the survey
--- source:   serves the overview of large graphs (cegdb draw)
+-- step:    collapsed_edge
+-- mode:    fetch
+-- purpose: The edges of an overview of a CEG that stand for several edges or leave collapsed
+--          positions, with the label if all have the same.
+-- reads:   labels, node_edge
+-- writes:  collapsed_edge(source_node, target_node, label, n_labels, n, weight)
+-- params:  survey_id INTEGER, the survey
+-- source:  serves the overview of large graphs (cegdb draw)
 select
     e.source_node,
     e.target_node,

@@ -1,11 +1,11 @@
--- step:     level_cell
--- mode:     create
--- purpose:  The respondents of a survey as a flow through its variables, one after the
---           other: everybody passes one level of each.
--- reads:    survey, variable, level
--- writes:   level_cell(cell, kind, owner_id, label_id, tail, head, n)
--- params:   survey_id INTEGER, the survey
--- source:   serves output with small counts hidden (min_n)
+-- step:    level_cell
+-- mode:    create
+-- purpose: The respondents of a survey as a flow through its variables, one after the other:
+--          each respondent passes one level of each.
+-- reads:   survey, variable, level
+-- writes:  level_cell(cell, kind, owner_id, label_id, tail, head, n)
+-- params:  survey_id INTEGER, the survey
+-- source:  serves output with small counts hidden (min_n)
 with asked as (
     select
         v.variable_id,

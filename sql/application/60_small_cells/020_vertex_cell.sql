@@ -1,11 +1,11 @@
--- step:     vertex_cell
--- mode:     create
--- purpose:  The rows of an event tree as a flow from the root out of the leaves, and out of
---           the situations where some stop. Node 0 is outside, vertex v is node v + 1.
--- reads:    vertex, edge
--- writes:   vertex_cell(cell, kind, owner_id, label_id, tail, head, n)
--- params:   tree_id INTEGER, the tree
--- source:   serves output with small counts hidden (min_n)
+-- step:    vertex_cell
+-- mode:    create
+-- purpose: The respondents of an event tree as a flow from the root to the leaves, and out of
+--          the situations where some stop. Node 0 is outside the tree; vertex v is node v + 1.
+-- reads:   vertex, edge
+-- writes:  vertex_cell(cell, kind, owner_id, label_id, tail, head, n)
+-- params:  tree_id INTEGER, the tree
+-- source:  serves output with small counts hidden (min_n)
 select
     2 * v.vertex_id as cell,
     'vertex' as kind,

@@ -1,11 +1,11 @@
--- step:     position_cell
--- mode:     create
--- purpose:  The rows of a CEG as a flow from the root to the sink, and out of the positions
---           where some stop: into a position, through it, out of it by its edges.
--- reads:    position, ceg_edge
--- writes:   position_cell(cell, kind, owner_id, label_id, tail, head, n)
--- params:   ceg_id INTEGER, the CEG
--- source:   serves output with small counts hidden (min_n)
+-- step:    position_cell
+-- mode:    create
+-- purpose: The respondents of a CEG as a flow from the root to the sink, and out of the
+--          positions where some stop: into a position, through it, and out by its edges.
+-- reads:   position, ceg_edge
+-- writes:  position_cell(cell, kind, owner_id, label_id, tail, head, n)
+-- params:  ceg_id INTEGER, the CEG
+-- source:  serves output with small counts hidden (min_n)
 with flow as (
     select
         'position' as kind,

@@ -1,7 +1,7 @@
 -- step:    plotted_vertex
 -- mode:    create
--- purpose: The vertices of a staging; only those in stages of one variable, or in learnt
---          stages, if asked for.
+-- purpose: The vertices of a staging; only those of one variable, or in learnt stages, if
+--          requested.
 -- reads:   staged_vertices, perhaps without small cells, stages
 -- writes:  plotted_vertex(vertex_id, vertex, variable, stage_id, n)
 -- params:  vertices VARCHAR, the view of vertices, such as cegdb.staged_vertices

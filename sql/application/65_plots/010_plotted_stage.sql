@@ -1,7 +1,7 @@
 -- step:    plotted_stage
 -- mode:    fetch
--- purpose: The stages of the vertices to plot, with the people who reach them; null if those
---          of some situation are hidden.
+-- purpose: The stages of the vertices to plot, with their count; null if that of one of its
+--          situations is hidden.
 -- reads:   plotted_vertex, stages
 -- writes:  plotted_stage(stage_id, stage, name, kind, colour, n_situations, n)
 -- params:  staging VARCHAR, the name of the staging

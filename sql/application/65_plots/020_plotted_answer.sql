@@ -1,7 +1,7 @@
 -- step:    plotted_answer
 -- mode:    fetch
--- purpose: The answers given in the stages to plot: people, probability and its interval,
---          null where they are hidden.
+-- purpose: The answers given in the stages to plot: count, probability and interval, null where
+--          hidden.
 -- reads:   plotted_edge
 -- writes:  plotted_answer(stage_id, label_id, label, n, probability, low, high)
 -- params:  none

@@ -1,11 +1,11 @@
 -- step:    plotted_situation
 -- mode:    create
--- purpose: The situations to plot, those with most people, as far as there is room; not
---          those whose people are hidden.
+-- purpose: The situations to plot: those with most people, as many as fit. Situations with a
+--          hidden count are left out.
 -- reads:   plotted_vertex
 -- writes:  plotted_situation(vertex_id, situation, stage_id, n)
 -- params:  variable VARCHAR, their variable; null for all
---          most BIGINT, how many there is room for
+--          most BIGINT, how many fit
 -- source:  serves the plots of situations, of co-staging and of merges (cegdb plot)
 select
     v.vertex_id,

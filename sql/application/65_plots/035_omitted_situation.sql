@@ -1,7 +1,7 @@
 -- step:    omitted_situation
 -- mode:    fetch
--- purpose: How many situations of a variable there are, how many are not plotted, the people
---          in these as far as known, and how many situations hide their people.
+-- purpose: Number of situations of a variable, number of those not plotted, the people in these
+--          as far as known, and number of situations with a hidden count.
 -- reads:   plotted_vertex, plotted_situation
 -- writes:  omitted_situation(n_omitted, n_all, n_people, n_hidden)
 -- params:  variable VARCHAR, null for all

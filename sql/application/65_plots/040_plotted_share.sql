@@ -1,6 +1,6 @@
 -- step:    plotted_share
 -- mode:    fetch
--- purpose: The shares of the answers given in each situation to plot; null where hidden.
+-- purpose: The shares of the answers in each situation to plot; null where hidden.
 -- reads:   tree_edges, perhaps without small cells, plotted_situation, staged_edges
 -- writes:  plotted_share(vertex_id, label_id, share)
 -- params:  edges VARCHAR, the view of edges of the tree, such as cegdb.tree_edges

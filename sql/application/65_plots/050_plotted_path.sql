@@ -1,6 +1,6 @@
 -- step:    plotted_path
 -- mode:    fetch
--- purpose: The answers that lead to each situation to plot, from the root on.
+-- purpose: The answers that lead to each situation to plot, starting at the root.
 -- reads:   plotted_situation, edge, level
 -- writes:  plotted_path(vertex_id, label)
 -- params:  tree_id INTEGER, the tree

@@ -1,10 +1,11 @@
 -- step:    stage_flow
 -- mode:    create
--- purpose: How many people take an answer from one stage to another, and how many situations
---          of them are hidden. A stage is one node a variable; -1 are those who end.
+-- purpose: Number of people who take each answer from one stage to another, and number of
+--          situations among these with a hidden count. A stage is one node per variable; -1
+--          stands for people whose path ends.
 -- reads:   plotted_vertex, plotted_edge, plotted_column
 -- writes:  stage_flow(source_id, source_column, target_id, target_column, label, n, n_hidden)
--- params:  last BIGINT, the column of those who end
+-- params:  last BIGINT, the column of people whose path ends
 -- source:  serves the plot of the flow through stages (cegdb plot)
 select
     e.stage_id as source_id,

@@ -1,11 +1,12 @@
 -- step:    stage_node
 -- mode:    create
--- purpose: How many people reach each stage at each variable, and how many situations of it
---          are hidden; -1 are those who end. Stages of several situations have their colour.
+-- purpose: Number of people who reach each stage at each variable, and number of its situations
+--          with a hidden count; -1 stands for people whose path ends. Stages of several
+--          situations keep their colour.
 -- reads:   plotted_vertex, plotted_column, stages
 -- writes:  stage_node(node_id, column_index, name, colour, n, n_hidden)
 -- params:  staging VARCHAR, the name of the staging
---          last BIGINT, the column of those who end
+--          last BIGINT, the column of people whose path ends
 -- source:  serves the plot of the flow through stages (cegdb plot)
 select
     coalesce(v.stage_id, -1) as node_id,

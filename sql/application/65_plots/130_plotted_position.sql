@@ -1,8 +1,8 @@
 -- step:    plotted_position
 -- mode:    create
--- purpose: How many people reach each position, at the last variable of its situations, so
---          that every edge leads onwards; -1 are those who end. Positions whose stage several
---          situations share have its colour.
+-- purpose: Number of people who reach each position, placed at the last variable of its
+--          situations, so that every edge leads forwards; -1 stands for people whose path ends.
+--          A position whose stage has several situations takes its colour.
 -- reads:   positions, perhaps without small cells, plotted_column, position_member, vertex,
 --          variable
 -- writes:  plotted_position(position_id, node_id, column_index, name, colour, n, n_hidden)
@@ -10,7 +10,7 @@
 --          ceg VARCHAR, the name of the CEG
 --          ceg_id INTEGER, its id
 --          tree_id INTEGER, its tree
---          last BIGINT, the column of those who end
+--          last BIGINT, the column of people whose path ends
 -- source:  serves the plot of the flow through positions (cegdb plot)
 with last_column as (
     select

@@ -1,7 +1,7 @@
 -- step:    position_flow
 -- mode:    create
--- purpose: How many people take an answer from one position to another, and whether that is
---          hidden.
+-- purpose: Number of people who take each answer from one position to another, and whether it
+--          is hidden.
 -- reads:   ceg_edges, perhaps without small cells, plotted_position
 -- writes:  position_flow(source_id, source_column, target_id, target_column, label, n, n_hidden)
 -- params:  edges VARCHAR, the view of edges, such as cegdb.ceg_edges

@@ -1,10 +1,10 @@
 -- step:    flow_block
 -- mode:    create
--- purpose: The block that each node of a column is drawn in: those with most people in one of
---          their own, the rest together in block -2.
+-- purpose: The block in which each node of a column is drawn: a block of its own for those with
+--          most people, block -2 for all others.
 -- reads:   flow_node
 -- writes:  flow_block(node_id, column_index, block_id, name, colour, n, n_hidden)
--- params:  most BIGINT, how many blocks a column has room for
+-- params:  most BIGINT, largest number of blocks in a column
 -- source:  serves the plots of flows (cegdb plot)
 with ranked as (
     select

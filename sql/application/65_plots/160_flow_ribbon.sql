@@ -1,6 +1,6 @@
 -- step:    flow_ribbon
 -- mode:    fetch
--- purpose: How many people take an answer from one block to another.
+-- purpose: Number of people who take each answer from one block to another.
 -- reads:   flow_link, flow_block
 -- writes:  flow_ribbon(source_id, source_column, target_id, target_column, label, n, n_hidden)
 -- params:  none

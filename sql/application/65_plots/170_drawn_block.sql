@@ -1,7 +1,7 @@
 -- step:    drawn_block
 -- mode:    fetch
--- purpose: The blocks of a flow with their names, colours and people; the end (-1) and the
---          rest (-2) have no name.
+-- purpose: The blocks of a flow with their names, colours and counts. The end (-1) and the rest
+--          (-2) have no name.
 -- reads:   flow_block
 -- writes:  drawn_block(block_id, column_index, name, colour, n, n_hidden, n_nodes)
 -- params:  none

@@ -1,7 +1,7 @@
 -- step:    plotted_pair
 -- mode:    fetch
--- purpose: In how many runs of a bootstrap two situations to plot were reached, and in how
---          many of these they were staged together.
+-- purpose: Number of bootstrap replicates that reached both of two situations to plot, and
+--          number of those in which they shared a stage.
 -- reads:   plotted_situation, stage_pairs
 -- writes:  plotted_pair(vertex_id, other_id, n_runs, n_together)
 -- params:  staging VARCHAR, the name of the staging

@@ -1,6 +1,6 @@
 -- step:    plotted_member
 -- mode:    fetch
--- purpose: The stage of each situation to plot in a staging.
+-- purpose: The stage of each situation to plot, in one staging.
 -- reads:   plotted_situation, stage_member
 -- writes:  plotted_member(vertex_id, stage_id)
 -- params:  staging_id INTEGER, the staging

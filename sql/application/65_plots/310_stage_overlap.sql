@@ -1,7 +1,7 @@
 -- step:    stage_overlap
 -- mode:    fetch
 -- purpose: The people and situations of a variable that a stage of one staging and a stage of
---          another have in common; those of hidden situations are left out and counted.
+--          another have in common. Situations with a hidden count are left out and counted.
 -- reads:   plotted_vertex, stage_member
 -- writes:  stage_overlap(variable, stage_id, other_id, n, n_hidden, n_situations)
 -- params:  other_staging_id INTEGER, the other staging

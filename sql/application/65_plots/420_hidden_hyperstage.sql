@@ -1,6 +1,6 @@
 -- step:    hidden_hyperstage
 -- mode:    fetch
--- purpose: The hyperstages of which some count is hidden.
+-- purpose: The hyperstages with at least one hidden count.
 -- reads:   plotted_vertex, plotted_edge, stages
 -- writes:  hidden_hyperstage(hyperstage_id)
 -- params:  staging VARCHAR, the name of the staging

@@ -1,8 +1,8 @@
 -- step:    dendrogram_leaf
 -- mode:    create
--- purpose: The leaves of a dendrogram: the first situation of each, how many stages that
---          merging started from are in it, and the people in their first situations; null if
---          those of some are hidden.
+-- purpose: The leaves of a dendrogram: the first situation of each, the number of starting
+--          stages it contains, and the people in the first situations of these; null if one of
+--          their counts is hidden.
 -- reads:   leaf_member, plotted_vertex
 -- writes:  dendrogram_leaf(vertex_id, situation, stage_id, n, n_situations)
 -- params:  none

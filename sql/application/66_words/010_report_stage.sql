@@ -1,7 +1,7 @@
 -- step:    report_stage
 -- mode:    fetch
--- purpose: Each stage of a CEG with its people; null where they are hidden at a position. Given
---          evidence its stages are its own, without a kind or name.
+-- purpose: Each stage of a CEG with its count, null if the count of one of its positions is
+--          hidden. A CEG given evidence has its own stages, without kind or name.
 -- reads:   positions, or shown_positions; stage
 -- writes:  report_stage(stage_id, stage, given_name, kind, variable, n_positions, n_situations, n)
 -- params:  positions VARCHAR, the view of positions, such as cegdb.positions

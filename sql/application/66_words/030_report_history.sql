@@ -1,7 +1,7 @@
 -- step:    report_history
 -- mode:    create
--- purpose: The situations that ask one variable, with their stage, and where a path passes its
---          question by: the first vertex after it, without a stage.
+-- purpose: The situations that ask one variable, with their stage; and, on paths that skip the
+--          variable, the first vertex after it, without a stage.
 -- reads:   vertex, edge, position, position_member, report_variable
 -- writes:  report_history(vertex_id, stage_id, n)
 -- params:  tree_id INTEGER, the tree

@@ -6,7 +6,7 @@
 -- params:  tree_id INTEGER, the tree
 --          ceg_id INTEGER, its CEG
 --          most INTEGER, how many of a stage
---          by_people BOOLEAN, whether those of most people come first, else the first
+--          by_people BOOLEAN, true for those with most people first, false for the order of ids
 -- source:  serves the reports in words: stages of too many situations to compare
 select
     v.vertex_id,

@@ -1,6 +1,7 @@
 -- step:    report_path
 -- mode:    fetch
--- purpose: The answers that lead to each vertex to report; its own row has none.
+-- purpose: The answers that lead to each vertex to report. The vertex itself has a row without
+--          an answer.
 -- reads:   edge, vertex, level; report_history, report_pair_history or report_example
 -- writes:  report_path(vertex_id, stage_id, n, variable_id, label)
 -- params:  tree_id INTEGER, the tree

@@ -1,6 +1,6 @@
 -- step:    report_position
 -- mode:    fetch
--- purpose: The positions that most people reach, the root and the sink always.
+-- purpose: The positions that most people reach; the root and the sink are always included.
 -- reads:   positions, or shown_positions
 -- writes:  report_position(position_id, position, stage, variable, height, n, n_situations)
 -- params:  positions VARCHAR, the view of positions, such as cegdb.positions

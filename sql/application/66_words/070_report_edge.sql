@@ -1,6 +1,6 @@
 -- step:    report_edge
 -- mode:    fetch
--- purpose: Where the edges of the positions to report lead.
+-- purpose: The edges of the positions to report, with their targets.
 -- reads:   ceg_edges, or shown_ceg_edges; reported_position
 -- writes:  report_edge(source_id, label, target, n, probability)
 -- params:  edges VARCHAR, the view of edges, such as cegdb.ceg_edges

@@ -1,7 +1,6 @@
 -- step:    report_merge
 -- mode:    fetch
--- purpose: The closest calls of a merge log, those of the smallest Bayes factors, and how many
---          merges there are.
+-- purpose: The merges with the smallest Bayes factors, and the number of all merges.
 -- reads:   merges
 -- writes:  report_merge(kept, absorbed, variable, log_bayes_factor, step, n_merges)
 -- params:  staging VARCHAR, the name of the staging

@@ -1,7 +1,7 @@
 -- step:    stage_table_row
 -- mode:    fetch
--- purpose: The rows of a stage table as it is printed: variables in the order of their first
---          stage, stages and labels in their order.
+-- purpose: The rows of a stage table as printed: variables in the order of their first stage,
+--          then stages and labels in order.
 -- reads:   stage_table, or shown_stage_table
 -- writes:  stage_table_row(variable, stage_id, stage, name, situations, n_stage, label, n,
 --          weight, share, probability, low, high, has_weights)

@@ -1,8 +1,8 @@
 -- step:    compared_staging
 -- mode:    create
 -- purpose: Stagings side by side, with their scores and the log Bayes factor of each against
---          the first one chosen (rank 1), or, where none was chosen (rank 0), the best of
---          those it can be compared with; null where it cannot be compared.
+--          the first staging chosen (rank 1) or, if none was chosen (rank 0), against the best
+--          of those it can be compared with. Null where scores cannot be compared.
 -- reads:   chosen_staging, stagings
 -- writes:  compared_staging(rank, staging, tree, method, score, alpha, n_stages, df,
 --          log_likelihood, log_marginal_likelihood, aic, bic, log_bayes_factor, comparable_group,

@@ -1,7 +1,8 @@
 -- step:    stage_pair
 -- mode:    create
--- purpose: Each stage of a staging with each stage of another of the same tree that shares
---          situations with it; the variable of those, null if they ask several.
+-- purpose: Each stage of a staging with each stage of another staging of the same tree that
+--          shares situations with it, and the variable of these situations (null if they ask
+--          several).
 -- reads:   staging, stage_member, vertex
 -- writes:  stage_pair(stage_id, other_id, variable_id, n_shared)
 -- params:  staging_id INTEGER, the staging

@@ -1,11 +1,11 @@
 -- step:    stage_relation
 -- mode:    create
--- purpose: Which stage of a staging lies within which of another.
+-- purpose: Which stages of one staging are contained in which stages of another.
 -- reads:   stage_pair, stages, variable
 -- writes:  stage_relation(variable, stage_a, relation, stage_b, n_situations_a,
 --          n_situations_b, n_shared, stage_id_a, stage_id_b)
 -- params:  staging VARCHAR, the name of the staging
---          other_staging VARCHAR, of the other
+--          other_staging VARCHAR, the name of the other staging
 -- source:  serves the comparison of stagings (cegdb compare)
 select
     q.name as variable,

@@ -1,7 +1,7 @@
 -- step:    differing_situation
 -- mode:    create
--- purpose: The situations that another staging of the same tree has in a stage other than
---          the one matched with theirs, with the answers that lead to them.
+-- purpose: The situations whose stage in another staging of the same tree is not the one
+--          matched with their stage, with the answers that lead to them.
 -- reads:   stage_match, stage_member, edge, level, vertices, stages
 -- writes:  differing_situation(situation, variable, path, stage_a, stage_a_in_b, stage_b, n,
 --          vertex_id)

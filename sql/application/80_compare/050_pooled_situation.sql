@@ -1,7 +1,7 @@
 -- step:    pooled_situation
 -- mode:    fetch
--- purpose: How many situations of each variable there are, and how many of them share a stage
---          of the other staging with a situation of another stage of the staging.
+-- purpose: For each variable, number of situations, and number of those that share a stage of
+--          the other staging with a situation of a different stage of this one.
 -- reads:   stage_pair, stage_member, staging, vertex
 -- writes:  pooled_situation(variable_id, n_situations, n_pooled)
 -- params:  other_staging_id INTEGER, the other staging

@@ -1,6 +1,6 @@
 -- step:    page_position
 -- mode:    create
--- purpose: The positions of a CEG, small cells hidden if asked for.
+-- purpose: The positions of a CEG, with small cells hidden if requested.
 -- reads:   positions, or shown_positions
 -- writes:  page_position(position_id, position, stage_id, stage, variable, colour, height, n,
 --          n_situations)

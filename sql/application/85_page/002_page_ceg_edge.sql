@@ -1,6 +1,6 @@
 -- step:    page_ceg_edge
 -- mode:    create
--- purpose: The edges of a CEG, small cells hidden if asked for.
+-- purpose: The edges of a CEG, with small cells hidden if requested.
 -- reads:   ceg_edges, or shown_ceg_edges
 -- writes:  page_ceg_edge(source_id, source, target_id, target, variable, label_id, label, n,
 --          prior, share, probability, low, high)

@@ -1,7 +1,7 @@
 -- step:    page_size
 -- mode:    fetch
--- purpose: How large a CEG is, the sink and the leaves not counted, and of how many edges the
---          probability is hidden.
+-- purpose: The size of a CEG without its sink and leaves, and the number of edges with a hidden
+--          probability.
 -- reads:   page_position, page_ceg_edge
 -- writes:  page_size(n_positions, n_situations, n_edges, n_hidden)
 -- params:  none

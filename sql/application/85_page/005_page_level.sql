@@ -1,6 +1,6 @@
 -- step:    page_level
 -- mode:    create
--- purpose: The index of each label among the answers to a variable, by name.
+-- purpose: The index of each label among the answers to its variable.
 -- reads:   variable, level
 -- writes:  page_level(variable, label_id, level_index)
 -- params:  survey_id INTEGER, the survey

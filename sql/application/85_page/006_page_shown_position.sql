@@ -1,6 +1,6 @@
 -- step:    page_shown_position
 -- mode:    fetch
--- purpose: The positions that a page draws and where their edges lead, the sink last.
+-- purpose: The positions that a page draws and those their edges lead to, the sink last.
 -- reads:   page_position, page_drawn, page_ceg_edge
 -- writes:  page_shown_position(position_id, position, stage_id, variable, height, n,
 --          n_situations)

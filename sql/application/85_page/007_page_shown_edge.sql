@@ -1,6 +1,6 @@
 -- step:    page_shown_edge
 -- mode:    fetch
--- purpose: The edges of the positions that a page draws, each position's in level order.
+-- purpose: The edges of the positions that a page draws, in level order for each position.
 -- reads:   page_ceg_edge, page_drawn, page_level
 -- writes:  page_shown_edge(source_id, target_id, label_id, label, n, prior, share, probability,
 --          low, high)

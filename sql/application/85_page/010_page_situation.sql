@@ -1,13 +1,14 @@
 -- step:    page_situation
 -- mode:    create
--- purpose: The situations of a CEG's tree that a page shows, its top part: those that most
---          people reach first, as long as their edges are few enough; the root always.
+-- purpose: The situations of a CEG's tree that a page shows: the top of the tree, starting with
+--          those that most people reach, while the number of edges permits. The root is always
+--          shown.
 -- reads:   position_member, vertex, edge
 -- writes:  page_situation(vertex_id, position_id)
 -- params:  ceg_id INTEGER, the CEG
 --          tree_id INTEGER, its tree
 --          most_edges INTEGER, the most edges to show
---          by_people BOOLEAN, false where counts are hidden: the first ones are shown then
+--          by_people BOOLEAN, false if counts are hidden; then the first ones are shown
 -- source:  serves the page of a CEG (cegdb report)
 with sized as (
     select

@@ -1,12 +1,12 @@
 -- step:    page_member
 -- mode:    create
--- purpose: Some situations of each position that a page shows, those that most people reach.
+-- purpose: A few situations of each position that a page shows, those that most people reach.
 -- reads:   page_drawn, position_member, vertex
 -- writes:  page_member(position_id, vertex_id)
 -- params:  ceg_id INTEGER, the CEG
 --          tree_id INTEGER, its tree
 --          most INTEGER, the most situations of a position
---          by_people BOOLEAN, false where counts are hidden: the first ones are shown then
+--          by_people BOOLEAN, false if counts are hidden; then the first ones are shown
 -- source:  serves the page of a CEG (cegdb report)
 select
     m.position_id,

@@ -1,7 +1,7 @@
 -- step:    page_edge
 -- mode:    create
--- purpose: The edges of the situations that a page shows, with the label that the staging
---          gives each; those only that a path of the CEG takes.
+-- purpose: The edges of the situations that a page shows, with their label in the staging; only
+--          those on a path of the CEG.
 -- reads:   page_situation, edge, level, position_member, relabelled_edge, vertex
 -- writes:  page_edge(parent_id, child_id, label, label_id, n, is_leaf)
 -- params:  ceg_id INTEGER, the CEG

@@ -1,6 +1,6 @@
 -- step:    page_hidden
 -- mode:    create
--- purpose: How many situations each collapsed subtree of a page holds, its own included.
+-- purpose: Number of situations in each collapsed subtree of a page, its root included.
 -- reads:   page_edge, page_situation, position_member, edge, vertex
 -- writes:  page_hidden(vertex_id, n_hidden)
 -- params:  ceg_id INTEGER, the CEG

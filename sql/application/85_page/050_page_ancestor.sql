@@ -1,7 +1,6 @@
 -- step:    page_ancestor
 -- mode:    create
--- purpose: The vertices that a page names and all above them, with the edge that leads to
---          each.
+-- purpose: The vertices named on a page and all their ancestors, with the edge to each.
 -- reads:   page_situation, page_edge, page_member, edge, level
 -- writes:  page_ancestor(vertex_id, parent_id, label)
 -- params:  tree_id INTEGER, the tree

@@ -1,7 +1,7 @@
 -- step:    page_stage_edge
 -- mode:    fetch
--- purpose: The probabilities of each stage of a CEG, from the edges of its positions; n is
---          missing where that of one of them is hidden. In level order.
+-- purpose: The probabilities of each stage of a CEG, from the edges of its positions, in level
+--          order. The count n is null if it is hidden at one of them.
 -- reads:   page_position, page_ceg_edge, page_level
 -- writes:  page_stage_edge(stage_id, label_id, label, n, share, probability, low, high)
 -- params:  none

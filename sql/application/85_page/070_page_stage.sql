@@ -1,7 +1,7 @@
 -- step:    page_stage
 -- mode:    fetch
--- purpose: The stages of a CEG, from its positions; n is missing where that of one of them is
---          hidden.
+-- purpose: The stages of a CEG, from its positions. The count n is null if it is hidden at one
+--          of them.
 -- reads:   page_position
 -- writes:  page_stage(stage_id, stage, variable, colour, n, n_situations, n_positions)
 -- params:  none

@@ -1,6 +1,6 @@
 -- step:    page_vertex
 -- mode:    fetch
--- purpose: The situations and leaves that a page names, with their position and its stage.
+-- purpose: The situations and leaves named on a page, with their position and its stage.
 -- reads:   page_ancestor, page_position, staged_vertices, position_member
 -- writes:  page_vertex(vertex_id, vertex, variable, n, parent_id, label, position_id,
 --          stage_id)

@@ -1,6 +1,6 @@
 -- step:    page_stage_member
 -- mode:    fetch
--- purpose: The situations of a staging with their stage and its kind.
+-- purpose: The situations of a staging, with their stage and its kind.
 -- reads:   stage_member, stage
 -- writes:  page_stage_member(vertex_id, stage_id, kind)
 -- params:  staging_id INTEGER, the staging

@@ -1,7 +1,7 @@
 -- step:    check_tree_size
 -- mode:    fetch
--- purpose: Event trees whose number of edges is not that of a tree, or whose sizes in the
---          catalog are not those of the tables.
+-- purpose: Event trees whose number of edges is not one less than that of vertices, or whose
+--          sizes in the catalog differ from those of the tables.
 -- reads:   event_tree, vertex, edge
 -- writes:  check_tree_size(invariant, kind, name, row_id, detail)
 -- params:  none

@@ -1,7 +1,7 @@
 -- step:    check_vertex_id
 -- mode:    fetch
--- purpose: Event trees whose vertex ids are not 0 to V - 1, each once, or not in the order
---          of breadth first and, within a floret, of the levels.
+-- purpose: Event trees whose vertex ids are not 0 to V - 1, each once, or are not breadth first
+--          and, within a floret, in level order.
 -- reads:   event_tree, vertex, edge
 -- writes:  check_vertex_id(invariant, kind, name, row_id, detail)
 -- params:  none

@@ -1,8 +1,8 @@
 -- step:    check_tree_shape
 -- mode:    fetch
--- purpose: Vertices with no parent or several, edges without their ends, and children that
---          are not one edge deeper than their parent. With one edge fewer than vertices
---          this says that the rows are one tree.
+-- purpose: Vertices with no parent or several, edges without one of their ends, and children
+--          that are not exactly one edge deeper than their parent. Together with E = V - 1 this
+--          proves that the rows form one tree.
 -- reads:   event_tree, vertex, edge
 -- writes:  check_tree_shape(invariant, kind, name, row_id, detail)
 -- params:  none

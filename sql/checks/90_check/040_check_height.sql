@@ -1,7 +1,7 @@
 -- step:    check_height
 -- mode:    fetch
 -- purpose: Vertices whose height is not the number of edges on the longest path to a leaf,
---          situations without edges, and leaves with some.
+--          situations without edges, and leaves with edges.
 -- reads:   event_tree, vertex, edge
 -- writes:  check_height(invariant, kind, name, row_id, detail)
 -- params:  none

@@ -1,7 +1,7 @@
 -- step:    check_floret
 -- mode:    fetch
--- purpose: Florets with an edge of another variable than the situation's, or with two edges
---          of one label.
+-- purpose: Florets with an edge of another variable than the situation's, or with the same
+--          label twice.
 -- reads:   event_tree, vertex, edge, level
 -- writes:  check_floret(invariant, kind, name, row_id, detail)
 -- params:  none

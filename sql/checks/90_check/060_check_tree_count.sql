@@ -1,7 +1,8 @@
 -- step:    check_tree_count
 -- mode:    fetch
--- purpose: Where the rows of an event tree do not add up: each row that reaches a situation
---          takes one of its edges or stops there, and each row of the tree ends once.
+-- purpose: Event trees whose counts do not add up: each respondent who reaches a situation
+--          takes one of its edges or stops there, and each respondent of the tree ends exactly
+--          once.
 -- reads:   survey, event_tree, vertex, edge
 -- writes:  check_tree_count(invariant, kind, name, row_id, detail)
 -- params:  none

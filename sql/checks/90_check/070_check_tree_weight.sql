@@ -1,7 +1,8 @@
 -- step:    check_tree_weight
 -- mode:    fetch
--- purpose: Where the weights of a weighted event tree do not add up. What stops at a
---          situation has a count but no weight of its own: there the floret may weigh less.
+-- purpose: Weighted event trees whose weights do not add up. Respondents who stop at a
+--          situation are counted, but their weight is not stored; there the floret may weigh
+--          less.
 -- reads:   event_tree, vertex, edge
 -- writes:  check_tree_weight(invariant, kind, name, row_id, detail)
 -- params:  none

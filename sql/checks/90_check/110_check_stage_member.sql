@@ -1,7 +1,7 @@
 -- step:    check_stage_member
 -- mode:    fetch
--- purpose: Situations without a stage or with several, and members of stages that are no
---          situations of the tree.
+-- purpose: Situations with no stage or several, and members of stages that are not situations
+--          of the tree.
 -- reads:   staging, vertex, stage_member
 -- writes:  check_stage_member(invariant, kind, name, row_id, detail)
 -- params:  none

@@ -1,6 +1,6 @@
 -- step:    check_stage
 -- mode:    fetch
--- purpose: Stages that are not named by their smallest situation, or whose sizes are not
+-- purpose: Stages whose id is not that of their smallest situation, or whose sizes differ from
 --          those of their situations.
 -- reads:   staging, vertex, stage, stage_member
 -- writes:  check_stage(invariant, kind, name, row_id, detail)

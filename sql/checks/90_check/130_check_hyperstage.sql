@@ -1,7 +1,8 @@
 -- step:    check_hyperstage
 -- mode:    fetch
--- purpose: Hyperstages that are not named by their smallest situation, whose size or
---          variable is not that of their situations, and stages that lie in none.
+-- purpose: Hyperstages whose id is not that of their smallest situation, or whose size or
+--          variable differs from that of their situations; and stages that belong to no
+--          hyperstage.
 -- reads:   staging, vertex, hyperstage, stage, stage_member
 -- writes:  check_hyperstage(invariant, kind, name, row_id, detail)
 -- params:  none

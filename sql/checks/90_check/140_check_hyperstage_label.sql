@@ -1,6 +1,6 @@
 -- step:    check_hyperstage_label
 -- mode:    fetch
--- purpose: Hyperstages whose situations do not all have just its labels. A floret has a
+-- purpose: Hyperstages whose situations do not all have exactly its labels. A floret has each
 --          label once, so they do if each label has as many edges as there are situations.
 -- reads:   staging, event_tree, edge, level, relabelled_edge, labels, hyperstage, stage,
 --          stage_member

@@ -1,7 +1,8 @@
 -- step:    check_relabelled_edge
 -- mode:    fetch
--- purpose: Labels that a staging gives to edges which are not those of its tree, or have that
---          label anyway; labels that join siblings; and labels whose id stands for another.
+-- purpose: New labels given to edges that are not in the tree or have that label already,
+--          labels that two edges of one situation would share, and labels whose id belongs to
+--          another text.
 -- reads:   staging, event_tree, edge, level, labels, relabelled_edge
 -- writes:  check_relabelled_edge(invariant, kind, name, row_id, detail)
 -- params:  none
@@ -71,7 +72,7 @@ select
     'staging' as kind,
     r.name,
     r.child_id as row_id,
-    concat('the edge to vertex ', r.child_id, ' is ', r.label, ' anyway') as detail
+    concat('the edge to vertex ', r.child_id, ' already has the label ', r.label) as detail
 from given as r
 inner join cegdb.edge as e on r.tree_id = e.tree_id and r.child_id = e.child_id
 inner join cegdb.level as l on e.level_id = l.level_id and r.label_id = l.label_id

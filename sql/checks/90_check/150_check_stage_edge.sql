@@ -1,6 +1,6 @@
 -- step:    check_stage_edge
 -- mode:    fetch
--- purpose: Edges of stages whose rows or weight are not those of the stage's situations, and
+-- purpose: Stage edges whose count or weight differs from that of the stage's situations, and
 --          stages whose kind does not fit their edges.
 -- reads:   staging, edge, level, relabelled_edge, stage, stage_member, stage_edge
 -- writes:  check_stage_edge(invariant, kind, name, row_id, detail)

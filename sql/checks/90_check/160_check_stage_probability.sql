@@ -1,7 +1,7 @@
 -- step:    check_stage_probability
 -- mode:    fetch
--- purpose: Stages whose probabilities or shares do not sum to 1 (within 1e-9), and edges
---          whose probability, interval or prior mass is not possible.
+-- purpose: Stages whose probabilities or shares do not sum to 1 (within 1e-9), and stage edges
+--          with an impossible probability, interval or prior mass.
 -- reads:   staging, stage_edge
 -- writes:  check_stage_probability(invariant, kind, name, row_id, detail)
 -- params:  none

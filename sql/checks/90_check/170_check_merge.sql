@@ -1,8 +1,9 @@
 -- step:    check_merge
 -- mode:    fetch
--- purpose: Merges that lower the score (but for a structure prior), are not numbered 1, 2,
---          ..., do not keep the smaller of two different stages, absorb a stage twice, or are
---          undone later.
+-- purpose: Merges that lower the score (unless there is a structure prior), are not numbered 1,
+--          2, ..., do not keep the smaller of two different stages, absorb a stage twice, keep
+--          a stage that was absorbed before, or join situations whose stages differ in the
+--          staging.
 -- reads:   staging, stage_member, ahc_merge
 -- writes:  check_merge(invariant, kind, name, row_id, detail)
 -- params:  none
@@ -73,7 +74,7 @@ left join absorbed as k on m.staging_id = k.staging_id and m.kept_id = k.absorbe
 where m.kept_id >= m.absorbed_id or a.n_merges > 1 or k.step < m.step
 union all
 select
-    'what was merged is one stage' as invariant,
+    'merged situations are in one stage' as invariant,
     'staging' as kind,
     g.name,
     m.kept_id as row_id,

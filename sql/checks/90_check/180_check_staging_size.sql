@@ -1,7 +1,7 @@
 -- step:    check_staging_size
 -- mode:    fetch
--- purpose: Stagings whose sizes in the catalog are not those of the tables. Free parameters
---          are the labels less one, over all stages.
+-- purpose: Stagings whose sizes in the catalog differ from those of the tables. The number of
+--          free parameters is the sum, over all stages, of the number of labels minus 1.
 -- reads:   staging, hyperstage, stage, stage_edge
 -- writes:  check_staging_size(invariant, kind, name, row_id, detail)
 -- params:  none

@@ -1,7 +1,7 @@
 -- step:    check_bootstrap
 -- mode:    fetch
--- purpose: Pairs of situations that do not belong to their bootstrap, or are not told as the
---          staging has them; and bootstrap intervals that are none.
+-- purpose: Pairs of situations that do not fit their bootstrap, or whose is_together differs
+--          from the staging; and bootstrap intervals that are not valid.
 -- reads:   staging, stage, stage_member, stage_bootstrap, situation_pair, bootstrap_interval
 -- writes:  check_bootstrap(invariant, kind, name, row_id, detail)
 -- params:  none
@@ -24,7 +24,7 @@ where
     or p.vertex_id >= p.other_id
 union all
 select
-    'pairs are of one hyperstage, and told as they are staged' as invariant,
+    'pairs belong to one hyperstage, and agree with the staging' as invariant,
     'staging' as kind,
     g.name,
     p.vertex_id as row_id,

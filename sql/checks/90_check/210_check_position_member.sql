@@ -1,7 +1,8 @@
 -- step:    check_position_member
 -- mode:    fetch
--- purpose: Vertices without a position (given evidence, that is none) or with several, and
---          members of positions that are no vertices of the tree.
+-- purpose: Vertices with no position or several, and members of positions that are not vertices
+--          of the tree. In a CEG given evidence, vertices that cannot be reached have no
+--          position.
 -- reads:   staging, ceg, vertex, position_member
 -- writes:  check_position_member(invariant, kind, name, row_id, detail)
 -- params:  none

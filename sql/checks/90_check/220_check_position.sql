@@ -1,8 +1,8 @@
 -- step:    check_position
 -- mode:    fetch
--- purpose: Positions that are not named by their smallest vertex, whose sizes are not those
---          of their members, or whose members differ in stage or height (given evidence,
---          these are others than in the tree: see check_given).
+-- purpose: Positions whose id is not that of their smallest vertex, whose sizes differ from
+--          those of their members, or whose members differ in stage or height. In a CEG given
+--          evidence, stages and heights differ from the tree's: check_given covers them.
 -- reads:   staging, ceg, vertex, stage_member, position, position_member
 -- writes:  check_position(invariant, kind, name, row_id, detail)
 -- params:  none

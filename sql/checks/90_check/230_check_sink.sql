@@ -1,7 +1,7 @@
 -- step:    check_sink
 -- mode:    fetch
--- purpose: CEGs without a sink or with several, and sinks that are not the one position of
---          height 0, the one without a stage and without edges.
+-- purpose: CEGs with no sink or several, and sinks that are not the only position of height 0,
+--          the only one without a stage and the only one without edges.
 -- reads:   ceg, position, ceg_edge
 -- writes:  check_sink(invariant, kind, name, row_id, detail)
 -- params:  none

@@ -1,7 +1,7 @@
 -- step:    check_ceg_edge
 -- mode:    fetch
--- purpose: Edges of CEGs that are not those of the situations of their source put together:
---          the same label leads all of them to the same position, with their rows in sum.
+-- purpose: CEG edges that are not the sum of the edges of their source's situations: the same
+--          label must lead all of them to the same position, and the counts must add up.
 -- reads:   staging, ceg, edge, level, relabelled_edge, position, position_member, ceg_edge
 -- writes:  check_ceg_edge(invariant, kind, name, row_id, detail)
 -- params:  none

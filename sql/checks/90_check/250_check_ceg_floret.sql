@@ -1,8 +1,8 @@
 -- step:    check_ceg_floret
 -- mode:    fetch
--- purpose: Florets of CEGs whose probabilities do not sum to 1 (within 1e-9) or are not
---          those of the stage, with a label twice, or with prior masses that are not their
---          stage's in sum.
+-- purpose: Florets of CEGs whose probabilities do not sum to 1 (within 1e-9) or differ from the
+--          stage's, that have a label twice, or whose prior masses do not add up to the
+--          stage's.
 -- reads:   ceg, position, ceg_edge, stage_edge
 -- writes:  check_ceg_floret(invariant, kind, name, row_id, detail)
 -- params:  none

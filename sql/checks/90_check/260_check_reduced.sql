@@ -1,7 +1,7 @@
 -- step:    check_reduced
 -- mode:    fetch
--- purpose: Positions of equal stage and floret, which should have been one: such a graph
---          has the words of the staged tree but is not its CEG.
+-- purpose: Positions with the same stage and floret, which should be one position. Such a graph
+--          has the coloured words of the staged tree, but is not its CEG.
 -- reads:   ceg, position, ceg_edge
 -- writes:  check_reduced(invariant, kind, name, row_id, detail)
 -- params:  none

@@ -1,12 +1,12 @@
 -- step:    check_path
 -- mode:    fetch
--- purpose: Positions that do not stand for as many vertices of each depth as the graph has
---          paths from the root to them, and edges that do not lead down. The number of
---          paths of d + 1 edges to a position is the sum, over its edges, of those of d
---          edges to the source; so the vertices counted obey that sum at every position and
---          depth just if they are the numbers of paths, and the paths to the sink are the
---          leaves. Sums of whole numbers (HUGEINT) no larger than the tree, without a
---          recursion that a damaged graph might never end.
+-- purpose: Positions that do not stand for as many vertices of each depth as there are paths to
+--          them from the root, and edges that do not lead down. The number of paths of d + 1
+--          edges to a position is the sum, over its incoming edges, of the number of paths of d
+--          edges to their source. So the vertex counts satisfy this equation at every position
+--          and depth if and only if they are the numbers of paths; the paths to the sink are
+--          then the leaves. The sums are integers (HUGEINT) no larger than the tree, and need
+--          no recursion, which might never end on a damaged graph.
 -- reads:   staging, ceg, vertex, position, position_member, ceg_edge
 -- writes:  check_path(invariant, kind, name, row_id, detail)
 -- params:  none

@@ -1,6 +1,6 @@
 -- step:    check_ceg_size
 -- mode:    fetch
--- purpose: CEGs whose sizes in the catalog are not those of the tables.
+-- purpose: CEGs whose sizes in the catalog differ from those of the tables.
 -- reads:   ceg, position, ceg_edge
 -- writes:  check_ceg_size(invariant, kind, name, row_id, detail)
 -- params:  none

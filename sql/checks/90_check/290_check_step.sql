@@ -1,8 +1,8 @@
 -- step:    check_step
 -- mode:    fetch
--- purpose: Records of the recursion that do not lead from the tree, G_0, to the CEG: steps
---          that are not numbered 0, 1, ... one height each, sizes that do not fall by what
---          was merged, and blocks that are not the situations and positions of that height.
+-- purpose: Records of the recursion that do not lead from the tree, G_0, to the CEG: steps not
+--          numbered 0, 1, ... with one height each, sizes that do not decrease by what was
+--          merged, and counts that differ from the situations and positions of that height.
 -- reads:   staging, event_tree, ceg, vertex, position, merge_step
 -- writes:  check_step(invariant, kind, name, row_id, detail)
 -- params:  none
@@ -37,7 +37,7 @@ positions as (
 )
 
 select
-    'the steps of a CEG are numbered from 0, a height each' as invariant,
+    'the steps of a CEG are numbered from 0, with one height each' as invariant,
     'ceg' as kind,
     c.name,
     s.step as row_id,
@@ -69,7 +69,7 @@ where
     or l.n_edges is distinct from c.n_edges
 union all
 select
-    'a step takes out what it merges' as invariant,
+    'a step removes what it merges' as invariant,
     'ceg' as kind,
     c.name,
     s.step as row_id,

@@ -1,7 +1,8 @@
 -- step:    check_ceg_stage
 -- mode:    fetch
--- purpose: Stages of CEGs given evidence whose sizes or variable are not those of their
---          situations, or whose positions differ in probabilities; stages of other CEGs.
+-- purpose: Stages of CEGs given evidence whose sizes or variable differ from those of their
+--          situations, or whose positions have different probabilities; and such stages in
+--          other CEGs.
 -- reads:   staging, ceg, vertex, position, position_member, ceg_edge, ceg_stage
 -- writes:  check_ceg_stage(invariant, kind, name, row_id, detail)
 -- params:  none

@@ -1,7 +1,8 @@
 -- step:    check_given
 -- mode:    fetch
--- purpose: CEGs given evidence whose members are not a part of the tree with its root, whose
---          heights are not the longest paths, or that lack evidence or its probability.
+-- purpose: CEGs given evidence whose members are not a part of the tree that contains its root,
+--          whose heights are not those of the longest paths, or that lack the evidence or its
+--          probability.
 -- reads:   staging, ceg, vertex, edge, position, position_member, ceg_edge
 -- writes:  check_given(invariant, kind, name, row_id, detail)
 -- params:  none
@@ -33,7 +34,7 @@ heights as (
 )
 
 select
-    'what can be reached is reached from the root' as invariant,
+    'vertices that can be reached are reached from the root' as invariant,
     'ceg' as kind,
     m.name,
     m.vertex_id as row_id,

@@ -1,6 +1,7 @@
 -- step:    check_owner
 -- mode:    fetch
--- purpose: Rows whose survey, tree, staging or CEG is gone: dropping an object leaves none.
+-- purpose: Rows whose survey, tree, staging or CEG no longer exists. Dropping an object must
+--          leave none.
 -- reads:   every table but response_<survey_id>
 -- writes:  check_owner(invariant, kind, name, row_id, detail)
 -- params:  none

@@ -1,6 +1,6 @@
 -- step:    check_parent
 -- mode:    fetch
--- purpose: Objects built on one that is gone, and levels whose variable is.
+-- purpose: Objects whose parent no longer exists, and levels without a variable.
 -- reads:   survey, variable, level, event_tree, staging, ceg
 -- writes:  check_parent(invariant, kind, name, row_id, detail)
 -- params:  none

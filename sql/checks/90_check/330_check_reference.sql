@@ -1,7 +1,7 @@
 -- step:    check_reference
 -- mode:    fetch
--- purpose: Variables, levels and labels in trees, stagings and CEGs that are not those of
---          the survey they were made from.
+-- purpose: Variables, levels and labels in trees, stagings and CEGs that do not belong to the
+--          survey they were made from.
 -- reads:   variable, level, labels, event_tree, staging, ceg, vertex, edge, hyperstage,
 --          stage_edge, ceg_edge, ceg_stage
 -- writes:  check_reference(invariant, kind, name, row_id, detail)

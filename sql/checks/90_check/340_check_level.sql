@@ -1,7 +1,7 @@
 -- step:    check_level
 -- mode:    fetch
--- purpose: Surveys whose variables, levels and labels are not numbered as the codes of their
---          rows need them, or whose cells do not add up to the respondents.
+-- purpose: Surveys whose variables, levels and labels are not numbered as their coded rows
+--          require, or whose levels do not add up to the respondents.
 -- reads:   survey, variable, level
 -- writes:  check_level(invariant, kind, name, row_id, detail)
 -- params:  none

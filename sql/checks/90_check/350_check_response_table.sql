@@ -1,7 +1,7 @@
 -- step:    check_response_table
 -- mode:    fetch
--- purpose: Surveys whose table of coded rows is missing or has other columns than v1, v2,
---          ... (one a variable), n, weight and weight_sq, and tables whose survey is gone.
+-- purpose: Surveys whose table of coded rows is missing or has columns other than v1, v2, ...
+--          (one per variable), n, weight and weight_sq; and such tables without a survey.
 --          Superseded rows have no table.
 -- reads:   survey, variable, duckdb_columns()
 -- writes:  check_response_table(invariant, kind, name, row_id, detail)

@@ -1,7 +1,7 @@
 -- step:    response_row
 -- mode:    fetch
--- purpose: Whether the coded rows of one survey are distinct, stand for somebody each, and
---          are as many as the catalog says.
+-- purpose: Whether the coded rows of one survey are distinct, each stand for at least one
+--          respondent, and are as many as the catalog says.
 -- reads:   survey, response_<survey_id>
 -- writes:  response_row(invariant, kind, name, row_id, detail)
 -- params:  survey_id INTEGER, the survey
@@ -37,7 +37,7 @@ inner join cegdb.survey as s on s.survey_id = $survey_id
 where t.n_rows <> t.n_distinct
 union all
 select
-    'a row of a survey stands for somebody' as invariant,
+    'a row of a survey stands for at least one respondent' as invariant,
     'survey' as kind,
     s.name,
     cast(null as bigint) as row_id,

@@ -1,7 +1,7 @@
 -- step:    response_cell
 -- mode:    fetch
--- purpose: Levels of one survey whose count is not that of the cells with its code, and
---          codes that are no level.
+-- purpose: Levels of one survey whose count differs from that of the cells with their code, and
+--          codes that belong to no level.
 -- reads:   survey, variable, level, response_<survey_id>
 -- writes:  response_cell(invariant, kind, name, row_id, detail)
 -- params:  survey_id INTEGER, the survey

@@ -1,9 +1,9 @@
--- step:    response_place
+-- step:    checkable_survey
 -- mode:    fetch
--- purpose: Surveys whose table of coded rows can be checked (others violate
---          check_response_table).
+-- purpose: Surveys whose table of coded rows can be checked. For the others, see
+--          check_response_table.
 -- reads:   survey, duckdb_columns()
--- writes:  response_place(survey_id)
+-- writes:  checkable_survey(survey_id)
 -- params:  none
 -- source:  docs/architecture.md, section Tables
 select s.survey_id
