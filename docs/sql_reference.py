@@ -61,8 +61,10 @@ MACROS = {
     "ceg_answers": "select source_id, target_id, variable, label, probability\n"
     "from cegdb.ceg_answers('falls') order by source_id, level_id limit 3",
     "row_masses": "",
+    "situation_paths": "select vertex_id, path from cegdb.situation_paths(1)\n"
+    "order by vertex_id limit 3",
 }
-INTERNAL = {"nearest", "ceg_answers", "row_masses", "alembic_version"}
+INTERNAL = {"nearest", "ceg_answers", "row_masses", "situation_paths", "alembic_version"}
 
 COLUMNS = """
     select column_name, data_type, comment

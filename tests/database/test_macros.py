@@ -426,7 +426,7 @@ def test_the_mixed_position_is_named(db: Database) -> None:
         pytest.approx(0.5)
     ]
     asked(db, ("l", "p"), columns="A B")
-    with pytest.raises(QueryError, match="position w1 of CEG 's' asks B and C, so none"):
+    with pytest.raises(QueryError, match="position w1 of CEG 's' asks B and C, so that these"):
         values(db, "from cegdb.event_probability('s', 'patients')")
     asking = "select variable from cegdb.position_probability('s') order by position_id"
     assert values(db, asking) == ["A", None, None]
@@ -666,26 +666,26 @@ def test_errors_name_what_is_wrong(chds: Database) -> None:
     event = "from cegdb.event_probability('chds', 'patients')"
     conditional = "from cegdb.conditional_probability('chds', 'patients', {})"
     for query, message in {
-        "from cegdb.marginals('chd')": "there is no CEG 'chd'; there are: chds",
-        "from cegdb.position_probability('x')": "there is no CEG 'x'; there are: chds",
-        "from cegdb.most_probable_paths('x', 2)": "there is no CEG 'x'; there are: chds",
-        event.replace("'chds'", "'x'"): "there is no CEG 'x'; there are: chds",
-        "from cegdb.most_probable_paths('chds', 0)": "k is 1 or more, not 0",
-        conditional.format("['Sozial']"): "there is no variable 'Sozial' in CEG 'chds'; it "
-        "has: Social, ",
-        conditional.format("['Events']"): "patients has no column 'Events', which is in",
-        conditional.format("[null]"): "there is no variable NULL in CEG 'chds'",
+        "from cegdb.marginals('chd')": "no CEG named 'chd'; available: chds",
+        "from cegdb.position_probability('x')": "no CEG named 'x'; available: chds",
+        "from cegdb.most_probable_paths('x', 2)": "no CEG named 'x'; available: chds",
+        event.replace("'chds'", "'x'"): "no CEG named 'x'; available: chds",
+        "from cegdb.most_probable_paths('chds', 0)": "k is 0: it must be 1 or more",
+        conditional.format("['Sozial']"): "no variable 'Sozial' in CEG 'chds'; "
+        "available: Social, ",
+        conditional.format("['Events']"): "patients has no column 'Events', whose ",
+        conditional.format("[null]"): "no variable NULL in CEG 'chds'",
         event.replace("patients", "nobody"): "Table with name nobody does not exist",
     }.items():
         with pytest.raises(QueryError) as caught:
             values(chds, query)
         assert message in str(caught.value)
     asked(chds, ("Hihg", "1"), columns="Social person_id")
-    told = "'Hihg' is no label of 'Social' in CEG 'chds'; it has: High, Low"
+    told = "'Hihg' is not a label of 'Social' in CEG 'chds'; available: High, Low"
     with pytest.raises(QueryError, match=told):
         values(chds, event)
     asked(chds, ("High", "1"), columns="Soc person_id")
-    told = "no column of patients is called as a variable of CEG 'chds'; it has: Admission, "
+    told = "no column of patients is named like a variable of CEG 'chds'; available: Admission, "
     with pytest.raises(QueryError, match=told + "Economic, Events, Social"):
         values(chds, event)
     asked(chds, (NA, "Low"), columns="Social Economic")

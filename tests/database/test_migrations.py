@@ -89,6 +89,7 @@ CATALOG = {"survey", "variable", "level", "event_tree", "staging", "ceg"}
 MACROS = {
     "paths.macro": "",
     "nearest.macro": "",
+    "situation_paths.macro": "",
     "ceg_answers.macro": "ceg_answers('none')",
     "position_probability.macro": "position_probability('none')",
     "marginals.macro": "marginals('none')",
@@ -501,7 +502,7 @@ def test_each_view_and_macro_has_its_file_and_runs() -> None:
         assert made.execute("from cegdb.paths('none')").fetchall() == []
         for call in MACROS.values():
             if call:
-                with pytest.raises(duckdb.Error, match="there is no CEG 'none'; there are: no"):
+                with pytest.raises(duckdb.Error, match="no CEG named 'none'; available: no"):
                     made.execute(f"from cegdb.{call}").fetchall()
 
 

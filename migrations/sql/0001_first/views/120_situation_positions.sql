@@ -1,4 +1,3 @@
--- Paths are walked as in the view situations.
 create view cegdb.situation_positions as
 with named as (
     select
@@ -33,7 +32,7 @@ select
     c.name as ceg,
     v.situation,
     q.name as variable,
-    coalesce(array_to_string(w.labels, ' -> '), '') as path,
+    w.path,
     p.stage,
     p.position,
     v.n,
@@ -45,38 +44,11 @@ from cegdb.ceg as c
 inner join cegdb.staging as g on coalesce(c.staging_id, c.root_staging_id) = g.staging_id
 cross join
     lateral (
-        with recursive step as materialized (
-            select
-                e.tree_id,
-                e.parent_id,
-                e.child_id,
-                l.label
-            from (select distinct g.tree_id) as x
-            inner join cegdb.edge as e on x.tree_id = e.tree_id
-            inner join cegdb.vertex as d
-                on x.tree_id = d.tree_id and e.child_id = d.vertex_id
-            inner join cegdb.level as l on e.level_id = l.level_id
-            where d.variable_id is not null
-        ),
-
-        walk as (
-            select
-                g.tree_id,
-                cast(0 as bigint) as vertex_id,
-                cast([] as varchar[]) as labels
-            union all
-            select
-                s.tree_id,
-                s.child_id as vertex_id,
-                list_append(w.labels, s.label) as labels
-            from walk as w
-            inner join step as s on w.tree_id = s.tree_id and w.vertex_id = s.parent_id
-        )
-
         select
             vertex_id,
-            labels
-        from walk
+            labels,
+            path
+        from cegdb.situation_paths(g.tree_id)
     ) as w
 inner join named as v on c.name = v.ceg and w.vertex_id = v.vertex_id
 inner join cegdb.variable as q on v.variable_id = q.variable_id

@@ -1,5 +1,5 @@
--- Names are those of the view vertices, counted here within the staging: a condition on its
--- name then reaches the tables before all vertices of the others are numbered.
+-- Vertices are numbered here, within the staging, and not taken from the view vertices: so a
+-- condition on the staging filters the tables before vertices of other trees are numbered.
 create view cegdb.staged_vertices as
 with named as (
     select

@@ -1,10 +1,9 @@
--- Paths are walked as in the view situations.
 create view cegdb.staged_situations as
 select
     v.staging,
     v.vertex as situation,
     v.variable,
-    coalesce(array_to_string(w.labels, ' -> '), '') as path,
+    w.path,
     v.stage,
     v.n,
     w.labels,
@@ -13,38 +12,11 @@ select
 from cegdb.staging as g
 cross join
     lateral (
-        with recursive step as materialized (
-            select
-                e.tree_id,
-                e.parent_id,
-                e.child_id,
-                l.label
-            from (select distinct g.tree_id) as x
-            inner join cegdb.edge as e on x.tree_id = e.tree_id
-            inner join cegdb.vertex as d
-                on x.tree_id = d.tree_id and e.child_id = d.vertex_id
-            inner join cegdb.level as l on e.level_id = l.level_id
-            where d.variable_id is not null
-        ),
-
-        walk as (
-            select
-                g.tree_id,
-                cast(0 as bigint) as vertex_id,
-                cast([] as varchar[]) as labels
-            union all
-            select
-                s.tree_id,
-                s.child_id as vertex_id,
-                list_append(w.labels, s.label) as labels
-            from walk as w
-            inner join step as s on w.tree_id = s.tree_id and w.vertex_id = s.parent_id
-        )
-
         select
             vertex_id,
-            labels
-        from walk
+            labels,
+            path
+        from cegdb.situation_paths(g.tree_id)
     ) as w
 inner join cegdb.staged_vertices as v on g.name = v.staging and w.vertex_id = v.vertex_id
 where v.stage_id is not null;

@@ -1,4 +1,4 @@
--- Names are counted within the staging, as in the view staged_vertices.
+-- Vertices are numbered within the staging, as in the view staged_vertices.
 create view cegdb.staged_edges as
 with named as not materialized (
     select

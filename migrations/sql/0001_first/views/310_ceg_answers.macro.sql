@@ -1,12 +1,13 @@
--- variables = those that the situations of the source ask. level_id orders the labels of a
--- variable. What the edges of ancestors answer is known, though it may be impossible now.
+-- variables: those that the situations of the source ask; level_id: the order of a variable's
+-- labels. The edges of ancestors are included, so that an answer which the evidence makes
+-- impossible is still known.
 create macro cegdb.ceg_answers(ceg_name) as table
 with found as (
     select
         coalesce(
             f.ceg_id,
             error(
-                'there is no CEG ''' || f.name || '''; there are: '
+                'no CEG named ''' || f.name || '''; available: '
                 || coalesce(cegdb.nearest(f.name, k.names), 'none')
             )
         ) as ceg_id
@@ -20,7 +21,7 @@ with found as (
     cross join (select list(n.name) as names from cegdb.ceg as n) as k
 ),
 
--- As one list, so that DuckDB expects few rows here and looks for theirs in large tables.
+-- Unnested from a list, so that DuckDB expects few rows here and filters large tables by them.
 owner as (
     select
         x.line.ancestor_id as ceg_id,
@@ -52,7 +53,7 @@ place as (
     where p.height > 0
 ),
 
--- Hyperstages of several variables do not tell which one is asked, the tree does.
+-- If a hyperstage spans several variables, only the tree says which one a position asks.
 spanning as (
     select x.pair.ceg_id as ceg_id, x.pair.tree_id as tree_id
     from (
@@ -105,7 +106,7 @@ spelled as (
     group by variable_id, label_id
 ),
 
--- The label of a staging that relabels comes where the first of the tree's comes.
+-- A label that the staging introduced is sorted like the first of the labels it replaces.
 raw as (
     select
         r.ceg_id,

@@ -1,6 +1,6 @@
--- Each step of the recursion takes all people one edge further, so paths are never listed.
--- Names are those of the view positions, counted here so that the view of all CEGs asks each
--- for its own.
+-- Each step of the recursion moves all people one edge further, so that paths are never listed.
+-- Positions are numbered here, as in the view positions, so that the view of all CEGs reads only
+-- the rows of each.
 create macro cegdb.position_probability(ceg_name) as table
 with recursive edge as materialized (
     select
@@ -12,7 +12,7 @@ with recursive edge as materialized (
     where is_own
 ),
 
--- Lists, not windows over the tables: DuckDB then reads the rows of the CEGs asked for only.
+-- Lists, not windows over the tables: so DuckDB reads only the rows of the requested CEGs.
 owned as (
     select
         list(

@@ -46,7 +46,7 @@ answered as (
                 error(
                     'a position of CEG ''' || ceg_name || ''' asks '
                     || array_to_string(m.variables, ' and ')
-                    || ', so none of these can be asked about'
+                    || ', so that these variables cannot be queried'
                     || chr(10) || 'hint: make the CEG with hyperstages=''variable'', '
                     || 'or say skip_mixed := true'
                 ) as boolean
@@ -54,7 +54,7 @@ answered as (
         end
 ),
 
--- All people (avoided is null), and of each variable those who have not answered it yet.
+-- All people (avoided is null) and, for each variable, those who have not answered it yet.
 walk as (
     select
         a.variable as avoided,

@@ -1,7 +1,7 @@
--- Each step of the recursion keeps the k best to each position, so paths are never listed. A
--- path is a list of edges: where two of them part, the edges are of one position and in level
--- order. Paths whose probabilities differ by less than 1e-12 of these are equals, in the order
--- of their levels.
+-- Each step of the recursion keeps the k most probable paths to each position, so that not all
+-- paths are listed. A path is a list of edges; where two paths part, their edges leave the same
+-- position and are in level order. Paths whose probabilities differ by less than 1e-12 of
+-- themselves count as equal, and are in level order.
 create macro cegdb.most_probable_paths(ceg_name, k) as table
 with recursive edge as materialized (
     select
@@ -32,7 +32,7 @@ walk as (
         cast(1 as double) as probability,
         cast([] as bigint[]) as edge_ids
     from ends
-    where if(k >= 1, true, cast(error('k is 1 or more, not ' || cast(k as varchar)) as boolean))
+    where if(k >= 1, true, cast(error('k is ' || cast(k as varchar) || ': it must be 1 or more') as boolean))
     union all
     select
         x.position_id,

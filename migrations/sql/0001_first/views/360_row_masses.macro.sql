@@ -1,9 +1,9 @@
--- Each combination of answers is computed once. The recursion takes the people who may still fit
--- one edge further: a state is how many of the answers in demand they gave so far, so paths are
--- never listed. Each row gets a struct "cegdb answer": the event and the evidence in words, and
--- their probabilities, whole of both, given of the evidence.
+-- Each combination of answers is computed once. The recursion moves the people who may still match
+-- one edge further; their state is the number of required answers given so far, so that paths are
+-- never listed. Each row gets a struct "cegdb answer": the event and the evidence as text, and
+-- two probabilities, whole (of event and evidence together) and given (of the evidence).
 create macro cegdb.row_masses(ceg_name, questions, targets) as table
--- Names of the steps are such that none hides the table.
+-- The names of the subqueries are such that none hides the user's table.
 with recursive "cegdb asked" as materialized (
     select
         row_number() over () as "cegdb row",
@@ -59,7 +59,7 @@ cegdb_mixed as (
     group by variable
 ),
 
--- Which columns are variables: by exact name, else without regard to case.
+-- The columns that are variables, by exact name, else ignoring case.
 cegdb_column_name as (
     select
         unnest(n.names) as name,
@@ -113,8 +113,8 @@ cegdb_place_list as (
         case
             when count(w.place) > 0 then list_sort(list(w.place))
             else error(
-                'no column of ' || questions || ' is called as a variable of CEG ''' || ceg_name
-                || '''; it has: ' || (
+                'no column of ' || questions || ' is named like a variable of CEG ''' || ceg_name
+                || '''; available: ' || (
                     select array_to_string(list_sort(list(v.variable)), ', ')
                     from cegdb_known_variable as v
                 )
@@ -148,7 +148,7 @@ cegdb_combination as materialized (
     from (select distinct cells from cegdb_row_key) as x
 ),
 
--- Numbers and truth values are written as they are in labels.
+-- Numbers and truth values, written as in labels.
 cegdb_written as (
     select
         c.combination_id,
@@ -220,15 +220,15 @@ cegdb_meant as (
             when m.variable is not null then error(
                 'position w' || cast(m.place as varchar) || ' of CEG ''' || ceg_name
                 || ''' asks ' || array_to_string(m.variables, ' and ')
-                || ', so none of these can be asked about' || chr(10)
+                || ', so that these variables cannot be queried' || chr(10)
                 || 'hint: make the CEG with hyperstages=''variable'''
             )
             when a.label is not null then a.label
             when x.value = 'not applicable' then x.value
             when c.label is not null then c.label
             else error(
-                '''' || x.value || ''' is no label of ''' || x.variable || ''' in CEG '''
-                || ceg_name || '''; it has: ' || cegdb.nearest(x.value, l.labels)
+                '''' || x.value || ''' is not a label of ''' || x.variable || ''' in CEG '''
+                || ceg_name || '''; available: ' || cegdb.nearest(x.value, l.labels)
             )
         end as label
     from (select distinct variable, value from cegdb_written where value is not null) as x
@@ -243,11 +243,11 @@ cegdb_in_question as (
         case
             when w.variable is not null then w.variable
             when v.variable is not null then error(
-                questions || ' has no column ''' || q.name || ''', which is in question'
+                questions || ' has no column ''' || q.name || ''', whose probability is requested'
             )
             else error(
-                'there is no variable ' || coalesce('''' || q.name || '''', 'NULL') || ' in CEG '''
-                || ceg_name || '''; it has: ' || cegdb.nearest(q.name, k.names)
+                'no variable ' || coalesce('''' || q.name || '''', 'NULL') || ' in CEG '''
+                || ceg_name || '''; available: ' || cegdb.nearest(q.name, k.names)
             )
         end as variable
     from (select unnest(cast(targets as varchar[])) as name) as q
@@ -268,7 +268,7 @@ cegdb_asked_answer as materialized (
     left join cegdb_in_question as q on x.variable = q.variable
 ),
 
--- What must hold on a path for the whole of the answers, and for the evidence alone.
+-- What a path must satisfy: for all answers together, and for the evidence alone.
 cegdb_demand as materialized (
     select
         combination_id,

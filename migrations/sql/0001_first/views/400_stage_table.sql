@@ -1,6 +1,7 @@
--- Situations that agree in all answers but the last variable's are one set with several labels
--- there, then but the last but one's, and so on (merged). A variable whose labels do not matter
--- is not named. Paths are walked as in the view situations.
+-- Describes the situations of each stage (merged): situations that differ in the last variable only
+-- become one set with several labels there; then sets that differ in the variable before it only,
+-- and so on. A variable is not named if all its answers occur. Paths are walked for the requested
+-- stagings only, as in the macro situation_paths.
 create view cegdb.stage_table as
 select
     g.name as staging,
@@ -59,7 +60,7 @@ cross join
             where c.variable_id is not null
         ),
 
-        -- answers = the level of each variable on the path, 0 where it is not asked
+        -- answers: the level of each variable on the path, 0 if it is not asked
         walk as (
             select
                 cast(0 as bigint) as vertex_id,
