@@ -681,17 +681,20 @@ def test_errors_name_what_is_wrong(chds: Database) -> None:
             values(chds, query)
         assert message in str(caught.value)
     asked(chds, ("Hihg", "1"), columns="Social person_id")
-    told = "'Hihg' is not a label of 'Social' in CEG 'chds'; available: High, Low"
-    with pytest.raises(QueryError, match=told):
+    message = "'Hihg' is not a label of 'Social' in CEG 'chds'; available: High, Low"
+    with pytest.raises(QueryError, match=message):
         values(chds, event)
     asked(chds, ("High", "1"), columns="Soc person_id")
-    told = "no column of patients is named like a variable of CEG 'chds'; available: Admission, "
-    with pytest.raises(QueryError, match=told + "Economic, Events, Social"):
+    message = (
+        "no column of patients is named like a variable of CEG 'chds'; "
+        "available: Admission, Economic, Events, Social"
+    )
+    with pytest.raises(QueryError, match=message):
         values(chds, event)
     asked(chds, (NA, "Low"), columns="Social Economic")
     assert values(chds, f"select probability {event}") == [0]
-    told = "the evidence Social = not applicable has probability 0 in CEG 'chds'"
-    with pytest.raises(QueryError, match=told):
+    message = "the evidence Social = not applicable has probability 0 in CEG 'chds'"
+    with pytest.raises(QueryError, match=message):
         values(chds, conditional.format("['Economic']"))
 
 
