@@ -12,7 +12,7 @@ Examples
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # the command line must be able to heed Ctrl-C at once
+TYPE_CHECKING = False  # importing typing would delay the handling of Ctrl-C
 
 if TYPE_CHECKING:
     from cegdb import evidence

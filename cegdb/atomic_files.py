@@ -1,4 +1,4 @@
-"""Files written whole or not at all."""
+"""Files that are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check_folder(path: Path) -> None:
-    """Refuse a file to write that is a folder, or in one that is not there.
+    """Refuse to write to a path that is a folder, or whose folder does not exist.
 
     Examples
     --------
@@ -24,17 +24,17 @@ def check_folder(path: Path) -> None:
     if not path.parent.is_dir():
         raise GraphError(f"there is no folder {str(path.parent)!r} to write to")
     if path.is_dir():
-        raise GraphError(f"{str(path)!r} is a folder, and no file to write")
+        raise GraphError(f"{str(path)!r} is a folder, not a file to write")
 
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[IO[bytes]]:
-    r"""Give a file to write, which takes its place when the block ends well.
+    r"""Give a file to write, which replaces that at the path if the block succeeds.
 
     Raises
     ------
     GraphError
-        There is no such folder, or it cannot be written.
+        The folder does not exist, or the file cannot be written.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def written_whole(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    r"""Give a path beside a file; what is written there replaces it if the block ends well.
+    r"""Give a path beside a file, whose file replaces it if the block succeeds.
 
     Examples
     --------
@@ -77,12 +77,12 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_whole(path: Path, content: bytes) -> Path:
-    """Write a file whole or not at all, and return its path.
+    """Write a file completely or not at all, and return its path.
 
     Raises
     ------
     GraphError
-        There is no such folder, or it cannot be written.
+        The folder does not exist, or the file cannot be written.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Ctrl-C: let it wait while something must be done whole, and lose none."""
+"""Ctrl-C: delay it while work must not be broken off, and never lose it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _PATIENCE: Final = 3.0
 
 
 class Interrupts:
-    """A handler that raises the first interrupt; more of them do not disturb cleaning up.
+    """A handler that raises the first interrupt; further ones do not disturb the clean-up.
 
-    After some seconds without an end another one is raised again.
+    If the clean-up takes more than some seconds, another one is raised.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Interrupts:
 
 
 def raise_lost_interrupt() -> None:
-    """Raise an interrupt that came and was lost: destructors and C code can drop it.
+    """Raise an interrupt that was lost: destructors and C code can swallow one.
 
     Examples
     --------
@@ -46,9 +46,9 @@ def raise_lost_interrupt() -> None:
 
 @contextmanager
 def held_interrupts() -> Iterator[None]:
-    """Let an interrupt wait for the end of the block, and take effect then.
+    """Delay an interrupt until the end of the block.
 
-    Signals reach the main thread alone; elsewhere nothing is to be held.
+    Only the main thread receives signals; in other threads this does nothing.
 
     Examples
     --------

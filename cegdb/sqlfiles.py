@@ -64,7 +64,7 @@ _PARAM = re.compile(r"^([a-z][a-z0-9_]*) ([A-Z]+(?:\(\d+, *\d+\))?(?:\[\])*)(?!\
 
 
 def resource_root(kind: str) -> Traversable:
-    """Return the folder ``sql`` or ``migrations``: the wheel's, else the checkout's.
+    """Return the folder ``sql`` or ``migrations``, of the wheel or else of the checkout.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def resource_root(kind: str) -> Traversable:
 
 @dataclass(frozen=True)
 class Step:
-    """One SQL file: its header, checked, its text, and what its mode makes of it, parsed.
+    """One SQL file: its checked header, its text, and its parsed statement.
 
     ``target`` is what its mode puts before the SELECT.
     """
@@ -175,7 +175,7 @@ def parse(path: str, text: str) -> Step:
     ------
     SqlStepError
         The name, a header field, the mode, the number or kind of statements, or the
-        declared parameters are not as they must be.
+        declared parameters are wrong.
 
     Examples
     --------
@@ -191,8 +191,8 @@ def parse(path: str, text: str) -> Step:
     >>> step.name, step.mode, dict(step.params)
     ('one', 'create', {'x': 'INTEGER'})
     """
-    found = _FILE.match(path.rsplit("/", 1)[-1])
-    if found is None:
+    file_name = _FILE.match(path.rsplit("/", 1)[-1])
+    if file_name is None:
         raise SqlStepError(f"{path} is not named NNN_step.sql")
     header: dict[str, str] = {}
     field = ""
@@ -207,7 +207,7 @@ def parse(path: str, text: str) -> Step:
     missing = [name for name in HEADER_FIELDS if name not in header]
     if missing:
         raise SqlStepError(f"{path}: the header lacks {listed(missing)}")
-    if header["step"] != found[1]:
+    if header["step"] != file_name[1]:
         raise SqlStepError(f"{path}: the header calls the step {header['step']!r}")
     mode = _MODE.match(header["mode"])
     if mode is None:
@@ -223,8 +223,8 @@ def parse(path: str, text: str) -> Step:
     kind, table = mode[1].split(" ", 1)[0], mode[2]
     target = ""
     if kind in ("create", "view"):
-        what = "table" if kind == "create" else "view"
-        target = f'create or replace temp {what} "{found[1]}" as\n'
+        relation = "table" if kind == "create" else "view"
+        target = f'create or replace temp {relation} "{file_name[1]}" as\n'
     elif table is not None:
         target = f"insert into {table} {_columns(path, header['writes'])}\n"
     try:
@@ -236,7 +236,7 @@ def parse(path: str, text: str) -> Step:
     used = set(statements[0].named_parameters)
     if used != set(params):
         raise SqlStepError(f"{path} declares params {sorted(params)} and uses {sorted(used)}")
-    return Step(found[1], path, kind, table, header, params, target, text, statements[0])
+    return Step(file_name[1], path, kind, table, header, params, target, text, statements[0])
 
 
 def _columns(path: str, writes: str) -> str:
@@ -249,7 +249,7 @@ def _columns(path: str, writes: str) -> str:
 
 @cache
 def _paths() -> dict[str, Traversable]:
-    found: dict[str, Traversable] = {}
+    paths: dict[str, Traversable] = {}
     parts = [part for part in resource_root("sql").iterdir() if part.is_dir()]
     phases = [phase for part in parts for phase in part.iterdir() if phase.is_dir()]
     for phase in sorted(phases, key=lambda item: item.name):
@@ -257,10 +257,10 @@ def _paths() -> dict[str, Traversable]:
             match = _FILE.match(item.name)
             if match is None:
                 raise SqlStepError(f"{phase.name}/{item.name} is not named NNN_step.sql")
-            if match[1] in found:
-                raise SqlStepError(f"two SQL files are called {match[1]}")
-            found[match[1]] = item
-    return found
+            if match[1] in paths:
+                raise SqlStepError(f"two SQL files are named {match[1]}")
+            paths[match[1]] = item
+    return paths
 
 
 def _made_by(table: str) -> str:
@@ -305,7 +305,7 @@ def load(name: str) -> Step:
     if item is None:
         near = difflib.get_close_matches(name, names(), n=5, cutoff=0.5)
         guess = f"did you mean {' or '.join(near)}? " if near else ""
-        raise SqlStepError(f"no step is called {name!r}", hint=f"{guess}cegdb steps lists all")
+        raise SqlStepError(f"no step is named {name!r}", hint=f"{guess}cegdb steps lists all")
     part, phase, file = Path(str(item)).parts[-3:]
     return parse(f"{part}/{phase}/{file}", item.read_text(encoding="utf-8"))
 
@@ -330,7 +330,7 @@ def in_phase(phase: str | None = None) -> list[Step]:
     chosen = [known for known in phases if phase in (known, *known.split("_", 1))]
     if not chosen:
         raise SqlStepError(
-            f"there is no phase {phase!r}", hint=f"phases are {', '.join(phases)}"
+            f"no phase is named {phase!r}", hint=f"the phases are {', '.join(phases)}"
         )
     return [step for step in steps if step.phase in chosen]
 
@@ -343,7 +343,7 @@ def bound(sql: str, literals: Mapping[str, str]) -> str:
     >>> bound("select $x, '$x' -- $x", {"x": "1"})
     "select 1, '$x' -- $x"
     """
-    return _BOUND.sub(lambda found: literals[found[1]] if found[1] else found[0], sql)
+    return _BOUND.sub(lambda match: literals[match[1]] if match[1] else match[0], sql)
 
 
 def literal(value: object) -> str:
@@ -374,8 +374,10 @@ def literal(value: object) -> str:
     if isinstance(value, str):
         parts = _CONTROL.split(value)
         texts = [
-            _quoted_text(part) if not place % 2 else " || ".join(f"chr({ord(c)})" for c in part)
-            for place, part in enumerate(parts)
+            _quoted_text(part)
+            if index % 2 == 0
+            else " || ".join(f"chr({ord(c)})" for c in part)
+            for index, part in enumerate(parts)
             if part
         ]
         return f"({' || '.join(texts)})" if len(parts) > 1 else _quoted_text(value)
@@ -402,7 +404,7 @@ def raise_interrupt(error: Exception) -> None:
     >>> raise_interrupt(ValueError("another"))
     """
     text = str(error)
-    # The last is one in Python that DuckDB calls, such as an import of it.
+    # The last comes from Python code that DuckDB calls, such as an import.
     if (
         isinstance(error, duckdb.InterruptException)
         or text == "Query interrupted"
@@ -412,7 +414,7 @@ def raise_interrupt(error: Exception) -> None:
 
 
 def raise_out_of_memory(error: BaseException) -> None:
-    """Raise a StoreError that says what to do if DuckDB's error is that it lacks memory.
+    """Raise a StoreError that says what to do, if DuckDB ran out of memory.
 
     Examples
     --------
@@ -423,8 +425,8 @@ def raise_out_of_memory(error: BaseException) -> None:
         return
     if "max_temp_directory_size" in text:
         raise StoreError(
-            "there is no room on disk for what does not fit in memory",
-            hint="free some beside the database file, or raise memory_limit",
+            "there is not enough disk space for what does not fit in memory",
+            hint="free space beside the database file, or raise memory_limit",
         ) from error
     limit = re.search(r"/([\d.]+ \w+) used", text)
     of_limit = f" of {limit[1]}" if limit else ""
@@ -434,29 +436,29 @@ def raise_out_of_memory(error: BaseException) -> None:
     ) from error
 
 
-def damage(text: str, file: Path | None = None) -> StoreError | None:
-    """Return the error of a file that is damaged, if that is what DuckDB says.
+def damage_error(text: str, file: Path | None = None) -> StoreError | None:
+    """Return the error of a damaged file, if DuckDB's message says that it is damaged.
 
     Examples
     --------
-    >>> damage('Could not read enough bytes from file "s.duckdb": attempted to ...')
-    StoreError('s.duckdb is cut short: it was not copied whole, or its making was broken off')
+    >>> damage_error('Could not read enough bytes from file "s.duckdb": attempted to ...')
+    StoreError('s.duckdb is incomplete: it was not fully copied or written')
     """
     reason = text.strip().splitlines()[0]
     named = re.search(r'Could not read enough bytes from file "(.*?)"', reason)
     if named:
-        found = "is cut short: it was not copied whole, or its making was broken off"
+        problem = "is incomplete: it was not fully copied or written"
     elif "Corrupt database file" in reason:
-        found = f"is damaged: {reason}"
+        problem = f"is damaged: {reason}"
     else:
         return None
     name = file or (named[1] if named else "the database file")
-    return StoreError(f"{name} {found}", hint="restore a copy of it")
+    return StoreError(f"{name} {problem}", hint="restore a copy of it")
 
 
 @contextmanager
 def registered(con: duckdb.DuckDBPyConnection, name: str, rows: object) -> Iterator[None]:
-    """Let a query read a frame or arrays by name; after an error the rollback forgets them.
+    """Let a query read a frame or arrays by name; after an error, the rollback removes it.
 
     Examples
     --------
@@ -470,30 +472,30 @@ def registered(con: duckdb.DuckDBPyConnection, name: str, rows: object) -> Itera
     try:
         yield
     finally:
-        # In an aborted transaction it would hide the error that aborted it.
+        # In an aborted transaction this fails, and would hide the first error.
         with suppress(duckdb.TransactionException):
             con.unregister(name)
 
 
 class Recorder(Protocol):
-    """Is told of each statement that makes rows, in the order run."""
+    """Receives each statement that makes rows, in the order in which they run."""
 
     def ran_step(self, step: Step, params: Mapping[str, Value]) -> None:
-        """Take a step with its parameters."""
+        """Receive a step with its parameters."""
 
     def ran(self, name: str, sql: str, purpose: str) -> None:
-        """Take a generated statement, its parameters written as literals."""
+        """Receive a generated statement, with its parameters as literals."""
 
     def filled(self, con: duckdb.DuckDBPyConnection, table: str, purpose: str) -> None:
-        """Take a temp table whose rows come from outside SQL."""
+        """Receive a temp table whose rows come from outside SQL."""
 
 
 _recorder: ContextVar[Recorder | None] = ContextVar("cegdb_recorder", default=None)
 
 
 @contextmanager
-def recorded(recorder: Recorder) -> Iterator[None]:
-    """Let a recorder be told of the statements of all `Steps` made within."""
+def recording(recorder: Recorder) -> Iterator[None]:
+    """Pass the statements of all `Steps` made within the block to a recorder."""
     token = _recorder.set(recorder)
     try:
         yield
@@ -504,8 +506,8 @@ def recorded(recorder: Recorder) -> Iterator[None]:
 class Steps:
     """Runs steps on one connection and drops their temp tables at the end.
 
-    The caller owns the transaction; a step never commits. Within `recorded` a recorder is
-    told of each statement.
+    The caller owns the transaction; a step never commits. Within `recording`, a recorder
+    receives each statement.
 
     Examples
     --------
@@ -586,19 +588,19 @@ class Steps:
         ``purpose`` heads it in a script of the run.
         """
         statement = f'create or replace temp table "{table}" as\n{sql}'
-        rows = _count(self._made(table, statement, params or {}, purpose))
+        rows = _count(self._make(table, statement, params or {}, purpose))
         self._tables[table] = "table"
         return rows
 
     def empty(self, table: str, columns: str) -> None:
-        """Make an empty temp table, for steps that append to it or find nothing in it."""
+        """Make an empty temp table, for steps that append to it or read nothing from it."""
         statement = f'create or replace temp table "{table}" ({columns})'
-        self._made(table, statement, {}, "Empty, until a step adds to it.")
+        self._make(table, statement, {}, "Empty, until a step adds to it.")
         self._tables[table] = "table"
 
     def view(self, name: str, sql: str, *, purpose: str = "") -> None:
         """Keep generated SQL, without its rows, as a temp view."""
-        self._made(name, f'create or replace temp view "{name}" as\n{sql}', {}, purpose)
+        self._make(name, f'create or replace temp view "{name}" as\n{sql}', {}, purpose)
         self._tables[name] = "view"
 
     def has(self, table: str) -> bool:
@@ -624,7 +626,7 @@ class Steps:
 
     def execute(self, sql: str, params: Mapping[str, Value] | None = None) -> int:
         """Run one generated statement; return the number of rows it touched."""
-        return _count(self._made("generated statement", sql, params or {}, ""))
+        return _count(self._make("generated statement", sql, params or {}, ""))
 
     def rows(self, sql: str, params: Mapping[str, Value] | None = None) -> list[Row]:
         """Return the rows of one generated query."""
@@ -641,7 +643,7 @@ class Steps:
         typed = {key: _typed(value, step.params[key]) for key, value in params.items()}
         return self._execute(step.name, step.statement, typed, params)
 
-    def _made(
+    def _make(
         self, name: str, statement: str, params: Mapping[str, Value], purpose: str
     ) -> duckdb.DuckDBPyConnection:
         """Run a generated statement that makes rows."""
@@ -655,7 +657,7 @@ class Steps:
         name: str,
         statement: str | duckdb.Statement,
         params: Mapping[str, object],
-        given: Mapping[str, object] | None = None,
+        shown_params: Mapping[str, object] | None = None,
     ) -> duckdb.DuckDBPyConnection:
         raise_lost_interrupt()
         started = time.perf_counter()
@@ -664,11 +666,15 @@ class Steps:
         except (duckdb.Error, RuntimeError) as error:
             raise_interrupt(error)
             raise_out_of_memory(error)
-            if broken := damage(str(error)):
+            if broken := damage_error(str(error)):
                 raise broken from error
             text = statement if isinstance(statement, str) else statement.query
-            shown = _shortened(f"parameters: {dict(given or params)}") + "\n" + _shortened(text)
-            raise SqlStepError(f"step {name!r} failed: {error}\n{shown}") from error
+            details = (
+                _shortened(f"parameters: {dict(shown_params or params)}")
+                + "\n"
+                + _shortened(text)
+            )
+            raise SqlStepError(f"step {name!r} failed: {error}\n{details}") from error
         log.debug("step %s: %.1f ms", name, 1000 * (time.perf_counter() - started))
         return result
 
@@ -689,7 +695,7 @@ def _sqltype(kind: str) -> duckdb.sqltypes.DuckDBPyType:
 
 
 def _shortened(text: str) -> str:
-    """Return a text for a message; generated SQL and parameters can be megabytes."""
+    """Shorten a text for a message: generated SQL and parameters can be megabytes."""
     return (
         text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ... ({len(text):,} characters)"
     )

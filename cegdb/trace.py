@@ -1,9 +1,9 @@
-"""Write the whole run that made a CEG as one SQL script, which needs no cegdb.
+"""Write the whole run that made a CEG as one SQL script, which does not need cegdb.
 
-The run is repeated in a scratch database on the coded rows of the survey, and each
-statement is written down as it is run: the script is the files of ``sql/``, in their order,
-with the parameters as literals. What comes from outside SQL (coded rows, variables, labels,
-which situations share a stage, priors given, credible intervals) is written as values.
+The run is repeated in a scratch database on the coded rows of the survey, and each statement
+is recorded: the script consists of the files of ``sql/`` in the order in which they ran, with
+the parameters as literals. What comes from outside SQL (coded rows, variables, labels, the
+stage of each situation, given priors, credible intervals) is written as values.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from cegdb.ceg import rebuild_ceg
 from cegdb.errors import CegError, is_whole
 from cegdb.ingest.csv.csv_file import path_literal
 from cegdb.positions import MAX_BITS
-from cegdb.sqlfiles import Steps, bound, literal, recorded
+from cegdb.sqlfiles import Steps, bound, literal, recording
 from cegdb.stages.build import write_stages
 from cegdb.stages.effective_counts import Weighting
 from cegdb.stages.priors import make_edge_priors
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 __all__ = ["MAX_VALUES", "trace"]
 
 MAX_VALUES: Final = 5_000
-"""Of a table with more rows a Parquet file is written beside the script."""
+"""A table with more rows is written to a Parquet file beside the script."""
 
 _WIDTH: Final = 92
 _SECTIONS: Final = {
@@ -61,18 +61,18 @@ _TOLERANCE: Final = 1e-9
 _CODED: Final = (
     (
         "cegdb.variable",
-        "The variables of the tree; v1, v2, ... of the coded rows are they, by ordinal.",
+        "The variables of the tree. The ordinal i is that of column vi of the coded rows.",
         ("variable_id", "survey_id", "ordinal", "name"),
     ),
     (
         "cegdb.level",
-        "Their levels; label_id is the same for equal labels.",
+        "Their levels. Equal labels have the same label_id.",
         ("level_id", "variable_id", "code", "label", "label_id", "kind"),
     ),
 )
-_ROWS: Final = "The rows that differ, as codes of levels, with n respondents each."
-_HYPERSTAGES: Final = "The groups of situations that may share a stage."
-# The tables that the script makes, which must equal those stored, by the kind of their owner.
+_ROWS: Final = "The distinct rows of the survey, as codes of levels, with n respondents each."
+_HYPERSTAGES: Final = "The hyperstages: groups of situations that may share a stage."
+# The tables that the script makes, by the kind of their owner; they must equal those stored.
 _OUTPUTS: Final = {
     "tree": (schema.vertex, schema.edge, schema.vertex_weight),
     "staging": (
@@ -84,9 +84,9 @@ _OUTPUTS: Final = {
 
 
 class _Input(NamedTuple):
-    """A temp table of values that the staged tree is made from."""
+    """A temp table of values from which the staged tree is made."""
 
-    table: str
+    name: str
     purpose: str
     query: str
 
@@ -94,24 +94,24 @@ class _Input(NamedTuple):
 _STAGES: Final = (
     _Input(
         "situation_stage",
-        "Which situations share a stage, and which might (hyperstages), as given or learnt.",
+        "The stage of each situation, given or learnt, and its hyperstage.",
         "select * from temp.recorded_member order by vertex_id",
     ),
     _Input(
         "given_name",
-        "Names that a user gave to stages, by a situation of each.",
+        "The given names of stages, by a situation of each.",
         "select stage_id as vertex_id, name, 0 as priority from cegdb.stage "
         "where staging_id = $id and name is not null order by stage_id",
     ),
     _Input(
         "given_label",
-        "Edges that count under another label than their own (relabel).",
+        "Edges with another label in the staging than in the tree (relabel).",
         "select child_id, label_id, label from cegdb.relabelled_edge "
         "where staging_id = $id order by child_id",
     ),
     _Input(
         "given_entry",
-        "Priors of single situations; the others follow from alpha.",
+        "Given priors of single situations. The other priors follow from alpha.",
         "select vertex_id, label, prior from cegdb.prior_entry "
         "where staging_id = $id order by child_id",
     ),
@@ -129,7 +129,7 @@ def trace(
 ) -> str:
     """Write the whole run that made a CEG as one SQL script, and return its text.
 
-    See `cegdb.api.ChainEventGraph.trace`; nothing in the store changes.
+    See `cegdb.api.ChainEventGraph.trace`. The store is not changed.
     """
     if not is_whole(max_values) or max_values < 0:
         raise CegError(f"max_values is {max_values!r}", hint="give a whole number, 0 or more")
@@ -146,7 +146,7 @@ def trace(
         run = _Run(store, ceg, staging, tree, Path(folder))
         with Store.open() as scratch:
             run.copy(scratch)
-            with recorded(script):
+            with recording(script):
                 run.repeat(scratch, script, max_code, max_bits)
             run.compare(scratch)
         text = script.text(_head(ceg["name"], staging["name"], tree["name"]))
@@ -157,13 +157,13 @@ def trace(
 
 
 def _refuse(catalog: sa.Connection, ceg: Mapping[str, Any]) -> None:
-    """Refuse a CEG given evidence, naming the one it comes from, and a stale one."""
+    """Refuse a stale CEG, and one given evidence; name the CEG that this comes from."""
     if ceg["staging_id"] is None:
         origin = ceg
         while origin["parent_ceg_id"] is not None:
             origin = row(catalog, "ceg", origin["parent_ceg_id"])
         raise CegError(
-            f"CEG {ceg['name']!r} is conditioned on evidence, and not made from a tree",
+            f"CEG {ceg['name']!r} is conditioned on evidence, and not made from a staged tree",
             hint=f"trace the CEG it comes from: {origin['name']!r}",
         )
     refuse_stale("ceg", ceg)
@@ -186,7 +186,7 @@ class _Run:
         self._response = response_table(tree["survey_id"])
 
     def copy(self, scratch: Store) -> None:
-        """Copy what the CEG was made from: catalog, coded rows, stages as temp tables."""
+        """Copy the input of the run: catalog, coded rows, and the stages as temp tables."""
         survey_id, order = self._tree["survey_id"], self._tree["settings"]["order"]
         variable = schema.variable.c
         in_tree = (variable.survey_id == survey_id) & variable.name.in_(order)
@@ -202,12 +202,12 @@ class _Run:
         with self._store.catalog() as catalog:
             rows_of = {
                 table: [
-                    dict(one)
-                    for one in catalog.execute(
-                        sa.select(table).where(is_it).order_by(*table.primary_key)
+                    dict(record)
+                    for record in catalog.execute(
+                        sa.select(table).where(condition).order_by(*table.primary_key)
                     ).mappings()
                 ]
-                for table, is_it in chosen.items()
+                for table, condition in chosen.items()
             }
         with scratch.writing() as (con, catalog):
             for table, rows in rows_of.items():
@@ -215,7 +215,9 @@ class _Run:
                     insert_rows(catalog, table, rows)
                 else:
                     catalog.execute(sa.insert(table), rows)
-            columns = ", ".join(f"v{one['ordinal']}" for one in rows_of[schema.variable])
+            columns = ", ".join(
+                f"v{variable['ordinal']}" for variable in rows_of[schema.variable]
+            )
             self._move(
                 con,
                 f"create table {self._response} as",
@@ -228,12 +230,12 @@ class _Run:
             self._move(
                 con, "insert into cegdb.hyperstage", f"{hyperstages} order by hyperstage_id"
             )
-            for given in _STAGES:
-                own = bound(given.query, {"id": literal(staging_id)})
-                self._move(con, f"create temp table {given.table} as", own)
+            for table in _STAGES:
+                query = bound(table.query, {"id": literal(staging_id)})
+                self._move(con, f"create temp table {table.name} as", query)
 
     def _move(self, con: duckdb.DuckDBPyConnection, target: str, query: str) -> None:
-        """Fill a table of the scratch database with the rows of a query of the other."""
+        """Fill a table of the scratch database with the rows of a query on the store."""
         file = literal(str(self._folder / "moved.parquet"))
         with self._store.reading() as source, Steps(source) as steps:
             steps.run("recorded_member", staging_id=self._staging["staging_id"])
@@ -241,13 +243,13 @@ class _Run:
         con.execute(f"{target} select * from read_parquet({file})")  # noqa: S608
 
     def repeat(self, scratch: Store, script: _Script, max_code: int, max_bits: int) -> None:
-        """Make tree, stages and CEG again, writing what they read into the script."""
+        """Make tree, stages and CEG again, and write their input to the script."""
         tree_id, staging = self._tree["tree_id"], self._staging
         staging_id = staging["staging_id"]
         with scratch.writing() as (con, catalog):
             script.section("The tables to be made")
             script.declared(
-                con, [table.fullname for made in _OUTPUTS.values() for table in made]
+                con, [table.fullname for tables in _OUTPUTS.values() for table in tables]
             )
             script.section("The survey, coded")
             for name, purpose, columns in _CODED:
@@ -257,8 +259,8 @@ class _Run:
             rebuild_tree(scratch, tree_id, max_code)
             script.section(_SECTIONS["30_stages"])
             script.table(con, "cegdb.hyperstage", _HYPERSTAGES)
-            for given in _STAGES:
-                script.filled(con, given.table, given.purpose)
+            for table in _STAGES:
+                script.filled(con, table.name, table.purpose)
             with Steps(con) as steps:
                 steps.run("situation_edge", tree_id=tree_id)
                 steps.run("staging_prior", staging_id=staging_id)
@@ -271,9 +273,9 @@ class _Run:
             rebuild_ceg(scratch, self._ceg["ceg_id"], max_bits)
 
     def compare(self, scratch: Store) -> None:
-        """Refuse a run that gives other rows than those stored.
+        """Refuse a run whose rows differ from those stored.
 
-        Numbers that are not exact may differ as far as another version of DuckDB rounds.
+        Floating-point numbers may differ by the rounding of another version of DuckDB.
         """
         owners = {
             "tree": self._tree["tree_id"],
@@ -285,22 +287,24 @@ class _Run:
                 (table, owners[kind]) for kind in _OUTPUTS for table in _OUTPUTS[kind]
             ]:
                 query = _digest(con, table.name, owner)
-                stored, made = (one.execute(query).fetchall()[0] for one in (source, con))
+                stored, made = (
+                    database.execute(query).fetchall()[0] for database in (source, con)
+                )
                 same = (
                     a == b or (isinstance(a, float) and math.isclose(a, b, rel_tol=_TOLERANCE))
                     for a, b in zip(stored, made, strict=True)
                 )
                 if not all(same):
                     raise CegError(
-                        f"repeating the run of CEG {self._ceg['name']!r} gives other rows of "
-                        f"cegdb.{table.name} than are stored",
+                        f"repeating the run of CEG {self._ceg['name']!r} gives rows of "
+                        f"cegdb.{table.name} that differ from those stored",
                         hint="run cegdb check on the file, or make tree, stages and CEG again "
                         "with this version of cegdb",
                     )
 
 
 def _digest(con: duckdb.DuckDBPyConnection, table: str, owner: int) -> str:
-    """Return a query for the number of rows of an owner, a digest, and sums of the others."""
+    """Return a query for an owner's number of rows, a hash of them, and sums of doubles."""
     columns = con.execute(
         "select column_name, data_type from duckdb_columns() "
         "where database_name = current_database() and schema_name = $1 and table_name = $2 "
@@ -316,7 +320,7 @@ def _digest(con: duckdb.DuckDBPyConnection, table: str, owner: int) -> str:
 
 
 class _Script:
-    """A script that grows by each statement that is run.
+    """A script that grows with each statement that is run.
 
     Parameters
     ----------
@@ -325,7 +329,7 @@ class _Script:
     file
         The script to write; None if its text is only returned.
     max_values
-        The most rows of a table that are written as values.
+        The largest number of rows of a table that are written as values.
     """
 
     def __init__(self, folder: Path, file: Path | None, max_values: int) -> None:
@@ -346,7 +350,7 @@ class _Script:
         self._add([("makes", name), ("purpose", purpose)], sql)
 
     def ran_step(self, step: Step, params: Mapping[str, Value]) -> None:
-        """Add a step, headed by what its file says of it."""
+        """Add a step, headed by the description in its file."""
         if step.phase in ("40_positions", "50_ceg"):
             self.section(_SECTIONS[step.phase])
         values = [
@@ -355,7 +359,7 @@ class _Script:
             if not isinstance(value, (list, tuple))
         ]
         fields = [("step", f"{step.name} (sql/{step.path}){''.join(values)}")]
-        # What the header calls a parameter is a literal here.
+        # The parameters that the header names are literals here.
         fields += [(key, step.header[key].replace("$", "")) for key in _HEADED]
         self._add(fields, step.bound(params))
 
@@ -392,7 +396,7 @@ class _Script:
         self._add([("makes", table), ("purpose", purpose)], declared + rows)
 
     def declared(self, con: duckdb.DuckDBPyConnection, tables: Iterable[str]) -> None:
-        """Add tables without rows."""
+        """Add statements that create tables, without rows."""
         self._parts.append(
             ";\n".join(_declared(table, con.table(table)) for table in tables) + ";"
         )
@@ -442,15 +446,16 @@ def _declared(table: str, relation: duckdb.DuckDBPyRelation) -> str:
 def _head(ceg: str, staging: str, tree: str) -> str:
     """Return the head comment of the script."""
     return f"""\
--- The CEG {literal(ceg)}, made step by step: event tree {literal(tree)}, staged tree \
-{literal(staging)}.
+-- The CEG {literal(ceg)}, made step by step from the event tree {literal(tree)} and the \
+staged tree {literal(staging)}.
 --
--- Written by cegdb {__version__}. Run it in any DuckDB database that has no schema cegdb, such
--- as an empty one: in the shell by  .read FILE , in Python by  duckdb.connect().execute(text) .
--- It needs no cegdb. All of it is one transaction, and its tables stay in the schema cegdb:
+-- Written by cegdb {__version__}. It runs in DuckDB alone, without cegdb, in any database that
+-- has no schema cegdb, such as an empty one: with  .read FILE  in the shell, or with
+-- duckdb.connect().execute(text)  in Python. It is one transaction, which makes tables in
+-- the schema cegdb:
 --   vertex, edge                                 the event tree
 --   stage, stage_member, stage_edge              the staged tree
 --   position, position_member, ceg_edge          the Chain Event Graph
--- Tables in between are temp tables, and stay until the connection closes. A SELECT by itself
--- shows what cegdb reads there to decide how to go on, such as whether to stop merging.
--- The ids of tree, staged tree and CEG are those they have in the database traced."""
+-- Intermediate tables are temp tables, which exist until the connection closes. A SELECT on its
+-- own shows what cegdb reads at that point to decide how to continue, such as whether to stop
+-- merging. Tree, staged tree and CEG have the same ids as in the original database."""

@@ -1,4 +1,4 @@
-"""The version of cegdb, and what a catalog row says of how it was made."""
+"""The version of cegdb, and the columns of a catalog row that say how it was made."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __version__: Final = "0.1.0"
 
 
 def made_by(seconds: float) -> dict[str, object]:
-    """Return the catalog columns that say when, by what and how fast.
+    """Return the catalog columns that say when, by which version and in what time.
 
     Examples
     --------

@@ -52,7 +52,7 @@ def view_table(
 ) -> tuple[list[str], list[tuple[object, ...]]]:
     """Return column names and rows of a view; arguments as for `view_rows`."""
     with store.reading() as con, shown(store, view, where, min_n) as relation:
-        result = con.execute(_view(relation, where, order), dict(where))
+        result = con.execute(_select(relation, where, order), dict(where))
         return [column[0] for column in result.description or []], result.fetchall()
 
 
@@ -61,16 +61,16 @@ def view_frame(
 ) -> pd.DataFrame:
     """Return rows of a view as a DataFrame; arguments as for `view_rows`."""
     with store.reading() as con:
-        return con.execute(_view(f"cegdb.{view}", where, order), dict(where)).df()
+        return con.execute(_select(f"cegdb.{view}", where, order), dict(where)).df()
 
 
-def _view(relation: str, where: Mapping[str, object], order: str) -> str:
+def _select(relation: str, where: Mapping[str, object], order: str) -> str:
     condition = " and ".join(f"{column} = ${column}" for column in where)
     return f"select * from {relation} where {condition} order by {order}"  # noqa: S608
 
 
 class Result:
-    """The rows of a user's query, fetched once; an error while fetching is a QueryError."""
+    """The result of a user's query, fetched once; an error while fetching is a QueryError."""
 
     def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
         self._con = con
@@ -82,12 +82,12 @@ class Result:
 
     def df(self) -> pd.DataFrame:
         """Return the rows as a DataFrame."""
-        with _failing_as_query(self._con):
+        with _query_errors(self._con):
             return self._con.df()
 
     def fetchall(self) -> list[tuple[object, ...]]:
         """Return the rows as tuples."""
-        with _failing_as_query(self._con):
+        with _query_errors(self._con):
             return self._con.fetchall()
 
 
@@ -98,28 +98,30 @@ def run_sql(
     con = store.own_connection()
     if not isinstance(query, str):
         raise QueryError(f"SQL must be a string, not {type(query).__name__}")
-    with _failing_as_query(con):
+    with _query_errors(con):
         if con.execute(query, params) is None:
             raise QueryError("no SQL statement given", hint="example: from cegdb.surveys")
     return Result(con)
 
 
 @contextmanager
-def _failing_as_query(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
+def _query_errors(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
     try:
         yield
     except CegdbError:
         raise
     except duckdb.CatalogException as error:
-        raise QueryError(_first(error), hint=_known_tables(con, error)) from None
+        raise QueryError(_first_line(error), hint=_known_tables(con, error)) from None
     except duckdb.TransactionException as error:
-        raise QueryError(_first(error), hint="run rollback to end the transaction") from None
+        raise QueryError(
+            _first_line(error), hint="run rollback to end the transaction"
+        ) from None
     except (duckdb.Error, RuntimeError, TypeError, ValueError) as error:
         raise_interrupt(error)
         raise QueryError(str(error).strip()) from None
 
 
-def _first(error: duckdb.Error) -> str:
+def _first_line(error: duckdb.Error) -> str:
     return str(error).strip().split("\n", 1)[0]
 
 

@@ -19,10 +19,10 @@ _COLUMNS = ("purpose", "reads", "writes")
 
 
 class _Listing(CommandGroup):
-    """A group that lists, unless one of its commands is named."""
+    """A group that runs ``list`` unless another of its commands is named."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the command in that is left out."""
+        """Insert the command ``list`` if none is named."""
         if not args or args[0] not in (*self.commands, *self.get_help_option_names(ctx)):
             args = ["list", *args]
         return super().parse_args(ctx, args)
@@ -80,10 +80,10 @@ def list_(phase: str | None, show: str | None, form: str | None) -> None:
 def trace(db: Path, name: str, output: Path | None) -> None:
     """Write the whole run that made the CEG NAME in DB as one SQL script.
 
-    It has the coded rows of the survey, every step with its parameters filled in, and the
-    purpose of each. It runs in DuckDB alone, without cegdb, in a database that has no schema
-    cegdb. Tables of more than 5,000 rows are written to Parquet files beside the script. The
-    script has every count: it cannot hide small ones.
+    The script contains the coded rows of the survey and every step, with its purpose and its
+    parameters filled in. It runs in DuckDB alone, without cegdb, in a database that has no
+    schema cegdb. Tables of more than 5,000 rows are written to Parquet files beside the
+    script. The script contains all counts: small ones cannot be hidden.
 
     \b
     Examples:
@@ -91,9 +91,9 @@ def trace(db: Path, name: str, output: Path | None) -> None:
       cegdb steps trace demo.duckdb chds -o pipeline.sql
     """
     with opened(str(db), read_only=True) as database:
-        found: ChainEventGraph = database.cegs[name]
+        ceg: ChainEventGraph = database.cegs[name]
         with working("running each step again", database):
-            script = found.trace(output)
+            script = ceg.trace(output)
         if output is None:
             click.echo(script, nl=False)
         else:

@@ -1,7 +1,7 @@
-"""Open, lock, migrate and close a database file; one transaction an object.
+"""Open, lock, migrate and close a database file; one transaction per object.
 
-One DuckDB connection is held per store. Users' own SQL runs on other connections of the
-same file, one a thread, so that their temp tables never meet a step.
+A store holds one DuckDB connection. Users' own SQL runs on other connections to the same
+file, one per thread, so that their temp tables never collide with those of a step.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sqlalchemy.pool import StaticPool
 
 from cegdb.errors import CegdbError, StoreError
 from cegdb.interrupts import held_interrupts, raise_lost_interrupt
-from cegdb.sqlfiles import damage, raise_interrupt, raise_out_of_memory
+from cegdb.sqlfiles import damage_error, raise_interrupt, raise_out_of_memory
 from cegdb.store import migrate, schema
 from cegdb.store.files import (
     check_path,
@@ -72,7 +72,7 @@ class Store:
     path
         The file; None in memory.
     progress
-        How far the work that runs is.
+        How far the running work is.
     is_changed
         Whether a transaction was committed since it was opened.
 
@@ -118,13 +118,13 @@ class Store:
         Parameters
         ----------
         path
-            A DuckDB file, made if it does not exist; None for memory.
+            A DuckDB file, created if it does not exist; None for a database in memory.
         read_only
-            Several processes may read one file at once; none may write it meanwhile.
+            Several processes may read one file at the same time, but none may write to it then.
         memory_limit
-            DuckDB's limit, such as ``"2GB"``; it spills to disk beyond.
+            DuckDB's limit, such as ``"2GB"``, beyond which it spills to disk.
         threads
-            How many DuckDB may use.
+            Number of threads that DuckDB may use.
 
         Raises
         ------
@@ -140,7 +140,7 @@ class Store:
         >>> Store.open().close()
         """
         file = None if path is None or str(path) == ":memory:" else Path(path)
-        fresh = file is not None and check_path(file, read_only=read_only)
+        is_new = file is not None and check_path(file, read_only=read_only)
         if file is None and read_only:
             raise StoreError("a database in memory cannot be opened read-only")
         store: Store | None = None
@@ -161,7 +161,7 @@ class Store:
             with held_interrupts():
                 if store is not None:
                     store.close()
-                    if fresh and file is not None:
+                    if is_new and file is not None:
                         file.unlink(missing_ok=True)
             raise
         return store
@@ -185,7 +185,7 @@ class Store:
     def close(self) -> None:
         """Close every connection and release the file; a second call does nothing.
 
-        In a forked child it only lets go: the database is the parent's.
+        In a forked child it only drops the reference: the database belongs to the parent.
         """
         if os.getpid() != self._pid:
             self._con = None
@@ -204,7 +204,7 @@ class Store:
         if os.getpid() != self._pid:
             raise StoreError(
                 "this database was opened by the parent of this forked process",
-                hint="open it again here, or start workers with 'spawn'",
+                hint="open it again in this process, or start workers with 'spawn'",
             )
         if self._con is None:
             raise StoreError("this database is closed", hint="open it again")
@@ -212,7 +212,7 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """Give the held connection to one thread at a time.
+        """Give the store's connection to one thread at a time.
 
         Raises
         ------
@@ -241,7 +241,7 @@ class Store:
     def _failed(self, error: BaseException) -> StoreError:
         raise_out_of_memory(error)
         where = self.path or "the database in memory"
-        return damage(str(error), self.path) or StoreError(
+        return damage_error(str(error), self.path) or StoreError(
             f"{where}: {str(error).strip().splitlines()[0]}"
         )
 
@@ -310,7 +310,7 @@ class Store:
     def _refuse_spoilt(self) -> None:
         if self._is_spoilt:
             raise StoreError(
-                "a step of this transaction failed, so nothing of it is kept",
+                "a step of this transaction failed, so all of it is rolled back",
                 hint="let the error end the transaction, and start another",
             )
 
@@ -326,9 +326,9 @@ class Store:
 
     @contextmanager
     def counting(self, total: int, unit: str) -> Iterator[Progress]:
-        """Give the progress of work of that many units; it is done at the end.
+        """Give a progress of that many units, which is complete at the end of the block.
 
-        Work within other work that is counted is not shown: one part of all grows.
+        Inside another ``counting`` the progress is not shown, so that only the outer one is.
 
         Examples
         --------

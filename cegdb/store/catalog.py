@@ -26,8 +26,8 @@ KIND_WORDS: Final[Mapping[Kind, str]] = {
 """What a message calls an object of each kind."""
 
 
-class _Place(NamedTuple):
-    """Where a kind of object lives: its catalog table, what it stands on, its rows."""
+class _Storage(NamedTuple):
+    """Where a kind of object is stored: its catalog table, its parent, its tables of rows."""
 
     table: sa.TableClause
     key: str
@@ -35,15 +35,15 @@ class _Place(NamedTuple):
     rows: tuple[sa.TableClause, ...]
 
 
-_PLACES: Final[Mapping[Kind, _Place]] = {
-    "survey": _Place(schema.survey, "survey_id", None, ()),
-    "tree": _Place(
+_STORAGE: Final[Mapping[Kind, _Storage]] = {
+    "survey": _Storage(schema.survey, "survey_id", None, ()),
+    "tree": _Storage(
         schema.event_tree,
         "tree_id",
         "survey",
         (schema.vertex, schema.edge, schema.vertex_weight),
     ),
-    "staging": _Place(
+    "staging": _Storage(
         schema.staging,
         "staging_id",
         "tree",
@@ -61,7 +61,7 @@ _PLACES: Final[Mapping[Kind, _Place]] = {
             schema.bootstrap_interval,
         ),
     ),
-    "ceg": _Place(
+    "ceg": _Storage(
         schema.ceg,
         "ceg_id",
         "staging",
@@ -89,28 +89,30 @@ def response_table(survey_id: int) -> str:
 
 def all_names(catalog: sa.Connection, kind: Kind) -> list[str]:
     """Return the names of all objects of a kind, in the order they were made."""
-    table = _PLACES[kind].table
+    table = _STORAGE[kind].table
     return list(catalog.execute(_listed(kind, sa.select(table.c.name))).scalars())
 
 
 def all_ids(catalog: sa.Connection, kind: Kind) -> list[int]:
     """Return the ids of all objects of a kind, in the order they were made."""
-    place = _PLACES[kind]
-    return list(catalog.execute(_listed(kind, sa.select(place.table.c[place.key]))).scalars())
+    storage = _STORAGE[kind]
+    return list(
+        catalog.execute(_listed(kind, sa.select(storage.table.c[storage.key]))).scalars()
+    )
 
 
 def all_rows(catalog: sa.Connection, kind: Kind) -> list[dict[str, Any]]:
     """Return the catalog rows of all objects of a kind, as `row` does, in that order."""
-    query = sa.select(_PLACES[kind].table, _is_stale(kind).label("is_stale"))
-    return [dict(found) for found in catalog.execute(_listed(kind, query)).mappings()]
+    query = sa.select(_STORAGE[kind].table, _is_stale(kind).label("is_stale"))
+    return [dict(record) for record in catalog.execute(_listed(kind, query)).mappings()]
 
 
 def _listed(kind: Kind, query: sa.Select[Any]) -> sa.Select[Any]:
     """Leave out superseded rows of surveys, and put the others in order."""
-    place = _PLACES[kind]
+    storage = _STORAGE[kind]
     if kind == "survey":
         query = query.where(schema.survey.c.superseded_by.is_(None))
-    return query.order_by(place.table.c[place.key])
+    return query.order_by(storage.table.c[storage.key])
 
 
 def find(catalog: sa.Connection, kind: Kind, name: str) -> int:
@@ -121,12 +123,12 @@ def find(catalog: sa.Connection, kind: Kind, name: str) -> int:
     UnknownNameError
         There is none, or the name may be that of several.
     """
-    if str(kind) not in _PLACES:
+    if str(kind) not in _STORAGE:
         raise UnknownNameError(
-            f"there is no kind {kind!r}", hint=f"kinds are {', '.join(KINDS)}"
+            f"no kind is named {kind!r}", hint=f"the kinds are {', '.join(KINDS)}"
         )
-    place = _PLACES[kind]
-    query = sa.select(place.table.c.name, place.table.c[place.key])
+    storage = _STORAGE[kind]
+    query = sa.select(storage.table.c.name, storage.table.c[storage.key])
     ids = {str(other): int(key) for other, key in catalog.execute(_listed(kind, query))}
     unknown = f"no {KIND_WORDS[kind]} named {name!r}"
     return ids[only_match(str(name), ids, unknown, UnknownNameError)]
@@ -140,32 +142,34 @@ def row(catalog: sa.Connection, kind: Kind, object_id: int) -> dict[str, Any]:
     UnknownNameError
         It was dropped meanwhile.
     """
-    place = _PLACES[kind]
-    query = sa.select(place.table, _is_stale(kind).label("is_stale")).where(
-        place.table.c[place.key] == object_id
+    storage = _STORAGE[kind]
+    query = sa.select(storage.table, _is_stale(kind).label("is_stale")).where(
+        storage.table.c[storage.key] == object_id
     )
-    found = catalog.execute(query).mappings().one_or_none()
-    if found is None:
-        raise UnknownNameError(f"this {kind} was dropped", hint="make or find it again")
-    return dict(found)
+    record = catalog.execute(query).mappings().one_or_none()
+    if record is None:
+        raise UnknownNameError(
+            f"this {KIND_WORDS[kind]} was dropped", hint="make it again, or look it up again"
+        )
+    return dict(record)
 
 
 def _is_stale(kind: Kind) -> sa.ColumnElement[bool]:
     """Return whether an object's survey was superseded, as an expression of its table."""
     if kind == "survey":
         return sa.false()
-    place = _PLACES[kind]
-    parent = _PLACES[place.parent or "survey"]
+    storage = _STORAGE[kind]
+    parent = _STORAGE[storage.parent or "survey"]
     is_stale = (
         schema.survey.c.superseded_by.is_not(None)
-        if place.parent == "survey"
-        else _is_stale(place.parent or "survey")
+        if storage.parent == "survey"
+        else _is_stale(storage.parent or "survey")
     )
     stale = sa.select(parent.table.c[parent.key]).where(is_stale)
-    stands_on: sa.ColumnElement[int] = place.table.c[parent.key]
+    parent_id: sa.ColumnElement[int] = storage.table.c[parent.key]
     if kind == "ceg":
-        stands_on = sa.func.coalesce(stands_on, schema.ceg.c.root_staging_id)
-    return sa.func.coalesce(stands_on.in_(stale), sa.false())
+        parent_id = sa.func.coalesce(parent_id, schema.ceg.c.root_staging_id)
+    return sa.func.coalesce(parent_id.in_(stale), sa.false())
 
 
 def staging_of(ceg: Mapping[str, Any]) -> int:
@@ -180,18 +184,19 @@ def staging_of(ceg: Mapping[str, Any]) -> int:
     return int(ceg["root_staging_id"] if own is None else own)
 
 
-def refuse_stale(kind: Kind, found: Mapping[str, Any]) -> None:
-    """Refuse to build on an object whose survey has other rows by now.
+def refuse_stale(kind: Kind, record: Mapping[str, Any]) -> None:
+    """Refuse to build on an object whose survey has changed since it was made.
 
     Raises
     ------
     StaleError
-        Its survey was added to or refreshed since it was made.
+        Rows of its survey were added or replaced since it was made.
     """
-    if found["is_stale"]:
+    if record["is_stale"]:
         raise StaleError(
-            f"{kind} {found['name']!r} shows rows that were since added to or replaced",
-            hint="rebuild what is built on its survey first: db.rebuild(), cegdb rebuild DB",
+            f"the survey of {KIND_WORDS[kind]} {record['name']!r} has changed since that "
+            "was made",
+            hint="rebuild it first: db.rebuild(), cegdb rebuild DB",
         )
 
 
@@ -206,12 +211,14 @@ def claim_name(
     Raises
     ------
     NameTakenError
-        The name is taken, blank, or no UTF-8 text.
+        The name is taken, blank, or not UTF-8 text.
     """
-    known = set(catalog.execute(sa.select(_PLACES[kind].table.c.name)).scalars())
+    known = set(catalog.execute(sa.select(_STORAGE[kind].table.c.name)).scalars())
     wanted = default if name is None else str(name)
     if not wanted.strip():
-        raise NameTakenError(f"a {kind} needs a name that is not blank")
+        raise NameTakenError(
+            f"the name for the {KIND_WORDS[kind]} is blank", hint="give another name"
+        )
     try:
         wanted.encode()
     except UnicodeEncodeError:
@@ -223,7 +230,7 @@ def claim_name(
         return wanted
     if name is not None:
         raise NameTakenError(
-            f"there is a {kind} called {name!r} already",
+            f"{KIND_WORDS[kind]} {name!r} already exists",
             hint="choose another name, or replace it (replace=True, --replace)",
         )
     return next(
@@ -234,38 +241,37 @@ def claim_name(
 
 
 def new_id(catalog: sa.Connection, kind: Kind) -> int:
-    """Return the id of an object to be made; ids are never used twice."""
-    sequence = f"{schema.SCHEMA}.{_PLACES[kind].key}_seq"
-    found = catalog.exec_driver_sql(f"select nextval('{sequence}')")
-    return int(found.scalar_one())
+    """Return the id of a new object; ids are never used twice."""
+    sequence = f"{schema.SCHEMA}.{_STORAGE[kind].key}_seq"
+    return int(catalog.exec_driver_sql(f"select nextval('{sequence}')").scalar_one())
 
 
 def write(
     catalog: sa.Connection, kind: Kind, values: Mapping[str, object], *, again: bool = False
 ) -> None:
-    """Write the catalog row of an object, new or made again, once its rows are there."""
-    place = _PLACES[kind]
+    """Write the catalog row of an object whose rows are written; ``again`` updates it."""
+    storage = _STORAGE[kind]
     if again:
-        is_it = place.table.c[place.key] == values[place.key]
-        catalog.execute(sa.update(place.table).where(is_it).values(**values))
+        is_same = storage.table.c[storage.key] == values[storage.key]
+        catalog.execute(sa.update(storage.table).where(is_same).values(**values))
     else:
-        catalog.execute(sa.insert(place.table).values(**values))
+        catalog.execute(sa.insert(storage.table).values(**values))
 
 
 def clear(catalog: sa.Connection, kind: Kind, object_id: int) -> None:
-    """Delete the rows of an object that is to be made anew; its catalog row stays."""
-    place = _PLACES[kind]
-    for table in place.rows:
-        catalog.execute(sa.delete(table).where(table.c[place.key] == object_id))
+    """Delete the rows of an object that is made again; its catalog row stays."""
+    storage = _STORAGE[kind]
+    for table in storage.rows:
+        catalog.execute(sa.delete(table).where(table.c[storage.key] == object_id))
 
 
 def copy_rows(catalog: sa.Connection, kind: Kind, object_id: int, copy_id: int) -> None:
     """Copy the rows of an object, in their order, for another; not its catalog row."""
-    place = _PLACES[kind]
-    for table in place.rows:
+    storage = _STORAGE[kind]
+    for table in storage.rows:
         catalog.exec_driver_sql(
-            f"insert into {table.fullname} select * replace ($1 as {place.key}) "  # noqa: S608
-            f"from {table.fullname} where {place.key} = $2 order by rowid",
+            f"insert into {table.fullname} select * replace ($1 as {storage.key}) "  # noqa: S608
+            f"from {table.fullname} where {storage.key} = $2 order by rowid",
             (copy_id, object_id),
         )
 
@@ -278,26 +284,26 @@ def insert_rows(
         return
     names = list(rows[0])
     lists = tuple([row[name] for row in rows] for name in names)
-    taken = ", ".join(f"unnest(${i})" for i in range(1, len(names) + 1))
+    values = ", ".join(f"unnest(${i})" for i in range(1, len(names) + 1))
     catalog.exec_driver_sql(
-        f"insert into {table.fullname} ({', '.join(names)}) select {taken}",
+        f"insert into {table.fullname} ({', '.join(names)}) select {values}",
         lists,
     )
 
 
 def drop(catalog: sa.Connection, kind: Kind, object_id: int) -> None:
     """Delete an object, everything built on it, and every row of theirs."""
-    place = _PLACES[kind]
-    for child, stands_on in _stands_on(kind):
-        key = _PLACES[child].table.c[_PLACES[child].key]
-        query = sa.select(key).where(stands_on == object_id)
+    storage = _STORAGE[kind]
+    for child, parent_id in _children(kind):
+        key = _STORAGE[child].table.c[_STORAGE[child].key]
+        query = sa.select(key).where(parent_id == object_id)
         for child_id in catalog.execute(query).scalars().all():
             drop(catalog, child, child_id)
     clear(catalog, kind, object_id)
     if kind == "survey":
         drop_variables(catalog, object_id)
         catalog.exec_driver_sql(f"drop table if exists {response_table(object_id)}")
-    catalog.execute(sa.delete(place.table).where(place.table.c[place.key] == object_id))
+    catalog.execute(sa.delete(storage.table).where(storage.table.c[storage.key] == object_id))
     if kind == "tree":
         drop_superseded(catalog)
 
@@ -311,7 +317,7 @@ def drop_variables(catalog: sa.Connection, survey_id: int) -> None:
 
 
 def drop_superseded(catalog: sa.Connection) -> None:
-    """Delete what is kept of superseded rows that no tree shows any more."""
+    """Delete what remains of superseded surveys that no tree shows any more."""
     survey = schema.survey.c
     query = (
         sa.select(survey.survey_id)
@@ -323,14 +329,16 @@ def drop_superseded(catalog: sa.Connection) -> None:
         catalog.execute(sa.delete(schema.survey).where(survey.survey_id == survey_id))
 
 
-def _stands_on(kind: Kind) -> list[tuple[Kind, sa.ColumnElement[int]]]:
-    """Return the kinds built on a kind, with the column that says on which object."""
-    key = _PLACES[kind].key
-    found: list[tuple[Kind, sa.ColumnElement[int]]] = [
-        (child, _PLACES[child].table.c[key]) for child in KINDS if _PLACES[child].parent == kind
+def _children(kind: Kind) -> list[tuple[Kind, sa.ColumnElement[int]]]:
+    """Return the kinds built on a kind, with the column that holds the id of the parent."""
+    key = _STORAGE[kind].key
+    children: list[tuple[Kind, sa.ColumnElement[int]]] = [
+        (child, _STORAGE[child].table.c[key])
+        for child in KINDS
+        if _STORAGE[child].parent == kind
     ]
     if kind == "survey":
-        found.append(("survey", schema.survey.c.superseded_by))
+        children.append(("survey", schema.survey.c.superseded_by))
     if kind == "ceg":
-        found.append(("ceg", schema.ceg.c.parent_ceg_id))
-    return found
+        children.append(("ceg", schema.ceg.c.parent_ceg_id))
+    return children

@@ -1,4 +1,4 @@
-"""Database files: which paths may be one, why one cannot be opened, what a killed one left."""
+"""Database files: valid paths, why a file cannot be opened, leftovers of killed processes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final
 import duckdb
 
 from cegdb.errors import StoreError
-from cegdb.sqlfiles import damage
+from cegdb.sqlfiles import damage_error
 from cegdb.store import schema
 
 _DATA_FILES: Final = {".csv", ".tsv", ".gz", ".parquet", ".json", ".xlsx"}
@@ -21,7 +21,7 @@ _MAKER: Final = slice(52, 84)
 
 
 def check_path(file: Path, *, read_only: bool) -> bool:
-    """Refuse a path that cannot be a database; return whether it is to be made."""
+    """Refuse a path that cannot be a database; return whether the file is new."""
     try:
         str(file).encode()
         mode = file.stat().st_mode
@@ -43,8 +43,8 @@ def check_path(file: Path, *, read_only: bool) -> bool:
         raise StoreError(f"there is no file {file}")
     if file.suffix.lower() in _DATA_FILES:
         raise StoreError(
-            f"a database cannot be called {file.name}: DuckDB would read it as data",
-            hint="call it .duckdb",
+            f"a database cannot be named {file.name}: DuckDB would read it as data",
+            hint="let its name end in .duckdb",
         )
     if not file.absolute().parent.is_dir():
         raise StoreError(f"there is no folder {file.absolute().parent}", hint="make it first")
@@ -52,18 +52,18 @@ def check_path(file: Path, *, read_only: bool) -> bool:
 
 
 def refuse_database_name(con: duckdb.DuckDBPyConnection, file: Path | None) -> None:
-    """Refuse a file after which DuckDB would call the database as our schema."""
+    """Refuse a file name that gives the database the name of our schema."""
     ((name,),) = con.execute("select current_database()").fetchall()
     if name.casefold() == schema.SCHEMA:
         raise StoreError(
-            f"{file} cannot be called cegdb: DuckDB names a database after its file, and "
-            "could not tell it from the schema cegdb in it",
+            f"{file} cannot be named cegdb: DuckDB names a database after its file, and "
+            "could not distinguish it from the schema cegdb inside",
             hint="use another name, such as my_cegdb.duckdb",
         )
 
 
 def is_duckdb(file: Path) -> bool:
-    """Return whether a file begins as DuckDB's do."""
+    """Return whether a file starts like a DuckDB database."""
     try:
         with file.open("rb") as stream:
             return stream.read(12)[8:] == b"DUCK"
@@ -72,7 +72,7 @@ def is_duckdb(file: Path) -> bool:
 
 
 def open_error(file: Path | None, error: duckdb.Error, *, read_only: bool) -> StoreError:
-    """Translate what DuckDB says when it cannot open a file."""
+    """Translate DuckDB's error on opening a file."""
     text = str(error)
     if "lock on file" in text:
         holder = re.search(r"PID (\d+)", text)
@@ -101,11 +101,13 @@ def open_error(file: Path | None, error: duckdb.Error, *, read_only: bool) -> St
             hint="keep a copy of both, and open it with a newer version of the package duckdb; "
             "without the log, what was stored last is lost",
         )
-    return damage(text, file) or StoreError(f"{file} cannot be opened: {text.splitlines()[0]}")
+    return damage_error(text, file) or StoreError(
+        f"{file} cannot be opened: {text.splitlines()[0]}"
+    )
 
 
 def _other_version(file: Path | None) -> StoreError:
-    """Name both versions; the file's own is in its header."""
+    """Return an error that names both versions; the file's own is in its header."""
     maker = _maker(file)
     tool = f"duckdb {maker}" if maker else "the duckdb that made it"
     return StoreError(
@@ -118,7 +120,7 @@ def _other_version(file: Path | None) -> StoreError:
 
 
 def _maker(file: Path | None) -> str:
-    """Return the version of DuckDB that made a file, as its header has it."""
+    """Return the version of DuckDB that wrote a file, from its header."""
     if file is None:
         return ""
     try:
@@ -126,16 +128,15 @@ def _maker(file: Path | None) -> str:
             name = stream.read(_MAKER.stop)[_MAKER].rstrip(b"\0").decode("ascii")
     except (OSError, UnicodeDecodeError):
         return ""
-    found = re.fullmatch(r"v(\d+(?:\.\d+)+)", name)
-    return found[1] if found else ""
+    version = re.fullmatch(r"v(\d+(?:\.\d+)+)", name)
+    return version[1] if version else ""
 
 
 def clear_spill(con: duckdb.DuckDBPyConnection, file: Path) -> None:
-    """Remove what a killed process had spilled beside a file that is open for writing.
+    """Remove what a killed process spilled to disk beside a file that is open for writing.
 
-    DuckDB does so no sooner than it spills itself, and leaves the folder. That the file is
-    locked says that no other process spills there; that this is its only connection, that
-    this process does not.
+    DuckDB removes it only when it spills itself, and leaves the folder. Nobody else uses it:
+    the file is locked, so no other process does, and this is the only connection here.
     """
     folder = Path(f"{file}.tmp")
     if not folder.is_dir():

@@ -26,7 +26,7 @@ log = logging.getLogger("cegdb")
 _UNRELEASED = {f"{number:04}" for number in range(1, 11)}
 _THEIR_COMMIT = "f46e688"
 
-_ASK = "describe select * from {}"
+_PROBE = "describe select * from {}"
 _CREATE = re.compile(r"^\s*create\s+view\b", re.IGNORECASE)
 
 # DuckDB finds a schema in any case of its letters.
@@ -89,8 +89,8 @@ def stored_revision(con: duckdb.DuckDBPyConnection, file: Path | None) -> str | 
     schemas = {row[0] for row in con.execute(_SCHEMAS).fetchall()}
     if "temp" in schemas:
         raise MigrationError(
-            f"{file or 'the database'} has a schema called temp, which DuckDB cannot tell "
-            "from its own temporary tables",
+            f"{file or 'the database'} has a schema named temp, which DuckDB cannot "
+            "distinguish from its own temporary tables",
             hint="rename that schema",
         )
     if SCHEMA not in schemas:
@@ -107,7 +107,7 @@ def stored_revision(con: duckdb.DuckDBPyConnection, file: Path | None) -> str | 
     raise MigrationError(
         f"{file or 'the database'} has a schema {SCHEMA} that cegdb did not make "
         f"(tables: {listed(sorted(tables)) or 'none'})",
-        hint=f"rename that schema, or use another file: {SCHEMA} is ours",
+        hint=f"rename that schema, or use another file: cegdb needs the name {SCHEMA}",
     )
 
 
@@ -120,9 +120,9 @@ def bring_to_head(
 ) -> str | None:
     """Create or upgrade the schema; return the revision it was at.
 
-    A new file is made from the SQL of all revisions, without importing Alembic. A file that
-    is read-only, from a newer cegdb or not ours is refused and left alone.
-    All revisions run in one transaction: after an error the file is as it was.
+    A new file is made from the SQL of all revisions, without importing Alembic. A file that is
+    from a newer cegdb, not ours, or opened read-only at another revision is refused. All
+    revisions run in one transaction, so that an error leaves the file unchanged.
     """
     stored = stored_revision(con, file)
     if stored == HEAD:
@@ -131,8 +131,8 @@ def bring_to_head(
         raise MigrationError(
             f"{file} was made by cegdb before its first release (schema {stored}), "
             "and this version cannot read it",
-            hint=f"commit {_THEIR_COMMIT} of cegdb still reads it: export what you need with "
-            "that, or build a new file from the source of the survey with this version",
+            hint=f"commit {_THEIR_COMMIT} of cegdb still reads it: use that to export what you "
+            "need, or make a new file from the survey with this version",
         )
     if stored is not None and stored not in known_revisions():
         raise MigrationError(
@@ -156,10 +156,10 @@ def bring_to_head(
             raise_interrupt(reason)
         raise_out_of_memory(reason)
         raise MigrationError(
-            f"{file or 'the database'} cannot be brought to schema {HEAD}, and is as it was: "
+            f"{file or 'the database'} cannot be migrated to schema {HEAD}, and is unchanged: "
             f"{str(reason).strip().splitlines()[0]}",
-            hint=f"rename or drop what you made yourself in the schema {SCHEMA} or on its "
-            "tables (views, indexes), and make it again afterwards; keep a copy of the file",
+            hint=f"rename or drop your own views and indexes in the schema {SCHEMA} or on its "
+            "tables, and make them again afterwards; keep a copy of the file",
         ) from error
     return stored
 
@@ -169,9 +169,9 @@ def _has_schema(con: duckdb.DuckDBPyConnection) -> bool:
 
 
 def make_head(engine: sa.Engine, *, comments: bool) -> None:
-    """Make the schema that the chain leads to, without the chain.
+    """Make the schema at the head of the chain, without running the chain.
 
-    The comments take 0.1 s, so that databases in memory go without.
+    The comments take 0.1 s, and are left out in databases in memory.
     """
     version = f"{SCHEMA}.alembic_version"
     texts = [
@@ -189,7 +189,7 @@ def make_head(engine: sa.Engine, *, comments: bool) -> None:
 
 
 def _texts(folder: Traversable) -> Iterator[str]:
-    """Give the SQL files of a folder, and of those in it, in order; it may be in a zip."""
+    """Yield the SQL files of a folder and its subfolders, in order; it may be in a zip."""
     for item in sorted(folder.iterdir(), key=lambda item: item.name):
         if item.is_dir():
             yield from _texts(item)
@@ -203,7 +203,7 @@ def _set_for_ddl(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
 
     DuckDB 1.4 cannot replay a column that was added to a table with a sequence, and would
     not open the file any more if the process was killed before the next checkpoint. The
-    optimizer takes a quarter of the time of hundreds of comments, and has nothing to do.
+    optimizer would take a quarter of the time of hundreds of comments, and do nothing.
     """
     ((before,),) = con.execute("select current_setting('checkpoint_threshold')").fetchall()
     con.execute("set checkpoint_threshold = '0B'")
@@ -250,31 +250,32 @@ def upgrade(engine: sa.Engine, revision: str, views: Collection[str] = ()) -> No
 
 
 def _working_views(con: duckdb.DuckDBPyConnection) -> list[str]:
-    """Return the names of all views that can be asked, the analyst's own ones too."""
-    found = []
+    """Return the names of all views that can be queried, also those of the user."""
+    working = []
     for name, _ in con.execute(_VIEWS).fetchall():
         # Outside a transaction, which an error would abort.
         with suppress(duckdb.Error):
-            con.execute(_ASK.format(name))
-            found.append(name)
-    return found
+            con.execute(_PROBE.format(name))
+            working.append(name)
+    return working
 
 
 def _remake_views(connection: sa.Connection, worked: Collection[str]) -> None:
-    """Make views again that worked and do not now: DuckDB 1.4 wants the columns they had.
+    """Replace views that worked before and now fail: DuckDB 1.4 requires the same columns.
 
-    In the order they were made, so that a view comes after those it reads.
+    They are replaced in the order in which they were made, so that a view comes after those
+    it reads.
     """
     for name, sql in connection.exec_driver_sql(_VIEWS).fetchall():
         if name not in worked:
             continue
         try:
-            connection.exec_driver_sql(_ASK.format(name))
+            connection.exec_driver_sql(_PROBE.format(name))
         except sa.exc.DBAPIError as error:
             with suppress(sa.exc.DBAPIError):
                 comments = connection.exec_driver_sql(_COMMENTS, (name,)).scalars().all()
                 connection.exec_driver_sql(_CREATE.sub("create or replace view", sql))
-                connection.exec_driver_sql(_ASK.format(name))
+                connection.exec_driver_sql(_PROBE.format(name))
                 for comment in comments:
                     connection.exec_driver_sql(comment)
                 continue
@@ -289,5 +290,5 @@ def stored_revision_of(connection: sa.Connection) -> str | None:
     row = connection.exec_driver_sql(
         f"select version_num from {SCHEMA}.alembic_version"  # noqa: S608
     )
-    found = row.scalar_one_or_none()
-    return None if found is None else str(found)
+    revision = row.scalar_one_or_none()
+    return None if revision is None else str(revision)

@@ -1,4 +1,4 @@
-"""How far work is: kept by who does it, polled by who shows it."""
+"""How far work is: updated by the code that does it, read by the code that shows it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass
 class Progress:
-    """Rows, heights, steps or runs done so far, of all, where they can be known.
+    """Number of rows, heights, steps or runs done so far, and in all if that is known.
 
-    DuckDB does not say how many rows a running statement has read: of a file that it reads
-    itself, the rows are known after the first of two passes. ``estimate`` gives the percent
-    of the statement that runs, as DuckDB sees it, below 0 where it cannot tell.
+    DuckDB does not say how many rows a running statement has read: for a file that it reads
+    itself, the number of rows is known after the first of two passes. ``estimate`` returns
+    DuckDB's estimate for the running statement in percent, below 0 if it has none.
     """
 
     total: int | None = None
@@ -32,23 +32,23 @@ class Progress:
     estimate: Callable[[], float] | None = None
 
     def read(self, rows: int = 1) -> None:
-        """Say that some more rows were read, or heights, steps or runs done."""
+        """Add rows that were read, or heights, steps or runs that were done."""
         self.rows += rows
 
     def finish(self) -> None:
-        """Say that all is done: what is left of the total was not needed."""
+        """Set everything to done: what is left of the total was not needed."""
         if self.total is not None:
             self.rows = self.total
 
     @property
     def fraction(self) -> float | None:
-        """The part of all that is done, None if it is not known."""
+        """The fraction that is done, None if it is not known."""
         return self.rows / self.total if self.total else None
 
     def after(self, seconds: float) -> str:
-        """Return what is done, the part of all and, of rows, the speed.
+        """Return as text what is done, the percentage and, for rows, the speed.
 
-        Nothing as long as it is not known.
+        The text is empty as long as nothing is known.
 
         Examples
         --------
@@ -84,7 +84,7 @@ class Progress:
 
 
 def speed(rows: int, seconds: float) -> str:
-    """Return rows a second, to three digits.
+    """Return rows per second, to three digits.
 
     Examples
     --------
@@ -102,10 +102,10 @@ def speed(rows: int, seconds: float) -> str:
 
 
 def set_progress_bar(con: duckdb.DuckDBPyConnection, *, is_on: bool) -> bool:
-    """Let DuckDB track its queries or not, and never print; return whether it obeys.
+    """Turn DuckDB's tracking of queries on or off, never printing; return whether it worked.
 
     In a Jupyter kernel without ipywidgets DuckDB refuses to change these settings, even to
-    turn its bar off. A progress bar is cosmetic, so that is no error.
+    turn its bar off. A progress bar is cosmetic, so this is not an error.
     """
     try:
         con.execute("set enable_progress_bar_print = false")
@@ -117,7 +117,7 @@ def set_progress_bar(con: duckdb.DuckDBPyConnection, *, is_on: bool) -> bool:
 
 @contextmanager
 def query_progress_in(con: duckdb.DuckDBPyConnection, progress: Progress) -> Iterator[None]:
-    """Let ``progress`` say how far each of DuckDB's queries is, where DuckDB can."""
+    """Let ``progress`` estimate how far each of DuckDB's queries is, if DuckDB can."""
     if set_progress_bar(con, is_on=True):
         progress.estimate = con.query_progress
     try:

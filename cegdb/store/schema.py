@@ -1,7 +1,7 @@
 """The lasting tables as far as Python names their columns, for SQLAlchemy Core.
 
-They are stated once, as SQL in ``migrations/sql``: a new file and the Alembic chain run that
-same frozen text, which also holds the comments. What stands here is proved equal by a test.
+They are stated in full in ``migrations/sql``: new files and the Alembic chain run that same
+text, which also has the comments. A test proves that the columns here are equal to it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ ceg = _table(
     *_MADE, "root_staging_id", "probability",
 )  # fmt: skip
 
-# Up to 10^8 rows, written whole by SQL steps: the column that says whose they are.
+# Up to 10^8 rows, written by SQL steps as a whole: only the column of the owner.
 vertex = _table("vertex", "tree_id")
 vertex_weight = _table("vertex_weight", "tree_id")
 edge = _table("edge", "tree_id")

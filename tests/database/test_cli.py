@@ -150,7 +150,7 @@ def test_sql_prints_a_table_json_or_csv(db: Path) -> None:
 def test_steps_shows_a_step_for_the_shell(db: Path) -> None:
     shown = call("steps", "--show", "layer_block").stdout
     assert "\nprepare layer_block as\n-- step:    layer_block" in shown
-    assert "no step is called 'x'" in call("steps", "--show", "x", fails=4).stderr
+    assert "no step is named 'x'" in call("steps", "--show", "x", fails=4).stderr
     assert "Missing argument 'QUERY'" in call("sql", db, fails=2).stderr
 
 
@@ -245,7 +245,7 @@ BAD_SETTINGS = {
     ("--levels", "area=north"): "has answers that levels does not list: 'south' (7 rows)",
     ("--levels", "area"): "--levels 'area' is not",
     ("--missing", "x", "--missing", "risk=y"): "are mixed",
-    ("--name", " "): "a survey needs a name",
+    ("--name", " "): "the name for the survey is blank",
 }
 
 
@@ -282,7 +282,7 @@ def test_a_name_with_a_comma_says_how_to_quote_it(
 
 def test_a_taken_name_says_how_to_replace(survey: Path, db: Path) -> None:
     result = call("ingest", db, survey, "--name", "falls", fails=3)
-    assert "there is a survey called 'falls' already" in result.stderr
+    assert "survey 'falls' already exists" in result.stderr
     assert "--replace" in result.stderr
 
 

@@ -247,7 +247,7 @@ def test_a_name_is_claimed_as_for_any_ceg(db: Database, sound: Sound) -> None:
     found = ceg.given(X1="t")
     assert found.save().name == "death-given"
     assert found.save().name == "death-given-2"
-    with pytest.raises(NameTakenError, match="there is a ceg called 'death-given' already"):
+    with pytest.raises(NameTakenError, match="CEG 'death-given' already exists"):
         found.save("death-given")
     again = found.save("death-given", replace=True)
     for name in ("death", "death-given"):

@@ -415,7 +415,7 @@ def test_failed_write_leaves_nothing_behind(tmp_path, monkeypatch):
 
 def test_folder_is_no_file_to_write(tmp_path):
     (tmp_path / "a.json").mkdir()
-    with pytest.raises(GraphError, match=r"a\.json' is a folder, and no file to write"):
+    with pytest.raises(GraphError, match=r"a\.json' is a folder, not a file to write"):
         write_graph(fan(["a"]), tmp_path / "a.json")
 
 

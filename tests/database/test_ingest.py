@@ -590,7 +590,7 @@ def test_columns_choose_variables_and_their_order(db: Database) -> None:
         ({"levels": {"Sex": ["F", "M", "NA"]}, "missing": ["NA"]}, "lists NA, which are"),
         ({"levels": {"Sex": ["F", "M", "not applicable"]}}, "has the answer 'not applicable'"),
         ({"missing": ["not applicable"]}, "'Sex' has the answer 'not applicable'"),
-        ({"name": "  "}, "a survey needs a name"),
+        ({"name": "  "}, "the name for the survey is blank"),
     ],
 )  # fmt: skip
 def test_a_setting_that_does_not_fit_is_refused(
@@ -800,7 +800,7 @@ def test_a_name_left_out_is_the_files(db: Database, tmp_path: Path) -> None:
     assert [db.ingest(file).name for _ in range(3)] == [
         "My survey.v2", "My survey.v2-2", "My survey.v2-3",
     ]  # fmt: skip
-    with pytest.raises(NameTakenError, match=r"a survey called 'My survey\.v2' already"):
+    with pytest.raises(NameTakenError, match=r"survey 'My survey\.v2' already exists"):
         db.ingest(file, name="My survey.v2")
 
 

@@ -435,7 +435,7 @@ def test_an_upgrade_that_something_is_in_the_way_of_changes_nothing(
         con.execute(script)
         con.execute("create view mine as select * from cegdb.surveys")
     content = file.read_bytes()
-    with pytest.raises(MigrationError, match=r"and is as it was: .* already exists") as caught:
+    with pytest.raises(MigrationError, match=r"and is unchanged: .* already exists") as caught:
         cegdb.open(file)
     assert "rename or drop what you made yourself" in str(caught.value.hint)
     assert file.read_bytes() == content

@@ -254,11 +254,11 @@ def test_a_truncated_file_is_an_error_of_ours(file: Path, share: float) -> None:
     [
         ("", "is a folder, not a database file"),
         ("none/falls.duckdb", "there is no folder"),
-        ("falls.csv", "a database cannot be called falls.csv"),
-        ("cegdb.duckdb", "cannot be called cegdb"),
-        ("CEGDB.db", "cannot be called cegdb"),
-        ("cegdb", "cannot be called cegdb"),
-        ("cegdb.v2.duckdb", "cannot be called cegdb"),
+        ("falls.csv", "a database cannot be named falls.csv"),
+        ("cegdb.duckdb", "cannot be named cegdb"),
+        ("CEGDB.db", "cannot be named cegdb"),
+        ("cegdb", "cannot be named cegdb"),
+        ("cegdb.v2.duckdb", "cannot be named cegdb"),
         ("x" * 300, "cannot be opened"),
         ("a\0b", "cannot be opened"),
         ("\udcff.duckdb", "cannot be opened"),
@@ -314,8 +314,8 @@ def test_settings_that_duckdb_refuses_leave_no_file(tmp_path: Path) -> None:
         ("create schema CEGDB; create table CEGDB.t (a integer)", "did not make .tables: t"),
         ("create schema cegdb; create view cegdb.v as select 1", "did not make .tables: none"),
         ("create schema cegdb; create table cegdb.alembic_version (a integer)", "did not make"),
-        ('create schema "temp"', "a schema called temp, which DuckDB cannot tell"),
-        ('create schema "TEMP"', "a schema called temp, which DuckDB cannot tell"),
+        ('create schema "temp"', "a schema named temp, which DuckDB cannot distinguish"),
+        ('create schema "TEMP"', "a schema named temp, which DuckDB cannot distinguish"),
     ],
 )
 def test_a_schema_that_is_not_ours_is_refused_and_left_alone(
@@ -652,10 +652,10 @@ def test_a_taken_name_is_refused_and_a_default_one_is_numbered(db: Database) -> 
         tree.learn_stages,
         staged.to_ceg,
     ):
-        with pytest.raises(NameTakenError, match="called 'falls' already") as caught:
+        with pytest.raises(NameTakenError, match="'falls' already exists") as caught:
             make("falls")
         assert "replace=True" in str(caught.value)
-        with pytest.raises(NameTakenError, match="needs a name that is not blank"):
+        with pytest.raises(NameTakenError, match=r"the name for the .* is blank"):
             make(" ")
     assert [survey.event_tree().name for _ in range(2)] == ["falls-2", "falls-3"]
     assert [tree.learn_stages().name for _ in range(2)] == ["falls-2", "falls-3"]
@@ -755,7 +755,7 @@ def test_a_name_is_found_trimmed_and_in_any_case_if_only_one_fits(db: Database) 
         _ = db.stagings["FALLS"]
     db.drop("ceg", "falls")
     assert db.cegs.names() == []
-    with pytest.raises(UnknownNameError, match="there is no kind 'graph'"):
+    with pytest.raises(UnknownNameError, match="no kind is named 'graph'"):
         db.drop("graph", "falls")  # type: ignore[arg-type]
 
 

@@ -109,7 +109,7 @@ def test_a_file_that_is_cut_short_is_said_to_be(file: Path, size: int | str) -> 
         ("event-tree", file, "falls", "--replace"),
     ):
         stderr = call(*command).stderr
-        assert f"{file} is cut short" in stderr
+        assert f"{file} is incomplete" in stderr
         assert "hint: restore a copy" in stderr
     assert file.read_bytes() == content
     assert [item.name for item in file.parent.iterdir()] == [file.name]
