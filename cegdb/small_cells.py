@@ -2,7 +2,7 @@
 
 Counts are the flow of respondents through a network: as many leave a vertex as reach it.
 The steps ``..._cell`` of ``sql/application/60_small_cells`` define the network,
-`hidden_flows` decides, and the steps ``shown_...`` are the views without the hidden counts.
+`hidden_flows` decides, and the steps ``masked_...`` are the views without the hidden counts.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ import numpy as np
 
 from cegdb.errors import QueryError, listed
 from cegdb.sqlfiles import Steps
-from cegdb.store.catalog import find, row
+from cegdb.store.catalog import ceg_and_parents, find, row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    import sqlalchemy as sa
     from numpy.typing import ArrayLike, NDArray
 
     from cegdb.store import Store
@@ -95,7 +94,7 @@ def check_min_n(min_n: object) -> None:
 
 
 @contextmanager
-def shown(
+def masked_view(
     store: Store, view: str, where: Mapping[str, object], min_n: int | None
 ) -> Iterator[str]:
     """Yield the relation to read instead of a view; None as ``min_n`` yields the view itself.
@@ -110,19 +109,19 @@ def shown(
     >>> where = {"survey": "nine"}
     >>> with Store.open() as store:
     ...     survey = ingest(store, "select i < 7 as x from range(9) t(i)", name="nine")
-    ...     with store.reading() as con, shown(store, "variables", where, 3) as rows:
+    ...     with store.reading() as con, masked_view(store, "variables", where, 3) as rows:
     ...         con.execute(f"select label, n from {rows} where kind = 'value'").fetchall()
     [('False', None), ('True', None)]
     """
-    with shown_views(store, (view,), where, min_n) as (relation,):
+    with masked_views(store, (view,), where, min_n) as (relation,):
         yield relation
 
 
 @contextmanager
-def shown_views(
+def masked_views(
     store: Store, views: Sequence[str], where: Mapping[str, object], min_n: int | None
 ) -> Iterator[tuple[str, ...]]:
-    """Yield the relations to read instead of several views of one object, like `shown`.
+    """Yield the relations to read instead of several views of one object, like `masked_view`.
 
     Inside, ``temp.hidden_cell`` (``kind``, ``owner_id``, ``label_id``) lists the hidden counts,
     unless ``min_n`` is None.
@@ -131,8 +130,8 @@ def shown_views(
     --------
     >>> from cegdb.store import Store
     >>> views, where = ["vertices", "tree_edges"], {"tree": "nine"}
-    >>> with Store.open() as store, shown_views(store, views, where, None) as found:
-    ...     found
+    >>> with Store.open() as store, masked_views(store, views, where, None) as relations:
+    ...     relations
     ('cegdb.vertices', 'cegdb.tree_edges')
     """
     check_min_n(min_n)
@@ -142,8 +141,8 @@ def shown_views(
     for view in views:
         if view not in _VIEWS:
             raise QueryError(
-                f"cegdb.{view} has no form without small cells",
-                hint=f"views that have one: {listed(_VIEWS, most=len(_VIEWS))}",
+                f"small counts cannot be hidden in cegdb.{view}",
+                hint=f"they can be in {listed(_VIEWS, most=len(_VIEWS))}",
             )
     kind, cells, _ = _VIEWS[views[0]]
     name = str(where[kind])
@@ -152,7 +151,9 @@ def shown_views(
         owner_id = object_id
         if cells == "vertex_cell" and kind == "staging":
             owner_id = row(catalog, kind, object_id)["tree_id"]
-        origin_id = _origin(catalog, object_id) if kind == "ceg" else object_id
+        origin_id = object_id
+        if kind == "ceg":
+            origin_id = int(ceg_and_parents(catalog, object_id)[-1]["ceg_id"])
     with store.reading() as con, Steps(con) as steps:
         steps.run(cells, **{_OWNERS[cells]: owner_id})
         flows = steps.arrays(
@@ -164,16 +165,8 @@ def shown_views(
         if origin_id != object_id:
             _hide_probabilities(steps, origin_id, min_n)
         for view in views:
-            steps.run(f"shown_{view}", object_name=name)
-        yield tuple(f"temp.shown_{view}" for view in views)
-
-
-def _origin(catalog: sa.Connection, ceg_id: int) -> int:
-    """Return the CEG that a conditioned CEG comes from; without evidence, itself."""
-    ceg = row(catalog, "ceg", ceg_id)
-    while ceg["parent_ceg_id"] is not None:
-        ceg = row(catalog, "ceg", ceg["parent_ceg_id"])
-    return int(ceg["ceg_id"])
+            steps.run(f"masked_{view}", object_name=name)
+        yield tuple(f"temp.masked_{view}" for view in views)
 
 
 def _hide_probabilities(steps: Steps, origin_id: int, min_n: int) -> None:
@@ -326,14 +319,14 @@ def _blocks(tail: Numbers, head: Numbers, n_nodes: int) -> Numbers:
     discovered = [-1] * n_nodes  # when the search met the node
     low = [0] * n_nodes  # the earliest node that it reaches by another way
     block = np.arange(n_nodes)
-    met: list[int] = []
+    open_nodes: list[int] = []
     time = 0
     for root in np.unique(np.concatenate([tail, head])).tolist():
         if discovered[root] >= 0:
             continue
         discovered[root] = low[root] = time
         time += 1
-        met.append(root)
+        open_nodes.append(root)
         stack = [(root, -1, iter(neighbours[root]))]
         while stack:
             node, through, rest = stack[-1]
@@ -344,7 +337,7 @@ def _blocks(tail: Numbers, head: Numbers, n_nodes: int) -> Numbers:
                     above = stack[-1][0]
                     low[above] = min(low[above], low[node])
                 if low[node] == discovered[node]:
-                    while (member := met.pop()) != node:
+                    while (member := open_nodes.pop()) != node:
                         block[member] = node
                 continue
             other, flow = step
@@ -355,7 +348,7 @@ def _blocks(tail: Numbers, head: Numbers, n_nodes: int) -> Numbers:
                 continue
             discovered[other] = low[other] = time
             time += 1
-            met.append(other)
+            open_nodes.append(other)
             stack.append((other, flow, iter(neighbours[other])))
     return block
 

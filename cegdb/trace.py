@@ -28,7 +28,7 @@ from cegdb.stages.effective_counts import Weighting
 from cegdb.stages.priors import make_edge_priors
 from cegdb.stages.recorded import prior_rule, recorded_options
 from cegdb.store import Store, schema
-from cegdb.store.catalog import insert_rows, refuse_stale, response_table, row
+from cegdb.store.catalog import ceg_and_parents, insert_rows, refuse_stale, response_table, row
 from cegdb.tree import rebuild_tree
 from cegdb.tree.path_codes import MAX_CODE
 from cegdb.version import __version__
@@ -159,9 +159,7 @@ def trace(
 def _refuse(catalog: sa.Connection, ceg: Mapping[str, Any]) -> None:
     """Refuse a stale CEG, and one given evidence; name the CEG that this comes from."""
     if ceg["staging_id"] is None:
-        origin = ceg
-        while origin["parent_ceg_id"] is not None:
-            origin = row(catalog, "ceg", origin["parent_ceg_id"])
+        origin = ceg_and_parents(catalog, ceg["ceg_id"])[-1]
         raise CegError(
             f"CEG {ceg['name']!r} is conditioned on evidence, and not made from a staged tree",
             hint=f"trace the CEG it comes from: {origin['name']!r}",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from cegdb.errors import CegdbError, QueryError, listed
-from cegdb.small_cells import shown
+from cegdb.small_cells import masked_view
 from cegdb.sqlfiles import raise_interrupt
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def view_rows(
 ) -> list[dict[str, object]]:
     """Return rows of a view of schema ``cegdb`` as mappings; ``where`` fixes columns.
 
-    With ``min_n`` small counts are hidden: see `cegdb.small_cells.shown`.
+    With ``min_n`` small counts are hidden: see `cegdb.small_cells.masked_view`.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def view_table(
     min_n: int | None = None,
 ) -> tuple[list[str], list[tuple[object, ...]]]:
     """Return column names and rows of a view; arguments as for `view_rows`."""
-    with store.reading() as con, shown(store, view, where, min_n) as relation:
+    with store.reading() as con, masked_view(store, view, where, min_n) as relation:
         result = con.execute(_select(relation, where, order), dict(where))
         return [column[0] for column in result.description or []], result.fetchall()
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from oracle import BLANK, Path
 
-from cegdb.inference.compiled import NOT_APPLICABLE, Compiled, Variable
+from cegdb.inference.compiled_model import CompiledModel, Variable
 from cegdb.inference.propagation import Graph
+from cegdb.ingest.coding.variables import NOT_APPLICABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -76,7 +77,7 @@ class RandomCeg:
         below = self.children.get(path, {})
         return 1 + max(map(self._height, below.values())) if below else 0
 
-    def _compiled(self) -> Compiled:
+    def _compiled(self) -> CompiledModel:
         height = {path: self._height(path) for path in self.children}
         nodes = sorted(self.children, key=lambda path: (-height[path], path))
         number = {path: i for i, path in enumerate(nodes)}
@@ -93,7 +94,7 @@ class RandomCeg:
         }
         edges = [(path, label) for path in nodes for label in sorted(self.children[path])]
         stages = sorted(self.theta)
-        return Compiled(
+        return CompiledModel(
             "random",
             Graph(
                 np.array([*(height[path] for path in nodes), 0]),

@@ -15,7 +15,7 @@ from cegdb.api.reports import CegReport
 from cegdb.api.results import Adjustment, Effect
 from cegdb.errors import GraphError, NetworkError, QueryError, is_number, items_of
 from cegdb.evidence import All, answers, evidence_of, from_json
-from cegdb.store.catalog import staging_of
+from cegdb.store.catalog import ceg_and_parents, staging_of
 from cegdb.trace import MAX_VALUES, trace
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from cegdb.graphs import EdgeInfo
     from cegdb.independence.association import GivenRows, IndependenceTest
     from cegdb.independence.separation import Independence, Parts
-    from cegdb.inference.queries import Conditioned
+    from cegdb.inference.queries import ConditionedModel
     from cegdb.report.explanation import Counts, Explanation
     from cegdb.store import Store
     from cegdb.store.catalog import Kind
@@ -52,13 +52,13 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
 
     def __init__(self, store: Store, object_id: int) -> None:
         super().__init__(store, object_id)
-        self._arrays: tuple[object, Conditioned] | None = None
+        self._arrays: tuple[object, ConditionedModel] | None = None
 
     def _origin(self) -> ChainEventGraph:
         return self
 
-    def _compiled(self) -> Conditioned:
-        from cegdb.inference.compiled import compile_ceg
+    def _compiled(self) -> ConditionedModel:
+        from cegdb.inference.compiled_model import compile_ceg
         from cegdb.inference.queries import condition
 
         made = self._row()["created_at"]
@@ -67,7 +67,7 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
             self._arrays = (made, found)
         return self._arrays[1]
 
-    def _conditional(self, found: Conditioned) -> ConditionedCeg:
+    def _conditional(self, found: ConditionedModel) -> ConditionedCeg:
         return ConditionedCeg(found, self)
 
     @property
@@ -522,10 +522,10 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
         from cegdb.causal import effects as effects_room
         from cegdb.causal import interventions as room
         from cegdb.inference import queries
-        from cegdb.inference.compiled import NOT_APPLICABLE
         from cegdb.inference.sampling import checked_seed
+        from cegdb.ingest.coding.variables import NOT_APPLICABLE
 
-        effects_room.checked_draws(level, draws)
+        effects_room.check_draws(level, draws)
         seed = checked_seed(seed)
         positivity = self.positivity(treatment, between, given=given, least=least)
         ceg, group, event = self._untouched().ceg, _group(given), evidence_of(outcome)
@@ -565,8 +565,8 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
         lacks = queries.probability_of(under, answers({treatment: NOT_APPLICABLE}))
         intervals = (
             f"{100 * level:.4g} % intervals: {draws:,} draws from the Dirichlet posterior of "
-            f"each stage (seed {seed}), given the staging, so too narrow where it was learnt "
-            "from the same rows"
+            f"each stage (seed {seed}); they take the staging as known, so they are too narrow "
+            "if it was learnt from the same rows"
         )
         return Effect(
             treatment,
@@ -808,7 +808,7 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
         >>> with cegdb.open() as db:
         ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(80) t(i)")
         ...     print(survey.event_tree().learn_stages().to_ceg().independence("x", "y"))
-        x independent of y: yes, whatever the probabilities of the stages (wrong with \
+        x is independent of y: yes, whatever the probabilities of the stages (wrong with \
 probability below 1e-35)
         """
         from cegdb.independence import separation
@@ -862,7 +862,7 @@ w1 (n = 40; mostly x = 0): 0.500
         Associations with y:
           - x: the probability of y = False is 0.744 if 1 (n = 40) and 0.500 if 0 (n = 40)
         What each answer depends on:
-          - y depends on x in every context, for any two of its answers
+          - y depends on x in every context: no two answers to x are alike
         """
         from cegdb.report.explanation import explain
 
@@ -876,12 +876,9 @@ w1 (n = 40; mostly x = 0): 0.500
         return parent.given(from_json(self._row()["evidence"]))
 
     def _given(self) -> str:
-        known = self._row()
-        parts = []
-        while known["parent_ceg_id"] is not None:
-            parts.append(str(from_json(known["evidence"])))
-            known = ChainEventGraph(self._store, known["parent_ceg_id"])._row()
-        return " and ".join(reversed(parts))
+        with self._store.catalog() as catalog:
+            *conditioned, _ = ceg_and_parents(catalog, self.id)
+        return " and ".join(str(from_json(ceg["evidence"])) for ceg in reversed(conditioned))
 
 
 def _group(given: EvidenceLike | None) -> All:

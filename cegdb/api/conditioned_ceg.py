@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from cegdb.api.staged_tree import StagedTree
     from cegdb.causal.interventions import Absent, Intervention
     from cegdb.evidence import EvidenceLike
-    from cegdb.inference.queries import Conditioned
+    from cegdb.inference.queries import ConditionedModel
 
 
 class GivenEvidence(Displayed, Queryable[Conditional]):
     """What evidence leaves of a staged tree or CEG."""
 
-    _found: Conditioned
+    _found: ConditionedModel
     _how_else: str
 
-    def _compiled(self) -> Conditioned:
+    def _compiled(self) -> ConditionedModel:
         return self._found
 
     def assign(self, *_: object, **__: object) -> Assigned:
@@ -114,14 +114,14 @@ class ConditionedStagedTree(GivenEvidence["ConditionedStagedTree"]):
 
     _how_else = "use the staged tree without evidence, or staged.to_ceg().given(...).save()"
 
-    def __init__(self, found: Conditioned, staging: StagedTree) -> None:
+    def __init__(self, found: ConditionedModel, staging: StagedTree) -> None:
         self._found = found
         self._staging = staging
 
     def _origin(self) -> StagedTree:
         return self._staging
 
-    def _conditional(self, found: Conditioned) -> ConditionedStagedTree:
+    def _conditional(self, found: ConditionedModel) -> ConditionedStagedTree:
         return ConditionedStagedTree(found, self._staging)
 
     @property
@@ -164,14 +164,14 @@ class ConditionedCeg(GivenEvidence["ConditionedCeg"]):
 
     _how_else = "save it as a CEG first, with save()"
 
-    def __init__(self, found: Conditioned, ceg: ChainEventGraph) -> None:
+    def __init__(self, found: ConditionedModel, ceg: ChainEventGraph) -> None:
         self._found = found
         self._ceg = ceg
 
     def _origin(self) -> ChainEventGraph:
         return self._ceg
 
-    def _conditional(self, found: Conditioned) -> ConditionedCeg:
+    def _conditional(self, found: ConditionedModel) -> ConditionedCeg:
         return ConditionedCeg(found, self._ceg)
 
     def do(
@@ -262,12 +262,14 @@ class IntervenedCeg(ConditionedCeg):
 
     _how_else = "use the CEG without the intervention"
 
-    def __init__(self, found: Conditioned, ceg: ChainEventGraph, made: Intervention) -> None:
+    def __init__(
+        self, found: ConditionedModel, ceg: ChainEventGraph, made: Intervention
+    ) -> None:
         super().__init__(found, ceg)
         self._before = ceg._compiled()
         self._made = made
 
-    def _conditional(self, found: Conditioned) -> IntervenedCeg:
+    def _conditional(self, found: ConditionedModel) -> IntervenedCeg:
         return IntervenedCeg(found, self._ceg, self._made)
 
     def given(self, *evidence: EvidenceLike, **labels: object) -> IntervenedCeg:
@@ -418,7 +420,7 @@ def actions_of(
 
     given: object = actions
     if given is not None and not isinstance(given, Mapping):
-        raise QueryError(f"an intervention is {given!r}", hint=room.MAPPING)
+        raise QueryError(f"an intervention is {given!r}", hint=room.MAPPING_HINT)
     found: dict[str, object] = dict(actions) if actions is not None else {}
     if twice := sorted(set(found) & set(labels)):
         raise QueryError(f"{twice[0]!r} is set twice", hint="set a variable once")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cegdb.api.base import StoredObject
     from cegdb.evidence import Evidence, EvidenceLike
     from cegdb.inference import row_scores
-    from cegdb.inference.queries import Conditioned
+    from cegdb.inference.queries import ConditionedModel
     from cegdb.inference.row_scores import LogScore
     from cegdb.ingest import Source
     from cegdb.options import BadRows, ReadOptions
@@ -44,7 +44,7 @@ class Queryable(ABC, Generic[Conditional]):
     """A staged tree or CEG, or one of them given evidence, that can be queried."""
 
     @abstractmethod
-    def _compiled(self) -> Conditioned:
+    def _compiled(self) -> ConditionedModel:
         """Return it as arrays, with what is known."""
 
     @abstractmethod
@@ -52,7 +52,7 @@ class Queryable(ABC, Generic[Conditional]):
         """Return the stored object that it is or comes from."""
 
     @abstractmethod
-    def _conditional(self, found: Conditioned) -> Conditional:
+    def _conditional(self, found: ConditionedModel) -> Conditional:
         """Return what is left of it given evidence."""
 
     def given(self, *evidence: EvidenceLike, **labels: object) -> Conditional:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from cegdb.api.base import Displayed
-from cegdb.errors import NameTakenError, QueryError, StoreError, path_of
+from cegdb.errors import NameTakenError, QueryError, StoreError, listed, path_of
 from cegdb.store import quoted
 
 if TYPE_CHECKING:
@@ -351,14 +351,17 @@ class Adjustment(Displayed):
     def __str__(self) -> str:
         """Return all of it in words."""
         group = "" if self.group == "nothing" else f", given {self.group}"
-        first = (
-            f"adjusting for {_named(self.by)} gives the effect of {self.treatment} on "
-            f"{self.outcome}{group}: {self.verdict}"
-        )
-        lines = [first]
-        if len(self.sets) > 1:
-            others = "; ".join(_named(one) for one in self.sets[1:])
-            lines.append(f"adjusting for {others} gives it too")
+        effect = f"the effect of {self.treatment} on {self.outcome}{group}"
+        adjusting = f"adjusting for {listed(self.by, most=10)}" if self.by else "no adjustment"
+        if self.works:
+            lines = [f"{adjusting} {'identifies' if self.by else 'is needed for'} {effect}"]
+        elif self.by:
+            lines = [f"{adjusting} does not identify {effect}: {self.reason}"]
+        else:
+            lines = [f"{effect} is not identified without adjustment: {self.reason}"]
+        lines += [
+            f"so does adjusting for {listed(one, most=10)}" for one in self.sets[1:] if one
+        ]
         if not self.tries_all:
             lines.append("not all sets were tried: there may be a smaller one")
         lines += [
@@ -373,7 +376,3 @@ class Adjustment(Displayed):
     def __repr__(self) -> str:
         """Return all of it in words."""
         return str(self)
-
-
-def _named(names: tuple[str, ...]) -> str:
-    return ", ".join(names) or "nothing"

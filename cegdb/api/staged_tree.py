@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cegdb.api.event_tree import EventTree
     from cegdb.compare import LikelihoodRatio
     from cegdb.evidence import EvidenceLike
-    from cegdb.inference.queries import Conditioned
+    from cegdb.inference.queries import ConditionedModel
     from cegdb.positions import Stop
     from cegdb.render.writers import Form
     from cegdb.stability.intervals import IntervalMethod
@@ -51,13 +51,13 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
 
     def __init__(self, store: Store, object_id: int) -> None:
         super().__init__(store, object_id)
-        self._arrays: tuple[object, Conditioned] | None = None
+        self._arrays: tuple[object, ConditionedModel] | None = None
 
     def _origin(self) -> StagedTree:
         return self
 
-    def _compiled(self) -> Conditioned:
-        from cegdb.inference.compiled import compile_staged_tree
+    def _compiled(self) -> ConditionedModel:
+        from cegdb.inference.compiled_model import compile_staged_tree
         from cegdb.inference.queries import condition
 
         made = self._row()["created_at"]
@@ -66,7 +66,7 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
             self._arrays = (made, found)
         return self._arrays[1]
 
-    def _conditional(self, found: Conditioned) -> ConditionedStagedTree:
+    def _conditional(self, found: ConditionedModel) -> ConditionedStagedTree:
         return ConditionedStagedTree(found, self)
 
     @property
@@ -908,7 +908,7 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
         for family in families:
             about = (self.name, family.variable)
             for parent, kind in zip(family.parents, family.kinds, strict=True):
-                said = networks.dependence(family.variable, parent, kind)
+                said = networks.dependence_sentence(family.variable, parent, kind)
                 rows.append((*about, parent, kind, family.is_unique, said))
             if not family.parents:
                 said = f"{family.variable} depends on nothing before it"

@@ -15,9 +15,10 @@ from cegdb.errors import QueryError
 from cegdb.evidence import All, Answer
 from cegdb.independence.modular_arithmetic import MODULAR, multiply, random_parameters
 from cegdb.inference.automata import run_automata
-from cegdb.inference.compiled import MIXED, NOT_APPLICABLE, SINK
+from cegdb.inference.compiled_model import MIXED, SINK
 from cegdb.inference.propagation import PATH_COUNT, REAL
 from cegdb.inference.queries import condition, distribution, path_sums
+from cegdb.ingest.coding.variables import NOT_APPLICABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from cegdb.evidence import Evidence
     from cegdb.independence.modular_arithmetic import Residues
     from cegdb.inference.automata import Product
-    from cegdb.inference.compiled import Compiled
+    from cegdb.inference.compiled_model import CompiledModel
     from cegdb.inference.propagation import Floats, Graph, Ints, Ring
 
 _DRAWS: Final = 2
@@ -69,7 +70,7 @@ class AdjustmentProblem:
     random parameters.
     """
 
-    ceg: Compiled
+    ceg: CompiledModel
     treatment: int
     outcome: int
     labels: tuple[str, ...]
@@ -82,7 +83,9 @@ class AdjustmentProblem:
         ones = np.ones(len(self.ceg.probability))
         product = run_automata(replace(self.ceg, probability=ones), self.group)
         if product is None:
-            raise QueryError(f"no path agrees with {self.group}")
+            raise QueryError(
+                f"no path agrees with the group: {self.group}", hint="leave a part of it out"
+            )
         return product
 
     def reason_invalid(self, by: Sequence[int]) -> str | None:
@@ -94,8 +97,8 @@ class AdjustmentProblem:
         for theta in self._points:
             cells = self._cells(by, theta, MODULAR)
             for label, intervened_cells, observed_cells in cells.by_label:
-                intervened_total = _sums(intervened_cells, MODULAR)
-                observed_total = _sums(observed_cells, MODULAR)
+                intervened_total = _row_sums(intervened_cells, MODULAR)
+                observed_total = _row_sums(observed_cells, MODULAR)
                 changed = np.flatnonzero(intervened_total != cells.total)
                 if len(changed):
                     return self._changed_cell(by, label, int(cells.cells[changed[0]]))
@@ -186,18 +189,18 @@ class AdjustmentProblem:
 
         def by_label() -> Iterator[tuple[str, NDArray[Any], NDArray[Any]]]:
             is_it = (ceg.edge_variable == self.treatment) & applies
-            whole = _per_source(graph, np.where(is_it, theta, zero), ring)
+            whole = _source_totals(graph, np.where(is_it, theta, zero), ring)
             for label in self.labels:
                 has = is_it & (ceg.label == ceg.variables[self.treatment].label_index(label))
                 can = np.isin(graph.source, graph.source[has])
                 follows = np.where(~is_it | has | ~can, theta, zero)
-                intervened = _tabled(sums(np.where(has, whole, follows)), cells, n_answers)
-                yield label, intervened, _tabled(sums(follows), cells, n_answers)
+                intervened = _table_of(sums(np.where(has, whole, follows)), cells, n_answers)
+                yield label, intervened, _table_of(sums(follows), cells, n_answers)
 
-        every = sums(theta)
-        cells = np.unique(every[0] // n_answers)
+        all_sums = sums(theta)
+        cells = np.unique(all_sums[0] // n_answers)
         return CellProbabilities(
-            cells, _sums(_tabled(every, cells, n_answers), ring), by_label()
+            cells, _row_sums(_table_of(all_sums, cells, n_answers), ring), by_label()
         )
 
     def is_small(self, by: Sequence[int]) -> bool:
@@ -270,14 +273,14 @@ class AdjustmentProblem:
                     valid.append(by)
             if valid:
                 return valid, not skips
-        return self._whole(known), not skips and len(known) <= _LARGEST + 1
+        return self._all_predecessors(known), not skips and len(known) <= _LARGEST + 1
 
-    def _whole(self, known: Sequence[int]) -> list[tuple[int, ...]]:
+    def _all_predecessors(self, known: Sequence[int]) -> list[tuple[int, ...]]:
         works = self.is_small(known) and self.reason_invalid(known) is None
         return [tuple(known)] if works else []
 
 
-def _tabled(sums: tuple[Ints, NDArray[Any]], cells: Ints, n_answers: int) -> NDArray[Any]:
+def _table_of(sums: tuple[Ints, NDArray[Any]], cells: Ints, n_answers: int) -> NDArray[Any]:
     """Return values by cell and answer."""
     state, value = sums
     table = np.zeros((len(cells), n_answers), value.dtype)
@@ -285,7 +288,7 @@ def _tabled(sums: tuple[Ints, NDArray[Any]], cells: Ints, n_answers: int) -> NDA
     return table
 
 
-def _per_source(graph: Graph, value: NDArray[Any], ring: Ring) -> NDArray[Any]:
+def _source_totals(graph: Graph, value: NDArray[Any], ring: Ring) -> NDArray[Any]:
     """Return, for each edge, the sum over the edges of its source."""
     if not len(value):
         return value
@@ -295,7 +298,7 @@ def _per_source(graph: Graph, value: NDArray[Any], ring: Ring) -> NDArray[Any]:
     return of_edge
 
 
-def _sums(table: NDArray[Any], ring: Ring) -> NDArray[Any]:
+def _row_sums(table: NDArray[Any], ring: Ring) -> NDArray[Any]:
     """Return the sum of each row."""
     if not table.size:
         return np.zeros(len(table), table.dtype)
@@ -304,7 +307,7 @@ def _sums(table: NDArray[Any], ring: Ring) -> NDArray[Any]:
 
 
 def variable_indexes(
-    ceg: Compiled, treatment: object, outcome: object, by: object
+    ceg: CompiledModel, treatment: object, outcome: object, by: object
 ) -> list[int]:
     """Return the indexes of treatment, outcome and adjustment variables, all different."""
     names = [treatment, outcome, *(by if isinstance(by, (list, tuple)) else [])]

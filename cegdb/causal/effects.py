@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from cegdb.causal.interventions import Absent, Intervention
     from cegdb.evidence import Evidence
-    from cegdb.inference.compiled import Compiled
+    from cegdb.inference.compiled_model import CompiledModel
     from cegdb.inference.propagation import Floats, Ints
 
 _CELLS: Final = 4_000_000
@@ -38,7 +38,7 @@ class OutcomeProbabilities(NamedTuple):
 
 
 def interventions_by_label(
-    ceg: Compiled, treatment: str, labels: Sequence[str], group: Evidence, absent: Absent
+    ceg: CompiledModel, treatment: str, labels: Sequence[str], group: Evidence, absent: Absent
 ) -> dict[str, Intervention]:
     """Return the CEG after setting each label of a treatment."""
     return {
@@ -48,7 +48,7 @@ def interventions_by_label(
 
 
 def outcome_probabilities(
-    ceg: Compiled,
+    ceg: CompiledModel,
     treatment: str,
     by_label: Mapping[str, Intervention],
     outcome: Evidence,
@@ -66,12 +66,12 @@ def outcome_probabilities(
     return OutcomeProbabilities(np.array(intervened), np.array(observed))
 
 
-def checked_draws(level: float, draws: int) -> None:
+def check_draws(level: float, draws: int) -> None:
     """Refuse an invalid level or number of draws.
 
     Examples
     --------
-    >>> checked_draws(0.95, 1000)
+    >>> check_draws(0.95, 1000)
     """
     if not is_number(level) or not 0 < level < 1:
         raise QueryError(f"level is {level!r}", hint="give a number between 0 and 1: 0.95")
@@ -137,7 +137,7 @@ class _EventPass(NamedTuple):
         return total
 
 
-def _event_pass(ceg: Compiled, evidence: Evidence) -> _EventPass:
+def _event_pass(ceg: CompiledModel, evidence: Evidence) -> _EventPass:
     """Return the part of a CEG that decides an event."""
     none = np.empty(0, np.int64)
     product = run_automata(ceg, evidence)
@@ -152,20 +152,20 @@ def _event_pass(ceg: Compiled, evidence: Evidence) -> _EventPass:
         return _EventPass(None, none, np.ones(1))
     is_undecided[-1] = False
     number = np.where(is_undecided, np.cumsum(is_undecided) - 1, is_undecided.sum())
-    kept = is_undecided[graph.source]
+    is_followed = is_undecided[graph.source]
     return _EventPass(
         Graph(
             np.append(graph.height[is_undecided], 0),
-            number[graph.source[kept]],
-            number[graph.target[kept]],
+            number[graph.source[is_followed]],
+            number[graph.target[is_followed]],
         ),
-        product.edge[kept],
-        factor[kept],
+        product.edge[is_followed],
+        factor[is_followed],
     )
 
 
 def _posterior_draws(
-    ceg: Compiled,
+    ceg: CompiledModel,
     edges: Ints,
     masses: Mapping[tuple[int, str], float],
     draws: int,

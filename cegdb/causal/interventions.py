@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from cegdb.errors import QueryError, counted, is_number, is_one_of, listed
+from cegdb.errors import QueryError, agreeing, counted, is_number, is_one_of, listed
 from cegdb.evidence import All, Count, Likelihood, Order, Take, Visit, items, text_of
-from cegdb.inference.compiled import MIXED, NOT_APPLICABLE
+from cegdb.inference.compiled_model import MIXED
 from cegdb.inference.queries import condition
+from cegdb.ingest.coding.variables import NOT_APPLICABLE
 from cegdb.names import find_name
 
 if TYPE_CHECKING:
@@ -21,14 +22,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from cegdb.evidence import Evidence
-    from cegdb.inference.compiled import Compiled
+    from cegdb.inference.compiled_model import CompiledModel
     from cegdb.inference.propagation import Floats, Ints
 
     Flags: TypeAlias = NDArray[np.bool_]
 
 Absent: TypeAlias = Literal["error", "leave"]
 
-MAPPING: Final = 'give a mapping: {"Treatment": "Treated"}'
+MAPPING_HINT: Final = 'give a mapping: {"Treatment": "Treated"}'
 _HINT: Final = 'give a label, or a distribution: {"Treated": 0.3, "Not treated": 0.7}'
 _ROUNDING: Final = 1e-9
 _ALL: Final = slice(None)
@@ -44,7 +45,7 @@ class Intervention:
     variable applies.
     """
 
-    ceg: Compiled
+    ceg: CompiledModel
     names: tuple[str, ...]
     actions: tuple[str, ...]
     is_set: Flags
@@ -61,12 +62,12 @@ class Intervention:
         starts = np.flatnonzero(np.diff(source, prepend=-1))
         shape = (-1,) + (1,) * (probability.ndim - 1)
         is_set = self.is_set[edges].reshape(shape)
-        kept = np.add.reduceat(np.where(is_set, 0.0, probability), starts, axis=0)
-        rest = (1.0 - kept)[np.searchsorted(source[starts], source)]
+        unset = np.add.reduceat(np.where(is_set, 0.0, probability), starts, axis=0)
+        rest = (1.0 - unset)[np.searchsorted(source[starts], source)]
         return np.where(is_set, self.share[edges].reshape(shape) * rest, probability)
 
 
-def no_intervention(ceg: Compiled) -> Intervention:
+def no_intervention(ceg: CompiledModel) -> Intervention:
     """Return the intervention that sets nothing."""
     n_edges = len(ceg.probability)
     return Intervention(ceg, (), (), np.zeros(n_edges, bool), np.zeros(n_edges))
@@ -87,14 +88,14 @@ def intervene(
     if not is_one_of(absent, get_args(Absent)):
         raise QueryError(f"absent is {absent!r}", hint="choose 'error' or 'leave'")
     if not actions:
-        raise QueryError("the intervention sets nothing", hint=MAPPING)
+        raise QueryError("the intervention sets nothing", hint=MAPPING_HINT)
     ceg = earlier.ceg
     source, n_nodes = ceg.graph.source, ceg.graph.n_nodes
     applies = np.array(ceg.texts) != NOT_APPLICABLE
     is_set, share_set = earlier.is_set.copy(), earlier.share.copy()
     texts, lacking = list(earlier.actions), []
-    for name, stated in actions.items():
-        shares = _distribution(name, stated)
+    for name, setting in actions.items():
+        shares = _distribution(name, setting)
         nodes, share = _nodes_and_shares(ceg, name, shares)
         edges = np.isin(source, nodes)
         if is_set[edges].any():
@@ -110,35 +111,35 @@ def intervene(
         lacking.append((name, shares, lacks))
         texts.append(_action_text(name, shares))
     names = (*earlier.names, *map(str, actions))
-    made = Intervention(ceg, names, tuple(texts), is_set, share_set)
+    intervention = Intervention(ceg, names, tuple(texts), is_set, share_set)
     # docs/theory.md, section 11a: paths without the variable keep their probabilities, and a
     # share that does not apply stays, unless the action names it.
-    made = replace(made, ceg=replace(ceg, probability=made.apply(ceg.probability)))
+    after = replace(ceg, probability=intervention.apply(ceg.probability))
     if absent == "error" and any(len(lacks) for *_, lacks in lacking):
-        reached = np.unique(condition(made.ceg, group).product.node)
+        reached = np.unique(condition(after, group).product.node)
         for name, shares, lacks in lacking:
-            _refuse_lacking(made.ceg, name, shares, lacks[np.isin(lacks, reached)])
-    return made
+            _refuse_lacking(after, name, shares, lacks[np.isin(lacks, reached)])
+    return replace(intervention, ceg=after)
 
 
-def _distribution(name: object, stated: object) -> dict[str, float]:
+def _distribution(name: object, setting: object) -> dict[str, float]:
     """Return labels and their probabilities, normalised."""
-    if not isinstance(stated, Mapping):
-        if stated is None or isinstance(stated, (list, tuple, set, frozenset)):
-            raise QueryError(f"{name!r} is set to {stated!r}", hint=_HINT)
-        return {text_of(stated): 1.0}
-    for label, share in stated.items():
+    if not isinstance(setting, Mapping):
+        if setting is None or isinstance(setting, (list, tuple, set, frozenset)):
+            raise QueryError(f"{name!r} is set to {setting!r}", hint=_HINT)
+        return {text_of(setting): 1.0}
+    for label, share in setting.items():
         if not is_number(share) or share < 0:
             raise QueryError(
                 f"the probability of {name} = {label} is {share!r}",
                 hint="give a number from 0 to 1",
             )
-    total = math.fsum(stated.values())
+    total = math.fsum(setting.values())
     if abs(total - 1) > _ROUNDING:
         raise QueryError(
             f"the probabilities of {name!r} sum to {total:.10g}", hint="they must sum to 1"
         )
-    return {text_of(label): float(share) / total for label, share in stated.items()}
+    return {text_of(label): float(share) / total for label, share in setting.items()}
 
 
 def _action_text(name: object, shares: Mapping[str, float]) -> str:
@@ -150,7 +151,7 @@ def _action_text(name: object, shares: Mapping[str, float]) -> str:
 
 
 def _nodes_and_shares(
-    ceg: Compiled, name: object, shares: Mapping[str, float]
+    ceg: CompiledModel, name: object, shares: Mapping[str, float]
 ) -> tuple[Ints, Floats]:
     """Return the nodes that an action sets, and the probability of each edge."""
     graph = ceg.graph
@@ -158,11 +159,11 @@ def _nodes_and_shares(
     if ceg.has_variable(name):
         index = ceg.variable_index(name)
         known = ceg.variables[index]
-        stated = np.zeros(len(known.labels))
+        share_of_label = np.zeros(len(known.labels))
         for label, value in shares.items():
-            stated[known.label_index(label)] += value
+            share_of_label[known.label_index(label)] += value
         is_it = ceg.edge_variable == index
-        share[is_it] = stated[ceg.label[is_it]]
+        share[is_it] = share_of_label[ceg.label[is_it]]
         return np.flatnonzero(ceg.variable == index), share
     if isinstance(name, str) and find_name(name, ceg.names) is None:
         ceg.variable_index(name)
@@ -185,7 +186,7 @@ def _nodes_and_shares(
 
 
 def _refuse_lacking(
-    after: Compiled, name: object, shares: Mapping[str, float], lacks: Ints
+    after: CompiledModel, name: object, shares: Mapping[str, float], lacks: Ints
 ) -> None:
     if not len(lacks):
         return
@@ -195,14 +196,13 @@ def _refuse_lacking(
         labels = listed([repr(after.texts[edge]) for edge in edges])
         missing.append(f"{after.names[node]} (it has {labels})")
     raise QueryError(
-        f"{_action_text(name, shares)} cannot be set at "
-        f"{counted(len(missing), 'position')} that can be reached and lack a label: "
-        f"{listed(missing)}",
+        f"{_action_text(name, shares)} cannot be set at {counted(len(missing), 'position')} "
+        f"that {agreeing(len(missing), 'lack')} a label: {listed(missing)}",
         hint="use absent='leave' to leave these positions as they are, or set other labels",
     )
 
 
-def assumption(ceg: Compiled, names: Sequence[object]) -> str:
+def assumption(ceg: CompiledModel, names: Sequence[object]) -> str:
     """Return the assumption on which an intervention rests, as a sentence."""
     what = " and ".join(map(str, names))
     return (
@@ -212,7 +212,7 @@ def assumption(ceg: Compiled, names: Sequence[object]) -> str:
     )
 
 
-def nodes_below(ceg: Compiled, variable: int) -> Flags:
+def nodes_below(ceg: CompiledModel, variable: int) -> Flags:
     """Return which nodes lie below an edge of a variable."""
     graph = ceg.graph
     is_below = np.zeros(graph.n_nodes, bool)
@@ -222,7 +222,7 @@ def nodes_below(ceg: Compiled, variable: int) -> Flags:
     return is_below
 
 
-def refuse_post_treatment(ceg: Compiled, treatment: int, evidence: Evidence) -> None:
+def refuse_post_treatment(ceg: CompiledModel, treatment: int, evidence: Evidence) -> None:
     """Refuse evidence about the treatment itself or anything that may come after it."""
     after = nodes_below(ceg, treatment)
     treated = ceg.variables[treatment].name
@@ -264,7 +264,9 @@ def refuse_soft_evidence(evidence: Evidence) -> None:
             raise QueryError(f"{part} is not an event", hint="give answers, positions or edges")
 
 
-def compared_labels(ceg: Compiled, treatment: int, named: Sequence[object] | None) -> list[str]:
+def compared_labels(
+    ceg: CompiledModel, treatment: int, named: Sequence[object] | None
+) -> list[str]:
     """Return the labels to compare: those named, else all; a single one against all others."""
     known = ceg.variables[treatment]
     met = np.unique(ceg.label[ceg.edge_variable == treatment]).tolist()
@@ -272,8 +274,8 @@ def compared_labels(ceg: Compiled, treatment: int, named: Sequence[object] | Non
     if len(every) < 2:
         has = f"only the label {every[0]!r}" if every else "no labels"
         raise QueryError(
-            f"CEG {ceg.name!r} has {has} of {known.name!r}",
-            hint="there is nothing to compare: choose another treatment",
+            f"{known.name!r} has {has} in CEG {ceg.name!r}, so there is nothing to compare",
+            hint="choose another treatment",
         )
     chosen = [known.labels[known.label_index(label)] for label in named or every]
     if len(chosen) == 1:
@@ -287,7 +289,7 @@ def compared_labels(ceg: Compiled, treatment: int, named: Sequence[object] | Non
 
 
 def positivity_violations(
-    ceg: Compiled, treatment: int, labels: Sequence[str], passed: Floats, least: float
+    ceg: CompiledModel, treatment: int, labels: Sequence[str], passed: Floats, least: float
 ) -> list[tuple[int, str, float, bool]]:
     """Return node, label, probability and whether there is such an edge, where it is small.
 
@@ -298,12 +300,12 @@ def positivity_violations(
     first = np.searchsorted(ceg.graph.source, [nodes, nodes + 1])
     for node, start, end in zip(nodes.tolist(), *first.tolist(), strict=True):
         texts, shares = ceg.texts[start:end], ceg.probability[start:end].tolist()
-        of = dict(zip(texts, shares, strict=True))
-        applies = 1.0 - of.pop(NOT_APPLICABLE, 0.0)
-        if not of or applies <= 0:
+        share_of = dict(zip(texts, shares, strict=True))
+        applies = 1.0 - share_of.pop(NOT_APPLICABLE, 0.0)
+        if not share_of or applies <= 0:
             continue
         for label in labels:
-            probability = of.get(label, 0.0) / applies
+            probability = share_of.get(label, 0.0) / applies
             if probability < least:
-                violations.append((node, label, probability, label in of))
+                violations.append((node, label, probability, label in share_of))
     return violations

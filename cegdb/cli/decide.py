@@ -198,10 +198,10 @@ def parents(db: Path, name: str, form: str | None, *, contexts: bool) -> None:
 
     \b
     How a variable depends on a parent when the other parents are fixed:
-      total            in every context, for any two of its answers
-      local            the same, but some stages recur
+      total            in every context: no two answers to the parent are alike
+      local            the same, but some stages recur from one context to another
       context          in some contexts only
-      partial          some of its answers are alike in some contexts
+      partial          in some contexts, some answers to the parent are alike
       context/partial  both
 
     \b

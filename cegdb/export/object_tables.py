@@ -11,7 +11,7 @@ from cegdb.export.row_files import TABLE_FILES, export_query, table_file
 from cegdb.export.stage_tables import stage_tables
 from cegdb.render.document import Column, Group, Table
 from cegdb.render.writers import TEXT_FILES, shown_number, table_file_lines
-from cegdb.small_cells import shown, view_order, views
+from cegdb.small_cells import masked_view, view_order, views
 from cegdb.store import quoted
 from cegdb.store.catalog import KINDS, find
 
@@ -124,7 +124,7 @@ def export_table(
         Ends in ``.csv``, ``.parquet``, ``.json``, ``.md``, ``.html`` or ``.tex``. In CSV,
         lists are JSON; the last three, for people, leave out the ids of a view.
     min_n
-        Hide counts below it, and what would reveal them: see `cegdb.small_cells.shown`.
+        Hide counts below it, and what would reveal them: see `cegdb.small_cells.masked_view`.
 
     Returns
     -------
@@ -161,7 +161,7 @@ def export_table(
         )
     with (
         store.reading() as con,
-        shown(store, table, {kind: name}, min_n) as seen,
+        masked_view(store, table, {kind: name}, min_n) as seen,
     ):
         relation = source.relation if min_n is None else seen
         if suffix in TEXT_FILES:

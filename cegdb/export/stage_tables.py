@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cegdb.render.document import Column, Group, Table
 from cegdb.render.writers import HIDDEN, check_form, lines, shown_number
-from cegdb.small_cells import shown
+from cegdb.small_cells import masked_view
 from cegdb.sqlfiles import Steps
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def stage_table_text(
     form
         ``markdown``, ``latex`` or ``html``: see `cegdb.render.writers.lines`.
     min_n
-        Hide counts below it, and what would reveal them: see `cegdb.small_cells.shown`.
+        Hide counts below it, and what would reveal them: see `cegdb.small_cells.masked_view`.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def stage_table_text(
     check_form(form)
     with (
         store.reading() as con,
-        shown(store, "stage_table", {"staging": name}, min_n) as relation,
+        masked_view(store, "stage_table", {"staging": name}, min_n) as relation,
     ):
         return "".join(lines(stage_tables(con, relation, name, min_n), form))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cegdb.graphs.networkx_graphs import COLUMNS
-from cegdb.small_cells import shown_views
+from cegdb.small_cells import masked_views
 from cegdb.store.catalog import find
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def stored_rows(
     """Give the rows of a tree, staged tree or CEG, read in batches while the block lasts.
 
     They are those of the networkx graph, in the same order; one pass at a time. ``min_n``
-    hides small cells as in `cegdb.small_cells.shown`.
+    hides small cells as in `cegdb.small_cells.masked_view`.
     """
     source = _STORED[kind]
     where: dict[str, object] = {kind: name}
@@ -163,7 +163,7 @@ def stored_rows(
         attributes["min_n"] = min_n
     with (
         store.reading() as con,
-        shown_views(store, (source.nodes, source.edges), where, min_n) as (nodes, edges),
+        masked_views(store, (source.nodes, source.edges), where, min_n) as (nodes, edges),
     ):
 
         def rows(relation: str, columns: str, order: str) -> Iterator[tuple[object, ...]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cegdb.errors import GraphError, counted, is_whole
 from cegdb.graphs.collapsed import CollapsedCeg, CollapsedTree, OverviewSource
 from cegdb.graphs.layout import MAX_DRAWN_EDGES
-from cegdb.small_cells import check_min_n, shown_views
+from cegdb.small_cells import check_min_n, masked_views
 from cegdb.sqlfiles import Steps
 from cegdb.stages.effective_counts import variable_ids
 from cegdb.store.catalog import row, staging_of
@@ -116,7 +116,7 @@ def opened_source(
         order = {number: name for name, number in variable_ids(catalog, tree).items()}
     with (
         store.reading() as con,
-        shown_views(store, _VIEWS[kind], {kind: of["name"]}, min_n) as (nodes, edges),
+        masked_views(store, _VIEWS[kind], {kind: of["name"]}, min_n) as (nodes, edges),
         Steps(con) as steps,
     ):
         if min_n is None:

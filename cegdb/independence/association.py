@@ -103,24 +103,26 @@ class IndependenceTest:
     def __str__(self) -> str:
         """Return the result as text."""
         left_out = (
-            f" ({counted(self.n_left_out, 'row')} without an answer left out)"
+            f"; {counted(self.n_left_out, 'row')} without an answer left out"
             if self.n_left_out
             else ""
         )
         effective = (
-            "" if self.n_effective == self.n else f", effective n = {self.n_effective:,.1f}"
+            "" if self.n_effective == self.n else f" (effective n = {self.n_effective:,.1f})"
         )
+        dependence = self.posterior_dependence
+        probability = "above 0.999" if dependence > 0.9995 else f"{dependence:.3g}"
         one, other = self.larger, self.smaller
         where = f" ({self.stratum})" if self.stratum else ""
         return (
-            f"{self.statement}: {counted(self.n, 'row')}{left_out}{effective}\n"
+            f"{self.statement}: {counted(self.n, 'row')}{effective}{left_out}\n"
             f"  log Bayes factor of independence {self.log_bayes_factor:.4g}; probability of "
-            f"dependence {self.posterior_dependence:.3g} at even prior odds (alpha = "
-            f"{self.alpha:g})\n"
+            f"dependence {probability} at even prior odds (alpha = {self.alpha:g})\n"
             f"  G = {self.g:.4g}, {self.df} df, p = {self.p_value:.3g}\n"
-            f"  largest difference{where}: {self.answer!r} {one.share:.3f} of {one.label!r} "
-            f"(n = {one.n:,}), {other.share:.3f} of {other.label!r} (n = {other.n:,}): "
-            f"{self.difference:.3f}, 95 % Newcombe interval {self.low:.3f} to {self.high:.3f}"
+            f"  largest difference{where}: the share of {self.answer!r} is {one.share:.3f} "
+            f"in {one.label!r} (n = {one.n:,}) and {other.share:.3f} in {other.label!r} "
+            f"(n = {other.n:,}); difference {self.difference:.3f}, 95 % Newcombe interval "
+            f"{self.low:.3f} to {self.high:.3f}"
         )
 
 
@@ -159,13 +161,13 @@ def independence_test(
 
     with store.reading() as con, store.catalog() as catalog, Steps(con) as steps:
         survey = row(catalog, "survey", survey_id)
-        first, second, strata, context = _parsed(catalog, survey, x, y, given)
+        first, second, strata, context = _parse(catalog, survey, x, y, given)
         pair_answers(
             steps,
             survey_id,
             (first.answered, second.answered),
             [variable.answered for variable in strata],
-            {variable.answered.ordinal: kept for variable, kept, _ in context},
+            {variable.answered.ordinal: codes for variable, codes, _ in context},
         )
         rows = steps.fetch("answer_pair")
     conditions = ", ".join(f"{variable.name} = {text}" for variable, _, text in context)
@@ -203,7 +205,7 @@ def independence_test(
     )
 
 
-def _parsed(
+def _parse(
     catalog: sa.Connection, survey: Mapping[str, Any], x: str, y: str, given: GivenRows
 ) -> tuple[
     _SurveyVariable,
@@ -237,7 +239,9 @@ def _parsed(
     exact = find_columns(all_names, wanted, f"survey {survey['name']!r}")
     twice = [name for i, name in enumerate(exact) if name in exact[:i]]
     if twice:
-        raise QueryError(f"{twice[0]!r} is named twice")
+        raise QueryError(
+            f"{twice[0]!r} is named twice", hint="X, Y and the variables given must differ"
+        )
     known = [_survey_variable(catalog, survey["survey_id"], name) for name in exact]
     n_names = 2 + len(names)
     context = [
@@ -295,7 +299,7 @@ def _cells_counted(
         raise QueryError(
             f"{statement}: no stratum has two groups and two answers to compare",
             hint=f"{counted(int(n.sum()), 'row')} {agreeing(int(n.sum()), 'have')} an answer "
-            "to all of these variables",
+            "to all of these variables: stratify by fewer of them, or widen the context",
         )
     return table, strata.tolist()
 

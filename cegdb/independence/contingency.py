@@ -37,7 +37,7 @@ class Cells(NamedTuple):
 
 
 class Share(NamedTuple):
-    """What with_answer of a group has an answer."""
+    """A group (an answer to Y), its n, and the share of it that gave an answer to X."""
 
     group: int
     n: int
@@ -143,8 +143,8 @@ def largest_difference(cells: Cells) -> Difference:
     >>> zero = np.zeros(4, np.int64)
     >>> x, y = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
     >>> size = np.array([56.0, 48.0, 14.0, 32.0])
-    >>> found = largest_difference(Cells(zero, x, y, size.astype(int), size))
-    >>> found.larger, round(found.difference, 4), round(found.low, 4), round(found.high, 4)
+    >>> worst = largest_difference(Cells(zero, x, y, size.astype(int), size))
+    >>> worst.larger, round(worst.difference, 4), round(worst.low, 4), round(worst.high, 4)
     (Share(group=0, n=70, share=0.8), 0.2, 0.0524, 0.3339)
     """
     z, zx, zy = cells.z, cells.zx, cells.zy

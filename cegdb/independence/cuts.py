@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from cegdb.inference.compiled import Compiled
+    from cegdb.inference.compiled_model import CompiledModel
     from cegdb.inference.propagation import Floats, Graph, Ints
 
 _AT_ONCE: Final = 64
@@ -34,7 +34,7 @@ class Cut(NamedTuple):
     statement: str
 
 
-def useful_cuts(ceg: Compiled, stage_names: Mapping[int, str]) -> list[Cut]:
+def useful_cuts(ceg: CompiledModel, stage_names: Mapping[int, str]) -> list[Cut]:
     """Return the fine cuts that say something: positions, variables, depths and heights.
 
     Each set is returned once. The root is left out, and so are sets whose positions and stages
@@ -48,13 +48,13 @@ def useful_cuts(ceg: Compiled, stage_names: Mapping[int, str]) -> list[Cut]:
         if nodes.tobytes() in seen:
             continue
         seen.add(nodes.tobytes())
-        cut = _described(ceg, stage_names, kind, of, nodes, n_paths)
+        cut = _describe(ceg, stage_names, kind, of, nodes, n_paths)
         if cut is not None:
             cuts.append(cut)
     return cuts
 
 
-def _candidates(ceg: Compiled) -> Iterator[tuple[str, str, Ints]]:
+def _candidates(ceg: CompiledModel) -> Iterator[tuple[str, str, Ints]]:
     """Yield kind, name and nodes of each set that every path passes exactly once."""
     graph = ceg.graph
     sink = graph.n_nodes - 1
@@ -100,8 +100,8 @@ def _met_once(graph: Graph, sets: list[Ints]) -> NDArray[np.bool_]:
     return is_met_once
 
 
-def _described(
-    ceg: Compiled,
+def _describe(
+    ceg: CompiledModel,
     stage_names: Mapping[int, str],
     kind: str,
     of: str,
@@ -110,7 +110,7 @@ def _described(
 ) -> Cut | None:
     """Return a fine cut with its statement, or None if it says nothing."""
     stages = np.unique(ceg.stage_id[nodes])
-    is_closed = _is_whole(ceg, nodes, stages)
+    is_closed = _are_all_of_stages(ceg, nodes, stages)
     says_fine = bool((n_paths[nodes] > 1).any())
     says_stage = is_closed and len(stages) < len(nodes)
     if not (says_fine or says_stage):
@@ -129,12 +129,12 @@ def _described(
     return Cut(kind, of, variable, names, of_stages, is_closed, "; ".join(statements))
 
 
-def by_id(ceg: Compiled, nodes: Ints) -> Ints:
+def by_id(ceg: CompiledModel, nodes: Ints) -> Ints:
     """Return nodes in the order of their names."""
     return nodes[np.argsort(ceg.position_id[nodes], kind="stable")]
 
 
-def _is_whole(ceg: Compiled, nodes: Ints, stages: Ints) -> bool:
+def _are_all_of_stages(ceg: CompiledModel, nodes: Ints, stages: Ints) -> bool:
     """Return whether the nodes are all positions of their stages."""
     n_of_stages = np.isin(ceg.stage_id[:-1], stages).sum()
     return bool(len(nodes) == n_of_stages and (stages >= 0).all())
@@ -161,14 +161,14 @@ def _stage_statement(stages: list[str], variable: str | None) -> str:
     )
 
 
-def is_fine_cut(ceg: Compiled, positions: object) -> bool:
+def is_fine_cut(ceg: CompiledModel, positions: object) -> bool:
     """Return whether each root-to-sink path passes exactly one of the positions."""
     names = items_of(positions, "positions", QueryError, hint='give a list: ["w3", "w4"]')
     nodes = np.array([ceg.node(name) for name in names], np.int64)
     return _is_fine(ceg, nodes, names)
 
 
-def is_cut(ceg: Compiled, stages: object, stage_names: Mapping[int, str]) -> bool:
+def is_cut(ceg: CompiledModel, stages: object, stage_names: Mapping[int, str]) -> bool:
     """Return whether each root-to-sink path passes exactly one position of the stages."""
     names = items_of(stages, "stages", QueryError, hint='give a list: ["u2"]')
     ids = {name: stage for stage, name in stage_names.items()}
@@ -185,7 +185,7 @@ def is_cut(ceg: Compiled, stages: object, stage_names: Mapping[int, str]) -> boo
     return _is_fine(ceg, np.concatenate(nodes) if nodes else np.empty(0, np.int64), names)
 
 
-def _is_fine(ceg: Compiled, nodes: Ints, names: list[object]) -> bool:
+def _is_fine(ceg: CompiledModel, nodes: Ints, names: list[object]) -> bool:
     if not names:
         raise QueryError("no position or stage is named", hint="name at least one")
     if len(np.unique(nodes)) < len(nodes):

@@ -14,7 +14,7 @@ from cegdb.inference.propagation import Ring
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from cegdb.inference.compiled import Compiled
+    from cegdb.inference.compiled_model import CompiledModel
     from cegdb.inference.propagation import Ints
 
 Residues: TypeAlias = "NDArray[np.uint64]"
@@ -79,7 +79,7 @@ MODULAR: Final = Ring(np.uint64(1), multiply, sum_runs)
 """Numbers modulo the prime."""
 
 
-def random_parameters(ceg: Compiled, n_draws: int, seed: int) -> Residues:
+def random_parameters(ceg: CompiledModel, n_draws: int, seed: int) -> Residues:
     """Return random stage parameters at each edge (rows), ``n_draws`` times (columns).
 
     Edges of one stage and label share a parameter; the last label of a stage has 1 minus the

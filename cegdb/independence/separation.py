@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from cegdb.errors import QueryError, listed
+from cegdb.errors import QueryError, agreeing, listed
 from cegdb.evidence import All, Answer, Evidence, Take, Visit, evidence_of
 from cegdb.independence.modular_arithmetic import MODULAR, PRIME, multiply, random_parameters
 from cegdb.inference.automata import event_changes, run_automata
-from cegdb.inference.compiled import NOT_APPLICABLE
 from cegdb.inference.propagation import REAL
-from cegdb.inference.queries import path_sums
+from cegdb.inference.queries import path_sums, too_many_combinations
+from cegdb.ingest.coding.variables import NOT_APPLICABLE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from cegdb.inference.automata import Product
-    from cegdb.inference.compiled import Compiled
+    from cegdb.inference.compiled_model import CompiledModel
     from cegdb.inference.propagation import Floats, Ints, Ring
 
     Part: TypeAlias = "str | Evidence | Mapping[str, object]"
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 N_DRAWS: Final = 2
 _SEED: Final = 20_260_101
 _MOST_STATES: Final = 2**62
+_IMPOSSIBLE: Final = "no path agrees with all parts of it: leave one out"
 _HINT: Final = 'give names of variables, {"variable": "label"}, visits("w3") or takes(...)'
 
 
@@ -105,8 +106,8 @@ class Independence:
         worst = self.strata[0]
         where = f", most at {worst.stratum}" if len(self.strata) > 1 else ""
         return (
-            f"{self.statement}: no; fitted: mutual information {self.fitted:.3g} nats{where} "
-            f"(probabilities differ by up to {worst.difference:.3g})"
+            f"{self.statement}: no; as fitted, the mutual information is {self.fitted:.3g} nats"
+            f"{where} (probabilities differ by up to {worst.difference:.3g})"
         )
 
 
@@ -135,7 +136,7 @@ class _Cells(NamedTuple):
 
 
 def independence(
-    ceg: Compiled,
+    ceg: CompiledModel,
     x: Parts,
     y: Parts,
     *,
@@ -159,17 +160,19 @@ def independence(
     if not parts[0] or not parts[1]:
         raise QueryError("X or Y is empty", hint=_HINT)
     evidence = evidence_of(context) if context is not None else All(())
-    product = _possible(ceg, evidence)
+    product = _possible_paths(ceg, evidence)
     order = [*parts[2], *parts[0], *parts[1]]
-    added, n_states = _added(ceg, order, product)
+    added, n_states = _state_changes(ceg, order, product)
     parameters = random_parameters(ceg, N_DRAWS, _SEED)[product.edge]
     state, exact = path_sums(product.graph, parameters, added, n_states, MODULAR)
     _, mass = path_sums(product.graph, ceg.probability[product.edge], added, n_states)
     if not mass.sum() > 0:
-        raise QueryError(f"the context has probability 0 in CEG {ceg.name!r}: {evidence}")
+        raise QueryError(
+            f"the context has probability 0 in CEG {ceg.name!r}: {evidence}", hint=_IMPOSSIBLE
+        )
     cells, first = _cells(parts, order, state)
-    exact = _grouped(MODULAR, exact, first)
-    fitted = _grouped(REAL, mass / mass.sum(), first)
+    exact = _group_sums(MODULAR, exact, first)
+    fitted = _group_sums(REAL, mass / mass.sum(), first)
     holds = _holds(cells, exact)
     strata = _strata(cells, fitted, holds)
     holds_everywhere, is_trivial = (
@@ -187,28 +190,29 @@ def independence(
     )
 
 
-def _possible(ceg: Compiled, evidence: Evidence) -> Product:
+def _possible_paths(ceg: CompiledModel, evidence: Evidence) -> Product:
     """Return the paths that agree with evidence, also those of fitted probability 0."""
     product = run_automata(replace(ceg, probability=np.ones(len(ceg.probability))), evidence)
     if product is None:
         raise QueryError(
             f"the context is impossible in CEG {ceg.name!r}: {evidence}",
-            hint="no path agrees with all parts of it",
+            hint=_IMPOSSIBLE,
         )
     if (product.value != 1).any():
         raise QueryError(
-            f"{evidence} is soft evidence", hint="give answers, positions or edges as context"
+            f"the context is soft evidence: {evidence}",
+            hint="give answers, positions or edges as context",
         )
     return product
 
 
-def _tracked_variables(ceg: Compiled, parts: Parts) -> list[_TrackedVariable]:
+def _tracked_variables(ceg: CompiledModel, parts: Parts) -> list[_TrackedVariable]:
     if isinstance(parts, (list, tuple)):
         return [_tracked_variable(ceg, part) for part in parts]
     return [_tracked_variable(ceg, parts)]
 
 
-def _tracked_variable(ceg: Compiled, part: object) -> _TrackedVariable:
+def _tracked_variable(ceg: CompiledModel, part: object) -> _TrackedVariable:
     if not isinstance(part, str):
         return _event(ceg, evidence_of(part))
     index = ceg.variable_index(part)
@@ -222,7 +226,7 @@ def _tracked_variable(ceg: Compiled, part: object) -> _TrackedVariable:
     return _TrackedVariable(name, name, 0, added, texts, merged)
 
 
-def _event(ceg: Compiled, event: Evidence) -> _TrackedVariable:
+def _event(ceg: CompiledModel, event: Evidence) -> _TrackedVariable:
     if not isinstance(event, (Answer, Visit, Take)):
         raise QueryError(f"{event} is not a variable or an event", hint=_HINT)
     start, change = event_changes(ceg, event)
@@ -231,8 +235,8 @@ def _event(ceg: Compiled, event: Evidence) -> _TrackedVariable:
     )
 
 
-def _added(
-    ceg: Compiled, order: Sequence[_TrackedVariable], product: Product
+def _state_changes(
+    ceg: CompiledModel, order: Sequence[_TrackedVariable], product: Product
 ) -> tuple[Ints, int]:
     """Return what each edge adds to the state, and the number of states."""
     added, n_states = np.zeros(len(ceg.probability), np.int64), 1
@@ -240,10 +244,7 @@ def _added(
         added += part.added * n_states
         n_states *= len(part.texts)
         if n_states * product.graph.n_nodes > _MOST_STATES:
-            raise QueryError(
-                "these variables have too many combinations of labels",
-                hint="name fewer variables",
-            )
+            raise too_many_combinations()
     return added[product.edge], n_states
 
 
@@ -285,7 +286,7 @@ def _stratum_text(parts: Sequence[_TrackedVariable], row: Sequence[int]) -> str:
     return ", ".join(answers) or "all"
 
 
-def _grouped(ring: Ring, value: NDArray[Any], group: Ints) -> NDArray[Any]:
+def _group_sums(ring: Ring, value: NDArray[Any], group: Ints) -> NDArray[Any]:
     """Return the sums of values by group; every group from 0 on occurs."""
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
@@ -308,14 +309,16 @@ def _holds(cells: _Cells, exact: NDArray[Any]) -> NDArray[np.bool_]:
     """Return, of each stratum, whether X and Y are independent for all parameters."""
     # If two possible answers cannot occur together, X and Y depend on each other.
     holds: NDArray[np.bool_] = np.bincount(cells.z) == _n_answers(cells).prod(axis=0)
-    sums = [_grouped(MODULAR, exact, group)[group] for group in (cells.z, cells.zx, cells.zy)]
+    sums = [
+        _group_sums(MODULAR, exact, group)[group] for group in (cells.z, cells.zx, cells.zy)
+    ]
     is_equal = (multiply(exact, sums[0]) == multiply(sums[1], sums[2])).all(axis=1)
     holds[cells.z[~is_equal]] = False
     return holds
 
 
 def _strata(cells: _Cells, mass: Floats, holds: NDArray[np.bool_]) -> list[Stratum]:
-    of_z, of_zx, of_zy = (_grouped(REAL, mass, g) for g in (cells.z, cells.zx, cells.zy))
+    of_z, of_zx, of_zy = (_group_sums(REAL, mass, g) for g in (cells.z, cells.zx, cells.zy))
     is_possible = mass > 0
     mass = mass[is_possible]
     z, zx, zy = (of[is_possible] for of in (cells.z, cells.zx, cells.zy))
@@ -343,4 +346,5 @@ def _statement(parts: list[list[_TrackedVariable]], evidence: Evidence) -> str:
     x, y, z = (listed((part.text for part in group), most=10) for group in parts)
     given = f" given {z}" if z else ""
     where = f", where {evidence}" if evidence != All(()) else ""
-    return f"{x} independent of {y}{given}{where}"
+    is_or_are = agreeing(len(parts[0]), "are")
+    return f"{x} {is_or_are} independent of {y}{given}{where}"

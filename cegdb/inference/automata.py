@@ -19,14 +19,14 @@ from cegdb.evidence import (
     Visit,
     items,
 )
-from cegdb.inference.compiled import NOT_APPLICABLE
 from cegdb.inference.propagation import MIN_SUM, Graph
+from cegdb.ingest.coding.variables import NOT_APPLICABLE
 from cegdb.names import only_match
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from cegdb.inference.compiled import Compiled
+    from cegdb.inference.compiled_model import CompiledModel
     from cegdb.inference.propagation import Floats, Ints
 
 _MOST_CELLS: Final = 50_000_000
@@ -62,7 +62,7 @@ class Product:
 
 
 def run_automata(
-    ceg: Compiled, evidence: Evidence, *, looks_ahead: bool = True
+    ceg: CompiledModel, evidence: Evidence, *, looks_ahead: bool = True
 ) -> Product | None:
     """Return the paths of a CEG that agree with evidence, None if there are none.
 
@@ -97,7 +97,7 @@ def _product(whole: Product, part: Automaton, *, looks_ahead: bool) -> Product |
     n_states = len(accepts)
     if n_states * len(value) > _MOST_CELLS:
         raise QueryError(
-            f"this evidence needs {n_states:,} states on {len(value):,} edges",
+            f"the evidence is too complex: {n_states:,} states on {len(value):,} edges",
             hint="use fewer counts, orders and variables that some paths lack",
         )
     moves = np.where((value > 0)[:, None], part.moves[whole.edge], -1)
@@ -119,14 +119,14 @@ def _product(whole: Product, part: Automaton, *, looks_ahead: bool) -> Product |
     target_state = moves[edge, of_state]
     target = number[graph.target[edge], target_state]
     is_last = target == len(node)
-    kept = np.where(is_last, value[edge] * accepts[target_state], value[edge])
+    edge_value = np.where(is_last, value[edge] * accepts[target_state], value[edge])
     order = np.lexsort((edge, source))
     heights = np.append(graph.height[node], 0)
     return Product(
         Graph(heights, source[order], target[order]),
         np.append(whole.node[node], whole.node[sink]),
         whole.edge[edge[order]],
-        kept[order],
+        edge_value[order],
     )
 
 
@@ -136,9 +136,9 @@ def _usable_states(
     """Return which (node, state) are reachable and lie on an accepted path."""
     n_states = len(accepts)
     shape = (graph.n_nodes, n_states)
-    reached, left = np.zeros(shape, bool), np.zeros(shape, bool)
+    reached, accepted = np.zeros(shape, bool), np.zeros(shape, bool)
     reached[0, start] = True
-    left[-1] = accepts > 0
+    accepted[-1] = accepts > 0
     for part in graph.layers():
         goes = reached[graph.source[part]] & (moves[part] >= 0)
         edge, state = np.nonzero(goes)
@@ -148,13 +148,13 @@ def _usable_states(
         return reached
     for part in reversed(graph.layers()):
         targets = graph.target[part][:, None]
-        goes = reached[graph.source[part]] & (moves[part] >= 0) & left[targets, moves[part]]
+        goes = reached[graph.source[part]] & (moves[part] >= 0) & accepted[targets, moves[part]]
         edge, state = np.nonzero(goes)
-        left[graph.source[edge + part.start], state] = True
-    return left & reached
+        accepted[graph.source[edge + part.start], state] = True
+    return accepted & reached
 
 
-def occurs_always(ceg: Compiled, variable: int) -> bool:
+def occurs_always(ceg: CompiledModel, variable: int) -> bool:
     """Return whether a variable occurs on every path of positive probability."""
     met = np.where(ceg.edge_variable == variable, 1.0, 0.0)
     return smallest_path_sum(ceg.graph, np.where(ceg.probability > 0, met, np.inf)) >= 1
@@ -165,7 +165,7 @@ def smallest_path_sum(graph: Graph, met: Floats) -> float:
     return float(graph.backward(met, MIN_SUM)[0])
 
 
-def _automaton(ceg: Compiled, part: Evidence) -> Automaton:
+def _automaton(ceg: CompiledModel, part: Evidence) -> Automaton:
     if isinstance(part, Answer):
         return _answer(ceg, part)
     if isinstance(part, Likelihood):
@@ -181,11 +181,11 @@ def _automaton(ceg: Compiled, part: Evidence) -> Automaton:
     raise QueryError(f"{part!r} is not evidence")
 
 
-def _mask_only(ceg: Compiled, mask: Floats) -> Automaton:
+def _mask_only(ceg: CompiledModel, mask: Floats) -> Automaton:
     return Automaton(0, np.zeros((len(ceg.probability), 1), np.int64), mask, np.ones(1))
 
 
-def _occurrence(ceg: Compiled, variable: int, mask: Floats, absent: float) -> Automaton:
+def _occurrence(ceg: CompiledModel, variable: int, mask: Floats, absent: float) -> Automaton:
     """Return the automaton of a variable; paths without it have the factor ``absent``."""
     if absent == 1 or occurs_always(ceg, variable):
         return _mask_only(ceg, mask)
@@ -194,7 +194,7 @@ def _occurrence(ceg: Compiled, variable: int, mask: Floats, absent: float) -> Au
     return Automaton(0, moves.astype(np.int64), mask, np.array([absent, 1.0]))
 
 
-def _label_indexes(ceg: Compiled, part: Answer) -> tuple[int, list[int], bool]:
+def _label_indexes(ceg: CompiledModel, part: Answer) -> tuple[int, list[int], bool]:
     """Return a variable, the indexes of its labels, and whether it may be absent."""
     variable = ceg.variable_index(part.variable)
     known = ceg.variables[variable]
@@ -203,13 +203,13 @@ def _label_indexes(ceg: Compiled, part: Answer) -> tuple[int, list[int], bool]:
     return variable, [known.label_index(label) for label in named], may_be_absent
 
 
-def _answer(ceg: Compiled, part: Answer) -> Automaton:
+def _answer(ceg: CompiledModel, part: Answer) -> Automaton:
     variable, labels, may_be_absent = _label_indexes(ceg, part)
     is_other = (ceg.edge_variable == variable) & ~np.isin(ceg.label, labels)
     return _occurrence(ceg, variable, np.where(is_other, 0.0, 1.0), float(may_be_absent))
 
 
-def _likelihood(ceg: Compiled, part: Likelihood) -> Automaton:
+def _likelihood(ceg: CompiledModel, part: Likelihood) -> Automaton:
     variable = ceg.variable_index(part.variable)
     known = ceg.variables[variable]
     weights = np.full(len(known.labels), np.nan)
@@ -249,7 +249,7 @@ def _refuse_extremes(evidence: Evidence) -> None:
         )
 
 
-def _visit_mask(ceg: Compiled, part: Visit) -> Floats:
+def _visit_mask(ceg: CompiledModel, part: Visit) -> Floats:
     """Return the mask of the paths that pass a position, or avoid it."""
     node, graph = ceg.node(part.position), ceg.graph
     if part.is_passed:
@@ -258,7 +258,7 @@ def _visit_mask(ceg: Compiled, part: Visit) -> Floats:
     return np.where((graph.target == node) | (node == 0), 0.0, 1.0)
 
 
-def _take_mask(ceg: Compiled, part: Take) -> Floats:
+def _take_mask(ceg: CompiledModel, part: Take) -> Floats:
     """Return the mask of the paths that take an edge, or do not."""
     edge, graph = _edge(ceg, part), ceg.graph
     if not part.is_taken:
@@ -271,7 +271,7 @@ def _take_mask(ceg: Compiled, part: Take) -> Floats:
     return keeps.astype(float)
 
 
-def _edge(ceg: Compiled, part: Take) -> int:
+def _edge(ceg: CompiledModel, part: Take) -> int:
     node = ceg.node(part.position)
     edges = np.flatnonzero(ceg.graph.source == node).tolist()
     labels = [ceg.texts[edge] for edge in edges]
@@ -297,7 +297,7 @@ def _descendants(graph: Graph, node: int) -> NDArray[np.bool_]:
     return is_connected
 
 
-def event_changes(ceg: Compiled, part: Evidence) -> tuple[int, Ints]:
+def event_changes(ceg: CompiledModel, part: Evidence) -> tuple[int, Ints]:
     """Return whether (1 or 0) an event is true at the root, and how each edge changes that."""
     if isinstance(part, Answer):
         variable, labels, may_be_absent = _label_indexes(ceg, part)
@@ -317,7 +317,7 @@ def event_changes(ceg: Compiled, part: Evidence) -> tuple[int, Ints]:
     return (0, takes) if part.is_taken else (1, -takes)
 
 
-def _count(ceg: Compiled, part: Count) -> Automaton:
+def _count(ceg: CompiledModel, part: Count) -> Automaton:
     n_edges, n_events = len(ceg.probability), len(part.of)
     start, change = 0, np.zeros(n_edges, np.int64)
     for event in part.of:
@@ -331,7 +331,7 @@ def _count(ceg: Compiled, part: Count) -> Automaton:
     return Automaton(start, moves, np.ones(n_edges), accepts)
 
 
-def _order(ceg: Compiled, part: Order) -> Automaton:
+def _order(ceg: CompiledModel, part: Order) -> Automaton:
     changes = []
     starts = []
     for event in (part.first, part.second):

@@ -9,12 +9,21 @@ import numpy as np
 
 from cegdb.errors import CegError
 from cegdb.evidence import from_json
-from cegdb.inference.compiled import compile_ceg
+from cegdb.inference.compiled_model import compile_ceg
 from cegdb.inference.propagation import Semiring
 from cegdb.inference.queries import condition
 from cegdb.sqlfiles import Steps
 from cegdb.stages.build import PALETTE
-from cegdb.store.catalog import claim_name, clear, new_id, refuse_stale, row, staging_of, write
+from cegdb.store.catalog import (
+    ceg_and_parents,
+    claim_name,
+    clear,
+    new_id,
+    refuse_stale,
+    row,
+    staging_of,
+    write,
+)
 from cegdb.version import made_by
 
 if TYPE_CHECKING:
@@ -25,7 +34,7 @@ if TYPE_CHECKING:
 
     from cegdb.evidence import Evidence
     from cegdb.inference.propagation import Floats, Graph, Ints
-    from cegdb.inference.queries import Conditioned
+    from cegdb.inference.queries import ConditionedModel
     from cegdb.store import Store
 
 _LONGEST_PATH: Final = Semiring(np.maximum, np.add, 0, 0)
@@ -76,7 +85,7 @@ def save_conditioned(
         parent = row(catalog, "ceg", parent_id)
         refuse_stale("ceg", parent)
         if name is not None and replace:
-            _refuse_ancestor(catalog, parent, str(name))
+            _refuse_ancestor(catalog, parent_id, str(name))
         name = claim_name(catalog, "ceg", name, f"{parent['name']}-given", replace=replace)
         return _build(store, con, catalog, parent, evidence, name, again=None)
 
@@ -91,17 +100,13 @@ def remake_conditioned(store: Store, ceg_id: int, evidence: Evidence | None = No
         _build(store, con, catalog, parent, current, ceg["name"], again=ceg_id)
 
 
-def _refuse_ancestor(catalog: sa.Connection, parent: Mapping[str, Any], name: str) -> None:
+def _refuse_ancestor(catalog: sa.Connection, parent_id: int, name: str) -> None:
     """Refuse to replace the CEG that is conditioned, or one that it comes from."""
-    ancestor = parent
-    while ancestor["name"] != name:
-        if ancestor["parent_ceg_id"] is None:
-            return
-        ancestor = row(catalog, "ceg", ancestor["parent_ceg_id"])
-    raise CegError(
-        f"CEG {name!r} cannot be replaced by a CEG made from it",
-        hint="choose another name",
-    )
+    if any(ceg["name"] == name for ceg in ceg_and_parents(catalog, parent_id)):
+        raise CegError(
+            f"CEG {name!r} cannot be replaced by a CEG made from it",
+            hint="choose another name",
+        )
 
 
 def _build(
@@ -115,16 +120,16 @@ def _build(
     again: int | None,
 ) -> int:
     started = time.perf_counter()
-    given = condition(compile_ceg(store, parent["ceg_id"]), evidence)
+    model = condition(compile_ceg(store, parent["ceg_id"]), evidence)
     staging = row(catalog, "staging", staging_of(parent))
     with Steps(con) as steps:
-        first, variable = _reach_vertices(steps, given, staging)
-        label = given.ceg.label_id[given.product.edge]
-        merged = merge(given.graph, label, given.probability, first, variable)
+        first, variable = _reach_vertices(steps, model, staging)
+        label = model.ceg.label_id[model.product.edge]
+        merged = merge(model.graph, label, model.probability, first, variable)
         steps.create_from(
             "node_position",
             {
-                "node": np.arange(given.graph.n_nodes),
+                "node": np.arange(model.graph.n_nodes),
                 "position_id": merged.position,
                 "stage_id": merged.stage,
                 "height": merged.height,
@@ -133,9 +138,9 @@ def _build(
         steps.create_from(
             "conditioned_answer",
             {
-                "stage_id": merged.stage[given.graph.source[merged.stage_edge]],
+                "stage_id": merged.stage[model.graph.source[merged.stage_edge]],
                 "label_id": label[merged.stage_edge],
-                "probability": given.probability[merged.stage_edge],
+                "probability": model.probability[merged.stage_edge],
             },
         )
         ceg_id = new_id(catalog, "ceg") if again is None else again
@@ -150,14 +155,14 @@ def _build(
             "ceg_id": ceg_id,
             "name": name,
             "parent_ceg_id": parent["ceg_id"],
-            "evidence": given.evidence.to_json(),
-            "probability": given.probability_of_evidence,
+            "evidence": model.evidence.to_json(),
+            "probability": model.probability_of_evidence,
             "root_staging_id": staging["staging_id"],
             "n_vertices": n_vertices,
             "n_edges": n_edges,
             "settings": {},
             "summary": {
-                "evidence": str(given.evidence),
+                "evidence": str(model.evidence),
                 "height": int(merged.height[0]),
                 "hints": [],
             },
@@ -169,16 +174,16 @@ def _build(
 
 
 def _reach_vertices(
-    steps: Steps, given: Conditioned, staging: Mapping[str, Any]
+    steps: Steps, model: ConditionedModel, staging: Mapping[str, Any]
 ) -> tuple[Ints, Ints]:
     """Follow the tree along the product; return each node's smallest vertex and variable."""
     tree_id = staging["tree_id"]
     steps.create_from(
         "product_edge",
         {
-            "source": given.graph.source,
-            "label_id": given.ceg.label_id[given.product.edge],
-            "target": given.graph.target,
+            "source": model.graph.source,
+            "label_id": model.ceg.label_id[model.product.edge],
+            "target": model.graph.target,
         },
     )
     steps.run("conditioned_vertex")

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from cegdb.errors import QueryError, is_number, is_whole, items_of
-from cegdb.evidence import All, Evidence
+from cegdb.evidence import All, Evidence, items
 from cegdb.inference.automata import Product, run_automata, smallest_path_sum
-from cegdb.inference.compiled import NOT_APPLICABLE
 from cegdb.inference.propagation import MAX_PRODUCT, PATH_COUNT, REAL
+from cegdb.ingest.coding.variables import NOT_APPLICABLE
 from cegdb.names import only_match
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from cegdb.inference.compiled import Compiled
+    from cegdb.inference.compiled_model import CompiledModel
     from cegdb.inference.propagation import Floats, Graph, Ints, Ring
 
 _MOST_STATES: Final = 2**62
@@ -29,10 +29,10 @@ _MOST_ROWS: Final = 20_000_000
 
 
 @dataclass(frozen=True)
-class Conditioned:
+class ConditionedModel:
     """A CEG given evidence (``All(())`` is none), with the paths that agree with it."""
 
-    ceg: Compiled
+    ceg: CompiledModel
     evidence: Evidence
     product: Product
 
@@ -65,40 +65,43 @@ class Conditioned:
         return self.graph.forward(self.probability)
 
 
-def condition(ceg: Compiled, evidence: Evidence) -> Conditioned:
+def condition(ceg: CompiledModel, evidence: Evidence) -> ConditionedModel:
     """Return a CEG given evidence, exactly; refuse impossible evidence."""
-    evidence = ceg.spelled(evidence)
+    evidence = ceg.with_stored_names(evidence)
     product = run_automata(ceg, evidence)
-    given = None if product is None else Conditioned(ceg, evidence, product)
-    if given is None or given.probability_of_evidence <= 0:
+    model = None if product is None else ConditionedModel(ceg, evidence, product)
+    if model is None or model.probability_of_evidence <= 0:
+        several = sum(1 for _ in items(evidence)) > 1
         raise QueryError(
             f"the evidence has probability 0 in {ceg.title}: {evidence}",
-            hint="no path agrees with all parts of it",
+            hint="no path agrees with all parts of it: leave one out"
+            if several
+            else "no path agrees with it: the marginal distributions show what is possible",
         )
-    return given
+    return model
 
 
-def probability_of(given: Conditioned, event: Evidence) -> float:
+def probability_of(model: ConditionedModel, event: Evidence) -> float:
     """Return the probability of an event, given the evidence."""
-    product = run_automata(given.ceg, All((given.evidence, event)))
+    product = run_automata(model.ceg, All((model.evidence, event)))
     if product is None:
         return 0.0
-    return float(product.graph.backward(product.value)[0] / given.probability_of_evidence)
+    return float(product.graph.backward(product.value)[0] / model.probability_of_evidence)
 
 
 def distribution(
-    given: Conditioned, variables: Sequence[object]
+    model: ConditionedModel, variables: Sequence[object]
 ) -> tuple[list[list[str]], Floats]:
     """Return the labels of each variable and their joint probability, given the evidence.
 
     One item per combination that some path has, in level order; ``not applicable``, where a
     variable does not occur, comes last. Cost: edges x combinations.
     """
-    ceg, graph = given.ceg, given.graph
+    ceg, graph = model.ceg, model.graph
     indexes = [ceg.variable_index(variable) for variable in variables]
     if len(set(indexes)) < len(indexes):
         twice = next(name for name in variables if list(variables).count(name) > 1)
-        raise QueryError(f"variable {twice!r} is named twice")
+        raise QueryError(f"variable {twice!r} is named twice", hint="name each variable once")
     sizes = [len(ceg.variables[index].labels) + 1 for index in indexes]
     stride, n_states = [], 1
     for size in reversed(sizes):
@@ -106,37 +109,42 @@ def distribution(
         n_states *= size
     stride.reverse()
     if n_states * graph.n_nodes > _MOST_STATES:
-        raise QueryError(
-            "these variables have too many combinations of labels", hint="name fewer variables"
-        )
-    edge = given.product.edge
+        raise too_many_combinations()
+    edge = model.product.edge
     added = np.zeros(len(edge), np.int64)
     edge_variable, label = ceg.edge_variable[edge], ceg.label[edge]
     for index, step in zip(indexes, stride, strict=True):
         added += np.where(edge_variable == index, (label + 1) * step, 0)
-    code, mass = path_sums(graph, given.probability, added, n_states)
+    code, mass = path_sums(graph, model.probability, added, n_states)
     digits = [code // step % size - 1 for step, size in zip(stride, sizes, strict=True)]
     return _labelled(ceg, indexes, digits, mass)
 
 
-def marginal(given: Conditioned, variable: object) -> tuple[list[str], Floats]:
+def marginal(model: ConditionedModel, variable: object) -> tuple[list[str], Floats]:
     """Return the labels of a variable that some path has, and their probability."""
     # A variable that every path has needs no pass of its own: its edges say it all.
-    ceg, edge = given.ceg, given.product.edge
+    ceg, edge = model.ceg, model.product.edge
     index = ceg.variable_index(variable)
     is_it = ceg.edge_variable[edge] == index
-    if smallest_path_sum(given.graph, np.where(is_it, 1.0, 0.0)) < 1:
-        (labels,), probability = distribution(given, [variable])
+    if smallest_path_sum(model.graph, np.where(is_it, 1.0, 0.0)) < 1:
+        (labels,), probability = distribution(model, [variable])
         return labels, probability
     label = ceg.label[edge][is_it]
-    passed = (given.smoothed[given.graph.source] * given.probability)[is_it]
+    passed = (model.smoothed[model.graph.source] * model.probability)[is_it]
     met = np.unique(label)
     total = np.bincount(label, weights=passed)
     return [ceg.variables[index].labels[i] for i in met.tolist()], total[met]
 
 
+def too_many_combinations() -> QueryError:
+    """Return the error of a query about too many variables."""
+    return QueryError(
+        "these variables have too many combinations of labels", hint="name fewer variables"
+    )
+
+
 def _labelled(
-    ceg: Compiled, indexes: list[int], digits: list[Ints], mass: Floats
+    ceg: CompiledModel, indexes: list[int], digits: list[Ints], mass: Floats
 ) -> tuple[list[list[str]], Floats]:
     """Return labels and probabilities; absent and explicitly "not applicable" are one, last."""
     keys, texts = [], []
@@ -188,10 +196,7 @@ def path_sums(
         node, state = key // n_states, key % n_states
         n_out = first[node + 1] - first[node]
         if n_out.sum() > _MOST_ROWS:
-            raise QueryError(
-                "these variables have too many combinations of labels",
-                hint="name fewer variables",
-            )
+            raise too_many_combinations()
         row = np.repeat(np.arange(len(key)), n_out)
         within = np.arange(len(row)) - np.repeat(np.cumsum(n_out) - n_out, n_out)
         edge = first[node][row] + within
@@ -214,7 +219,7 @@ def _summed(parts: list[tuple[Ints, NDArray[Any]]], ring: Ring) -> tuple[Ints, N
     return key[starts], ring.total(mass, starts)
 
 
-def most_probable(given: Conditioned, k: int) -> list[tuple[Ints, float]]:
+def most_probable(model: ConditionedModel, k: int) -> list[tuple[Ints, float]]:
     """Return the k most probable paths given the evidence: CEG edges and probability.
 
     Equal probabilities (to 11 digits) are in level order.
@@ -222,7 +227,7 @@ def most_probable(given: Conditioned, k: int) -> list[tuple[Ints, float]]:
     if not is_whole(k) or k < 1:
         raise QueryError(f"k is {k!r}", hint="give a whole number that is 1 or more")
     # Each node keeps its k best paths to the sink, so the cost is k x edges, up to sorting.
-    graph, value = given.graph, given.probability
+    graph, value = model.graph, model.probability
     n = graph.n_nodes
     best = np.zeros((n, k))
     via, rank = np.full((n, k), -1, np.int64), np.zeros((n, k), np.int64)
@@ -237,35 +242,35 @@ def most_probable(given: Conditioned, k: int) -> list[tuple[Ints, float]]:
         node = source[edge]
         starts = np.flatnonzero(np.diff(node, prepend=-1))
         slot = np.arange(len(node)) - np.repeat(starts, np.diff(np.append(starts, len(node))))
-        kept = slot < k
-        node, slot = node[kept], slot[kept]
-        best[node, slot] = product[kept]
-        via[node, slot] = edge[kept] + part.start
-        rank[node, slot] = of_rank[kept]
+        is_best = slot < k
+        node, slot = node[is_best], slot[is_best]
+        best[node, slot] = product[is_best]
+        via[node, slot] = edge[is_best] + part.start
+        rank[node, slot] = of_rank[is_best]
     return [
-        (_path_edges(given, via, rank, slot), float(best[0, slot]))
+        (_path_edges(model, via, rank, slot), float(best[0, slot]))
         for slot in range(k)
         if best[0, slot] > 0
     ]
 
 
-def _path_edges(given: Conditioned, via: Ints, rank: Ints, slot: int) -> Ints:
+def _path_edges(model: ConditionedModel, via: Ints, rank: Ints, slot: int) -> Ints:
     node, edges = 0, []
     while (edge := int(via[node, slot])) >= 0:
-        edges.append(int(given.product.edge[edge]))
-        node, slot = int(given.graph.target[edge]), int(rank[node, slot])
+        edges.append(int(model.product.edge[edge]))
+        node, slot = int(model.graph.target[edge]), int(rank[node, slot])
     return np.array(edges, np.int64)
 
 
 def expected_cost(
-    given: Conditioned,
+    model: ConditionedModel,
     costs: Mapping[str, Mapping[object, float]],
 ) -> float:
     """Return the expected cost of a path, given the evidence.
 
     ``costs`` maps a variable, or a position where no variable has that name, to label -> cost.
     """
-    ceg = given.ceg
+    ceg = model.ceg
     cost = np.zeros(len(ceg.probability))
     for name, of_label in costs.items():
         if not isinstance(of_label, Mapping):
@@ -280,11 +285,11 @@ def expected_cost(
                     f"the cost of {name} = {label} is {value!r}", hint="give a finite number"
                 )
             cost[_edges_of_label(ceg, name, label, is_variable=is_variable)] += float(value)
-    visited = given.smoothed[given.graph.source] * given.probability
-    return float(np.dot(visited, cost[given.product.edge]))
+    visited = model.smoothed[model.graph.source] * model.probability
+    return float(np.dot(visited, cost[model.product.edge]))
 
 
-def _edges_of_label(ceg: Compiled, name: str, label: object, *, is_variable: bool) -> Ints:
+def _edges_of_label(ceg: CompiledModel, name: str, label: object, *, is_variable: bool) -> Ints:
     if is_variable:
         index = ceg.variable_index(name)
         at = ceg.variables[index].label_index(label)
@@ -297,43 +302,43 @@ def _edges_of_label(ceg: Compiled, name: str, label: object, *, is_variable: boo
     return edges[[text == meant for text in labels]]
 
 
-def n_paths(given: Conditioned) -> int:
+def n_paths(model: ConditionedModel) -> int:
     """Return the number of root-to-sink paths that agree with the evidence."""
-    ones = np.ones(len(given.product.edge), object)
-    return int(given.graph.backward(ones, PATH_COUNT)[0])
+    ones = np.ones(len(model.product.edge), object)
+    return int(model.graph.backward(ones, PATH_COUNT)[0])
 
 
-def variable_names(given: Conditioned, variables: object) -> list[str]:
+def variable_names(model: ConditionedModel, variables: object) -> list[str]:
     """Return the names of variables, given as one name, a list, or None for all."""
     if variables is None:
-        return [variable.name for variable in given.ceg.variables]
+        return [variable.name for variable in model.ceg.variables]
     if isinstance(variables, str):
         variables = [variables]
     names = items_of(variables, "variables", QueryError, hint="give the names of variables")
-    ceg = given.ceg
+    ceg = model.ceg
     return [ceg.variables[ceg.variable_index(name)].name for name in names]
 
 
-def filtered_and_smoothed(given: Conditioned) -> list[tuple[int, int, float, float]]:
+def filtered_and_smoothed(model: ConditionedModel) -> list[tuple[int, int, float, float]]:
     """Return depth, node, filtered and smoothed probability for each node at each depth.
 
     Filtered is given the evidence on the edges so far, smoothed given all of it; each sums to
     1 within a depth, and paths that have ended stay in the sink.
     """
-    ceg = given.ceg
-    so_far = run_automata(ceg, given.evidence, looks_ahead=False) or given.product
+    ceg = model.ceg
+    so_far = run_automata(ceg, model.evidence, looks_ahead=False) or model.product
     rows = []
-    filtered, smoothed = _all_at_root(so_far), _all_at_root(given.product)
+    filtered, smoothed = _all_at_root(so_far), _all_at_root(model.product)
     for depth in range(int(ceg.graph.height[0]) + 1):
         now = np.bincount(so_far.node, weights=filtered, minlength=ceg.graph.n_nodes)
-        then = np.bincount(given.product.node, weights=smoothed, minlength=ceg.graph.n_nodes)
+        then = np.bincount(model.product.node, weights=smoothed, minlength=ceg.graph.n_nodes)
         total = now.sum()
         rows += [
             (depth, node, float(now[node] / total), float(then[node]))
             for node in np.flatnonzero(now > 0).tolist()
         ]
         filtered = _one_edge_later(so_far.graph, so_far.value, filtered)
-        smoothed = _one_edge_later(given.graph, given.probability, smoothed)
+        smoothed = _one_edge_later(model.graph, model.probability, smoothed)
     return rows
 
 
@@ -352,17 +357,17 @@ def _one_edge_later(graph: Graph, value: Floats, mass: Floats) -> Floats:
 
 
 def conditional_distribution(
-    given: Conditioned, before: Sequence[str], variables: Sequence[str]
+    model: ConditionedModel, before: Sequence[str], variables: Sequence[str]
 ) -> tuple[list[str], list[list[str]], Floats]:
     """Return names, labels and probabilities of variables given each answer to ``before``."""
-    ceg = given.ceg
+    ceg = model.ceg
     names = [ceg.variables[ceg.variable_index(name)].name for name in (*before, *variables)]
     if "probability" in names:
         raise QueryError(
             "a variable is named 'probability', like the column of probabilities",
             hint="query the probability of each of its labels instead",
         )
-    columns, joint = distribution(given, names)
+    columns, joint = distribution(model, names)
     if not before:
         return names, columns, joint
     groups: dict[tuple[str, ...], int] = {}
@@ -372,9 +377,9 @@ def conditional_distribution(
     return names, columns, joint / total[group]
 
 
-def path_answers(given: Conditioned, edges: Ints) -> tuple[list[str], list[str]]:
+def path_answers(model: ConditionedModel, edges: Ints) -> tuple[list[str], list[str]]:
     """Return the variables and the labels on a path."""
-    ceg = given.ceg
+    ceg = model.ceg
     names = [variable.name for variable in ceg.variables]
     variables = [
         names[index] if index >= 0 else "(several)"
@@ -384,12 +389,12 @@ def path_answers(given: Conditioned, edges: Ints) -> tuple[list[str], list[str]]
 
 
 def position_probabilities(
-    given: Conditioned,
+    model: ConditionedModel,
 ) -> list[tuple[str, str | None, float, float, int]]:
     """Return, by position: name, variable, probability without and with evidence, id."""
-    ceg = given.ceg
+    ceg = model.ceg
     smoothed = np.bincount(
-        given.product.node, weights=given.smoothed, minlength=ceg.graph.n_nodes
+        model.product.node, weights=model.smoothed, minlength=ceg.graph.n_nodes
     )
     names = [variable.name for variable in ceg.variables]
     last = ceg.graph.n_nodes - 1
@@ -406,7 +411,7 @@ def position_probabilities(
     ]
 
 
-def most_probable_histories(ceg: Compiled, nodes: Sequence[int]) -> list[list[str]]:
+def most_probable_histories(ceg: CompiledModel, nodes: Sequence[int]) -> list[list[str]]:
     """Return, for each node, the answers on the most probable path from the root to it."""
     graph, value = ceg.graph, ceg.probability
     best = graph.forward(value, MAX_PRODUCT)
@@ -423,7 +428,7 @@ def most_probable_histories(ceg: Compiled, nodes: Sequence[int]) -> list[list[st
     return histories
 
 
-def _answer_text(ceg: Compiled, edge: int) -> str:
+def _answer_text(ceg: CompiledModel, edge: int) -> str:
     index = int(ceg.edge_variable[edge])
     name = ceg.variables[index].name if index >= 0 else "(several)"
     return f"{name} = {ceg.texts[edge]}"

@@ -11,7 +11,7 @@ import numpy as np
 
 from cegdb.errors import QueryError, counted, items_of, listed
 from cegdb.inference.row_passes import BLOCK_SIZES, run_passes
-from cegdb.inference.row_tables import Lineage, lineage_of, make_tables
+from cegdb.inference.row_tables import ModelOrigin, make_tables, origin_of
 from cegdb.ingest.csv.csv_file import retry_rewritten
 from cegdb.ingest.files.sources import query_progress
 from cegdb.ingest.new_rows import RowColumns, open_new_rows, read_rows
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from cegdb.inference.queries import Conditioned
-    from cegdb.inference.row_tables import Origin, Passes
+    from cegdb.inference.queries import ConditionedModel
+    from cegdb.inference.row_tables import ModelKey, Passes
     from cegdb.ingest.files.sources import Source
     from cegdb.ingest.new_rows import RowsRead
     from cegdb.options import ReadOptions
@@ -80,7 +80,7 @@ class OpenRows:
     store: Store
     steps: Steps
     con: duckdb.DuckDBPyConnection
-    model: Lineage
+    origin: ModelOrigin
     read: RowsRead
     passes: Passes
     n_combinations: int
@@ -94,7 +94,7 @@ class OpenRows:
             run_passes(
                 self.steps,
                 self.passes,
-                self.model,
+                self.origin,
                 n,
                 progress,
                 best=best,
@@ -106,30 +106,30 @@ class OpenRows:
 
 @contextmanager
 def open_rows(
-    store: Store, given: Conditioned, origin: Origin, source: RowSource
+    store: Store, model: ConditionedModel, key: ModelKey, source: RowSource
 ) -> Iterator[OpenRows]:
     """Read the rows of a source like those of the CEG's survey; forget them at the end."""
     check_choice("blank", source.blank, ("tree", "unknown"), QueryError)
     hint = "give a list of column names"
     keep = [str(name) for name in items_of(source.keep, "keep", QueryError, hint=hint)]
-    taken = [name for name in keep if name in ("row_number", *_ROWS, *_PLACES, *_LABELS)]
-    if taken:
+    clashes = [name for name in keep if name in ("row_number", *_ROWS, *_PLACES, *_LABELS)]
+    if clashes:
         raise QueryError(
-            f"keep names {taken[0]!r}, which is also a column of the result",
+            f"keep names {clashes[0]!r}, which is also a column of the result",
             hint="rename the column in the source",
         )
-    with store.catalog() as catalog:
-        model = lineage_of(catalog, origin)
-    wanted = RowColumns(model.order, keep, source.count, source.weight)
     with store.reading() as con, Steps(con) as steps:
         try:
+            with store.catalog() as catalog:
+                origin = origin_of(catalog, steps, key)
+            columns = RowColumns(origin.order, keep, source.count, source.weight)
             rows_read = retry_rewritten(
-                partial(_read, store, con, steps, model, source, wanted)
+                partial(_read, store, con, steps, origin, source, columns)
             )
-            passes = make_tables(steps, given, model, rows_read.unknown, blank=source.blank)
-            ((n,),) = steps.rows("select count(*) from temp.given_combination")
+            passes = make_tables(steps, model, origin, rows_read.unknown, blank=source.blank)
+            ((n,),) = steps.rows("select count(*) from temp.row_combination")
             yield OpenRows(
-                store, steps, con, model, rows_read, passes, int(n), source.block_sizes
+                store, steps, con, origin, rows_read, passes, int(n), source.block_sizes
             )
         except BaseException:
             steps.drop_all()
@@ -140,33 +140,33 @@ def _read(
     store: Store,
     con: duckdb.DuckDBPyConnection,
     steps: Steps,
-    model: Lineage,
+    origin: ModelOrigin,
     source: RowSource,
-    wanted: RowColumns,
+    columns: RowColumns,
     *,
     rewrite: bool,
 ) -> RowsRead:
     with (
-        open_new_rows(con, source.source, wanted, source.reading, rewrite=rewrite) as relation,
+        open_new_rows(con, source.source, columns, source.reading, rewrite=rewrite) as relation,
         query_progress(con, relation),
     ):
         store.progress = relation.progress
-        return read_rows(steps, con, relation, model.survey, wanted)
+        return read_rows(steps, con, relation, origin.survey, columns)
 
 
 @contextmanager
 def assign_rows(
-    store: Store, given: Conditioned, origin: Origin, source: RowSource
+    store: Store, model: ConditionedModel, key: ModelKey, source: RowSource
 ) -> Iterator[RowTables]:
     """Find the situation, stage and position of each row of a source at each depth.
 
     Tables ``rows`` and ``places``: see `cegdb.ChainEventGraph.assign`.
     """
-    with open_rows(store, given, origin, source) as rows:
-        model = rows.model
-        if model.is_conditioned:
+    with open_rows(store, model, key, source) as rows:
+        origin = rows.origin
+        if origin.is_conditioned:
             raise QueryError(
-                f"rows cannot be assigned to {given.ceg.title}: it is conditioned on evidence, "
+                f"rows cannot be assigned to {model.ceg.title}: it is conditioned on evidence, "
                 "but stages are defined without it",
                 hint="assign rows to the CEG it comes from; complete and score work here",
             )
@@ -175,7 +175,7 @@ def assign_rows(
         # Without a CEG there are no positions.
         answers: Sequence[str] = _ROWS
         places: Sequence[str] = _PLACES
-        if model.ceg_id is None:
+        if origin.ceg_id is None:
             answers = [name for name in _ROWS if name != "last_position"]
             places = [name for name in _PLACES if not name.startswith("position")]
         yield RowTables(
@@ -191,15 +191,17 @@ def assign_rows(
 
 @contextmanager
 def complete_rows(
-    store: Store, given: Conditioned, origin: Origin, source: RowSource, variables: object
+    store: Store, model: ConditionedModel, key: ModelKey, source: RowSource, variables: object
 ) -> Iterator[RowTables]:
     """Find the distribution of the variables that each row of a source leaves open.
 
     Tables ``rows`` and ``labels``: see `cegdb.ChainEventGraph.complete`.
     """
-    with open_rows(store, given, origin, source) as rows:
-        steps, model = rows.steps, rows.model
-        request_labels(steps, [model.order.index(name) for name in _names_of(model, variables)])
+    with open_rows(store, model, key, source) as rows:
+        steps, origin = rows.steps, rows.origin
+        request_labels(
+            steps, [origin.order.index(name) for name in _names_of(origin, variables)]
+        )
         rows.run(rows.n_combinations, best=True, labels=True)
         _answer(rows)
         steps.run("combination_label")
@@ -220,27 +222,27 @@ def request_labels(steps: Steps, ranks: Sequence[int]) -> None:
     steps.create_from("requested_rank", {"rank": np.array(ranks, np.int64)})
 
 
-def _names_of(model: Lineage, variables: object) -> list[str]:
+def _names_of(origin: ModelOrigin, variables: object) -> list[str]:
     if variables is None:
-        return model.order
+        return origin.order
     if isinstance(variables, str):
         variables = [variables]
     hint = "give the names of variables"
     names = [str(name) for name in items_of(variables, "variables", QueryError, hint=hint)]
-    return [model.order[rank_of(model, name)] for name in names]
+    return [origin.order[rank_of(origin, name)] for name in names]
 
 
-def rank_of(model: Lineage, name: object) -> int:
+def rank_of(origin: ModelOrigin, name: object) -> int:
     """Return the rank of a variable in the order of the tree, from 0."""
     unknown = f"the tree has no variable {name!r}"
-    return model.order.index(only_match(str(name), model.order, unknown, QueryError))
+    return origin.order.index(only_match(str(name), origin.order, unknown, QueryError))
 
 
 def _answer(rows: OpenRows) -> None:
     """Make ``combination_answer``; the last vertices are null where none were asked for."""
-    steps, model = rows.steps, rows.model
-    tree, staging = model.tree_id, model.staging_id
-    steps.run("row_vertex_name", tree_id=tree, staging_id=staging, ceg_id=model.ceg_id)
+    steps, origin = rows.steps, rows.origin
+    tree, staging = origin.tree_id, origin.staging_id
+    steps.run("row_vertex_name", tree_id=tree, staging_id=staging, ceg_id=origin.ceg_id)
     steps.run("combination_vertex", tree_id=tree, staging_id=staging)
     steps.run("combination_last")
     steps.run("combination_unseen")
@@ -252,7 +254,7 @@ def _per_row(read: RowsRead, table: str, columns: Sequence[str]) -> str:
     kept = [f"r.k{i} as {quoted(name)}" for i, name in enumerate(read.kept, 1)]
     taken = ", ".join(["r.row_number", *kept, *(f"c.{name}" for name in columns)])
     return (
-        f"select {taken} from temp.given_row as r inner join temp.{table} as c "  # noqa: S608
+        f"select {taken} from temp.source_row as r inner join temp.{table} as c "  # noqa: S608
         "on r.combination_id = c.combination_id"
     )
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from cegdb.inference.row_tables import AFTER_ALL
 
 if TYPE_CHECKING:
-    from cegdb.inference.row_tables import Lineage, Passes
+    from cegdb.inference.row_tables import ModelOrigin, Passes
     from cegdb.sqlfiles import Steps
     from cegdb.store.progress import Progress
 
@@ -24,7 +24,7 @@ _PATH_EDGES: Final = 5_000_000
 def run_passes(
     steps: Steps,
     passes: Passes,
-    model: Lineage,
+    origin: ModelOrigin,
     n_combinations: int,
     progress: Progress,
     *,
@@ -45,11 +45,11 @@ def run_passes(
         last = first + size - 1
         steps.run("coded_cell", first=first, last=last)
         if passes.has_jumps:
-            steps.run("given_cell")
+            steps.run("row_cell")
         else:
             # Without jumps no variable can be skipped, and the window over all cells is saved.
             steps.view(
-                "given_cell",
+                "row_cell",
                 f"select *, {AFTER_ALL} as next_rank, {AFTER_ALL} as next_open "  # noqa: S608
                 "from temp.coded_cell",
             )
@@ -60,8 +60,8 @@ def run_passes(
         if labels:
             _label(steps, passes)
         if vertices:
-            _walk_tree(steps, passes, model, first, last)
-        steps.drop(["given_cell"])
+            _walk_tree(steps, passes, origin, first, last)
+        steps.drop(["row_cell"])
         progress.read(min(size, n_combinations - first))
         first += size
         # The next block may be 8 times as large, as long as its tables stay small.
@@ -98,16 +98,18 @@ def _label(steps: Steps, passes: Passes) -> None:
     steps.run("block_label")
 
 
-def _walk_tree(steps: Steps, passes: Passes, model: Lineage, first: int, last: int) -> None:
+def _walk_tree(
+    steps: Steps, passes: Passes, origin: ModelOrigin, first: int, last: int
+) -> None:
     """Walk down the tree with each combination, as far as its answers lead."""
     steps.run("row_root", first=first, last=last)
     for depth in range(passes.n_variables + 1):
         n_vertices = steps.run(
             "next_row_vertex",
-            tree_id=model.tree_id,
+            tree_id=origin.tree_id,
             depth=depth,
             first=first,
-            is_prefix=model.missing_policy != "category",
+            is_prefix=origin.missing_policy != "category",
         )
         if not n_vertices:
             break

@@ -9,18 +9,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from cegdb.errors import QueryError, is_whole, items_of
-from cegdb.inference.compiled import NOT_APPLICABLE
 from cegdb.inference.row_answers import RowSource, open_rows, rank_of, request_labels
+from cegdb.ingest.coding.variables import NOT_APPLICABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from cegdb.inference.propagation import Floats, Ints
-    from cegdb.inference.queries import Conditioned
+    from cegdb.inference.queries import ConditionedModel
     from cegdb.inference.row_answers import OpenRows
-    from cegdb.inference.row_tables import Origin
+    from cegdb.inference.row_tables import ModelKey
     from cegdb.store import Store
 
 _ALIKE: Final = 12
@@ -53,9 +51,11 @@ class LogScore(NamedTuple):
     mean_of_possible: float
 
 
-def log_score(store: Store, given: Conditioned, origin: Origin, source: RowSource) -> LogScore:
+def log_score(
+    store: Store, model: ConditionedModel, key: ModelKey, source: RowSource
+) -> LogScore:
     """Return the log score of the rows of a source."""
-    with open_rows(store, given, origin, source) as rows:
+    with open_rows(store, model, key, source) as rows:
         rows.run(rows.n_combinations)
         ((_, n, weight, n_impossible, weight_impossible, score),) = rows.steps.fetch(
             "row_total"
@@ -92,34 +92,35 @@ class Predictions:
 
 def predict(
     store: Store,
-    given: Conditioned,
-    origin: Origin,
+    model: ConditionedModel,
+    key: ModelKey,
     source: RowSource,
     variable: str,
     others: object = None,
 ) -> Predictions:
     """Predict a variable for each row of a source from its other answers, by default all."""
-    with open_rows(store, given, origin, source) as rows:
-        rank = rank_of(rows.model, variable)
+    with open_rows(store, model, key, source) as rows:
+        rank = rank_of(rows.origin, variable)
         used = _ranks_used(rows, rank, others)
-        _separate_variable(rows, rank, used)
+        rows.steps.run("masked_combination", used=used, rank=rank)
+        _separate_variable(rows, rank)
         labels, table, _ = _labels_of_combinations(rows, rank)
         rows.steps.run("prediction_count")
         counts = rows.steps.arrays("from temp.prediction_count order by all")
     label_index = counts["label_index"].astype(np.int64)
     is_known, is_impossible = label_index >= 0, counts["is_impossible"]
-    kept = is_known & ~is_impossible & (counts["weight"] > 0)
-    if not kept.any():
+    is_scored = is_known & ~is_impossible & (counts["weight"] > 0)
+    if not is_scored.any():
         raise QueryError(
             f"no row has an answer to {variable!r} and other answers that are possible",
             hint="see the summary of cegdb assign for these rows",
         )
     return Predictions(
         labels,
-        table[counts["combination_id"][kept]],
-        label_index[kept],
-        counts["n"][kept].astype(np.int64),
-        counts["weight"][kept],
+        table[counts["combination_id"][is_scored]],
+        label_index[is_scored],
+        counts["n"][is_scored].astype(np.int64),
+        counts["weight"][is_scored],
         int(counts["n"][~is_known].sum()),
         int(counts["n"][is_known & is_impossible].sum()),
     )
@@ -144,24 +145,24 @@ class PredictedLabels(NamedTuple):
 
 def predict_labels(
     store: Store,
-    given: Conditioned,
-    origin: Origin,
+    model: ConditionedModel,
+    key: ModelKey,
     source: RowSource,
     variable: str,
     others: object = None,
 ) -> PredictedLabels:
     """Predict a variable for each row from its other answers, ignoring its own."""
-    with open_rows(store, given, origin, source) as rows:
-        rank = rank_of(rows.model, variable)
+    with open_rows(store, model, key, source) as rows:
+        rank = rank_of(rows.origin, variable)
         used = _ranks_used(rows, rank, others)
         steps = rows.steps
         steps.run("masked_combination", used=used, rank=rank)
         steps.run("predicted_row")
-        _separate_variable(rows, rank, used)
+        _separate_variable(rows, rank)
         labels, table, is_impossible = _labels_of_combinations(rows, rank)
+        steps.run("predicted_combination")
         combination = steps.arrays(
-            "select c.combination_id from temp.predicted_row as r "
-            "inner join temp.given_combination as c on r.cells = c.codes order by r.row_number"
+            "select combination_id from temp.predicted_combination order by row_number"
         )["combination_id"]
     table[is_impossible] = np.nan
     probability = table[combination]
@@ -173,13 +174,13 @@ def predict_labels(
 
 
 def _ranks_used(rows: OpenRows, rank: int, others: object) -> list[int]:
-    order = rows.model.order
+    order = rows.origin.order
     if others is None:
         return [other for other in range(len(order)) if other != rank]
     if isinstance(others, str):
         others = [others]
     names = items_of(others, "given", QueryError, hint="give the names of variables")
-    used = sorted({rank_of(rows.model, name) for name in names})
+    used = sorted({rank_of(rows.origin, name) for name in names})
     if rank in used:
         raise QueryError(f"{order[rank]!r} cannot be predicted from itself")
     return used
@@ -190,7 +191,7 @@ def _labels_of_combinations(
 ) -> tuple[list[str], Floats, NDArray[np.bool_]]:
     """Return labels, their probability for each combination, and which are impossible."""
     steps = rows.steps
-    ((n_combinations,),) = steps.rows("select count(*) from temp.given_combination")
+    ((n_combinations,),) = steps.rows("select count(*) from temp.row_combination")
     request_labels(steps, [rank])
     rows.run(int(n_combinations), labels=True)
     labels = [
@@ -210,15 +211,14 @@ def _labels_of_combinations(
     return labels, table, scores["is_impossible"].astype(bool)
 
 
-def _separate_variable(rows: OpenRows, rank: int, used: Sequence[int]) -> None:
-    """Make the combinations again without the variable, whose answer becomes ``actual``."""
+def _separate_variable(rows: OpenRows, rank: int) -> None:
+    """Make the combinations again from the masked ones, the variable's answer apart."""
     steps = rows.steps
-    steps.run("masked_combination", used=list(used), rank=rank)
     steps.run("coded_row")
-    steps.run("given_combination")
-    steps.run("given_row")
+    steps.run("row_combination")
+    steps.run("source_row")
     steps.drop(["coded_row", "masked_combination"])
-    levels = rows.model.survey.variables[rows.model.order[rank]].levels
+    levels = rows.origin.survey.variables[rows.origin.order[rank]].levels
     structural = [kind for kind, *_ in levels].index("structural") + 1
     steps.run("actual_label", rank=rank, structural=structural, absent=NOT_APPLICABLE)
 

@@ -10,26 +10,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
-import sqlalchemy as sa
 
 from cegdb.errors import QueryError
-from cegdb.inference.compiled import NOT_APPLICABLE
 from cegdb.ingest.coding.new_row_codes import ABSENT
-from cegdb.ingest.coding.variables import MISSING
+from cegdb.ingest.coding.variables import MISSING, NOT_APPLICABLE
 from cegdb.ingest.survey_version import survey_version
-from cegdb.store import schema
 from cegdb.store.catalog import row, staging_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import sqlalchemy as sa
+
     from cegdb.inference.propagation import Ints
-    from cegdb.inference.queries import Conditioned
+    from cegdb.inference.queries import ConditionedModel
     from cegdb.ingest.survey_version import SurveyVersion
     from cegdb.sqlfiles import Steps
     from cegdb.store.catalog import Kind
 
-Origin: TypeAlias = "tuple[Kind, int]"
+ModelKey: TypeAlias = "tuple[Kind, int]"
 """A CEG or staging, by kind and id."""
 AFTER_ALL: Final = 2**31 - 1
 """The rank of what comes after all variables."""
@@ -45,7 +44,7 @@ class _TreeVariable(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Lineage:
+class ModelOrigin:
     """What a CEG or staged tree was made from: its tree, and the survey as it was then.
 
     ``ceg_id`` is None for a staged tree; a conditioned CEG has the ``staging_id`` of the CEG it
@@ -64,22 +63,18 @@ class Lineage:
     missing_policy: str
 
 
-def lineage_of(catalog: sa.Connection, origin: Origin) -> Lineage:
+def origin_of(catalog: sa.Connection, steps: Steps, key: ModelKey) -> ModelOrigin:
     """Return what a CEG or staging was made from; for a conditioned CEG, its first parent."""
-    kind, object_id = origin
+    kind, object_id = key
     ceg = row(catalog, "ceg", object_id) if kind == "ceg" else None
     staging = row(catalog, "staging", object_id if ceg is None else staging_of(ceg))
     tree = row(catalog, "tree", staging["tree_id"])
-    variable, level = schema.variable.c, schema.level.c
-    query = (
-        sa.select(variable.name, variable.variable_id, sa.func.min(level.level_id))
-        .join(schema.level, level.variable_id == variable.variable_id)
-        .where(variable.survey_id == tree["survey_id"])
-        .group_by(variable.name, variable.variable_id)
-    )
-    variables = {name: _TreeVariable(*ids) for name, *ids in catalog.execute(query)}
+    variables = {
+        name: _TreeVariable(*ids)
+        for name, *ids in steps.fetch("model_variable", survey_id=tree["survey_id"])
+    }
     settings = dict(tree["settings"])
-    return Lineage(
+    return ModelOrigin(
         None if ceg is None else int(ceg["ceg_id"]),
         ceg is not None and ceg["parent_ceg_id"] is not None,
         int(staging["staging_id"]),
@@ -109,8 +104,8 @@ class Passes:
 
 def make_tables(
     steps: Steps,
-    given: Conditioned,
-    model: Lineage,
+    model: ConditionedModel,
+    origin: ModelOrigin,
     unknown: Mapping[str, Mapping[int, str]],
     *,
     blank: str,
@@ -119,13 +114,13 @@ def make_tables(
 
     ``unknown`` maps variable -> code -> text of answers that the survey does not know.
     """
-    ceg, graph = given.ceg, given.graph
+    ceg, graph = model.ceg, model.graph
     ceg.refuse_mixed()
     if graph.n_nodes == 1:
         raise QueryError(f"{ceg.title} has no variables")
-    rank_of = {name: rank for rank, name in enumerate(model.order)}
+    rank_of = {name: rank for rank, name in enumerate(origin.order)}
     ranks = np.array([rank_of[variable.name] for variable in ceg.variables], np.int64)
-    node_rank = np.append(ranks[ceg.variable[given.product.node[:-1]]], AFTER_ALL)
+    node_rank = np.append(ranks[ceg.variable[model.product.node[:-1]]], AFTER_ALL)
     steps.create_from(
         "query_node",
         {
@@ -137,21 +132,21 @@ def make_tables(
         "variable_rank",
         {
             "variable_id": np.array(
-                [model.variables[name].variable_id for name in model.order]
+                [origin.variables[name].variable_id for name in origin.order]
             ),
-            "rank": np.arange(len(model.order)),
+            "rank": np.arange(len(origin.order)),
         },
     )
-    known = _make_edges(steps, given, model, node_rank)
-    _make_codes(steps, model, unknown, known, blank=blank)
+    known = _make_edges(steps, model, origin, node_rank)
+    _make_codes(steps, origin, unknown, known, blank=blank)
     source_rank, target_rank = node_rank[graph.source], node_rank[graph.target]
-    last = np.where(target_rank == AFTER_ALL, len(model.order), target_rank)
+    last = np.where(target_rank == AFTER_ALL, len(origin.order), target_rank)
     has_jumps = bool((last > source_rank + 1).any() or node_rank[0] > 0)
     return Passes(
         _heights(graph.height[graph.source], graph.height[graph.target]),
         int(node_rank[0]),
         has_jumps,
-        len(model.order),
+        len(origin.order),
     )
 
 
@@ -166,13 +161,13 @@ def _heights(source: Ints, target: Ints) -> list[tuple[int, int]]:
 
 
 def _make_edges(
-    steps: Steps, given: Conditioned, model: Lineage, node_rank: Ints
+    steps: Steps, model: ConditionedModel, origin: ModelOrigin, node_rank: Ints
 ) -> set[tuple[int, int]]:
     """Make the tables of edges and labels; return which (rank, code) some edge has."""
-    ceg, graph, product = given.ceg, given.graph, given.product
-    codes_of = _codes_of_edges(steps, given, model)
+    ceg, graph, product = model.ceg, model.graph, model.product
+    codes_of = _codes_of_edges(steps, model, origin)
     with np.errstate(divide="ignore"):
-        log_probability = np.log(given.probability)
+        log_probability = np.log(model.probability)
     rank, target = node_rank[graph.source], graph.target
     edges: list[int] = []
     codes: list[int] = []
@@ -198,7 +193,7 @@ def _make_edges(
     )
     steps.run("query_edge")
     steps.drop(["edge_code"])
-    absent = _absent_indexes(given)
+    absent = _absent_indexes(model)
     label_index = ceg.label[product.edge]
     names = [variable.name for variable in ceg.variables]
     answer_texts = np.array(
@@ -221,38 +216,38 @@ def _make_edges(
             "answer_text": answer_texts,
         },
     )
-    _make_labels(steps, given, model)
-    last = np.where(node_rank[target] == AFTER_ALL, len(model.order), node_rank[target])
+    _make_labels(steps, model, origin)
+    last = np.where(node_rank[target] == AFTER_ALL, len(origin.order), node_rank[target])
     jumped = np.append(last - rank - 1, node_rank[0])
     first = np.append(rank + 1, 0)
     of_edge = np.repeat(np.append(np.arange(len(ranks)), -1), jumped)
     within = np.arange(len(of_edge)) - np.repeat(np.cumsum(jumped) - jumped, jumped)
     skipped = np.repeat(first, jumped) + within
-    by_rank = np.zeros(len(model.order), np.int64)
+    by_rank = np.zeros(len(origin.order), np.int64)
     for variable, index in zip(ceg.variables, absent, strict=True):
-        by_rank[model.order.index(variable.name)] = index
+        by_rank[origin.order.index(variable.name)] = index
     steps.create_from(
         "skipped_variable", {"edge": of_edge, "rank": skipped, "label_index": by_rank[skipped]}
     )
     return known
 
 
-def _absent_indexes(given: Conditioned) -> list[int]:
+def _absent_indexes(model: ConditionedModel) -> list[int]:
     """Return, for each variable, the index of the label of paths that lack it."""
     return [
         variable.labels.index(NOT_APPLICABLE)
         if NOT_APPLICABLE in variable.labels
         else len(variable.labels)
-        for variable in given.ceg.variables
+        for variable in model.ceg.variables
     ]
 
 
-def _make_labels(steps: Steps, given: Conditioned, model: Lineage) -> None:
+def _make_labels(steps: Steps, model: ConditionedModel, origin: ModelOrigin) -> None:
     ranks: list[int] = []
     indexes: list[int] = []
     labels: list[str] = []
-    of_name = {variable.name: variable for variable in given.ceg.variables}
-    for rank, name in enumerate(model.order):
+    of_name = {variable.name: variable for variable in model.ceg.variables}
+    for rank, name in enumerate(origin.order):
         known = of_name[name].labels if name in of_name else ()
         of_variable = known if NOT_APPLICABLE in known else (*known, NOT_APPLICABLE)
         ranks += [rank] * len(of_variable)
@@ -268,23 +263,27 @@ def _make_labels(steps: Steps, given: Conditioned, model: Lineage) -> None:
     )
 
 
-def _codes_of_edges(steps: Steps, given: Conditioned, model: Lineage) -> list[list[int]]:
+def _codes_of_edges(
+    steps: Steps, model: ConditionedModel, origin: ModelOrigin
+) -> list[list[int]]:
     """Return the codes of the answers that lead along each edge."""
-    ceg = given.ceg
+    ceg = model.ceg
     rows = (
-        steps.fetch("position_raw_label", ceg_id=model.ceg_id, survey_id=model.survey.survey_id)
-        if model.ceg_id is not None
+        steps.fetch(
+            "position_raw_label", ceg_id=origin.ceg_id, survey_id=origin.survey.survey_id
+        )
+        if origin.ceg_id is not None
         else steps.fetch(
-            "situation_raw_label", tree_id=model.tree_id, staging_id=model.staging_id
+            "situation_raw_label", tree_id=origin.tree_id, staging_id=origin.staging_id
         )
     )
     raw: dict[tuple[int, str], list[str]] = {
         (source, label): labels for source, label, labels in rows
     }
     codes: dict[str, dict[str, list[int]]] = {}
-    for name in model.order:
+    for name in origin.order:
         of_label = codes.setdefault(name, {})
-        for code, (_, label, *_) in enumerate(model.survey.variables[name].levels, 1):
+        for code, (_, label, *_) in enumerate(origin.survey.variables[name].levels, 1):
             of_label.setdefault(label, []).append(code)
     codes_of_edges = []
     sources = ceg.position_id[ceg.graph.source].tolist()
@@ -299,7 +298,7 @@ def _codes_of_edges(steps: Steps, given: Conditioned, model: Lineage) -> list[li
 
 def _make_codes(
     steps: Steps,
-    model: Lineage,
+    origin: ModelOrigin,
     unknown: Mapping[str, Mapping[int, str]],
     known: set[tuple[int, int]],
     *,
@@ -308,9 +307,9 @@ def _make_codes(
     """Make ``code_meaning`` and ``unseen_code``."""
     rows: list[tuple[int, int, int, int, bool]] = []
     unseen: list[tuple[int, int, str]] = []
-    for rank, name in enumerate(model.order):
-        levels = model.survey.variables[name].levels
-        first = model.variables[name].first_level_id
+    for rank, name in enumerate(origin.order):
+        levels = origin.survey.variables[name].levels
+        first = origin.variables[name].first_level_id
         kinds = [kind for kind, *_ in levels]
         structural = kinds.index("structural") + 1
         missing = next(code for code, level in enumerate(levels, 1) if level[1] == MISSING)
@@ -319,9 +318,9 @@ def _make_codes(
             is_given = kind == "value"
             answer = code
             if kind == "blank":
-                answer = _code_of_blank(model, structural, missing, blank)
+                answer = _code_of_blank(origin, structural, missing, blank)
             elif kind == "missing":
-                is_given = model.missing_policy == "category"
+                is_given = origin.missing_policy == "category"
                 answer = code if is_given else _OPEN
             level_id = first + answer - 1 if answer > 0 else _NOWHERE
             rows.append((rank, code, level_id, answer, is_given))
@@ -335,12 +334,12 @@ def _make_codes(
     steps.create_from("unseen_code", _columns(("rank", "code", "answer_text"), unseen))
 
 
-def _code_of_blank(model: Lineage, structural: int, missing: int, blank: str) -> int:
+def _code_of_blank(origin: ModelOrigin, structural: int, missing: int, blank: str) -> int:
     if blank == "unknown":
         return _OPEN
-    if model.blank == "structural":
+    if origin.blank == "structural":
         return structural
-    return missing if model.missing_policy == "category" else _OPEN
+    return missing if origin.missing_policy == "category" else _OPEN
 
 
 def _columns(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> dict[str, Any]:

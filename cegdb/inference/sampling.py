@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from cegdb.errors import QueryError, is_whole
-from cegdb.inference.compiled import NOT_APPLICABLE
+from cegdb.ingest.coding.variables import NOT_APPLICABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from cegdb.inference.propagation import Floats, Graph, Ints
-    from cegdb.inference.queries import Conditioned
+    from cegdb.inference.queries import ConditionedModel
 
 MOST_CELLS: Final = 10_000_000_000
 
@@ -36,13 +36,15 @@ def checked_seed(seed: object) -> int:
     return int(seed)
 
 
-def sample(given: Conditioned, n: int, seed: int) -> list[tuple[str, NDArray[Any], list[str]]]:
+def sample(
+    model: ConditionedModel, n: int, seed: int
+) -> list[tuple[str, NDArray[Any], list[str]]]:
     """Draw rows from a CEG given evidence; a seed gives the same rows on any machine (PCG64).
 
     Returns, for each variable, its name, the label index of each row (-1 where the variable
     does not occur) and its labels.
     """
-    ceg = given.ceg
+    ceg = model.ceg
     if not is_whole(n) or n < 1:
         raise QueryError(f"n is {n!r}", hint="give the number of rows, 1 or more")
     ceg.refuse_mixed()
@@ -58,9 +60,9 @@ def sample(given: Conditioned, n: int, seed: int) -> list[tuple[str, NDArray[Any
         np.full(n, -1, np.min_scalar_type(-1 - len(variable.labels)))
         for variable in ceg.variables
     ]
-    edge = given.product.edge
+    edge = model.product.edge
     variable, labels = ceg.edge_variable[edge], ceg.label[edge]
-    for rows, edges in _draw_edges(given.graph, given.probability, int(n), random):
+    for rows, edges in _draw_edges(model.graph, model.probability, int(n), random):
         edge_variable, label = variable[edges], labels[edges]
         met = np.bincount(edge_variable, minlength=len(codes))
         for index in np.flatnonzero(met).tolist():

@@ -58,7 +58,7 @@ class RowColumns:
 class RowsRead:
     """What a source has: number of rows, columns kept, variables it lacks, unknown texts.
 
-    The columns kept are ``k1``, ``k2``, ... of ``temp.given_row``; ``unknown`` has the texts
+    The columns kept are ``k1``, ``k2``, ... of ``temp.source_row``; ``unknown`` has the texts
     that the survey does not know, by variable and code.
     """
 
@@ -147,7 +147,7 @@ def read_rows(
     survey: SurveyVersion,
     wanted: RowColumns,
 ) -> RowsRead:
-    """Make ``given_row`` and ``given_combination`` of a source's rows.
+    """Make ``source_row`` and ``row_combination`` of a source's rows.
 
     ``codes`` of a combination has one code a variable wanted: those of the survey's levels,
     0 where the column is lacking, larger ones for texts that the survey does not know.
@@ -276,7 +276,7 @@ def _code_rows(
     wanted: RowColumns,
     n_kept: int,
 ) -> int:
-    """Make ``coded_row`` and, of its distinct cells, ``given_combination``."""
+    """Make ``coded_row`` and, of its distinct cells, ``row_combination``."""
     cells, joins = [], []
     params: dict[str, list[str]] = {}
     many: list[tuple[int, dict[str, int]]] = []
@@ -310,8 +310,8 @@ def _code_rows(
     steps.drop(["source_text"])
     if many:
         steps.drop(["level_code"])
-    steps.run("given_combination")
-    steps.run("given_row")
+    steps.run("row_combination")
+    steps.run("source_row")
     steps.drop(["coded_row"])
     return rows
 
@@ -329,9 +329,9 @@ def _order_codes(steps: Steps, columns: Sequence[str], variables: Sequence[str])
     steps.create(
         "ordered_combination",
         f"select combination_id, cast([{codes}] as integer[]) as codes "  # noqa: S608
-        "from temp.given_combination",
+        "from temp.row_combination",
     )
     steps.create(
-        "given_combination", "select * from temp.ordered_combination order by combination_id"
+        "row_combination", "select * from temp.ordered_combination order by combination_id"
     )
     steps.drop(["ordered_combination"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cegdb.networks.bayesian_network import Network
 from cegdb.networks.bif import bif_text, is_bif, parse_bif, read_bif
-from cegdb.networks.context_independence import Statement, dependence, statements
+from cegdb.networks.context_independence import Statement, dependence_sentence, statements
 from cegdb.networks.parents import EdgeKind, Family, find_families, smallest_network
 from cegdb.networks.readers import NetworkSource, is_network, network_of
 from cegdb.networks.staged_trees import rules_of, staged_tree
@@ -16,7 +16,7 @@ __all__ = [
     "NetworkSource",
     "Statement",
     "bif_text",
-    "dependence",
+    "dependence_sentence",
     "find_families",
     "is_bif",
     "is_network",

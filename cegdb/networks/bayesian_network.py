@@ -103,7 +103,7 @@ class Network:
             yield given, table.get(given)
 
 
-def checked(network: Network) -> Network:
+def normalised(network: Network) -> Network:
     """Return a network whose tables have rows that add to 1; refuse one without tables."""
     bare = [name for name in network.parents if name not in network.tables]
     if bare:
@@ -133,13 +133,13 @@ def checked(network: Network) -> Network:
                 raise NetworkError(
                     f"there are {len(row):,} probabilities of {where}, which has {labels}"
                 )
-            rows[given] = row_of(row, where)
+            rows[given] = normalised_row(row, where)
         tables[name] = rows
     return Network(network.name, network.parents, network.levels, tables)
 
 
-def row_of(row: Sequence[float], where: str) -> list[float]:
-    """Return probabilities that add to 1, refusing what are none."""
+def normalised_row(row: Sequence[float], where: str) -> list[float]:
+    """Return numbers as probabilities that add to 1; refuse what cannot be such."""
     bad = [value for value in row if not 0 <= value <= 1]
     if bad:
         raise NetworkError(
@@ -174,7 +174,7 @@ def _check_labels(name: str, labels: Sequence[str]) -> None:
         raise NetworkError(f"{name!r} has an empty label", hint="give it a name")
     if NOT_APPLICABLE in labels:
         raise NetworkError(
-            f"{name!r} has the label {NOT_APPLICABLE!r}, which is kept for variables that do "
-            "not apply",
+            f"{name!r} has the label {NOT_APPLICABLE!r}, which is reserved for variables "
+            "that do not apply",
             hint="rename it",
         )

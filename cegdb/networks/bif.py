@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cegdb.errors import NetworkError, counted, listed
-from cegdb.networks.bayesian_network import MAX_ROWS, Network, row_of
+from cegdb.networks.bayesian_network import MAX_ROWS, Network, normalised_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,11 +69,11 @@ def bif_text(network: Network) -> str:
     Rows that the network leaves out, since the parents never have these labels at once, are
     written with equal probabilities.
     """
-    lines = [f"network {_written(network.name)} {{", "}"]
+    lines = [f"network {_quoted(network.name)} {{", "}"]
     for name, labels in network.levels.items():
-        written = ", ".join(map(_written, labels))
+        written = ", ".join(map(_quoted, labels))
         lines += [
-            f"variable {_written(name)} {{",
+            f"variable {_quoted(name)} {{",
             f"  type discrete [ {len(labels)} ] {{ {written} }};",
             "}",
         ]
@@ -84,18 +84,18 @@ def bif_text(network: Network) -> str:
                 f"{network.n_rows(name):,} rows, more than {MAX_ROWS:,}",
                 hint="a staging with fewer stages has fewer parents",
             )
-        given_by = f" | {', '.join(map(_written, parents))}" if parents else ""
-        lines.append(f"probability ( {_written(name)}{given_by} ) {{")
+        given_by = f" | {', '.join(map(_quoted, parents))}" if parents else ""
+        lines.append(f"probability ( {_quoted(name)}{given_by} ) {{")
         for given, row in network.rows(name):
             size = len(network.levels[name])
-            head = f"({', '.join(map(_written, given))})" if parents else "table"
+            head = f"({', '.join(map(_quoted, given))})" if parents else "table"
             numbers = ", ".join(repr(float(p)) for p in row or [1 / size] * size)
             lines.append(f"  {head} {numbers};")
         lines.append("}")
     return "\n".join([*lines, ""])
 
 
-def _written(word: str) -> str:
+def _quoted(word: str) -> str:
     """Return a word, quoted unless it is plain."""
     if _PLAIN.fullmatch(word) and word not in _RESERVED:
         return word
@@ -131,23 +131,27 @@ class _Reader:
         levels: dict[str, list[str]] = {}
         tables: dict[str, _Table] = {}
         while self._peek() is not None:
-            token = self._word("network, variable or probability")
+            token = self._expect_word("network, variable or probability")
             if token.text == "network":
                 head = self._peek()
                 if head is not None and not head.is_mark:
-                    name = self._word("a name").text
-                self._mark("{")
+                    name = self._expect_word("a name").text
+                self._expect_mark("{")
                 self._properties()
             elif token.text == "variable":
-                of = self._word("the name of a variable")
-                if of.text in levels:
-                    raise self._error(of.line, f"variable {of.text!r} is declared twice")
-                levels[of.text] = self._levels(of)
+                variable = self._expect_word("the name of a variable")
+                if variable.text in levels:
+                    raise self._error(
+                        variable.line, f"variable {variable.text!r} is declared twice"
+                    )
+                levels[variable.text] = self._levels(variable)
             elif token.text == "probability":
-                of, table = self._table(token.line)
-                if of.text in tables:
-                    raise self._error(of.line, f"{of.text!r} has two probability blocks")
-                tables[of.text] = table
+                variable, table = self._table(token.line)
+                if variable.text in tables:
+                    raise self._error(
+                        variable.line, f"{variable.text!r} has two probability blocks"
+                    )
+                tables[variable.text] = table
             else:
                 raise self._error(
                     token.line,
@@ -179,62 +183,63 @@ class _Reader:
             line += match[0].count("\n")
             position = match.end()
 
-    def _levels(self, of: _Token) -> list[str]:
-        self._mark("{")
+    def _levels(self, variable: _Token) -> list[str]:
+        self._expect_mark("{")
         texts: list[str] | None = None
-        while not self._takes("}"):
-            token = self._word("type or property")
+        while not self._accept("}"):
+            token = self._expect_word("type or property")
             if token.text == "property":
-                self._skip()
+                self._skip_property()
                 continue
-            kind = self._word("discrete") if token.text == "type" else token
+            kind = self._expect_word("discrete") if token.text == "type" else token
             if kind.text != "discrete":
                 raise self._error(
-                    kind.line, f"variable {of.text!r}: {kind.text!r} is not discrete"
+                    kind.line, f"variable {variable.text!r}: {kind.text!r} is not discrete"
                 )
-            self._mark("[")
-            size = self._word("a number of labels")
-            self._mark("]")
-            self._mark("{")
-            labels = self._words("}")
-            self._mark(";")
+            self._expect_mark("[")
+            size = self._expect_word("a number of labels")
+            self._expect_mark("]")
+            self._expect_mark("{")
+            labels = self._words_until("}")
+            self._expect_mark(";")
             if not size.text.isdecimal() or int(size.text) != len(labels):
                 raise self._error(
                     size.line,
-                    f"variable {of.text!r} has {counted(len(labels), 'label')}, but declares "
-                    f"{size.text}",
+                    f"variable {variable.text!r} has {counted(len(labels), 'label')}, but "
+                    f"declares {size.text}",
                 )
             texts = [label.text for label in labels]
             twice = [label for label in texts if texts.count(label) > 1]
             if twice:
                 raise self._error(
-                    of.line, f"variable {of.text!r} has label {twice[0]!r} more than once"
+                    variable.line,
+                    f"variable {variable.text!r} has label {twice[0]!r} more than once",
                 )
         if not texts:
-            raise self._error(of.line, f"variable {of.text!r} has no labels")
+            raise self._error(variable.line, f"variable {variable.text!r} has no labels")
         return texts
 
     def _table(self, line: int) -> tuple[_Token, _Table]:
-        self._mark("(")
-        of = self._word("the name of a variable")
+        self._expect_mark("(")
+        variable = self._expect_word("the name of a variable")
         parents: list[_Token] = []
-        self._takes("|")
-        parents = self._words(")")
-        self._mark("{")
+        self._accept("|")
+        parents = self._words_until(")")
+        self._expect_mark("{")
         table = _Table(line, parents, [], None)
-        while not self._takes("}"):
+        while not self._accept("}"):
             entry = self._next("table, default, property or (")
             if entry.is_mark and entry.text == "(":
-                table.rows.append((entry.line, self._words(")"), self._numbers()))
+                table.rows.append((entry.line, self._words_until(")"), self._numbers()))
             elif entry.text == "table":
                 table.rows.append((entry.line, None, self._numbers()))
             elif entry.text == "default":
                 table = table._replace(default=self._numbers())
             elif entry.text == "property":
-                self._skip()
+                self._skip_property()
             else:
                 raise self._error(entry.line, f"{entry.text!r} where an entry is expected")
-        return of, table
+        return variable, table
 
     def _parents(
         self, name: str, tables: dict[str, _Table], levels: dict[str, list[str]]
@@ -245,9 +250,11 @@ class _Reader:
         for token in tables[name].parents:
             if token.text not in levels:
                 raise self._error(token.line, f"{token.text!r} is not a declared variable")
-            if token.text == name or names.count(token.text) > 1:
+            if token.text == name:
+                raise self._error(token.line, f"{name!r} is its own parent")
+            if names.count(token.text) > 1:
                 raise self._error(
-                    token.line, f"{token.text!r} cannot be a parent of {name!r} again"
+                    token.line, f"{token.text!r} is listed twice as a parent of {name!r}"
                 )
         return names
 
@@ -279,7 +286,7 @@ class _Reader:
                         f"{name!r}",
                     )
                 try:
-                    rows[given] = row_of(row, repr(name))
+                    rows[given] = normalised_row(row, repr(name))
                 except NetworkError as error:
                     raise self._error(line, str(error.args[0]), hint=error.hint) from None
         lacking = [
@@ -296,7 +303,7 @@ class _Reader:
                 raise self._error(
                     table.line, f"the default of {name!r} does not have {size} numbers"
                 )
-            rows |= dict.fromkeys(lacking, row_of(table.default, repr(name)))
+            rows |= dict.fromkeys(lacking, normalised_row(table.default, repr(name)))
         return rows
 
     def _given(
@@ -324,32 +331,32 @@ class _Reader:
 
     def _numbers(self) -> list[float]:
         numbers = []
-        for token in self._words(";"):
+        for token in self._words_until(";"):
             try:
                 numbers.append(float(token.text))
             except ValueError:
                 raise self._error(token.line, f"{token.text!r} is not a number") from None
         return numbers
 
-    def _words(self, end: str) -> list[_Token]:
+    def _words_until(self, end: str) -> list[_Token]:
         """Return the words up to a mark, with or without commas between them."""
         words: list[_Token] = []
-        while not self._takes(end):
+        while not self._accept(end):
             if words:
-                self._takes(",")
-            words.append(self._word(f"a word or {end}"))
+                self._accept(",")
+            words.append(self._expect_word(f"a word or {end}"))
         return words
 
     def _properties(self) -> None:
-        while not self._takes("}"):
-            token = self._word("property or }")
+        while not self._accept("}"):
+            token = self._expect_word("property or }")
             if token.text != "property":
                 raise self._error(token.line, f"{token.text!r} where property is expected")
-            self._skip()
+            self._skip_property()
 
-    def _skip(self) -> None:
+    def _skip_property(self) -> None:
         """Skip a property: any text up to a semicolon."""
-        while not self._takes(";"):
+        while not self._accept(";"):
             self._next(";")
 
     def _peek(self) -> _Token | None:
@@ -363,18 +370,18 @@ class _Reader:
         self._index += 1
         return token
 
-    def _word(self, expected: str) -> _Token:
+    def _expect_word(self, expected: str) -> _Token:
         token = self._next(expected)
         if token.is_mark:
             raise self._error(token.line, f"{token.text!r} where {expected} is expected")
         return token
 
-    def _mark(self, mark: str) -> None:
+    def _expect_mark(self, mark: str) -> None:
         token = self._next(repr(mark))
         if not (token.is_mark and token.text == mark):
             raise self._error(token.line, f"{token.text!r} where {mark!r} is expected")
 
-    def _takes(self, mark: str) -> bool:
+    def _accept(self, mark: str) -> bool:
         """Skip a mark if it comes next; return whether it did."""
         token = self._peek()
         is_next = token is not None and token.is_mark and token.text == mark

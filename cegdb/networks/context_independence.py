@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import NetworkError, counted, listed
-from cegdb.networks.parents import by_others
+from cegdb.networks.parents import group_by_others
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from cegdb.networks.parents import EdgeKind, Family
 
 _MAX_CELLS: Final = 50_000_000
-_KINDS: Final[Mapping[str, str]] = {
-    "total": "in every context, for any two of its answers",
-    "local": "in every context, for any two of its answers; some stages recur",
-    "context": "in some contexts only",
-    "partial": "but some of its answers are alike in some contexts",
-    "context/partial": "in some contexts only, and some of its answers are alike in others",
+_SENTENCES: Final[Mapping[str, str]] = {
+    "total": "{0} depends on {1} in every context: no two answers to {1} are alike",
+    "local": "{0} depends on {1} in every context: no two answers to {1} are alike, but some "
+    "stages recur from one context to another",
+    "context": "{0} depends on {1} in some contexts only",
+    "partial": "{0} depends on {1}, but in some contexts some answers to {1} are alike",
+    "context/partial": "{0} depends on {1} in some contexts only, and in others some answers "
+    "to {1} are alike",
 }
 
 
@@ -56,22 +58,21 @@ class Statement:
         >>> Statement("Fall", ["Age"], ["Risk"], {"Home": "own"}, 0, 0.25).sentence
         "Fall is independent of Age given Risk, when Home = 'own' (25 %)"
         >>> Statement("Fall", ["Age", "Sex"], [], {}, 1200, 1.0).sentence
-        'Fall is independent of Age, Sex (1,200 people)'
+        'Fall is independent of Age, Sex (n = 1,200)'
         """
         given = f" given {', '.join(self.given)}" if self.given else ""
         context = ", ".join(f"{name} = {label!r}" for name, label in self.context.items())
         when = f", when {context}" if context else ""
-        people = "1 person" if self.n == 1 else f"{self.n:,} people"
-        covered = people if self.n else f"{self.share:.0%}".replace("%", " %")
+        covered = f"n = {self.n:,}" if self.n else f"{100 * self.share:.0f} %"
         return (
             f"{self.variable} is independent of {', '.join(self.independent_of)}{given}{when} "
             f"({covered})"
         )
 
 
-def dependence(variable: str, parent: str, kind: EdgeKind) -> str:
+def dependence_sentence(variable: str, parent: str, kind: EdgeKind) -> str:
     """Return in words how a variable depends on a parent."""
-    return f"{variable} depends on {parent} {_KINDS[kind]}"
+    return _SENTENCES[kind].format(variable, parent)
 
 
 def statements(families: Sequence[Family]) -> list[Statement]:
@@ -98,8 +99,11 @@ def _of_family(family: Family) -> Iterator[Statement]:
         rest = [name for i, name in enumerate(family.parents) if i != column]
         labels = [of for i, of in enumerate(family.levels) if i != column]
         for context in _contexts(family, column):
-            is_met = _met(family, column, context)
-            n, mass = int(family.n[is_met].sum()), float(family.mass[is_met].sum())
+            is_in_context = _in_context(family, column, context)
+            n, mass = (
+                int(family.n[is_in_context].sum()),
+                float(family.mass[is_in_context].sum()),
+            )
             if mass <= 0:
                 continue  # the variable does not apply there
             fixed = {
@@ -117,13 +121,13 @@ def _of_family(family: Family) -> Iterator[Statement]:
             )
 
 
-def _met(family: Family, column: int, context: Sequence[int]) -> NDArray[np.bool_]:
+def _in_context(family: Family, column: int, context: Sequence[int]) -> NDArray[np.bool_]:
     import numpy as np
 
     others = np.delete(family.answers, column, axis=1)
     wanted = np.array(context, dtype=np.int64)
-    is_met: NDArray[np.bool_] = ((others == wanted) | (wanted < 0)).all(axis=1)
-    return is_met
+    is_in_context: NDArray[np.bool_] = ((others == wanted) | (wanted < 0)).all(axis=1)
+    return is_in_context
 
 
 def _contexts(family: Family, column: int) -> list[list[int]]:
@@ -141,7 +145,7 @@ def _contexts(family: Family, column: int) -> list[list[int]]:
             f"({listed(family.parents)}): too many contexts to check",
             hint="a staging with fewer stages has fewer parents",
         )
-    others, n_answers, n_stages = by_others(family.answers, family.stage, column)
+    others, n_answers, n_stages = group_by_others(family.answers, family.stage, column)
     is_alike = np.ones(sizes, dtype=bool)
     has_several = np.zeros(sizes, dtype=bool)
     cell = tuple(others.T)

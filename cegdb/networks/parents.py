@@ -177,23 +177,25 @@ class _Histories:
         """Return the indexes of the parents, and whether no others would do."""
         before = list(range(1, index))
         needed = [
-            one for one in before if self._matters(index, [i for i in before if i != one])
+            one for one in before if not self._suffice(index, [i for i in before if i != one])
         ]
-        if not self._matters(index, needed):
+        if self._suffice(index, needed):
             return needed, True
         # Some labels never occur together: leave out one variable after another, in the order
         # of the tree, as long as stages are still told apart.
-        kept = before
+        parents = before
         for one in before:
-            fewer = [i for i in kept if i != one]
-            if one not in needed and not self._matters(index, fewer):
-                kept = fewer
-        return kept, False
+            fewer = [i for i in parents if i != one]
+            if one not in needed and self._suffice(index, fewer):
+                parents = fewer
+        return parents, False
 
-    def _matters(self, index: int, kept: list[int]) -> bool:
-        """Return whether what is left out of ``kept`` distinguishes stages."""
-        ((is_found,),) = self._steps.fetch("stage_conflict", variable_index=index, kept=kept)
-        return bool(is_found)
+    def _suffice(self, index: int, parents: list[int]) -> bool:
+        """Return whether the answers to these variables determine the stage of another."""
+        ((has_conflict,),) = self._steps.fetch(
+            "stage_conflict", variable_index=index, parents=parents
+        )
+        return not has_conflict
 
     def _table(self, index: int, family: Family) -> dict[tuple[str, ...], list[float]]:
         parents = [self.order.index(parent) + 1 for parent in family.parents]
@@ -215,7 +217,7 @@ def edge_kind(answers: NDArray[np.int64], stage: NDArray[np.int64], column: int)
     """Return how a stage depends on one parent, the others being fixed."""
     import numpy as np
 
-    _, n_answers, n_stages = by_others(answers, stage, column)
+    _, n_answers, n_stages = group_by_others(answers, stage, column)
     several = n_answers > 1
     is_context = bool((several & (n_stages == 1)).any())
     is_partial = bool((several & (n_stages > 1) & (n_stages < n_answers)).any())
@@ -229,7 +231,7 @@ def edge_kind(answers: NDArray[np.int64], stage: NDArray[np.int64], column: int)
     return "total" if len(met) == len(np.unique(stage)) else "local"
 
 
-def by_others(
+def group_by_others(
     answers: NDArray[np.int64], stage: NDArray[np.int64], column: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Group combinations by the labels of all parents but one.

@@ -67,11 +67,12 @@ def network_of(source: NetworkSource) -> Network:
     for tail, head, *_ in _all(graph.edges):
         if names[tail] not in parents[names[head]]:
             parents[names[head]].append(names[tail])
-    own = getattr(graph, "name", None)
-    called = own if isinstance(own, str) and own.strip() else "network"
+    name = getattr(graph, "name", None)
+    if not (isinstance(name, str) and name.strip()):
+        name = "network"
     if hasattr(graph, "get_cpds"):
-        return _with_cpds(Network(called, parents), _all(graph.get_cpds()))
-    return _with_attributes(Network(called, parents), graph, names)
+        return _with_cpds(Network(name, parents), _all(graph.get_cpds()))
+    return _with_attributes(Network(name, parents), graph, names)
 
 
 def _all(items: Any) -> list[Any]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from cegdb.errors import NetworkError, TreeError, listed
 from cegdb.ingest import declare
-from cegdb.networks.bayesian_network import checked
+from cegdb.networks.bayesian_network import normalised
 from cegdb.networks.readers import network_of
 from cegdb.options import StageOptions, TreeOptions, check_alpha
 from cegdb.sqlfiles import Steps
@@ -66,7 +66,7 @@ def staged_tree(
     check_alpha(alpha)
     network = network_of(source)
     tree_order = network.order(order)
-    network = checked(network)
+    network = normalised(network)
     levels = {variable: network.levels[variable] for variable in tree_order}
     root = tree_order[0]
     possible = network.levels[root][
@@ -97,7 +97,8 @@ def staged_tree(
             )
         except TreeError as error:
             raise NetworkError(
-                f"network {network.name!r} cannot be a tree: {error.args[0]}", hint=error.hint
+                f"network {network.name!r} cannot be made a tree: {error.args[0]}",
+                hint=error.hint,
             ) from error
         tree = row(catalog, "tree", tree_id)
         _walk(steps, network, tree, chosen_alpha(catalog, tree, alpha))

@@ -8,7 +8,7 @@ import numpy as np
 
 from cegdb.compare.stage_matching import match_stages
 from cegdb.errors import QueryError, is_whole, listed
-from cegdb.small_cells import shown, shown_views
+from cegdb.small_cells import masked_view, masked_views
 from cegdb.sqlfiles import Steps
 from cegdb.store.catalog import row
 
@@ -188,7 +188,7 @@ def keep_vertices(
     only_learnt: bool = False,
 ) -> int:
     """Keep the vertices of a staging; those in stages of a variable if one is given."""
-    with shown(store, "staged_vertices", {"staging": staging}, min_n) as vertices:
+    with masked_view(store, "staged_vertices", {"staging": staging}, min_n) as vertices:
         return steps.run(
             "plotted_vertex",
             vertices=vertices,
@@ -200,7 +200,7 @@ def keep_vertices(
 
 def keep_edges(store: Store, steps: Steps, staging: str, min_n: int | None) -> None:
     """Keep the edges of the vertices kept."""
-    with shown(store, "staged_edges", {"staging": staging}, min_n) as edges:
+    with masked_view(store, "staged_edges", {"staging": staging}, min_n) as edges:
         steps.run("plotted_edge", edges=edges, staging=staging)
 
 
@@ -230,7 +230,7 @@ def read_situations(
         stages = _stages(store, steps, name, min_n)
         steps.run("plotted_situation", variable=variable, most=most)
         shares: dict[int, dict[int, float | None]] = {}
-        with shown(store, "tree_edges", {"tree": tree}, min_n) as edges:
+        with masked_view(store, "tree_edges", {"tree": tree}, min_n) as edges:
             for vertex_id, label_id, share in steps.fetch(
                 "plotted_share", edges=edges, tree=tree, staging=name
             ):
@@ -302,7 +302,7 @@ def read_position_flow(
     with (
         store.reading() as con,
         Steps(con) as steps,
-        shown_views(store, views, {"ceg": name}, min_n) as (positions, edges),
+        masked_views(store, views, {"ceg": name}, min_n) as (positions, edges),
     ):
         _keep_columns(steps, variables)
         steps.run(

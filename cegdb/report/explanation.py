@@ -11,17 +11,18 @@ from cegdb.errors import agreeing, counted, listed
 from cegdb.evidence import All
 from cegdb.independence.cuts import useful_cuts
 from cegdb.independence.separation import independence
-from cegdb.inference.compiled import MIXED, NOT_APPLICABLE
+from cegdb.inference.compiled_model import MIXED
 from cegdb.inference.queries import condition, distribution, most_probable_histories
+from cegdb.ingest.coding.variables import NOT_APPLICABLE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import pandas as pd
 
-    from cegdb.inference.compiled import Compiled
+    from cegdb.inference.compiled_model import CompiledModel
     from cegdb.inference.propagation import Ints
-    from cegdb.inference.queries import Conditioned
+    from cegdb.inference.queries import ConditionedModel
 
 MOST: Final = 6
 _MOST_WORK: Final = 20_000_000
@@ -96,7 +97,7 @@ def names_of_stages(positions: Sequence[Mapping[str, object]]) -> dict[int, str]
 
 
 def count_people(
-    ceg: Compiled,
+    ceg: CompiledModel,
     positions: Sequence[Mapping[str, object]],
     edges: Sequence[Mapping[str, object]],
     *,
@@ -122,7 +123,7 @@ def count_people(
     )
 
 
-def explain(ceg: Compiled, counts: Counts) -> Explanation:
+def explain(ceg: CompiledModel, counts: Counts) -> Explanation:
     """Return what a CEG says: people, the last answer, associations, cuts, independence.
 
     Parameters
@@ -167,13 +168,13 @@ def _shortened(said: Sequence[str]) -> tuple[str, ...]:
     return (*shown, f"({more:,} more not shown)") if more > 0 else shown
 
 
-def _ordered(ceg: Compiled, counts: Counts) -> list[str]:
+def _ordered(ceg: CompiledModel, counts: Counts) -> list[str]:
     indices = set(ceg.variable.tolist())
     names = {ceg.variables[index].name for index in indices if index >= 0}
     return [name for name in counts.order if name in names]
 
 
-def _people(ceg: Compiled, counts: Counts) -> tuple[str, ...]:
+def _people(ceg: CompiledModel, counts: Counts) -> tuple[str, ...]:
     n, left_out = int(counts.n[0]), counts.n_left_out
     stages = len(np.unique(ceg.stage_id[:-1]))
     said = (
@@ -195,7 +196,7 @@ def _people(ceg: Compiled, counts: Counts) -> tuple[str, ...]:
     )
 
 
-def _outcome(given: Conditioned, counts: Counts, last: str) -> tuple[str, ...]:
+def _outcome(given: ConditionedModel, counts: Counts, last: str) -> tuple[str, ...]:
     """Return how probable the answers to the last question are, and at which positions."""
     ceg = given.ceg
     index = ceg.variable_index(last)
@@ -226,21 +227,21 @@ def _outcome(given: Conditioned, counts: Counts, last: str) -> tuple[str, ...]:
     return of_all, *said
 
 
-def _at(ceg: Compiled, counts: Counts, node: int) -> str:
+def _at(ceg: CompiledModel, counts: Counts, node: int) -> str:
     """Return a position with its respondents and the most probable path to it."""
     n = f"n = {int(counts.n[node]):,}"
     path = _history(ceg, node)
     return f"{ceg.names[node]} ({n}{f'; mostly {path}' if path else ''})"
 
 
-def _history(ceg: Compiled, node: int) -> str:
+def _history(ceg: CompiledModel, node: int) -> str:
     """Return the most probable history of a node in words."""
     (history,) = most_probable_histories(ceg, [node])
     return listed(history, most=MOST)
 
 
 def _associations(
-    given: Conditioned, counts: Counts, variables: Sequence[str]
+    given: ConditionedModel, counts: Counts, variables: Sequence[str]
 ) -> tuple[str, ...]:
     """Return how the last answer varies with each earlier one, largest differences first."""
     ceg, last, found = given.ceg, variables[-1], []
@@ -272,7 +273,7 @@ def _associations(
     return _shortened([said for _, _, said in sorted(found)])
 
 
-def _where(ceg: Compiled, counts: Counts, name: str, label: str) -> str:
+def _where(ceg: CompiledModel, counts: Counts, name: str, label: str) -> str:
     """Return an answer with its respondents, where the counts of edges give them."""
     index = ceg.variable_index(name)
     labels = ceg.variables[index].labels
@@ -284,10 +285,12 @@ def _where(ceg: Compiled, counts: Counts, name: str, label: str) -> str:
         if counts.n[0] != counts.n[-1]:
             return label
         n += int(counts.n[0] - counts.n[ceg.variable == index].sum())
-    return f"{label} (n = {n:,})"
+    # Counts of an edge cannot know what evidence rules out further on.
+    later = ", before later evidence" if counts.is_conditioned else ""
+    return f"{label} (n = {n:,}{later})"
 
 
-def _by_people(ceg: Compiled, counts: Counts) -> list[str]:
+def _by_people(ceg: CompiledModel, counts: Counts) -> list[str]:
     """Return the statements of cuts with their respondents, most people first."""
     node_of = {name: node for node, name in enumerate(ceg.names)}
     found = []
@@ -297,7 +300,9 @@ def _by_people(ceg: Compiled, counts: Counts) -> list[str]:
     return [said for _, _, said in sorted(found)]
 
 
-def _independent(ceg: Compiled, counts: Counts, variables: Sequence[str]) -> tuple[str, ...]:
+def _independent(
+    ceg: CompiledModel, counts: Counts, variables: Sequence[str]
+) -> tuple[str, ...]:
     """Return which pairs are independent, alone or given all answers before the later one."""
     with np.errstate(over="ignore"):
         ways = ceg.graph.forward(np.ones(len(ceg.graph.source)))
@@ -329,7 +334,7 @@ def _independent(ceg: Compiled, counts: Counts, variables: Sequence[str]) -> tup
     return *said, f"({counted(n_skipped, 'pair')} not checked: the graph is too large)"
 
 
-def _n_answers(ceg: Compiled, name: str) -> int:
+def _n_answers(ceg: CompiledModel, name: str) -> int:
     return len(ceg.variables[ceg.variable_index(name)].labels) + 1
 
 

@@ -184,6 +184,14 @@ def staging_of(ceg: Mapping[str, Any]) -> int:
     return int(ceg["root_staging_id"] if own is None else own)
 
 
+def ceg_and_parents(catalog: sa.Connection, ceg_id: int) -> list[dict[str, Any]]:
+    """Return a CEG, the one it was conditioned from, and so on to one without evidence."""
+    cegs = [row(catalog, "ceg", ceg_id)]
+    while cegs[-1]["parent_ceg_id"] is not None:
+        cegs.append(row(catalog, "ceg", cegs[-1]["parent_ceg_id"]))
+    return cegs
+
+
 def refuse_stale(kind: Kind, record: Mapping[str, Any]) -> None:
     """Refuse to build on an object whose survey has changed since it was made.
 

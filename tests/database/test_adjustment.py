@@ -221,7 +221,7 @@ def test_w11_1_needs_its_confounder(confounded: ChainEventGraph) -> None:  # noq
     assert at["adjusted"] == pytest.approx(11 / 20)
     assert at["truth"] == pytest.approx(11 / 20)
     assert at["observed"] == pytest.approx(27 / 40)
-    assert "adjusting for Z gives the effect of X on Y: yes" in str(found)
+    assert "adjusting for Z identifies the effect of X on Y" in str(found)
     assert "nothing unmeasured confounds X" in str(found)
 
 

@@ -47,7 +47,7 @@ from cegdb.evidence import (
     takes,
     visits,
 )
-from cegdb.inference.compiled import Variable
+from cegdb.inference.compiled_model import Variable
 from cegdb.inference.propagation import Graph
 from cegdb.inference.queries import condition, most_probable, n_paths, probability_of
 

@@ -28,7 +28,7 @@ from cegdb.errors import CegdbError, QueryError
 from cegdb.evidence import likelihood, takes, visits
 from cegdb.independence.modular_arithmetic import PRIME, multiply, subtract, sum_runs
 from cegdb.independence.separation import independence
-from cegdb.inference.compiled import Compiled
+from cegdb.inference.compiled_model import CompiledModel
 from cegdb.inference.propagation import Graph
 from cegdb.report.explanation import explain
 
@@ -277,7 +277,7 @@ def test_arithmetic_modulo_the_prime_is_that_of_whole_numbers() -> None:
     assert sum_runs(a, np.array(starts)).tolist() == expected
 
 
-def simple_ceg(generator: np.random.Generator) -> Compiled:
+def simple_ceg(generator: np.random.Generator) -> CompiledModel:
     """Return a random CEG whose positions are all of different stages."""
     n = int(generator.integers(3, 8))
     edges = []
@@ -297,7 +297,7 @@ def simple_ceg(generator: np.random.Generator) -> Compiled:
     place = [sum(a == other for other, _ in edges[:i]) for i, (a, _) in enumerate(edges)]
     probability = 1 / np.bincount(source)[source]
     node = np.arange(n + 1)
-    return Compiled(
+    return CompiledModel(
         "simple",
         Graph(np.array([height[i] for i in order]), source, target),
         node,
@@ -384,7 +384,7 @@ def test_what_holds_for_want_of_answers_is_called_trivial(db: Database) -> None:
     found = ceg.independence("died", "age", context={"ill": "ill"})
     assert (found.holds, found.is_trivial, found.false_positive_bound) == (True, True, 0)
     assert str(found) == (
-        "died independent of age, where ill = ill: yes, because one of them has only one "
+        "died is independent of age, where ill = ill: yes, because one of them has only one "
         "possible answer"
     )
     assert not ceg.independence("died", "age", given="ill").is_trivial
@@ -395,7 +395,7 @@ def test_an_answer_can_be_asked_of_as_an_event(chds: ChainEventGraph) -> None:
     of_one = chds.independence({"Events": "Average"}, "Social")
     assert of_two.fitted == pytest.approx(of_one.fitted, rel=1e-9)
     assert of_two.holds == of_one.holds
-    assert "Events in (Low, High) independent of Social" in str(of_two)
+    assert "Events in (Low, High) is independent of Social" in str(of_two)
 
 
 # =============================================================================
@@ -509,7 +509,7 @@ def test_a_ceg_of_more_paths_than_a_double_holds_is_asked_too() -> None:
     n = 1500
     source = np.repeat(np.arange(n), 2)
     node = np.arange(n + 1)
-    ceg = Compiled(
+    ceg = CompiledModel(
         "long",
         Graph(n - node, source, source + 1),
         node,
@@ -568,7 +568,9 @@ def test_bayes_factor_and_g_test_are_those_worked_by_hand(db: Database) -> None:
     # Newcombe (1998), method 10, from Wilson intervals (0.7864, 0.9565) and (0.4618, 0.7239)
     assert found.low == pytest.approx(0.3 - (0.1136**2 + 0.1239**2) ** 0.5, abs=2e-4)
     assert found.high == pytest.approx(0.3 + (0.0565**2 + 0.1382**2) ** 0.5, abs=2e-4)
-    assert "ill and sex, where region = a: 100 rows (5 rows without an answer" in str(found)
+    assert "ill and sex, where region = a: 100 rows; 5 rows without an answer left out" in str(
+        found
+    )
 
 
 def test_strata_add_up(db: Database) -> None:
@@ -708,6 +710,17 @@ def test_an_explanation_is_bounded_and_tells_independence(db: Database) -> None:
     assert f"X8 does not depend on X2 {known} (n = {n:,} asked X8)" in text_of_oracle
     assert "(6 more not shown)" in text_of_oracle
     assert f"the answer to X2 does not depend on anything that came before (n = {n:,})" in text
+
+
+def test_counts_of_answers_before_the_evidence_say_so(db: Database) -> None:
+    # 40 of 80 people have x = 0, but only 20 of them y = 0, which the evidence demands.
+    rows = "select i % 2 as x, i // 2 % 2 as y, i % 2 = 0 or i % 10 < 3 as z from range(80) t(i)"
+    ceg = db.ingest(rows, name="later").event_tree().learn_stages().to_ceg()
+    assert "(n = 40)" in str(ceg.explain())
+    saved = ceg.given(y=0).save()
+    said = str(saved.explain())
+    assert "x: the probability of z = " in said
+    assert "if 0 (n = 40, before later evidence)" in said
 
 
 def test_a_ceg_given_evidence_is_explained_as_far_as_it_asks(db: Database) -> None:

@@ -110,7 +110,7 @@ def test_every_question_after_an_intervention_agrees_with_enumeration(
         and not {label for label, share in stated.items() if share} <= set(children)
     ]
     if lacks:
-        with pytest.raises(QueryError, match="lack a label"):
+        with pytest.raises(QueryError, match=r"lacks? a label"):
             intervene(no_intervention(ceg), {name: stated})
     made = intervene(no_intervention(ceg), {name: stated}, "leave")
     if len(stated) == 1 and not lacks and occurs_always(ceg, tree.order.index(name)):
@@ -224,9 +224,9 @@ def test_what_cannot_be_set_is_refused(confounded: ChainEventGraph) -> None:
 def test_a_treatment_of_one_label_has_nothing_to_be_compared_with(database: Database) -> None:
     rows = "select 'a' as x, i % 2 as y from range(8) as t(i)"
     ceg = database.ingest(rows, name="one label").event_tree().learn_stages().to_ceg()
-    with pytest.raises(QueryError, match="has only the label 'a' of 'x'"):
+    with pytest.raises(QueryError, match="'x' has only the label 'a'"):
         ceg.positivity("x")
-    with pytest.raises(QueryError, match="has only the label 'a' of 'x'"):
+    with pytest.raises(QueryError, match="'x' has only the label 'a'"):
         ceg.effect("x", {"y": "1"})
 
 
@@ -248,7 +248,7 @@ def gated(database: Database) -> ChainEventGraph:
 
 def test_a_label_that_a_position_lacks_is_refused_or_left(gated: ChainEventGraph) -> None:
     ceg = gated
-    with pytest.raises(QueryError, match=r"lack a label: w\d \(it has 'drug', 'none'\)"):
+    with pytest.raises(QueryError, match=r"lacks a label: w\d \(it has 'drug', 'none'\)"):
         ceg.do(treatment="operated")
     left = ceg.do(treatment="operated", absent="leave")
     mild = ceg.given(sick="mild").probability(treatment="drug")
@@ -264,7 +264,7 @@ def test_a_label_that_a_position_lacks_is_refused_or_left(gated: ChainEventGraph
         severe.probabilities["observed"].tolist()
     )
     assert severe.positivity.empty
-    with pytest.raises(QueryError, match="lack a label"):
+    with pytest.raises(QueryError, match=r"lacks? a label"):
         ceg.effect("treatment", {"outcome": "good"})
 
 
@@ -357,7 +357,7 @@ def test_the_command_prints_effects_and_what_they_rest_on(tmp_path: Path) -> Non
     assert rows["effect"][1] == pytest.approx(3 / 10)
     assert rows["effect_low"][1] < 3 / 10 < rows["effect_high"][1]
     assert "positivity: X = 1 has probability 0.25 at w1 (Z = 0; 80 rows)" in found.stderr
-    assert "adjusting for Z gives the effect of X on Y: yes" in found.stderr
+    assert "adjusting for Z identifies the effect of X on Y" in found.stderr
     assert "assumed, not tested: the order of CEG 'w11' is causal" in found.stderr
     table = call(
         "X=1", "--outcome", "Y=1", "--given", "Z=1", "--format", "json", "--draws", "0"

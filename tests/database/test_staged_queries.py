@@ -20,7 +20,7 @@ from test_relabel import relabellings
 
 import cegdb
 from cegdb.errors import CegdbError, QueryError, StagingError
-from cegdb.inference.compiled import NOT_APPLICABLE
+from cegdb.ingest.coding.variables import NOT_APPLICABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -126,10 +126,10 @@ def close_gates(
         gates,
         variables,
         f"select combination_id, {', '.join(cells)}, cast(1 as bigint) as n "  # noqa: S608
-        "from temp.given_combination",
+        "from temp.row_combination",
     )
     codes = ", ".join(f"v{names.index(name) + 1}" for name in columns)
     steps.create(
-        "given_combination",
+        "row_combination",
         f"select combination_id, cast([{codes}] as integer[]) as codes from ({lines})",  # noqa: S608
     )

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from cegdb.errors import GraphError, QueryError
 from cegdb.evidence import from_json
 from cegdb.inference.automata import occurs_always
-from cegdb.inference.compiled import NOT_APPLICABLE, compile_ceg
+from cegdb.inference.compiled_model import compile_ceg
+from cegdb.ingest.coding.variables import NOT_APPLICABLE
 from cegdb.report.lineage import lineage_of
 from cegdb.report.page import page_text
 from cegdb.report.page.graph_drawing import ceg_drawing, tree_drawing
@@ -18,7 +19,7 @@ from cegdb.report.page.page_text import json_value
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cegdb.inference.compiled import Compiled
+    from cegdb.inference.compiled_model import CompiledModel
     from cegdb.report.lineage import Lineage
     from cegdb.report.page.page_reader import Content, Limits
     from cegdb.store import Store
@@ -70,7 +71,7 @@ def page_model(store: Store, ceg_id: int, min_n: int | None, limits: Limits) -> 
 
 def _compiled(
     store: Store, lineage: Lineage, content: Content, limits: Limits
-) -> tuple[Compiled | None, str]:
+) -> tuple[CompiledModel | None, str]:
     """Return the CEG for evidence in the page, or why there is none."""
     if not content.is_whole:
         return None, page_text.evidence_off(content.n_edges, None)
@@ -84,7 +85,7 @@ def _compiled(
     return compiled, ""
 
 
-def _inference(compiled: Compiled) -> dict[str, Any]:
+def _inference(compiled: CompiledModel) -> dict[str, Any]:
     graph = compiled.graph
     variables = []
     for number, one in enumerate(compiled.variables):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from cegdb.report.page.position_choice import most_visited
-from cegdb.small_cells import shown
+from cegdb.small_cells import masked_view
 from cegdb.sqlfiles import Row, Steps
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def read(store: Store, lineage: Lineage, min_n: int | None, limits: Limits) -> C
     ids = {"ceg_id": ceg["ceg_id"], "tree_id": tree["tree_id"]}
     counts = {"by_people": min_n is None}
     with (
-        shown(store, "positions", {"ceg": name}, min_n) as shown_positions,
+        masked_view(store, "positions", {"ceg": name}, min_n) as shown_positions,
         store.reading() as con,
         Steps(con) as steps,
     ):

@@ -22,7 +22,7 @@ from cegdb.report.words.report_data import (
     variables_of,
 )
 from cegdb.report.words.situation_words import StageDescriber
-from cegdb.small_cells import shown
+from cegdb.small_cells import masked_view
 from cegdb.sqlfiles import Steps
 from cegdb.store.catalog import row
 
@@ -138,7 +138,7 @@ def disagreements(
     ids = {"staging_id": one["staging_id"], "other_staging_id": other["staging_id"]}
     with store.reading() as con, Steps(con) as steps:
         tree = what.tree["name"]
-        with shown(store, "vertices", {"tree": tree}, what.min_n) as vertices:
+        with masked_view(store, "vertices", {"tree": tree}, what.min_n) as vertices:
             rows = steps.fetch("report_pair", vertices=vertices, tree=tree, **ids)
         pieces = [Piece(*row) for row in rows]
         numbers = np.array([p[:3] for p in pieces], np.int64).reshape(-1, 3).T

@@ -10,7 +10,7 @@ import numpy as np
 from cegdb.errors import counted
 from cegdb.render.document import Items, Note, Paragraph, Table
 from cegdb.report.words.stage_table import shown_count, shown_mean
-from cegdb.small_cells import shown
+from cegdb.small_cells import masked_view
 from cegdb.sqlfiles import Steps
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ def positions(store: Store, report: ReportData, *, limit: int) -> list[Block]:
     name = report.ceg["name"]
     where = {"ceg": name}
     with store.reading() as con, Steps(con) as steps:
-        with shown(store, "positions", where, report.min_n) as relation:
+        with masked_view(store, "positions", where, report.min_n) as relation:
             found = steps.fetch("report_position", positions=relation, ceg=name, most=limit)
         ids = np.array([row[0] for row in found], np.int64)
         steps.create_from("reported_position", {"position_id": ids})
-        with shown(store, "ceg_edges", where, report.min_n) as relation:
+        with masked_view(store, "ceg_edges", where, report.min_n) as relation:
             edges = steps.fetch("report_edge", edges=relation, ceg=name)
     leads = {source: list(rows) for source, rows in groupby(edges, key=lambda row: row[0])}
     rows = []

@@ -10,7 +10,7 @@ import numpy as np
 from cegdb.errors import agreeing
 from cegdb.report.lineage import lineage_of
 from cegdb.report.words.situation_words import Group, History, StageDescriber, examples
-from cegdb.small_cells import shown
+from cegdb.small_cells import masked_view
 from cegdb.sqlfiles import Row, Steps
 
 if TYPE_CHECKING:
@@ -157,13 +157,13 @@ def read(store: Store, ceg_id: int, *, limit: int, min_n: int | None = None) -> 
     limit
         The most stages of a variable, those of most people.
     min_n
-        Hide counts below it, and what would reveal them, as in `cegdb.small_cells.shown`.
+        Hide counts below it, and what would reveal them, as in `cegdb.small_cells.masked_view`.
     """
     lineage = lineage_of(store, ceg_id)
     ceg, _, tree, survey = lineage
     where = {"ceg": ceg["name"]}
     with store.reading() as con, Steps(con) as steps:
-        with shown(store, "positions", where, min_n) as positions:
+        with masked_view(store, "positions", where, min_n) as positions:
             rows = steps.fetch(
                 "report_stage",
                 positions=positions,
@@ -178,7 +178,7 @@ def read(store: Store, ceg_id: int, *, limit: int, min_n: int | None = None) -> 
         }
         ids = [row[0] for rows in kept.values() for row in rows]
         steps.create_from("reported_stage", {"stage_id": np.array(ids, np.int64)})
-        with shown(store, "ceg_edges", where, min_n) as edges:
+        with masked_view(store, "ceg_edges", where, min_n) as edges:
             answers = steps.fetch("report_answer", edges=edges, ceg=ceg["name"])
         labels = labels_of(steps, survey["survey_id"])
         ids_of = {"ceg_id": ceg_id, "tree_id": tree["tree_id"]}

@@ -1,7 +1,7 @@
 -- step:    position_variable
 -- mode:    create
--- purpose: The variable of each position, from its situations, for hyperstages that span
---          several variables; null if the situations of a position ask several.
+-- purpose: The variable of each position, read off its situations, where hyperstages join
+--          several variables; null where the situations of a position have several too.
 -- reads:   position_member, vertex, hyperstage
 -- writes:  position_variable(position_id, variable_id)
 -- params:  ceg_id INTEGER, the CEG

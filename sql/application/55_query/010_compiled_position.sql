@@ -1,7 +1,7 @@
 -- step:    compiled_position
 -- mode:    create
--- purpose: The positions of a CEG with their variable: -1 for the sink, -2 if their situations
---          ask several.
+-- purpose: The positions of a CEG with their variable: -1 at the sink, -2 where situations of
+--          one position have different variables.
 -- reads:   position, stage, hyperstage, ceg_stage, position_variable
 -- writes:  compiled_position(position_id, stage_id, height, variable_id)
 -- params:  ceg_id INTEGER, the CEG

@@ -1,7 +1,7 @@
 -- step:    compiled_situation
 -- mode:    create
--- purpose: The situations of a staged tree with their variable, as if they were the positions
---          of a CEG that merges none of them. A sink with the id sink_id stands for the leaves.
+-- purpose: The situations of a staged tree with their variable, like the positions of a CEG
+--          that merges none of them; one sink, with the id sink_id, stands for all leaves.
 -- reads:   vertex, stage_member
 -- writes:  compiled_situation(position_id, stage_id, height, variable_id)
 -- params:  tree_id INTEGER, the tree

@@ -1,8 +1,7 @@
 -- step:    compiled_branch
 -- mode:    create
--- purpose: The edges of a staged tree, with the rank of their label among the levels of the
---          variable, the label in the tree, and the probability of the stage. All leaves are
---          one sink.
+-- purpose: The edges of a staged tree: the rank of the label among the levels of the variable,
+--          the label in the tree, and the probability of the stage. All leaves are one sink.
 -- reads:   edge, level, relabelled_edge, compiled_situation, stage_edge
 -- writes:  compiled_branch(source_id, height, variable_id, target_id, label_id, raw_label,
 --          level_order, probability)

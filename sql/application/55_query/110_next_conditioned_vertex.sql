@@ -1,8 +1,8 @@
 -- step:    next_conditioned_vertex
 -- mode:    append temp.conditioned_vertex
--- purpose: The vertices of one depth that are consistent with the evidence, each with its node
---          in the product of the CEG and the automata of the evidence. Edges of the tree are
---          followed by label.
+-- purpose: The vertices of one depth that agree with the evidence, each with its node in the
+--          product of the CEG and the automata of the evidence; edges of the tree are followed
+--          by label.
 -- reads:   conditioned_vertex, product_edge, edge, level, relabelled_edge
 -- writes:  conditioned_vertex(vertex_id, depth, node, source, label_id, level_id, n, weight)
 -- params:  tree_id INTEGER, the tree

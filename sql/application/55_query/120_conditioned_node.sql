@@ -1,7 +1,7 @@
 -- step:    conditioned_node
 -- mode:    create
--- purpose: The nodes of the product, with their vertices in the tree. variable_id is -2 if
---          these ask several variables, and -1 for the sink.
+-- purpose: The nodes of the product with their vertices in the tree; variable_id is -2 where
+--          these have different variables, and -1 at the sink.
 -- reads:   conditioned_vertex, vertex
 -- writes:  conditioned_node(node, first_id, n_situations, n, variable_id)
 -- params:  tree_id INTEGER, the tree

@@ -1,7 +1,7 @@
 -- step:    conditioned_edge
 -- mode:    append cegdb.ceg_edge
--- purpose: The edges of a CEG given evidence, with the respondents who took them and their
---          probability given all the evidence. They have no prior: it is 0.
+-- purpose: The edges of a CEG given evidence, with the rows of the survey that took them and
+--          their probability given all the evidence. They have no prior: it is 0.
 -- reads:   conditioned_vertex, node_position, conditioned_answer, level
 -- writes:  ceg_edge(ceg_id, source_id, target_id, label_id, raw_labels, n, weight, prior,
 --          probability)

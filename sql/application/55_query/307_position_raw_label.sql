@@ -1,6 +1,6 @@
 -- step:    position_raw_label
 -- mode:    fetch
--- purpose: The tree's own labels behind each edge of a CEG, by the label shown.
+-- purpose: The labels in the tree of each edge of a CEG, by the label that the CEG shows.
 -- reads:   ceg_edge, labels
 -- writes:  position_raw_label(source_id, label, raw_labels)
 -- params:  ceg_id INTEGER, the CEG

@@ -1,6 +1,6 @@
 -- step:    situation_raw_label
 -- mode:    fetch
--- purpose: The tree's own label of each edge that a staged tree shows under another label.
+-- purpose: The label in the tree of each edge of a staged tree that shows another one.
 -- reads:   relabelled_edge, edge, level
 -- writes:  situation_raw_label(source_id, label, raw_labels)
 -- params:  tree_id INTEGER, the tree

@@ -1,7 +1,7 @@
 -- step:    query_edge
 -- mode:    create
--- purpose: The edges of a CEG given evidence, by the code of the answer that takes them (-1:
---          unknown), sorted for look-up by source and code. Impossible edges are left out.
+-- purpose: The edges of a CEG given evidence by the code of the answer that takes them (-1: not
+--          known), sorted by source and code for the look-up; impossible edges are left out.
 -- reads:   edge_code
 -- writes:  query_edge(source, code, edge, target, target_height, target_rank,
 --          log_probability)

@@ -1,9 +1,9 @@
 -- step:    coded_cell
 -- mode:    create
--- purpose: The cells of some combinations of answers, one per variable of the tree: the level
---          to follow in the tree, the answer to match on edges of the CEG (-1: unknown), and
---          whether the variable must occur.
--- reads:   given_combination, code_meaning
+-- purpose: The cells of some combinations of answers, one for each variable of the tree: the
+--          level to follow in the tree, the answer to match on edges of the CEG (-1: not
+--          known), and whether the variable must occur.
+-- reads:   row_combination, code_meaning
 -- writes:  coded_cell(combination_id, rank, level_id, answer, is_given)
 -- params:  first BIGINT, the first combination
 --          last BIGINT, the last one
@@ -14,7 +14,7 @@ with cell as (
         combination_id,
         unnest(codes) as code,
         generate_subscripts(codes, 1) - 1 as rank
-    from temp.given_combination
+    from temp.row_combination
     where combination_id between $first and $last
 )
 

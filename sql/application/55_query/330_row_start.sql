@@ -1,11 +1,11 @@
 -- step:    row_start
 -- mode:    create
--- purpose: The start of the walk: the edge into the root, for each combination that answers no
---          variable before the root's.
--- reads:   given_cell
+-- purpose: The edge into the root, for every combination that answers no variable before the
+--          root.
+-- reads:   row_cell
 -- writes:  row_start(height, combination_id, edge, source, target, target_height,
 --          log_probability)
--- params:  root_rank INTEGER, index in the order of the root's variable
+-- params:  root_rank INTEGER, rank of the root's variable in the order of the tree
 --          root_height INTEGER, its height
 -- source:  docs/theory.md, section 8 (Probability propagation);
 --          serves answers for each row of a file (assign, complete, score)
@@ -17,6 +17,6 @@ select
     cast(0 as integer) as target,
     cast($root_height as integer) as target_height,
     cast(0 as double) as log_probability
-from temp.given_cell
+from temp.row_cell
 group by combination_id
 having count(*) filter (where is_given and rank < $root_rank) = 0

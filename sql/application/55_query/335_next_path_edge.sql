@@ -1,9 +1,8 @@
 -- step:    next_path_edge
 -- mode:    append temp.row_path_edge
--- purpose: The edges of one height of the CEG that are consistent with the answers of each
---          combination that reaches their source. An edge that skips an answered variable is
---          not.
--- reads:   row_path_edge, query_node, given_cell, query_edge
+-- purpose: The edges of one height of the CEG that agree with each combination that reaches
+--          their source; an edge that jumps over an answered variable does not agree.
+-- reads:   row_path_edge, query_node, row_cell, query_edge
 -- writes:  row_path_edge(height, combination_id, edge, source, target, target_height,
 --          log_probability)
 -- params:  height INTEGER, of the positions, the highest first
@@ -25,7 +24,7 @@ matched as materialized (
         c.next_rank
     from here as h
     inner join temp.query_node as n on h.node = n.node
-    inner join temp.given_cell as c on h.combination_id = c.combination_id and n.rank = c.rank
+    inner join temp.row_cell as c on h.combination_id = c.combination_id and n.rank = c.rank
 )
 
 select

@@ -1,9 +1,8 @@
 -- step:    next_backward_message
 -- mode:    append temp.backward_message
--- purpose: From the positions of one height to the sink, for each combination of answers: the
---          log probability of the answers still to come, the log probability of the most
---          probable path, and its next edge. Of paths that are equal up to 1e-12, the first in
---          level order counts.
+-- purpose: The messages from the positions of one height, for each combination: the log of the
+--          probability of the answers to come, and that of the most probable path to the sink
+--          with its first edge; of paths within 1e-12, the first in level order.
 -- reads:   row_path_edge, backward_message
 -- writes:  backward_message(height, combination_id, node, edge, best, total)
 -- params:  height INTEGER, of the positions, the lowest first

@@ -1,8 +1,8 @@
 -- step:    block_score
 -- mode:    append temp.row_score
--- purpose: For each combination: number of variables with and without an answer, log
---          probability of its answers, and log probability of its most probable path.
--- reads:   given_cell, backward_message
+-- purpose: The number of variables that each combination answers and leaves open, the log of
+--          the probability of its answers, and that of its most probable path.
+-- reads:   row_cell, backward_message
 -- writes:  row_score(combination_id, n_answered, n_open, log_likelihood, log_best)
 -- params:  none
 -- source:  docs/theory.md, section 8 (Probability propagation);
@@ -12,7 +12,7 @@ with cell as (
         combination_id,
         count(*) filter (where is_given) as n_answered,
         count(*) filter (where answer < 0) as n_open
-    from temp.given_cell
+    from temp.row_cell
     group by combination_id
 )
 

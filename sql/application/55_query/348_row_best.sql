@@ -1,7 +1,7 @@
 -- step:    row_best
 -- mode:    create
--- purpose: The root, as the start of the most probable path of each combination that is
---          possible and leaves variables open.
+-- purpose: The start of the most probable path, at the root, of each possible combination that
+--          leaves variables open.
 -- reads:   row_score, row_start
 -- writes:  row_best(height, combination_id, node, completion)
 -- params:  root_height INTEGER, height of the root

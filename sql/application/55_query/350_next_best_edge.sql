@@ -2,7 +2,7 @@
 -- mode:    append temp.row_best
 -- purpose: The next edge on the most probable path of each combination, with the answers that
 --          complete it so far, as text.
--- reads:   row_best, backward_message, edge_answer, given_cell
+-- reads:   row_best, backward_message, edge_answer, row_cell
 -- writes:  row_best(height, combination_id, node, completion)
 -- params:  height INTEGER, of the positions, the highest first
 -- source:  docs/theory.md, section 8 (Probability propagation), most probable path;
@@ -23,5 +23,5 @@ inner join temp.backward_message as o
         and b.node = o.node
         and o.height = $height
 inner join temp.edge_answer as e on o.edge = e.edge
-inner join temp.given_cell as c on b.combination_id = c.combination_id and e.rank = c.rank
+inner join temp.row_cell as c on b.combination_id = c.combination_id and e.rank = c.rank
 where b.height = $height

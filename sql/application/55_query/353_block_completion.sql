@@ -1,7 +1,7 @@
 -- step:    block_completion
 -- mode:    append temp.row_completion
--- purpose: The completions of one block of combinations, at the end of their most probable
---          paths.
+-- purpose: The completions of one block of combinations, taken where their most probable path
+--          ends.
 -- reads:   row_best
 -- writes:  row_completion(combination_id, completion)
 -- params:  none

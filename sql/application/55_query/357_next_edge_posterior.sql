@@ -1,6 +1,7 @@
 -- step:    next_edge_posterior
 -- mode:    append temp.row_edge_posterior
--- purpose: The probability of each edge of one height, given all answers of a combination.
+-- purpose: The probability of taking each edge of one height, given all answers of a
+--          combination.
 -- reads:   row_edge_posterior, row_path_edge, backward_message
 -- writes:  row_edge_posterior(combination_id, edge, target, target_height, probability)
 -- params:  height INTEGER, of the positions, the highest first

@@ -1,8 +1,8 @@
 -- step:    block_label
 -- mode:    append temp.row_label
 -- purpose: The distribution of each variable that a combination leaves open, given its answers;
---          'not applicable' on paths that skip the variable.
--- reads:   row_edge_posterior, edge_answer, skipped_variable, given_cell, requested_rank
+--          it is 'not applicable' on paths that jump over the variable.
+-- reads:   row_edge_posterior, edge_answer, skipped_variable, row_cell, requested_rank
 -- writes:  row_label(combination_id, rank, label_index, probability)
 -- params:  none
 -- source:  docs/theory.md, section 8 (Probability propagation);
@@ -32,6 +32,6 @@ select
     fsum(t.probability) as probability
 from taken as t
 inner join temp.requested_rank as a on t.rank = a.rank
-inner join temp.given_cell as c on t.combination_id = c.combination_id and t.rank = c.rank
+inner join temp.row_cell as c on t.combination_id = c.combination_id and t.rank = c.rank
 where c.answer < 0
 group by t.combination_id, t.rank, t.label_index

@@ -1,7 +1,7 @@
 -- step:    row_root
 -- mode:    append temp.row_vertex
 -- purpose: The edge into the root of the tree, for each combination of one block.
--- reads:   given_combination
+-- reads:   row_combination
 -- writes:  row_vertex(depth, combination_id, vertex_id, child_id)
 -- params:  first BIGINT, the first combination
 --          last BIGINT, the last one
@@ -12,5 +12,5 @@ select
     combination_id,
     -1 as vertex_id,
     0 as child_id
-from temp.given_combination
+from temp.row_combination
 where combination_id between $first and $last

@@ -1,9 +1,9 @@
 -- step:    next_row_vertex
 -- mode:    append temp.row_vertex
--- purpose: The vertex of the tree that each combination reaches at one depth, and where its
---          next answer leads (-1: nowhere, or unknown). If survey rows stop at a missing
---          answer, rows of that kind may have ended in a leaf, whatever their later answers.
--- reads:   row_vertex, vertex, edge, level, variable_rank, given_cell
+-- purpose: The vertex of the tree at one depth that each combination reaches, and the vertex to
+--          which its next answer leads (-1: none, or not known). A row of the survey that
+--          stopped at a missing answer may have ended in a leaf, whatever it answers later.
+-- reads:   row_vertex, vertex, edge, level, variable_rank, row_cell
 -- writes:  row_vertex(depth, combination_id, vertex_id, child_id)
 -- params:  tree_id INTEGER, the tree
 --          depth INTEGER, of the vertices
@@ -42,7 +42,7 @@ matched as (
     inner join cegdb.vertex as v
         on v.tree_id = $tree_id and v.depth = $depth and h.vertex_id = v.vertex_id
     left join temp.variable_rank as r on v.variable_id = r.variable_id
-    left join temp.given_cell as c on h.combination_id = c.combination_id and r.rank = c.rank
+    left join temp.row_cell as c on h.combination_id = c.combination_id and r.rank = c.rank
 )
 
 select

@@ -1,7 +1,7 @@
 -- step:    combination_vertex
 -- mode:    create
 -- purpose: The vertex of each combination at each depth, with the answer that leads further;
---          null if it is unknown.
+--          null where that is not known.
 -- reads:   row_vertex, row_vertex_name, edge, level, relabelled_edge
 -- writes:  combination_vertex(combination_id, depth, variable, label, situation, stage,
 --          position, vertex_id, stage_id, position_id)

@@ -1,7 +1,7 @@
 -- step:    combination_unseen
 -- mode:    create
--- purpose: The first answer of each combination that does not occur in the CEG.
--- reads:   given_combination, unseen_code
+-- purpose: The first answer of each combination that the CEG does not know.
+-- reads:   row_combination, unseen_code
 -- writes:  combination_unseen(combination_id, unseen)
 -- params:  none
 -- source:  serves answers for each row of a file (assign, complete, score)
@@ -10,7 +10,7 @@ with cell as (
         combination_id,
         unnest(codes) as code,
         generate_subscripts(codes, 1) - 1 as rank
-    from temp.given_combination
+    from temp.row_combination
 )
 
 select

@@ -1,7 +1,7 @@
 -- step:    combination_answer
 -- mode:    create
--- purpose: The result for each combination of answers, in one row that all its given rows
---          share.
+-- purpose: The results for each combination of answers: one row, however many rows of the
+--          source have it.
 -- reads:   row_score, combination_last, row_completion, combination_unseen
 -- writes:  combination_answer(combination_id, n_answered, log_likelihood, last_situation,
 --          last_position, completion, completion_probability, unseen)

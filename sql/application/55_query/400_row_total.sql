@@ -1,8 +1,9 @@
 -- step:    row_total
 -- mode:    fetch
--- purpose: Number of respondents that the given rows stand for, their total weight, and the sum
---          of the log probabilities of their answers, over rows with a probability above 0.
--- reads:   given_row, row_score
+-- purpose: The number of rows and of the respondents they stand for, their weight, the number
+--          and weight of those whose answers are impossible, and the sum of the log
+--          probabilities of the others.
+-- reads:   source_row, row_score
 -- writes:  row_total(n_rows, n, weight, n_impossible, weight_impossible, log_score)
 -- params:  none
 -- source:  docs/theory.md, section 8 (Probability propagation);
@@ -13,7 +14,7 @@ with answered as (
         r.n * cast(coalesce(r.weight, 1) as double) as weight,
         s.log_likelihood,
         isinf(s.log_likelihood) as is_impossible
-    from temp.given_row as r
+    from temp.source_row as r
     inner join temp.row_score as s on r.combination_id = s.combination_id
 )
 

@@ -1,8 +1,8 @@
 -- step:    masked_combination
 -- mode:    create
--- purpose: The combinations with only the answers to some variables (0 for the others), and the
---          answer to the variable to predict.
--- reads:   given_combination
+-- purpose: The combinations with the answers to some variables only, and 0 for the others,
+--          beside the answer to the variable to be predicted.
+-- reads:   row_combination
 -- writes:  masked_combination(combination_id, cells, actual)
 -- params:  used INTEGER[], ranks of the variables to predict from
 --          rank INTEGER, of the variable to be predicted
@@ -17,4 +17,4 @@ select
         ] as integer[]
     ) as cells,
     codes[$rank + 1] as actual
-from temp.given_combination
+from temp.row_combination

@@ -1,7 +1,7 @@
 -- step:    predicted_row
 -- mode:    create
--- purpose: The rows to predict, with the answers that predictions use.
--- reads:   given_row, masked_combination
+-- purpose: The rows to be predicted, with the answers that they are predicted from.
+-- reads:   source_row, masked_combination
 -- writes:  predicted_row(row_number, cells)
 -- params:  none
 -- source:  docs/theory.md, section 8 (Probability propagation);
@@ -9,5 +9,5 @@
 select
     r.row_number,
     m.cells
-from temp.given_row as r
+from temp.source_row as r
 inner join temp.masked_combination as m on r.combination_id = m.combination_id

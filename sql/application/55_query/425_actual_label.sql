@@ -1,7 +1,7 @@
 -- step:    actual_label
 -- mode:    create
--- purpose: The label of each code of the variable to predict; 'not applicable' for codes that
---          say that it does not apply.
+-- purpose: The label that each code of the variable to be predicted stands for; 'not
+--          applicable' for codes that mean it does not occur.
 -- reads:   query_edge, edge_answer, code_meaning, query_label
 -- writes:  actual_label(code, label_index)
 -- params:  rank INTEGER, of the variable

@@ -1,9 +1,8 @@
 -- step:    prediction_count
 -- mode:    create
--- purpose: Number of respondents with each combination of answers and each label to predict
---          (-1: a label that does not occur in the CEG), and whether their answers are
---          impossible.
--- reads:   given_row, row_score, actual_label
+-- purpose: The number of respondents with each combination of answers and each actual label
+--          (-1: none that the CEG knows), and whether the answers are impossible.
+-- reads:   source_row, row_score, actual_label
 -- writes:  prediction_count(combination_id, label_index, is_impossible, n, weight)
 -- params:  none
 -- source:  docs/theory.md, section 8 (Probability propagation);
@@ -14,7 +13,7 @@ select
     isinf(s.log_likelihood) as is_impossible,
     cast(sum(g.n) as double) as n,
     fsum(g.n * cast(coalesce(g.weight, 1) as double)) as weight
-from temp.given_row as g
+from temp.source_row as g
 inner join temp.row_score as s on g.combination_id = s.combination_id
 left join temp.actual_label as a on g.actual = a.code
 group by all

@@ -1,7 +1,7 @@
 -- step:    network_level
 -- mode:    fetch
--- purpose: The labels of each variable of a network, in level order: those on edges of the
---          tree, and declared values without an edge. 'Not applicable' is left out.
+-- purpose: The labels that each variable of a network can take, in level order: those on edges
+--          of the tree, and declared values that no edge has, without 'not applicable'.
 -- reads:   network_edge, level, labels
 -- writes:  network_level(variable_index, label_id, label)
 -- params:  survey_id INTEGER, whose labels are shown

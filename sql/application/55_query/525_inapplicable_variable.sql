@@ -1,7 +1,7 @@
 -- step:    inapplicable_variable
 -- mode:    fetch
--- purpose: The variables of a network that do not apply after some history, and so need 'not
---          applicable' as a label.
+-- purpose: The variables of a network that do not apply after some history, which gives them
+--          the label 'not applicable'.
 -- reads:   configuration, network_edge
 -- writes:  inapplicable_variable(variable_index)
 -- params:  none

@@ -1,11 +1,11 @@
 -- step:    stage_conflict
 -- mode:    fetch
--- purpose: Whether histories with the same answers to the kept variables have different stages
---          of a variable, so that one of the variables left out matters.
+-- purpose: Whether histories with the same answers to some variables have different stages of a
+--          later one, so that a variable left out matters.
 -- reads:   configuration
--- writes:  stage_conflict(is_found)
+-- writes:  stage_conflict(has_conflict)
 -- params:  variable_index INTEGER, of the variable
---          kept INTEGER[], indexes of the variables kept
+--          parents INTEGER[], indexes of the variables that may be parents
 -- source:  docs/theory.md, section 10 (Bayesian networks), essential variables
 with grouped as (
     select
@@ -13,9 +13,9 @@ with grouped as (
         max(stage_key) as highest
     from temp.configuration
     where variable_index = $variable_index and is_counted
-    group by [answers[i] for i in cast($kept as integer[])]
+    group by [answers[i] for i in cast($parents as integer[])]
 )
 
-select count(*) > 0 as is_found
+select count(*) > 0 as has_conflict
 from grouped
 where lowest < highest

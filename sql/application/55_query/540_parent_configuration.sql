@@ -1,8 +1,8 @@
 -- step:    parent_configuration
 -- mode:    fetch
--- purpose: The stage of a variable for each combination of answers to its parents (null if no
---          history counts), with the count and the probability of the histories to which it
---          applies.
+-- purpose: The stage of a variable for each combination of answers to its parents, null where
+--          no history counts, with the rows to which the variable applies and their
+--          probability.
 -- reads:   configuration
 -- writes:  parent_configuration(answers, stage_key, n, applicable_mass)
 -- params:  variable_index INTEGER, of the variable

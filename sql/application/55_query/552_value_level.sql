@@ -1,7 +1,7 @@
 -- step:    value_level
 -- mode:    fetch
--- purpose: The ids of the values of each variable of a survey, to match the tables of a network
---          with its tree.
+-- purpose: The ids of the values of each variable of a survey, to find the rows of a network's
+--          tables.
 -- reads:   variable, level
 -- writes:  value_level(variable, variable_id, label, level_id)
 -- params:  survey_id INTEGER, the survey

@@ -1,7 +1,7 @@
 -- step:    network_rule
 -- mode:    create
 -- purpose: The variables of a network in the order of its tree, with the indexes of their
---          parents in that order.
+--          parents.
 -- reads:   nothing
 -- writes:  network_rule(variable_id, variable_index, parent_indexes)
 -- params:  variable_ids INTEGER[], the variables in the order of the tree

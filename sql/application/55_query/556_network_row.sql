@@ -1,7 +1,7 @@
 -- step:    network_row
 -- mode:    create
--- purpose: The conditional probability tables of a network, one row per label of a variable and
---          labels of its parents.
+-- purpose: The conditional tables of a network: one row for each label of a variable and each
+--          combination of labels of its parents.
 -- reads:   nothing
 -- writes:  network_row(level_id, answers, probability)
 -- params:  level_ids INTEGER[], the labels

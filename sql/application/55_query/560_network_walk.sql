@@ -1,7 +1,7 @@
 -- step:    network_walk
 -- mode:    create
--- purpose: The prior of each edge of a tree under a network: alpha times the probability of the
---          path to it.
+-- purpose: The prior of each edge of a tree by a network: alpha times the probability of the
+--          path.
 -- reads:   edge, level, network_rule, network_row
 -- writes:  network_walk(vertex_id, child_id, label, answers, prior)
 -- params:  tree_id INTEGER, the tree

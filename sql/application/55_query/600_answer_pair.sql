@@ -1,7 +1,7 @@
 -- step:    answer_pair
 -- mode:    fetch
--- purpose: Number of respondents with each pair of answers to two variables in each stratum.
---          Those who lack an answer are counted together.
+-- purpose: The respondents with each pair of answers to two variables in each stratum; those
+--          who lack an answer are counted together.
 -- reads:   paired_row
 -- writes:  answer_pair(stratum, first, second, n, weight, weight_sq)
 -- params:  none

@@ -1,9 +1,9 @@
--- step:    given_cell
+-- step:    row_cell
 -- mode:    create
--- purpose: The cells, with the next variable of their combination that must occur (an edge that
---          skips it contradicts the answers) and the next variable without an answer.
+-- purpose: The cells with two later variables of their combination: the next that must occur,
+--          since an edge that jumps over it contradicts the answers, and the next that is open.
 -- reads:   coded_cell
--- writes:  given_cell(combination_id, rank, level_id, answer, is_given, next_rank, next_open)
+-- writes:  row_cell(combination_id, rank, level_id, answer, is_given, next_rank, next_open)
 -- params:  none
 -- source:  docs/theory.md, section 8 (Probability propagation), evidence (d);
 --          serves answers for each row of a file (assign, complete, score)

@@ -11,9 +11,10 @@ import numpy as np
 from cegdb.errors import QueryError, listed
 from cegdb.evidence import Answer, Likelihood, likelihood_of, text_of, with_parts
 from cegdb.inference.propagation import Graph
+from cegdb.ingest.coding.variables import NOT_APPLICABLE
 from cegdb.names import find_name, folded, matching, only_match
 from cegdb.sqlfiles import Row, Steps
-from cegdb.store.catalog import row, staging_of
+from cegdb.store.catalog import ceg_and_parents, row
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
     from cegdb.inference.propagation import Floats, Ints
     from cegdb.store import Store
 
-NOT_APPLICABLE: Final = "not applicable"
-"""The answer of a path on which a variable does not occur."""
 SINK: Final = -1
+"""The variable of the sink, which has none."""
 MIXED: Final = -2
+"""The variable of a position whose situations have different variables."""
 
 
 class Variable(NamedTuple):
@@ -43,15 +44,15 @@ class Variable(NamedTuple):
         QueryError
             It is none of the variable.
         """
-        text = self.spelled(label)
+        text = self.stored_label(label)
         return self.labels.index(text) if text in self.labels else self.synonyms[text]
 
-    def spelled_answer(self, label: str) -> str:
+    def stored_answer(self, label: str) -> str:
         """Return a label as it is stored; also where the variable does not occur."""
         is_absent = folded(label) == NOT_APPLICABLE and not matching(label, self.labels)
-        return NOT_APPLICABLE if is_absent else self.spelled(label)
+        return NOT_APPLICABLE if is_absent else self.stored_label(label)
 
-    def spelled(self, label: object) -> str:
+    def stored_label(self, label: object) -> str:
         """Return a label or original code as it is stored, however it was written.
 
         Raises
@@ -68,7 +69,7 @@ class Variable(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Compiled:
+class CompiledModel:
     """A CEG or staged tree as arrays: the nodes are its positions or situations.
 
     Parameters
@@ -134,7 +135,7 @@ class Compiled:
         """Return whether a name is, or may be, that of a variable."""
         return bool(matching(str(name), (known.name for known in self.variables)))
 
-    def spelled(self, evidence: Evidence) -> Evidence:
+    def with_stored_names(self, evidence: Evidence) -> Evidence:
         """Return evidence with its variables and labels as the CEG spells them.
 
         Raises
@@ -144,12 +145,12 @@ class Compiled:
         """
         if isinstance(evidence, Answer):
             variable = self.variables[self.variable_index(evidence.variable)]
-            return Answer(variable.name, tuple(map(variable.spelled_answer, evidence.labels)))
+            return Answer(variable.name, tuple(map(variable.stored_answer, evidence.labels)))
         if isinstance(evidence, Likelihood):
             variable = self.variables[self.variable_index(evidence.variable)]
-            weights = [(variable.spelled_answer(text), w) for text, w in evidence.weights]
+            weights = [(variable.stored_answer(text), w) for text, w in evidence.weights]
             return likelihood_of(variable.name, weights)
-        return with_parts(evidence, self.spelled)
+        return with_parts(evidence, self.with_stored_names)
 
     def refuse_mixed(self) -> None:
         """Refuse a CEG that has a position with several variables."""
@@ -187,7 +188,7 @@ class Compiled:
         return self.graph.forward(self.probability)
 
 
-def compile_ceg(store: Store, ceg_id: int) -> Compiled:
+def compile_ceg(store: Store, ceg_id: int) -> CompiledModel:
     """Return a CEG as arrays.
 
     Examples
@@ -205,17 +206,16 @@ def compile_ceg(store: Store, ceg_id: int) -> Compiled:
     (('w0', 'w1', 'w_inf'), ('a', 'b', 'u'), array([0.5, 0.5, 1. ]))
     """
     with store.reading() as con, store.catalog() as catalog, Steps(con) as steps:
-        ceg = row(catalog, "ceg", ceg_id)
-        staging = row(catalog, "staging", staging_of(ceg))
+        ceg, *parents = ceg_and_parents(catalog, ceg_id)
+        origin = parents[-1] if parents else ceg
+        staging = row(catalog, "staging", origin["staging_id"])
         tree = row(catalog, "tree", staging["tree_id"])
-        root = ceg
-        while root["parent_ceg_id"] is not None:
-            root = row(catalog, "ceg", root["parent_ceg_id"])
-        _make_tables(steps, root, staging)
+        # A conditioned CEG still knows the labels that its evidence excludes.
+        _make_tables(steps, origin, staging)
         steps.run("compiled_label")
-        known_labels = steps.arrays("from temp.compiled_label order by all")
-        relabelling = steps.fetch("compiled_relabelling", ceg_id=root["ceg_id"])
-        if root is not ceg:
+        known_labels = steps.rows("from temp.compiled_label")
+        relabelling = steps.fetch("compiled_relabelling", ceg_id=origin["ceg_id"])
+        if parents:
             _make_tables(steps, ceg, staging)
         tables = _read(
             steps,
@@ -228,7 +228,7 @@ def compile_ceg(store: Store, ceg_id: int) -> Compiled:
     return _compiled("CEG", ceg["name"], tables, ("w", "w_inf"))
 
 
-def compile_staged_tree(store: Store, staging_id: int) -> Compiled:
+def compile_staged_tree(store: Store, staging_id: int) -> CompiledModel:
     """Return a staged tree as arrays: the nodes are its situations, the leaves are one sink.
 
     Examples
@@ -247,37 +247,34 @@ def compile_staged_tree(store: Store, staging_id: int) -> Compiled:
     with store.reading() as con, store.catalog() as catalog, Steps(con) as steps:
         staging = row(catalog, "staging", staging_id)
         tree = row(catalog, "tree", staging["tree_id"])
-        about = {
+        ids = {
             "tree_id": tree["tree_id"],
             "staging_id": staging_id,
             "sink_id": tree["n_vertices"],
         }
-        steps.run("compiled_situation", **about)
-        steps.run("compiled_branch", **about)
-        relabelling = steps.rows(
-            "select distinct variable_id, raw_label, label_id from temp.compiled_branch"
-        )
-        known_labels = {
-            "variable_id": np.array([one[0] for one in relabelling], np.int64),
-            "label_id": np.array([one[2] for one in relabelling], np.int64),
-        }
+        steps.run("compiled_situation", **ids)
+        steps.run("compiled_branch", **ids)
+        relabelling = steps.fetch("branch_relabelling")
         tables = _read(
             steps,
             tree["survey_id"],
             "compiled_situation",
             "compiled_branch",
-            known_labels,
+            [],
             relabelling,
         )
     return _compiled("staged tree", staging["name"], tables, ("s", "leaf"))
 
 
 class _Tables(NamedTuple):
-    """The rows that a compiled CEG or staged tree is made of."""
+    """The rows that a compiled CEG or staged tree is made of.
+
+    ``known_labels`` are pairs of variable and label beside those on the edges.
+    """
 
     nodes: Mapping[str, Any]
     edges: Mapping[str, Any]
-    known_labels: Mapping[str, Any]
+    known_labels: list[Row]
     relabelling: list[Row]
     texts: dict[int, str]
     levels: list[Row]
@@ -288,7 +285,7 @@ def _read(
     survey_id: int,
     node_table: str,
     edge_table: str,
-    known_labels: Mapping[str, Any],
+    known_labels: list[Row],
     relabelling: list[Row],
 ) -> _Tables:
     nodes = steps.arrays(f"from temp.{node_table} order by height desc, position_id")
@@ -306,7 +303,7 @@ def _read(
     return _Tables(nodes, edges, known_labels, relabelling, texts, levels)
 
 
-def _compiled(kind: str, name: str, tables: _Tables, names: tuple[str, str]) -> Compiled:
+def _compiled(kind: str, name: str, tables: _Tables, names: tuple[str, str]) -> CompiledModel:
     """Return the arrays; ``names`` are the letter of a node's name and the name of the sink."""
     nodes, edges, texts = tables.nodes, tables.edges, tables.texts
     order = np.argsort(nodes["position_id"], kind="stable")
@@ -315,20 +312,16 @@ def _compiled(kind: str, name: str, tables: _Tables, names: tuple[str, str]) -> 
     graph = Graph(
         nodes["height"].astype(np.int64), node_of.astype(np.int64), target.astype(np.int64)
     )
-    variable_of_edge = nodes["variable_id"][node_of]
+    variable_of_edge = nodes["variable_id"][node_of].tolist()
+    pairs = list(zip(variable_of_edge, edges["label_id"].tolist(), strict=True))
     variables, ids, label_index_of = _variables(
-        tables.levels,
-        texts,
-        np.concatenate([variable_of_edge, tables.known_labels["variable_id"]]),
-        np.concatenate([edges["label_id"], tables.known_labels["label_id"]]),
-        tables.relabelling,
+        tables.levels, texts, {*pairs, *tables.known_labels}, tables.relabelling
     )
     index = {variable_id: i for i, variable_id in enumerate(ids)} | {SINK: SINK, MIXED: MIXED}
-    pairs = zip(variable_of_edge.tolist(), edges["label_id"].tolist(), strict=True)
     rank = np.empty(len(order), np.int64)
     rank[order[order != len(order) - 1]] = np.arange(len(order) - 1)
     letter, sink = names
-    return Compiled(
+    return CompiledModel(
         name,
         graph,
         nodes["position_id"],
@@ -359,45 +352,54 @@ def _make_tables(steps: Steps, ceg: Mapping[str, Any], staging: Mapping[str, Any
 def _variables(
     levels: list[Row],
     texts: Mapping[int, str],
-    variable_of_edge: Ints,
-    label_id: Ints,
+    known: set[tuple[int, int]],
     relabelling: list[Row],
 ) -> tuple[tuple[Variable, ...], list[int], dict[tuple[int, int], int]]:
-    """Return the variables, their ids, and the index of the label of each (variable, label)."""
-    of: dict[int, tuple[str, list[int], list[tuple[str, int]]]] = {}
-    met = set(variable_of_edge.tolist())
-    on_edges = set(zip(variable_of_edge.tolist(), label_id.tolist(), strict=True))
+    """Return the variables, their ids, and the index of the label of each (variable, label).
+
+    ``known`` are the pairs of variable and label that the model has.
+    """
+    used = {variable_id for variable_id, _ in known}
     relabelled: dict[tuple[int, str], set[int]] = {}
     for variable_id, raw_label, label in relabelling:
         if raw_label != texts[label]:
             relabelled.setdefault((variable_id, raw_label), set()).add(label)
+    names: dict[int, str] = {}
+    labels_of: dict[int, list[int]] = {}
+    synonyms_of: dict[int, list[tuple[str, int]]] = {}
     for variable_id, name, label, text, code in levels:
-        if variable_id not in met:
+        if variable_id not in used:
             continue
-        _, labels, others = of.setdefault(variable_id, (name, [], []))
+        names[variable_id] = name
+        labels = labels_of.setdefault(variable_id, [])
+        synonyms = synonyms_of.setdefault(variable_id, [])
         if label is None:
             continue
-        joined = relabelled.get((variable_id, text), set())
-        if joined and (variable_id, label) not in on_edges:
-            others += [
-                (other, to) for other in (text, code) if other is not None for to in joined
-            ]
-            continue
-        if label not in labels:
-            labels.append(label)
-        others += [(other, label) for other in (text, code) if other is not None]
-    for variable_id, label in sorted(on_edges):
-        if variable_id in of and label not in of[variable_id][1]:
-            of[variable_id][1].append(label)
+        # The staging may show other labels: then the level is a synonym of those.
+        meanings = relabelled.get((variable_id, text), set())
+        if not meanings or (variable_id, label) in known:
+            meanings = {label}
+            if label not in labels:
+                labels.append(label)
+        synonyms += [
+            (other, meaning)
+            for other in (text, code)
+            if other is not None
+            for meaning in meanings
+        ]
+    for variable_id, label in sorted(known):
+        if variable_id in names and label not in labels_of[variable_id]:
+            labels_of[variable_id].append(label)
     variables = []
     label_index_of: dict[tuple[int, int], int] = {}
-    for variable_id, (name, labels, others) in of.items():
+    for variable_id, name in names.items():
+        labels = labels_of[variable_id]
         index = {label: i for i, label in enumerate(labels)}
         label_index_of |= {(variable_id, label): i for label, i in index.items()}
-        meanings: dict[str, set[int]] = {}
-        for other, label in others:
-            meanings.setdefault(other, set()).add(index[label])
-        synonyms = {other: found.pop() for other, found in meanings.items() if len(found) == 1}
-        label_texts = tuple(texts[label] for label in labels)
-        variables.append(Variable(name, label_texts, synonyms))
-    return tuple(variables), list(of), label_index_of
+        indexes: dict[str, set[int]] = {}
+        for other, label in synonyms_of[variable_id]:
+            indexes.setdefault(other, set()).add(index[label])
+        # A text that may mean several labels is a synonym of none.
+        unique = {other: some.pop() for other, some in indexes.items() if len(some) == 1}
+        variables.append(Variable(name, tuple(texts[label] for label in labels), unique))
+    return tuple(variables), list(names), label_index_of

@@ -1,9 +1,9 @@
--- step:    given_combination
+-- step:    row_combination
 -- mode:    create
--- purpose: The distinct combinations of answers in the given rows, in order of first
---          occurrence.
+-- purpose: The distinct combinations of answers in the rows of a source, in the order in which
+--          they first occur.
 -- reads:   coded_row
--- writes:  given_combination(combination_id, codes)
+-- writes:  row_combination(combination_id, codes)
 -- params:  none
 -- source:  docs/architecture.md, section Cells;
 --          serves answers for each row of a file (assign, complete, score)

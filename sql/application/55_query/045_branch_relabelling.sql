@@ -1,0 +1,13 @@
+-- step:    branch_relabelling
+-- mode:    fetch
+-- purpose: The labels of the tree that each label of a staged tree stands for, by variable.
+-- reads:   compiled_branch
+-- writes:  branch_relabelling(variable_id, raw_label, label_id)
+-- params:  none
+-- source:  docs/theory.md, section 8 (Probability propagation)
+select distinct
+    variable_id,
+    raw_label,
+    label_id
+from temp.compiled_branch
+order by variable_id, raw_label, label_id
