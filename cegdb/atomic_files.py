@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check_folder(path: Path) -> None:
-    """Refuse to write to a path that is a folder, or whose folder does not exist.
+    """Refuse to write to a folder, or into a folder that does not exist.
 
     Examples
     --------
@@ -24,12 +24,12 @@ def check_folder(path: Path) -> None:
     if not path.parent.is_dir():
         raise GraphError(f"there is no folder {str(path.parent)!r} to write to")
     if path.is_dir():
-        raise GraphError(f"{str(path)!r} is a folder, not a file to write")
+        raise GraphError(f"{str(path)!r} is a folder, not a file")
 
 
 @contextmanager
-def written_whole(path: Path) -> Iterator[IO[bytes]]:
-    r"""Give a file to write, which replaces that at the path if the block succeeds.
+def atomic_writer(path: Path) -> Iterator[IO[bytes]]:
+    r"""Open a new file that replaces the one at ``path`` if the block succeeds.
 
     Raises
     ------
@@ -41,29 +41,29 @@ def written_whole(path: Path) -> Iterator[IO[bytes]]:
     >>> import tempfile
     >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with written_whole(Path(folder, "one.txt")) as file:
+    ...     with atomic_writer(Path(folder, "one.txt")) as file:
     ...         _ = file.write(b"one")
     ...     Path(folder, "one.txt").read_text()
     'one'
     """
     check_folder(path)
     try:
-        with replacing(path) as beside, beside.open("xb") as file:
+        with atomic_path(path) as beside, beside.open("xb") as file:
             yield file
     except OSError as error:
         raise GraphError(f"cannot write {str(path)!r}: {error.strerror}") from error
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    r"""Give a path beside a file, whose file replaces it if the block succeeds.
+def atomic_path(path: Path) -> Iterator[Path]:
+    r"""Give the path of a temporary file, which replaces ``path`` if the block succeeds.
 
     Examples
     --------
     >>> import tempfile
     >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with replacing(Path(folder, "one.txt")) as beside:
+    ...     with atomic_path(Path(folder, "one.txt")) as beside:
     ...         _ = beside.write_text("one")
     ...     Path(folder, "one.txt").read_text()
     'one'
@@ -76,7 +76,7 @@ def replacing(path: Path) -> Iterator[Path]:
         beside.unlink(missing_ok=True)
 
 
-def write_whole(path: Path, content: bytes) -> Path:
+def atomic_write(path: Path, content: bytes) -> Path:
     """Write a file completely or not at all, and return its path.
 
     Raises
@@ -89,9 +89,9 @@ def write_whole(path: Path, content: bytes) -> Path:
     >>> import tempfile
     >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_whole(Path(folder, "one.txt"), b"one").read_bytes()
+    ...     atomic_write(Path(folder, "one.txt"), b"one").read_bytes()
     b'one'
     """
-    with written_whole(path) as file:
+    with atomic_writer(path) as file:
         file.write(content)
     return path

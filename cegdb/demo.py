@@ -6,7 +6,7 @@ import csv
 import io
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
-from cegdb.atomic_files import write_whole
+from cegdb.atomic_files import atomic_write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ class Demo(NamedTuple):
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self.columns)
         writer.writerows(self.rows)
-        return write_whole(path, text.getvalue().encode())
+        return atomic_write(path, text.getvalue().encode())
 
     def select(self) -> str:
         """Return the table as a SELECT, the number of people of each row in ``people``."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import sqlalchemy as sa
 
-from cegdb.atomic_files import check_folder, write_whole, written_whole
+from cegdb.atomic_files import atomic_write, atomic_writer, check_folder
 from cegdb.ceg import rebuild_ceg
 from cegdb.errors import CegError, is_whole
 from cegdb.ingest.csv.csv_file import path_literal
@@ -152,7 +152,7 @@ def trace(
         text = script.text(_head(ceg["name"], staging["name"], tree["name"]))
         if file is not None:
             script.save_tables(file)
-            write_whole(file, text.encode())
+            atomic_write(file, text.encode())
     return text
 
 
@@ -426,7 +426,7 @@ class _Script:
         """Write the Parquet files beside the script."""
         for saved in self._saved:
             waiting, target = self._folder / saved, file.with_name(saved)
-            with waiting.open("rb") as source, written_whole(target) as out:
+            with waiting.open("rb") as source, atomic_writer(target) as out:
                 shutil.copyfileobj(source, out)
 
 

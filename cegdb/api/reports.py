@@ -176,7 +176,7 @@ class CegReport:
         import tempfile
         from pathlib import Path
 
-        from cegdb.atomic_files import check_folder, write_whole
+        from cegdb.atomic_files import atomic_write, check_folder
         from cegdb.graphs.graph_files import suffix_of
         from cegdb.render.writers import TEXT_FILES, document
         from cegdb.report.words import SUFFIXES
@@ -192,7 +192,7 @@ class CegReport:
             picture = place / f"{stem}-figure{kind}"
             blocks = self._blocks(form, unit, words, limit, min_n, picture)
             content = document(blocks, TEXT_FILES[suffix])
-        return write_whole(target, content.encode())
+        return atomic_write(target, content.encode())
 
     def cite(self, *, bibtex: bool = False) -> str:
         """Return what to cite for it: only the methods it used.
@@ -365,7 +365,7 @@ class DatabaseReport:
         ...     db.report.save_comparison(f"{folder}/two.tex", one, other).name
         'two.tex'
         """
-        from cegdb.atomic_files import check_folder, write_whole
+        from cegdb.atomic_files import atomic_write, check_folder
         from cegdb.graphs.graph_files import suffix_of
         from cegdb.render.writers import TEXT_FILES, document
         from cegdb.report.words import SUFFIXES
@@ -374,7 +374,7 @@ class DatabaseReport:
         suffix = suffix_of(target, SUFFIXES, "a report")
         check_folder(target)
         blocks = self._compared(stagings, form, unit, words, limit, min_n)
-        return write_whole(target, document(blocks, TEXT_FILES[suffix]).encode())
+        return atomic_write(target, document(blocks, TEXT_FILES[suffix]).encode())
 
     def _compared(
         self,

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from cegdb.atomic_files import write_whole
+from cegdb.atomic_files import atomic_write
 from cegdb.cli.group import main
 from cegdb.cli.options import (
     COLUMNS,
@@ -71,7 +71,7 @@ def codebook(file: str, output: Path | None, *, replace: bool, **given: Any) -> 
     if output is None:
         click.echo(draft, nl=False)
         return
-    say_made("written", write_whole(output, draft))
+    say_made("written", atomic_write(output, draft))
 
 
 @main.command()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from cegdb.atomic_files import check_folder, written_whole
+from cegdb.atomic_files import atomic_writer, check_folder
 from cegdb.errors import GraphError, QueryError, listed, path_of
 from cegdb.export.row_files import TABLE_FILES, export_query, table_file
 from cegdb.export.stage_tables import stage_tables
@@ -171,7 +171,7 @@ def export_table(
                 else iter([_text_table(con, relation, source, table, name)])
             )
             title = f"{table} of {name}"
-            with written_whole(file) as stream:
+            with atomic_writer(file) as stream:
                 for line in table_file_lines(tables, TEXT_FILES[suffix], title):
                     stream.write(line.encode())
             return file

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
-from cegdb.atomic_files import check_folder, replacing
+from cegdb.atomic_files import atomic_path, check_folder
 from cegdb.errors import GraphError, path_of
 from cegdb.sqlfiles import raise_interrupt, raise_out_of_memory, registered
 from cegdb.store import quoted
@@ -111,7 +111,7 @@ def export_query(
     """
     file = table_file(path)
     try:
-        with replacing(file) as part:
+        with atomic_path(file) as part:
             target = str(part).replace("'", "''")
             options = _FORMATS[file.suffix.lower()]
             con.execute(f"copy ({query}) to '{target}' ({options})", params)

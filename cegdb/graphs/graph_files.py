@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from cegdb.atomic_files import written_whole
+from cegdb.atomic_files import atomic_writer
 from cegdb.errors import GraphError, path_of
 from cegdb.graphs.dot import choice, dot_lines
 from cegdb.graphs.graph_rows import FileParts, GraphRows, graph_rows
@@ -32,7 +32,7 @@ def write_graph(graph: Graph | GraphRows, path: str | os.PathLike[str]) -> Path:
     suffix = suffix_of(target, GRAPH_FILES, "a graph")
     rows = graph if isinstance(graph, GraphRows) else graph_rows(graph)
     lines = _PARTS[suffix](rows).lines(rows) if suffix in _PARTS else dot_lines(rows)
-    with written_whole(target) as file:
+    with atomic_writer(target) as file:
         file.writelines(line.encode() for line in lines)
     return target
 

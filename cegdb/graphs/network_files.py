@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cegdb.atomic_files import write_whole
+from cegdb.atomic_files import atomic_write
 from cegdb.errors import GraphError, path_of
 from cegdb.networks import bif_text, is_bif
 
@@ -56,4 +56,4 @@ def write_bif(network: Network, path: str | os.PathLike[str]) -> Path:
             f"{target.name!r} does not say which kind of file to write",
             hint="a Bayesian network is written as .bif",
         )
-    return write_whole(target, bif_text(network).encode())
+    return atomic_write(target, bif_text(network).encode())

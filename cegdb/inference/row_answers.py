@@ -251,8 +251,8 @@ def _answer(rows: OpenRows) -> None:
 
 def _per_row(read: RowsRead, table: str, columns: Sequence[str]) -> str:
     """Return the SELECT that gives each row the results of its combination."""
-    kept = [f"r.k{i} as {quoted(name)}" for i, name in enumerate(read.kept, 1)]
-    taken = ", ".join(["r.row_number", *kept, *(f"c.{name}" for name in columns)])
+    keep = [f"r.k{i} as {quoted(name)}" for i, name in enumerate(read.keep, 1)]
+    taken = ", ".join(["r.row_number", *keep, *(f"c.{name}" for name in columns)])
     return (
         f"select {taken} from temp.source_row as r inner join temp.{table} as c "  # noqa: S608
         "on r.combination_id = c.combination_id"
@@ -264,8 +264,8 @@ def _summary(rows: OpenRows) -> str:
     of = "" if n == n_rows else f" of {counted(int(n), 'respondent')}"
     combinations = counted(rows.n_combinations, "distinct combination")
     lines = [f"{counted(int(n_rows), 'row')}{of}, {combinations} of answers"]
-    if rows.read.lacking:
-        lines.append(f"not in the source: {listed(rows.read.lacking, most=10)}")
+    if rows.read.absent:
+        lines.append(f"not in the source: {listed(rows.read.absent, most=10)}")
     unseen = rows.steps.fetch("unseen_answer_total")
     if unseen:
         answers = [f"{text} ({counted(int(times), 'row')})" for _, text, times in unseen]

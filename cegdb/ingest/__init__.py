@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from cegdb.errors import SurveyError
 from cegdb.ingest.codebook.codebook import CodebookSource, load_codebook
 from cegdb.ingest.codebook.gates import apply_gates, ordered_gates
-from cegdb.ingest.coding.cell_codes import read_lines
+from cegdb.ingest.coding.cell_codes import LIMITS, CodingLimits, read_lines
 from cegdb.ingest.coding.counts_and_weights import (
-    check_counts,
-    check_weights,
+    check_numbers,
+    count_respondents,
     weight_exponent,
 )
 from cegdb.ingest.coding.design_effects import design_effects
@@ -35,9 +35,9 @@ from cegdb.ingest.survey_version import (
     count_codes,
     earlier_lines,
     later_settings,
+    merged_receipt,
+    merged_settings,
     new_labels,
-    receipt_with,
-    settings_with,
     supersede,
     survey_version,
 )
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     import duckdb
     import sqlalchemy as sa
 
+    from cegdb.ingest.codebook.gates import Gate
     from cegdb.ingest.coding.variables import Variable
     from cegdb.ingest.files.relation import Relation
     from cegdb.ingest.settings import Settings
@@ -77,7 +78,7 @@ class _NewSurvey:
 
 
 @dataclass(frozen=True)
-class _NewRows:
+class _LaterRows:
     """Rows that are added to those of a survey, or replace them."""
 
     survey_id: int
@@ -85,7 +86,48 @@ class _NewRows:
     is_append: bool
 
 
-_Target: TypeAlias = _NewSurvey | _NewRows
+_Target: TypeAlias = _NewSurvey | _LaterRows
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What is to be read from a source, and which survey it becomes.
+
+    ``earlier`` is that survey as it is stored, None if it is new; ``appended_to`` is the same
+    if its rows stay. A survey that something else declares (``declared_by``) needs no rows.
+    """
+
+    relation: Relation
+    settings: Settings
+    gates: list[Gate]
+    survey_id: int
+    name: str
+    earlier: SurveyVersion | None = None
+    appended_to: SurveyVersion | None = None
+    declared_by: str | None = None
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """What was read: lines in all, those with a count of 0, and what is said of weights.
+
+    ``are_distinct``: no two lines kept are alike.
+    """
+
+    n_read: int
+    n_zero: int
+    weights: dict[str, object] | None
+    are_distinct: bool
+
+
+@dataclass(frozen=True)
+class _CodedLines:
+    """A SELECT of the coded lines; what the gates did; design effects of the variables."""
+
+    query: str
+    gate_report: list[dict[str, object]]
+    design_effects: dict[str, float]
+    are_distinct: bool
 
 
 def ingest(
@@ -96,6 +138,7 @@ def ingest(
     *,
     name: str | None = None,
     replace: bool = False,
+    limits: CodingLimits = LIMITS,
 ) -> int:
     """Read a survey, code its cells, store its distinct rows, and return its ``survey_id``.
 
@@ -107,7 +150,7 @@ def ingest(
     # Loaded before the source, which may be standard input, is read.
     options = dataclasses.replace(options, codebook=load_codebook(options.codebook))
     target = _NewSurvey(options, name, replace)
-    return retry_rewritten(partial(_ingest, store, source, reading, target))
+    return retry_rewritten(partial(_ingest, store, source, reading, target, limits=limits))
 
 
 def declare(
@@ -136,6 +179,7 @@ def append(
     *,
     decimal: DecimalSign | None = None,
     reading: ReadOptions | None = None,
+    limits: CodingLimits = LIMITS,
 ) -> None:
     """Add the rows of another source to a survey, matched by column name.
 
@@ -144,7 +188,8 @@ def append(
     the source lacks is blank in its rows. One that is new becomes a variable, blank in the
     earlier rows, unless columns were chosen at ingest.
     """
-    _change_rows(store, source, reading, _NewRows(survey_id, decimal, is_append=True))
+    target = _LaterRows(survey_id, decimal, is_append=True)
+    _change_rows(store, source, reading, target, limits)
 
 
 def refresh(
@@ -154,30 +199,37 @@ def refresh(
     *,
     decimal: DecimalSign | None = None,
     reading: ReadOptions | None = None,
+    limits: CodingLimits = LIMITS,
 ) -> None:
     """Replace the rows of a survey by those of a new snapshot.
 
     The source must have the columns that were chosen at ingest, and those that a tree uses;
     others may come and go.
     """
-    _change_rows(store, source, reading, _NewRows(survey_id, decimal, is_append=False))
+    target = _LaterRows(survey_id, decimal, is_append=False)
+    _change_rows(store, source, reading, target, limits)
 
 
 def _change_rows(
-    store: Store, source: Source, reading: ReadOptions | None, target: _NewRows
+    store: Store,
+    source: Source,
+    reading: ReadOptions | None,
+    target: _LaterRows,
+    limits: CodingLimits,
 ) -> None:
     with store.catalog() as catalog:
         settings = row(catalog, "survey", target.survey_id)["settings"]
+    source_column = settings.get("source_column")
     retry_rewritten(
         partial(
-            _ingest,
-            store,
-            source,
-            reading,
-            target,
-            source_column=settings.get("source_column"),
+            _ingest, store, source, reading, target, source_column=source_column, limits=limits
         )
     )
+
+
+# -----------------------------------------------------------------------------
+# One ingest, in one transaction
+# -----------------------------------------------------------------------------
 
 
 def _ingest(
@@ -188,169 +240,199 @@ def _ingest(
     *,
     rewrite: bool,
     source_column: str | None = None,
+    limits: CodingLimits = LIMITS,
 ) -> int:
-    """Read a source in one transaction; return the ``survey_id``."""
+    """Read a source, code its rows, store them; return the ``survey_id``."""
     started = time.perf_counter()
     with (
         store.reading() as con,
         open_source(
             con, source, reading, rewrite=rewrite, source_column=source_column
-        ) as given,
-        query_progress(con, given),
+        ) as relation,
+        query_progress(con, relation),
         store.writing() as (_, catalog),
+        Steps(con) as steps,
     ):
-        store.progress = given.progress
-        version, appended_to = None, None
-        relation, declared_by = given, None
-        if isinstance(target, _NewSurvey):
-            settings = check_settings(relation, target.options)
-            declared_by = target.declared_by
-        else:
-            version = survey_version(catalog, target.survey_id)
-            appended_to = version if target.is_append else None
-            relation, settings = later_settings(
-                given, version, target.decimal, is_append=target.is_append
-            )
-        gates = ordered_gates(con, settings.gates, list(settings.variables), relation.title)
-        name = _name(catalog, target, relation)
-        with Steps(con) as steps:
-            n_read, are_distinct = _read(steps, con, relation, settings)
-            earlier_exponent = (
-                None if appended_to is None
-                else int(appended_to.settings.get("weight_exponent", 0))
-            )  # fmt: skip
-            exponent = weight_exponent(steps, settings, earlier_exponent)
-            settings = dataclasses.replace(settings, weight_exponent=exponent)
-            weights = check_weights(steps, relation, settings, is_part=appended_to is not None)
-            n_zero = check_counts(steps, relation, settings)
-            variables = find_levels(steps, relation, settings.variables)
-            if version is not None:
-                settings.hints.extend(new_labels(version, variables))
-            if not n_read and appended_to is None and declared_by is None:
-                raise SurveyError(f"{relation.title} has a header but no rows")
-            survey_id = new_id(catalog, "survey") if version is None else version.survey_id
-            table = response_table(survey_id)
-            lines = _coded_lines(steps, variables, is_clustered=settings.cluster is not None)
-            lines, gate_report = apply_gates(steps, gates, variables, lines)
-            effects: dict[str, float] = {}
-            if settings.cluster is not None:
-                steps.create("clustered_line", lines)
-                lines = "select * from temp.clustered_line"
-                effects = design_effects(steps, settings.cluster, variables)
-            if appended_to is not None:
-                lines = f"{lines} union all by name {earlier_lines(appended_to, variables)}"
-            are_distinct = (
-                are_distinct
-                and appended_to is None
-                and not (settings.count or settings.weight or settings.cluster or gates)
-                and all(variable.has_code_for_each_text() for variable in variables)
-            )
-            n_distinct = _store_rows(
-                steps, table, lines, len(variables), are_distinct=are_distinct
-            )
-            if appended_to is not None:
-                count_codes(steps, table, variables)
-            if version is not None:
-                supersede(catalog, version)
-            insert_levels(catalog, survey_id, variables)
-            patterns = missing_patterns(steps, table, variables)
-            n = int(str(steps.rows(f"select coalesce(sum(n), 0) from {table}")[0][0]))  # noqa: S608
-            if not n and declared_by is None:
-                raise SurveyError(f"{relation.title}: every {settings.count!r} is 0")
-        fingerprint = fingerprint_of(relation.files)
-        fingerprints = _fingerprints(fingerprint, appended_to, relation, settings)
+        store.progress = relation.progress
+        plan = _plan(con, catalog, relation, target)
+        plan, lines = _read(steps, con, plan, limits)
+        variables = _find_levels(steps, plan, lines)
+        coded = _code(steps, plan, lines, variables)
+        n, n_distinct = _store_rows(steps, plan, coded, variables)
+        if plan.earlier is not None:
+            supersede(catalog, plan.earlier)
+        insert_levels(catalog, plan.survey_id, variables)
+        patterns = missing_patterns(steps, response_table(plan.survey_id), variables)
+        fingerprint = fingerprint_of(plan.relation.files)
+        fingerprints = _fingerprints(plan, fingerprint)
         receipt = receipt_of(
-            relation,
-            settings,
+            plan.relation,
+            plan.settings,
             variables,
-            n_lines=n_read,
-            n_zero=n_zero,
+            n_lines=lines.n_read,
+            n_zero=lines.n_zero,
             n=n,
-            weights=weights,
-            gates=gate_report,
-            effects=effects,
+            weights=lines.weights,
+            gates=coded.gate_report,
+            effects=coded.design_effects,
             patterns=patterns,
-            same_files=surveys_of_same_files(catalog, fingerprint, name),
+            same_files=surveys_of_same_files(catalog, fingerprint, plan.name),
         )
-        described, stored = declared_by or relation.description, settings.as_json()
-        if version is not None:
-            stored = settings_with(version, stored)
-        if appended_to is not None:
-            receipt = receipt_with(appended_to, receipt, described)
-            described = f"{appended_to.row['source']} + {described}"
-        survey = {
-            "survey_id": survey_id,
-            "name": name,
-            "source": described,
-            "n_read": receipt["rows_read"],
-            "n": n,
-            "n_distinct": n_distinct,
-            "settings": {**stored, "fingerprints": fingerprints},
-            "summary": receipt,
-            **made_by(time.perf_counter() - started),
-        }
-        write(catalog, "survey", survey, again=version is not None)
-    return survey_id
+        survey = _catalog_row(plan, receipt, fingerprints)
+        survey |= {"n": n, "n_distinct": n_distinct, **made_by(time.perf_counter() - started)}
+        write(catalog, "survey", survey, again=plan.earlier is not None)
+    return plan.survey_id
 
 
-def _name(catalog: sa.Connection, target: _Target, relation: Relation) -> str:
-    if isinstance(target, _NewRows):
-        return str(row(catalog, "survey", target.survey_id)["name"])
-    default = target.default_name or relation.name
-    return claim_name(catalog, "survey", target.name, default, replace=target.replace)
-
-
-def _fingerprints(
-    fingerprint: str | None,
-    appended_to: SurveyVersion | None,
-    relation: Relation,
-    settings: Settings,
-) -> list[str]:
-    """Return those of all files of the survey; hint at a file that it has already."""
-    fingerprints = [fingerprint] if fingerprint else []
-    if appended_to is None:
-        return fingerprints
-    earlier = appended_to.settings.get("fingerprints", [])
-    digests = {digest for each in earlier for digest in each.split()}
-    if fingerprint and not digests.isdisjoint(fingerprint.split()):
-        settings.hints.append(
-            f"{relation.title}, or one of its files, is in this survey already, byte for "
-            "byte: its rows now count twice; refresh replaces rows"
+def _plan(
+    con: duckdb.DuckDBPyConnection, catalog: sa.Connection, relation: Relation, target: _Target
+) -> _Plan:
+    """Check the settings of an ingest against its source, before any row is read."""
+    earlier, appended_to, declared_by = None, None, None
+    if isinstance(target, _NewSurvey):
+        settings = check_settings(relation, target.options)
+        declared_by = target.declared_by
+        default = target.default_name or relation.name
+        name = claim_name(catalog, "survey", target.name, default, replace=target.replace)
+    else:
+        earlier = survey_version(catalog, target.survey_id)
+        appended_to = earlier if target.is_append else None
+        relation, settings = later_settings(
+            relation, earlier, target.decimal, is_append=target.is_append
         )
-    return [*earlier, *fingerprints]
+        name = str(earlier.row["name"])
+    return _Plan(
+        relation,
+        settings,
+        ordered_gates(con, settings.gates, list(settings.variables), relation.title),
+        new_id(catalog, "survey") if earlier is None else earlier.survey_id,
+        name,
+        earlier,
+        appended_to,
+        declared_by,
+    )
 
 
 def _read(
-    steps: Steps, con: duckdb.DuckDBPyConnection, relation: Relation, settings: Settings
-) -> tuple[int, bool]:
-    """Keep the source's lines; return how many there are, and whether none is kept twice."""
+    steps: Steps, con: duckdb.DuckDBPyConnection, plan: _Plan, limits: CodingLimits
+) -> tuple[_Plan, _Lines]:
+    """Make ``response_line``, the source's lines; return the plan with the weights' scale."""
+    relation, settings, appended_to = plan.relation, plan.settings, plan.appended_to
     others = (settings.count, settings.weight, settings.cluster)
     load_chunks(con, relation, [*settings.variables, *filter(None, others)])
-    are_distinct = read_lines(steps, con, relation, settings)
-    ((n,),) = steps.rows("select coalesce(sum(n_lines), 0) from temp.source_line")
+    are_distinct = read_lines(steps, con, relation, settings, limits)
+    ((n_read,),) = steps.rows("select coalesce(sum(n_lines), 0) from temp.source_line")
     if not relation.progress.rows:
-        relation.progress.read(int(n))
-    return int(n), are_distinct
+        relation.progress.read(int(n_read))
+    n_zero = check_numbers(steps, relation, settings)
+    exponent = weight_exponent(
+        steps,
+        settings,
+        None if appended_to is None else int(appended_to.settings.get("weight_exponent", 0)),
+    )
+    settings = dataclasses.replace(settings, weight_exponent=exponent)
+    weights = count_respondents(steps, settings, is_part=appended_to is not None)
+    lines = _Lines(int(n_read), n_zero, weights, are_distinct)
+    return dataclasses.replace(plan, settings=settings), lines
+
+
+def _find_levels(steps: Steps, plan: _Plan, lines: _Lines) -> list[Variable]:
+    """Return the variables with their levels, those that earlier rows have included."""
+    variables = find_levels(steps, plan.relation, plan.settings.variables)
+    if plan.earlier is not None:
+        plan.settings.hints.extend(new_labels(plan.earlier, variables))
+    if not lines.n_read and plan.appended_to is None and plan.declared_by is None:
+        raise SurveyError(f"{plan.relation.title} has a header but no rows")
+    return variables
+
+
+def _code(steps: Steps, plan: _Plan, lines: _Lines, variables: list[Variable]) -> _CodedLines:
+    """Code the lines and close gates; with clusters also estimate design effects."""
+    settings = plan.settings
+    query = _coded_lines(steps, variables, is_clustered=settings.cluster is not None)
+    query, gate_report = apply_gates(steps, plan.gates, variables, query)
+    effects: dict[str, float] = {}
+    if settings.cluster is not None:
+        steps.create("clustered_line", query)
+        query = "select * from temp.clustered_line"
+        effects = design_effects(steps, settings.cluster, variables)
+    are_distinct = (
+        lines.are_distinct
+        and plan.appended_to is None
+        and not (settings.count or settings.weight or settings.cluster or plan.gates)
+        and all(variable.has_code_for_each_text() for variable in variables)
+    )
+    if plan.appended_to is not None:
+        query = f"{query} union all by name {earlier_lines(plan.appended_to, variables)}"
+    return _CodedLines(query, gate_report, effects, are_distinct)
 
 
 def _store_rows(
-    steps: Steps, table: str, lines: str, n_variables: int, *, are_distinct: bool
-) -> int:
-    """Write the survey's distinct coded rows, sorted, and return how many there are.
+    steps: Steps, plan: _Plan, coded: _CodedLines, variables: list[Variable]
+) -> tuple[int, int]:
+    """Write the survey's distinct coded rows, sorted; return respondents, and such rows.
 
     Distinct lines are not grouped: that takes as long as reading them.
     """
-    codes = ", ".join(f"v{i}" for i in range(1, n_variables + 1))
-    if are_distinct:
-        rows = f"select {codes}, n, weight, weight_sq from ({lines})"  # noqa: S608
+    table = response_table(plan.survey_id)
+    codes = ", ".join(f"v{i}" for i in range(1, len(variables) + 1))
+    if coded.are_distinct:
+        rows = f"select {codes}, n, weight, weight_sq from ({coded.query})"  # noqa: S608
     else:
         rows = (
             f"select {codes}, cast(sum(n) as bigint) as n, "  # noqa: S608
             "cast(sum(weight) as decimal(38, 12)) as weight, "
             "cast(sum(weight_sq) as decimal(38, 12)) as weight_sq "
-            f"from ({lines}) group by {codes}"
+            f"from ({coded.query}) group by {codes}"
         )
-    return steps.execute(f"create or replace table {table} as {rows} order by {codes}")
+    n_distinct = steps.execute(f"create or replace table {table} as {rows} order by {codes}")
+    ((n,),) = steps.rows(f"select coalesce(sum(n), 0) from {table}")  # noqa: S608
+    if not n and plan.declared_by is None:
+        raise SurveyError(f"{plan.relation.title}: every {plan.settings.count!r} is 0")
+    if plan.appended_to is not None:
+        count_codes(steps, table, variables)
+    return int(n), n_distinct
+
+
+def _catalog_row(
+    plan: _Plan, receipt: dict[str, object], fingerprints: list[str]
+) -> dict[str, object]:
+    """Return what the catalog says of a survey, but for its sizes."""
+    source = plan.declared_by or plan.relation.description
+    settings = plan.settings.as_json()
+    if plan.earlier is not None:
+        settings = merged_settings(plan.earlier, settings)
+    if plan.appended_to is not None:
+        receipt = merged_receipt(plan.appended_to, receipt, source)
+        source = f"{plan.appended_to.row['source']} + {source}"
+    return {
+        "survey_id": plan.survey_id,
+        "name": plan.name,
+        "source": source,
+        "n_read": receipt["rows_read"],
+        "settings": {**settings, "fingerprints": fingerprints},
+        "summary": receipt,
+    }
+
+
+def _fingerprints(plan: _Plan, fingerprint: str | None) -> list[str]:
+    """Return those of all files of the survey; hint at a file that it has already."""
+    fingerprints = [fingerprint] if fingerprint else []
+    if plan.appended_to is None:
+        return fingerprints
+    earlier = plan.appended_to.settings.get("fingerprints", [])
+    digests = {digest for each in earlier for digest in each.split()}
+    if fingerprint and not digests.isdisjoint(fingerprint.split()):
+        plan.settings.hints.append(
+            f"{plan.relation.title}, or one of its files, is in this survey already, byte for "
+            "byte: its rows now count twice; refresh replaces rows"
+        )
+    return [*earlier, *fingerprints]
+
+
+# -----------------------------------------------------------------------------
+# Codes of the cells
+# -----------------------------------------------------------------------------
 
 
 def _coded_lines(steps: Steps, variables: list[Variable], *, is_clustered: bool) -> str:
@@ -363,9 +445,9 @@ def _coded_lines(steps: Steps, variables: list[Variable], *, is_clustered: bool)
     joined = [(i, variable) for i, variable in numbered if variable.texts is None]
     if joined:
         create_level_codes(steps, ((i, variable.code_of_text()) for i, variable in joined))
-    kept = [*_NUMBERS, "cluster"] if is_clustered else _NUMBERS
+    uncoded = [*_NUMBERS, "cluster"] if is_clustered else _NUMBERS
     if len(joined) <= _MOST_JOINS:
-        return _joined(kept, numbered, "temp.response_line")
+        return _joined(uncoded, numbered, "temp.response_line")
     steps.create(
         "numbered_line", "select row_number() over () as line_id, * from temp.response_line"
     )
@@ -376,10 +458,11 @@ def _coded_lines(steps: Steps, variables: list[Variable], *, is_clustered: bool)
         steps.create(part, _joined(["line_id"], chunk, "temp.numbered_line"))
         joins.append(f"inner join temp.{part} using (line_id)")
     codes = ", ".join(f"v{i}" for i, _ in numbered)
-    return f"select {codes}, {', '.join(kept)} from temp.numbered_line {' '.join(joins)}"  # noqa: S608
+    return f"select {codes}, {', '.join(uncoded)} from temp.numbered_line {' '.join(joins)}"  # noqa: S608
 
 
-def _joined(kept: Sequence[str], numbered: list[tuple[int, Variable]], lines: str) -> str:
+def _joined(uncoded: Sequence[str], numbered: list[tuple[int, Variable]], lines: str) -> str:
+    """Return a SELECT of lines with the codes of some variables, and columns as they are."""
     columns, joins = [], []
     for i, variable in numbered:
         if variable.texts is not None:
@@ -395,5 +478,5 @@ def _joined(kept: Sequence[str], numbered: list[tuple[int, Variable]], lines: st
         columns.append(
             f"cast(coalesce({code}, {variable.blank_code}) as {variable.code_type}) as v{i}"
         )
-    columns += [f"r.{name}" for name in kept]
+    columns += [f"r.{name}" for name in uncoded]
     return f"select {', '.join(columns)} from {lines} as r {' '.join(joins)}"  # noqa: S608

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from cegdb.errors import SqlStepError, SurveyError, listed
 from cegdb.ingest.coding.cell_codes import count_query, sets_in_memory
-from cegdb.ingest.coding.counts_and_weights import COUNT, WEIGHT, refuse_bad_numbers
+from cegdb.ingest.coding.counts_and_weights import parse_new_rows
 from cegdb.ingest.coding.level_tables import create_level_codes
 from cegdb.ingest.coding.new_row_codes import ABSENT, close_gates, codes_of_texts
 from cegdb.ingest.files.cell_labels import label_of
@@ -24,7 +24,7 @@ from cegdb.ingest.files.relation import (
 )
 from cegdb.ingest.files.sources import load_chunks, open_source, read_error
 from cegdb.ingest.settings import check_settings
-from cegdb.ingest.survey_version import options_again
+from cegdb.ingest.survey_version import stored_options
 from cegdb.names import folded
 
 if TYPE_CHECKING:
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
     from cegdb.options import ReadOptions
     from cegdb.sqlfiles import Steps
 
-_KEPT: Final = "cegdb_kept"
+_KEEP: Final = "cegdb_keep"
 _MOST_TEXTS: Final = 255
 
 
 @dataclass(frozen=True)
 class RowColumns:
-    """Columns of a source to read: variables in the order of their cells, others to keep."""
+    """Columns of a source to read: variables, in the order of their cells, and others."""
 
     variables: Sequence[str]
     keep: Sequence[str] = ()
@@ -56,15 +56,23 @@ class RowColumns:
 
 @dataclass(frozen=True)
 class RowsRead:
-    """What a source has: number of rows, columns kept, variables it lacks, unknown texts.
+    """What was read of a source into ``temp.given_row``.
 
-    The columns kept are ``k1``, ``k2``, ... of ``temp.source_row``; ``unknown`` has the texts
-    that the survey does not know, by variable and code.
+    Attributes
+    ----------
+    n
+        Number of rows.
+    keep
+        Names of the columns kept as they are: ``k1``, ``k2``, ... of the table.
+    absent
+        Variables for which the source has no column.
+    unknown
+        Texts that the survey does not know, by variable and code.
     """
 
     n: int
-    kept: list[str]
-    lacking: list[str]
+    keep: list[str]
+    absent: list[str]
     unknown: dict[str, dict[int, str]]
 
 
@@ -86,29 +94,29 @@ def open_new_rows(
             yield relation
         return
     frame = cast("pd.DataFrame", source)
-    names = [_name(name) for name in frame.columns]
+    names = [_column_name(name) for name in frame.columns]
     others = [name for name in (wanted.count, wanted.weight) if name is not None]
     to_read = {folded(name) for name in (*wanted.variables, *others)}
     indices = [i for i, name in enumerate(names) if folded(name) in to_read]
     if not indices:
         raise _none_found(names, wanted.variables, "the DataFrame")
     keep = find_columns(names, wanted.keep, "the DataFrame")
-    kept = _kept_columns(frame, names, keep)
+    columns_to_keep = _columns_as_they_are(frame, names, keep)
     with open_source(con, frame.iloc[:, indices], reading, rewrite=rewrite) as relation:
-        con.register(_KEPT, kept)
+        con.register(_KEEP, columns_to_keep)
         try:
             yield replace(
                 relation,
-                columns=[*relation.columns, *(f"{_KEPT}.{name}" for name in keep)],
-                cells=[*relation.cells, *kept.columns[1:]],
-                typed_cells=[*relation.cells, *kept.columns[1:]],
-                from_clause=f"{relation.from_clause} positional join {_KEPT}",
+                columns=[*relation.columns, *(f"{_KEEP}.{name}" for name in keep)],
+                cells=[*relation.cells, *columns_to_keep.columns[1:]],
+                typed_cells=[*relation.cells, *columns_to_keep.columns[1:]],
+                from_clause=f"{relation.from_clause} positional join {_KEEP}",
             )
         finally:
-            con.unregister(_KEPT)
+            con.unregister(_KEEP)
 
 
-def _kept_columns(
+def _columns_as_they_are(
     frame: pd.DataFrame, names: Sequence[str], keep: Sequence[str]
 ) -> pd.DataFrame:
     """Return columns to keep as numbers and times where they are, else as texts."""
@@ -126,7 +134,7 @@ def _kept_columns(
     return pd.DataFrame(columns)
 
 
-def _name(name: object) -> str:
+def _column_name(name: object) -> str:
     try:
         return label_of(name) or ""
     except SurveyError:
@@ -150,14 +158,15 @@ def read_rows(
     """Make ``source_row`` and ``row_combination`` of a source's rows.
 
     ``codes`` of a combination has one code a variable wanted: those of the survey's levels,
-    0 where the column is lacking, larger ones for texts that the survey does not know.
+    0 where there is no column, larger ones for texts that the survey does not know.
     """
     column_of, columns = _matched(relation, survey, wanted)
-    keep = _kept_of(relation, wanted)
-    others = {
-        text: find_columns(relation.columns, [name], relation.title)[0]
+    keep = _columns_to_keep(relation, wanted)
+    numbers = {
+        text: None
+        if name is None
+        else find_columns(relation.columns, [name], relation.title)[0]
         for text, name in (("count_text", wanted.count), ("weight_text", wanted.weight))
-        if name is not None
     }
     new_name = {file_name: name for name, file_name in column_of.items()}
     renamed = replace(
@@ -171,13 +180,13 @@ def read_rows(
         source_column=None,
     )
     options = replace(
-        options_again(survey, columns, None), count=None, weight=None, cluster=None
+        stored_options(survey, columns, None), count=None, weight=None, cluster=None
     )
     settings = check_settings(renamed, options)
-    load_chunks(con, relation, [*column_of.values(), *keep, *others.values()])
+    load_chunks(con, relation, [*column_of.values(), *keep, *filter(None, numbers.values())])
     try:
         answers = [column_of[name] for name in columns]
-        _read_texts(steps, relation, answers, keep, others, settings.decimal)
+        _read_texts(steps, relation, answers, keep, numbers, settings.decimal)
     except SqlStepError as error:
         raise read_error(con, relation, error) from None
     texts = _texts(steps, len(columns))
@@ -185,8 +194,8 @@ def read_rows(
         codes_of_texts(settings.variables[name], survey.variables[name], texts.get(i, []))
         for i, name in enumerate(columns, 1)
     ]
-    refuse_bad_numbers(steps, wanted.count, wanted.weight)
-    n = _code_rows(steps, columns, codes, survey, wanted, len(keep))
+    parse_new_rows(steps, wanted.count, wanted.weight)
+    n = _code_rows(steps, columns, codes, survey, len(keep))
     if rules := survey.settings.get("gates"):
         close_gates(steps, con, rules, columns, survey, relation)
     _order_codes(steps, columns, wanted.variables)
@@ -196,7 +205,7 @@ def read_rows(
     }
     return RowsRead(
         n,
-        [name.removeprefix(f"{_KEPT}.") for name in keep],
+        [name.removeprefix(f"{_KEEP}.") for name in keep],
         [name for name in wanted.variables if name not in column_of],
         {name: texts_of for name, texts_of in unknown.items() if texts_of},
     )
@@ -209,7 +218,7 @@ def _matched(
 
     With gates all are read, since they decide whether one of those wanted applies.
     """
-    names = [name for name in relation.columns if not name.startswith(f"{_KEPT}.")]
+    names = [name for name in relation.columns if not name.startswith(f"{_KEEP}.")]
     others = (wanted.count, wanted.weight)
     source = replace(relation, columns=[name for name in names if name not in others])
     column_of = match_columns(survey.variables, source)
@@ -223,16 +232,17 @@ def _matched(
     return column_of, columns
 
 
-def _kept_of(relation: Relation, wanted: RowColumns) -> list[str]:
-    of_frame = [name for name in relation.columns if name.startswith(f"{_KEPT}.")]
+def _columns_to_keep(relation: Relation, wanted: RowColumns) -> list[str]:
+    of_frame = [name for name in relation.columns if name.startswith(f"{_KEEP}.")]
     keep = of_frame or find_columns(relation.columns, wanted.keep, relation.title)
     repeated = [
         name for name in keep if relation.columns.count(name) > 1 or keep.count(name) > 1
     ]
     if repeated:
-        raise SurveyError(
-            f"{relation.title} has, or keep lists, {repeated[0]!r} more than once"
-        )
+        what = f"{relation.title} has several columns called"
+        if relation.columns.count(repeated[0]) == 1:
+            what = "keep lists more than once"
+        raise SurveyError(f"{what} {repeated[0]!r}")
     return keep
 
 
@@ -241,18 +251,20 @@ def _read_texts(
     relation: Relation,
     answers: Sequence[str],
     keep: Sequence[str],
-    others: Mapping[str, str],
+    numbers: Mapping[str, str | None],
     decimal: str,
 ) -> None:
-    """Make ``source_text``: the rows in their order, cells as texts."""
+    """Make ``source_text``: the rows in their order, cells, counts and weights as texts."""
     cell = dict(zip(relation.columns, relation.cells, strict=True))
     as_is = dict(zip(relation.columns, relation.typed_cells or relation.cells, strict=True))
-    taken = [f"{cell[name]} as t{i}" for i, name in enumerate(answers, 1)]
-    taken += [f"{as_is[name]} as k{i}" for i, name in enumerate(keep, 1)]
-    taken += [f"{number_text(cell[name], decimal)} as {text}" for text, name in others.items()]
+    selected = [f"{cell[name]} as t{i}" for i, name in enumerate(answers, 1)]
+    selected += [f"{as_is[name]} as k{i}" for i, name in enumerate(keep, 1)]
+    for text, name in numbers.items():
+        value = "cast(null as varchar)" if name is None else number_text(cell[name], decimal)
+        selected.append(f"{value} as {text}")
     query = (
         "select row_number() over () as row_number, "  # noqa: S608
-        f"{', '.join(taken)} from {relation.from_clause}"
+        f"{', '.join(selected)} from {relation.from_clause}"
     )
     steps.create("source_text", query, relation.params_of(query))
 
@@ -273,8 +285,7 @@ def _code_rows(
     columns: Sequence[str],
     codes: Sequence[tuple[dict[str, int], int]],
     survey: SurveyVersion,
-    wanted: RowColumns,
-    n_kept: int,
+    n_keep: int,
 ) -> int:
     """Make ``coded_row`` and, of its distinct cells, ``row_combination``."""
     cells, joins = [], []
@@ -297,17 +308,15 @@ def _code_rows(
             cells.append(str(blank))
     if many:
         create_level_codes(steps, many)
-    kept = [f"r.k{i}" for i in range(1, n_kept + 1)]
-    n = f"cast({COUNT} as bigint)" if wanted.count else "cast(1 as bigint)"
-    weight = WEIGHT if wanted.weight else "cast(null as double)"
-    taken = ["r.row_number", *kept, f"{n} as n", f"{weight} as weight"]
+    columns_to_keep = "".join(f", r.k{i}" for i in range(1, n_keep + 1))
     rows = steps.create(
         "coded_row",
-        f"select {', '.join(taken)}, cast([{', '.join(cells)}] as integer[]) as cells "  # noqa: S608
-        f"from temp.source_text as r {' '.join(joins)}",
+        f"select r.row_number{columns_to_keep}, cast(r.n_respondents as bigint) as n, "  # noqa: S608
+        f"r.weight_size as weight, cast([{', '.join(cells)}] as integer[]) as cells "
+        f"from temp.parsed_row as r {' '.join(joins)}",
         dict(params),
     )
-    steps.drop(["source_text"])
+    steps.drop(["parsed_row", "source_text"])
     if many:
         steps.drop(["level_code"])
     steps.run("row_combination")

@@ -104,7 +104,7 @@ def survey_version(catalog: sa.Connection, survey_id: int) -> SurveyVersion:
     return SurveyVersion(survey, variables, used)
 
 
-def options_again(
+def stored_options(
     survey: SurveyVersion, columns: Sequence[str], decimal: DecimalSign | None
 ) -> IngestOptions:
     """Return the options that a survey was made with, for these columns."""
@@ -144,7 +144,7 @@ def later_settings(
             hint="refresh it with all its files at once, or ingest the file as another survey",
         )
     renamed, columns, found_as, hints = _matched(relation, survey, is_append=is_append)
-    settings = check_settings(renamed, options_again(survey, columns, decimal))
+    settings = check_settings(renamed, stored_options(survey, columns, decimal))
     for name, variable in settings.variables.items():
         variable.is_update = True
         variable.previous = survey.variables.get(name) if is_append else None
@@ -287,19 +287,21 @@ def supersede(catalog: sa.Connection, survey: SurveyVersion) -> None:
     catalog.execute(sa.update(schema.variable).where(of_survey).values(**to_kept))
 
 
-def settings_with(survey: SurveyVersion, made: dict[str, Any]) -> dict[str, Any]:
+def merged_settings(survey: SurveyVersion, later: dict[str, Any]) -> dict[str, Any]:
     """Return the settings to store: those of absent columns are kept."""
     settings = survey.settings
     return {
-        **made,
+        **later,
         "decimal": settings.get("decimal", "."),
         "source_column": settings.get("source_column"),
-        "gates": settings.get("gates", {}) | made["gates"],
-        "quantiles": settings.get("quantiles", {}) | made["quantiles"],
+        "gates": settings.get("gates", {}) | later["gates"],
+        "quantiles": settings.get("quantiles", {}) | later["quantiles"],
     }
 
 
-def receipt_with(survey: SurveyVersion, receipt: dict[str, Any], source: str) -> dict[str, Any]:
+def merged_receipt(
+    survey: SurveyVersion, receipt: dict[str, Any], source: str
+) -> dict[str, Any]:
     """Return the receipt of a survey to which a file was appended.
 
     Rows and weights are added up, cells and patterns are those of all rows. The other keys are
@@ -330,7 +332,7 @@ def receipt_with(survey: SurveyVersion, receipt: dict[str, Any], source: str) ->
 
 
 def _both_weights(earlier: Mapping[str, Any], receipt: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what `check_weights` would say of the weights of both."""
+    """Return what `count_respondents` would say of the weights of both."""
     if not receipt["rows_kept"]:
         return dict(earlier)
     later = receipt["weights"]

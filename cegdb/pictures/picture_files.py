@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from cegdb.atomic_files import check_folder, write_whole
+from cegdb.atomic_files import atomic_write, check_folder
 from cegdb.errors import path_of
 from cegdb.graphs.dot import to_dot
 from cegdb.graphs.graph_files import suffix_of
@@ -37,7 +37,7 @@ def draw(
     target = path_of(path)
     suffix = check_picture(target)
     if suffix == ".dot":
-        return write_whole(target, to_dot(graph, edge_info=edge_info).encode())
+        return atomic_write(target, to_dot(graph, edge_info=edge_info).encode())
     make = to_tikz if suffix == ".tex" else graph_figure
     made = make(
         graph,
@@ -46,7 +46,7 @@ def draw(
         width_mm=width_mm,
         most_edges=most_edges,
     )
-    return write_whole(target, made.encode()) if isinstance(made, str) else made.save(target)
+    return atomic_write(target, made.encode()) if isinstance(made, str) else made.save(target)
 
 
 def check_picture(path: Path) -> str:

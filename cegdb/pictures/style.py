@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from cegdb.atomic_files import check_folder, write_whole
+from cegdb.atomic_files import atomic_write, check_folder
 from cegdb.errors import GraphError, MissingExtraError, path_of
 from cegdb.graphs.graph_files import suffix_of
 from cegdb.graphs.label_text import text_lines, visible
@@ -146,7 +146,7 @@ class Picture:
         target = path_of(path)
         suffix = suffix_of(target, FIGURE_FILES, "a figure")
         check_folder(target)
-        return write_whole(target, rendered(self.figure, suffix[1:], self.caption))
+        return atomic_write(target, rendered(self.figure, suffix[1:], self.caption))
 
     def __repr__(self) -> str:
         """Return the caption."""

@@ -7,7 +7,7 @@ import importlib.util
 import io
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from cegdb.atomic_files import written_whole
+from cegdb.atomic_files import atomic_writer
 from cegdb.errors import GraphError, MissingExtraError, StagingError, path_of
 from cegdb.ingest.files.cell_labels import abbreviated
 from cegdb.sqlfiles import Steps
@@ -98,7 +98,7 @@ def write_template(
         extend_paths(steps)
         lines = steps.fetch("template_line", tree_id=tree_id, staging_id=staging_id)
     try:
-        with written_whole(file) as out:
+        with atomic_writer(file) as out:
             if suffix == ".xlsx":
                 _write_sheet(out, file, _table(lines), max_rows)
             elif suffix == ".csv":

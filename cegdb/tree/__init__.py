@@ -222,8 +222,8 @@ def _write_tables(
     vanish, only on the way down.
     """
     chunk_of = {end: chunk for chunk, end in enumerate(codes.chunk_ends[:-1])}
-    steps.run("node", level=len(variables))
-    steps.drop(["path_end", "path_row"])
+    steps.run("node", level=len(variables), paths=codes.paths)
+    steps.drop({codes.paths.removeprefix("temp."), "path_row"})
     for level in range(len(variables) - 1, -1, -1):
         chunk = chunk_of.get(level)
         by_id = level if chunk is None else -1 - chunk

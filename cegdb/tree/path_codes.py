@@ -17,7 +17,7 @@ from cegdb.store.catalog import response_table
 from cegdb.tree.histories import TreeVariable, histories, label_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -56,10 +56,11 @@ class Policy:
 class PathCodes:
     """Where chunks of variables end, and what was decided about empty and missing cells.
 
-    ``decisions`` are numbers of rows by variable; ``n_followed`` counts rows that answer a
-    question after a missing answer.
+    ``paths`` is the table of the distinct paths. ``decisions`` are numbers of rows by
+    variable; ``n_followed`` counts rows that answer a question after a missing answer.
     """
 
+    paths: str
     chunk_ends: list[int] = field(default_factory=list)
     histories: dict[str, dict[str, object]] = field(default_factory=dict)
     n_followed: int = 0
@@ -78,54 +79,47 @@ def code_paths(
     is_weighted: bool,
     uses_all: bool,
 ) -> PathCodes:
-    """Make ``path_end``, the distinct paths of the last chunk, and ``path_head``.
+    """Make the distinct paths of the last chunk, and ``path_head``.
 
     ``add_paths`` and ``impossible`` map indices in the order to codes. ``uses_all`` says
     whether the tree has all variables of the survey, so that its rows are distinct paths.
     """
     several = _chunk_end(variables, 0, 0, max_code) < len(variables)
     source = _responses(
-        steps, survey_id, variables, add_paths, needs_ids=several or bool(add_paths)
+        steps,
+        survey_id,
+        variables,
+        add_paths,
+        needs_ids=several or bool(add_paths),
+        is_weighted=is_weighted,
     )
     _refuse_observed(steps, source, variables, impossible)
     is_undecided = any(variable.n_undecided for variable in variables)
     if not (several or is_undecided or add_paths or policy.sampling_zeros != "none"):
-        _code_chunk(steps.view, steps, source, variables, -1, 0)
-        _end(steps, is_distinct=uses_all, is_weighted=is_weighted)
-        return PathCodes([len(variables)])
+        steps.empty("stopped_head", "head_id bigint")
+        query = _first_paths(source, variables, is_weighted=is_weighted)
+        steps.view("path_row", query, purpose=_PATHS)
+        paths = "temp.path_row" if uses_all else _sum_paths(steps, is_weighted=is_weighted)
+        return PathCodes(paths, [len(variables)])
     if policy.missing == "complete" and policy.sampling_zeros != "none" and several:
         # Rows that a later chunk leaves out must not make zeros in an earlier one.
         observed = replace(policy, sampling_zeros="none")
-        _code_chunks(steps, source, variables, observed, (), max_code)
-        steps.run("kept_row")
-        source = (
-            "(select r.* exclude (is_kept), k.row_id is not null as is_kept "  # noqa: S608
-            f"from {source} as r left join temp.kept_row as k on r.row_id = k.row_id)"
+        _code_chunks(
+            steps, source, variables, observed, (), max_code=max_code, is_weighted=is_weighted
         )
-    codes = _code_chunks(steps, source, variables, policy, impossible, max_code)
-    _end(steps, is_distinct=False, is_weighted=is_weighted)
-    return codes
-
-
-def _end(steps: Steps, *, is_distinct: bool, is_weighted: bool) -> None:
-    """Make the view ``path_end``: the rows of each path.
-
-    Without weights their columns are as narrow as possible, since every step carries them.
-    """
-    sums = {name: f"sum({name})" for name in ("weight", "weight_sq")}
-    if is_distinct:
-        sums = {name: name for name in sums}
-    weights = ", ".join(
-        f"coalesce({value}, 0) as {name}" if is_weighted else f"cast(null as tinyint) as {name}"
-        for name, value in sums.items()
+        steps.run("remaining_row")
+        steps.run("included_response")
+        source = "temp.included_response"
+    return _code_chunks(
+        steps, source, variables, policy, impossible, max_code=max_code, is_weighted=is_weighted
     )
-    n = "n" if is_distinct else "cast(sum(n) as bigint) as n"
-    grouped = "" if is_distinct else " group by code"
-    steps.view(
-        "path_end",
-        f"select code, {n}, {weights} from temp.path_row where code >= 0{grouped}",  # noqa: S608
-        purpose="The rows of each path.",
-    )
+
+
+def _sum_paths(steps: Steps, *, is_weighted: bool) -> str:
+    """Sum the rows of each path; return the table that has them."""
+    name = "weighted_path_end" if is_weighted else "path_end"
+    steps.run(name)
+    return f"temp.{name}"
 
 
 def _code_chunks(
@@ -134,16 +128,25 @@ def _code_chunks(
     variables: Sequence[TreeVariable],
     policy: Policy,
     impossible: Sequence[Mapping[int, int]],
+    *,
     max_code: int,
+    is_weighted: bool,
 ) -> PathCodes:
+    """Code one chunk of variables after another, and decide the cells of each variable."""
     steps.empty("path_head", "chunk integer, head_id bigint, code bigint")
-    codes = PathCodes()
+    steps.empty("stopped_head", "head_id bigint")
+    query = _first_paths(
+        source, variables[: _chunk_end(variables, 0, 0, max_code)], is_weighted=is_weighted
+    )
+    steps.create("path_row", query, purpose=_PATHS)
+    codes = PathCodes("")
     start, n_heads = 0, 0
     while True:
         end = _chunk_end(variables, start, n_heads, max_code)
         chunk = list(variables[start:end])
-        last_radix = variables[start - 1].radix
-        _code_chunk(steps.create, steps, source, chunk, len(codes.chunk_ends) - 1, last_radix)
+        if start:
+            last_radix = variables[start - 1].radix
+            _continue_paths(steps, source, chunk, len(codes.chunk_ends) - 1, last_radix)
         divisors = _divisors(chunk)
         for variable, divisor in zip(chunk, divisors, strict=True):
             if variable.n_undecided:
@@ -158,6 +161,7 @@ def _code_chunks(
             _zero_paths(steps, chunk, divisors, policy, is_first=start == 0)
         codes.chunk_ends.append(end)
         if end >= len(variables):
+            codes.paths = _sum_paths(steps, is_weighted=is_weighted)
             return codes
         n_heads = steps.run("path_head", chunk=len(codes.chunk_ends) - 1)
         start = end
@@ -189,15 +193,23 @@ def _responses(
     add_paths: Sequence[Mapping[int, int]],
     *,
     needs_ids: bool,
+    is_weighted: bool,
 ) -> str:
     """Return the relation to read: the responses, followed by any added paths.
 
-    Rows get an id where later chunks must find them again.
+    Rows get an id where later chunks must find them again. Without weights their columns are
+    as narrow as possible, since every step carries them.
     """
     table = response_table(survey_id)
-    columns = ", ".join(f"v{variable.ordinal}" for variable in variables)
-    columns += ", n, weight, weight_sq"
-    last = f"{_last_answer(variables)} as last_answer, true as is_kept"
+    weights = ("weight", "weight_sq")
+    columns = ", ".join(
+        [
+            *(f"v{variable.ordinal}" for variable in variables),
+            "n",
+            *(weights if is_weighted else (f"cast(null as tinyint) as {w}" for w in weights)),
+        ]
+    )
+    last = f"{_last_answer(variables)} as last_answer, true as is_included"
     if not needs_ids:
         return f"(select null as row_id, {columns}, {last} from {table})"  # noqa: S608
     rows = "".join(
@@ -208,7 +220,7 @@ def _responses(
     )
     steps.create(
         "response_row",
-        f"select row_number() over () as row_id, {columns}, {last} "  # noqa: S608
+        f"select row_number() over () as row_id, *, {last} "  # noqa: S608
         f"from (select {columns} from {table}{rows})",
         purpose="The coded rows, numbered; added paths are rows without respondents.",
     )
@@ -226,11 +238,10 @@ def distinct_rows(
     import numpy as np
 
     columns = ", ".join(f"v{ordinal}" for ordinal in ordinals)
-    rows = steps.arrays(
-        f"select {columns}, cast(sum(n) as double) as n, "  # noqa: S608
-        "cast(sum(weight) as double) as weight, cast(sum(weight_sq) as double) as weight_sq "
-        f"from {response_table(survey_id)} group by all order by all"
-    )
+    query = f"select {columns}, n, weight, weight_sq from {response_table(survey_id)}"  # noqa: S608
+    steps.view("chosen_answer", query)
+    steps.run("distinct_answer")
+    rows = steps.arrays("from temp.distinct_answer")
     codes = np.column_stack([rows[f"v{ordinal}"] for ordinal in ordinals])
     summed = ("n", "weight", "weight_sq") if is_weighted else ("n",)
     sums = np.column_stack([rows[name] for name in summed])
@@ -292,46 +303,41 @@ def refuse_gaps(
             )
 
 
-def _code_chunk(
-    keep: Callable[..., object],
-    steps: Steps,
-    source: str,
-    chunk: Sequence[TreeVariable],
-    last: int,
-    last_radix: int,
-) -> None:
-    """Make ``path_row`` of one chunk, its cells still undecided: a table, or a view.
-
-    ``last`` is the chunk before, -1 for none, whose codes end in a digit of
-    ``last_radix``; a row that stopped there has digits 0 from here on.
-    """
+def _digits(chunk: Sequence[TreeVariable]) -> tuple[str, int]:
+    """Return the SQL of a row's code of one chunk, and the number of such codes."""
     digits, size = "0", 1
     for variable in chunk:
-        column = f"cast(r.v{variable.ordinal} as bigint)"
-        digits = f"({digits} * {variable.radix} + {column})"
+        digits = f"({digits} * {variable.radix} + cast(v{variable.ordinal} as bigint))"
         size *= variable.radix
-    if last < 0:
-        steps.empty("stopped_head", "head_id bigint")
-        keep(
-            "path_row",
-            f"select r.row_id, {digits} as code, r.n, r.weight, r.weight_sq, "  # noqa: S608
-            f"r.last_answer, r.is_kept from {source} as r "
-            # The root is there even where missing_policy leaves out every row.
-            "union all select null, 0, 0, null, null, 0, true",
-            purpose=_PATHS,
-        )
-        return
-    steps.run("stopped_head", chunk=last, radix=last_radix)
-    steps.create(
-        "path_row",
-        f"select p.row_id, h.head_id * {size} + "  # noqa: S608
-        f"if(p.code % {last_radix} = 0, 0, coalesce({digits}, 0)) as code, "
-        "p.n, p.weight, p.weight_sq, p.last_answer, p.is_kept "
-        "from temp.path_row as p "
-        f"inner join temp.path_head as h on p.code = h.code and h.chunk = {last} "
-        f"left join {source} as r on p.row_id = r.row_id",
-        purpose=_PATHS,
+    return digits, size
+
+
+def _first_paths(source: str, chunk: Sequence[TreeVariable], *, is_weighted: bool) -> str:
+    """Return the SELECT of ``path_row`` of the first chunk, its cells still undecided."""
+    digits, _ = _digits(chunk)
+    weight = "0" if is_weighted else "null"
+    return (
+        f"select row_id, {digits} as code, n, weight, weight_sq, last_answer, is_included "  # noqa: S608
+        f"from {source} "
+        # The root is there even where missing_policy leaves out every row.
+        f"union all select null, 0, 0, {weight}, {weight}, 0, true"
     )
+
+
+def _continue_paths(
+    steps: Steps, source: str, chunk: Sequence[TreeVariable], last: int, last_radix: int
+) -> None:
+    """Make ``path_row`` of a later chunk: codes start from the path so far.
+
+    ``last`` is the chunk before, whose codes end in a digit of ``last_radix``.
+    """
+    digits, size = _digits(chunk)
+    steps.run("stopped_head", chunk=last, radix=last_radix)
+    query = f"select row_id, {digits} as code from {source}"  # noqa: S608
+    steps.view("group_code", query, purpose="The digits of the next group of variables.")
+    steps.run("next_path_row", chunk=last, radix=last_radix, size=size)
+    steps.create("path_row", "select * from temp.next_path_row", purpose=_PATHS)
+    steps.drop(["next_path_row"])
 
 
 def _decide(
@@ -396,26 +402,24 @@ def _impossible_digits(
     end: int,
 ) -> None:
     """Make ``impossible_digit``: the rules as digits of this chunk's codes."""
-    divisors = dict(zip(range(start, end), _divisors(variables[start:end]), strict=True))
-    rows = ["select 0 as rule_id, 1 as divisor, 2 as radix, 2 as digit where false"]
+    divisor_of = dict(zip(range(start, end), _divisors(variables[start:end]), strict=True))
+    digits: list[tuple[int, int, int, int]] = []
     for rule_id, rule in enumerate(impossible):
         if any(i < start for i in rule) and any(i >= start for i in rule):
             raise TreeError(
                 f"an impossible path names {variables[min(rule)].name!r} and "
-                f"{variables[max(rule)].name!r}, too far apart in an order of "
-                f"{len(variables)} variables to check sampling zeros against",
+                f"{variables[max(rule)].name!r}, which are too far apart in an order of "
+                f"{len(variables)} variables to check sampling zeros against both",
                 hint="put them nearer to each other in order=, or use fewer variables",
             )
-        rows += [
-            f"select {rule_id}, {divisors[i]}, {variables[i].radix}, {code}"
+        digits += [
+            (rule_id, divisor_of[i], variables[i].radix, code)
             for i, code in rule.items()
             if start <= i < end
         ]
-    steps.create(
-        "impossible_digit",
-        " union all ".join(rows),
-        purpose="The paths declared impossible, as digits of the codes: all of a rule match.",
-    )
+    names = ("rules", "divisors", "radices", "digits")
+    columns = {name: [row[i] for row in digits] for i, name in enumerate(names)}
+    steps.run("impossible_digit", **columns)
 
 
 def _zero_paths(

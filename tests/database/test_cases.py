@@ -284,12 +284,12 @@ def test_a22_mixed_types_are_labels_by_their_text(db: Database) -> None:
         ("q1", "1"): 3,
         ("q1", "2"): 3,
         ("q1", "refused"): 1,
-        ("q1", "missing"): 1,
+        ("q1", "(blank)"): 1,
         ("q2", "False"): 4,
         ("q2", "True"): 4,
     }
     kinds = survey.variables.query("variable == 'q1' and n > 0").set_index("label")["kind"]
-    assert kinds["missing"] == "blank"
+    assert kinds["(blank)"] == "blank"
     survey.event_tree().learn_stages().to_ceg()
 
 

@@ -329,3 +329,51 @@ def test_numbers_with_a_decimal_comma_are_cut(db: Database) -> None:
         db.ingest(rows, name="raw", decimal=",")
     with pytest.raises(SurveyError, match="not numbers: '0,0'"):
         db.ingest(rows, name="raw", bins={"x": [1.5]})
+
+
+VALUES = {"1": "Strongly agree", "2": "Agree", "3": "No"}
+
+
+@pytest.mark.parametrize(
+    ("recode", "expected"),
+    [
+        ({"1": "Agree"}, [("Agree", "1; 2", 2), ("No", "3; 9", 2)]),
+        ({"1": "2"}, [("Agree", "1; 2", 2), ("No", "3; 9", 2)]),
+        ({"Strongly agree": "Agree"}, [("Agree", "1; 2", 2), ("No", "3; 9", 2)]),
+        ({"1": "Yes", "2": "Yes"}, [("Yes", "1; 2", 2), ("No", "3; 9", 2)]),
+        ({"Strongly agree": "Yes", "Agree": "Yes"}, [("Yes", "1; 2", 2), ("No", "3; 9", 2)]),
+        (
+            {"Strongly agree": "Very much"},
+            [("Very much", "1", 1), ("Agree", "2", 1), ("No", "3; 9", 2)],
+        ),
+    ],
+    ids=str,
+)
+def test_recode_says_by_label_or_by_code_which_answer_another_one_counts_as(
+    db: Database, recode: dict[str, str], expected: list[tuple[str, str, int]]
+) -> None:
+    book = {"variables": {"a": {"values": VALUES, "recode": {**recode, "9": "3"}}}}
+    survey = db.ingest("select unnest(['1', '2', '3', '9']) as a", codebook=book)
+    assert [(row[1], row[3], row[4]) for row in levels(db, survey)] == expected
+    survey.append("select '9' as a")
+    assert levels(db, survey)[-1][1:] == ("No", "value", "3; 9", 3)
+
+
+@pytest.mark.parametrize(
+    ("recode", "message"),
+    [
+        (
+            {"1": "Yes"},
+            "values gives the code '1' the label 'Strongly agree', and recode gives",
+        ),
+        ({"1": "Agree", "Strongly agree": "No"}, "recode turns the code '1' into 'Agree', and"),
+    ],
+    ids=str,
+)
+def test_a_recode_that_only_replaces_a_label_of_values_is_refused(
+    db: Database, recode: dict[str, str], message: str
+) -> None:
+    book = {"variables": {"a": {"values": VALUES, "recode": recode}}}
+    with pytest.raises(SurveyError, match=message):
+        db.ingest("select unnest(['1', '2', '3']) as a", codebook=book)
+    assert list(db.surveys) == []

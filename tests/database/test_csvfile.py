@@ -32,7 +32,9 @@ from surveys import NASTY, TEXTS, Rows, column, emptied, labels_of, rows_of, tra
 import cegdb
 from cegdb.errors import CegdbError, SurveyError
 from cegdb.ingest import ingest
-from cegdb.ingest.csv import csv_file, decoding, records
+from cegdb.ingest.csv import csv_file, decoding
+from cegdb.ingest.csv.dialect import detect_layout
+from cegdb.ingest.csv.records import blank_lines
 from cegdb.ingest.files.sources import open_source
 from cegdb.options import ReadOptions
 
@@ -176,18 +178,20 @@ def test_an_end_that_changes_far_below_loses_no_row(
 def test_blank_lines_between_rows_are_told_however_a_file_is_read(
     db: Database,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
     lines: list[str],
     note: str | None,
     end: str,
     told: dict[str, Any],
 ) -> None:
     file = written(tmp_path, end.join(lines))
-    for chunk in (records._CHUNK, 3):
-        monkeypatch.setattr(records, "_CHUNK", chunk)
-        survey = read(db, file, **told)
-        assert survey.receipt["notes"] == ([note] if note else [])
-        assert survey.receipt["rows_read"] == 2
+    survey = read(db, file, **told)
+    assert survey.receipt["notes"] == ([note] if note else [])
+    assert survey.receipt["rows_read"] == 2
+    options = ReadOptions(**told)
+    layout = detect_layout(file, end.join(lines), options, has_more=False)
+    assert layout is not None
+    blank = blank_lines(file, layout, options, block_size=3)
+    assert blank.notes == ([note] if note else [])
 
 
 @pytest.mark.parametrize("told", [{}, {"bad_rows": "skip"}], ids=str)

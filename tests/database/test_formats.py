@@ -70,7 +70,7 @@ def test_b18_spss_labels_codes_and_reasons_come_along(db: Database, spss: Path) 
         ("Refused", "missing", "9", 1),
     ]
     assert levels(db, survey, "sex")[2:] == [
-        ("Refused", "missing", "9", 1), ("missing", "blank", None, 1),
+        ("Refused", "missing", "9", 1), ("(blank)", "blank", None, 1),
     ]  # fmt: skip
     assert "Sex of respondent" in survey.variables["question"].tolist()
     assert survey.receipt["format"]["format"] == "SPSS"
@@ -166,10 +166,10 @@ def test_b14_files_are_matched_by_column_names(db: Database, tmp_path: Path) -> 
     survey = db.ingest(files)
     assert survey.receipt["rows_read"] == 5
     assert levels(db, survey, "income") == [
-        ("high", "value", "high", 2), ("low", "value", "low", 1), ("missing", "blank", None, 2),
+        ("high", "value", "high", 2), ("low", "value", "low", 1), ("(blank)", "blank", None, 2),
     ]  # fmt: skip
     assert levels(db, survey, "newq") == [
-        ("x", "value", "x", 1), ("y", "value", "y", 1), ("missing", "blank", None, 3),
+        ("x", "value", "x", 1), ("y", "value", "y", 1), ("(blank)", "blank", None, 3),
     ]  # fmt: skip
     same = db.ingest(str(tmp_path / "wave*.csv"))
     assert levels(db, same, "newq") == levels(db, survey, "newq")
@@ -212,7 +212,7 @@ def test_a_workbook_is_read_as_shown(db: Database, tmp_path: Path) -> None:
     assert levels(db, survey, "flag") == [
         ("False", "value", "False", 1),
         ("True", "value", "True", 1),
-        ("missing", "blank", None, 1),
+        ("(blank)", "blank", None, 1),
     ]  # fmt: skip
     assert "second" in told(survey, "notes")
     second = db.ingest(file, sheet="second", weight="n")
@@ -227,8 +227,8 @@ def test_polars_frames_are_read_through_arrow(db: Database) -> None:
     frame = pl.DataFrame({"a": ["x", None, "y"], "b": [1, 2, 2], "c": [1.0, float("nan"), 2.5]})
     for source in (frame, frame.lazy()):
         survey = db.ingest(source)
-        assert levels(db, survey, "a")[2] == ("missing", "blank", None, 1)
-        assert [row[0] for row in levels(db, survey, "c")] == ["1", "2.5", "missing"]
+        assert levels(db, survey, "a")[2] == ("(blank)", "blank", None, 1)
+        assert [row[0] for row in levels(db, survey, "c")] == ["1", "2.5", "(blank)"]
 
 
 def test_standard_input_is_read_once_whatever_its_format(

@@ -35,16 +35,16 @@ def test_gates_close_cells_and_count_what_contradicts_them(db: Database) -> None
         ("smoker", "Current", "value"): 7,
         ("smoker", "Never", "value"): 9,
         ("smoker", "?", "missing"): 1,
-        ("smoker", "missing", "blank"): 3,
+        ("smoker", "(blank)", "blank"): 3,
         ("cigs", "10", "value"): 6,
         ("cigs", "20", "value"): 1,
         ("cigs", "missing", "missing"): 2,  # asked, no answer
-        ("cigs", "missing", "blank"): 2,  # not known whether asked
+        ("cigs", "(blank)", "blank"): 2,  # not known whether asked
         ("cigs", "not applicable", "structural"): 9,
         ("brand", "A", "value"): 4,
         ("brand", "B", "value"): 2,
         ("brand", "missing", "missing"): 3,
-        ("brand", "missing", "blank"): 2,
+        ("brand", "(blank)", "blank"): 2,
         ("brand", "not applicable", "structural"): 9,
     }
     first, second = survey.receipt["gates"]  # type: ignore[misc]

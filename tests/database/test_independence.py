@@ -714,7 +714,9 @@ def test_an_explanation_is_bounded_and_tells_independence(db: Database) -> None:
 
 def test_counts_of_answers_before_the_evidence_say_so(db: Database) -> None:
     # 40 of 80 people have x = 0, but only 20 of them y = 0, which the evidence demands.
-    rows = "select i % 2 as x, i // 2 % 2 as y, i % 2 = 0 or i % 10 < 3 as z from range(80) t(i)"
+    rows = """
+        select i % 2 as x, i // 2 % 2 as y, i % 2 = 0 or i % 10 < 3 as z from range(80) t(i)
+    """
     ceg = db.ingest(rows, name="later").event_tree().learn_stages().to_ceg()
     assert "(n = 40)" in str(ceg.explain())
     saved = ceg.given(y=0).save()

@@ -833,3 +833,20 @@ def test_patterns_of_unanswered_questions_are_counted(db: Database) -> None:
         ],
     }
     assert db.ingest("select 'a' as x").receipt["patterns"] == {}
+
+
+def test_blank_and_missing_cells_have_their_own_names_in_the_view(db: Database) -> None:
+    rows = "select unnest(['a', null, null, 'DK', 'missing']) as x"
+    survey = db.ingest(rows, missing=["DK", "missing"])
+    levels = survey.variables[["label", "kind", "n"]].itertuples(index=False, name=None)
+    assert list(levels) == [
+        ("a", "value", 1),
+        ("DK", "missing", 1),
+        ("missing", "missing", 1),
+        ("(blank)", "blank", 2),
+        ("not applicable", "structural", 0),
+    ]
+    tree = survey.event_tree(missing_policy="category", blank="missing")
+    assert dict(zip(tree.edges["label"], tree.edges["n"], strict=True)) == {
+        "a": 1, "DK": 1, "missing": 3,
+    }  # fmt: skip

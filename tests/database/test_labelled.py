@@ -18,7 +18,6 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from cegdb.errors import SurveyError
-from cegdb.ingest.files import readstat_process
 from cegdb.ingest.files.labelled import chunks, describe, format_of
 
 if TYPE_CHECKING:
@@ -385,13 +384,10 @@ def test_without_pyreadstat_the_error_says_what_to_install(
         describe(sav)
 
 
-def test_a_reader_that_breaks_down_is_a_damaged_file(
-    sav: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reader_that_breaks_down_is_a_damaged_file(sav: Path) -> None:
     crash = "import os; os.abort()"
-    monkeypatch.setattr(readstat_process, "command", lambda: [sys.executable, "-c", crash])
     with pytest.raises(SurveyError, match="is damaged: the reader of SPSS files crashed"):
-        describe(sav)
+        describe(sav, reader=[sys.executable, "-c", crash])
 
 
 def test_leaving_off_early_ends_the_reader(sav: Path, monkeypatch: pytest.MonkeyPatch) -> None:

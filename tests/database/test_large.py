@@ -1,9 +1,10 @@
-"""Large files: coding by places, wide tables, memory, and how far a reading is."""
+"""Large files: cells coded by number, wide tables, memory, and how far a reading is."""
 
 from __future__ import annotations
 
 import io
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -12,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from limited import append_as_large, ingest_as_large, limits_of_large_sources
 from rich.console import Console
 from surveys import NASTY, TEXTS, labels_of, rows_of
 
@@ -20,20 +22,15 @@ from cegdb.cli import main
 from cegdb.cli.output import working
 from cegdb.errors import StoreError, SurveyError
 from cegdb.ingest.coding import cell_codes
-from cegdb.ingest.files import sources
+from cegdb.ingest.files.sources import open_source
+from cegdb.ingest.settings import check_settings
+from cegdb.options import IngestOptions
 from cegdb.sqlfiles import Steps
 from cegdb.store.progress import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-
-@pytest.fixture
-def by_places(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Treat every source as a large one."""
-    monkeypatch.setattr(sources, "_SMALL", -1)
-    monkeypatch.setattr(cell_codes, "_FEW_LINES", -1)
 
 
 CELLS = st.one_of(st.none(), NASTY, TEXTS)
@@ -45,31 +42,27 @@ CELLS = st.one_of(st.none(), NASTY, TEXTS)
     st.lists(st.tuples(CELLS, CELLS, st.sampled_from(["x", "y"])), min_size=1, max_size=20),
     st.sampled_from([0, 1, 2, 255]),
 )
-def test_any_cells_coded_by_places_are_those_read(
+def test_any_cells_coded_by_number_are_those_read(
     rows: list[tuple[str | None, ...]], most_texts: int
 ) -> None:
     expected = Counter(tuple(cell or None for cell in row) for row in rows)
-    with pytest.MonkeyPatch.context() as patch, cegdb.open() as db:
-        patch.setattr(sources, "_SMALL", -1)
-        patch.setattr(cell_codes, "_FEW_LINES", -1)
-        patch.setattr(cell_codes, "_MOST_TEXTS", most_texts)
-        survey = db.ingest(pd.DataFrame(rows, columns=["a", "b", "c"], dtype=object))
+    frame = pd.DataFrame(rows, columns=["a", "b", "c"], dtype=object)
+    with cegdb.open() as db:
+        survey = ingest_as_large(db, frame, most_texts=most_texts)
         assert rows_of(db, survey) == expected
-        survey.append(pd.DataFrame(rows, columns=["a", "b", "c"], dtype=object))
+        append_as_large(survey, frame, most_texts)
         assert rows_of(db, survey) == Counter({row: 2 * n for row, n in expected.items()})
         assert db.check() == []
 
 
-@pytest.mark.usefixtures("by_places")
 def test_texts_that_only_rows_of_count_0_have_do_not_shift_the_others() -> None:
     with cegdb.open() as db:
         frame = pd.DataFrame({"q": list("xxxaab"), "n": [0, 0, 0, 1, 2, 5]})
-        survey = db.ingest(frame, name="s", count="n")
+        survey = ingest_as_large(db, frame, "s", count="n")
         assert labels_of(survey) == {"q": {"a": 3, "b": 5}}
         assert dict(rows_of(db, survey)) == {("a",): 3, ("b",): 5}
 
 
-@pytest.mark.usefixtures("by_places")
 @pytest.mark.parametrize("form", ["csv", "frame"])
 def test_columns_of_many_texts_and_of_few_are_coded_alike(tmp_path: Path, form: str) -> None:
     n = 600
@@ -82,7 +75,7 @@ def test_columns_of_many_texts_and_of_few_are_coded_alike(tmp_path: Path, form: 
     frame, file = pd.DataFrame(columns), tmp_path / "s.csv"
     frame.to_csv(file, index=False)
     with cegdb.open() as db:
-        survey = db.ingest(file if form == "csv" else frame, name="s")
+        survey = ingest_as_large(db, file if form == "csv" else frame, "s")
         assert rows_of(db, survey) == Counter(zip(*columns.values(), strict=True))
 
 
@@ -135,21 +128,23 @@ def test_a_wide_file_is_as_it_is_read_column_by_column(tmp_path: Path, kind: str
         assert rows_of(db, survey) == Counter(frame.itertuples(index=False, name=None))
 
 
-@pytest.mark.usefixtures("by_places")
-def test_a_file_that_changes_while_it_is_read_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "s.csv"
     file.write_text("q\nyes\nno\n", encoding="utf-8")
-    find = cell_codes._find_texts
 
-    def find_then_change(*given: object) -> None:
-        find(*given)  # type: ignore[arg-type]
-        file.write_text("q\nyes\nno\nmaybe\n", encoding="utf-8")
+    class Changing(Progress):
+        """Hears that the first pass is over, and changes the file before the second."""
 
-    monkeypatch.setattr(cell_codes, "_find_texts", find_then_change)
-    with cegdb.open() as db, pytest.raises(SurveyError, match="changed while it was read"):
-        db.ingest(file)
+        def read(self, rows: int = 1) -> None:
+            super().read(rows)
+            file.write_text("q\nyes\nno\nmaybe\n", encoding="utf-8")
+
+    con = duckdb.connect()
+    with open_source(con, file) as source, Steps(con) as steps:
+        changing = replace(source, progress=Changing())
+        checked = check_settings(changing, IngestOptions())
+        with pytest.raises(SurveyError, match="changed while it was read"):
+            cell_codes.read_lines(steps, con, changing, checked, limits_of_large_sources())
 
 
 @pytest.mark.slow

@@ -94,6 +94,23 @@ def test_counts_and_weights_multiply(db: Database) -> None:
     }  # fmt: skip
 
 
+def test_the_receipt_sums_weights_over_respondents_not_over_lines(db: Database) -> None:
+    counted = "select * from (values ('a', 3, 0.5), ('b', 0, 9), ('a', 1, 2.5)) as t(x, n, w)"
+    survey = db.ingest(counted, count="n", weight="w", name="counted")
+    assert survey.receipt["weights"] == {
+        "column": "w",
+        "sum": "4",
+        "smallest": "0.5",
+        "largest": "2.5",
+        "rows_of_weight_0": 0,
+        "rows_kept_to_12_decimals": 0,
+    }
+    rows = db.rows("select sum(weight) from cegdb.response_1")[1]
+    assert rows == [(Decimal("4"),)]
+    survey.append(counted)
+    assert survey.receipt["weights"]["sum"] == "8"  # type: ignore[index]
+
+
 def test_long_decimals_are_kept_to_12_and_told(db: Database) -> None:
     query = "select * from (values ('a', 0.7310585786300049::double), ('b', 1.0)) as t(x, w)"
     survey = db.ingest(query, weight="w", name="long")

@@ -132,56 +132,65 @@ def apply_gates(
     report = []
     for gate in gates:
         gated = variables[ordinal[gate.variable] - 1]
+        deciding = [variables[ordinal[name] - 1] for name in gate.depends_on]
         codes = [f"v{ordinal[name]}" for name in gate.depends_on]
-        params: dict[str, Value] = {
-            f"labels{i}": _labels(variables[ordinal[name] - 1])
-            for i, name in enumerate(gate.depends_on)
-        }
-        columns = ", ".join(
-            f"cast($labels{i} as varchar[])[{code}] as {quoted(name)}"
-            for i, (code, name) in enumerate(zip(codes, gate.depends_on, strict=True))
-        )
-        key = "cegdb_codes" + "_" * max(len(name) for name in gate.depends_on)
-        # The condition is not met where it depends on a question that was not asked.
-        unasked = " or ".join(
-            f"{key}[{i}] = {variables[ordinal[name] - 1].structural_code}"
-            for i, name in enumerate(gate.depends_on, 1)
-        )
-        is_open = f"coalesce(cast(({gate.rule}\n) as boolean), if({unasked}, false, null))"
-        try:
-            steps.create(
-                "gate_state",
-                f"select {key} as codes, {is_open} as is_open from ("  # noqa: S608
-                f"select [{', '.join(codes)}] as {key}, {columns} from ("
-                f"select distinct {', '.join(codes)} from temp.gated_line))",
-                params,
-            )
-        except SqlStepError as error:
-            raise SurveyError(
-                f"the gate of {gate.variable!r}, {abbreviated(gate.rule)!r}, cannot be "
-                f"decided: {first_line(error.__cause__ or error)}",
-                hint="labels are texts; try_cast(age as integer) >= 18 compares numbers",
-            ) from None
-        cell = f"g.v{ordinal[gate.variable]}"
-        source = (
-            f"temp.gated_line as g inner join temp.gate_state as s "
+        _decide_states(steps, gate, deciding, codes)
+        cell = f"v{ordinal[gate.variable]}"
+        joined = (
+            "temp.gated_line as g inner join temp.gate_state as s "
             f"on [{', '.join(f'g.{code}' for code in codes)}] = s.codes"
         )
-        report.append(_gate_report(steps, gate, gated, cell, codes, source, variables, ordinal))
+        steps.create(
+            "gated_answer",
+            f"select s.codes, s.is_open, g.{cell} as code, sum(g.n) as n from {joined} "  # noqa: S608
+            "group by all",
+        )
+        report.append(_gate_report(steps, gate, gated, deciding))
         missing_code = len(gated.values) + gated.missing.index(MISSING) + 1
         steps.create(
             "gated_cell",
             f"select g.* replace (cast(case when not s.is_open then {gated.structural_code} "  # noqa: S608
-            f"when s.is_open and {cell} = {gated.blank_code} then {missing_code} "
-            f"else {cell} end as {gated.code_type}) as v{ordinal[gate.variable]}) "
-            f"from {source}",
+            f"when s.is_open and g.{cell} = {gated.blank_code} then {missing_code} "
+            f"else g.{cell} end as {gated.code_type}) as {cell}) from {joined}",
         )
         steps.create("gated_line", "select * from temp.gated_cell")
-        counts = steps.rows(
-            f"select g.v{ordinal[gate.variable]}, sum(g.n) from temp.gated_line as g group by 1"  # noqa: S608
-        )
+        counts = steps.rows(f"select {cell}, sum(n) from temp.gated_line group by 1")  # noqa: S608
         gated.n_of_code = {int(code): int(n) for code, n in counts}
     return "select * from temp.gated_line", report
+
+
+def _decide_states(
+    steps: Steps, gate: Gate, deciding: Sequence[Variable], codes: Sequence[str]
+) -> None:
+    """Make ``gate_state``: whether a gate is open, for each combination of codes."""
+    params: dict[str, Value] = {
+        f"labels{i}": _labels(variable) for i, variable in enumerate(deciding)
+    }
+    columns = ", ".join(
+        f"cast($labels{i} as varchar[])[{code}] as {quoted(variable.name)}"
+        for i, (code, variable) in enumerate(zip(codes, deciding, strict=True))
+    )
+    # A name that no variable of the condition has.
+    key = "cegdb_codes" + "_" * max(len(variable.name) for variable in deciding)
+    # The condition is not met where it depends on a question that was not asked.
+    is_unasked = " or ".join(
+        f"{key}[{i}] = {variable.structural_code}" for i, variable in enumerate(deciding, 1)
+    )
+    is_open = f"coalesce(cast(({gate.rule}\n) as boolean), if({is_unasked}, false, null))"
+    try:
+        steps.create(
+            "gate_state",
+            f"select {key} as codes, {is_open} as is_open from ("  # noqa: S608
+            f"select [{', '.join(codes)}] as {key}, {columns} from ("
+            f"select distinct {', '.join(codes)} from temp.gated_line))",
+            params,
+        )
+    except SqlStepError as error:
+        raise SurveyError(
+            f"the gate of {gate.variable!r}, {abbreviated(gate.rule)!r}, cannot be "
+            f"decided: {first_line(error.__cause__ or error)}",
+            hint="labels are texts; try_cast(age as integer) >= 18 compares numbers",
+        ) from None
 
 
 def _labels(variable: Variable) -> list[str | None]:
@@ -190,48 +199,23 @@ def _labels(variable: Variable) -> list[str | None]:
 
 
 def _gate_report(
-    steps: Steps,
-    gate: Gate,
-    gated: Variable,
-    cell: str,
-    codes: list[str],
-    source: str,
-    variables: list[Variable],
-    ordinal: Mapping[str, int],
+    steps: Steps, gate: Gate, gated: Variable, deciding: Sequence[Variable]
 ) -> dict[str, object]:
-    contradiction = (
-        f"case when not s.is_open and {cell} <= {len(gated.values)} then 'answered' "
-        f"when s.is_open and {cell} = {gated.blank_code} then 'unanswered' "
-        f"when s.is_open and {cell} = {gated.structural_code} then 'not applicable' end"
-    )
     ((closed,),) = steps.rows(
-        f"select coalesce(sum(g.n), 0) from {source} where not s.is_open"  # noqa: S608
+        "select coalesce(sum(n), 0) from temp.gated_answer where not is_open"
     )
-    contradictions: dict[str, dict[str, object]] = {}
-    totals = steps.rows(
-        f"select {contradiction} as kind, sum(g.n) from {source} "  # noqa: S608
-        f"where {contradiction} is not null "
-        "group by 1 order by 1"
-    )
-    last = len(codes) + 2
-    order = ", ".join([f"{last} desc", *map(str, range(1, last))])
-    for kind, n in totals:
-        rows = steps.rows(
-            f"select {', '.join(f'g.{code}' for code in codes)}, {cell}, sum(g.n) as n "  # noqa: S608
-            f"from {source} where {contradiction} = $kind group by all order by {order} "
-            f"limit {_EXAMPLES}",
-            {"kind": kind},
-        )
-        names = [*gate.depends_on, gate.variable]
-        examples = [
-            ", ".join(
-                f"{name} = {_label_of_code(variables[ordinal[name] - 1], code)}"
-                for name, code in zip(names, row[:-1], strict=True)
-            )
-            + f" ({row[-1]:,})"
-            for row in rows
-        ]
-        contradictions[str(kind)] = {"rows": int(n), "examples": examples}
+    contradictions: dict[str, dict[str, Any]] = {}
+    for kind, n_of_kind, codes, code, n in steps.fetch(
+        "gate_contradiction",
+        n_values=len(gated.values),
+        blank_code=gated.blank_code,
+        structural_code=gated.structural_code,
+        most=_EXAMPLES,
+    ):
+        of_kind = contradictions.setdefault(kind, {"rows": int(n_of_kind), "examples": []})
+        answers = zip([*deciding, gated], [*codes, code], strict=True)
+        example = ", ".join(f"{v.name} = {_label_of_code(v, c)}" for v, c in answers)
+        of_kind["examples"].append(f"{example} ({n:,})")
     return {
         "variable": gate.variable,
         "gate": gate.rule,

@@ -6,10 +6,11 @@ where texts take 16 and more. A column of very many texts stays text.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import SqlStepError
-from cegdb.ingest.files.sources import is_small, read_error
+from cegdb.ingest.files.sources import SMALL_BYTES, is_small, read_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,12 +23,27 @@ if TYPE_CHECKING:
     from cegdb.sqlfiles import Steps
 
 FEW_COLUMNS: Final = 40
-_FEW_LINES: Final = 20_000
-_MOST_TEXTS: Final = 255
 _MOST_SETS: Final = 100
 # DuckDB's hash table of a grouping set, which is not spilled while its source is read.
 _MB_OF_SET: Final = 3
 _CHANGED: Final = "it changed while it was read"
+
+
+@dataclass(frozen=True)
+class CodingLimits:
+    """Up to which sizes a source is read as texts, in one pass.
+
+    ``small_bytes`` is that of its files, ``few_lines`` the number of its different lines.
+    Columns of more than ``most_texts`` different texts stay texts in any source; the limit is
+    what a byte can number.
+    """
+
+    small_bytes: int = SMALL_BYTES
+    few_lines: int = 20_000
+    most_texts: int = 255
+
+
+LIMITS: Final = CodingLimits()
 
 
 def few_columns_query(cells: Mapping[int, str], source: str, n: str) -> str:
@@ -76,7 +92,11 @@ def sets_in_memory(steps: Steps) -> int:
 
 
 def read_lines(
-    steps: Steps, con: duckdb.DuckDBPyConnection, relation: Relation, settings: Settings
+    steps: Steps,
+    con: duckdb.DuckDBPyConnection,
+    relation: Relation,
+    settings: Settings,
+    limits: CodingLimits = LIMITS,
 ) -> bool:
     """Make ``source_line``: the source's lines and how often each occurs.
 
@@ -95,10 +115,10 @@ def read_lines(
     few = len(cells) <= FEW_COLUMNS
     try:
         # Keep the lines: a SELECT may give other rows the next time, a stream none.
-        if not relation.files or (few and is_small(relation)):
+        if not relation.files or (few and is_small(relation, limits.small_bytes)):
             query = _lines(cells, others, source, *grouped)
             rows = steps.create("source_line", query, relation.params_of(query))
-            if few and rows <= _FEW_LINES:
+            if few and rows <= limits.few_lines:
                 return True
             source, n, grouped = "temp.source_line", "n_lines", ("n_lines", "")
             cells = {i: f"c{i}" for i in cells}
@@ -110,7 +130,7 @@ def read_lines(
             source, n, grouped = "temp.source_text", "n_lines", ("n_lines", "")
             cells = {i: f"c{i}" for i in cells}
         counts = count_query(cells, source, n, most_sets=most_sets)
-        _find_texts(steps, relation, variables, counts)
+        _find_texts(steps, relation, variables, counts, limits.most_texts)
         texts = {i: variable.texts for i, variable in enumerate(variables, 1)}
         codes = {i: _code_of(i, cell, texts[i]) for i, cell in cells.items()}
         query = _lines(codes, others, source, *grouped)
@@ -148,12 +168,16 @@ def _code_of(i: int, cell: str, texts: Sequence[str] | None) -> str:
 
 
 def _find_texts(
-    steps: Steps, relation: Relation, variables: Sequence[Variable], counts: str
+    steps: Steps,
+    relation: Relation,
+    variables: Sequence[Variable],
+    counts: str,
+    most_texts: int,
 ) -> None:
     """Set the texts of each variable, the most frequent first, if they are few enough."""
     query = (
         f"select ordinal, cell, n from ({counts}) "  # noqa: S608
-        f"qualify count(cell) over (partition by ordinal) <= {_MOST_TEXTS} "
+        f"qualify count(cell) over (partition by ordinal) <= {most_texts} "
         "order by ordinal, n desc, cell"
     )
     rows = steps.rows(query, relation.params_of(query))

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from cegdb.sqlfiles import Steps
 
 _MOST_RESPONDENTS: Final = (1 << 63) - 1
-# A count as it may be written: 12, 12.0, and 1e+05 as R writes it.
-COUNT: Final = (
+_COUNT_RULE: Final = "a count is a whole number, 0 or more and below 2^63"
+_WEIGHT_RULE: Final = "a weight is a number, 0 or more"
+# A count may be written 12, 12.0, or 1e+05 as R writes it.
+_COUNT: Final = (
     "(case when regexp_full_match(count_text, '[+-]?[0-9]+([.]0*)?') "
     "then try_cast(split_part(count_text, '.', 1) as hugeint) "
     "when regexp_full_match(count_text, '[+-]?[0-9]+([.][0-9]*)?[eE][+-]?[0-9]+') "
@@ -29,8 +31,6 @@ COUNT: Final = (
     "and floor(try_cast(count_text as double)) = try_cast(count_text as double) "
     "then cast(try_cast(count_text as double) as hugeint) end)"
 )
-COUNT_REFUSED: Final = f"coalesce({COUNT} not between 0 and {_MOST_RESPONDENTS}, true)"
-
 _NUMBER: Final = r"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?"
 _EXPONENT: Final = (
     "coalesce(try_cast(regexp_extract(weight_text, '[eE](.+)$', 1) as integer), 0)"
@@ -39,8 +39,7 @@ _LARGEST_WEIGHT: Final = 10**18
 _UNSCALED: Final = (0.001, 1e6)
 """The smallest and the largest weight above 0 that are not scaled."""
 _REPRESENTABLE: Final = (1e-4, 1e9)
-"""The same of those that were: sums, of squares too, have 12 decimals and 26 digits before."""
-_COLUMNS: Final = ("weight", "weight_sq")
+"""The same of scaled ones: sums, of squares too, have 12 decimals and 26 digits before them."""
 
 
 def _weight_as(type_: str, text: str = "weight_text") -> str:
@@ -50,148 +49,162 @@ def _weight_as(type_: str, text: str = "weight_text") -> str:
     )
 
 
-_EXACT: Final = _weight_as("decimal(38, 12)")
-WEIGHT: Final = _weight_as("double")
-WEIGHT_REFUSED: Final = (
-    f"coalesce({WEIGHT} not between 0 and {_LARGEST_WEIGHT} or {_EXACT} is null, true)"
-)
+def _parsed_columns(*, has_count: bool, has_weight: bool, exponent: int = 0) -> str:
+    """Return the SQL of the numbers that ``count_text`` and ``weight_text`` write.
 
-
-# -----------------------------------------------------------------------------
-# Counts
-# -----------------------------------------------------------------------------
-
-
-def check_counts(steps: Steps, relation: Relation, settings: Settings) -> int:
-    """Make ``response_line`` of the lines with a count; return how many lines count 0."""
-    count = "1" if settings.count is None else COUNT
-    bad = steps.rows(
-        f"select count_text, sum(n_lines) from temp.source_line "  # noqa: S608
-        f"where {COUNT_REFUSED if settings.count else 'false'} "
-        "group by count_text order by count_text limit 6"
-    )
-    if bad:
-        where = _bad_rows(steps, relation, settings.count_text, "count_text", COUNT_REFUSED)
-        raise SurveyError(
-            f"{settings.count!r} contains {_cells([text for text, _ in bad])}{where}: "
-            "a count is a whole number, 0 or more and below 2^63",
-            hint="numbers with decimals are weights, not counts: give weight instead",
+    ``weight`` is multiplied by 10 to the power of ``exponent``; ``n_decimals`` are those that
+    it needs then.
+    """
+    count = _COUNT if has_count else "cast(1 as bigint)"
+    size = exact = weight = "null"
+    n_decimals = "0"
+    if has_weight:
+        size = _weight_as("double")
+        exact = weight = _weight_as("decimal(38, 12)")
+        n_decimals = (
+            "length(regexp_extract(weight_text, '[.]([0-9]*[1-9])', 1)) "
+            f"- ({_EXPONENT} + {exponent})"
         )
-    ((total, n_zero),) = steps.rows(
-        f"select coalesce(sum({count} * n_lines), 0), "  # noqa: S608
-        f"coalesce(sum(n_lines) filter (where {count} = 0), 0) from temp.source_line"
+    if exponent:
+        mantissa = "regexp_extract(weight_text, '^[^eE]+')"
+        scaled = f"{mantissa} || 'e' || ({_EXPONENT} + {exponent})"
+        weight = _weight_as("decimal(38, 12)", scaled)
+    is_bad_count = f"coalesce({count} not between 0 and {_MOST_RESPONDENTS}, true)"
+    is_bad_weight = f"coalesce({size} not between 0 and {_LARGEST_WEIGHT}, true)"
+    columns = {
+        "n_respondents": count,
+        "is_bad_count": is_bad_count if has_count else "false",
+        "weight_size": f"cast({size} as double)",
+        "weight": f"cast({weight} as decimal(38, 12))",
+        "n_decimals": n_decimals,
+        "is_bad_weight": f"({is_bad_weight} or {exact} is null)" if has_weight else "false",
+    }
+    return ", ".join(f"{expression} as {name}" for name, expression in columns.items())
+
+
+def _parse_lines(steps: Steps, settings: Settings, exponent: int = 0) -> None:
+    columns = _parsed_columns(
+        has_count=settings.count is not None,
+        has_weight=settings.weight is not None,
+        exponent=exponent,
     )
-    if int(str(total)) > _MOST_RESPONDENTS:
-        raise SurveyError(f"{settings.count!r} adds up to {total:,}, more than 2^63 - 1")
-    lines = (
-        f"select * exclude (weight_text), {_weight_columns(settings)} from ("  # noqa: S608
-        f"select * exclude (count_text, n_lines), cast({count} * n_lines as bigint) as n "
-        f"from temp.source_line where {count} > 0)"
-    )
-    if settings.count is None and settings.weight is None:
-        steps.view("response_line", lines)
+    steps.view("parsed_line", f"select *, {columns} from temp.source_line")  # noqa: S608
+
+
+# -----------------------------------------------------------------------------
+# Lines of a survey
+# -----------------------------------------------------------------------------
+
+
+def check_numbers(steps: Steps, relation: Relation, settings: Settings) -> int:
+    """Refuse counts and weights that are none; return how many lines have a count of 0.
+
+    Makes ``parsed_line``, the source's lines with their numbers.
+    """
+    _parse_lines(steps, settings)
+    n_zero = 0
+    if settings.count is not None:
+        _refuse_bad(steps, relation, "count", settings.count, settings.count_text, _COUNT_RULE)
+        ((total, n_zero),) = steps.fetch("count_total")
+        if total > _MOST_RESPONDENTS:
+            raise SurveyError(f"{settings.count!r} adds up to {total:,}, more than 2^63 - 1")
+    if settings.weight is not None:
+        text = settings.weight_text
+        _refuse_bad(steps, relation, "weight", settings.weight, text, _WEIGHT_RULE)
+    return int(n_zero)
+
+
+def _refuse_bad(
+    steps: Steps, relation: Relation, kind: str, column: str, cell: str, rule: str
+) -> None:
+    texts: list[str | None] = [text for (text,) in steps.fetch("refused_number", kind=kind)]
+    if not texts:
+        return
+    if kind == "count":
+        hint = "numbers with decimals are weights, not counts: give weight instead"
+    elif any("," in (text or "") for text in texts):
+        hint = "if the comma is a decimal sign, ingest with decimal=','"
     else:
-        steps.create("response_line", lines)
-        steps.drop(["source_line"])
-    return int(str(n_zero))
-
-
-def _cells(texts: list[str | None]) -> str:
-    return listed("a blank" if text is None else abbreviated(text) for text in texts)
-
-
-def _bad_rows(steps: Steps, relation: Relation, cell: str, column: str, refused: str) -> str:
-    """Say in which rows of the source refused cells are, where it can be read again."""
-    if relation.is_stream:
-        return ""
-    query = (
-        f"select i from (select row_number() over () as i, {cell} as {column} "  # noqa: S608
-        f"from {relation.from_clause}) where {refused} order by i limit 6"
+        hint = "correct those rows, or leave them out of the file"
+    rows = _bad_rows(steps, relation, kind, cell)
+    where = f" (row{'s' * (len(rows) != 1)} {listed(rows)})" if rows else ""
+    raise SurveyError(
+        f"{column!r} contains {listed(map(_cell, texts))}{where}: {rule}", hint=hint
     )
-    rows = [row[0] for row in steps.rows(query, relation.params_of(query))]
-    return f" (row{'s' * (len(rows) != 1)} {listed(rows)})" if rows else ""
 
 
-# -----------------------------------------------------------------------------
-# Weights
-# -----------------------------------------------------------------------------
+def _cell(text: str | None) -> str:
+    return "a blank" if text is None else abbreviated(text)
 
 
-def weight_exponent(steps: Steps, settings: Settings, previous: int | None) -> int:
+def _bad_rows(steps: Steps, relation: Relation, kind: str, cell: str) -> list[int]:
+    """Return the rows of the source with refused cells, where it can be read again."""
+    if relation.is_stream:
+        return []
+    columns = _parsed_columns(has_count=kind == "count", has_weight=kind == "weight")
+    texts = {"count_text": "null", "weight_text": "null", f"{kind}_text": cell}
+    cells = ", ".join(f"cast({text} as varchar) as {name}" for name, text in texts.items())
+    query = (
+        f"select *, {columns} from "  # noqa: S608
+        f"(select row_number() over () as row_number, {cells} from {relation.from_clause})"
+    )
+    steps.create("parsed_row", query, relation.params_of(query))
+    return [number for number, _ in steps.fetch("refused_row", kind=kind)]
+
+
+def weight_exponent(steps: Steps, settings: Settings, earlier: int | None) -> int:
     """Return by which power of ten weights are multiplied, 0 if they are of common size.
 
     Weights that sum to 1 are tiny in a large survey: 12 decimals would keep little of them,
-    and less of their squares. Only their ratios matter. ``previous`` is the exponent of the
+    and less of their squares. Only their ratios matter. ``earlier`` is the exponent of the
     survey to which rows are added.
     """
     if settings.weight is None:
         return 0
-    ((smallest, largest),) = steps.rows(
-        f"select min({WEIGHT}), max({WEIGHT}) from temp.source_line "  # noqa: S608
-        f"where {WEIGHT} > 0 and not {WEIGHT_REFUSED}"
-    )
+    ((smallest, largest),) = steps.fetch("weight_range")
     if not largest:
-        return previous or 0
+        return earlier or 0
     lowest, highest = _UNSCALED
-    if previous is not None:
-        exponent = previous
+    if earlier is not None:
+        exponent = earlier
     elif lowest <= smallest and largest <= highest:
         return 0
     else:
         exponent = 7 - math.floor(math.log10(largest))
     lowest, highest = (math.log10(bound) - exponent for bound in _REPRESENTABLE)
     if math.log10(smallest) < lowest or math.log10(largest) > highest:
-        beside = "" if previous is None else ", together with those the survey has"
+        beside = "" if earlier is None else ", together with those the survey has"
         raise SurveyError(
-            f"{settings.weight!r} is between {smallest:g} and {largest:g}{beside}: such "
-            "weights cannot be kept together",
+            f"{settings.weight!r} is between {smallest:g} and {largest:g}{beside}: weights of "
+            "such different size cannot be kept together",
             hint="bring them to one scale (only their ratios matter), or set the tiniest to 0",
         )
     return exponent
 
 
-def _kept_weight(settings: Settings) -> str:
-    """Return the SQL of the weight that is kept, scaled by the exponent."""
-    exponent = settings.weight_exponent
-    if not exponent:
-        return _EXACT
-    mantissa = "regexp_extract(weight_text, '^[^eE]+')"
-    return _weight_as("decimal(38, 12)", f"{mantissa} || 'e' || ({_EXPONENT} + {exponent})")
-
-
-def check_weights(
-    steps: Steps, relation: Relation, settings: Settings, *, is_part: bool = False
+def count_respondents(
+    steps: Steps, settings: Settings, *, is_part: bool = False
 ) -> dict[str, object] | None:
-    """Refuse weights that are not numbers, 0 or more; return what the receipt says of them.
+    """Make ``response_line``: the lines that count, with respondents and weights.
 
-    All may be 0 where the source is a part of a survey.
+    Returns what the receipt says of the weights, which are those of respondents: one line
+    may stand for many. All may be 0 where the source is a part of a survey.
     """
-    if settings.weight is None:
-        return None
-    bad = steps.rows(
-        f"select weight_text, sum(n_lines) from temp.source_line where {WEIGHT_REFUSED} "  # noqa: S608
-        "group by weight_text order by weight_text limit 6"
-    )
-    if bad:
-        texts = [text for text, _ in bad]
-        where = _bad_rows(steps, relation, settings.weight_text, "weight_text", WEIGHT_REFUSED)
-        raise SurveyError(
-            f"{settings.weight!r} contains {_cells(texts)}{where}: "
-            "a weight is a number, 0 or more",
-            hint="if the comma is a decimal sign, ingest with decimal=','"
-            if any("," in (text or "") for text in texts)
-            else "correct those rows, or leave them out of the file",
-        )
-    weight, exponent = _kept_weight(settings), settings.weight_exponent
-    n_decimals = (
-        "length(regexp_extract(weight_text, '[.]([0-9]*[1-9])', 1)) "
-        f"- ({_EXPONENT} + {exponent})"
-    )
-    ((total, smallest, largest, n_zero, n_long),) = steps.rows(
-        f"select coalesce(sum({weight} * n_lines), 0), min({weight}), max({weight}), "  # noqa: S608
-        f"coalesce(sum(n_lines) filter (where {weight} = 0), 0), "
-        f"coalesce(sum(n_lines) filter (where {n_decimals} > 12), 0) from temp.source_line"
-    )
+    if settings.weight_exponent:
+        _parse_lines(steps, settings, settings.weight_exponent)
+    weights = None if settings.weight is None else _weights(steps, settings, is_part=is_part)
+    steps.run("response_line")
+    if settings.count is not None or settings.weight is not None:
+        # Numbers are parsed once, not by each query on the lines.
+        steps.create("counted_line", "select * from temp.response_line")
+        steps.view("response_line", "select * from temp.counted_line")
+        steps.drop(["parsed_line", "source_line"])
+    return weights
+
+
+def _weights(steps: Steps, settings: Settings, *, is_part: bool) -> dict[str, object]:
+    exponent = settings.weight_exponent
+    ((total, smallest, largest, n_zero, n_long),) = steps.fetch("weight_total")
     if largest is not None and not largest and not is_part:
         raise SurveyError(f"every {settings.weight!r} is 0")
     return {
@@ -205,35 +218,19 @@ def check_weights(
     }
 
 
-def _weight_columns(settings: Settings) -> str:
-    """Return the SQL of a line's weight and squared weight, given ``n`` respondents."""
-    if settings.weight is None:
-        return ", ".join(f"cast(null as decimal(38, 12)) as {name}" for name in _COLUMNS)
-    weight = _kept_weight(settings)
-    square = f"cast(cast({weight} as double) * cast({weight} as double) as decimal(38, 12))"
-    return (
-        f"cast({weight} * n as decimal(38, 12)) as weight, "
-        f"cast({square} * n as decimal(38, 12)) as weight_sq"
-    )
-
-
 # -----------------------------------------------------------------------------
 # Rows that a model answers
 # -----------------------------------------------------------------------------
 
 
-def refuse_bad_numbers(steps: Steps, count: str | None, weight: str | None) -> None:
-    """Refuse counts and weights of ``source_text``, which has a number for each row."""
-    for name, column, refused, rule in (
-        (count, "count_text", f"coalesce({COUNT} < 0, true)", "count is a whole number"),
-        (weight, "weight_text", WEIGHT_REFUSED, "weight is a number"),
-    ):
+def parse_new_rows(steps: Steps, count: str | None, weight: str | None) -> None:
+    """Make ``parsed_row`` of ``source_text``, refusing counts and weights that are none."""
+    columns = _parsed_columns(has_count=count is not None, has_weight=weight is not None)
+    steps.view("parsed_row", f"select *, {columns} from temp.source_text")  # noqa: S608
+    for kind, name, rule in (("count", count, _COUNT_RULE), ("weight", weight, _WEIGHT_RULE)):
         if name is None:
             continue
-        bad = steps.rows(
-            f"select row_number, {column} from temp.source_text "  # noqa: S608
-            f"where {refused} order by row_number limit 6"
-        )
-        if bad:
-            cells = [f"{_cells([text])} in row {i}" for i, text in bad]
-            raise SurveyError(f"{name!r} contains {listed(cells)}: a {rule}, 0 or more")
+        rows = steps.fetch("refused_row", kind=kind)
+        if rows:
+            cells = listed(f"{_cell(text)} in row {number}" for number, text in rows)
+            raise SurveyError(f"{name!r} contains {cells}: {rule}")

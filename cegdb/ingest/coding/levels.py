@@ -16,7 +16,7 @@ from cegdb.ingest.coding.cell_codes import (
 from cegdb.ingest.coding.variables import MISSING, NOT_APPLICABLE, in_level_order, utf8
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from decimal import Decimal
 
     from cegdb.ingest.coding.variables import Kind, Variable
@@ -34,6 +34,8 @@ def find_levels(
     for ordinal, variable in enumerate(variables.values(), 1):
         counts = counts_of.get(ordinal, {})
         variable.counts = {text: counts[text] for text in sorted(counts, key=utf8)}
+        if not variable.is_update:
+            _refuse_lost_labels(variable)
         decide_meanings(variable)
     _refuse_numbers(v for v in variables.values() if v.name not in relation.level_order)
     for variable in variables.values():
@@ -71,11 +73,12 @@ def decide_meanings(variable: Variable) -> None:
     observed = [text for text in variable.counts if text is not None]
     labels = {**file_labels, **entry.values}
     declared = dict.fromkeys((*entry.values, *entry.recode, *entry.structural, *entry.missing))
+    recoded = _recoded(variable, labels)
     meanings: dict[str, tuple[Kind, str]] = {}
     as_earlier: list[str] = []
     for text in (*observed, *(text for text in declared if text not in variable.counts)):
         label = labels.get(text, text)
-        label = entry.recode.get(text) or entry.recode.get(label) or label
+        label = recoded.get(text) or recoded.get(label) or label
         names = {text, label}
         is_structural = bool(names & set(entry.structural))
         reasons = [entry.missing[each] for each in (text, label) if each in entry.missing]
@@ -98,9 +101,43 @@ def decide_meanings(variable: Variable) -> None:
             f"{name!r}: codes have the labels of the earlier rows: {listed(as_earlier)}"
         )
     variable.meanings = meanings
-    _add_codes_to_equal_labels(variable)
+    _add_codes_to_equal_labels(variable, recoded)
     if entry.bins is not None:
         _bin(variable)
+
+
+def _recoded(variable: Variable, labels: Mapping[str, str]) -> dict[str, str]:
+    """Return the label of each code or label that is recoded.
+
+    A recode says which answer another one counts as: by the label of that one, or its code.
+    """
+    known = set(labels.values())
+    return {
+        text: target if target in known else labels.get(target, target)
+        for text, target in variable.entry.recode.items()
+    }
+
+
+def _refuse_lost_labels(variable: Variable) -> None:
+    """Refuse a codebook in which recode only replaces a label that values gives to a code."""
+    entry, name = variable.entry, variable.name
+    labels = {**(variable.metadata.values if variable.metadata else {}), **entry.values}
+    recoded = _recoded(variable, labels)
+    for code, label in entry.values.items():
+        target = recoded.get(code, label)
+        if code in recoded and target != recoded.get(label, target):
+            raise SurveyError(
+                f"{name!r}: recode turns the code {code!r} into {target!r}, and its label "
+                f"{label!r} into {recoded[label]!r}",
+                hint="recode the code or the label, not both",
+            )
+        others = {other for text, other in (*labels.items(), *recoded.items()) if text != code}
+        if target != label and target not in others and target not in variable.counts:
+            raise SurveyError(
+                f"{name!r}: values gives the code {code!r} the label {label!r}, and recode "
+                f"gives it the label {target!r}",
+                hint="write the label you want in values; recode is for joining answers",
+            )
 
 
 def _reason(variable: Variable, text: str, label: str) -> str:
@@ -168,17 +205,16 @@ def _is_row_number(variable: Variable, numbers: list[Decimal]) -> bool:
     )
 
 
-def _add_codes_to_equal_labels(variable: Variable) -> None:
+def _add_codes_to_equal_labels(variable: Variable, recoded: Mapping[str, str]) -> None:
     """Add their code to labels that several codes have, unless a recode joins these."""
-    entry = variable.entry
     texts: dict[str, list[str]] = {}
     for text, (kind, label) in variable.meanings.items():
-        if kind == "value" and label != entry.recode.get(text):
+        if kind == "value" and label != recoded.get(text):
             texts.setdefault(label, []).append(text)
     with_code = {} if variable.previous is None else variable.previous.labels_with_code()
     for label, of_label in texts.items():
-        merged = any(target == label for target in entry.recode.values())
-        if len(of_label) > 1 and not merged:
+        is_joined = label in recoded.values()
+        if len(of_label) > 1 and not is_joined:
             for text in of_label:
                 variable.meanings[text] = ("value", _with_code(label, text))
             variable.hints.append(

@@ -122,10 +122,15 @@ def format_of(file: Path) -> str | None:
     return None
 
 
-def describe(file: Path, *, encoding: str | None = None) -> Labelled:
-    """Return a file's columns with their labels and missing codes; no row is read."""
+def describe(
+    file: Path, *, encoding: str | None = None, reader: Sequence[str] | None = None
+) -> Labelled:
+    """Return a file's columns with their labels and missing codes; no row is read.
+
+    ``reader`` is the command that starts the reading process, if not ours.
+    """
     format_ = _checked(file)
-    with _reader_process(file, format_, encoding, None, 1) as answers:
+    with _reader_process(file, format_, encoding, None, 1, reader) as answers:
         return _description(file, format_, answers)[0]
 
 
@@ -172,7 +177,7 @@ def chunks(
 
 
 def _checked(file: Path) -> str:
-    """Return the file's format, or raise format_ there is to say before reading it."""
+    """Return the file's format, or raise what can be said before reading it."""
     title = abbreviated(str(file), most=400)
     try:
         format_ = format_of(file)
@@ -202,14 +207,19 @@ def _checked(file: Path) -> str:
 
 @contextmanager
 def _reader_process(
-    file: Path, format_: str, encoding: str | None, columns: list[str] | None, rows: int
+    file: Path,
+    format_: str,
+    encoding: str | None,
+    columns: list[str] | None,
+    rows: int,
+    reader: Sequence[str] | None = None,
 ) -> Iterator[Iterator[tuple[str, Any]]]:
     """Give the answers of a reading process, which ends with the block."""
     request = readstat_process.Request(
         _READERS[format_], str(file.resolve()), encoding, columns, rows, list(sys.path)
     )
     with subprocess.Popen(  # noqa: S603 (this Python, our own source)
-        readstat_process.command(),
+        reader or readstat_process.command(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -250,7 +260,7 @@ def _answers(
 def _read_error(
     title: str, format_: str, encoding: str | None, kind: str, text: str
 ) -> SurveyError:
-    """Return the error to raise for format_ pyreadstat said."""
+    """Return the error to raise for what pyreadstat reports."""
     if kind == "UnicodeDecodeError" or "requested encoding" in text:
         as_given = "the encoding it names" if encoding is None else f"encoding {encoding!r}"
         return SurveyError(
@@ -282,7 +292,7 @@ def _read_error(
 def _description(
     file: Path, format_: str, answers: Iterator[tuple[str, Any]]
 ) -> tuple[Labelled, dict[str, Callable[[Any], str | None]]]:
-    """Return the description of a file and, for each column, format_ writes a cell."""
+    """Return the description of a file and, for each column, what writes its cells as text."""
     _, meta = next(answers)
     if meta["duplicates"]:
         raise SurveyError(
@@ -372,7 +382,7 @@ def _in_order(codes: Mapping[str, str]) -> list[str]:
 
 
 def _kind(format_: str, display_format: str | None) -> Kind:
-    """Return format_ a column's display format says that its numbers are."""
+    """Return what the display format of a column says that its numbers are."""
     if format_ == "Stata":
         match = re.match(r"%-?\d*t?([dcwmqh])", display_format or "")
         if not match or (match[1] != "d" and "t" not in match[0]):
@@ -417,7 +427,7 @@ def _texts_of(
 def _writer(
     column: ColumnMetadata, format_: str, display_format: str, codes: frozenset[float]
 ) -> Callable[[Any], str | None]:
-    """Return format_ writes a column's cells."""
+    """Return the function that writes a column's cells as text."""
     if column.kind == "text":
         return label_of
 

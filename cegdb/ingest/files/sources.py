@@ -51,7 +51,7 @@ _DATA_FILES: Final = (
     ".csv", ".tsv", ".txt", ".gz", ".zst", ".parquet", ".xlsx", ".xls", ".ods", ".sav",
     ".zsav", ".por", ".dta", ".sas7bdat", ".xpt",
 )  # fmt: skip
-_SMALL: Final = 4 << 20
+SMALL_BYTES: Final = 4 << 20
 _PATTERN: Final = re.compile(r"[*?[]")
 _COMMENTS: Final = re.compile(r"(?:\s|\(|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*", re.DOTALL)
 _SELECTING: Final = {"select", "with", "from", "values"}
@@ -158,11 +158,11 @@ def query_progress(con: duckdb.DuckDBPyConnection, relation: Relation) -> Iterat
         yield
 
 
-def is_small(relation: Relation) -> bool:
+def is_small(relation: Relation, most_bytes: int = SMALL_BYTES) -> bool:
     """Return whether a source is little CSV text; others may be compressed, so unknown."""
     files = relation.csv_files
     sizes = [csv.size for csv in files if csv is not None]
-    return len(sizes) == len(files) and sum(sizes) <= _SMALL
+    return len(sizes) == len(files) and sum(sizes) <= most_bytes
 
 
 def _forget(con: duckdb.DuckDBPyConnection) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cegdb.atomic_files import check_folder, write_whole
+from cegdb.atomic_files import atomic_write, check_folder
 from cegdb.errors import path_of
 from cegdb.graphs.graph_files import suffix_of
 from cegdb.small_cells import check_min_n
@@ -76,4 +76,4 @@ def write_page(
     check_folder(target)
     check_min_n(min_n)
     model = page_model(store, ceg_id, min_n, Limits())
-    return write_whole(target, assembled(model).encode())
+    return atomic_write(target, assembled(model).encode())

@@ -5,7 +5,7 @@
 --          stops (this digit and all later ones are 0), is dropped (code -1), or keeps the
 --          digit of the label 'missing'.
 -- reads:   path_row, gate_floret
--- writes:  path_row(row_id, code, n, weight, weight_sq, last_answer, is_kept)
+-- writes:  path_row(row_id, code, n, weight, weight_sq, last_answer, is_included)
 -- params:  divisor BIGINT, what the variable's digit of a path code is multiplied by
 --          radix INTEGER, number of its digits
 --          n_values INTEGER, digits 1 .. n_values are values
@@ -22,7 +22,7 @@ with cell as (
         p.weight,
         p.weight_sq,
         p.last_answer,
-        p.is_kept,
+        p.is_included,
         (p.code // $divisor) % $radix as digit,
         g.blank_structural,
         g.missing_structural
@@ -46,5 +46,5 @@ select
     weight,
     weight_sq,
     last_answer,
-    is_kept
+    is_included
 from cell

@@ -4,7 +4,7 @@
 --          answers (and, if $full, each value below a vertex that nobody reached), as a path
 --          without rows that stops there.
 -- reads:   path_row, impossible_digit, stopped_head
--- writes:  path_row(code, n, is_kept)
+-- writes:  path_row(code, n, is_included)
 -- params:  divisor BIGINT, what the variable's digit of a path code is multiplied by
 --          radix INTEGER, number of its digits
 --          previous_radix INTEGER, of the variable before it; 1 if the code starts here
@@ -17,7 +17,7 @@ with floret as (
     from temp.path_row
     where
         code >= 0
-        and is_kept
+        and is_included
         and ($previous_radix = 1 or (code // ($divisor * $radix)) % $previous_radix > 0)
     group by code // ($divisor * $radix)
     having
@@ -45,6 +45,6 @@ impossible as (
 select
     c.code,
     0 as n,
-    true as is_kept
+    true as is_included
 from candidate as c
 where c.code not in (select i.code from impossible as i)

@@ -1,12 +1,14 @@
 -- step:    node
 -- mode:    create
--- purpose: The ends of the paths: one node per distinct path code, with its counts. A last
---          digit of 0 marks rows that stopped before; such a node is a record, not a vertex.
---          Weights have the type they have in path_end, a narrow one if there are none.
--- reads:   path_end
+-- purpose: The ends of the paths: one node for each distinct path code, with its rows. A last
+--          digit 0 marks rows that stopped before; such a node is a record, not a vertex.
+--          Without weights their columns are narrow, and null.
+-- reads:   path_end, weighted_path_end or path_row
 -- writes:  node(level, code, below, first, n, weight, weight_sq, n_stopped, height,
 --          is_situation, is_gate)
 -- params:  level INTEGER, number of variables
+--          paths VARCHAR, temp.path_end, or temp.weighted_path_end; or temp.path_row where
+--          every row has a path of its own
 -- source:  docs/theory.md, section 1 (Event trees from data), step 2
 select
     cast($level as integer) as level,
@@ -20,5 +22,5 @@ select
     cast(0 as integer) as height,
     false as is_situation,
     false as is_gate
-from temp.path_end
+from query_table($paths)
 order by code

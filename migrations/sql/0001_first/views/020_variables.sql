@@ -3,7 +3,7 @@ select
     s.name as survey,
     v.name as variable,
     v.ordinal,
-    l.label,
+    case when l.kind = 'blank' then '(blank)' else l.label end as label,
     l.kind,
     l.n,
     l.code,
@@ -21,7 +21,7 @@ comment on view cegdb.variables is 'One row per level of a variable, in level or
 comment on column cegdb.variables.survey is 'Name of the survey.';
 comment on column cegdb.variables.variable is 'Name of the variable.';
 comment on column cegdb.variables.ordinal is 'Place of the variable in the survey, from 1 on.';
-comment on column cegdb.variables.label is 'Text shown for the level.';
+comment on column cegdb.variables.label is 'The label; (blank) for empty cells, which a tree counts as "missing" or "not applicable" by its settings.';
 comment on column cegdb.variables.kind is 'value (an answer), missing (asked, answer unknown), structural (not applicable) or blank (empty cell).';
 comment on column cegdb.variables.n is 'Number of respondents with this level.';
 comment on column cegdb.variables.code is 'Code of the level in the table response_<survey_id>.';

@@ -1,0 +1,13 @@
+-- step:    included_response
+-- mode:    view
+-- purpose: The coded rows, of which only those that no missing answer leaves out are included:
+--          they alone may make sampling zeros.
+-- reads:   response_row, remaining_row
+-- writes:  included_response(row_id, ..., n, weight, weight_sq, last_answer, is_included)
+-- params:  none
+-- source:  docs/theory.md, section 1 (Event trees from data)
+select
+    r.* exclude (is_included),
+    i.row_id is not null as is_included
+from temp.response_row as r
+left join temp.remaining_row as i on r.row_id = i.row_id
