@@ -50,16 +50,30 @@ Method: TypeAlias = Literal[
 ScoreName: TypeAlias = Literal["log_marginal_likelihood", "bic", "aic", "log_likelihood"]
 StructurePrior: TypeAlias = Literal["flat", "size"]
 StartRule: TypeAlias = Literal["full", "indep"]
+JoinDistance: TypeAlias = Literal[
+    "kullback", "totvar", "hellinger", "manhattan", "euclidean", "reny", "bhatt", "chandarw"
+]
+ShareDistance: TypeAlias = Literal["totvar", "hellinger", "euclidean", "manhattan"]
 Search: TypeAlias = Literal["auto", "exact", "greedy"]
 
+SCORE_NAMES: Final[Mapping[str, str]] = {
+    "log_marginal_likelihood": "log marginal likelihood",
+    "log_likelihood": "log likelihood",
+    "bic": "BIC",
+    "aic": "AIC",
+}
+"""Each score as people write it."""
+
+GREEDY_METHODS: Final = ("ahc", "auto", "bhc")
+"""Methods that merge the best pair of stages, again and again."""
+
 DISTANCES: Final[Mapping[str, tuple[str, ...]]] = {
-    "bj": (
-        "kullback", "totvar", "hellinger", "manhattan", "euclidean", "reny", "bhatt",
-        "chandarw",
-    ),
-    "hclust": ("totvar", "hellinger", "euclidean", "manhattan"),
-}  # fmt: skip
-_WITH_SIZE: Final = ("ahc", "auto", "hc", "exact")
+    "bj": get_args(JoinDistance),
+    "hclust": get_args(ShareDistance),
+}
+"""The distances of each method that has any; the first is its default."""
+
+_STRUCTURE_PRIOR_METHODS: Final = ("ahc", "auto", "hc", "exact")
 _OF_NO_FILE: Final = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")
 # Names of functions in the R package stagedtrees: stages_bhc, stages_hc, ...
 _PREFIX: Final = "stages_"
@@ -607,10 +621,10 @@ class LearnOptions:
                 "method 'exact' takes no initial stages",
                 hint="it finds the optimum from anywhere; leave initial out, or freeze stages",
             )
-        if self.structure_prior != "flat" and method not in _WITH_SIZE:
+        if self.structure_prior != "flat" and method not in _STRUCTURE_PRIOR_METHODS:
             raise StagingError(
                 f"method {method!r} has no structure prior",
-                hint=f"use method {', '.join(_WITH_SIZE)}, or structure_prior='flat'",
+                hint=f"use {', '.join(_STRUCTURE_PRIOR_METHODS)}, or structure_prior='flat'",
             )
         if self.threshold is not None:
             self._only_for("threshold", "bj")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from template import COPIED, MADE, clear
 
 import cegdb
-from cegdb.clustering import null_bootstrap
 from cegdb.store import Store
 
 if TYPE_CHECKING:
@@ -49,21 +47,6 @@ def from_nothing() -> Iterator[None]:
     Store._connected = MADE
     yield
     Store._connected = COPIED
-
-
-@pytest.fixture(autouse=True)
-def _small_budget(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Give the null bootstrap of a small hyperstage as few runs as that of a large one.
-
-    The usual 200 take most of the time of the slower methods of learning. They are kept
-    where the expected number of spurious stages itself is tested.
-    """
-    budget = null_bootstrap.Budget()
-    with pytest.MonkeyPatch.context() as patch:
-        if request.node.get_closest_marker("null_bootstrap") is None:
-            few = replace(budget, max_runs=budget.min_runs)
-            patch.setattr(null_bootstrap, "BUDGET", few)
-        yield
 
 
 @pytest.fixture

@@ -360,14 +360,14 @@ class StagingPlots:
         ...     print(a.plot.difference(b).caption[:33])
         Stages of a (left) and b (right),
         """
-        from cegdb.compare.comparability import of_one_tree
+        from cegdb.compare.comparability import stagings_of_one_tree
         from cegdb.pictures.plot_data import matched_stages, read_overlap, read_stages
         from cegdb.pictures.plots import Compared, draw_difference
         from cegdb.stages.build import PALETTE
 
         _check(most, "stages", width_mm)
         other_id = self._staging._beside(other)
-        of_one_tree(self._store, self._staging.id, other_id)
+        stagings_of_one_tree(self._store, self._staging.id, other_id)
         stages, others = (
             {
                 stage.stage_id: stage

@@ -386,7 +386,7 @@ class Survey(StoredObject):
         >>> with cegdb.open() as db:
         ...     rows = "select i % 2 as x, i % 6 = 0 as y from range(60) t(i)"
         ...     db.ingest(rows, name="one").search_orders(before=[("x", "y")])
-        orders of 2 variables of survey 'one': best x, y
+        best order of 2 variables of survey 'one': x, y
         """
         from cegdb.orders.search import search_orders
 

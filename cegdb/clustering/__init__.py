@@ -12,7 +12,6 @@ from cegdb.clustering.greedy import (
 from cegdb.clustering.hyperstage import Hyperstage
 from cegdb.clustering.methods import Coarsening, Learnt, Plan, learn, total_score
 from cegdb.clustering.scoring import (
-    SCORE_NAMES,
     Marginal,
     Penalised,
     Score,
@@ -22,7 +21,6 @@ from cegdb.clustering.scoring import (
 
 __all__ = [
     "MIN_LOG_BAYES_FACTOR",
-    "SCORE_NAMES",
     "TIE_TOLERANCE",
     "Coarsening",
     "Hyperstage",

@@ -9,23 +9,20 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
 from cegdb.clustering.best_pairs import BestPairs
 from cegdb.clustering.hyperstage import name_stages
 from cegdb.clustering.stage_sums import shares_of, start_stages, sum_by, tie_tolerance
+from cegdb.options import JoinDistance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from cegdb.clustering.hyperstage import Hyperstage
     from cegdb.clustering.scoring import Score
-
-JoinDistance: TypeAlias = Literal[
-    "manhattan", "euclidean", "reny", "kullback", "totvar", "hellinger", "bhatt", "chandarw"
-]
 
 
 def fbhc(hyperstage: Hyperstage, score: Score) -> NDArray[np.int64]:

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from cegdb.clustering.scoring import STEEP, Penalised, Score, log_marginal_likelihood
+from cegdb.clustering.scoring import LARGE_PRIOR, Penalised, Score, log_marginal_likelihood
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,10 +77,10 @@ def agglomerate(
         return []
     scorer: _Scorer
     if isinstance(score, Penalised):
-        scorer = _Fit(score, counts.shape[1], unit)
+        scorer = _PenalisedScorer(score, counts.shape[1], unit)
         multiplicities = multiplicities[:, :0]
     else:
-        scorer = _Bayes(bases, unit)
+        scorer = _MarginalScorer(bases, unit)
     # Ids of the other sign turn the order of ties round; the smallest id stays the name.
     sign, name = (-1, max) if last_wins else (1, min)
     contents = _Contents(len(ids), scorer, least)
@@ -150,12 +150,12 @@ class _Scorer(Protocol):
 
     def score(self, terms: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
-    def steep(self, terms: NDArray[np.float64]) -> NDArray[np.bool_] | None: ...
+    def has_large_prior(self, terms: NDArray[np.float64]) -> NDArray[np.bool_] | None: ...
 
-    def steep_score(self, rows: NDArray[np.int64]) -> NDArray[np.float64]: ...
+    def precise_score(self, rows: NDArray[np.int64]) -> NDArray[np.float64]: ...
 
 
-class _Bayes:
+class _MarginalScorer:
     """The log marginal likelihood; a row is counts, then multiplicities of the bases."""
 
     def __init__(self, bases: NDArray[np.float64], unit: float) -> None:
@@ -190,22 +190,22 @@ class _Bayes:
             total += values[row] - values[self.minus[row]]
         return total
 
-    def steep(self, terms: NDArray[np.float64]) -> NDArray[np.bool_] | None:
+    def has_large_prior(self, terms: NDArray[np.float64]) -> NDArray[np.bool_] | None:
         """Return which columns have a large prior mass; None if none has."""
-        steep: NDArray[np.bool_] = terms[self.n_labels] > STEEP
-        return steep if steep.any() else None
+        is_large: NDArray[np.bool_] = terms[self.n_labels] > LARGE_PRIOR
+        return is_large if is_large.any() else None
 
-    def steep_score(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    def precise_score(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the scores of contents whose prior mass is large."""
         prior = rows[:, self.n_labels :] @ self.bases[:, self.label_base]
         return log_marginal_likelihood(rows[:, : self.n_labels] * self.unit, prior)
 
 
-class _Fit:
+class _PenalisedScorer:
     """A penalised log likelihood; a row is counts."""
 
     def __init__(self, score: Penalised, n_labels: int, unit: float) -> None:
-        self.of = score
+        self.penalised = score
         self.n_terms = self.width = n_labels
         self.unit = unit
 
@@ -213,13 +213,13 @@ class _Fit:
         return row * np.float64(self.unit)
 
     def score(self, terms: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self.of.value(terms.T)
+        return self.penalised.value(terms.T)
 
-    def steep(self, terms: NDArray[np.float64]) -> None:  # noqa: ARG002
+    def has_large_prior(self, terms: NDArray[np.float64]) -> None:  # noqa: ARG002
         return None
 
-    def steep_score(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        return self.of.value(self.terms(rows))
+    def precise_score(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        return self.penalised.value(self.terms(rows))
 
 
 class _Contents:
@@ -310,10 +310,10 @@ class _Contents:
         merged = self.terms[:, others] + self.terms[:, slot, None]
         apart: NDArray[np.float64] = self.score[others] + self.score[slot]
         together = self.scorer.score(merged)
-        steep = self.scorer.steep(merged)
-        if steep is not None:
-            rows = self.rows[others][steep] + self.rows[slot]
-            together[steep] = self.scorer.steep_score(rows)
+        is_large = self.scorer.has_large_prior(merged)
+        if is_large is not None:
+            rows = self.rows[others][is_large] + self.rows[slot]
+            together[is_large] = self.scorer.precise_score(rows)
         return together - apart
 
     def _find_partner(self, slot: int) -> None:
@@ -329,8 +329,8 @@ class _Contents:
         self.size += 1
         self.rows[slot] = row
         self.terms[:, slot] = self.scorer.terms(row)
-        if self.scorer.steep(self.terms[:, slot, None]) is not None:
-            self.score[slot] = self.scorer.steep_score(row[None, :])[0]
+        if self.scorer.has_large_prior(self.terms[:, slot, None]) is not None:
+            self.score[slot] = self.scorer.precise_score(row[None, :])[0]
         else:
             self.score[slot] = self.scorer.score(self.terms[:, slot, None])[0]
         self.stages.append([stage])

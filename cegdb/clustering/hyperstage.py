@@ -55,7 +55,7 @@ class Hyperstage:
         """The prior of each situation, shape (situations, labels)."""
         return self.multiplicities @ self.bases
 
-    def part(
+    def subset(
         self,
         rows: NDArray[np.int64],
         counts: NDArray[np.int64] | None = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -17,19 +17,14 @@ from cegdb.clustering.segmentation import optimum
 from cegdb.clustering.share_clustering import hclust, kmeans
 from cegdb.clustering.stage_sums import start_stages
 from cegdb.clustering.structure_prior import structure_prior
+from cegdb.options import GREEDY_METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from cegdb.clustering.backward import JoinDistance
-    from cegdb.clustering.share_clustering import ShareDistance
-    from cegdb.options import Method, ScoreName, StructurePrior
-
-
-GREEDY: Final = ("ahc", "auto", "bhc")
-"""Methods that merge the best pair, again and again."""
+    from cegdb.options import JoinDistance, Method, ScoreName, ShareDistance, StructurePrior
 
 
 @dataclass(frozen=True)
@@ -43,10 +38,6 @@ class Coarsening:
     max_exact: int = 4_000
     max_cells: int = 2_000
     sample_size: int = 1_000
-
-
-COARSENING = Coarsening()
-"""What plans use unless told otherwise."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +57,7 @@ class Plan:
     threshold: float = 0.1
     n_stages: int | None = None
     seed: int = 1
-    coarsening: Coarsening = field(default_factory=lambda: COARSENING)
+    coarsening: Coarsening = field(default_factory=Coarsening)
 
     @property
     def scorer(self) -> Score:
@@ -116,7 +107,7 @@ def learn(hyperstage: Hyperstage, plan: Plan) -> Learnt:
         return Learnt(hyperstage.start)
     if method == "auto" and _n_contents(hyperstage) > plan.coarsening.max_exact:
         return _merge_cells(hyperstage, plan)
-    if method in GREEDY:
+    if method in GREEDY_METHODS:
         return _merge(hyperstage, plan)
     structure = structure_prior(len(hyperstage.ids), plan.structure_prior)
     if method == "fbhc":
@@ -231,7 +222,7 @@ def _merge_cells(hyperstage: Hyperstage, plan: Plan) -> Learnt:
     stage = np.array([stage_of[name] for name in hyperstage.start.tolist()], dtype=np.int64)
     random = np.random.default_rng(plan.seed)
     chosen = np.sort(random.choice(len(cell), limits.sample_size, replace=False))
-    sample, sample_cells = start.part(chosen), from_cells.part(chosen)
+    sample, sample_cells = start.subset(chosen), from_cells.subset(chosen)
     exact = total_score(sample, _merge(sample, plan).stage, plan.scorer)
     rough = total_score(sample_cells, _merge(sample_cells, plan).stage, plan.scorer)
     return Learnt(stage, learnt.merges, (exact - rough, exact))

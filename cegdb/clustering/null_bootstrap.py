@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from cegdb.clustering.greedy import MIN_LOG_BAYES_FACTOR, TIE_TOLERANCE
-from cegdb.clustering.methods import GREEDY, Plan, learn
+from cegdb.clustering.methods import Plan, learn
 from cegdb.clustering.structure_prior import structure_prior
+from cegdb.options import GREEDY_METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from cegdb.clustering.hyperstage import Hyperstage
     from cegdb.options import Method
 
-_PRICES: Final[dict[Method, tuple[float, float, float]]] = {
+_COSTS: Final[dict[Method, tuple[float, float, float]]] = {
     "exact": (300, 6, 0.0),
     "hclust": (300, 5, 0.0),
     "fbhc": (300, 60, 0.0),
@@ -46,10 +47,6 @@ class Budget:
     min_situations: int = 10
     merging: float = 3e8
     other: float = 1e6
-
-
-BUDGET = Budget()
-"""What is used unless told otherwise."""
 
 
 class NullBootstrap(NamedTuple):
@@ -82,11 +79,11 @@ def expected_spurious_stages(
     Each hyperstage is simulated with the situations and row counts it has, all with one
     probability vector, its own shares: every stage learnt beyond the first is spurious.
     """
-    budget = budget or BUDGET
-    is_greedy = plan.method in GREEDY
+    budget = budget or Budget()
+    is_greedy = plan.method in GREEDY_METHODS
     # Only methods that merge keep the situations of an initial stage together.
-    is_free = plan.method in ("hc", "exact")
-    starts = [one if is_free else one.pooled() for one in hyperstages]
+    moves_situations = plan.method in ("hc", "exact")
+    starts = [start if moves_situations else start.pooled() for start in hyperstages]
     sizes = np.array([len(start.ids) for start in starts], dtype=np.int64)
     labels = np.array([start.counts.shape[1] for start in starts], dtype=np.float64)
 
@@ -96,11 +93,14 @@ def expected_spurious_stages(
         total = budget.merging if is_greedy else budget.other
         return total / max(float(cost.sum()), 1.0)
 
-    limit = budget.max_situations
-    while limit > budget.min_situations and affordable_runs(limit) < budget.min_runs:
-        limit = limit * 3 // 4
-    n_runs = int(np.clip(affordable_runs(limit), budget.min_runs, budget.max_runs))
-    sampled = np.minimum(sizes, limit)
+    max_situations = budget.max_situations
+    while (
+        max_situations > budget.min_situations
+        and affordable_runs(max_situations) < budget.min_runs
+    ):
+        max_situations = max_situations * 3 // 4
+    n_runs = int(np.clip(affordable_runs(max_situations), budget.min_runs, budget.max_runs))
+    n_sampled = np.minimum(sizes, max_situations)
     expected, variance = np.zeros(len(starts)), 0.0
     for index, start in enumerate(starts):
         if sizes[index] < 2 or not start.counts.any():
@@ -108,18 +108,19 @@ def expected_spurious_stages(
         random = np.random.default_rng([seed, index])
         # An evenly spaced sample of the situations by their number of rows.
         order = np.argsort(start.counts.sum(axis=1), kind="stable")
-        kept = np.sort(order[np.linspace(0, len(order) - 1, sampled[index]).astype(int)])
-        totals = np.rint(start.sizes.sum(axis=1)).astype(np.int64)[kept]
+        ranks = np.linspace(0, len(order) - 1, n_sampled[index]).astype(int)
+        sample = np.sort(order[ranks])
+        totals = np.rint(start.sizes.sum(axis=1)).astype(np.int64)[sample]
         share = start.counts.sum(axis=0) / start.counts.sum()
-        drawn = random.multinomial(totals, share, size=(n_runs, len(kept)))
-        prior = start.prior[kept]
+        runs = random.multinomial(totals, share, size=(n_runs, len(sample)))
         if is_greedy:
-            extra = count_merged(drawn, prior, plan) - 1
+            n_stages = count_merged(runs, start.prior[sample], plan)
         else:
-            extra = np.array([_count_learnt(start, kept, run, plan) - 1 for run in drawn])
-        expected[index] = extra.mean()
-        variance += float(extra.var(ddof=1)) / n_runs
-    return NullBootstrap(expected, float(np.sqrt(variance)), n_runs, sampled)
+            n_stages = np.array([_count_learnt(start, sample, run, plan) for run in runs])
+        n_spurious = n_stages - 1
+        expected[index] = n_spurious.mean()
+        variance += float(n_spurious.var(ddof=1)) / n_runs
+    return NullBootstrap(expected, float(np.sqrt(variance)), n_runs, n_sampled)
 
 
 def _merging_cost(n: NDArray[np.float64], labels: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -130,18 +131,19 @@ def _merging_cost(n: NDArray[np.float64], labels: NDArray[np.float64]) -> NDArra
 
 def _cost(n: NDArray[np.float64], method: Method) -> NDArray[np.float64]:
     """Return the cost of a run of a method that runs once per replicate."""
-    run, situation, pair = _PRICES[method]
+    run, situation, pair = _COSTS[method]
     cost: NDArray[np.float64] = run + situation * n + pair * n**2
     return cost
 
 
 def _count_learnt(
-    start: Hyperstage, kept: NDArray[np.int64], counts: NDArray[np.int64], plan: Plan
+    start: Hyperstage, sample: NDArray[np.int64], counts: NDArray[np.int64], plan: Plan
 ) -> int:
+    """Return how many stages are learnt of simulated counts; 1 if there are none."""
     seen = counts.sum(axis=1) > 0
     if not seen.any():
         return 1
-    replicate = start.part(kept[seen], counts[seen], unit=1.0)
+    replicate = start.subset(sample[seen], counts[seen], unit=1.0)
     return len(np.unique(learn(replicate, plan).stage))
 
 

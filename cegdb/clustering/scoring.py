@@ -19,20 +19,10 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
-STEEP: Final = 1000.0
+LARGE_PRIOR: Final = 1000.0
 """Prior masses above this are scored by a series that keeps their digits."""
-
-SCORE_NAMES: Final[Mapping[str, str]] = {
-    "log_marginal_likelihood": "log marginal likelihood",
-    "log_likelihood": "log likelihood",
-    "bic": "BIC",
-    "aic": "AIC",
-}
-"""Each score as people write it."""
 
 
 class Score(Protocol):
@@ -117,7 +107,7 @@ def log_rising(prior: NDArray[np.float64], counts: NDArray[Any]) -> NDArray[np.f
     from scipy.special import gammaln  # takes 0.2 s to import
 
     sizes = np.asarray(counts, dtype=np.float64)
-    large = np.asarray(prior > STEEP)
+    large = np.asarray(prior > LARGE_PRIOR)
     result: NDArray[np.float64] = np.asarray(gammaln(prior + sizes) - gammaln(prior))
     if large.any():
         a, n = np.asarray(prior)[large], sizes[large]

@@ -9,6 +9,7 @@ import numpy as np
 
 from cegdb.clustering.hyperstage import name_stages
 from cegdb.clustering.stage_sums import shares_of, start_stages, sum_by, tie_tolerance
+from cegdb.options import ShareDistance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from cegdb.clustering.hyperstage import Hyperstage
     from cegdb.clustering.scoring import Score
 
-ShareDistance: TypeAlias = Literal["totvar", "hellinger", "euclidean", "manhattan"]
 Linkage: TypeAlias = Literal[
     "complete", "single", "average", "weighted", "ward", "centroid", "median"
 ]

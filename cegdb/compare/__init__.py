@@ -9,9 +9,9 @@ import numpy as np
 from cegdb.compare.comparability import (
     LIKELIHOOD,
     MARGINAL,
-    of_one_tree,
+    incomparable,
     refuse_different_settings,
-    refused,
+    stagings_of_one_tree,
 )
 from cegdb.compare.stage_matching import match_stages
 from cegdb.errors import StagingError, listed
@@ -19,7 +19,7 @@ from cegdb.sqlfiles import Steps
 from cegdb.store.catalog import row
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import pandas as pd
     from numpy.typing import NDArray
@@ -172,17 +172,17 @@ def lr_test(store: Store, a: int, b: int) -> LikelihoodRatio:
 
 def bayes_factor(store: Store, a: int, b: int) -> float:
     """Return the log Bayes factor of a against b; see `cegdb.StagedTree.bayes_factor`."""
-    one, other = of_one_tree(store, a, b)
+    one, other = stagings_of_one_tree(store, a, b)
     refuse_different_settings(one, other, MARGINAL, "marginal likelihood")
     rows = compare(store, [a, b])
     if len(set(rows["comparable_group"])) > 1:
-        raise refused(one, other, "marginal likelihood", "settings")
+        raise incomparable(one, other, "marginal likelihood", "settings")
     return float(one["log_marginal_likelihood"] - other["log_marginal_likelihood"])
 
 
 def _overlap(store: Store, steps: Steps, a: int, b: int) -> _Pair:
     """Make ``stage_pair`` of two stagings of one tree, and return it."""
-    one, other = of_one_tree(store, a, b)
+    one, other = stagings_of_one_tree(store, a, b)
     steps.run("stage_pair", staging_id=a, other_staging_id=b)
     pairs = steps.arrays(
         "select stage_id, other_id, n_shared from temp.stage_pair order by stage_id, other_id"
@@ -197,22 +197,31 @@ def _is_nested(stage: Numbers) -> bool:
 
 def _not_nested(steps: Steps, pair: _Pair) -> str:
     """Say which stage of either staging the other splits."""
-    names = {"a": pair.a["name"], "b": pair.b["name"]}
-    steps.run("stage_relation", staging=names["a"], other_staging=names["b"])
-    clauses = []
-    for this, that in (("a", "b"), ("b", "a")):
-        rows = steps.rows(
-            f"select stage_{this}, stage_{that} from temp.stage_relation "  # noqa: S608
-            f"where relation <> '=' order by stage_id_{this}, stage_id_{that}"
+    one, other = pair.a["name"], pair.b["name"]
+    steps.run("stage_relation", staging=one, other_staging=other)
+    pairs = [
+        ((stage_id, stage), (other_id, other_stage))
+        for stage_id, stage, other_id, other_stage in steps.rows(
+            "select stage_id_a, stage_a, stage_id_b, stage_b from temp.stage_relation"
         )
-        parts: dict[str, list[str]] = {}
-        for whole, part in rows:
-            parts.setdefault(whole, []).append(part)
-        whole, split = next((x, several) for x, several in parts.items() if len(several) > 1)
-        clauses.append(
-            f"{names[that]!r} splits {whole} of {names[this]!r} over {listed(split)}"
-        )
+    ]
+    whole, parts = _first_split(pairs)
+    other_whole, other_parts = _first_split((b, a) for a, b in pairs)
     return (
-        f"stagings {names['a']!r} and {names['b']!r} are not nested: "
-        f"{clauses[0]}, and {clauses[1]}"
+        f"stagings {one!r} and {other!r} are not nested: {other!r} splits {whole} of {one!r} "
+        f"over {listed(parts)}, and {one!r} splits {other_whole} of {other!r} over "
+        f"{listed(other_parts)}"
     )
+
+
+def _first_split(
+    pairs: Iterable[tuple[tuple[int, str], tuple[int, str]]],
+) -> tuple[str, list[str]]:
+    """Return the first stage that overlaps several of the other staging, and these.
+
+    Pairs are of stages with situations in common, each stage an id and a name.
+    """
+    overlaps: dict[str, list[str]] = {}
+    for (_, stage), (_, other) in sorted(pairs):
+        overlaps.setdefault(stage, []).append(other)
+    return next((stage, others) for stage, others in overlaps.items() if len(others) > 1)

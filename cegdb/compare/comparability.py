@@ -20,17 +20,19 @@ MARGINAL: Final = {"alpha": None, "prior": "mass", **LIKELIHOOD}
 _MAX_LENGTH: Final = 60
 
 
-def of_one_tree(store: Store, a: int, b: int) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+def stagings_of_one_tree(
+    store: Store, a: int, b: int
+) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """Return the catalog rows of two stagings, refusing those of different trees."""
     with store.catalog() as catalog:
         one, other = row(catalog, "staging", a), row(catalog, "staging", b)
         if one["tree_id"] == other["tree_id"]:
             return one, other
         first, second = (row(catalog, "tree", x["tree_id"]) for x in (one, other))
-        surveys = [_survey(catalog, tree["survey_id"]) for tree in (first, second)]
+        surveys = [_survey_name(catalog, tree["survey_id"]) for tree in (first, second)]
     differences = [
-        f"{setting} ({_short(first['settings'][setting])} and "
-        f"{_short(second['settings'].get(setting))})"
+        f"{setting} ({_shortened(first['settings'][setting])} and "
+        f"{_shortened(second['settings'].get(setting))})"
         for setting in first["settings"]
         if first["settings"][setting] != second["settings"].get(setting)
     ]
@@ -49,7 +51,7 @@ def of_one_tree(store: Store, a: int, b: int) -> tuple[Mapping[str, Any], Mappin
     )
 
 
-def _survey(catalog: sa.Connection, survey_id: int) -> str:
+def _survey_name(catalog: sa.Connection, survey_id: int) -> str:
     """Return the name of a survey, or of the one that superseded it."""
     survey = row(catalog, "survey", survey_id)
     if survey["superseded_by"] is not None:
@@ -57,7 +59,7 @@ def _survey(catalog: sa.Connection, survey_id: int) -> str:
     return str(survey["name"])
 
 
-def _short(value: object) -> str:
+def _shortened(value: object) -> str:
     """Return a setting for a message."""
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     return text if len(text) <= _MAX_LENGTH else f"{text[: _MAX_LENGTH - 3]}..."
@@ -79,12 +81,13 @@ def refuse_different_settings(
             different[setting] = values
     if different:
         named = (
-            f"{setting} ({_short(x)} and {_short(y)})" for setting, (x, y) in different.items()
+            f"{setting} ({_shortened(x)} and {_shortened(y)})"
+            for setting, (x, y) in different.items()
         )
-        raise refused(one, other, what, listed(named))
+        raise incomparable(one, other, what, listed(named))
 
 
-def refused(
+def incomparable(
     one: Mapping[str, Any], other: Mapping[str, Any], what: str, differing: str
 ) -> StagingError:
     """Return the error that two stagings cannot be compared by a score."""

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from cegdb.errors import TreeError, listed
 from cegdb.ingest.codebook.gates import ordered_gates
 from cegdb.orders.order_ranking import closure, mask_of
-from cegdb.sqlfiles import Steps, registered
+from cegdb.sqlfiles import Steps
 from cegdb.store import schema
 from cegdb.tree.path_codes import distinct_rows
 
@@ -114,7 +114,7 @@ def complete_rows(
             codes[raw[:, x] > question.n_values, x] = _MISSING
             closed = np.full(len(n), blank == "structural")
             if blank == "auto" and is_blank.any():
-                closed = _closed(steps, con, questions, codes, n, x, is_blank | is_structural)
+                closed = _closed(steps, questions, codes, n, x, is_blank | is_structural)
             closed &= is_blank
             codes[is_structural | closed, x] = question.n_values
             blanks |= {"structural"} if closed.any() else set()
@@ -176,7 +176,6 @@ def _distinct(
 
 def _closed(
     steps: Steps,
-    con: duckdb.DuckDBPyConnection,
     questions: Sequence[Question],
     codes: NDArray[np.int64],
     n: NDArray[np.float64],
@@ -198,7 +197,7 @@ def _closed(
         for i, rows in enumerate((known & ~unasked, known & unasked)):
             counts[i, start : start + size] = np.bincount(codes[rows, y], n[rows], size)
         start += size
-    is_closed = _closed_histories(steps, con, counts)
+    is_closed = _closed_histories(steps, counts)
     best, fewest, start, closed_rows = 0, 0, 0, np.zeros(len(n), dtype=np.bool_)
     for y, size in zip(earlier, sizes, strict=True):
         closed = is_closed[start : start + size]
@@ -210,16 +209,13 @@ def _closed(
     return closed_rows
 
 
-def _closed_histories(
-    steps: Steps, con: duckdb.DuckDBPyConnection, counts: NDArray[np.float64]
-) -> NDArray[np.bool_]:
+def _closed_histories(steps: Steps, counts: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return at which histories blanks are structural, given rows asked and not asked."""
     asked, unasked, structural, radix = 1, 2, 3, 4
     history = np.arange(counts.shape[1])
     path_codes = np.concatenate((history * radix + asked, history * radix + unasked))
     n = counts.ravel().astype(np.int64)
-    with registered(con, "history_count", {"code": path_codes[n > 0], "n": n[n > 0]}):
-        steps.create("path_row", "select code, n from history_count")
+    steps.create_from("path_row", {"code": path_codes[n > 0], "n": n[n > 0]})
     steps.run(
         "gate_floret",
         divisor=1,

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from cegdb.clustering import SCORE_NAMES
 from cegdb.errors import agreeing, counted, listed
+from cegdb.options import SCORE_NAMES
 from cegdb.orders.order_ranking import RankedOrder, mask_of, members
 
 if TYPE_CHECKING:
@@ -73,41 +73,49 @@ class OrderSearchResult:
         why = " (the largest number of levels of a variable)" if self.alpha_is_default else ""
         is_marginal = settings["score"] == "log_marginal_likelihood"
         prior = f", alpha = {settings['alpha']:g}{why}" if is_marginal else ""
-        stagings = f"{counted(len(self.local), 'local staging')} in {self.seconds:.2f} s"
         value = f"{SCORE_NAMES[str(settings['score'])]} {self.score:.4f}"
-        head = f"orders of {counted(len(self.best), 'variable')} of survey {self.survey!r}"
+        title = f"best order of {counted(len(self.best), 'variable')} of survey {self.survey!r}"
         lines = [
-            f"{head}: best {', '.join(self.best)}",
-            f"  {value} (method {settings['method']}{prior}); {counted(self.n, 'row')}",
+            f"{title}: {', '.join(self.best)}",
+            f"  {value}, method {settings['method']}{prior}; {counted(self.n, 'row')}",
         ]
+        n_stagings = counted(len(self.local), "staging")
+        effort = f"{n_stagings} of single variables in {self.seconds:.2f} s"
         if self.n_optimal is None or self.n_orders is None:
-            lines.append(f"  greedy search: {stagings}; a better order may exist")
-        else:
-            which = ", shown is the one with the smallest last variables"
-            n_orders = counted(self.n_orders, "order")
+            lines.append(f"  greedy search: a better order may exist; {effort}")
+        elif self.n_optimal == 1:
             lines.append(
-                f"  exact search: {n_orders}, {self.n_optimal:,} of them optimal"
-                f"{which if self.n_optimal > 1 else ''}; {stagings}"
+                f"  exact search: the best of {counted(self.n_orders, 'order')}; {effort}"
+            )
+        else:
+            lines.append(
+                f"  exact search: {self.n_optimal:,} of {counted(self.n_orders, 'order')} are "
+                "equally good, and this one ends with the earliest variables of the survey; "
+                f"{effort}"
             )
         if self.n_left_out:
-            missing = ", ".join(f"{name} {n:,}" for name, n in self.left_out.items())
+            missing = ", ".join(f"{name} ({n:,})" for name, n in self.left_out.items())
             all_rows = counted(self.n + self.n_left_out, "row")
             lines.append(
-                f"  {self.n_left_out:,} of {all_rows} left out, with missing answers: {missing}"
+                f"  {self.n_left_out:,} of {all_rows} left out for missing answers: {missing}"
             )
-        lines += [
-            f"  {name} comes after {listed(map(repr, gates))}, which {verb} whether it applies"
-            for name, gates in self.gates.items()
-            for verb in (agreeing(len(gates), "decide"),)
-        ]
+        for name, gates in self.gates.items():
+            verb = agreeing(len(gates), "decide")
+            lines.append(
+                f"  {name!r} comes after {listed(map(repr, gates))}, which {verb} whether it "
+                "applies"
+            )
         if self.undecided:
             names = listed(map(repr, self.undecided))
             lines.append(
                 f"  'not applicable' counts as an answer to {names}: no variable decides it"
             )
-        if self.weighting:
-            how = "; ".join(f"{key} {value}" for key, value in self.weighting.items())
-            lines.append(f"  respondents count by {how}")
+        if "weighting" in self.weighting:
+            lines.append(f"  weighting: {self.weighting['weighting']}")
+        effects = self.weighting.get("design effects")
+        if isinstance(effects, dict):
+            values = ", ".join(f"{name} {value:.3g}" for name, value in effects.items())
+            lines.append(f"  counts divided by design effects: {values}")
         return "\n".join(lines)
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from cegdb import clustering
-from cegdb.clustering.methods import GREEDY
 from cegdb.errors import CegdbError, StagingError
+from cegdb.options import GREEDY_METHODS
 from cegdb.sqlfiles import Steps
 from cegdb.stability.relearning import read_relearning
 from cegdb.store.catalog import row
@@ -43,11 +43,11 @@ def continue_merging(store: Store, staging_id: int) -> FurtherMerges:
     """
     with store.catalog() as catalog:
         staging = row(catalog, "staging", staging_id)
-    if staging["method"] not in GREEDY:
+    if staging["method"] not in GREEDY_METHODS:
         raise StagingError(
             f"the stages of {staging['name']!r} were not merged pair by pair: their method is "
             f"{staging['method']!r}",
-            hint=f"learn stages by one of {', '.join(GREEDY)}, such as tree.learn_stages()",
+            hint=f"learn stages by {', '.join(GREEDY_METHODS)}, such as tree.learn_stages()",
         )
     try:
         with store.catalog() as catalog, store.reading() as con, Steps(con) as steps:
@@ -61,7 +61,7 @@ def continue_merging(store: Store, staging_id: int) -> FurtherMerges:
         kept = np.flatnonzero(np.isin(one.ids, relearning.learnt_ids))
         if one.hyperstage is None or len(kept) < 2:
             continue
-        part = one.hyperstage.part(kept)
+        part = one.hyperstage.subset(kept)
         start = replace(part, start=one.stage[kept]).pooled()
         if len(start.ids) > MOST_STAGES:
             n_large += 1

@@ -11,12 +11,6 @@ STAGE_KINDS: Final = {
     "single_edge": "with a single edge",
     "unobserved": "never observed",
 }
-SCORES: Final = {
-    "log_marginal_likelihood": "log marginal likelihood",
-    "log_likelihood": "log likelihood",
-    "bic": "BIC",
-    "aic": "AIC",
-}
 #: Prior -> how a summary says it, and how the methods of a paper do.
 PRIORS: Final = {
     "mass": (

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.errors import agreeing, counted
 from cegdb.ingest.files.cell_labels import abbreviated_source
-from cegdb.report.setting_texts import PRIORS, SCORES, STAGE_KINDS, WEIGHTING
+from cegdb.options import GREEDY_METHODS, SCORE_NAMES
+from cegdb.report.setting_texts import PRIORS, STAGE_KINDS, WEIGHTING
 from cegdb.sqlfiles import Steps, names
 from cegdb.store.catalog import response_table
 
@@ -197,7 +198,7 @@ def _learning(
     method: str, settings: Mapping[str, Any], details: Mapping[str, Any]
 ) -> list[str]:
     """Return what the learning did, and how good its result is."""
-    score = SCORES.get(settings.get("score", "log_marginal_likelihood"), "")
+    score = SCORE_NAMES.get(settings.get("score", "log_marginal_likelihood"), "")
     prior = ", structure prior by size" if settings.get("structure_prior") == "size" else ""
     merges = counted(details.get("merges", 0), "merge")
     if method == "exact":
@@ -205,7 +206,7 @@ def _learning(
         return [
             f"  exact: no other staging of these hyperstages{rest} has a better {score}{prior}"
         ]
-    if method in ("ahc", "auto", "bhc"):
+    if method in GREEDY_METHODS:
         ended = (
             "no other number of merges has a better score"
             if prior

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 import numpy as np
 import sqlalchemy as sa
 
-from cegdb.errors import StagingError, is_one_of, is_whole
+from cegdb.errors import StagingError, is_whole
+from cegdb.options import check_choice
 from cegdb.sqlfiles import Steps
 from cegdb.stability.relearning import Kind, read_relearning
 from cegdb.store import schema
@@ -68,8 +69,7 @@ def stability(
        S. Monti, P. Tamayo, J. Mesirov and T. Golub (2003), Consensus clustering. Machine
        Learning 52, 91-118.
     """
-    if not is_one_of(kind, get_args(Kind)):
-        raise StagingError(f"kind is {kind!r}", hint="choose nonparametric or parametric")
+    check_choice("kind", kind, get_args(Kind), StagingError)
     runs, seed = checked_runs(runs, seed)
     started = time.perf_counter()
     with (
@@ -78,12 +78,13 @@ def stability(
         Steps(con) as steps,
     ):
         relearning = read_relearning(steps, con, catalog, staging_id)
-        kept = [
-            np.flatnonzero(np.isin(one.ids, relearning.learnt_ids))
-            for one in relearning.florets
-            if one.hyperstage is not None
+        # Of each hyperstage, the rows of the situations whose stages were learnt.
+        learnt_rows = [
+            np.flatnonzero(np.isin(florets.ids, relearning.learnt_ids))
+            for florets in relearning.florets
+            if florets.hyperstage is not None
         ]
-        n_pairs = sum(len(rows) * (len(rows) - 1) // 2 for rows in kept)
+        n_pairs = sum(len(rows) * (len(rows) - 1) // 2 for rows in learnt_rows)
         if n_pairs > max_pairs:
             raise StagingError(
                 f"{n_pairs:,} pairs of situations may share a stage; at most {max_pairs:,} "
@@ -91,13 +92,13 @@ def stability(
                 hint="freeze stages that are not in question (frozen=), build the tree from "
                 "fewer variables, or learn within smaller hyperstages",
             )
-        shape = [(len(rows), len(rows)) for rows in kept]
-        together = [np.zeros(size, dtype=np.int32) for size in shape]
-        reached = [np.zeros(size, dtype=np.int32) for size in shape]
+        shapes = [(len(rows), len(rows)) for rows in learnt_rows]
+        together = [np.zeros(shape, dtype=np.int32) for shape in shapes]
+        reached = [np.zeros(shape, dtype=np.int32) for shape in shapes]
         n_stages = np.zeros(runs, dtype=np.int64)
         for run, replicate in enumerate(relearning.replicates(kind, runs, seed)):
             relearnt = relearning.learn(replicate)
-            for index, rows in enumerate(kept):
+            for index, rows in enumerate(learnt_rows):
                 is_reached = relearnt[index].is_reached[rows]
                 stage = relearnt[index].stage[rows]
                 n_stages[run] += len(np.unique(stage[is_reached]))
@@ -106,21 +107,25 @@ def stability(
                 together[index] += stage[:, None] == stage
                 reached[index] += is_reached[:, None] & is_reached
             progress.read()
-        ids = [one.ids[rows] for one, rows in zip(relearning.florets, kept, strict=False)]
+        # Hyperstages come first among the florets, so that the frozen ones are left over.
+        ids = [
+            florets.ids[rows]
+            for florets, rows in zip(relearning.florets, learnt_rows, strict=False)
+        ]
         _write_pairs(steps, catalog, staging_id, kind, _pairs(ids, reached, together))
-        row_of = {
+        bootstrap = {
             "staging_id": staging_id,
             "kind": kind,
             "n_runs": runs,
             "seed": seed,
-            "n_situations": sum(map(len, kept)),
+            "n_situations": sum(map(len, learnt_rows)),
             "n_pairs": n_pairs,
             "mean_stages": float(n_stages.mean()),
             "min_stages": int(n_stages.min()),
             "max_stages": int(n_stages.max()),
             "seconds": time.perf_counter() - started,
         }
-        insert_rows(catalog, schema.stage_bootstrap, [row_of])
+        insert_rows(catalog, schema.stage_bootstrap, [bootstrap])
 
 
 def _pairs(
@@ -128,16 +133,16 @@ def _pairs(
     reached: Sequence[NDArray[np.int32]],
     together: Sequence[NDArray[np.int32]],
 ) -> dict[str, NDArray[Any]]:
-    """Return each pair once, the smaller situation first."""
-    upper = [np.triu_indices(len(part), 1) for part in ids]
-    parts: dict[str, list[NDArray[Any]]] = {
-        "vertex_id": [part[i] for part, (i, _) in zip(ids, upper, strict=True)],
-        "other_id": [part[j] for part, (_, j) in zip(ids, upper, strict=True)],
+    """Return the pairs of each hyperstage as columns, the smaller situation first."""
+    upper = [np.triu_indices(len(vertex_ids), 1) for vertex_ids in ids]
+    columns: dict[str, list[NDArray[Any]]] = {
+        "vertex_id": [vertex_ids[i] for vertex_ids, (i, _) in zip(ids, upper, strict=True)],
+        "other_id": [vertex_ids[j] for vertex_ids, (_, j) in zip(ids, upper, strict=True)],
         "n_runs": [n[pair] for n, pair in zip(reached, upper, strict=True)],
         "n_together": [n[pair] for n, pair in zip(together, upper, strict=True)],
     }
     nothing = np.zeros(0, dtype=np.int64)
-    return {name: np.concatenate([nothing, *arrays]) for name, arrays in parts.items()}
+    return {name: np.concatenate([nothing, *arrays]) for name, arrays in columns.items()}
 
 
 def _write_pairs(

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 import numpy as np
 import sqlalchemy as sa
 
-from cegdb.errors import StagingError, is_number, is_one_of
+from cegdb.errors import StagingError, is_number
+from cegdb.options import check_choice
 from cegdb.sqlfiles import Steps
 from cegdb.stability.bootstrap import checked_runs
 from cegdb.stability.relearning import read_relearning, recorded_weighting
@@ -63,21 +64,20 @@ def intervals(
     .. [2] L. A. Goodman (1965), On simultaneous confidence intervals for multinomial
        proportions. Technometrics 7, 247-254.
     """
-    if not is_one_of(method, get_args(IntervalMethod)):
-        raise StagingError(
-            f"method is {method!r}", hint="choose credible, wilson, goodman or bootstrap"
-        )
+    check_choice("method", method, get_args(IntervalMethod), StagingError)
     if not is_number(level) or not 0 < level < 1:
         raise StagingError(
             f"level is {level!r}", hint="give a number between 0 and 1, such as 0.95"
         )
     if method == "bootstrap":
-        _bootstrap(store, staging_id, float(level), *checked_runs(runs, seed), max_estimates)
-        return _stored(store, staging_id)
-    return _given_staging(store, staging_id, method, float(level))
+        _store_bootstrap(
+            store, staging_id, float(level), *checked_runs(runs, seed), max_estimates
+        )
+        return _stored_bootstrap(store, staging_id)
+    return _intervals_given_staging(store, staging_id, method, float(level))
 
 
-def _given_staging(
+def _intervals_given_staging(
     store: Store, staging_id: int, method: IntervalMethod, level: float
 ) -> pd.DataFrame:
     with store.reading() as con, Steps(con) as steps:
@@ -114,11 +114,8 @@ def _estimate(store: Store, steps: Steps, staging_id: int) -> tuple[str, int]:
     steps.run("situation_edge", tree_id=tree_id)
     make_edge_priors(steps, tree_id, staging_id, prior_rule(settings), staging["alpha"])
     weighting.measure(steps, tree_id)
-    steps.create(
-        "situation_stage",
-        "select vertex_id, stage_id from cegdb.stage_member where staging_id = $staging_id",
-        {"staging_id": staging_id},
-    )
+    steps.run("recorded_member", staging_id=staging_id)
+    steps.view("situation_stage", "from temp.recorded_member")
     steps.run("stage_answer")
     steps.run("stage_estimate")
     return str(staging["name"]), int(tree["survey_id"])
@@ -172,7 +169,7 @@ def _score_interval(size: Floats, total: Floats, critical: Floats) -> tuple[Floa
     return low, high
 
 
-def _bootstrap(
+def _store_bootstrap(
     store: Store, staging_id: int, level: float, runs: int, seed: int, max_estimates: int
 ) -> None:
     """Store percentile intervals for each situation when stages are learnt again."""
@@ -184,7 +181,7 @@ def _bootstrap(
         relearning = read_relearning(steps, con, catalog, staging_id)
         florets = relearning.florets
         edges = np.concatenate(
-            [np.zeros(0, dtype=np.int64), *(one.edges.ravel() for one in florets)]
+            [np.zeros(0, dtype=np.int64), *(group.edges.ravel() for group in florets)]
         )
         if runs * len(edges) > max_estimates:
             raise StagingError(
@@ -194,7 +191,7 @@ def _bootstrap(
             )
         estimates = np.full((runs, len(edges)), np.nan)
         for run, replicate in enumerate(relearning.replicates("nonparametric", runs, seed)):
-            estimates[run] = _estimates(relearning, replicate)
+            estimates[run] = _posterior_means(relearning, replicate)
             progress.read()
         low, high, n_runs = percentiles(estimates, level)
         table = schema.bootstrap_interval
@@ -204,22 +201,23 @@ def _bootstrap(
         steps.run("staging_interval", staging_id=staging_id, level=level, seed=seed)
 
 
-def _estimates(relearning: Relearning, replicate: Replicate) -> Floats:
+def _posterior_means(relearning: Relearning, replicate: Replicate) -> Floats:
     """Return the posterior mean of each edge in a replicate, NaN if not reached."""
     relearnt = relearning.learn(replicate)
     parts = [np.zeros(0)]
-    for one, again in zip(relearning.florets, relearnt, strict=True):
-        parts.append(_posterior(one, again, replicate.size[one.edges]).ravel())
+    for florets, stages in zip(relearning.florets, relearnt, strict=True):
+        parts.append(_floret_means(florets, stages, replicate.size[florets.edges]).ravel())
     return np.concatenate(parts)
 
 
-def _posterior(florets: Florets, relearnt: RelearntStages, size: Floats) -> Floats:
-    part = relearnt.stage >= 0
+def _floret_means(florets: Florets, relearnt: RelearntStages, size: Floats) -> Floats:
+    """Return the posterior mean of each situation's stage, NaN where no row reached it."""
+    has_stage = relearnt.stage >= 0
     mean = np.full(size.shape, np.nan)
-    _, member = np.unique(relearnt.stage[part], return_inverse=True)
+    _, member = np.unique(relearnt.stage[has_stage], return_inverse=True)
     mass = np.zeros((int(member.max(initial=-1)) + 1, size.shape[1]))
-    np.add.at(mass, member, (size + florets.prior)[part])
-    mean[part] = (mass / mass.sum(axis=1, keepdims=True))[member]
+    np.add.at(mass, member, (size + florets.prior)[has_stage])
+    mean[has_stage] = (mass / mass.sum(axis=1, keepdims=True))[member]
     mean[~relearnt.is_reached] = np.nan
     return mean
 
@@ -228,6 +226,7 @@ def percentiles(values: Floats, level: float) -> tuple[Floats, Floats, NDArray[n
     """Return the percentile interval of each column, ignoring NaN, and its number of values.
 
     Between two values by linear interpolation; half of ``1 - level`` is cut off at each end.
+    (`numpy.nanquantile` does the same, but column by column: slow for a large tree.)
     """
     n = np.isfinite(values).sum(axis=0)
     ordered = np.sort(values, axis=0)  # NaN go last
@@ -245,7 +244,7 @@ def percentiles(values: Floats, level: float) -> tuple[Floats, Floats, NDArray[n
     return at(tail), at(1 - tail), n
 
 
-def _stored(store: Store, staging_id: int) -> pd.DataFrame:
+def _stored_bootstrap(store: Store, staging_id: int) -> pd.DataFrame:
     """Return the bootstrap intervals of a staging in the form of the others."""
     with store.catalog() as catalog:
         staging = row(catalog, "staging", staging_id)

@@ -11,7 +11,7 @@ from cegdb import clustering
 from cegdb.errors import StagingError
 from cegdb.stability.replicates import Replicate, TreeRows, read_rows
 from cegdb.stages.effective_counts import Weighting, variable_ids
-from cegdb.stages.groups import find_groups
+from cegdb.stages.groups import GroupReader
 from cegdb.stages.learning import integer_counts, plan_of, read_hyperstages
 from cegdb.stages.priors import make_edge_priors
 from cegdb.stages.recorded import prior_rule, recorded_groups, recorded_learning
@@ -122,7 +122,7 @@ class Relearning:
             stage = np.full(len(one.ids), -1, dtype=np.int64)
             if len(part):
                 drawn = counts[one.edges[part]]
-                seen = one.hyperstage.part(part, drawn, unit=unit)
+                seen = one.hyperstage.subset(part, drawn, unit=unit)
                 stage[part] = clustering.learn(seen, plan).stage
             relearnt.append(RelearntStages(stage, is_reached))
         return relearnt
@@ -157,11 +157,10 @@ def read_relearning(
             f"staging {name!r} started from stages of a large frame or file, which is not kept",
             hint="learn it from stages given by path, or from initial='full' or 'indep'",
         )
-    is_joined = initial == "indep"
     read_relabelled(steps, staging_id)
     find_florets(steps, tree_id)
     given = None if isinstance(initial, str) else initial
-    find_groups(steps, con, tree_id, given, "initial", [])
+    GroupReader(steps, con, tree_id, skipped=[]).read(given, "initial")
     steps.run("recorded_member", staging_id=staging_id)
     steps.create("situation_group", "select vertex_id, hyperstage_id from temp.recorded_member")
     steps.run("recorded_frozen")
@@ -170,7 +169,9 @@ def read_relearning(
     weighting.measure(steps, tree_id)
     learning = recorded_learning(staging)
     ids = list(variable_ids(catalog, tree).values()) if learning.method == "csbhc" else None
-    hyperstages = read_hyperstages(steps, is_joined=is_joined, variable_ids=ids, takes_all=True)
+    hyperstages = read_hyperstages(
+        steps, starts_joined=initial == "indep", variable_ids=ids, with_unreached=True
+    )
     steps.run("floret_edge", staging_id=staging_id)
     steps.run("vertex_end", tree_id=tree_id, staging_id=staging_id)
     ends = steps.arrays("select * from temp.vertex_end order by vertex_id")
@@ -194,17 +195,12 @@ def recorded_weighting(settings: Mapping[str, Any]) -> Weighting:
 
 
 def _florets(steps: Steps, hyperstages: Sequence[clustering.Hyperstage]) -> list[Florets]:
-    edges = steps.arrays(
-        "select * from temp.floret_edge "
-        "order by is_frozen, if(is_frozen, stage_id, hyperstage_id), vertex_id, label_id"
-    )
+    edges = steps.arrays("select * from temp.floret_edge order by row_index")
     initial = "select vertex_id from temp.given_group where role = 'initial'"
     named = steps.arrays(initial)["vertex_id"]
-    group = np.where(edges["is_frozen"], edges["stage_id"], edges["hyperstage_id"])
-    changes = (np.diff(group) != 0) | (np.diff(edges["is_frozen"].astype(np.int8)) != 0)
-    starts = np.flatnonzero(changes) + 1
+    starts = np.flatnonzero(np.diff(edges["group_index"])) + 1
     florets = []
-    for index, rows in enumerate(np.split(np.arange(len(group)), starts)):
+    for index, rows in enumerate(np.split(np.arange(len(edges["group_index"])), starts)):
         if not len(rows):
             continue
         ids, first = np.unique(edges["vertex_id"][rows], return_index=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from cegdb.errors import StagingError
 from cegdb.options import LearnOptions, StageOptions, StartRule
-from cegdb.stages.build import Request, build, chosen_alpha
+from cegdb.stages.build import Request, StagingLimits, build, chosen_alpha
 from cegdb.stages.depends import Depends
 from cegdb.stages.groups import Grouping, SituationPath
 from cegdb.stages.hyperstages import Hyperstages
@@ -26,6 +26,7 @@ __all__ = [
     "Hyperstages",
     "Prior",
     "SituationPath",
+    "StagingLimits",
     "Start",
     "alpha_path",
     "learn_stages",
@@ -77,6 +78,7 @@ def learn_stages(
     *,
     name: str | None = None,
     replace: bool = False,
+    limits: StagingLimits | None = None,
 ) -> int:
     """Learn the stages of a tree; return ``staging_id``.
 
@@ -96,7 +98,9 @@ def learn_stages(
             "method 'exact' cannot be combined with smoothing",
             hint="its proof of optimality needs unsmoothed shares: leave smoothing out",
         )
-    request = Request(options, learning, name=name, replace=replace)
+    request = Request(
+        options, learning, name=name, replace=replace, limits=limits or StagingLimits()
+    )
     return build(store, tree_id, request)
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, get_args
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
 import sqlalchemy as sa
 
-from cegdb.errors import StagingError, counted, is_one_of
+from cegdb.clustering import Coarsening
+from cegdb.clustering.null_bootstrap import Budget
+from cegdb.errors import StagingError, agreeing, counted, is_one_of
 from cegdb.options import StartRule
 from cegdb.sqlfiles import Steps
 from cegdb.stages.depends import add_dependence_stages
 from cegdb.stages.effective_counts import Weighting, variable_ids
-from cegdb.stages.groups import find_groups, refuse_mixed_stages
+from cegdb.stages.groups import MAX_RECORDED, GroupReader
 from cegdb.stages.hyperstages import find_hyperstages
 from cegdb.stages.learning import (
     cluster,
@@ -33,9 +35,6 @@ from cegdb.version import made_by
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import duckdb
-
-    from cegdb.clustering import Plan
     from cegdb.options import LearnOptions, StageOptions
     from cegdb.stages.depends import Depends
     from cegdb.stages.groups import Grouping
@@ -52,11 +51,25 @@ PALETTE: Final = [
 
 
 @dataclass(frozen=True)
+class StagingLimits:
+    """Sizes from which on making a staging leaves something out or approximates it.
+
+    Frames and files of groups with more than ``max_recorded`` rows are not recorded in the
+    settings; ``coarsening`` says when the method ``"auto"`` approximates, and ``budget`` what
+    the null bootstrap may cost.
+    """
+
+    max_recorded: int = MAX_RECORDED
+    coarsening: Coarsening = field(default_factory=Coarsening)
+    budget: Budget = field(default_factory=Budget)
+
+
+@dataclass(frozen=True)
 class Request:
     """What a staging is made of: stages that are given, or options to learn them.
 
     ``former`` is the catalog row of a staging that is made again, whose id it keeps;
-    ``keeps`` says whether its learnt stages are kept instead of learnt again.
+    ``keeps_stages`` says whether its learnt stages are kept instead of learnt again.
     """
 
     options: StageOptions
@@ -66,75 +79,51 @@ class Request:
     name: str | None = None
     replace: bool = False
     former: Mapping[str, Any] | None = None
-    keeps: bool = False
+    keeps_stages: bool = False
+    limits: StagingLimits = field(default_factory=StagingLimits)
+
+    @property
+    def method(self) -> str:
+        """How the stages come about, as the catalog has it."""
+        return "given" if self.learning is None else self.learning.method
 
 
 def build(store: Store, tree_id: int, request: Request) -> int:
     """Make a staging in one transaction; return its id."""
     started = time.perf_counter()
-    options, learning, former = request.options, request.learning, request.former
+    options, former = request.options, request.former
     rules = read_rules(options.relabel)
-    # A staging made again may name paths that are gone; they are skipped, and noted here.
-    skipped: list[str] | None = None if former is None else []
     with store.writing() as (con, catalog), Steps(con) as steps:
         tree = row(catalog, "tree", tree_id)
         refuse_stale("tree", tree)
-        name = request.name
-        if former is None:
-            name = claim_name(
-                catalog, "staging", name, str(tree["name"]), replace=request.replace
-            )
-        staging_id = new_id(catalog, "staging") if former is None else former["staging_id"]
+        staging_id, name = _claimed(catalog, tree, request)
         alpha = chosen_alpha(catalog, tree, options.alpha)
+        # A staging made again may name paths that are gone: they are skipped, and noted here.
+        skipped: list[str] | None = None if former is None else []
+        reader = GroupReader(steps, con, tree_id, skipped, request.limits.max_recorded)
 
         # Florets, with the labels of the staging.
         n_relabelled = relabel_edges(steps, tree, rules, skipped)
         find_florets(steps, tree_id)
 
         # Hyperstages, and the stages that are given.
-        settings: dict[str, Any] = {
-            "hyperstages": find_hyperstages(steps, con, tree_id, options.hyperstages, skipped),
-            **_find_given(steps, con, tree_id, request, skipped),
-        }
-        if request.depends is not None:
-            settings["depends"] = add_dependence_stages(
-                steps, tree, request.depends, variable_ids(catalog, tree)
-            )
-        if request.keeps or (former is not None and learning is None):
-            steps.run("kept_name")
+        groups = _read_groups(reader, catalog, tree, request)
 
         # What each edge counts: its prior, and the rows or their effective count.
-        settings["prior"] = make_priors(
-            steps, con, tree_id, staging_id, options.prior, alpha, skipped
-        )
+        groups["prior"] = make_priors(reader, staging_id, options.prior, alpha)
         weighting = Weighting(options.weighting, options.deff).for_tree(catalog, tree)
         weighting.measure(steps, tree_id)
         ((n_rows,),) = steps.fetch("root_size")
 
         # Stages: kept, learnt, or only those given.
-        n_merges, n_unnamed = 0, 0
-        learnt: dict[str, object] = {}
-        is_apart = options.single_edges == "apart"
-        if learning is not None and not request.keeps:
-            plan = plan_of(learning, options.smoothing, n_rows)
-            n_merges, learnt = _learn(
-                store, steps, catalog, tree, plan, is_joined=_starts_joined(learning)
-            )
-        else:
-            steps.empty("learnt_stage", "vertex_id bigint, stage_id bigint")
-            if request.keeps:
-                steps.run("kept_stage")
-            else:
-                ((n_unnamed,),) = steps.fetch("unnamed_situation", is_apart=is_apart)
-        steps.run("situation_stage", is_learnt=learning is not None, is_apart=is_apart)
-        steps.run("given_name")
+        outcome = _make_stages(store, steps, catalog, tree, request, n_rows)
 
         # Tables and scores.
         n_hyperstages = steps.run(
             "staging_hyperstage", staging_id=staging_id, survey_id=tree["survey_id"]
         )
         estimates = write_stages(steps, staging_id, tree_id)
-        if n_merges:
+        if outcome.n_merges:
             steps.run("staging_merge", staging_id=staging_id)
         scored = scores(estimates, n_rows, float(options.smoothing))
 
@@ -147,7 +136,7 @@ def build(store: Store, tree_id: int, request: Request) -> int:
         }
         least_prior, prior_hint = smallest_prior(steps)
         hints = _label_hints(steps, staging_id, tree)
-        if prior_hint is not None and not _has_source(settings["prior"]):
+        if prior_hint is not None and not _has_source(groups["prior"]):
             hints.append(prior_hint)
         write(
             catalog,
@@ -156,30 +145,30 @@ def build(store: Store, tree_id: int, request: Request) -> int:
                 "staging_id": staging_id,
                 "name": name,
                 "tree_id": tree_id,
-                "method": "given" if learning is None else learning.method,
+                "method": request.method,
                 "alpha": alpha,
                 "n_hyperstages": n_hyperstages,
                 "n_stages": sum(size["stages"] for size in sizes.values()),
                 **scored,
                 "settings": {
-                    "method": "given" if learning is None else learning.method,
+                    "method": request.method,
                     "alpha": alpha,
                     "single_edges": options.single_edges,
                     "relabel": [rule.as_json() for rule in rules] or None,
                     "smoothing": float(options.smoothing),
-                    **({} if learning is None else learning_settings(learning)),
+                    **({} if request.learning is None else learning_settings(request.learning)),
                     **weighting.as_json(),
-                    **(settings if former is None else recorded_settings(former)),
+                    **(groups if former is None else recorded_settings(former)),
                 },
                 "summary": {
                     "alpha_is_default": options.alpha is None,
                     "stages_by_kind": sizes,
-                    "merges": n_merges,
-                    "situations_not_named": n_unnamed,
+                    "merges": outcome.n_merges,
+                    "situations_not_named": outcome.n_unnamed,
                     "edges_relabelled": n_relabelled,
-                    "is_kept": request.keeps,
+                    "is_kept": request.keeps_stages,
                     "smallest_prior": least_prior,
-                    **learnt,
+                    **outcome.learning_summary,
                     "hints": [*hints, *(skipped or [])],
                 },
                 **made_by(time.perf_counter() - started),
@@ -190,7 +179,7 @@ def build(store: Store, tree_id: int, request: Request) -> int:
 
 
 def recorded_settings(staging: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was given of a staging, as its settings have it."""
+    """Return what a user gave of a staging, as its settings record it."""
     settings = staging["settings"]
     depends = {"depends": settings["depends"]} if "depends" in settings else {}
     given = ("hyperstages", "initial", "frozen", "stages", "prior")
@@ -216,33 +205,78 @@ def chosen_alpha(catalog: sa.Connection, tree: Mapping[str, Any], alpha: float |
     return float(max(catalog.execute(query).scalars(), default=1))
 
 
-def _find_given(
-    steps: Steps,
-    con: duckdb.DuckDBPyConnection,
-    tree_id: int,
-    request: Request,
-    skipped: list[str] | None,
-) -> dict[str, object]:
-    """Find the stages given, frozen or to start from; return the settings to record."""
-    initial = None if request.learning is None else request.learning.initial
-    frozen = None if request.learning is None else request.learning.frozen
-    is_rule = is_one_of(initial, get_args(StartRule))
-    settings: dict[str, object] = {
-        "initial": initial
-        if is_rule
-        else find_groups(steps, con, tree_id, initial, "initial", skipped),
-        "frozen": find_groups(steps, con, tree_id, frozen, "frozen", skipped),
-        "stages": find_groups(steps, con, tree_id, request.stages, "stage", skipped),
+def _claimed(
+    catalog: sa.Connection, tree: Mapping[str, Any], request: Request
+) -> tuple[int, str]:
+    """Return the id and the name of the staging: new ones, or those of the former."""
+    if request.former is not None:
+        return request.former["staging_id"], request.former["name"]
+    name = claim_name(
+        catalog, "staging", request.name, str(tree["name"]), replace=request.replace
+    )
+    return new_id(catalog, "staging"), name
+
+
+def _read_groups(
+    reader: GroupReader, catalog: sa.Connection, tree: Mapping[str, Any], request: Request
+) -> dict[str, Any]:
+    """Make ``situation_group`` and ``given_group``; return the settings to record.
+
+    They are the hyperstages, and the stages that are given, frozen or to start from.
+    """
+    steps, learning = reader.steps, request.learning
+    groups: dict[str, Any] = {
+        "hyperstages": find_hyperstages(reader, request.options.hyperstages)
     }
-    if skipped is None:
+    initial = None if learning is None else learning.initial
+    is_rule = is_one_of(initial, get_args(StartRule))
+    groups["initial"] = initial if is_rule else reader.read(initial, "initial")
+    groups["frozen"] = reader.read(None if learning is None else learning.frozen, "frozen")
+    groups["stages"] = reader.read(request.stages, "stage")
+    # Stages of a staging made again may meanwhile be mixed: each is then several.
+    if request.former is None:
         for role in ("initial", "frozen", "stage"):
-            refuse_mixed_stages(steps, tree_id, role)
-    return settings
+            reader.refuse_mixed_labels(role)
+            reader.refuse_mixed_hyperstages(role)
+    if request.depends is not None:
+        ids = variable_ids(catalog, tree)
+        groups["depends"] = add_dependence_stages(steps, tree, request.depends, ids)
+    if request.keeps_stages or (request.former is not None and learning is None):
+        steps.run("kept_name")
+    return groups
 
 
-def _starts_joined(learning: LearnOptions) -> bool:
-    """Return whether learning starts from one stage in each hyperstage."""
-    return isinstance(learning.initial, str) and learning.initial == "indep"
+class _Outcome(NamedTuple):
+    """How the stages came about, for the summary."""
+
+    n_merges: int = 0
+    n_unnamed: int = 0
+    learning_summary: Mapping[str, object] = {}
+
+
+def _make_stages(
+    store: Store,
+    steps: Steps,
+    catalog: sa.Connection,
+    tree: Mapping[str, Any],
+    request: Request,
+    n_rows: float,
+) -> _Outcome:
+    """Make ``situation_stage`` and ``given_name``: the stage of each situation, and names."""
+    is_apart = request.options.single_edges == "apart"
+    outcome = _Outcome()
+    if request.learning is not None and not request.keeps_stages:
+        outcome = _learn(store, steps, catalog, tree, request, n_rows)
+    else:
+        steps.empty("learnt_stage", "vertex_id bigint, stage_id bigint")
+        if request.keeps_stages:
+            steps.run("kept_stage")
+        else:
+            ((n_unnamed,),) = steps.fetch("unnamed_situation", is_apart=is_apart)
+            outcome = _Outcome(n_unnamed=n_unnamed)
+    steps.run("situation_stage", is_learnt=request.learning is not None, is_apart=is_apart)
+    steps.run("given_name")
+    return outcome
 
 
 def _learn(
@@ -250,23 +284,28 @@ def _learn(
     steps: Steps,
     catalog: sa.Connection,
     tree: Mapping[str, Any],
-    plan: Plan,
-    *,
-    is_joined: bool,
-) -> tuple[int, dict[str, object]]:
-    """Make ``learnt_stage``; return the number of merges, and what the summary says."""
+    request: Request,
+    n_rows: float,
+) -> _Outcome:
+    """Make ``learnt_stage`` and ``learnt_merge``."""
+    learning, limits = request.learning, request.limits
+    if learning is None:
+        raise AssertionError(request)
     ((n_both,),) = steps.fetch("frozen_start")
     if n_both:
         raise StagingError(
             f"{counted(n_both, 'situation')} named in both frozen and initial",
             hint="a frozen stage is not learnt: leave it out of initial",
         )
+    plan = plan_of(learning, request.options.smoothing, n_rows, limits.coarsening)
     ids = list(variable_ids(catalog, tree).values()) if plan.method == "csbhc" else None
-    hyperstages = read_hyperstages(steps, is_joined=is_joined, variable_ids=ids)
+    starts_joined = is_one_of(learning.initial, ("indep",))
+    hyperstages = read_hyperstages(steps, starts_joined=starts_joined, variable_ids=ids)
     refuse_misfit(steps, tree["tree_id"], hyperstages, plan)
     # A step for each hyperstage, and one for the expected number of spurious stages.
     with store.counting(len(hyperstages) + 1, "step") as progress:
-        return cluster(steps, hyperstages, plan, progress)
+        n_merges, summary = cluster(steps, hyperstages, plan, limits.budget, progress)
+    return _Outcome(n_merges=n_merges, learning_summary=summary)
 
 
 def write_stages(steps: Steps, staging_id: int, tree_id: int) -> Arrays:
@@ -305,18 +344,20 @@ def _label_hints(steps: Steps, staging_id: int, tree: Mapping[str, Any]) -> list
         label_sets.setdefault(str(variable), []).append((set(labels or []), n))
     uneven: list[tuple[int, str]] = []
     for variable, of_variable in label_sets.items():
-        seen = set[str]().union(*(labels for labels, _ in of_variable))
-        n_lacking = sum(n for labels, n in of_variable if labels != seen)
+        all_labels = set[str]().union(*(labels for labels, _ in of_variable))
+        n_lacking = sum(n for labels, n in of_variable if labels != all_labels)
         if n_lacking:
+            verb = agreeing(n_lacking, "lack")
             hint = (
-                f"{variable!r}: {counted(n_lacking, 'situation')} never saw some of the "
-                f"answers, so stages were sought in {len(of_variable):,} separate sets (see "
-                "sampling_zeros)"
+                f"{variable!r} has {counted(len(of_variable), 'hyperstage')}: "
+                f"{counted(n_lacking, 'situation')} {verb} some of its answers, and situations "
+                "with different answers cannot share a stage (see sampling_zeros)"
             )
             uneven.append((len(of_variable), hint))
-    uneven.sort(key=lambda of_variable: -of_variable[0])
+    uneven.sort(key=lambda size_and_hint: -size_and_hint[0])
     hints = [hint for _, hint in uneven[:_MOST_HINTS]]
-    if len(uneven) > _MOST_HINTS:
-        more = counted(len(uneven) - _MOST_HINTS, "more variable")
-        hints.append(f"and {more} with several separate sets")
+    n_more = len(uneven) - _MOST_HINTS
+    if n_more > 0:
+        more = counted(n_more, "more variable")
+        hints.append(f"{more} {agreeing(n_more, 'have')} several hyperstages")
     return hints

@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from cegdb.errors import StagingError, counted, items_of, listed
-from cegdb.names import matching
+from cegdb.names import did_you_mean, matching
 from cegdb.sqlfiles import Steps
 from cegdb.stages import set_stages
 from cegdb.stages.groups import (
     SAME_HYPERSTAGE,
     SAME_LABELS,
+    GroupReader,
     MemberTable,
     as_name,
-    find_path_situations,
 )
 from cegdb.stages.recorded import recorded_options, recorded_prior
 from cegdb.stages.relabel import relabel_edges
 from cegdb.stages.situations import describe, find_florets
+from cegdb.store import schema
 from cegdb.store.catalog import claim_name, copy_rows, new_id, refuse_stale, row, write
 from cegdb.version import made_by
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    import duckdb
     import sqlalchemy as sa
 
     from cegdb.stages.groups import SituationPath
@@ -43,15 +47,15 @@ _GROUPS: Final = (
 
 class _Stage(NamedTuple):
     stage_id: int
-    shown: str
+    shown_name: str
     name: str | None
     hyperstage_id: int
-    labels: list[str]
+    labels: tuple[str, ...]
 
     @property
     def title(self) -> str:
         """What messages call it."""
-        return self.shown if self.name is None else f"{self.shown} ({self.name!r})"
+        return self.shown_name if self.name is None else f"{self.shown_name} ({self.name!r})"
 
 
 def join_stages(
@@ -67,24 +71,25 @@ def join_stages(
     The joined stage has the first of their given names. The new staging has the alpha,
     priors, hyperstages and weighting of the old one, and the method ``"given"``.
     """
-    with store.writing() as (con, catalog), Steps(con) as steps:
-        staging = _staging(catalog, staging_id)
-        known = _stages(steps, staging_id)
-        chosen = list(dict.fromkeys(_find_stage(known, x, staging).stage_id for x in stages))
-        joined = [stage for i in chosen for stage in known if stage.stage_id == i]
+    with _editing(store, staging_id) as edit:
+        joined = list(dict.fromkeys(map(edit.find_stage, stages)))
         if len(joined) < 2:
             raise StagingError(
-                f"{counted(len(joined), 'stage')} to join: {listed(stages) or 'none'}",
+                f"{listed(stages)}: this is one stage, with nothing to join"
+                if joined
+                else "no stages to join",
                 hint="name two stages or more, such as 'u3', 'u5'",
             )
-        _refuse_different(steps, staging, joined)
-        shown_name = next((stage.name for stage in joined if stage.name is not None), None)
-        _begin(steps, staging_id)
-        steps.run(
-            "joined_member", staging_id=staging_id, stage_ids=chosen, shown_name=shown_name
+        edit.refuse_different(joined)
+        edit.begin()
+        edit.steps.run(
+            "joined_member",
+            staging_id=staging_id,
+            stage_ids=[stage.stage_id for stage in joined],
+            shown_name=next((stage.name for stage in joined if stage.name is not None), None),
         )
-        edit = {"joined": [stage.shown for stage in joined]}
-        return _save(store, catalog, steps, staging, edit, name, replace=replace)
+        settings = {"joined": [stage.shown_name for stage in joined]}
+        return edit.save(settings, name, replace=replace)
 
 
 def split_stage(
@@ -102,24 +107,23 @@ def split_stage(
     in the stage count. The remaining situations are one more part, which keeps the given
     name. Left out, each situation becomes its own stage.
     """
-    with store.writing() as (con, catalog), Steps(con) as steps:
-        staging = _staging(catalog, staging_id)
-        split = _find_stage(_stages(steps, staging_id), stage, staging)
-        which = {"staging_id": staging_id, "stage_id": split.stage_id}
-        _begin(steps, staging_id)
+    with _editing(store, staging_id) as edit:
+        split = edit.find_stage(stage)
+        ids = {"staging_id": staging_id, "stage_id": split.stage_id}
+        edit.begin()
         if groups is None:
-            steps.run("separated_member", **which)
+            edit.steps.run("separated_member", **ids)
         else:
-            _find_parts(steps, staging, split, groups)
-        ((n_parts, n_named, n_situations),) = steps.fetch("split_size", **which)
-        if n_parts + (n_named < n_situations) < 2:
+            edit.find_parts(split, groups)
+        ((n_parts, n_named, n_situations),) = edit.steps.fetch("split_size", **ids)
+        has_rest = n_named < n_situations
+        if n_parts + has_rest < 2:
             raise StagingError(
                 f"this does not split stage {split.title} of "
                 f"{counted(n_situations, 'situation')}",
                 hint=_GROUPS,
             )
-        edit = {"split": split.shown}
-        return _save(store, catalog, steps, staging, edit, name, replace=replace)
+        return edit.save({"split": split.shown_name}, name, replace=replace)
 
 
 def regroup_situations(
@@ -134,13 +138,11 @@ def regroup_situations(
 
     By default its name is that of the old one, with ``-full`` or ``-indep``.
     """
-    with store.writing() as (con, catalog), Steps(con) as steps:
-        staging = _staging(catalog, staging_id)
-        _begin(steps, staging_id)
-        steps.run("regrouped_member", is_full=kind == "full")
-        name = name if name is not None else f"{staging['name']}-{kind}"
-        edit = {"regroup": kind}
-        return _save(store, catalog, steps, staging, edit, name, replace=replace)
+    with _editing(store, staging_id) as edit:
+        edit.begin()
+        edit.steps.run("regrouped_member", is_full=kind == "full")
+        name = name if name is not None else f"{edit.staging['name']}-{kind}"
+        return edit.save({"regroup": kind}, name, replace=replace)
 
 
 def rename_stages(
@@ -157,24 +159,27 @@ def rename_stages(
     """
     if not names or not isinstance(names, Mapping):
         raise StagingError(f"names is {names!r}", hint="give a mapping such as {'u3': 'frail'}")
-    with store.writing() as (con, catalog), Steps(con) as steps:
-        staging = _staging(catalog, staging_id)
-        known = _stages(steps, staging_id)
-        new = _new_names(known, names, staging)
-        copy_id = new_id(catalog, "staging")
-        copy_rows(catalog, "staging", staging_id, copy_id)
-        # All at once: stage by stage, a name could for a moment be that of two.
-        steps.execute(
-            "update cegdb.stage set name = n.name "
-            "from (select unnest($ids) as stage_id, unnest($names) as name) as n "
-            "where staging_id = $staging_id and stage.stage_id = n.stage_id",
-            {"ids": list(new), "names": list(new.values()), "staging_id": copy_id},
+    with _editing(store, staging_id) as edit:
+        staging = edit.staging
+        new_names = edit.new_names(names)
+        copy_id = new_id(edit.catalog, "staging")
+        copy_rows(edit.catalog, "staging", staging_id, copy_id, but=schema.stage)
+        edit.steps.run(
+            "renamed_stage",
+            staging_id=staging_id,
+            copy_id=copy_id,
+            stage_ids=list(new_names),
+            names=list(new_names.values()),
         )
-        renamed = {stage.name: new[stage.stage_id] for stage in known if stage.stage_id in new}
+        own_name = edit.claim_name(name, replace=replace)
+        renamed = {
+            stage.name: new_names[stage.stage_id]
+            for stage in edit.stages
+            if stage.stage_id in new_names
+        }
         copied = {key: value for key, value in staging.items() if key != "is_stale"}
-        own_name = claim_name(catalog, "staging", name, str(staging["name"]), replace=replace)
         write(
-            catalog,
+            edit.catalog,
             "staging",
             {
                 **copied,
@@ -187,183 +192,185 @@ def rename_stages(
         return copy_id
 
 
-def _staging(catalog: sa.Connection, staging_id: int) -> dict[str, Any]:
-    staging = row(catalog, "staging", staging_id)
-    refuse_stale("staging", staging)
-    return staging
+@contextmanager
+def _editing(store: Store, staging_id: int) -> Iterator[_Edit]:
+    """Open the transaction in which a staging is edited."""
+    with store.writing() as (con, catalog), Steps(con) as steps:
+        staging = row(catalog, "staging", staging_id)
+        refuse_stale("staging", staging)
+        stages = [
+            _Stage(stage_id, shown_name, name, hyperstage_id, tuple(labels))
+            for stage_id, shown_name, name, hyperstage_id, labels in steps.fetch(
+                "stage_handle", staging_id=staging_id
+            )
+        ]
+        yield _Edit(store, con, catalog, steps, staging, stages)
 
 
-def _stages(steps: Steps, staging_id: int) -> list[_Stage]:
-    return [_Stage(*stage) for stage in steps.fetch("stage_handle", staging_id=staging_id)]
+@dataclass(frozen=True)
+class _Edit:
+    """A staging that is edited, with its stages."""
 
+    store: Store
+    con: duckdb.DuckDBPyConnection
+    catalog: sa.Connection
+    steps: Steps
+    staging: Mapping[str, Any]
+    stages: list[_Stage]
 
-def _find_stage(known: Sequence[_Stage], written: object, staging: Mapping[str, Any]) -> _Stage:
-    """Return the stage that a name shown or given stands for."""
-    handles = [(text, stage) for stage in known for text in (stage.shown, stage.name) if text]
-    wanted = written if isinstance(written, str) else ""
-    meant = set(matching(wanted, (text for text, _ in handles)))
-    fits = list({stage.stage_id: stage for text, stage in handles if text in meant}.values())
-    if len(fits) == 1:
-        return fits[0]
-    where = f"staging {staging['name']!r}"
-    if fits:
+    def find_stage(self, written: object) -> _Stage:
+        """Return the stage that a name shown or given stands for."""
+        stages_of: dict[str, list[_Stage]] = {}
+        for stage in self.stages:
+            for text in (stage.shown_name, stage.name):
+                if text:
+                    stages_of.setdefault(text, []).append(stage)
+        names = matching(written, stages_of) if isinstance(written, str) else []
+        matches = list(dict.fromkeys(stage for name in names for stage in stages_of[name]))
+        if len(matches) == 1:
+            return matches[0]
+        where = f"staging {self.staging['name']!r}"
+        if matches:
+            raise StagingError(
+                f"{written!r} may be {listed(stage.title for stage in matches)} in {where}",
+                hint="use the other name of the stage",
+            )
+        given = [stage.name for stage in self.stages if stage.name is not None]
+        some_named = f", some of them named {listed(map(repr, given))}" if given else ""
         raise StagingError(
-            f"{written!r} may be {listed(stage.title for stage in fits)} in {where}",
-            hint="use the other name of the stage",
+            f"{where} has no stage {written!r}",
+            hint=did_you_mean(str(written), given)
+            or f"its stages are u0 to u{len(self.stages) - 1}{some_named}; see the view "
+            "cegdb.stages",
         )
-    names = [repr(stage.name) for stage in known if stage.name is not None]
-    of_names = f", some of them named {listed(names)}" if names else ""
-    raise StagingError(
-        f"{where} has no stage {written!r}",
-        hint=f"its stages are u0 to u{len(known) - 1}{of_names}; see the view cegdb.stages",
-    )
 
-
-def _refuse_different(
-    steps: Steps, staging: Mapping[str, Any], stages: Sequence[_Stage]
-) -> None:
-    """Refuse to join stages that differ in their labels or hyperstage."""
-    first = stages[0]
-    for other in stages[1:]:
-        if sorted(other.labels) != sorted(first.labels):
-            hint = SAME_LABELS
-        elif other.hyperstage_id != first.hyperstage_id:
-            hint = SAME_HYPERSTAGE
-        else:
-            continue
-        one, two = (
-            f"{stage.title} with situation "
-            f"{describe(steps, staging['tree_id'], stage.stage_id)}"
-            for stage in (first, other)
-        )
-        raise StagingError(f"stages cannot be joined: {one} and {two}", hint=hint)
-
-
-def _begin(steps: Steps, staging_id: int) -> None:
-    """Make ``recorded_member``, and ``changed_member`` without rows."""
-    steps.run("recorded_member", staging_id=staging_id)
-    steps.empty("changed_member", "vertex_id bigint, name varchar, shown_name varchar")
-
-
-def _find_parts(
-    steps: Steps,
-    staging: Mapping[str, Any],
-    stage: _Stage,
-    groups: Sequence[Sequence[SituationPath]],
-) -> None:
-    """Add the parts of a stage that a user named to ``changed_member``."""
-    tree_id = staging["tree_id"]
-    paths: list[list[SituationPath]] = []
-    situations: list[tuple[int, int]] = []
-    for part, group in enumerate(items_of(groups, "groups", StagingError, hint=_GROUPS), 1):
-        paths.append([])
-        for item in items_of(group, "a group of groups", StagingError, hint=_GROUPS):
-            match = _SITUATION.fullmatch(item) if isinstance(item, str) else None
-            if match is None:
-                paths[-1].append(item)  # type: ignore[arg-type]
+    def refuse_different(self, stages: Sequence[_Stage]) -> None:
+        """Refuse to join stages that differ in their labels or hyperstage."""
+        first = stages[0]
+        for other in stages[1:]:
+            if sorted(other.labels) != sorted(first.labels):
+                hint = SAME_LABELS
+            elif other.hyperstage_id != first.hyperstage_id:
+                hint = SAME_HYPERSTAGE
             else:
-                situations.append((part, int(match[1])))
-    relabel_edges(steps, {"tree_id": tree_id})
-    find_florets(steps, tree_id)
-    find_path_situations(steps, tree_id, paths, "split")
-    steps.run(
-        "split_row",
-        parts=[part for part, _ in situations],
-        ranks=[rank for _, rank in situations],
-        staging_id=staging["staging_id"],
-        stage_id=stage.stage_id,
-    )
-    unknown = steps.rows(
-        "select situation from temp.split_row where vertex_id is null order by all limit 6"
-    )
-    if unknown:
-        raise StagingError(
-            f"the tree has no situation {listed(situation for (situation,) in unknown)}",
-            hint="the view cegdb.situations lists them",
-        )
-    for (vertex_id,) in steps.fetch("split_outsider"):
-        raise StagingError(
-            f"situation {describe(steps, tree_id, vertex_id)} is not in stage {stage.title}",
-            hint="see staged.florets or the view cegdb.staged_florets for those that are",
-        )
-    steps.run("split_member")
-    twice = steps.rows(
-        "select vertex_id from temp.changed_member group by vertex_id "
-        "having count(*) > 1 order by 1 limit 1"
-    )
-    for (vertex_id,) in twice:
-        raise StagingError(
-            f"situation {describe(steps, tree_id, vertex_id)} is in two groups",
-            hint="name each situation once",
-        )
-
-
-def _save(
-    store: Store,
-    catalog: sa.Connection,
-    steps: Steps,
-    staging: Mapping[str, Any],
-    edit: Mapping[str, object],
-    name: str | None,
-    *,
-    replace: bool,
-) -> int:
-    """Make a staging with the stages in ``changed_member``, the others as they are."""
-    staging_id, settings = staging["staging_id"], staging["settings"]
-    steps.run("edited_member", staging_id=staging_id)
-    # A staging that is replaced is dropped, and its priors with it.
-    steps.create(
-        "edited_prior",
-        "select vertex_id, label, prior from cegdb.prior_entry where staging_id = $staging_id",
-        {"staging_id": staging_id},
-    )
-    former_name = str(staging["name"])
-    own_name = claim_name(catalog, "staging", name, former_name, replace=replace)
-    hyperstages = settings.get("hyperstages", "variable")
-    if not isinstance(hyperstages, str):
-        hyperstages = "select vertex_id, hyperstage_id from temp.recorded_member"
-    options = recorded_options(
-        staging,
-        recorded_prior(settings.get("prior"), "select * from temp.edited_prior"),
-        hyperstages,
-    )
-    members = MemberTable("temp.edited_member", {"edited": {**edit, "from": former_name}})
-    return set_stages(store, staging["tree_id"], members, options, name=own_name)
-
-
-def _new_names(
-    known: Sequence[_Stage], names: Mapping[str, str], staging: Mapping[str, Any]
-) -> dict[int, str]:
-    new: dict[int, str] = {}
-    for written, wanted in names.items():
-        stage = _find_stage(known, written, staging)
-        text = as_name(wanted, f"the new name of stage {stage.title}")
-        if _SHOWN_STAGE.fullmatch(text):
-            raise StagingError(
-                f"stage {stage.title} cannot be named {text!r}",
-                hint="u0, u1, ... are the names shown by default: choose another kind of name",
+                continue
+            one, two = (
+                f"{stage.title} with situation {self.described(stage.stage_id)}"
+                for stage in (first, other)
             )
-        if stage.stage_id in new:
-            raise StagingError(f"stage {stage.title} has two new names")
-        new[stage.stage_id] = text
-    after: dict[str, _Stage] = {}
-    for stage in known:
-        text = new.get(stage.stage_id, stage.name or "")
-        if text in after:
+            raise StagingError(f"stages cannot be joined: {one} and {two}", hint=hint)
+
+    def begin(self) -> None:
+        """Make ``recorded_member``, and ``changed_member`` without rows."""
+        self.steps.run("recorded_member", staging_id=self.staging["staging_id"])
+        self.steps.empty("changed_member", "vertex_id bigint, name varchar, shown_name varchar")
+
+    def find_parts(self, stage: _Stage, groups: Sequence[Sequence[SituationPath]]) -> None:
+        """Add the parts of a stage that a user named to ``changed_member``."""
+        steps, tree_id = self.steps, self.staging["tree_id"]
+        paths: list[list[SituationPath]] = []
+        situations: list[tuple[int, int]] = []
+        for part, group in enumerate(items_of(groups, "groups", StagingError, hint=_GROUPS), 1):
+            paths.append([])
+            for item in items_of(group, "a group of groups", StagingError, hint=_GROUPS):
+                match = _SITUATION.fullmatch(item) if isinstance(item, str) else None
+                if match is None:
+                    paths[-1].append(item)  # type: ignore[arg-type]
+                else:
+                    situations.append((part, int(match[1])))
+        relabel_edges(steps, {"tree_id": tree_id})
+        find_florets(steps, tree_id)
+        GroupReader(steps, self.con, tree_id).find_path_situations(paths, "split")
+        steps.run(
+            "split_row",
+            parts=[part for part, _ in situations],
+            ranks=[rank for _, rank in situations],
+            staging_id=self.staging["staging_id"],
+            stage_id=stage.stage_id,
+        )
+        unknown = steps.fetch("split_unknown")
+        if unknown:
             raise StagingError(
-                f"stages {after[text].title} and {stage.title} would both be named {text!r}",
-                hint="join them, or choose another name",
+                f"the tree has no situation {listed(situation for (situation,) in unknown)}",
+                hint="the view cegdb.situations lists them",
             )
-        if text:
-            after[text] = stage
-    return new
+        for (vertex_id,) in steps.fetch("split_outsider"):
+            raise StagingError(
+                f"situation {self.described(vertex_id)} is not in stage {stage.title}",
+                hint="see staged.florets or the view cegdb.staged_florets for those that are",
+            )
+        steps.run("split_member")
+        for (vertex_id,) in steps.fetch("split_overlap"):
+            raise StagingError(
+                f"situation {self.described(vertex_id)} is in two groups",
+                hint="name each situation once",
+            )
+
+    def new_names(self, names: Mapping[str, str]) -> dict[int, str]:
+        """Return the new name of each stage that is renamed; refuse one name for two stages."""
+        new: dict[int, str] = {}
+        for written, wanted in names.items():
+            stage = self.find_stage(written)
+            name = as_name(wanted, f"the new name of stage {stage.title}")
+            if _SHOWN_STAGE.fullmatch(name):
+                raise StagingError(
+                    f"stage {stage.title} cannot be named {name!r}",
+                    hint="u0, u1, ... are the names shown by default: choose another kind of "
+                    "name",
+                )
+            if stage.stage_id in new:
+                raise StagingError(f"stage {stage.title} has two new names")
+            new[stage.stage_id] = name
+        named: dict[str, _Stage] = {}
+        for stage in self.stages:
+            final_name = new.get(stage.stage_id, stage.name)
+            if final_name is None:
+                continue
+            if final_name in named:
+                raise StagingError(
+                    f"stages {named[final_name].title} and {stage.title} would both be named "
+                    f"{final_name!r}",
+                    hint="join them, or choose another name",
+                )
+            named[final_name] = stage
+        return new
+
+    def save(self, edit: Mapping[str, object], name: str | None, *, replace: bool) -> int:
+        """Make a staging with the stages in ``changed_member``, the others as they are."""
+        staging_id, settings = self.staging["staging_id"], self.staging["settings"]
+        self.steps.run("edited_member", staging_id=staging_id)
+        self.steps.run("edited_prior", staging_id=staging_id)
+        former_name = str(self.staging["name"])
+        own_name = self.claim_name(name, replace=replace)
+        hyperstages = settings.get("hyperstages", "variable")
+        if not isinstance(hyperstages, str):
+            hyperstages = "select vertex_id, hyperstage_id from temp.recorded_member"
+        prior = recorded_prior(settings.get("prior"), "select * from temp.edited_prior")
+        options = recorded_options(self.staging, prior, hyperstages)
+        members = MemberTable("temp.edited_member", {"edited": {**edit, "from": former_name}})
+        return set_stages(self.store, self.staging["tree_id"], members, options, name=own_name)
+
+    def claim_name(self, name: str | None, *, replace: bool) -> str:
+        """Return the name of the new staging; with ``replace`` drop the one that has it."""
+        default = str(self.staging["name"])
+        return claim_name(self.catalog, "staging", name, default, replace=replace)
+
+    def described(self, vertex_id: int) -> str:
+        """Return a situation in words."""
+        return describe(self.steps, self.staging["tree_id"], vertex_id)
 
 
 def _renamed(settings: dict[str, Any], names: Mapping[str | None, str]) -> dict[str, Any]:
     """Return settings in which stages given or frozen by path have their new names."""
     for key in ("stages", "frozen"):
-        given = settings.get(key)
-        if isinstance(given, dict) and "groups" in given and given.get("is_named", True):
-            groups = {names.get(name, name): paths for name, paths in given["groups"].items()}
-            settings[key] = {**given, "groups": groups}
+        recorded = settings.get(key)
+        if (
+            isinstance(recorded, dict)
+            and "groups" in recorded
+            and recorded.get("is_named", True)
+        ):
+            groups = {
+                names.get(name, name): paths for name, paths in recorded["groups"].items()
+            }
+            settings[key] = {**recorded, "groups": groups}
     return settings

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Weighting:
     """How weights count, and the design effects that divide effective counts.
 
-    ``effects`` are design effects by variable; they are known once it is `for_tree`.
+    ``effects`` are the design effects by variable; `for_tree` finds them.
     """
 
     choice: WeightChoice
@@ -38,24 +38,24 @@ class Weighting:
             schema.survey.c.survey_id == tree["survey_id"]
         )
         settings, summary = catalog.execute(query).one()
-        of_tree = replace(
+        weighting = replace(
             self,
             survey_id=tree["survey_id"],
             is_weighted=settings.get("weight") is not None,
         )
-        of_clusters = summary.get("design_effects") or {}
-        if self.deff is None and not of_clusters:
-            return of_tree
+        cluster_effects = summary.get("design_effects") or {}
+        if self.deff is None and not cluster_effects:
+            return weighting
         ids = variable_ids(catalog, tree)
-        given: Mapping[str, object] = {
-            name: effect for name, effect in of_clusters.items() if name in ids
-        }
+        by_name: Mapping[str, object]
         if isinstance(self.deff, Mapping):
-            given = self.deff
+            by_name = self.deff
         elif self.deff is not None:
-            given = dict.fromkeys(ids, self.deff)
+            by_name = dict.fromkeys(ids, self.deff)
+        else:
+            by_name = {name: cluster_effects[name] for name in cluster_effects if name in ids}
         effects: dict[str, float] = {}
-        for written, effect in given.items():
+        for written, effect in by_name.items():
             (name,) = find_columns(list(ids), [written], "the tree (deff)")
             if not is_number(effect) or not effect > 0:
                 raise StagingError(
@@ -63,7 +63,7 @@ class Weighting:
                     hint="a design effect is a number above 0, up to 1e100",
                 )
             effects[name] = float(effect)
-        return replace(of_tree, effects=effects, variable_ids=ids)
+        return replace(weighting, effects=effects, variable_ids=ids)
 
     @property
     def uses_weights(self) -> bool:
@@ -85,14 +85,13 @@ class Weighting:
         )
 
     def factor(self, steps: Steps) -> float | None:
-        """Return the respondents per unit of weight; None: found for each situation."""
+        """Return the respondents per unit of weight; None if each situation has its own."""
         if self.choice == "situation":
             return None
-        ((n, weight, squares),) = steps.rows(
-            "select sum(n), cast(sum(weight) as double), cast(sum(weight_sq) as double) "  # noqa: S608
-            f"from {response_table(self.survey_id)}"
+        ((n, weight, weight_sq),) = steps.fetch(
+            "survey_weight", source=response_table(self.survey_id)
         )
-        return float(n / weight if self.choice == "total" else weight / squares)
+        return float(n / weight if self.choice == "total" else weight / weight_sq)
 
     def as_json(self) -> dict[str, object]:
         """Return what matters, for the settings of a staging; nothing where rows count."""

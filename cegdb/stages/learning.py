@@ -5,7 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from cegdb.clustering import Hyperstage, Plan
+import numpy as np
+
+from cegdb import clustering
+from cegdb.clustering import Coarsening, Hyperstage, Plan
+from cegdb.clustering.null_bootstrap import expected_spurious_stages
 from cegdb.errors import StagingError
 from cegdb.options import DISTANCES
 from cegdb.stages.situations import describe
@@ -13,10 +17,10 @@ from cegdb.stages.situations import describe
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from cegdb.clustering import Learnt
+    from cegdb.clustering.null_bootstrap import Budget
     from cegdb.options import LearnOptions
     from cegdb.sqlfiles import Steps
     from cegdb.store.progress import Progress
@@ -25,7 +29,12 @@ _THRESHOLD: Final = 0.1
 _MAX_BASES: Final = 32
 
 
-def plan_of(learning: LearnOptions, smoothing: float, n_rows: float) -> Plan:
+def plan_of(
+    learning: LearnOptions,
+    smoothing: float,
+    n_rows: float,
+    coarsening: Coarsening | None = None,
+) -> Plan:
     """Return how stages of a tree of that many rows are learnt, with every default."""
     distances = DISTANCES.get(learning.method)
     return Plan(
@@ -38,6 +47,7 @@ def plan_of(learning: LearnOptions, smoothing: float, n_rows: float) -> Plan:
         threshold=float(learning.threshold or _THRESHOLD),
         n_stages=None if learning.n_stages is None else int(learning.n_stages),
         seed=int(learning.seed),
+        coarsening=coarsening or Coarsening(),
     )
 
 
@@ -62,9 +72,9 @@ def learning_settings(learning: LearnOptions) -> dict[str, object]:
 def read_hyperstages(
     steps: Steps,
     *,
-    is_joined: bool,
+    starts_joined: bool,
     variable_ids: Sequence[int] | None,
-    takes_all: bool = False,
+    with_unreached: bool = False,
 ) -> list[Hyperstage]:
     """Return the hyperstages that learning sees, as arrays, by their smallest situation.
 
@@ -73,17 +83,15 @@ def read_hyperstages(
     steps
         Runs the SQL; ``situation_group``, ``given_group``, ``edge_prior`` and ``edge_size``
         exist.
-    is_joined
+    starts_joined
         Whether each starts as one stage.
     variable_ids
         The variables of the tree, in its order, if the answers that lead to each situation
         are needed.
-    takes_all
+    with_unreached
         Whether to take situations that no row reached, too.
     """
-    import numpy as np
-
-    steps.run("learnable", is_joined=is_joined, takes_all=takes_all)
+    steps.run("learnable", starts_joined=starts_joined, with_unreached=with_unreached)
     steps.run("learnable_answer")
     columns = steps.arrays("select * from temp.learnable_answer order by all")
     columns["n"], unit = integer_counts(columns["n"], columns["size"])
@@ -104,8 +112,6 @@ def integer_counts(
 
     ``size`` is the effective count of ``n`` rows; masked where rows count.
     """
-    import numpy as np
-
     if np.ma.getmaskarray(size).any() or not len(n):
         return n, 1.0
     return integer_sizes(size)
@@ -121,8 +127,6 @@ def integer_sizes(sizes: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]
     >>> (counts * unit).tolist()
     [0.5, 1.25]
     """
-    import numpy as np
-
     bits = 61 - math.ceil(math.log2(float(sizes.sum()) + 2))
     unit = 2.0 ** -min(bits, 40)
     return np.rint(sizes / unit).astype(np.int64), unit
@@ -144,8 +148,6 @@ def prior_bases(
     >>> bases.tolist(), multiplicities.tolist()
     ([[0.5, 0.5], [1.5, 1.5]], [[0, 1], [1, 0], [0, 1]])
     """
-    import numpy as np
-
     bases, kind = np.unique(prior, axis=0, return_inverse=True)
     if len(bases) <= _MAX_BASES:
         multiplicities = np.zeros((len(prior), len(bases)), dtype=np.int64)
@@ -159,8 +161,6 @@ def _answers(
     steps: Steps, variable_ids: Sequence[int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the situations that learning sees, and their answers, a column per variable."""
-    import numpy as np
-
     ids = steps.arrays("select vertex_id from temp.learnable order by 1")["vertex_id"]
     steps.run("situation_answer")
     answers = steps.arrays("select * from temp.situation_answer order by all")
@@ -176,8 +176,6 @@ def _hyperstage(
     unit: float,
     answers: tuple[NDArray[np.int64], NDArray[np.int64]] | None,
 ) -> Hyperstage:
-    import numpy as np
-
     ids, first = np.unique(rows["vertex_id"], return_index=True)
     shape = (len(ids), len(rows["vertex_id"]) // len(ids))
     bases, multiplicities = prior_bases(rows["prior"].reshape(shape))
@@ -211,17 +209,17 @@ def refuse_misfit(
 
 
 def cluster(
-    steps: Steps, hyperstages: Sequence[Hyperstage], plan: Plan, progress: Progress
+    steps: Steps,
+    hyperstages: Sequence[Hyperstage],
+    plan: Plan,
+    budget: Budget,
+    progress: Progress,
 ) -> tuple[int, dict[str, object]]:
     """Learn each hyperstage; make ``learnt_stage`` and ``learnt_merge``.
 
     Returned are the number of merges, which are in the order of one run over all hyperstages,
     and what the summary says of learning.
     """
-    import numpy as np
-
-    from cegdb import clustering
-
     learnt = []
     for hyperstage in hyperstages:
         learnt.append(clustering.learn(hyperstage, plan))
@@ -244,16 +242,14 @@ def cluster(
             "stage_id": np.concatenate([one.stage for one in learnt] or nothing),
         },
     )
-    return len(merges), _summary(hyperstages, learnt, plan)
+    return len(merges), _summary(hyperstages, learnt, plan, budget)
 
 
 def _summary(
-    hyperstages: Sequence[Hyperstage], learnt: Sequence[Learnt], plan: Plan
+    hyperstages: Sequence[Hyperstage], learnt: Sequence[Learnt], plan: Plan, budget: Budget
 ) -> dict[str, object]:
     """Return the expected number of spurious stages, and how an approximation did."""
-    from cegdb.clustering.null_bootstrap import expected_spurious_stages
-
-    null = expected_spurious_stages(hyperstages, plan, seed=plan.seed)
+    null = expected_spurious_stages(hyperstages, plan, seed=plan.seed, budget=budget)
     summary: dict[str, object] = {
         "false_stages": float(null.expected.sum()),
         "false_stages_error": null.error,

@@ -11,31 +11,24 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeGuard, cast, get_args
 
-from cegdb.errors import (
-    LARGEST,
-    SqlStepError,
-    StagingError,
-    SurveyError,
-    counted,
-    is_one_of,
-    listed,
-)
+from cegdb.errors import LARGEST, StagingError, SurveyError, counted, is_one_of, listed
 from cegdb.ingest.files.cell_labels import label_of
-from cegdb.ingest.files.sources import Source, open_source, read_error
+from cegdb.ingest.files.relation import match_columns
+from cegdb.ingest.files.sources import Source, keep_cells, open_source
 from cegdb.options import PriorRule
-from cegdb.stages.groups import SituationPath, find_groups, whole_number
 from cegdb.stages.situations import describe
 
 if TYPE_CHECKING:
     import duckdb
 
     from cegdb.sqlfiles import Steps
+    from cegdb.stages.groups import GroupReader, SituationPath
 
 PriorEntries: TypeAlias = "float | Sequence[float] | Mapping[object, float]"
 Prior: TypeAlias = "PriorRule | Mapping[SituationPath, PriorEntries] | Source | PriorRows"
 
 SMALL: Final = 0.01
-"""With smaller entries, the stages of late questions merge too easily."""
+"""Of a prior: with smaller entries, the stages of late questions merge too easily."""
 
 _FORMS: Final = (
     "give 'mass', 'floret' or 'path'; a mapping from the path of a situation to its "
@@ -56,25 +49,18 @@ class PriorRows:
     source: str
 
 
-def make_priors(
-    steps: Steps,
-    con: duckdb.DuckDBPyConnection,
-    tree_id: int,
-    staging_id: int,
-    prior: Prior,
-    alpha: float,
-    skipped: list[str] | None,
-) -> object:
+def make_priors(reader: GroupReader, staging_id: int, prior: Prior, alpha: float) -> object:
     """Make ``edge_prior`` by a rule or the priors given; return the setting to record.
 
     Priors that were given are stored in ``cegdb.prior_entry``; other situations follow the rule
-    ``"mass"``. Paths that fit no situation are refused, or noted in ``skipped``.
+    ``"mass"``.
     """
+    steps, tree_id = reader.steps, reader.tree_id
     is_rule = is_one_of(prior, get_args(PriorRule))
     rule = str(prior) if is_rule else "mass"
     setting: object = rule
     if not is_rule:
-        setting = _read_given(steps, con, tree_id, prior, skipped)
+        setting = _read_given(reader, prior)
         steps.run("staging_prior", staging_id=staging_id)
     make_edge_priors(steps, tree_id, staging_id, rule, alpha)
     ((least,),) = steps.rows("select min(prior) from temp.edge_prior")
@@ -118,18 +104,14 @@ def smallest_prior(steps: Steps) -> tuple[float | None, str | None]:
     return None, None
 
 
-def _read_given(
-    steps: Steps,
-    con: duckdb.DuckDBPyConnection,
-    tree_id: int,
-    prior: Prior,
-    skipped: list[str] | None,
-) -> dict[str, object]:
+def _read_given(reader: GroupReader, prior: Prior) -> dict[str, object]:
     """Make ``given_entry`` of priors given, check it, and return the setting to record."""
-    is_strict = skipped is None
+    steps, con, tree_id = reader.steps, reader.con, reader.tree_id
+    is_strict = reader.skipped is None
+    steps.empty("given_entry", "vertex_id bigint, label varchar, prior double")
     if isinstance(prior, Mapping):
         by_path = {path: _as_json(path, entries) for path, entries in prior.items()}
-        setting = find_groups(steps, con, tree_id, by_path, "prior", skipped) or {}
+        setting = reader.read(by_path, "prior") or {}
         _spread_over_labels(steps, tree_id, is_strict=is_strict)
     elif isinstance(prior, PriorRows):
         setting = {**_read_source(steps, con, prior.query), "source": prior.source}
@@ -166,7 +148,7 @@ def _as_float(number: float) -> float:
 
 
 def _spread_over_labels(steps: Steps, tree_id: int, *, is_strict: bool) -> None:
-    """Make ``given_entry`` of the JSON texts given by path."""
+    """Fill ``given_entry`` with the JSON texts given by path."""
     entries: list[tuple[int, str, float]] = []
     for vertex_id, text, labels in steps.fetch("prior_floret"):
         prior = json.loads(text)
@@ -185,27 +167,22 @@ def _spread_over_labels(steps: Steps, tree_id: int, *, is_strict: bool) -> None:
                 hint="give a number for each label of the floret",
             )
     vertex_ids, labels, priors = zip(*entries, strict=True) if entries else ([], [], [])
-    steps.run("given_entry", vertex_ids=vertex_ids, labels=labels, priors=priors)
+    steps.run("path_entry", vertex_ids=vertex_ids, labels=labels, priors=priors)
 
 
 def _read_source(
     steps: Steps, con: duckdb.DuckDBPyConnection, source: Source
 ) -> dict[str, object]:
-    """Make ``given_entry`` of a frame, file or SELECT."""
+    """Fill ``given_entry`` with a frame, file or SELECT."""
     try:
         with open_source(con, source) as relation:
-            if sorted(relation.columns) != sorted(_COLUMNS):
-                raise StagingError(f"prior: columns {listed(relation.columns)}", hint=_FORMS)
-            cells = dict(zip(relation.columns, relation.cells, strict=True))
-            query = (
-                f"select {whole_number(cells['vertex_id'])} as vertex_id, "  # noqa: S608
-                f"{cells['label']} as label, try_cast({cells['prior']} as double) as prior "
-                f"from {relation.from_clause}"
-            )
-            try:
-                rows = steps.create("given_entry", query, dict(relation.params))
-            except SqlStepError as error:
-                raise read_error(con, relation, error) from None
+            columns = match_columns(_COLUMNS, relation)
+            if sorted(columns.values()) != sorted(relation.columns) or len(columns) < 3:
+                raise StagingError(
+                    f"prior: the columns are {listed(relation.columns)}", hint=_FORMS
+                )
+            keep_cells(steps, con, relation, "prior_row", columns)
+            rows = steps.run("row_entry")
             return {"source": relation.description, "rows": rows}
     except SurveyError as error:
         raise StagingError(f"prior: {error.args[0]}", hint=_FORMS) from None
@@ -214,6 +191,11 @@ def _read_source(
 def _refuse_bad(steps: Steps, tree_id: int, *, is_strict: bool) -> None:
     if is_strict:
         for vertex_id, label in steps.fetch("unknown_prior"):
+            if vertex_id is None:
+                raise StagingError(
+                    f"prior: the vertex_id of a row with label {label!r} is not a whole number",
+                    hint="the view cegdb.florets lists situations and their labels",
+                )
             raise StagingError(
                 f"prior: vertex_id {vertex_id} has no edge with label {label!r}",
                 hint="the view cegdb.florets lists situations and their labels",

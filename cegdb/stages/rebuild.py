@@ -59,6 +59,6 @@ def rebuild_stages(store: Store, staging_id: int, *, keeps: bool) -> None:
         depends=given.get("depends"),
         name=staging["name"],
         former=staging,
-        keeps=keeps and learning is not None,
+        keeps_stages=keeps and learning is not None,
     )
     build(store, staging["tree_id"], request)

@@ -21,6 +21,7 @@ _FORM: Final = (
     "give label -> new label, ('Variable', label) -> new label, or (('High', 'Low'), label) "
     "-> new label, the labels from the root to a situation, '*' for any"
 )
+_GIVEN_LABEL: Final = "child_id bigint, label_id integer, label varchar"
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,7 @@ def relabel_edges(
     an edge different labels, and equal labels of siblings.
     """
     if not rules:
-        steps.empty("given_label", "child_id bigint, label_id integer, label varchar")
+        steps.empty("given_label", _GIVEN_LABEL)
         return 0
     tree_id, survey_id = tree["tree_id"], tree["survey_id"]
     order = list(tree["settings"]["order"])
@@ -184,12 +185,8 @@ def relabel_edges(
 
 def read_relabelled(steps: Steps, staging_id: int) -> None:
     """Make ``given_label`` of the edges that a staging relabelled."""
-    steps.create(
-        "given_label",
-        "select child_id, label_id, label from cegdb.relabelled_edge "
-        "where staging_id = $staging_id",
-        {"staging_id": staging_id},
-    )
+    steps.empty("given_label", _GIVEN_LABEL)
+    steps.run("recorded_label", staging_id=staging_id)
 
 
 def _variable(rule: RelabelRule, order: list[str]) -> str | None:
@@ -215,11 +212,7 @@ def _explain_unused(
         labels = steps.fetch("tree_label", tree_id=tree_id, variable=variable)
         known = listed((repr(label) for (label,) in labels), most=10)
         return f"relabel: no edge of the tree is {rule}; the labels are {known}"
-    ((depth, vertex_id),) = steps.rows(
-        "select depth, vertex_id from temp.relabel_vertex where rule_id = $rule_id "
-        "order by depth desc, vertex_id limit 1",
-        {"rule_id": rule_id},
-    )
+    ((depth, vertex_id),) = steps.fetch("relabel_reach", rule_id=rule_id)
     there = describe(steps, tree_id, vertex_id)
     what = f"edge of the tree is {rule}" if depth == len(rule.path) else f"path fits {rule}"
     return f"relabel: no {what}; there is {there}"

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from cegdb.sqlfiles import Steps
 
-ANY: Final = "*"
+WILDCARD: Final = "*"
 
 
 def find_florets(steps: Steps, tree_id: int) -> None:
@@ -46,9 +46,9 @@ def describe(steps: Steps, tree_id: int, vertex_id: int) -> str:
 
 
 def explain_mismatch(
-    steps: Steps, tree_id: int, path: Sequence[str], what: str, *, is_literal: bool = False
+    steps: Steps, tree_id: int, path: Sequence[str], setting: str, *, is_literal: bool = False
 ) -> str:
-    """Say why a path fits no situation, following it as far as it goes.
+    """Say why a path of a setting fits no situation, following it as far as it goes.
 
     ``is_literal``: ``"*"`` is a label like any other.
     """
@@ -59,14 +59,14 @@ def explain_mismatch(
         children = {str(known): child_id for known, child_id in rows}
         before = ", ".join(map(repr, path[:depth])) or "the root"
         if not children:
-            return f"{what}: ({written}) continues after ({before}), which is a leaf"
-        if label == ANY and not is_literal:
-            return f"{what}: no situation of the tree fits ({written})"
+            return f"{setting}: ({written}) continues after ({before}), which is a leaf"
+        if label == WILDCARD and not is_literal:
+            return f"{setting}: no situation of the tree fits ({written})"
         if label not in children:
             known_labels = listed(map(repr, children))
             return (
-                f"{what}: ({written}) does not exist: after ({before}), the labels are "
+                f"{setting}: ({written}) does not exist: after ({before}), the labels are "
                 f"{known_labels}"
             )
         vertex_id = children[label]
-    return f"{what}: ({written}) is a leaf, which has no stage"
+    return f"{setting}: ({written}) is a leaf, which has no stage"

@@ -273,10 +273,19 @@ def clear(catalog: sa.Connection, kind: Kind, object_id: int) -> None:
         catalog.execute(sa.delete(table).where(table.c[storage.key] == object_id))
 
 
-def copy_rows(catalog: sa.Connection, kind: Kind, object_id: int, copy_id: int) -> None:
-    """Copy the rows of an object, in their order, for another; not its catalog row."""
+def copy_rows(
+    catalog: sa.Connection,
+    kind: Kind,
+    object_id: int,
+    copy_id: int,
+    *,
+    but: sa.TableClause,
+) -> None:
+    """Copy the rows of an object, in their order, for another, those of one table excepted."""
     storage = _STORAGE[kind]
     for table in storage.rows:
+        if table is but:
+            continue
         catalog.exec_driver_sql(
             f"insert into {table.fullname} select * replace ($1 as {storage.key}) "  # noqa: S608
             f"from {table.fullname} where {storage.key} = $2 order by rowid",

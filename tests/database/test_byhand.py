@@ -328,7 +328,7 @@ def several(*changes: Callable[[list[list[Any]]], object]) -> Callable[..., obje
                 set_cell(6, "vertex_id", 4),
                 set_cell(6, "path_2", "01"),
             ),
-            r"row 6 and row 7: situation \('hi', '01'\) with labels no, yes is in two groups",
+            r"row 6 and row 7: situation \('hi', '01'\) with labels no, yes has two stages: ",
         ),
         (
             several(set_cell(5, "stage", "a"), set_cell(4, "stage", "a")),
@@ -637,9 +637,9 @@ def test_numbers_of_groups_are_no_names(db: Database) -> None:
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        (lambda s: s.join("u0"), "1 stage to join: u0"),
-        (lambda s: s.join("u1", "one"), "1 stage to join: u1, one"),
-        (lambda s: s.join(), "0 stages to join: none"),
+        (lambda s: s.join("u0"), "u0: this is one stage, with nothing to join"),
+        (lambda s: s.join("u1", "one"), "u1, one: this is one stage, with"),
+        (lambda s: s.join(), "no stages to join"),
         (lambda s: s.join("u1", "u99"), "has no stage 'u99'\nhint: its stages are u0 to u"),
         (
             lambda s: s.join("u3", "u4"),
@@ -652,7 +652,7 @@ def test_numbers_of_groups_are_no_names(db: Database) -> None:
         (lambda s: s.split("u4", [["s4"]]), "this does not split stage u4"),
         (lambda s: s.split("u4", [["s5"]]), r"situation \('hi', '02'\) .*is not in stage u4"),
         (lambda s: s.split("u4", [["s99"]]), "the tree has no situation s99"),
-        (lambda s: s.split("u4", [["up"]]), r"split: \('up'\) does not exist"),
+        (lambda s: s.split("u4", [["up"]]), r"groups: \('up'\) does not exist"),
         (lambda s: s.split("u4", ["s4"]), "a group of groups is one text, 's4'"),
         (
             lambda s: s.split("two", [["s7"], [("lo", "01")]]),
@@ -719,17 +719,51 @@ def test_blanks_around_the_name_of_a_stage_do_not_matter(falls: EventTree) -> No
 def test_a_name_that_cannot_be_tells_of_which_path(falls: EventTree) -> None:
     (path,) = falls.situations["labels"][1:2]
     for name in (None, " ", ["a"], b"a"):
-        with pytest.raises(StagingError, match="stage: the name of") as error:
+        with pytest.raises(StagingError, match="stages: the name of") as error:
             falls.set_stages({tuple(path): name})
         assert repr(path[0]) in str(error.value)
 
 
 def test_a_vertex_id_is_never_rounded(falls: EventTree) -> None:
-    with pytest.raises(StagingError, match=r"vertex_id 1\.5 is not a situation"):
+    with pytest.raises(StagingError, match=r"the tree has no situation with vertex_id 1\.5"):
         falls.set_stages(pd.DataFrame({"vertex_id": [1.5], "stage": ["a"]}))
     entries = pd.DataFrame({"vertex_id": [0.4], "label": ["x"], "prior": [1.0]})
-    with pytest.raises(StagingError, match="prior: vertex_id"):
+    with pytest.raises(
+        StagingError, match="the vertex_id of a row with label 'x' is not a whole number"
+    ):
         falls.set_stages({}, prior=entries)
+
+
+def test_priors_and_stages_are_read_from_a_workbook(falls: EventTree, tmp_path: Path) -> None:
+    labels = falls.florets.query("vertex_id == 0")["label"].tolist()
+    priors = pd.DataFrame({"vertex_id": 0, "label": labels, "prior": 1.5})
+    stages = pd.DataFrame({"vertex_id": [1, 2], "stage": ["a", "b"]})
+    written = {}
+    for name, frame in (("priors", priors), ("stages", stages)):
+        written[name] = tmp_path / f"{name}.xlsx"
+        with xlsxwriter.Workbook(written[name]) as book:
+            sheet = book.add_worksheet()
+            for row, cells in enumerate([frame.columns.tolist(), *frame.to_numpy().tolist()]):
+                sheet.write_row(row, 0, cells)
+    staged = falls.set_stages(written["stages"], prior=written["priors"])
+    same = falls.set_stages(stages, prior=priors)
+    pd.testing.assert_frame_equal(
+        staged.stages.drop(columns="staging", errors="ignore"),
+        same.stages.drop(columns="staging", errors="ignore"),
+    )
+    assert staged.log_marginal_likelihood == same.log_marginal_likelihood
+
+
+def test_columns_of_stages_and_priors_are_found_as_others_are(falls: EventTree) -> None:
+    frame = pd.DataFrame({"vertex_id": [1, 2], "stage": ["a", "a"]})
+    shouted = falls.set_stages(frame.rename(columns=str.upper))
+    assert shouted.stages["stage"].tolist() == falls.set_stages(frame).stages["stage"].tolist()
+    for columns in (["vertex_id", "vertex_id"], ["vertex_id"], ["stage"], ["a", "b", "c"]):
+        few = pd.DataFrame([[1] * len(columns)], columns=columns)
+        with pytest.raises(StagingError, match="stages: the columns are"):
+            falls.set_stages(few)
+        with pytest.raises(StagingError, match="prior: the columns are"):
+            falls.set_stages({}, prior=few)
 
 
 def test_single_edges_that_share_a_stage_are_not_told_as_alone(database: Database) -> None:

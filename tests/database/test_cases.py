@@ -119,7 +119,7 @@ def test_a04_members_of_a_stage_show_one_probability(db: Database) -> None:
 
 def test_what_is_no_grouping_is_refused_in_the_words_of_stages(db: Database) -> None:
     tree = db.ingest("select unnest(['a', 'b']) as x").event_tree()
-    with pytest.raises(StagingError, match=r"stage is 5\nhint: give a mapping"):
+    with pytest.raises(StagingError, match=r"stages is 5\nhint: give a mapping"):
         tree.set_stages(5)  # type: ignore[arg-type]
     with pytest.raises(
         StagingError, match=r"'zzz' is not .*\nhint: the choices are 'variable', 'lab"
@@ -243,7 +243,7 @@ def test_a11_bad_starting_groups_are_refused(db: Database) -> None:
     tree = survey.event_tree()
     text = case_file("A11", "overlapping_groups.json").read_text()
     overlapping = json.loads(text)["groups"]
-    with pytest.raises(StagingError, match=r"\('u', 'm'\).*two groups of initial: '1' and '2'"):
+    with pytest.raises(StagingError, match=r"\('u', 'm'\).*two initial stages: '1' and '2'"):
         tree.learn_stages(initial=overlapping)
     bad: dict[str, list[Any]] = {
         r"\('w', 'm'\) does not exist: after \(the root\), the labels are 'r', 'u'": [

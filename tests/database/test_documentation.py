@@ -156,7 +156,6 @@ def texts_of(picture: Path) -> list[str]:
     return re.findall(r"<(?:text|dc:description)\b[^>]*>([^<]*)", picture.read_text("utf-8"))
 
 
-@pytest.mark.null_bootstrap  # a page shows what a reader gets: all runs
 @pytest.mark.parametrize(
     "page",
     [

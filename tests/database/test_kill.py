@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system"),
     pytest.mark.usefixtures("from_nothing"),
-    pytest.mark.null_bootstrap,  # what is done again here equals what a process of its own made
 ]
 
 PHASES: dict[str, Callable[[Database, Path], object]] = {

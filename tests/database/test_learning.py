@@ -21,8 +21,10 @@ from strategies import staged_trees
 
 import cegdb
 from cegdb.cli import main
-from cegdb.clustering import Coarsening, methods
+from cegdb.clustering import Coarsening
 from cegdb.errors import StagingError
+from cegdb.options import LearnOptions
+from cegdb.stages import StagingLimits, learn_stages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -363,10 +365,10 @@ def test_one_number_is_the_prior_of_every_label_and_wildcards_fit_all(tree: Even
         ({("no",): True}, "prior of .* is True"),
         ({("maybe",): 1}, "'maybe'"),
         ({("no", "low", "x"): 1}, "leaf"),
-        ({("no",): 1, ("*",): 2}, "two groups of prior"),
+        ({("no",): 1, ("*",): 2}, "has two priors: '1.0' and '2.0'"),
         ("flat", "prior 'flat' is not one of the choices"),
         (3, "prior is 3"),
-        (pd.DataFrame({"vertex_id": [1], "prior": [1.0]}), "columns vertex_id, prior"),
+        (pd.DataFrame({"vertex_id": [1], "prior": [1.0]}), "the columns are vertex_id, prior"),
         (
             pd.DataFrame({"vertex_id": [1], "label": ["low"], "prior": [1.0]}),
             "1 entry for the 2 labels",
@@ -591,11 +593,8 @@ def test_every_setting_is_recorded_and_learns_the_same_again(
 
 
 @pytest.mark.slow
-def test_auto_tells_what_it_did_and_how_far_from_exact_it_is(
-    db: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_auto_tells_what_it_did_and_how_far_from_exact_it_is(db: Database) -> None:
     coarsening = Coarsening(max_exact=30, max_cells=20, sample_size=40)
-    monkeypatch.setattr(methods, "COARSENING", coarsening)
     frame = pd.DataFrame(
         [
             (f"a{i}", label, 50 + (i * 37) % 41 if label == "x" else 60 + (i * 53) % 47)
@@ -605,18 +604,22 @@ def test_auto_tells_what_it_did_and_how_far_from_exact_it_is(
         columns=["A", "B", "people"],
     )
     tree = db.ingest(frame, count="people").event_tree()
-    rough, exact = tree.learn_stages(method="auto"), tree.learn_stages()
+
+    def learn(name: str, coarsening: Coarsening) -> StagedTree:
+        limits = StagingLimits(coarsening=coarsening)
+        learning = LearnOptions(method="auto")
+        learn_stages(db._store, tree.id, learning=learning, name=name, limits=limits)
+        return db.stagings[name]
+
+    rough, exact = learn("rough", coarsening), tree.learn_stages()
     assert "1 hyperstage with more than" in rough.summary
     assert " distinct florets approximated: " in rough.summary
     loss = exact.log_marginal_likelihood - rough.log_marginal_likelihood
     assert abs(loss) < 5
     assert 0 < len(rough.merges) <= 20
     assert db.check() == []
-    monkeypatch.setattr(methods, "COARSENING", replace(coarsening, max_exact=100))
-    assert (
-        "not approximated: no hyperstage was large enough"
-        in tree.learn_stages(method="auto").summary
-    )
+    small = learn("small", replace(coarsening, max_exact=100))
+    assert "not approximated: no hyperstage was large enough" in small.summary
 
 
 @pytest.mark.slow

@@ -892,7 +892,6 @@ def digest_of(python: str, seed: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.null_bootstrap
 def test_the_seed_of_hashes_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     print_digest()
     here = capsys.readouterr().out

@@ -15,13 +15,13 @@ from scipy.stats import binomtest, chi2
 
 import cegdb
 from cegdb.cli import main
-from cegdb.clustering import null_bootstrap
 from cegdb.errors import StagingError, StaleError, StoreError
+from cegdb.options import LearnOptions
 from cegdb.sqlfiles import Steps
 from cegdb.stability import bootstrap
 from cegdb.stability import intervals as intervals_room
 from cegdb.stability.relearning import read_relearning
-from cegdb.stages import groups
+from cegdb.stages import StagingLimits, learn_stages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,13 +48,6 @@ SKIPPED = (
     "['no', 'yes'][1 + (i // 7) % 2] as c from range(600) t(i)) "
     "union all select 'w', 'x', 'no'"
 )
-
-
-@pytest.fixture(autouse=True)
-def _few_null_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the null bootstrap of each learning short: it is not what is tested here."""
-    budget = null_bootstrap.Budget(max_runs=2, min_runs=2)
-    monkeypatch.setattr(null_bootstrap, "BUDGET", budget)
 
 
 def planted(db: Database, **settings: Any) -> EventTree:
@@ -472,7 +465,7 @@ def test_what_cannot_be_relearnt_is_refused(db: Database) -> None:
         given.intervals("bootstrap")
     staged = tree.learn_stages()
     for settings, message in (
-        ({"kind": "jackknife"}, "kind is 'jackknife'"),
+        ({"kind": "jackknife"}, "kind 'jackknife' is not one of the choices"),
         ({"runs": 0}, "runs is 0"),
         ({"runs": True}, "runs is True"),
         ({"seed": -1}, "seed is -1"),
@@ -482,7 +475,7 @@ def test_what_cannot_be_relearnt_is_refused(db: Database) -> None:
         with pytest.raises(StagingError, match=message):
             staged.stability(**settings)
     for settings, message in (
-        ({"method": "wald"}, "method is 'wald'"),
+        ({"method": "wald"}, "method 'wald' is not one of the choices"),
         ({"level": 1}, "level is 1"),
         ({"level": 95}, "level is 95"),
         ({"method": "bootstrap", "runs": 1.5}, "runs is 1.5"),
@@ -495,15 +488,16 @@ def test_what_cannot_be_relearnt_is_refused(db: Database) -> None:
         intervals_room.intervals(db._store, staged.id, "bootstrap", runs=10, max_estimates=100)
 
 
-def test_a_large_frame_to_start_from_is_refused(
-    db: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(groups, "MAX_RECORDED", 2)
-    rows = "select vertex_id, 's' as stage from cegdb.vertices where variable = 'b'"
-    staged = planted(db).learn_stages("large", initial=rows)
-    staged.stability(runs=1)
-    rows = "select vertex_id, 's' as stage from cegdb.vertices where variable = 'c'"
-    staged = db.trees["planted"].learn_stages("larger", initial=rows)
+def test_a_large_frame_to_start_from_is_refused(db: Database) -> None:
+    tree, limits = planted(db), StagingLimits(max_recorded=2)
+    situations = tree.situations
+    for name, variable in (("large", "b"), ("larger", "c")):
+        is_chosen = situations["variable"] == variable
+        rows = situations.loc[is_chosen, ["vertex_id"]].assign(stage="s")
+        learning = LearnOptions(initial=rows)
+        learn_stages(db._store, tree.id, learning=learning, name=name, limits=limits)
+    db.stagings["large"].stability(runs=1)
+    staged = db.stagings["larger"]
     with pytest.raises(StagingError, match="'larger' started from stages of a large frame"):
         staged.stability(runs=1)
 

@@ -245,11 +245,12 @@ def test_variables_with_most_hyperstages_are_named_and_the_others_counted(
     frame = pd.concat([frame, frame.assign(y5=["q", "q", "p"])])
     hints = details(db.ingest(frame).event_tree().learn_stages())["hints"]
     named = [hint.split("'")[1] for hint in hints[:-1]]
-    assert hints[0].startswith(
-        "'y5': 2 situations never saw some of the answers, so stages were sought in 3 "
+    assert hints[0] == (
+        "'y5' has 3 hyperstages: 2 situations lack some of its answers, and situations with "
+        "different answers cannot share a stage (see sampling_zeros)"
     )
     assert named == ["y5", "y0", "y1", "y2", "y3"]
-    assert hints[-1] == "and 3 more variables with several separate sets"
+    assert hints[-1] == "3 more variables have several hyperstages"
     few = details(db.ingest(frame).event_tree(order=["x", "y1", "y2"]).learn_stages())["hints"]
     assert len(few) == 2
 

@@ -19,6 +19,8 @@ from surveys import NASTY, labels_of, rows_of, trace, written
 import cegdb
 from cegdb.cli import main
 from cegdb.errors import CegdbError, StaleError, SurveyError
+from cegdb.options import LearnOptions
+from cegdb.stages import StagingLimits, learn_stages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -713,17 +715,17 @@ def test_rules_given_by_path_hold_for_new_situations(
 def test_what_is_given_as_a_frame_is_given_again_by_its_paths(
     db: Database,
     sound: Callable[[Database], None],
-    monkeypatch: pytest.MonkeyPatch,
     *,
     is_large: bool,
 ) -> None:
-    if is_large:
-        monkeypatch.setattr("cegdb.stages.groups.MAX_RECORDED", 1)
     survey = db.ingest(frame(OLD, "A", "B"), name="s")
     tree = survey.event_tree()
     given_frame = pd.DataFrame({"vertex_id": [1, 2], "stage": ["u", "u"]})
     staged = tree.set_stages(given_frame)
-    learnt = tree.learn_stages("learnt", initial=given_frame)
+    limits = StagingLimits(max_recorded=1 if is_large else 2)
+    learning = LearnOptions(initial=given_frame)
+    learn_stages(db._store, tree.id, learning=learning, name="learnt", limits=limits)
+    learnt = db.stagings["learnt"]
     survey.append(frame([("0", "x"), ("0", "y")], "A", "B"))
     before = trace(db)[1], staged.summary
     if is_large:

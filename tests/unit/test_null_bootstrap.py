@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from cegdb.api import Database, EventTree
 
-pytestmark = pytest.mark.null_bootstrap
-
 ROWS = 1500
 N_SETS = {5: 300, 20: 150, 60: 60}
 SCORES = {"ahc": "log_marginal_likelihood", "bhc": "bic", "exact": "bic"}

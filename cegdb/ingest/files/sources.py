@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, cast
 
 import duckdb
 
-from cegdb.errors import SurveyError
+from cegdb.errors import SqlStepError, SurveyError
 from cegdb.ingest.csv import csv_file
 from cegdb.ingest.files import survey_files
 from cegdb.ingest.files.cell_labels import abbreviated, label_of
@@ -25,11 +25,11 @@ from cegdb.sqlfiles import registered
 from cegdb.store.progress import query_progress_in, quiet_cursor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pandas as pd
 
-    from cegdb.errors import SqlStepError
+    from cegdb.sqlfiles import Steps
 
     class ArrowTable(Protocol):
         """Any Arrow table or record batch reader."""
@@ -39,7 +39,14 @@ if TYPE_CHECKING:
             """Return the schema."""
 
 
-__all__ = ["Source", "load_chunks", "open_source", "query_progress", "read_error"]
+__all__ = [
+    "Source",
+    "keep_cells",
+    "load_chunks",
+    "open_source",
+    "query_progress",
+    "read_error",
+]
 
 Source: TypeAlias = (
     "str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | pd.DataFrame | ArrowTable"
@@ -125,6 +132,27 @@ def load_chunks(
         with registered(con, _CHUNK, chunk):
             con.execute(f"insert into temp.{survey_files.LOADED} from {_CHUNK}")
         relation.progress.read(len(frame))
+
+
+def keep_cells(
+    steps: Steps,
+    con: duckdb.DuckDBPyConnection,
+    relation: Relation,
+    table: str,
+    columns: Mapping[str, str],
+) -> int:
+    """Keep columns of a source as a temp table of texts; return its number of rows.
+
+    ``columns`` has the names in the table and those in the source.
+    """
+    load_chunks(con, relation, list(columns.values()))
+    cells = dict(zip(relation.columns, relation.cells, strict=True))
+    kept = ", ".join(f"{cells[column]} as {name}" for name, column in columns.items())
+    query = f"select {kept} from {relation.from_clause}"  # noqa: S608
+    try:
+        return steps.create(table, query, dict(relation.params))
+    except SqlStepError as error:
+        raise read_error(con, relation, error) from None
 
 
 def read_error(

@@ -6,9 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.errors import counted
+from cegdb.options import SCORE_NAMES
 from cegdb.render.document import Code, Heading, Items, Note, Paragraph, Table
 from cegdb.report.copied_sql import view_query
-from cegdb.report.setting_texts import DEFAULTS, SCORES
+from cegdb.report.setting_texts import DEFAULTS
 from cegdb.report.summaries import summary
 from cegdb.report.words import methods, position_tables
 from cegdb.report.words.citations import reference_list
@@ -205,16 +206,16 @@ def _sizes(report: ReportData) -> Table:
         ("hyperstages", f"{staging['n_hyperstages']:,}"),
         ("stages", f"{staging['n_stages']:,}"),
         ("free parameters", f"{staging['df']:,}"),
-        (SCORES["log_marginal_likelihood"], f"{staging['log_marginal_likelihood']:.4f}"),
-        (SCORES["log_likelihood"], f"{staging['log_likelihood']:.4f}"),
-        (SCORES["bic"], f"{staging['bic']:.2f}"),
-        (SCORES["aic"], f"{staging['aic']:.2f}"),
+        (SCORE_NAMES["log_marginal_likelihood"], f"{staging['log_marginal_likelihood']:.4f}"),
+        (SCORE_NAMES["log_likelihood"], f"{staging['log_likelihood']:.4f}"),
+        (SCORE_NAMES["bic"], f"{staging['bic']:.2f}"),
+        (SCORE_NAMES["aic"], f"{staging['aic']:.2f}"),
         ("vertices of the CEG, including the sink", f"{ceg['n_vertices']:,}"),
         ("edges of the CEG", f"{ceg['n_edges']:,}"),
     ]
     caption = "Sizes and scores."
     if report.min_n is not None:
-        hidden = set(SCORES.values())
+        hidden = set(SCORE_NAMES.values())
         numbers = [(what, number) for what, number in numbers if what not in hidden]
         caption = f"Sizes. {methods.NO_SCORES}"
     return Table.of_rows(caption, ("What", "Number"), numbers, ("Number",))

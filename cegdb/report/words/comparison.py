@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from cegdb import compare
-from cegdb.compare.comparability import of_one_tree
+from cegdb.compare.comparability import stagings_of_one_tree
 from cegdb.errors import StagingError, agreeing, counted
 from cegdb.render.document import Code, Heading, Items, Note, Paragraph, Table
 from cegdb.report.copied_sql import literal
@@ -110,7 +110,7 @@ def read_comparison(
             hint="name two or three different stagings of one tree",
         )
     for one, other in combinations(ids, 2):
-        of_one_tree(store, one, other)
+        stagings_of_one_tree(store, one, other)
     with store.catalog() as catalog:
         stagings = [row(catalog, "staging", one) for one in ids]
         tree = row(catalog, "tree", stagings[0]["tree_id"])

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 import duckdb
 
 from cegdb.errors import agreeing, counted
+from cegdb.options import SCORE_NAMES
 from cegdb.report.setting_texts import (
     GIVEN_HYPERSTAGES,
     HYPERSTAGES,
     METHODS,
     PRIORS,
-    SCORES,
     WEIGHTING,
 )
 from cegdb.report.words.citations import dataset
@@ -230,7 +230,7 @@ def stages(staging: Mapping[str, Any], min_n: int | None) -> list[str]:
     method = str(staging["method"])
     if method in METHODS:
         how = METHODS[method].format(
-            score=SCORES.get(settings.get("score", "log_marginal_likelihood"), "score"),
+            score=SCORE_NAMES.get(settings.get("score", "log_marginal_likelihood"), "score"),
             distance=settings.get("distance", ""),
             threshold=settings.get("threshold") or 0,
         )

@@ -1,7 +1,7 @@
 -- step:    row_group
 -- mode:    append temp.given_group
--- purpose: The groups of situations that the user gave as a table of vertex_id and name.
--- reads:   given_row
+-- purpose: The groups of situations that a user gave as a table of vertex_id and name.
+-- reads:   group_row
 -- writes:  given_group(role, vertex_id, name, shown_name)
 -- params:  role VARCHAR, what the groups are: stage, frozen, initial, hyperstage or prior
 --          is_named BOOLEAN, whether their names are to be shown
@@ -11,4 +11,4 @@ select distinct
     vertex_id,
     name,
     if($is_named, name, null) as shown_name
-from temp.given_row
+from temp.group_row

@@ -1,0 +1,16 @@
+-- step:    row_entry
+-- mode:    append temp.given_entry
+-- purpose: The priors that a user gave as a table of texts, read as numbers; null for a
+--          vertex_id that is not a whole number, which a cast would round, and for a prior
+--          that is not a number.
+-- reads:   prior_row
+-- writes:  given_entry(vertex_id, label, prior)
+-- params:  none
+-- source:  serves priors given by the user (prior=)
+select
+    try_cast(
+        regexp_extract(trim(p.vertex_id), '^(-?[0-9]+)([.]0+)?$', 1) as bigint
+    ) as vertex_id,
+    p.label,
+    try_cast(p.prior as double) as prior
+from temp.prior_row as p
