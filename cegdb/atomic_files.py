@@ -6,10 +6,10 @@ import secrets
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
-from cegdb.errors import GraphError
+from cegdb.errors import GraphError, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 
@@ -25,6 +25,27 @@ def check_folder(path: Path) -> None:
         raise GraphError(f"there is no folder {str(path.parent)!r} to write to")
     if path.is_dir():
         raise GraphError(f"{str(path)!r} is a folder, not a file")
+
+
+def suffix_of(path: Path, allowed: Sequence[str], file_kind: str) -> str:
+    """Return the suffix of a file to write in lower case, or refuse it.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> suffix_of(Path("falls.xls"), (".csv", ".json"), "a table")
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.GraphError: 'falls.xls' has no known suffix
+    hint: a table is written as .csv or .json
+    """
+    suffix = path.suffix.lower()
+    if suffix not in allowed:
+        raise GraphError(
+            f"{path.name!r} has no known suffix",
+            hint=f"{file_kind} is written as {joined(allowed, 'or')}",
+        )
+    return suffix
 
 
 @contextmanager

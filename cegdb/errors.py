@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Set
+from collections.abc import Collection, Iterable, Sequence, Set
 from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
@@ -247,3 +247,16 @@ def listed(items: Iterable[object], *, most: int = 5) -> str:
     found = [str(item) for item in items]
     shown = ", ".join(found[:most])
     return shown if len(found) <= most else f"{shown} and {len(found) - most} more"
+
+
+def joined(parts: Sequence[str], word: str = "and") -> str:
+    """Return parts as a list in a sentence.
+
+    Examples
+    --------
+    >>> joined(["a", "b", "c"]), joined(["a", "b"], "or")
+    ('a, b and c', 'a or b')
+    """
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} {word} {parts[-1]}"

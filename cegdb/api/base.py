@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import html
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from cegdb import report, small_cells, views
-from cegdb.errors import GraphError, MissingExtraError, QueryError, path_of
+from cegdb.errors import GraphError, QueryError, path_of
 from cegdb.store.catalog import row
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from cegdb.pictures import Picture
     from cegdb.store import Store
     from cegdb.store.catalog import Kind
-
-_DRAWN_AT_ONCE: Final = 1_000_000  # vertices; an overview of more takes many seconds
 
 
 class Displayed:
@@ -420,10 +418,6 @@ class GraphObject(StoredObject, ABC):
         )
 
     def _repr_html_(self) -> str:
-        text = f"<pre>{html.escape(self.summary)}</pre>"
-        if self._n_vertices() > _DRAWN_AT_ONCE:
-            return f"{text}<p>Large: call <code>figure()</code> for an overview.</p>"
-        try:
-            return text + self.figure()._repr_svg_()
-        except (MissingExtraError, GraphError):
-            return text
+        from cegdb.pictures import summary_and_picture
+
+        return summary_and_picture(self.summary, self._n_vertices(), self.figure)

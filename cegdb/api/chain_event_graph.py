@@ -856,11 +856,11 @@ probability below 1e-35)
         People:
           - CEG 'survey' has 80 respondents, 3 positions and 3 stages
         Answers to y:
-          - 80 respondents are asked y, at 2 positions; probabilities: False 0.622, True 0.378
-          - y = False is most probable at w2 (n = 40; mostly x = 1): 0.744; least probable at \
-w1 (n = 40; mostly x = 0): 0.500
+          - 80 respondents were asked y, at 2 positions; probabilities: False 0.622, True 0.378
+          - y = False is most probable at w2 (n = 40; most often after x = 1): 0.744; \
+least probable at w1 (n = 40; most often after x = 0): 0.500
         Associations with y:
-          - x: the probability of y = False is 0.744 if 1 (n = 40) and 0.500 if 0 (n = 40)
+          - x: the probability of y = False is 0.744 for 1 (n = 40) and 0.500 for 0 (n = 40)
         What each answer depends on:
           - y depends on x in every context: no two answers to x are alike
         """

@@ -186,7 +186,7 @@ class StagingPlots:
         min_n, width_mm
             As for `merges`.
         most
-            The most ends; the first merges are folded into one end.
+            The most leaves; the first merges are folded into one leaf.
 
         Raises
         ------
@@ -213,7 +213,7 @@ class StagingPlots:
     ) -> Merges:
         from cegdb.pictures.merge_data import read_merges
 
-        _check(most, "ends", width_mm)
+        _check(most, "leaves", width_mm)
         name = None if variable is None else self._known(variable)
         return read_merges(self._store, self._staging.id, name, min_n)
 
@@ -362,7 +362,7 @@ class StagingPlots:
         """
         from cegdb.compare.comparability import stagings_of_one_tree
         from cegdb.pictures.plot_data import matched_stages, read_overlap, read_stages
-        from cegdb.pictures.plots import Compared, draw_difference
+        from cegdb.pictures.plots import StagingPair, draw_difference
         from cegdb.stages.build import PALETTE
 
         _check(most, "stages", width_mm)
@@ -377,7 +377,7 @@ class StagingPlots:
         )
         overlaps = read_overlap(self._store, self._staging.name, other_id, min_n)
         matched = matched_stages(overlaps)
-        found = Compared((self._staging.name, other.name), stages, others, overlaps, matched)
+        found = StagingPair((self._staging.name, other.name), stages, others, overlaps, matched)
         return draw_difference(
             found, self._variables(), PALETTE, width_mm=width_mm, most=int(most)
         )
@@ -424,8 +424,8 @@ class CegPlots:
 
 def _check(most: object, what: str, width_mm: object) -> None:
     """Refuse settings of a plot before any work."""
-    from cegdb.pictures.plot_data import checked_most
-    from cegdb.pictures.plots import checked_width
+    from cegdb.pictures.plot_data import check_most
+    from cegdb.pictures.plots import check_width
 
-    checked_most(most, what)
-    checked_width(width_mm)
+    check_most(most, what)
+    check_width(width_mm)

@@ -176,8 +176,7 @@ class CegReport:
         import tempfile
         from pathlib import Path
 
-        from cegdb.atomic_files import atomic_write, check_folder
-        from cegdb.graphs.graph_files import suffix_of
+        from cegdb.atomic_files import atomic_write, check_folder, suffix_of
         from cegdb.render.writers import TEXT_FILES, document
         from cegdb.report.words import SUFFIXES
 
@@ -212,10 +211,12 @@ class CegReport:
         False
         """
         from cegdb.report.lineage import lineage_of
-        from cegdb.report.words.citations import as_text, used
+        from cegdb.report.words.citations import format_references, references_used
 
         lineage = lineage_of(self._ceg._store, self._ceg.id)
-        return as_text(used(lineage.survey, [lineage.staging]), bibtex=bibtex)
+        return format_references(
+            references_used(lineage.survey, [lineage.staging]), bibtex=bibtex
+        )
 
     def _blocks(
         self,
@@ -230,10 +231,10 @@ class CegReport:
         from cegdb.report.words.analyst import analyst_report
         from cegdb.report.words.paper import paper_report
         from cegdb.report.words.plain import plain_report
-        from cegdb.report.words.report_data import read
+        from cegdb.report.words.report_data import read_report_data
 
         most = check_settings(form, unit, limit, min_n)
-        report = read(self._ceg._store, self._ceg.id, limit=most, min_n=min_n)
+        report = read_report_data(self._ceg._store, self._ceg.id, limit=most, min_n=min_n)
         known = check_words(words, report.variables, report.answers)
         if form == "plain":
             return plain_report(report, unit=unit, words=known)
@@ -365,8 +366,7 @@ class DatabaseReport:
         ...     db.report.save_comparison(f"{folder}/two.tex", one, other).name
         'two.tex'
         """
-        from cegdb.atomic_files import atomic_write, check_folder
-        from cegdb.graphs.graph_files import suffix_of
+        from cegdb.atomic_files import atomic_write, check_folder, suffix_of
         from cegdb.render.writers import TEXT_FILES, document
         from cegdb.report.words import SUFFIXES
 
@@ -416,6 +416,10 @@ def cite(ceg: ChainEventGraph | None = None, *, bibtex: bool = False) -> str:
     >>> print(cegdb.cite(bibtex=True).partition(",")[0])
     @misc{cegdb
     """
-    from cegdb.report.words.citations import as_text, general
+    from cegdb.report.words.citations import format_references, general_references
 
-    return as_text(general(), bibtex=bibtex) if ceg is None else ceg.report.cite(bibtex=bibtex)
+    return (
+        format_references(general_references(), bibtex=bibtex)
+        if ceg is None
+        else ceg.report.cite(bibtex=bibtex)
+    )

@@ -154,10 +154,10 @@ def cite(db: Path | None, name: str | None, *, bibtex: bool) -> None:
       cegdb cite --bibtex
       cegdb cite falls.duckdb falls --bibtex
     """
-    from cegdb.report.words.citations import as_text, general
+    from cegdb.report.words.citations import format_references, general_references
 
     if db is None:
-        click.echo(as_text(general(), bibtex=bibtex))
+        click.echo(format_references(general_references(), bibtex=bibtex))
         return
     if name is None:
         raise click.UsageError("give the name of the CEG too")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from cegdb.atomic_files import atomic_writer, check_folder
-from cegdb.errors import GraphError, QueryError, listed, path_of
+from cegdb.atomic_files import atomic_writer, check_folder, suffix_of
+from cegdb.errors import QueryError, listed, path_of
 from cegdb.export.row_files import TABLE_FILES, export_query, table_file
 from cegdb.export.stage_tables import stage_tables
 from cegdb.render.document import Column, Group, Table
-from cegdb.render.writers import TEXT_FILES, shown_number, table_file_lines
+from cegdb.render.writers import TEXT_FILES, format_value, table_file_lines
 from cegdb.small_cells import masked_view, view_order, views
 from cegdb.store import quoted
 from cegdb.store.catalog import KINDS, find
@@ -66,14 +66,14 @@ def tables_of(store: Store, kind: Kind) -> list[str]:
     (['ceg_ancestors', 'ceg_edges', 'conditioned_cegs'], ['position', 'position_member'])
     """
     with store.reading() as con:
-        found = con.execute(
+        names = con.execute(
             "select table_name from duckdb_columns() where schema_name = 'cegdb' "
             "and column_index = 1 and database_name = current_database() "
             "and column_name in ($name, $name || '_id') "
             "order by column_name = $name || '_id', table_name",
             {"name": kind},
         ).fetchall()
-    return [row[0] for row in found]
+    return [row[0] for row in names]
 
 
 def kind_of(store: Store, table: str) -> Kind:
@@ -145,13 +145,11 @@ def export_table(
     ...     export_table(store, "ceg", "falls", "ceg_edges", "falls.xls")
     Traceback (most recent call last):
     ...
-    cegdb.errors.GraphError: falls.xls ends in none of .csv, .parquet, .json, .md, .html, .tex
+    cegdb.errors.GraphError: 'falls.xls' has no known suffix
+    hint: a table is written as .csv, .parquet, .json, .md, .html or .tex
     """
     file = path_of(path)
-    suffix = file.suffix.lower()
-    if suffix not in (*TABLE_FILES, *TEXT_FILES):
-        known = ", ".join((*TABLE_FILES, *TEXT_FILES))
-        raise GraphError(f"{file} ends in none of {known}")
+    suffix = suffix_of(file, (*TABLE_FILES, *TEXT_FILES), "a table")
     check_folder(file)
     source = _source(store, kind, name, table)
     if min_n is not None and table not in views(kind):
@@ -201,7 +199,7 @@ def _source(store: Store, kind: Kind, name: str, table: str) -> _Source:
     return _Source(f"cegdb.{table}", column, name if is_view else object_id, order, is_view)
 
 
-def _described(con: duckdb.DuckDBPyConnection, relation: str) -> list[tuple[str, str]]:
+def _column_types(con: duckdb.DuckDBPyConnection, relation: str) -> list[tuple[str, str]]:
     result = con.execute(f"select * from {relation} limit 0")  # noqa: S608
     return [(column[0], str(column[1])) for column in result.description]
 
@@ -209,7 +207,7 @@ def _described(con: duckdb.DuckDBPyConnection, relation: str) -> list[tuple[str,
 def _columns(con: duckdb.DuckDBPyConnection, relation: str) -> str:
     """Return the columns of a CSV file: lists as JSON, which can be read back."""
     nested = [
-        quoted(column) for column, kind in _described(con, relation) if kind.endswith("[]")
+        quoted(column) for column, kind in _column_types(con, relation) if kind.endswith("[]")
     ]
     as_json = ", ".join(f"cast(to_json({c}) as varchar) as {c}" for c in nested)
     return f"* replace ({as_json})" if nested else "*"
@@ -220,7 +218,7 @@ def _text_table(
 ) -> Table:
     described = [
         (column, kind)
-        for column, kind in _described(con, relation)
+        for column, kind in _column_types(con, relation)
         if not source.is_view or not (column == source.column or column.endswith("_id"))
     ]
     columns = [Column(column, kind.split("(")[0] in _NUMBERS) for column, kind in described]
@@ -230,21 +228,21 @@ def _text_table(
         f"order by {source.order}",
         {"value": source.value},
     )
-    return Table(f"{table} of {name}", columns, _shown_rows(result))
+    return Table(f"{table} of {name}", columns, _row_groups(result))
 
 
-def _shown_rows(result: duckdb.DuckDBPyConnection) -> Iterator[Group]:
+def _row_groups(result: duckdb.DuckDBPyConnection) -> Iterator[Group]:
     while batch := result.fetchmany(_BATCH):
-        yield Group([[_shown(value) for value in row] for row in batch])
+        yield Group([[_cell_text(value) for value in row] for row in batch])
 
 
-def _shown(value: object) -> str:
+def _cell_text(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, list):
-        return ", ".join(map(_shown, value))
+        return ", ".join(map(_cell_text, value))
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, Decimal):
-        return shown_number(float(value))
-    return shown_number(value) if isinstance(value, (int, float)) else str(value)
+        return format_value(float(value))
+    return format_value(value) if isinstance(value, (int, float)) else str(value)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
-from cegdb.atomic_files import atomic_path, check_folder
+from cegdb.atomic_files import atomic_path, check_folder, suffix_of
 from cegdb.errors import GraphError, path_of
 from cegdb.sqlfiles import raise_interrupt, raise_out_of_memory, registered
 from cegdb.store import quoted
@@ -53,7 +53,8 @@ def write_frame(store: Store, frame: pd.DataFrame, path: str | os.PathLike[str])
     ...     write_frame(store, pd.DataFrame({"x": [1]}), "falls.xls")
     Traceback (most recent call last):
     ...
-    cegdb.errors.GraphError: falls.xls ends in none of .csv, .parquet, .json
+    cegdb.errors.GraphError: 'falls.xls' has no known suffix
+    hint: a table is written as .csv, .parquet or .json
     """
     plain = frame.set_axis([f"v{i}" for i in range(frame.shape[1])], axis=1)
     # A view would call columns that differ in case only by other names.
@@ -74,8 +75,7 @@ def table_file(path: str | os.PathLike[str]) -> Path:
         Its suffix is none of ``TABLE_FILES``, it is a folder, or there is none for it.
     """
     file = path_of(path)
-    if file.suffix.lower() not in _FORMATS:
-        raise GraphError(f"{file} ends in none of {', '.join(_FORMATS)}")
+    suffix_of(file, TABLE_FILES, "a table")
     check_folder(file)
     return file
 

@@ -6,7 +6,7 @@ from itertools import chain, groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cegdb.render.document import Column, Group, Table
-from cegdb.render.writers import HIDDEN, check_form, lines, shown_number
+from cegdb.render.writers import HIDDEN, check_form, format_count, lines
 from cegdb.small_cells import masked_view
 from cegdb.sqlfiles import Steps
 
@@ -83,8 +83,8 @@ def stage_tables(
     ...     list(stage_tables(con, "cegdb.stage_table", "none", None))
     []
     """
-    found = Steps(con).stream("stage_table_row", stages=relation, staging=name)
-    rows = (_Row(*row) for row in found)
+    table_rows = Steps(con).stream("stage_table_row", stages=relation, staging=name)
+    rows = (_Row(*row) for row in table_rows)
     for number, (variable, of_variable) in enumerate(groupby(rows, lambda row: row.variable)):
         first = next(of_variable)
         names = ["n", "Weighted n", "Share", "Mean", "95 % interval"]
@@ -105,21 +105,17 @@ def _groups(rows: Iterable[_Row]) -> Iterator[Group]:
         title = stage.stage + (f" ({stage.name})" if stage.name else "")
         yield Group(
             list(map(_line, edges)),
-            [title, stage.situations, _count(stage.n_stage)],
+            [title, stage.situations, format_count(stage.n_stage)],
         )
 
 
 def _line(row: _Row) -> list[str]:
-    line = [row.label, _count(row.n)]
+    line = [row.label, format_count(row.n)]
     if row.has_weights:
         line.append(HIDDEN if row.weight is None else f"{row.weight:,.1f}")
     if row.probability is None:
         return [*line, HIDDEN, HIDDEN, HIDDEN]
     return [*line, _share(row.share), _share(row.probability), _interval(row.low, row.high)]
-
-
-def _count(n: int | None) -> str:
-    return HIDDEN if n is None else shown_number(n)
 
 
 def _share(value: float | None) -> str:

@@ -39,7 +39,7 @@ class OverviewSource:
 
     @property
     def tree_id(self) -> int:
-        """Of the tree under it."""
+        """The id of its tree."""
         return int(self.tree["tree_id"])
 
     def read(self, query: str, **params: object) -> list[Row]:

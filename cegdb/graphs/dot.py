@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from cegdb.errors import GraphError, is_one_of
+from cegdb.errors import GraphError
 from cegdb.graphs.graph_rows import graph_rows
 from cegdb.graphs.label_text import (
+    format_number,
+    format_probability,
     is_shared,
-    shown_number,
-    shown_probability,
     text_colour,
     text_lines,
-    visible,
+    xml_text,
 )
+from cegdb.options import check_choice
+from cegdb.render.writers import HIDDEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 EdgeInfo: TypeAlias = Literal["probability", "count", "prior", "posterior", "none"]
 """What an edge shows below its label; an event tree shows counts, having no probability."""
 
-_HIDDEN = "…"
 # ORDERING: a tree keeps its children in the order of the levels, which in a CEG would
 # cost crossings. nslimit: a fifth of the time, for edges slightly less straight.
 _HEAD = """\
@@ -51,7 +52,7 @@ def dot_lines(rows: GraphRows, *, edge_info: EdgeInfo = "probability") -> Iterat
     """Yield the lines of `to_dot`, one node or edge at a time."""
     text_of = _edge_text(rows.attributes, edge_info)
     is_ceg = rows.attributes.get("kind") == "ceg"
-    yield f"digraph {_quoted(visible(str(rows.attributes.get('name', ''))))} {{\n"
+    yield f"digraph {_quoted(xml_text(str(rows.attributes.get('name', ''))))} {{\n"
     yield _HEAD.replace("ORDERING", "" if is_ceg else "out") + "\n"
     for node, data, is_end in rows.nodes():
         text = [node, *([str(data["variable"])] if "variable" in data else [])]
@@ -65,13 +66,13 @@ def dot_lines(rows: GraphRows, *, edge_info: EdgeInfo = "probability") -> Iterat
             text = ["w∞" if node == "w_inf" else node]
             sink = ', shape="doublecircle", margin="0.02"'
             style = sink if is_ceg else ', color="gray"'
-        yield f"  {_quoted(visible(node))} [label={_label(text)}{style}];\n"
+        yield f"  {_quoted(xml_text(node))} [label={_label(text)}{style}];\n"
     for source, target, key, data in rows.edges():
         label, number = text_of(key, data)
         # The spaces keep curves off.
         shown = _label([label, f" {number} "] if number else [label])
         yield (
-            f"  {_quoted(visible(source))} -> {_quoted(visible(target))} "
+            f"  {_quoted(xml_text(source))} -> {_quoted(xml_text(target))} "
             f"[key={_quoted(key)}, label={shown}];\n"
         )
     yield "}\n"
@@ -87,8 +88,7 @@ def _edge_text(
     attributes: Mapping[str, object], edge_info: EdgeInfo
 ) -> Callable[[str, Mapping[str, Any]], tuple[str, str]]:
     """Return the function that gives an edge's label and number in a graph."""
-    if not is_one_of(edge_info, get_args(EdgeInfo)):
-        raise GraphError(f"edge_info is {edge_info!r}, expected {choice(get_args(EdgeInfo))}")
+    check_choice("edge_info", edge_info, get_args(EdgeInfo), GraphError)
     is_event_tree = attributes.get("kind") == "event_tree"
     hides = {"n"} if is_event_tree else {"n", "probability"}
     if "min_n" not in attributes:
@@ -106,13 +106,13 @@ def _edge_number(data: Mapping[str, Any], hides: Collection[str], edge_info: str
     column = {"count": "n", "posterior": "prior"}.get(edge_info, edge_info)
     if column not in data:
         is_small = column in hides and (column == "n" or "n_labels" not in data)
-        return _HIDDEN if is_small else ""
+        return HIDDEN if is_small else ""
     if edge_info == "posterior" and "n" in hides and "n" not in data:
-        return _HIDDEN
+        return HIDDEN
     if edge_info == "probability":
-        return shown_probability(data[column])
+        return format_probability(data[column])
     more = data.get("n", 0) if edge_info == "posterior" else 0
-    return shown_number(data[column] + more)
+    return format_number(data[column] + more)
 
 
 def _quoted(text: str) -> str:
@@ -125,8 +125,3 @@ def _label(texts: Sequence[str]) -> str:
     """Return a DOT label that Graphviz shows literally, each text on its own lines."""
     lines = (_quoted(line.replace("&", "&amp;"))[1:-1] for line in text_lines(texts))
     return '"' + "\\n".join(lines) + '"'
-
-
-def choice(names: Sequence[str]) -> str:
-    """Return names to choose from, such as ``a, b or c``."""
-    return f"{', '.join(names[:-1])} or {names[-1]}"

@@ -1,20 +1,20 @@
-"""Graphs as files for other programs, written whole or not at all, a row at a time."""
+"""Graphs as files for other programs, written row by row, whole or not at all."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Final
 
-from cegdb.atomic_files import atomic_writer
-from cegdb.errors import GraphError, path_of
-from cegdb.graphs.dot import choice, dot_lines
+from cegdb.atomic_files import atomic_writer, suffix_of
+from cegdb.errors import path_of
+from cegdb.graphs.dot import dot_lines
 from cegdb.graphs.graph_rows import FileParts, GraphRows, graph_rows
 from cegdb.graphs.label_text import vertex_label
 from cegdb.graphs.xml_formats import gexf_parts, graphml_parts
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from pathlib import Path
 
     from cegdb.graphs.graph_rows import EdgeRow, VertexRow
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 def write_graph(graph: Graph | GraphRows, path: str | os.PathLike[str]) -> Path:
     """Write the graph into a file for another program and return its path.
 
-    Linear time, and no more memory for a larger graph. networkx reads ``.json`` by
-    ``node_link_graph(json.load(file), edges="edges")`` and ``.cyjs`` by ``cytoscape_graph``.
-    In GraphML and GEXF an edge's id is ``e0``, ``e1``, ... since ids must be unique there.
+    Time is linear in the size of the graph, and memory does not grow with it. networkx reads
+    ``.json`` by ``node_link_graph(json.load(file), edges="edges")`` and ``.cyjs`` by
+    ``cytoscape_graph``. In GraphML and GEXF an edge's id is ``e0``, ``e1``, ... since ids must
+    be unique there.
     """
     target = path_of(path)
     suffix = suffix_of(target, GRAPH_FILES, "a graph")
@@ -94,14 +95,3 @@ _PARTS: Final[dict[str, Callable[[GraphRows], FileParts]]] = {
     ".json": _node_link_parts,
 }
 GRAPH_FILES: Final = (*_PARTS, ".dot")
-
-
-def suffix_of(path: Path, allowed: Sequence[str], what: str) -> str:
-    """Return the suffix of a file to write in lower case, or refuse it."""
-    suffix = path.suffix.lower()
-    if suffix not in allowed:
-        raise GraphError(
-            f"{path.name!r} does not say which kind of file to write",
-            hint=f"{what} is written as {choice(allowed)}",
-        )
-    return suffix

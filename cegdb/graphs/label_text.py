@@ -43,7 +43,7 @@ def text_colour(background: str) -> str:
     return "#000000" if luminance > 0.18 else "#ffffff"
 
 
-def shown_probability(value: float) -> str:
+def format_probability(value: float) -> str:
     """Return three decimals or four; 0 and 1 only for what is 0 or 1 itself."""
     if value == 0 or abs(value - 1) < 1e-12:
         return f"{value:.0f}"
@@ -54,7 +54,7 @@ def shown_probability(value: float) -> str:
     return "<0.0001" if value < 0.5 else ">0.9999"
 
 
-def shown_number(value: float) -> str:
+def format_number(value: float) -> str:
     """Return at most three decimals; more only where all three would be 0."""
     text = f"{value:,.3f}".rstrip("0").rstrip(".")
     return f"{value:.2g}" if value and text in ("0", "-0") else text
@@ -66,7 +66,7 @@ def text_lines(texts: Iterable[str], width: int = LINE_WIDTH) -> Iterator[str]:
     A line without width gets a space: Graphviz 14 crashes on one in a PNG or PDF.
     """
     for line in chain.from_iterable(map(_LINE_BREAK.split, texts)):
-        rest = visible(line)
+        rest = xml_text(line)
         while len(rest) > width:
             end = rest.rfind(" ", 0, width) + 1 or width
             while end < len(rest) and _is_one_character(rest[end - 1], rest[end]):
@@ -76,7 +76,7 @@ def text_lines(texts: Iterable[str], width: int = LINE_WIDTH) -> Iterator[str]:
         yield rest + _filler(rest)
 
 
-def visible(text: str) -> str:
+def xml_text(text: str) -> str:
     """Return the text with a symbol for each character that XML forbids."""
     return NOT_XML.sub(
         lambda match: chr(0x2400 + ord(match[0])) if match[0] < " " else "\ufffd", text
@@ -84,8 +84,8 @@ def visible(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return the visible text on one line, a space for a line break."""
-    return " ".join(map(visible, _LINE_BREAK.split(text)))
+    """Return `xml_text` on one line, a space for a line break."""
+    return " ".join(map(xml_text, _LINE_BREAK.split(text)))
 
 
 def _is_one_character(left: str, right: str) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cegdb.atomic_files import atomic_write
-from cegdb.errors import GraphError, path_of
-from cegdb.networks import bif_text, is_bif
+from cegdb.atomic_files import atomic_write, suffix_of
+from cegdb.errors import path_of
+from cegdb.networks import bif_text
 
 if TYPE_CHECKING:
     import os
@@ -51,9 +51,5 @@ def network_graph(network: Network, families: Sequence[Family] = ()) -> nx.DiGra
 def write_bif(network: Network, path: str | os.PathLike[str]) -> Path:
     """Write a network as a BIF file, whole or not at all, and return its path."""
     target = path_of(path)
-    if not is_bif(target):
-        raise GraphError(
-            f"{target.name!r} does not say which kind of file to write",
-            hint="a Bayesian network is written as .bif",
-        )
+    suffix_of(target, (".bif",), "a Bayesian network")
     return atomic_write(target, bif_text(network).encode())

@@ -97,8 +97,8 @@ def subtree(
             )
         here = _child(graph, here, left.pop(variable))
     below = nx.descendants(graph, here)
-    found: Graph = graph.subgraph([node for node in graph if node == here or node in below])
-    return found.copy()
+    part: Graph = graph.subgraph([node for node in graph if node == here or node in below])
+    return part.copy()
 
 
 def _child(graph: Graph, node: str, label: str) -> str:

@@ -48,7 +48,6 @@ _VIEWS: Final = {
     "staging": ("staged_vertices", "staged_edges"),
     "ceg": ("positions", "ceg_edges"),
 }
-_NO_CELL: Final = "select '' as kind, 0::bigint as owner_id, 0::bigint as label_id limit 0"
 
 
 def overview(
@@ -120,7 +119,8 @@ def opened_source(
         Steps(con) as steps,
     ):
         if min_n is None:
-            steps.create("hidden_cell", _NO_CELL)
+            columns = "kind varchar, owner_id bigint, label_id bigint"
+            steps.empty("hidden_cell", columns)
         known = {one for one, _ in steps.fetch("tree_variable", tree_id=tree["tree_id"])}
         variables = {one: name for one, name in order.items() if one in known}
         hides = min_n is not None

@@ -1,4 +1,4 @@
-"""Where the vertices and edges of a tree go: a row a leaf, no two lines cross."""
+"""Where the vertices and edges of a tree go: one row per leaf, and no two lines cross."""
 
 from __future__ import annotations
 

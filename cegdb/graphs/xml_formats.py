@@ -1,4 +1,4 @@
-"""Graphs as GraphML and GEXF, a node or an edge a line.
+"""Graphs as GraphML and GEXF, one node or edge per line.
 
 Writers of our own: labels may hold control characters, which those of networkx write as
 they are, and large graphs take a fifth of the time.
@@ -134,10 +134,10 @@ def gexf_parts(rows: GraphRows) -> FileParts:
     def edge(number: int, row: EdgeRow) -> str:
         label = _escaped(str(row.values.get("label", row.key)), "label", row.where)
         weight = f' weight="{row.values["weight"]!r}"' if "weight" in row.values else ""
-        kept = {column: row.values[column] for column in edge_columns if column in row.values}
+        values = {column: row.values[column] for column in edge_columns if column in row.values}
         return (
             f'      <edge {_ends(number, row)} label="{label}" kind="{label}"'
-            f"{weight}>{data(kept, row.where)}</edge>\n"
+            f"{weight}>{data(values, row.where)}</edge>\n"
         )
 
     return FileParts(

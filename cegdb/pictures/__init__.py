@@ -7,7 +7,7 @@ and the plots, without any global state.
 from __future__ import annotations
 
 from cegdb.pictures.painting import graph_figure
-from cegdb.pictures.picture_files import PICTURES, check_picture, draw, svg
+from cegdb.pictures.picture_files import PICTURES, check_picture, draw, summary_and_picture, svg
 from cegdb.pictures.style import FIGURE_FILES, Picture
 from cegdb.pictures.tikz import to_tikz
 
@@ -18,6 +18,7 @@ __all__ = [
     "check_picture",
     "draw",
     "graph_figure",
+    "summary_and_picture",
     "svg",
     "to_tikz",
 ]

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import agreeing, counted
-from cegdb.graphs.label_text import is_shared, one_line, shown_number
+from cegdb.graphs.label_text import format_number, is_shared, one_line
 from cegdb.pictures.plot_data import END, REST
 
 if TYPE_CHECKING:
@@ -39,23 +39,22 @@ GAINS: Final = {
     "log_likelihood": "gain in log likelihood",
 }
 _COLOURS: Final = (
-    "Stages of several situations are coloured, those of a single situation white; every "
-    "stage is named"
+    "Stages of several situations are coloured, stages of a single situation are white"
 )
 _BEST_SCORE: Final = "where the score, with the prior on the number of stages, is best"
 
 
-def sentences(*parts: str) -> str:
+def join_sentences(*parts: str) -> str:
     """Return sentences as a paragraph, empty ones left out."""
     return one_line(" ".join(f"{part}." for part in parts if part))
 
 
-def reduced(text_size: float | None) -> str:
+def scale_note(text_size: float | None) -> str:
     """Say how small the text of a figure is that was scaled down."""
     return "" if text_size is None else f"Reduced to fit: text is {text_size:.1f} pt"
 
 
-def largest_shown(n_shown: int, n_omitted: int, word: str, n_people: int | None = None) -> str:
+def omission_note(n_shown: int, n_omitted: int, word: str, n_people: int | None = None) -> str:
     """Say that only the largest are shown, and how many people the others have."""
     if not n_omitted:
         return ""
@@ -75,7 +74,7 @@ def graph_caption(
 ) -> str:
     """Return the caption of a graph's figure; ``text_size`` in points if it was scaled down."""
     min_n = graph.graph.get("min_n")
-    return sentences(
+    return join_sentences(
         _vertices(graph),
         *_edges(graph, edge_info),
         *_stages(graph),
@@ -84,7 +83,7 @@ def graph_caption(
         "them"
         if min_n is not None
         else "",
-        reduced(text_size),
+        scale_note(text_size),
     )
 
 
@@ -102,7 +101,7 @@ def _vertices(graph: Graph) -> str:
         return (
             f"{title}, from left to right: each vertex ({examples}, …) is a position: people "
             "there share the same future probabilities. The variable of a position heads its "
-            "column; w∞ is the end"
+            "column; w∞ is the sink, where every path ends"
         )
     ends = (n for n, d in graph.nodes(data=True) if not {"variable", "n_hidden"} & set(d))
     leaf = next(ends, None)
@@ -127,7 +126,7 @@ def _edges(graph: Graph, edge_info: EdgeInfo) -> list[str]:
     number = f", with {meaning}" if meaning and has_number else ""
     total = max((data.get("n") or 0 for _, data in graph.nodes(data=True)), default=0)
     width = (
-        f"; its width is proportional to the number of people ({shown_number(total)} in all)"
+        f"; its width is proportional to the number of people ({format_number(total)} in all)"
         if total
         else ""
     )
@@ -142,11 +141,17 @@ def _stages(graph: Graph) -> list[str]:
     example = next((d["stage"] for _, d in graph.nodes(data=True) if is_shared(d)), None)
     if example is None:
         return []
+    is_ceg = graph.graph.get("kind") == "ceg"
     coloured = (
         f"Coloured vertices show their stage (such as {example}) below the name; vertices of "
-        "one stage have the same probabilities"
+        "one stage have the same probabilities of the next answer"
     )
-    return [coloured, "White vertices share their stage with no other"]
+    return [
+        coloured,
+        "White positions are single situations with a stage of their own"
+        if is_ceg
+        else "White situations have a stage of their own",
+    ]
 
 
 def _collapsed(graph: Graph) -> str:
@@ -176,7 +181,7 @@ def probabilities_caption(rows: Stages, variable: str, note: str) -> str:
     """Return the caption of the plot of stage probabilities."""
     kinds = {stage.kind for stage in rows.stages}
     n_hidden = sum(answer.probability is None for answer in rows.answers)
-    return sentences(
+    return join_sentences(
         f"Probabilities of {variable} in its {counted(len(rows.stages), 'stage')}, one panel "
         "per label: dots are posterior means, lines are 95 % credible intervals given the "
         "staging; n is the number of people who reach the stage",
@@ -202,7 +207,7 @@ def situations_note(omitted: Omitted, n_unknown: int = 0) -> str:
     """
     n_shown = omitted.n_all - omitted.n_omitted
     if not omitted.n_omitted or not (omitted.n_hidden or n_unknown):
-        return largest_shown(n_shown, omitted.n_omitted, "situation", omitted.n_people)
+        return omission_note(n_shown, omitted.n_omitted, "situation", omitted.n_people)
     more = " (hidden counts not included)" if omitted.n_hidden else ""
     why = (
         f"; {counted(n_unknown, 'situation')} left out because nobody answered there or small "
@@ -218,26 +223,26 @@ def situations_note(omitted: Omitted, n_unknown: int = 0) -> str:
 
 def situations_caption(n: int, variable: str, marks: str, note: str) -> str:
     """Return the caption of a plot of situations, whose marks its form explains."""
-    which = "The situation of" if n == 1 else f"The {n:,} situations of"
-    return sentences(f"{which} {variable}, {marks}", _COLOURS, note)
+    which = "The only situation of" if n == 1 else f"The {n:,} situations of"
+    return join_sentences(f"{which} {variable}, {marks}", _COLOURS, note)
 
 
 ROW_MARKS: Final = (
-    "one row per stage: each circle is a situation at its share of people, its area "
-    "proportional to the number of people (small ones are enlarged); the upright line is the "
-    "posterior mean of the stage, n the number of people who reach it"
+    "one row per stage: each circle is a situation, placed at the share of people who gave "
+    "the answer; its area is proportional to the number of people (small ones are enlarged); "
+    "the upright line is the posterior mean of the stage, n the number of people who reach it"
 )
 TRIANGLE_MARKS: Final = (
-    "each a circle at its shares of people: at a corner everybody gives one answer, on the "
-    "opposite side nobody does (shares of the left corner are written below, of the right one "
-    "at the right, of the upper one at the left); areas are proportional to the number of "
-    "people (small ones are enlarged); + is the posterior mean of the stage named beside it, "
-    "and thin lines lead from it to its situations"
+    "each a circle placed by the shares of its three answers: at a corner everybody gives that "
+    "answer, on the opposite side nobody does (the scale of the left corner is below, of the "
+    "right one at the right, of the upper one at the left); areas are proportional to the "
+    "number of people (small ones are enlarged); + is the posterior mean of the stage named "
+    "beside it, and thin lines lead from it to its situations"
 )
 PARALLEL_MARKS: Final = (
-    "one axis per label and one line per situation at its shares of people (wider for more "
-    "people); black lines with dots are the posterior means of the stages, named at their "
-    "right end; lines of neighbouring stages differ in their dashes"
+    "one axis per label and one line per situation, through the shares of its answers (wider "
+    "for more people); black lines with dots are the posterior means of the stages, named at "
+    "their right end; lines of neighbouring stages differ in their dashes"
 )
 NO_MARKS: Final = "none of which can be shown"
 
@@ -246,8 +251,11 @@ def costaging_caption(
     n: int, variable: str, of: str, note: str, *, has_unknown: bool, is_one: bool
 ) -> str:
     """Return the caption of the map of situations that share a stage."""
+    if n < 2:
+        which = "only one situation" if n else "no situation"
+        return join_sentences(f"There is {which} of {variable} to show", _COLOURS, note)
     pair = f"two of the {counted(n, 'situation')} of {variable}"
-    return sentences(
+    return join_sentences(
         f"Whether {pair} share a stage in this staging: dark if they do"
         if is_one
         else f"In what share of {of} {pair} share a stage: the darker, the more often",
@@ -264,8 +272,9 @@ def costaging_caption(
 def unlearnt_note(n_unlearnt: int) -> str:
     """Return the note on situations left out since their stage is not learnt."""
     return (
-        f"{counted(n_unlearnt, 'situation')} left out because the stage is not learnt: a "
-        "single answer, nobody there, or a given stage"
+        f"{counted(n_unlearnt, 'situation')} left out because "
+        f"{'its' if n_unlearnt == 1 else 'their'} stage is not learnt (a single answer, nobody "
+        "there, or a given stage)"
         if n_unlearnt
         else ""
     )
@@ -287,7 +296,7 @@ def flow_caption(
         if word == "stage"
         else "Positions whose stage has several situations"
     )
-    return sentences(
+    return join_sentences(
         f"People through {word}s{f' given {given}' if given else ''}: one column per variable, "
         f"and one block per {word} with its name and the number of people who reach it",
         "Each ribbon is an answer; its width is proportional to the number of people who gave "
@@ -304,7 +313,7 @@ def flow_caption(
         if stops and not n_hidden
         else "",
         note,
-        reduced(text_size),
+        scale_note(text_size),
     )
 
 
@@ -346,17 +355,19 @@ def difference_caption(
     first, second = names
     n_apart = sum(one.n_situations for one in unmatched)
     n_hidden = sum(one.n_hidden for one in overlaps)
+    n_people = counted(sum(one.n for one in unmatched), "person")
     hides = " (and hidden people)" if any(one.n_hidden for one in unmatched) else ""
-    return sentences(
+    return join_sentences(
         f"Stages of {first} (left) and {second} (right), by variable: the width of a ribbon is "
         "proportional to the number of people in both stages",
         "Stages are matched one to one so that matched stages share as many people as "
-        "possible; matched stages have one colour and are joined by a ribbon of it, hatched "
-        "ribbons are people whose stages do not match",
-        f"{counted(n_apart, 'situation')} with "
-        f"{counted(sum(one.n for one in unmatched), 'person')}{hides} "
-        f"{agreeing(n_apart, 'are')} staged differently",
-        "Stages of a single situation that match none are white",
+        "possible; matched stages have the same colour and are joined by a ribbon of that "
+        "colour, hatched ribbons are people whose stages do not match",
+        f"{counted(n_apart, 'situation')} with {n_people}{hides} "
+        f"{agreeing(n_apart, 'are')} staged differently"
+        if n_apart
+        else "No situation is staged differently",
+        "Unmatched stages of a single situation are white",
         f"{counted(n_hidden, 'situation')} with hidden small counts have dotted lines"
         if n_hidden
         else "",
@@ -373,12 +384,12 @@ def merges_caption(merges: Merges, *, is_named: bool, every: int) -> str:
     """Return the caption of the gains of merges."""
     where = "where no further merge improves the score" if merges.is_flat else _BEST_SCORE
     named = ", named above the dot" if is_named else ""
-    return sentences(
-        f"The gain of each merge of stages, in the order made ({GAINS[merges.score]}, natural "
-        "logarithm), and the sum of gains: the dashed line is the cut, after "
-        f"{counted(len(merges.made), 'merge')}, {where}",
+    return join_sentences(
+        "The gain of each merge of stages in the order made (above; "
+        f"{GAINS[merges.score]}, natural logarithm) and the sum of gains (below)",
+        f"The dashed line is the cut, after {counted(len(merges.made), 'merge')}, {where}",
         further_note(merges),
-        f"Dots have the colour of the stage that the merge became part of{named}"
+        f"Each dot has the colour of the stage that the merge is part of{named}"
         if merges.made
         else "",
         "The upper scale is linear from -1 to 1 and logarithmic beyond",
@@ -397,10 +408,11 @@ def dendrogram_caption(dendrogram: Dendrogram) -> str:
         else "The dashed line is 0; merges were made up to the stages that are named, "
         f"{_BEST_SCORE}"
     )
-    return sentences(
+    return join_sentences(
         "Situations and the stages they were merged into, by variable: two branches meet at "
-        f"the {GAINS[merges.score]} of their merge (natural logarithm; scale linear from -1 to "
-        f"1), but not before their own parts meet. {cut}; n is the number of people",
+        f"the {GAINS[merges.score]} of their merge (natural logarithm; the scale is linear "
+        "from -1 to 1 and logarithmic beyond), or later if their own parts meet later. "
+        f"{cut}; the number beside a situation is its number of people",
         _COLOURS,
         further_note(merges),
         *dendrogram_notes(dendrogram),
@@ -415,7 +427,7 @@ def dendrogram_notes(dendrogram: Dendrogram) -> list[str]:
         several = "; one that begins beyond the cut is several stages"
     n_trees, n_single = dendrogram.n_trees_omitted, dendrogram.n_single
     return [
-        f"{counted(dendrogram.n_folded, 'further end')} "
+        f"{counted(dendrogram.n_folded, 'further leaf')} "
         f"{agreeing(dendrogram.n_folded, 'are')} folded into those that say “and n more”"
         f"{several}"
         if dendrogram.n_folded
@@ -423,7 +435,10 @@ def dendrogram_notes(dendrogram: Dendrogram) -> list[str]:
         f"Not shown: {counted(n_trees, 'further tree')}; the plot of one variable has more room"
         if n_trees
         else "",
-        f"Not shown: {counted(n_single, 'stage')} merged with no other" if n_single else "",
+        f"Not shown: {counted(n_single, 'stage')} that {agreeing(n_single, 'are')} not part of "
+        "any merge"
+        if n_single
+        else "",
         hidden_note(dendrogram.merges),
     ]
 
@@ -435,10 +450,14 @@ def further_note(merges: Merges) -> str:
     n = len(merges.further)
     if not n:
         return "" if merges.n_hidden else "Nothing is left to merge beyond the cut"
+    following = (
+        "the next merge, of the pair that loses least"
+        if n == 1
+        else f"the {n:,} merges that would follow if the pair that loses least were merged "
+        "each time"
+    )
     return (
-        f"Beyond the cut {agreeing(n, 'are')} the {counted(n, 'merge')} that would follow if "
-        "the pair that loses least were merged each time: calculated for this figure, not part "
-        "of the staging"
+        f"Beyond the cut: {following}; calculated for this figure and not part of the staging"
     )
 
 
@@ -447,6 +466,6 @@ def hidden_note(merges: Merges) -> str:
     if not merges.n_hidden:
         return ""
     return (
-        f"{counted(merges.n_hidden, 'merge')} in hyperstages with hidden small counts left "
-        "out, because the counts could be calculated from them"
+        f"{counted(merges.n_hidden, 'merge')} left out, in hyperstages with hidden small "
+        "counts, which could be calculated from them"
     )

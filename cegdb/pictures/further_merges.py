@@ -1,4 +1,4 @@
-"""What greedy clustering would merge beyond its end: nothing of it is kept."""
+"""What greedy clustering would merge next, for plots only: nothing of it is stored."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from cegdb import clustering
-from cegdb.errors import CegdbError, StagingError
+from cegdb.errors import CegdbError, StagingError, agreeing, counted
 from cegdb.options import GREEDY_METHODS
 from cegdb.sqlfiles import Steps
 from cegdb.stability.relearning import read_relearning
@@ -35,11 +35,11 @@ class FurtherMerges(NamedTuple):
 
 
 def continue_merging(store: Store, staging_id: int) -> FurtherMerges:
-    """Merge the stages of a staging on, each time the pair that loses least.
+    """Go on merging the stages of a staging, each time the pair that loses least.
 
-    It starts from the stages there are, with the score, prior and weighting they were
-    learnt with. Hyperstages of more than 1,000 stages are left out: the merges of few of
-    their stages would cost as much as the learning.
+    The merges start from the stages of the staging, with the score, prior and weighting by
+    which they were learnt. Hyperstages of more than 1,000 stages are left out: merging them
+    would take as long as learning did.
     """
     with store.catalog() as catalog:
         staging = row(catalog, "staging", staging_id)
@@ -57,12 +57,12 @@ def continue_merging(store: Store, staging_id: int) -> FurtherMerges:
     of_root = relearning.rows.parent == 0
     plan = relearning.plan(float(relearning.rows.size[of_root].sum()))
     runs, n_large = [], 0
-    for one in relearning.florets:
-        kept = np.flatnonzero(np.isin(one.ids, relearning.learnt_ids))
-        if one.hyperstage is None or len(kept) < 2:
+    for florets in relearning.florets:
+        learnt = np.flatnonzero(np.isin(florets.ids, relearning.learnt_ids))
+        if florets.hyperstage is None or len(learnt) < 2:
             continue
-        part = one.hyperstage.subset(kept)
-        start = replace(part, start=one.stage[kept]).pooled()
+        part = florets.hyperstage.subset(learnt)
+        start = replace(part, start=florets.stage[learnt]).pooled()
         if len(start.ids) > MOST_STAGES:
             n_large += 1
             continue
@@ -79,6 +79,9 @@ def continue_merging(store: Store, staging_id: int) -> FurtherMerges:
             )
         )
     why_incomplete = (
-        f"{n_large} hyperstages have more than {MOST_STAGES:,} stages" if n_large else ""
+        f"{counted(n_large, 'hyperstage')} {agreeing(n_large, 'have')} more than "
+        f"{MOST_STAGES:,} stages"
+        if n_large
+        else ""
     )
     return FurtherMerges(clustering.interleave(runs), why_incomplete)

@@ -12,8 +12,8 @@ from cegdb.pictures.merge_trees import choose_trees, final_stages, fold_merges, 
 from cegdb.pictures.plot_data import (
     Situation,
     Stage,
-    keep_edges,
-    keep_vertices,
+    create_plotted_edges,
+    create_plotted_vertices,
     situations_with_paths,
 )
 from cegdb.sqlfiles import Steps
@@ -71,10 +71,10 @@ def read_merges(
         staging = row(catalog, "staging", staging_id)
     name, settings = str(staging["name"]), staging["settings"]
     with store.reading() as con, Steps(con) as steps:
-        keep_vertices(store, steps, name, None, min_n)
+        create_plotted_vertices(store, steps, name, None, min_n)
         hidden: set[int] = set()
         if min_n is not None:
-            keep_edges(store, steps, name, min_n)
+            create_plotted_edges(store, steps, name, min_n)
             hidden = {int(one) for (one,) in steps.fetch("hidden_hyperstage", staging=name)}
         rows = steps.fetch("merged_stage", staging=name, variable=variable)
         merged = [
@@ -112,13 +112,13 @@ def read_dendrogram(
     """Return the trees of merges with at most so many leaves, the first merges folded."""
     roots = grow_trees(merges.made, merges.further, list(merges.hyperstage))
     trees = [root for root in roots if root.parts]
-    kept, n_folded = fold_merges(choose_trees(trees, most), most)
-    members = {leaf.stage_id: leaf.members for root in kept for leaf in root.leaves()}
+    chosen, n_folded = fold_merges(choose_trees(trees, most), most)
+    members = {leaf.stage_id: leaf.members for root in chosen for leaf in root.leaves()}
     pairs = [(leaf, one) for leaf, ones in members.items() for one in ones]
     with store.catalog() as catalog:
         staging = row(catalog, "staging", staging_id)
     with store.reading() as con, Steps(con) as steps:
-        keep_vertices(store, steps, str(staging["name"]), None, min_n)
+        create_plotted_vertices(store, steps, str(staging["name"]), None, min_n)
         steps.create_from(
             "leaf_member",
             {
@@ -133,5 +133,5 @@ def read_dendrogram(
     sizes = {int(vertex_id): int(n) for vertex_id, n in rows}
     leaves = {one.vertex_id: Leaf(one, sizes[one.vertex_id], one.n) for one in situations}
     return Dendrogram(
-        merges, kept, leaves, n_folded, len(trees) - len(kept), len(roots) - len(trees)
+        merges, chosen, leaves, n_folded, len(trees) - len(chosen), len(roots) - len(trees)
     )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class MergeNode:
-    """A stage on its way: a leaf of the tree, or the merge of two.
+    """A node of a tree of merges: a leaf, or the merge of two nodes.
 
     ``stage_id`` is the smallest of its starting stages, ``members`` those of a leaf. It is
     drawn at ``height``, the smallest gain of the merges up to it; a leaf begins at ``start``,

@@ -17,8 +17,8 @@ from cegdb.pictures.style import (
     POINTS_PER_INCH,
     Picture,
     check_sizes,
+    figure_style,
     new_figure,
-    styled,
     text_size,
 )
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 FONT_SIZE: Final = 9.0
 _MARGIN: Final = 6.0  # points
-_FULL_SIZE: Final = 0.99  # a scale that nobody sees
+_FULL_SIZE: Final = 0.99  # a reduction that nobody sees
 _LINE: Final = "#606060"
 _EDGE: Final = "#9a9a9a"
 _LABEL: Final = "#202020"
@@ -57,7 +57,7 @@ def graph_figure(
     """
     check_sizes(font_size, width_mm)
     wanted = None if width_mm is None else width_mm / MM_PER_INCH * POINTS_PER_INCH
-    with styled(_texts(graph)):
+    with figure_style(_texts(graph)):
         graph_layout = layout(
             graph,
             partial(text_size, font_size=font_size),
@@ -65,13 +65,13 @@ def graph_figure(
             width=None if wanted is None else wanted - 2 * _MARGIN,
             most_edges=most_edges,
         )
-        figure = painted(graph_layout, font_size=font_size, width=wanted)
+        figure = paint_layout(graph_layout, font_size=font_size, width=wanted)
     scale = _scale(graph_layout, wanted)
     text_height = font_size * scale if scale < _FULL_SIZE else None
     return Picture(figure, graph_caption(graph, edge_info=edge_info, text_size=text_height))
 
 
-def painted(layout: Layout, *, font_size: float, width: float | None) -> Figure:
+def paint_layout(layout: Layout, *, font_size: float, width: float | None) -> Figure:
     """Return a layout as a figure of a width in points."""
     natural_width, natural_height = layout.width + 2 * _MARGIN, layout.height + 2 * _MARGIN
     scale = _scale(layout, width)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import html
 from typing import TYPE_CHECKING, Final
 
-from cegdb.atomic_files import atomic_write, check_folder
-from cegdb.errors import path_of
+from cegdb.atomic_files import atomic_write, check_folder, suffix_of
+from cegdb.errors import GraphError, MissingExtraError, path_of
 from cegdb.graphs.dot import to_dot
-from cegdb.graphs.graph_files import suffix_of
 from cegdb.graphs.graphviz import graphviz
 from cegdb.graphs.layout import MAX_DRAWN_EDGES
 from cegdb.pictures.painting import FONT_SIZE, graph_figure
@@ -16,10 +16,12 @@ from cegdb.pictures.tikz import to_tikz
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable
     from pathlib import Path
 
     from cegdb.graphs.dot import EdgeInfo
     from cegdb.graphs.networkx_graphs import Graph
+    from cegdb.pictures.style import Picture
 
 PICTURES: Final = (*FIGURE_FILES, ".dot", ".tex")
 
@@ -39,14 +41,16 @@ def draw(
     if suffix == ".dot":
         return atomic_write(target, to_dot(graph, edge_info=edge_info).encode())
     make = to_tikz if suffix == ".tex" else graph_figure
-    made = make(
+    picture = make(
         graph,
         edge_info=edge_info,
         font_size=font_size,
         width_mm=width_mm,
         most_edges=most_edges,
     )
-    return atomic_write(target, made.encode()) if isinstance(made, str) else made.save(target)
+    if isinstance(picture, str):
+        return atomic_write(target, picture.encode())
+    return picture.save(target)
 
 
 def check_picture(path: Path) -> str:
@@ -57,6 +61,22 @@ def check_picture(path: Path) -> str:
         need_matplotlib()
         graphviz("digraph {}", "dot")
     return suffix
+
+
+def summary_and_picture(
+    summary: str, n_vertices: int, figure: Callable[[], Picture], *, most: int = 1_000_000
+) -> str:
+    """Return what a notebook shows of a tree or CEG: its summary, and its picture.
+
+    More vertices than ``most`` are not drawn unasked: their overview takes many seconds.
+    """
+    text = f"<pre>{html.escape(summary)}</pre>"
+    if n_vertices > most:
+        return f"{text}<p>Large: call <code>figure()</code> for an overview.</p>"
+    try:
+        return text + figure()._repr_svg_()
+    except (MissingExtraError, GraphError):
+        return text
 
 
 def svg(graph: Graph, *, edge_info: EdgeInfo = "probability") -> str:

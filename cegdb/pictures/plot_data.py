@@ -53,9 +53,9 @@ class Situation(NamedTuple):
 
 
 class Omitted(NamedTuple):
-    """What there was no room for: how many of all, and their people as far as known.
+    """How many of all were left out for lack of room, and their people as far as known.
 
-    ``n_hidden`` of all have hidden people.
+    The number of people is hidden for ``n_hidden`` of all.
     """
 
     n_omitted: int
@@ -132,8 +132,8 @@ END = -1
 REST = -2
 
 
-def checked_most(most: object, what: str) -> int:
-    """Return how many there is room for, refusing what is no whole number from 2 on."""
+def check_most(most: object, what: str) -> int:
+    """Return the limit of a plot; refuse all but whole numbers from 2 on."""
     if not is_whole(most) or not 2 <= most <= 10_000:
         raise QueryError(f"most is {most!r}, expected a whole number of {what}, at least 2")
     return int(most)
@@ -159,9 +159,9 @@ def check_variable(known: Sequence[str], variable: object) -> str:
 
 
 def matched_stages(overlaps: Sequence[Overlap]) -> set[tuple[int, int]]:
-    """Match the stages of two stagings one to one, so that they share most people.
+    """Match the stages of two stagings one to one, so that they share as many people as can be.
 
-    Of two ways to share as many, the one that shares more situations.
+    If two matchings share equally many people, the one that shares more situations is taken.
     """
     shared: dict[tuple[int, int], list[int]] = {}
     for one in overlaps:
@@ -178,7 +178,7 @@ def matched_stages(overlaps: Sequence[Overlap]) -> set[tuple[int, int]]:
     return {pair for pair, matches in zip(pairs, is_match.tolist(), strict=True) if matches}
 
 
-def keep_vertices(
+def create_plotted_vertices(
     store: Store,
     steps: Steps,
     staging: str,
@@ -198,7 +198,7 @@ def keep_vertices(
         )
 
 
-def keep_edges(store: Store, steps: Steps, staging: str, min_n: int | None) -> None:
+def create_plotted_edges(store: Store, steps: Steps, staging: str, min_n: int | None) -> None:
     """Keep the edges of the vertices kept."""
     with masked_view(store, "staged_edges", {"staging": staging}, min_n) as edges:
         steps.run("plotted_edge", edges=edges, staging=staging)
@@ -207,7 +207,7 @@ def keep_edges(store: Store, steps: Steps, staging: str, min_n: int | None) -> N
 def read_stages(store: Store, staging: str, variable: str | None, min_n: int | None) -> Stages:
     """Return the stages of a variable (None: all) and the answers given in them."""
     with store.reading() as con, Steps(con) as steps:
-        keep_vertices(store, steps, staging, variable, min_n)
+        create_plotted_vertices(store, steps, staging, variable, min_n)
         return _stages(store, steps, staging, min_n)
 
 
@@ -224,9 +224,11 @@ def read_situations(
     """Return the situations of a variable with most people; those hidden are left out."""
     name, tree_id = str(staging["name"]), int(str(staging["tree_id"]))
     with store.reading() as con, Steps(con) as steps:
-        n_unlearnt = keep_vertices(store, steps, name, variable, min_n)
+        n_unlearnt = create_plotted_vertices(store, steps, name, variable, min_n)
         if only_learnt:
-            n_unlearnt -= keep_vertices(store, steps, name, variable, min_n, only_learnt=True)
+            n_unlearnt -= create_plotted_vertices(
+                store, steps, name, variable, min_n, only_learnt=True
+            )
         stages = _stages(store, steps, name, min_n)
         steps.run("plotted_situation", variable=variable, most=most)
         shares: dict[int, dict[int, float | None]] = {}
@@ -261,7 +263,7 @@ def read_pairs(
 ) -> list[tuple[int, int, int, int]]:
     """Return in how many runs two situations were reached, and staged together."""
     with store.reading() as con, Steps(con) as steps:
-        _keep_situations(steps, vertex_ids)
+        _create_plotted_situations(steps, vertex_ids)
         pairs = steps.fetch("plotted_pair", staging=staging, kind=kind)
     return [(int(a), int(b), int(n), int(k)) for a, b, n, k in pairs]
 
@@ -269,7 +271,7 @@ def read_pairs(
 def read_members(store: Store, staging_id: int, vertex_ids: Sequence[int]) -> dict[int, int]:
     """Return the stage of each of some situations in a staging."""
     with store.reading() as con, Steps(con) as steps:
-        _keep_situations(steps, vertex_ids)
+        _create_plotted_situations(steps, vertex_ids)
         members = steps.fetch("plotted_member", staging_id=staging_id)
     return {int(vertex_id): int(stage_id) for vertex_id, stage_id in members}
 
@@ -280,9 +282,9 @@ def read_stage_flow(
     """Return the people through the stages of a staging."""
     last = len(variables)
     with store.reading() as con, Steps(con) as steps:
-        keep_vertices(store, steps, staging, None, min_n)
-        keep_edges(store, steps, staging, min_n)
-        _keep_columns(steps, variables)
+        create_plotted_vertices(store, steps, staging, None, min_n)
+        create_plotted_edges(store, steps, staging, min_n)
+        _create_plotted_columns(steps, variables)
         steps.run("stage_flow", last=last)
         steps.run("stage_node", staging=staging, last=last)
         return _flow(steps, variables, "stage_flow", "stage_node", most)
@@ -304,7 +306,7 @@ def read_position_flow(
         Steps(con) as steps,
         masked_views(store, views, {"ceg": name}, min_n) as (positions, edges),
     ):
-        _keep_columns(steps, variables)
+        _create_plotted_columns(steps, variables)
         steps.run(
             "plotted_position",
             positions=positions,
@@ -320,25 +322,25 @@ def read_position_flow(
 def read_overlap(store: Store, staging: str, other_id: int, min_n: int | None) -> list[Overlap]:
     """Return what stages of two stagings of one tree have in common, by variable."""
     with store.reading() as con, Steps(con) as steps:
-        keep_vertices(store, steps, staging, None, min_n)
+        create_plotted_vertices(store, steps, staging, None, min_n)
         overlaps = steps.fetch("stage_overlap", other_staging_id=other_id)
     return [Overlap(*one) for one in overlaps]
 
 
 def _stages(store: Store, steps: Steps, staging: str, min_n: int | None) -> Stages:
-    keep_edges(store, steps, staging, min_n)
+    create_plotted_edges(store, steps, staging, min_n)
     stages = steps.fetch("plotted_stage", staging=staging)
     return Stages(
         [Stage(*one) for one in stages], [Answer(*one) for one in steps.fetch("plotted_answer")]
     )
 
 
-def _keep_situations(steps: Steps, vertex_ids: Sequence[int]) -> None:
+def _create_plotted_situations(steps: Steps, vertex_ids: Sequence[int]) -> None:
     ids = np.array(list(vertex_ids), dtype=np.int64)
     steps.create_from("plotted_situation", {"vertex_id": ids})
 
 
-def _keep_columns(steps: Steps, variables: Sequence[str]) -> None:
+def _create_plotted_columns(steps: Steps, variables: Sequence[str]) -> None:
     names = np.array(list(variables), dtype=object)
     steps.create_from(
         "plotted_column", {"variable": names, "column_index": np.arange(len(names))}

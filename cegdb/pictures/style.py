@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from cegdb.atomic_files import atomic_write, check_folder
+from cegdb.atomic_files import atomic_write, check_folder, suffix_of
 from cegdb.errors import GraphError, MissingExtraError, path_of
-from cegdb.graphs.graph_files import suffix_of
-from cegdb.graphs.label_text import text_lines, visible
+from cegdb.graphs.label_text import text_lines, xml_text
 
 if TYPE_CHECKING:
     import os
@@ -69,7 +68,7 @@ def need_matplotlib() -> None:
 
 
 @contextmanager
-def styled(texts: Iterable[str] = ()) -> Iterator[None]:
+def figure_style(texts: Iterable[str] = ()) -> Iterator[None]:
     """Set fonts and lines of the figures made inside; nothing is changed outside.
 
     Fonts of the machine are added only for characters of ``texts``, all that the figure will
@@ -81,7 +80,7 @@ def styled(texts: Iterable[str] = ()) -> Iterator[None]:
     with mpl.rc_context(_STYLE), _silent_fonts():
         mpl.rcParams["font.family"] = [
             "sans-serif",
-            *_more_fonts(frozenset(visible("".join(texts)))),
+            *_more_fonts(frozenset(xml_text("".join(texts)))),
         ]
         yield
 
@@ -118,7 +117,7 @@ class Picture:
     Examples
     --------
     >>> import tempfile
-    >>> with styled():
+    >>> with figure_style():
     ...     picture = Picture(new_figure(50, 50), "Nothing.")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     picture.save(folder + "/nothing.svg").name
@@ -146,7 +145,7 @@ class Picture:
         target = path_of(path)
         suffix = suffix_of(target, FIGURE_FILES, "a figure")
         check_folder(target)
-        return atomic_write(target, rendered(self.figure, suffix[1:], self.caption))
+        return atomic_write(target, render_figure(self.figure, suffix[1:], self.caption))
 
     def __repr__(self) -> str:
         """Return the caption."""
@@ -162,7 +161,7 @@ class Picture:
         )
 
 
-def rendered(figure: Figure, form: str, caption: str = "") -> bytes:
+def render_figure(figure: Figure, form: str, caption: str = "") -> bytes:
     """Return a figure as the bytes of an ``svg``, ``pdf`` or ``png`` file."""
     import warnings
 
@@ -175,7 +174,7 @@ def rendered(figure: Figure, form: str, caption: str = "") -> bytes:
             f"{MOST_INCHES * MM_PER_INCH:,.0f}",
             hint="write an .svg, or draw less of it",
         )
-    description = visible(caption) or None
+    description = xml_text(caption) or None
     metadata: dict[str, dict[str, Any]] = {
         "svg": {"Date": None, "Creator": None, "Description": description},
         "pdf": {
@@ -201,11 +200,11 @@ def rendered(figure: Figure, form: str, caption: str = "") -> bytes:
 
 def svg_element(figure: Figure) -> str:
     """Return a figure as an ``<svg>`` element, for a notebook or a web page."""
-    document = rendered(figure, "svg").decode()
+    document = render_figure(figure, "svg").decode()
     return document[document.index("<svg ") :]
 
 
-def wrapped(text: str, width: int) -> str:
+def wrap_text(text: str, width: int) -> str:
     """Return a text as a figure shows it: control characters as symbols, long lines wrapped.
 
     Pass it to matplotlib with ``parse_math=False``, so that ``$`` is a dollar.

@@ -113,7 +113,7 @@ def to_tikz(
     scale = 1.0 if wanted is None else min(1.0, wanted / placed.width)
     text_height = font_size * scale if scale < 0.99 else None
     caption = graph_caption(graph, edge_info=edge_info, text_size=text_height)
-    body = "\n".join(_picture(placed, font_size))
+    body = "\n".join(_picture_lines(placed, font_size))
     comment = "\n".join(f"% {line}" for line in text_lines([caption], 88))
     needs_unicode = any(ord(c) >= 0x180 or c in "\x7f" for c in body)
     required = (
@@ -135,39 +135,41 @@ def to_tikz(
     )
 
 
-def tex(text: str) -> str:
+def latex_line(text: str) -> str:
     """Return a line of text as LaTeX source that shows it literally."""
     spaced = text.expandtabs(4).replace("  ", "\xa0 ").replace("  ", "\xa0 ")
     if spaced.startswith(" "):
         spaced = "\xa0" + spaced[1:]
-    return "".join(_SPECIAL.get(c) or (c if has_glyph(c) else _boxed(c)) for c in spaced)
+    return "".join(
+        _SPECIAL.get(c) or (c if has_glyph(c) else _glyph_or_code(c)) for c in spaced
+    )
 
 
-def _boxed(character: str) -> str:
+def _glyph_or_code(character: str) -> str:
     """Return a character that LaTeX's font may lack; then it shows as its number in a box."""
     return rf"\cegchar{{{ord(character):04X}}}"
 
 
-def _picture(placed: Layout, font_size: float) -> Iterator[str]:
+def _picture_lines(placed: Layout, font_size: float) -> Iterator[str]:
     numbers = _stage_numbers(placed.boxes)
     for column in placed.columns:
-        height = text_size(column.lines, font_size)[1] / 2
-        yield f"\\node[ceg/variable] at {_at((column.x, height))} {{{_lines(column.lines)}}};"
+        where = _at((column.x, text_size(column.lines, font_size)[1] / 2))
+        yield f"\\node[ceg/variable] at {where} {{{_node_text(column.lines)}}};"
     for curve in placed.curves:
-        yield _drawn(curve)
+        yield _edge_command(curve)
     for curve in placed.curves:
         where = _at((curve.x, curve.y))
-        yield f"\\node[ceg/edge label] at {where} {{{_lines(curve.lines)}}};"
+        yield f"\\node[ceg/edge label] at {where} {{{_node_text(curve.lines)}}};"
     for box in placed.boxes:
         stage = f", ceg/stage {numbers[box.stage]}" if box.is_shared else ""
         size = f"minimum width={box.width:.4g}bp, minimum height={box.height:.4g}bp"
         yield (
             f"\\node[ceg/{box.kind}{stage}, {size}] at {_at((box.x, box.y))} "
-            f"{{{_lines(box.lines)}}};"
+            f"{{{_node_text(box.lines)}}};"
         )
 
 
-def _drawn(curve: Curve) -> str:
+def _edge_command(curve: Curve) -> str:
     first, *rest = curve.points
     threes = (
         f" .. controls {_at(a)} and {_at(b)} .. {_at(c)}"
@@ -196,5 +198,5 @@ def _stage_numbers(boxes: Iterable[Box]) -> dict[str | None, int]:
     return {box.stage: i for i, box in enumerate(_first_of_stages(boxes))}
 
 
-def _lines(lines: Iterable[str]) -> str:
-    return r"\\".join(directed(line, tex) or "~" for line in lines)
+def _node_text(lines: Iterable[str]) -> str:
+    return r"\\".join(directed(line, latex_line) or "~" for line in lines)

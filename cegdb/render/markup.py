@@ -109,9 +109,9 @@ def markdown(text: str) -> str:
     >>> print(markdown("1. *a*|b < c & d"))
     1\. \*a\*\|b &lt; c & d
     """
-    found = _MARKS.sub(lambda match: f"\\{match[0]}", _ENTITY.sub("&amp;", visible(text)))
-    found = _AT_START.sub(r"\1\\\2", found.replace("<", "&lt;").replace(">", "&gt;"))
-    return f"&#32;{found[1:]}" if found.startswith(" ") else found
+    escaped = _MARKS.sub(lambda match: f"\\{match[0]}", _ENTITY.sub("&amp;", visible(text)))
+    escaped = _AT_START.sub(r"\1\\\2", escaped.replace("<", "&lt;").replace(">", "&gt;"))
+    return f"&#32;{escaped[1:]}" if escaped.startswith(" ") else escaped
 
 
 def without_escapes(report: str) -> str:
@@ -177,14 +177,16 @@ def directed(text: str, show: Callable[[str], str]) -> str:
     """
     if text.isascii():
         return show(text)
-    found = runs(text)
-    if not any(is_right for is_right, _ in found):
+    all_runs = runs(text)
+    if not any(is_right for is_right, _ in all_runs):
         return show(text)
-    if not found[0][0]:
+    if not all_runs[0][0]:
         return "".join(
-            rf"\cegrtl{{{show(run)}}}" if right else show(run) for right, run in found
+            rf"\cegrtl{{{show(run)}}}" if right else show(run) for right, run in all_runs
         )
-    inside = "".join(show(run) if right else rf"\cegltr{{{show(run)}}}" for right, run in found)
+    inside = "".join(
+        show(run) if right else rf"\cegltr{{{show(run)}}}" for right, run in all_runs
+    )
     return rf"\cegrtl{{{inside}}}"
 
 

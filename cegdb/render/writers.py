@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
-from cegdb.errors import GraphError, is_one_of
+from cegdb.errors import GraphError
+from cegdb.options import check_choice
 from cegdb.render import html, latex, markdown, markup, text
 from cegdb.render.document import Heading
 
@@ -37,14 +38,14 @@ def check_form(form: object) -> None:
     >>> check_form("word")
     Traceback (most recent call last):
     ...
-    cegdb.errors.GraphError: form is 'word', expected markdown, latex or html
+    cegdb.errors.GraphError: form 'word' is not one of the choices
+    hint: the choices are 'markdown', 'latex', 'html'
     """
-    if not is_one_of(form, get_args(Form)):
-        raise GraphError(f"form is {form!r}, expected markdown, latex or html")
+    check_choice("form", form, get_args(Form), GraphError)
 
 
 def lines(blocks: Iterable[Block], form: Form) -> Iterator[str]:
-    r"""Yield blocks in a form, a row of a table at a time, without a document around them.
+    r"""Yield blocks in a form, tables row by row, without a document around them.
 
     Examples
     --------
@@ -122,12 +123,23 @@ def plain_text(blocks: Iterable[Block], width: int | None = None) -> str:
     return "\n".join("".join(text.lines(block, width)) for block in blocks)
 
 
-def shown_number(value: float | None) -> str:
+def format_count(n: int | None) -> str:
+    """Return a count as tables and figures show it.
+
+    Examples
+    --------
+    >>> format_count(1234), format_count(None)
+    ('1,234', '…')
+    """
+    return HIDDEN if n is None else f"{n:,}"
+
+
+def format_value(value: float | None) -> str:
     """Return a number as tables show it: whole ones with commas, others with six digits.
 
     Examples
     --------
-    >>> shown_number(12345), shown_number(0.123456789), shown_number(None)
+    >>> format_value(12345), format_value(0.123456789), format_value(None)
     ('12,345', '0.123457', '')
     """
     if value is None:

@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-
-def literal(text: str) -> str:
-    """Return a text as an SQL literal.
-
-    Examples
-    --------
-    >>> literal("it's")
-    "'it''s'"
-    """
-    return "'" + text.replace("'", "''") + "'"
+from cegdb.sqlfiles import literal
 
 
 def view_query(view: str, columns: str, owner: str, name: str, order: str) -> str:

@@ -141,9 +141,9 @@ def explain(ceg: CompiledModel, counts: Counts) -> Explanation:
     """
     sections = [("People", _people(ceg, counts))]
     if (ceg.variable == MIXED).any():
-        said = [cut.statement for cut in useful_cuts(ceg, counts.stage_names)]
-        said.append("some positions ask several variables, so answers are not compared")
-        return Explanation((sections[0], ("Cuts", _shortened(said))))
+        cuts = [cut.statement for cut in useful_cuts(ceg, counts.stage_names)]
+        cuts.append("some positions ask several variables, so answers are not compared")
+        return Explanation((sections[0], ("Cuts", _first_few(cuts))))
     variables = _ordered(ceg, counts)
     given = condition(ceg, All(()))
     if variables:
@@ -152,20 +152,19 @@ def explain(ceg: CompiledModel, counts: Counts) -> Explanation:
             (f"Answers to {last}", _outcome(given, counts, last)),
             (f"Associations with {last}", _associations(given, counts, variables)),
         ]
-    cuts = _by_people(ceg, counts)
     sections += [
-        ("Where the past no longer matters", _shortened(cuts)),
-        ("What each answer depends on", _shortened(counts.parents)),
-        ("Independent according to the stages", _shortened(counts.statements)),
+        ("Where the past no longer matters", _first_few(_cuts_by_people(ceg, counts))),
+        ("What each answer depends on", _first_few(counts.parents)),
+        ("Independent according to the stages", _first_few(counts.statements)),
         ("Independent, whatever the probabilities", _independent(ceg, counts, variables)),
     ]
-    return Explanation(tuple((title, said) for title, said in sections if said))
+    return Explanation(tuple((title, sentences) for title, sentences in sections if sentences))
 
 
-def _shortened(said: Sequence[str]) -> tuple[str, ...]:
+def _first_few(sentences: Sequence[str]) -> tuple[str, ...]:
     """Return the first sentences, and how many more there are."""
-    shown, more = tuple(said[:MOST]), len(said) - MOST
-    return (*shown, f"({more:,} more not shown)") if more > 0 else shown
+    first, more = tuple(sentences[:MOST]), len(sentences) - MOST
+    return (*first, f"({more:,} more not shown)") if more > 0 else first
 
 
 def _ordered(ceg: CompiledModel, counts: Counts) -> list[str]:
@@ -177,21 +176,21 @@ def _ordered(ceg: CompiledModel, counts: Counts) -> list[str]:
 def _people(ceg: CompiledModel, counts: Counts) -> tuple[str, ...]:
     n, left_out = int(counts.n[0]), counts.n_left_out
     stages = len(np.unique(ceg.stage_id[:-1]))
-    said = (
+    size = (
         f"CEG {ceg.name!r} has {counted(n, 'respondent')}, "
         f"{counted(ceg.graph.n_nodes - 1, 'position')} and {counted(stages, 'stage')}"
     )
     if left_out:
         are = agreeing(left_out, "are")
-        said += f"; {counted(left_out, 'row')} of its survey {are} not in the tree"
+        size += f"; {counted(left_out, 'row')} of its survey {are} not in the tree"
     ended = n - int(counts.n[-1])
     if not ended:
-        return (said,)
+        return (size,)
     do, why = agreeing(ended, "do"), "an answer is missing"
     if counts.is_conditioned:
         why += " or ruled out by the evidence"
     return (
-        said,
+        size,
         f"{counted(ended, 'respondent')} {do} not reach the end, because {why}",
     )
 
@@ -205,7 +204,7 @@ def _outcome(given: ConditionedModel, counts: Counts, last: str) -> tuple[str, .
     (labels,), probability = distribution(given, [last])
     each = [f"{x} {p:.3f}" for x, p in zip(labels, probability.tolist(), strict=True)]
     of_all = (
-        f"{counted(n, 'respondent')} {agreeing(n, 'are')} asked {last}, at "
+        f"{counted(n, 'respondent')} {'was' if n == 1 else 'were'} asked {last}, at "
         f"{counted(len(nodes), 'position')}; probabilities: {listed(each, most=MOST)}"
     )
     is_last = ceg.edge_variable == index
@@ -213,43 +212,39 @@ def _outcome(given: ConditionedModel, counts: Counts, last: str) -> tuple[str, .
     at = np.searchsorted(nodes, ceg.graph.source[is_last])
     table[at, ceg.label[is_last]] = ceg.probability[is_last]
     spread = np.round(table.max(axis=0) - table.min(axis=0), 12)
-    said = []
+    sentences = []
     for label in np.argsort(-spread, kind="stable")[: _MOST_LABELS if len(spread) > 2 else 1]:
         if spread[label] < _SMALLEST:
             break
         share = table[:, label]
         high, low = int(np.argmax(share)), int(np.argmin(share))
-        said.append(
+        sentences.append(
             f"{last} = {ceg.variables[index].labels[label]} is most probable at "
             f"{_at(ceg, counts, int(nodes[high]))}: {share[high]:.3f}; least probable at "
             f"{_at(ceg, counts, int(nodes[low]))}: {share[low]:.3f}"
         )
-    return of_all, *said
+    return of_all, *sentences
 
 
 def _at(ceg: CompiledModel, counts: Counts, node: int) -> str:
     """Return a position with its respondents and the most probable path to it."""
     n = f"n = {int(counts.n[node]):,}"
-    path = _history(ceg, node)
-    return f"{ceg.names[node]} ({n}{f'; mostly {path}' if path else ''})"
-
-
-def _history(ceg: CompiledModel, node: int) -> str:
-    """Return the most probable history of a node in words."""
     (history,) = most_probable_histories(ceg, [node])
-    return listed(history, most=MOST)
+    path = f"; most often after {listed(history, most=MOST)}" if history else ""
+    return f"{ceg.names[node]} ({n}{path})"
 
 
 def _associations(
     given: ConditionedModel, counts: Counts, variables: Sequence[str]
 ) -> tuple[str, ...]:
     """Return how the last answer varies with each earlier one, largest differences first."""
-    ceg, last, found = given.ceg, variables[-1], []
+    ceg, last = given.ceg, variables[-1]
+    by_spread: list[tuple[float, int, str]] = []
     labels = ceg.variables[ceg.variable_index(last)].labels
     for number, name in enumerate(variables[:-1]):
         (first, second), joint = distribution(given, [name, last])
-        rows, found_labels = list(dict.fromkeys(first)), set(second) - {NOT_APPLICABLE}
-        columns = [label for label in labels if label in found_labels]
+        rows, answers = list(dict.fromkeys(first)), set(second) - {NOT_APPLICABLE}
+        columns = [label for label in labels if label in answers]
         if not columns:
             return ()
         table = np.zeros((len(rows), len(columns)))
@@ -265,22 +260,24 @@ def _associations(
         if spread[column] < _SMALLEST:
             continue
         cases = [
-            f"{share[row, column]:.3f} if {_where(ceg, counts, name, rows[row])}"
+            f"{share[row, column]:.3f} for {_answer(ceg, counts, name, rows[row])}"
             for row in (high, low)
         ]
-        said = f"{name}: the probability of {last} = {columns[column]} is {' and '.join(cases)}"
-        found.append((-float(round(spread[column], 12)), number, said))
-    return _shortened([said for _, _, said in sorted(found)])
+        sentence = (
+            f"{name}: the probability of {last} = {columns[column]} is {' and '.join(cases)}"
+        )
+        by_spread.append((-float(round(spread[column], 12)), number, sentence))
+    return _first_few([sentence for _, _, sentence in sorted(by_spread)])
 
 
-def _where(ceg: CompiledModel, counts: Counts, name: str, label: str) -> str:
+def _answer(ceg: CompiledModel, counts: Counts, name: str, label: str) -> str:
     """Return an answer with its respondents, where the counts of edges give them."""
     index = ceg.variable_index(name)
     labels = ceg.variables[index].labels
     n = 0
     if label in labels:
-        is_it = (ceg.edge_variable == index) & (ceg.label == labels.index(label))
-        n += int(counts.n_taken[is_it].sum())
+        is_answer = (ceg.edge_variable == index) & (ceg.label == labels.index(label))
+        n += int(counts.n_taken[is_answer].sum())
     if label == NOT_APPLICABLE:
         if counts.n[0] != counts.n[-1]:
             return label
@@ -290,14 +287,14 @@ def _where(ceg: CompiledModel, counts: Counts, name: str, label: str) -> str:
     return f"{label} (n = {n:,}{later})"
 
 
-def _by_people(ceg: CompiledModel, counts: Counts) -> list[str]:
+def _cuts_by_people(ceg: CompiledModel, counts: Counts) -> list[str]:
     """Return the statements of cuts with their respondents, most people first."""
     node_of = {name: node for node, name in enumerate(ceg.names)}
-    found = []
+    sentences = []
     for number, cut in enumerate(useful_cuts(ceg, counts.stage_names)):
         n = sum(int(counts.n[node_of[name]]) for name in cut.positions)
-        found.append((-n, number, f"{cut.statement} (n = {n:,})"))
-    return [said for _, _, said in sorted(found)]
+        sentences.append((-n, number, f"{cut.statement} (n = {n:,})"))
+    return [sentence for _, _, sentence in sorted(sentences)]
 
 
 def _independent(
@@ -305,8 +302,8 @@ def _independent(
 ) -> tuple[str, ...]:
     """Return which pairs are independent, alone or given all answers before the later one."""
     with np.errstate(over="ignore"):
-        ways = ceg.graph.forward(np.ones(len(ceg.graph.source)))
-    found: list[tuple[int, int, str]] = []
+        n_paths_to = ceg.graph.forward(np.ones(len(ceg.graph.source)))
+    sentences: list[tuple[int, int, str]] = []
     spent, n_skipped = 0.0, 0
     for later in range(len(variables) - 1, 0, -1):
         y = variables[later]
@@ -318,7 +315,9 @@ def _independent(
             x = variables[earlier]
             others = [name for name in variables[:later] if name != x and not counts.statements]
             n_states = float(np.prod([_n_answers(ceg, name) for name in (x, y)]))
-            cases = [([], n_states), (others, ways[at].sum())] if others else [([], n_states)]
+            cases = (
+                [([], n_states), (others, n_paths_to[at].sum())] if others else [([], n_states)]
+            )
             for given, n_histories in cases:
                 cost = n_histories * len(ceg.probability)
                 if spent + cost > _MOST_WORK:
@@ -327,18 +326,19 @@ def _independent(
                 spent += cost
                 answer = independence(ceg, y, x, given=given)
                 if answer.holds and not answer.is_trivial:
-                    found.append((-n, len(found), _independent_words(x, y, given, n)))
-    said = _shortened([one for _, _, one in sorted(found)])
+                    sentence = _independence_sentence(x, y, given, n)
+                    sentences.append((-n, len(sentences), sentence))
+    first = _first_few([sentence for _, _, sentence in sorted(sentences)])
     if not n_skipped:
-        return said
-    return *said, f"({counted(n_skipped, 'pair')} not checked: the graph is too large)"
+        return first
+    return *first, f"({counted(n_skipped, 'pair')} not checked: the graph is too large)"
 
 
 def _n_answers(ceg: CompiledModel, name: str) -> int:
     return len(ceg.variables[ceg.variable_index(name)].labels) + 1
 
 
-def _independent_words(x: str, y: str, given: Sequence[str], n: int) -> str:
+def _independence_sentence(x: str, y: str, given: Sequence[str], n: int) -> str:
     known = (
         f"once {listed(given, most=4)} {agreeing(len(given), 'are')} known"
         if given

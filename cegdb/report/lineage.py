@@ -12,6 +12,12 @@ if TYPE_CHECKING:
     from cegdb.store import Store
 
 
+def json_column(row: Mapping[str, Any], column: str) -> dict[str, Any]:
+    """Return a column of a catalog row that holds JSON; an empty one as no entries."""
+    value = row.get(column)
+    return value if isinstance(value, dict) else {}
+
+
 class Lineage(NamedTuple):
     """A CEG, its staging (without evidence), its tree and its survey."""
 

@@ -56,15 +56,16 @@ METHODS: Final = {
     "ahc": "agglomerative hierarchical clustering (AHC; Freeman and Smith, 2011), which "
     "repeatedly merges the two stages whose merger improves the {score} most, until no merger "
     "improves it",
-    "auto": "agglomerative hierarchical clustering (AHC; Freeman and Smith, 2011) by the "
-    "{score}; where there are very many situations, nearly equal ones were merged beforehand",
-    "bhc": "backward hill climbing (as in Carli et al., 2022) by the {score}",
-    "fbhc": "fast backward hill climbing (as in Carli et al., 2022) by the {score}",
+    "auto": "agglomerative hierarchical clustering (AHC; Freeman and Smith, 2011), scored by "
+    "the {score}; where there are very many situations, nearly equal ones were merged "
+    "beforehand",
+    "bhc": "backward hill climbing (as in Carli et al., 2022), scored by the {score}",
+    "fbhc": "fast backward hill climbing (as in Carli et al., 2022), scored by the {score}",
     "csbhc": "context-specific backward hill climbing (as in later versions of the R package "
-    "of Carli et al., 2022) by the {score}",
+    "of Carli et al., 2022), scored by the {score}",
     "bj": "backward joining (as in Carli et al., 2022) of stages while their distance "
     "({distance}) is below {threshold:g}",
-    "hc": "hill climbing (as in Carli et al., 2022) by the {score}",
+    "hc": "hill climbing (as in Carli et al., 2022), scored by the {score}",
     "exact": "an exact search for the optimum of the {score}",
     "hclust": "hierarchical clustering of the situations' probabilities (as in Carli et al., "
     "2022)",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cegdb.errors import agreeing, counted
 from cegdb.ingest.files.cell_labels import abbreviated_source
 from cegdb.options import GREEDY_METHODS, SCORE_NAMES
+from cegdb.report.lineage import json_column
 from cegdb.report.setting_texts import PRIORS, STAGE_KINDS, WEIGHTING
 from cegdb.sqlfiles import Steps, names
 from cegdb.store.catalog import response_table
@@ -49,7 +50,7 @@ def summary(kind: Kind, row: Mapping[str, Any]) -> str:
     ...     "summary": {"steps": 4, "height": 4, "stopped_early": False, "hints": []}}))
     CEG 'falls': 12 vertices (including the sink), 25 edges; 4 steps, height 4
     """
-    details = _mapping(row, "summary")
+    details = json_column(row, "summary")
     summarise = {"survey": _survey, "tree": _tree, "staging": _staging, "ceg": _ceg}[kind]
     lines = summarise(row, details)
     if row.get("is_stale"):
@@ -57,11 +58,6 @@ def summary(kind: Kind, row: Mapping[str, Any]) -> str:
     hints = details.get("hints", [])
     notes = [f"note: {hint}" for hint in hints] if isinstance(hints, list) else []
     return "\n".join([*lines, *notes])
-
-
-def _mapping(details: Mapping[str, Any], key: str) -> dict[str, Any]:
-    found = details.get(key)
-    return found if isinstance(found, dict) else {}
 
 
 def _sources(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[object]:
@@ -72,9 +68,9 @@ def _sources(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[object]
 
 
 def _survey(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
-    dropped = _mapping(details, "rows_dropped")
+    dropped = json_column(details, "rows_dropped")
     read, kept = counted(details["rows_read"], "row"), details["rows_kept"]
-    is_file = bool(_mapping(row, "settings").get("fingerprints"))
+    is_file = bool(json_column(row, "settings").get("fingerprints"))
     sources = [
         abbreviated_source(str(one), is_file=is_file, most=_LONGEST)
         for one in _sources(row, details)
@@ -94,7 +90,7 @@ def _survey(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
         if isinstance(bad, list)
         else []
     )
-    weights = _mapping(details, "weights")
+    weights = json_column(details, "weights")
     if weights:
         zero = weights.get("rows_of_weight_0", 0)
         lines.append(
@@ -106,7 +102,7 @@ def _survey(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
         long = weights.get("rows_kept_to_12_decimals", 0)
         if long:
             lines.append(f"  {counted(long, 'weight')} rounded to 12 decimals")
-    cells = _mapping(details, "cells")
+    cells = json_column(details, "cells")
     for variable, kinds in cells.items():
         parts = [
             f"{n:,} {kind}"
@@ -132,11 +128,11 @@ def _tree(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     if stopped:
         verb = agreeing(stopped, "end")
         lines.append(f"  {counted(stopped, 'row')} {verb} at a non-leaf situation")
-    for variable, decided in _mapping(details, "decisions").items():
+    for variable, decided in json_column(details, "decisions").items():
         parts = decided if isinstance(decided, dict) else {}
-        found = [f"{n:,} {_DECISIONS[key]}" for key, n in parts.items() if n]
-        if found:
-            lines.append(f"  {variable}: {', '.join(found)}")
+        counts = [f"{n:,} {_DECISIONS[key]}" for key, n in parts.items() if n]
+        if counts:
+            lines.append(f"  {variable}: {', '.join(counts)}")
     zero = details.get("vertices_without_rows", 0)
     if zero:
         lines.append(f"  {counted(zero, 'vertex')} added without rows")
@@ -144,7 +140,7 @@ def _tree(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
 
 
 def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
-    kinds = _mapping(details, "stages_by_kind")
+    kinds = json_column(details, "stages_by_kind")
     by_kind = ", ".join(
         f"{sizes['stages']:,} {STAGE_KINDS[kind]}"
         for kind, sizes in kinds.items()
@@ -155,12 +151,12 @@ def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
         if details.get("alpha_is_default")
         else ""
     )
-    made = (
+    sizes_line = (
         f"staging {row['name']!r}: {counted(row['n_stages'], 'stage')}"
         f"{f' ({by_kind})' if by_kind else ''} in "
         f"{counted(row['n_hyperstages'], 'hyperstage')}"
     )
-    scored = (
+    scores_line = (
         f"  log marginal likelihood {row['log_marginal_likelihood']:.4f}, "
         f"BIC {row['bic']:.2f}, {counted(row['df'], 'free parameter')}; "
         f"alpha = {row['alpha']:g}{why}"
@@ -168,8 +164,10 @@ def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     settings = row["settings"] if isinstance(row["settings"], dict) else {}
     prior = settings.get("prior", "mass")
     if prior != "mass":
-        scored += f", {PRIORS[prior][0] if isinstance(prior, str) else 'some priors given'}"
-    lines = [made, scored]
+        scores_line += (
+            f", {PRIORS[prior][0] if isinstance(prior, str) else 'some priors given'}"
+        )
+    lines = [sizes_line, scores_line]
     if "weighting" in settings:
         lines.append(f"  weights: {WEIGHTING[settings['weighting']][0]}")
     if "deff" in settings:
@@ -180,7 +178,7 @@ def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     relabelled = details.get("edges_relabelled", 0)
     if relabelled:
         lines.append(f"  {counted(relabelled, 'edge')} relabelled")
-    drift = _mapping(details, "drift")
+    drift = json_column(details, "drift")
     if drift:
         lines += _drift(drift)
     if "false_stages" in details:
@@ -250,9 +248,9 @@ def _spurious(details: Mapping[str, Any]) -> str:
 
 def _drift(drift: Mapping[str, Any]) -> list[str]:
     """Return how the stages of a rebuilt staging differ from the former ones."""
-    kept = "stages kept, probabilities estimated again" if drift["keeps"] else "rebuilt"
+    how = "stages kept, probabilities estimated again" if drift["keeps"] else "rebuilt"
     apart = f"{drift['apart']:,} of {counted(drift['stages'], 'former stage')}"
-    lines = [f"  {kept}; 95 % intervals before and after do not overlap in {apart}"]
+    lines = [f"  {how}; 95 % intervals before and after do not overlap in {apart}"]
     new, gone = drift["situations_new"], drift["situations_gone"]
     if new or gone:
         lines.append(f"  {counted(new, 'situation')} new, {gone:,} gone")

@@ -12,7 +12,7 @@ from cegdb.graphs import ceg_graph
 from cegdb.graphs.layout import layout
 from cegdb.pictures import graph_figure, to_tikz
 from cegdb.pictures.captions import graph_caption
-from cegdb.pictures.tikz import tex
+from cegdb.pictures.tikz import latex_line
 
 pytest.importorskip("pygraphviz")
 pytest.importorskip("matplotlib")
@@ -139,11 +139,11 @@ def test_no_label_is_a_formula(monkeypatch):
 
 
 def test_latex_shows_specials_literally():
-    assert tex(r"\input{a} $x_1$ 5% #1 a&b ~^") == (
+    assert latex_line(r"\input{a} $x_1$ 5% #1 a&b ~^") == (
         r"\textbackslash{}input\{a\} \$x\_1\$ 5\% \#1 a\&b \textasciitilde{}"
         r"\textasciicircum{}"
     )
-    assert tex(" a  b") == "~a~ b"
+    assert latex_line(" a  b") == "~a~ b"
 
 
 def test_tikz_styles_have_names_and_the_graph_uses_them():

@@ -682,11 +682,11 @@ def test_an_explanation_has_the_numbers_of_the_tables(chds: ChainEventGraph) -> 
     for position, kind in (("w8", "most"), ("w7", "least")):
         row = chds.positions.set_index("position").loc[position]
         edge = chds.edges.set_index(["source", "label"]).loc[(position, "No")]
-        assert f"{kind} probable at {position} (n = {row['n']}; mostly " in text
+        assert f"{kind} probable at {position} (n = {row['n']}; most often after " in text
         assert f"): {edge['probability']:.3f}" in text
     shown = chds.distribution("Admission", given="Events").set_index(["Events", "Admission"])
     low = shown.loc[("Low", "No"), "probability"]
-    assert f"Events: the probability of Admission = No is {low:.3f} if Low (n = 329)" in text
+    assert f"Events: the probability of Admission = No is {low:.3f} for Low (n = 329)" in text
 
 
 @pytest.mark.slow
@@ -735,7 +735,7 @@ def test_a_ceg_given_evidence_is_explained_as_far_as_it_asks(db: Database) -> No
         "evidence"
     )
     assert said["Answers to y"] == (
-        "10 respondents are asked y, at 1 position; probabilities: c 0.500, d 0.500",
+        "10 respondents were asked y, at 1 position; probabilities: c 0.500, d 0.500",
     )
 
 
@@ -751,7 +751,7 @@ def test_a_last_question_that_applies_to_nobody_is_explained(db: Database) -> No
 def test_a_ceg_of_one_variable_is_explained(db: Database) -> None:
     survey = db.ingest(pd.DataFrame({"x": ["a", "b"]}), "one", replace=True)
     said = str(survey.event_tree().learn_stages().to_ceg().explain())
-    assert "2 respondents are asked x, at 1 position; probabilities: a 0.500, b 0.500" in said
+    assert "2 respondents were asked x, at 1 position; probabilities: a 0.500, b 0.500" in said
 
 
 def test_a_ceg_of_mixed_positions_is_explained_without_answers(db: Database) -> None:

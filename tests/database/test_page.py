@@ -16,7 +16,7 @@ import pytest
 import cegdb
 from cegdb.errors import CegdbError, GraphError, QueryError
 from cegdb.evidence import takes, visits
-from cegdb.report.page import html
+from cegdb.report.page import html, write_page
 from cegdb.report.page.page_data import page_model
 from cegdb.report.page.page_reader import Limits
 
@@ -92,6 +92,22 @@ def test_the_library_is_the_release_that_is_recorded() -> None:
     assert hashlib.sha256(library.encode()).hexdigest() == digest
     assert re.findall(r'version="([\d.]+)"', library) == [version]
     assert "The Cytoscape Consortium" in html._text("cytoscape.LICENSE")
+
+
+def keys_of(value: Any) -> set[str]:
+    if isinstance(value, dict):
+        return set(value).union(*map(keys_of, value.values()))
+    return set().union(*map(keys_of, value)) if isinstance(value, list) else set()
+
+
+def test_the_script_reads_every_name_of_the_model(made: Database) -> None:
+    script = html._text("page.js")
+    unread = {
+        key
+        for key in keys_of(model_of(made.cegs["gated"]))
+        if not re.search(rf"\b{key}\b", script)
+    }
+    assert not unread
 
 
 @pytest.mark.slow
@@ -294,7 +310,8 @@ def opened(browser: Any, made: Database, tmp_path: Path) -> Iterator[Callable[..
     pages = []
 
     def open_page(name: str, **settings: Any) -> Any:
-        file = made.cegs[name].report.page(tmp_path / "page.html", **settings)
+        ceg = made.cegs[name]
+        file = write_page(ceg._store, ceg.id, tmp_path / "page.html", **settings)
         page = browser.new_page(viewport={"width": 1400, "height": 900})
         page.set_default_timeout(5_000)
         page.on("console", lambda message: heard.append(message.text))
@@ -571,12 +588,8 @@ def test_hostile_texts_and_given_cegs_show_literally(
 
 
 @pytest.mark.slow
-def test_a_page_of_a_part_tells_of_all_that_it_draws(
-    opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    few = Limits(edges=12, overview=12, rows=30, situations=1)
-    monkeypatch.setattr("cegdb.report.page.page_reader.Limits", lambda: few)
-    page = opened("gated")
+def test_a_page_of_a_part_tells_of_all_that_it_draws(opened: Callable[..., Any]) -> None:
+    page = opened("gated", limits=Limits(edges=12, overview=12, rows=30, situations=1))
     assert page.locator("#notices .notice").count() == 2
     page.get_by_title("z = u", exact=True).click()
     for name, texts in (("ceg", " not drawn"), ("tree", "are not drawn")):

@@ -199,7 +199,7 @@ def test_a_difference_says_what_is_staged_differently(chds: StagedTree) -> None:
     assert "4 situations" in caption
     same = chds.plot.difference(chds)
     assert "The stagings are equal" in words(same)
-    assert "0 situations with 0 people are staged differently" in same.caption
+    assert "No situation is staged differently" in same.caption
 
 
 @pytest.mark.slow
@@ -260,6 +260,13 @@ def test_hostile_labels_are_texts_and_files_are_the_same_each_time(tmp_path: Pat
     for suffix in (".pdf", ".png", ".svg"):
         assert found[0].save(tmp_path / f"plot{suffix}").stat().st_size > 1000
     assert "\\frac{a}{b}" in shown.replace("\n", "") or "\\frac" in shown
+
+
+def test_a_single_situation_is_not_compared_with_itself(chds: StagedTree) -> None:
+    assert chds.plot.situations("Social").caption.startswith("The only situation of Social, ")
+    assert chds.plot.costaging("Social").caption.startswith(
+        "There is only one situation of Social to show."
+    )
 
 
 def test_what_there_is_no_room_for_is_counted(chds: StagedTree) -> None:

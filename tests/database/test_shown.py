@@ -7,6 +7,7 @@ import re
 import pytest
 
 import cegdb
+from cegdb.pictures import summary_and_picture
 
 HOSTILE = "<script>alert(1)</script>"
 ROWS = (
@@ -50,10 +51,12 @@ def test_every_object_shows_itself_and_no_label_as_html(made):
             assert "&lt;script&gt;" in shown, name
 
 
-def test_large_graphs_say_how_to_get_an_overview(made, monkeypatch):
-    monkeypatch.setattr("cegdb.api.base._DRAWN_AT_ONCE", 1)
+def test_large_graphs_say_how_to_get_an_overview(made):
     for graph in made[2:]:
-        assert graph._repr_html_().endswith("<code>figure()</code> for an overview.</p>")
+        large = summary_and_picture(graph.summary, 2, graph.figure, most=1)
+        assert large.endswith("<code>figure()</code> for an overview.</p>")
+        assert large.startswith("<pre>")
+        assert graph._repr_html_() == summary_and_picture(graph.summary, 2, graph.figure)
 
 
 def test_graphs_show_their_picture(made):

@@ -17,6 +17,7 @@ from cegdb.errors import SqlStepError
 from cegdb.evidence import visits
 from cegdb.graphs.overview import overview
 from cegdb.networks import Network
+from cegdb.report.words.report_data import read_report_data
 from cegdb.small_cells import views
 from cegdb.sqlfiles import Step, Steps, load, names, parse, registered
 
@@ -153,9 +154,8 @@ def test_every_step_is_run_writes_the_columns_its_header_names_and_runs_as_shown
             with pytest.raises(cegdb.CegdbError, match="a picture holds at most 0"):
                 overview(found._store, found.kind, found.id, collapse_below=2, most=0)
         staged.to_ceg(stop="baseline")
-        with monkeypatch.context() as narrow:
-            narrow.setattr("cegdb.report.words.report_data.MOST_COMPARED", 1)
-            ceg_of_lists(staged).report.text()
+        lists = ceg_of_lists(staged)
+        read_report_data(lists._store, lists.id, limit=20, most_compared=1)
         tree.learn_stages(method="csbhc", prior="path", hyperstages="paper")
         tree.set_stages({}, prior={("u",): 1.5}).to_ceg()
         other = tree.set_stages({("u",): "s", ("v",): "s"}, hyperstages="labels")

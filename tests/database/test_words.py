@@ -17,8 +17,10 @@ import cegdb
 from cegdb.cli import main
 from cegdb.demo import DEMOS
 from cegdb.errors import CegdbError, GraphError, QueryError, StagingError
+from cegdb.render.writers import plain_text
 from cegdb.report.words.comparison import disagreements, read_comparison
-from cegdb.report.words.report_data import read
+from cegdb.report.words.plain import plain_report
+from cegdb.report.words.report_data import read_report_data
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,7 +104,7 @@ def test_the_people_of_a_sentence_are_those_of_its_numbers(db: Database, seed: i
     frame = uneven(seed)
     tree = db.ingest(frame).event_tree(blank="structural")
     ceg = tree.learn_stages(alpha=20).to_ceg()
-    report = read(db._store, ceg.id, limit=50)
+    report = read_report_data(db._store, ceg.id, limit=50)
     stages = [stage for stages in report.stages.values() for stage in stages]
     assert len(stages) == len(ceg.staging.stages)
     whole = [stage for stage in stages if not stage.group.n_left_out]
@@ -165,7 +167,7 @@ def test_what_is_uncertain_or_certain_or_unseen_is_said(db: Database) -> None:
     few = db.ingest("select i % 2 as x from range(9) t(i)", name="few", codebook=book)
     text = few.event_tree().learn_stages().to_ceg().report.text()
     assert "- x: Did it rain? “0” or “1”" in text
-    assert "(n = 9 only: read with care)" in text
+    assert "(only n = 9: interpret with caution)" in text
 
 
 def test_words_and_unit_are_used_and_unknown_ones_refused(db: Database) -> None:
@@ -390,6 +392,18 @@ def test_a_picture_that_cannot_be_drawn_is_said(
         ceg.report.save(tmp_path / "r.docx")
 
 
+def test_one_answer_and_one_person_left_over_are_in_the_singular(db: Database) -> None:
+    rows = [("abcdefg"[i % 7], "y") for i in range(70)] + [("a", "n")] * 7 + [("h", "n")]
+    survey = db.ingest(pd.DataFrame(rows, columns=["x", "y"]))
+    text = survey.event_tree().set_stages({}).to_ceg().report.text(limit=2)
+    assert " and the rest gave one of 2 other answers (n = 78)." in text
+    assert "1 smaller group (1 person in all) is not shown." in text
+    kept = db.ingest(pd.DataFrame(rows[:77], columns=["x", "y"]))
+    text = kept.event_tree().set_stages({}).to_ceg().report.text(min_n=8)
+    assert " and the rest gave another answer (n = 77)." in text
+    assert "the group is too small, or its numbers would reveal one that is." in text
+
+
 @pytest.mark.slow
 def test_a_ceg_given_evidence_is_told_without_intervals(db: Database) -> None:
     given = chds(db).given(Social="High").save("rich")
@@ -402,11 +416,10 @@ def test_a_ceg_given_evidence_is_told_without_intervals(db: Database) -> None:
     assert not re.search(r"\(\d+ to \d+\)", given.report.text().split("How to read")[0])
 
 
-def test_many_situations_are_told_by_example(
-    db: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("cegdb.report.words.report_data.MOST_COMPARED", 1)
-    text = chds(db).report.text()
+def test_many_situations_are_told_by_example(db: Database) -> None:
+    ceg = chds(db)
+    report = read_report_data(db._store, ceg.id, limit=20, most_compared=1)
+    text = plain_text(plain_report(report))
     assert "with one other combination of answers" in text
 
 
@@ -479,7 +492,7 @@ def test_two_stagings_are_compared_in_each_form(db: Database, tmp_path: Path) ->
     other = learnt.tree.set_stages({}, "fine", alpha=2)
     text = db.report.comparison(learnt, own, other, form="analyst")
     assert "they differ in alpha (3.0 and 2.0)." in text
-    assert "8 of 19 situations must change stage" in text
+    assert "8 of 19 situations would have to change stage" in text
     hidden = db.report.comparison(learnt, other, min_n=30)
     assert "number not shown" in hidden
     file = db.report.save_comparison(tmp_path / "two.html", learnt, own)

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from cegdb.atomic_files import suffix_of
 from cegdb.clustering import Merge
 from cegdb.errors import GraphError, QueryError
-from cegdb.graphs.dot import choice
-from cegdb.graphs.graph_files import GRAPH_FILES, suffix_of
+from cegdb.graphs.graph_files import GRAPH_FILES
 from cegdb.graphs.label_text import (
+    format_number,
+    format_probability,
     is_shared,
     one_line,
-    shown_number,
-    shown_probability,
     text_colour,
     text_lines,
     vertex_label,
-    visible,
+    xml_text,
 )
-from cegdb.pictures.captions import largest_shown, sentences
+from cegdb.pictures.captions import join_sentences, omission_note
 from cegdb.pictures.merge_trees import choose_trees, final_stages, fold_merges, grow_trees
 from cegdb.pictures.plot_data import (
     Overlap,
     Stage,
+    check_most,
     check_variable,
-    checked_most,
     matched_stages,
 )
 
@@ -40,15 +41,15 @@ def test_text_on_a_colour_is_the_one_of_more_contrast() -> None:
 
 
 def test_numbers_keep_what_matters() -> None:
-    probabilities = [shown_probability(value) for value in (0.25, 0.00012, 1e-9, 1, 0)]
+    probabilities = [format_probability(value) for value in (0.25, 0.00012, 1e-9, 1, 0)]
     assert probabilities == ["0.250", "0.0001", "<0.0001", "1", "0"]
-    assert [shown_number(one) for one in (6012, 1.5, 0.00004)] == ["6,012", "1.5", "4e-05"]
+    assert [format_number(one) for one in (6012, 1.5, 0.00004)] == ["6,012", "1.5", "4e-05"]
 
 
 def test_texts_are_wrapped_and_show_control_characters() -> None:
     lines = list(text_lines(["High", "assessed and not treated at home"], width=20))
     assert lines == ["High", "assessed and not ", "treated at home"]
-    assert visible("yes\x00no") == "yes␀no"
+    assert xml_text("yes\x00no") == "yes␀no"
     assert one_line("yes\x07\nno") == "yes␇ no"
 
 
@@ -58,27 +59,26 @@ def test_a_vertex_shows_its_variable_and_the_colour_it_shares() -> None:
     assert not is_shared({"colour": "#ffffff"})
 
 
-def test_choices_and_suffixes_are_named() -> None:
-    assert choice(("a", "b", "c")) == "a, b or c"
+def test_suffixes_are_named() -> None:
     assert suffix_of(Path("falls.DOT"), GRAPH_FILES, "a graph") == ".dot"
     with pytest.raises(GraphError, match=r"a graph is written as \.graphml"):
         suffix_of(Path("falls.doc"), GRAPH_FILES, "a graph")
 
 
 def test_captions_leave_out_what_is_empty_and_agree_in_number() -> None:
-    assert sentences("One", "", "Two") == "One. Two."
-    assert largest_shown(40, 0, "stage") == ""
-    assert largest_shown(40, 172, "stage", 3456) == (
+    assert join_sentences("One", "", "Two") == "One. Two."
+    assert omission_note(40, 0, "stage") == ""
+    assert omission_note(40, 172, "stage", 3456) == (
         "Shown: the 40 largest of 212 stages; the others have 3,456 people"
     )
-    assert largest_shown(1, 2, "label") == "Shown: the largest of 3 labels"
-    assert largest_shown(0, 2, "label") == "Shown: none of 2 labels"
-    assert largest_shown(2, 1, "label") == "Shown: the 2 largest of 3 labels"
+    assert omission_note(1, 2, "label") == "Shown: the largest of 3 labels"
+    assert omission_note(0, 2, "label") == "Shown: none of 2 labels"
+    assert omission_note(2, 1, "label") == "Shown: the 2 largest of 3 labels"
 
 
 def test_settings_of_plots_are_refused() -> None:
     with pytest.raises(QueryError, match="most is 1, expected a whole number of stages, at le"):
-        checked_most(1, "stages")
+        check_most(1, "stages")
     with pytest.raises(
         QueryError, match=r"variable 'risk'\nhint: the variables are Risk, Fall"
     ):
@@ -115,58 +115,76 @@ class TestDrawn:
         pytest.importorskip("matplotlib", reason="plots need the extra draw")
 
     def test_sizes_are_those_of_the_font(self) -> None:
-        from cegdb.pictures.plots.sheet import fitted, height_of, width_of
-        from cegdb.pictures.style import has_glyph, text_size, wrapped
+        from cegdb.pictures.plots.sheet import fit_text, height_of, width_of
+        from cegdb.pictures.style import has_glyph, text_size, wrap_text
 
         width, height = text_size(["w12"], 10)
         assert 18 < width < 26
         assert height == 12.0
         assert round(height_of("one"), 2) == 3.81
         assert width_of("a") < width_of("aa")
-        assert fitted("assessed and not treated at home", 20, most=2) == "assessed\nand not tr…"
-        assert wrapped("assessed and not treated at home", 20) == (
+        assert (
+            fit_text("assessed and not treated at home", 20, most=2) == "assessed\nand not tr…"
+        )
+        assert wrap_text("assessed and not treated at home", 20) == (
             "assessed and not \ntreated at home"
         )
         assert (has_glyph("é"), has_glyph("本")) == (True, False)
 
     def test_figures_have_the_size_asked_for(self) -> None:
         from cegdb.graphs.layout import Layout
-        from cegdb.pictures.painting import painted
-        from cegdb.pictures.plots.sheet import Sheet, checked_width, empty_sheet, shrink
-        from cegdb.pictures.style import check_sizes, new_figure, rendered, styled, svg_element
+        from cegdb.pictures.painting import paint_layout
+        from cegdb.pictures.plots.sheet import Sheet, check_width, empty_sheet, shrink
+        from cegdb.pictures.style import (
+            check_sizes,
+            figure_style,
+            new_figure,
+            render_figure,
+            svg_element,
+        )
 
-        with styled(["Risk = High"]):
+        with figure_style(["Risk = High"]):
             assert new_figure(127, 50.8).get_size_inches().tolist() == [5.0, 2.0]
-            assert rendered(new_figure(50, 50), "pdf")[:5] == b"%PDF-"
+            assert render_figure(new_figure(50, 50), "pdf")[:5] == b"%PDF-"
             assert svg_element(new_figure(50, 50))[:5] == "<svg "
             assert shrink(Sheet(340, 100), 170) == 0.5
             assert empty_sheet("There are no merges to show.", "", 100).width == 100
             empty = Layout("c", "ceg", 60, 60, (), (), ())
-            figure = painted(empty, font_size=9, width=144)
+            figure = paint_layout(empty, font_size=9, width=144)
         assert figure.get_size_inches().tolist() == [2.0, 1.0]
         check_sizes(9, 170)
         with pytest.raises(GraphError, match="width is 10 mm, expected 80 to 1,000 mm"):
-            checked_width(10)
+            check_width(10)
         with pytest.raises(GraphError, match="font_size is 0, expected 1 to 100 points"):
             check_sizes(0, 170)
 
     def test_marks_of_stages(self) -> None:
-        from cegdb.pictures.plots.ribbons import lighter
-        from cegdb.pictures.plots.sheet import count_text
+        from cegdb.pictures.plots.ribbons import lighten
         from cegdb.pictures.plots.stage_marks import fill_colour, largest, stage_title
 
         stage = Stage(7, "u3", "frail", "learnt", "#009E73", 2, 40)
         assert (fill_colour(stage), stage_title(stage)) == ("#009E73", "u3 frail")
         assert fill_colour(stage._replace(n_situations=1)) == "#ffffff"
         assert largest([3, 9, 1, 5], 2, float) == ([9, 5], [3, 1])
-        assert lighter("#000000", 0.5) == "#808080"
-        assert [count_text(1234), count_text(None)] == ["1,234", "…"]
+        assert lighten("#000000", 0.5) == "#808080"
 
     def test_ticks_of_gains(self) -> None:
-        from cegdb.pictures.plots.merge_axis import signed, ticks_of
+        from cegdb.pictures.plots.merge_axis import format_signed, ticks_of
 
-        assert signed(-1000) == "\u22121,000"
+        assert format_signed(-1000) == "\u22121,000"
         assert ticks_of(-300, 3) == [-100.0, -10.0, -1.0, 0.0, 1.0, 2.0]
+
+    def test_the_numbers_of_gains_do_not_overlap(self) -> None:
+        from cegdb.pictures.plots.merge_axis import label_gains
+        from cegdb.pictures.style import new_figure
+
+        axes = new_figure(127, 60).add_axes((0, 0, 1, 1))
+        axes.set_yscale("symlog", linthresh=1, linscale=0.8)
+        axes.set_ylim(-10_000, 10)
+        label_gains(axes.yaxis, -10_000, 10)
+        heights = [axes.transData.transform((0, tick))[1] for tick in axes.get_yticks()]
+        assert axes.get_yticks()[-1] == 5
+        assert min(b - a for a, b in pairwise(heights)) > 10
 
     def test_shares_of_runs_and_stagings(self) -> None:
         from cegdb.pictures.plots import shares_of_pairs, shares_of_stagings

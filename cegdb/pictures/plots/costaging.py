@@ -14,24 +14,26 @@ from cegdb.pictures.plots.sheet import (
     WIDTH,
     Sheet,
     empty_sheet,
-    fitted,
+    fit_text,
     width_of,
 )
 from cegdb.pictures.plots.stage_marks import fill_colour, stage_title
-from cegdb.pictures.style import Picture, styled
+from cegdb.pictures.style import Picture, figure_style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.patches import Rectangle
     from numpy.typing import NDArray
 
     from cegdb.pictures.plot_data import Situations, Stage
 
 _SHADES: Final = ("#ffffff", "#d4e4f2", "#9cc3e0", "#5b97c8", "#2766a5", "#0b2e5c")
-_NAMED: Final = 60
-_VALUED: Final = 16
+_SCALE: Final = 16.0  # mm that the scale of shades takes
+_NAMED: Final = 60  # situations, of which each is named
+_VALUED: Final = 16  # situations, of which each pair shows its share
 _VALUE_SIZE: Final = 6.5
 
 
@@ -84,7 +86,7 @@ def draw_costaging(
     )
     note = ". ".join(filter(None, notes))
     texts = [label for one in situations for label in one.path]
-    with styled([*texts, *map(stage_title, rows.stages.stages)]):
+    with figure_style([*texts, *map(stage_title, rows.stages.stages)]):
         sheet = _draw(rows, shares.share[np.ix_(order, order)], order, note, width_mm)
     caption = costaging_caption(
         len(order),
@@ -104,30 +106,49 @@ def _draw(
     note: str,
     width: float,
 ) -> Sheet:
-    from matplotlib.colors import LinearSegmentedColormap
-
+    """Draw the map with its stages at the left, its situations at the right, and a scale."""
     situations = [rows.situations[index] for index in order]
     n = len(situations)
     if not n:
         return empty_sheet("There are no situations to show.", note, width)
     names = [" \u203a ".join(one.path) or "the root" for one in situations]
-    is_named = n <= _NAMED
     stages = {stage.stage_id: stage for stage in rows.stages.stages}
     spans = _spans([one.stage_id for one in situations])
     strip = max([width_of(stage_title(stages[s]), 7.5) for s, _, _ in spans], default=0) + 2
     strip = min(max(strip, 6.0), 28.0)
-    labels = min(max(width_of(name, 7.5) for name in names) + 2, width * 0.4)
-    labels = labels if is_named else 0.0
-    scale = 16.0
-    side = min(width - MARGIN * 2 - strip - labels - scale, 6.5 * n, 150.0)
+    room = 0.0
+    if n <= _NAMED:
+        room = min(max(width_of(name, 7.5) for name in names) + 2, width * 0.4)
+    side = min(width - MARGIN * 2 - strip - room - _SCALE, 6.5 * n, 150.0)
     side = max(side, 20.0)
     left, top = MARGIN + strip, MARGIN + 2
+    cell = side / n
     sheet = Sheet(width, top + max(side, 34.0) + 4, note)
     axes = sheet.axes(left, top, side, side)
-    shades = LinearSegmentedColormap.from_list("shares", _SHADES)
+    _draw_cells(axes, share, cell)
+    for stage_id, first, end in spans:
+        axes.add_patch(_frame(first, end))
+        height = (end - first) * cell
+        strip_axes = sheet.drawing(MARGIN, top + first * cell, strip - 1, height)
+        _stage_strip(strip_axes, stages[stage_id], strip - 1, height)
+    if n <= _NAMED:
+        _write_names(sheet, names, (left + side + 1.5, top), room - 2, cell)
+    _draw_scale(sheet, width - MARGIN - _SCALE + 4, top)
+    return sheet
+
+
+def _shades() -> LinearSegmentedColormap:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("shares", _SHADES)
+
+
+def _draw_cells(axes: Axes, share: NDArray[np.float64], cell: float) -> None:
+    """Shade the cells by their share, which is written in them where there is room."""
+    n = len(share)
     axes.set_facecolor("white")
     axes.imshow(
-        np.ma.masked_invalid(share), cmap=shades, vmin=0, vmax=1, interpolation="none",
+        np.ma.masked_invalid(share), cmap=_shades(), vmin=0, vmax=1, interpolation="none",
         extent=(0, n, n, 0), aspect="auto",
     )  # fmt: skip
     axes.set_xticks([])
@@ -136,38 +157,40 @@ def _draw(
         spine.set_visible(True)
         spine.set_color("#808080")
     _cross_out(axes, share)
-    cell = side / n
     values = {_share_text(one) for one in share[~np.isnan(share)]}
     if n <= _VALUED and max(width_of(value, _VALUE_SIZE) for value in values) < cell:
         for row in range(n):
             for column in range(n):
                 _value(axes, row, column, share[row, column])
-    for stage_id, first, end in spans:
-        axes.add_patch(_frame(first, end))
-        stage = stages[stage_id]
-        strip_axes = sheet.drawing(MARGIN, top + first * cell, strip - 1, (end - first) * cell)
-        _stage_strip(strip_axes, stage, strip - 1, (end - first) * cell)
-    if is_named:
-        for index, name in enumerate(names):
-            for largest in (7.5, 6.5, 5.8):
-                size = min(largest, cell * 2.5)
-                most = max(1, int(cell / (largest * 0.43)))
-                shown = fitted(name, labels - 2, size, most=most)
-                if not shown.endswith("\u2026"):
-                    break
-            y = top + (index + 0.5) * cell
-            sheet.text(left + side + 1.5, y, shown, size, va="center")
-    bar = sheet.axes(width - MARGIN - scale + 4, top + 6, 4, 28)
+
+
+def _write_names(
+    sheet: Sheet, names: Sequence[str], corner: tuple[float, float], width: float, cell: float
+) -> None:
+    """Write the names of situations beside their rows, smaller where they are long."""
+    left, top = corner
+    for index, name in enumerate(names):
+        for largest in (7.5, 6.5, 5.8):
+            size = min(largest, cell * 2.5)
+            most = max(1, int(cell / (largest * 0.43)))
+            text = fit_text(name, width, size, most=most)
+            if not text.endswith("\u2026"):
+                break
+        sheet.text(left, top + (index + 0.5) * cell, text, size, va="center")
+
+
+def _draw_scale(sheet: Sheet, left: float, top: float) -> None:
+    """Draw which shade stands for which share."""
+    bar = sheet.axes(left, top + 6, 4, 28)
     bar.imshow(
-        np.linspace(1, 0, 64)[:, None], cmap=shades, vmin=0, vmax=1, extent=(0, 1, 0, 1),
+        np.linspace(1, 0, 64)[:, None], cmap=_shades(), vmin=0, vmax=1, extent=(0, 1, 0, 1),
         aspect="auto", interpolation="none",
     )  # fmt: skip
     bar.set_xticks([])
     bar.yaxis.tick_right()
     bar.set_yticks([0, 0.5, 1])
     bar.set_yticklabels(["0", "0.5", "1"])
-    sheet.text(width - MARGIN - scale + 4, top, "share", 8)
-    return sheet
+    sheet.text(left, top, "share", 8)
 
 
 def _spans(stage_ids: Sequence[int]) -> list[tuple[int, int, int]]:
@@ -201,7 +224,7 @@ def _stage_strip(axes: Axes, stage: Stage, width: float, height: float) -> None:
     if size >= 4:
         rows = max(1, int(height / (size * 0.43)))
         axes.text(
-            width / 2, height / 2, fitted(stage_title(stage), width - 0.6, size, most=rows),
+            width / 2, height / 2, fit_text(stage_title(stage), width - 0.6, size, most=rows),
             fontsize=size, ha="center", va="center", color=text_colour(colour),
             parse_math=False,
         )  # fmt: skip

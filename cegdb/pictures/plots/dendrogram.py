@@ -13,15 +13,15 @@ from cegdb.pictures.plots.sheet import (
     MARGIN,
     WIDTH,
     Sheet,
-    count_text,
     empty_sheet,
-    fitted,
+    fit_text,
     height_of,
     plain_axis,
     width_of,
 )
 from cegdb.pictures.plots.stage_marks import fill_colour, stage_title
-from cegdb.pictures.style import Picture, styled
+from cegdb.pictures.style import Picture, figure_style
+from cegdb.render.writers import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +42,7 @@ def draw_dendrogram(dendrogram: Dendrogram, *, width_mm: float = WIDTH) -> Pictu
     texts += [stage_title(stage) for stage in merges.stages]
     texts += [name for name in merges.variable.values() if name]
     note = ". ".join(filter(None, dendrogram_notes(dendrogram)))
-    with styled(texts):
+    with figure_style(texts):
         sheet = _draw_trees(dendrogram, note, width_mm)
     return Picture(sheet.figure, dendrogram_caption(dendrogram))
 
@@ -58,9 +58,9 @@ def _draw_trees(dendrogram: Dendrogram, note: str, width: float) -> Sheet:
         by_variable.setdefault(name, []).append(root)
     texts = {stage_id: _leaf_text(leaf) for stage_id, leaf in leaves.items()}
     label_room = min(max(width_of(text, 8) for text in texts.values()) + 1, width * 0.42)
-    texts = {key: fitted(text, label_room, 8, most=3) for key, text in texts.items()}
+    texts = {key: fit_text(text, label_room, 8, most=3) for key, text in texts.items()}
     tall = {key: max(_ROW, height_of(text, 8) + 0.9) for key, text in texts.items()}
-    n_room = max(width_of(count_text(leaf.n), 8) for leaf in leaves.values()) + 3
+    n_room = max(width_of(format_count(leaf.n), 8) for leaf in leaves.values()) + 3
     left = MARGIN + label_room + n_room
     room = width - left - MARGIN - 2
     order = [node.stage_id for root in roots for node in root.leaves()]
@@ -79,7 +79,7 @@ def _draw_trees(dendrogram: Dendrogram, note: str, width: float) -> Sheet:
     axes.axvline(0, color=BLACK, linewidth=0.9, linestyle="--", zorder=1)
     y = 0.0
     for name, trees in by_variable.items():
-        head = fitted(name, width - 2 * MARGIN, 8.5, most=1, bold=True)
+        head = fit_text(name, width - 2 * MARGIN, 8.5, most=1, bold=True)
         sheet.text(MARGIN, 4 + y + 5.2, head, 8.5, va="bottom", weight="bold")
         y += 6.5
         for root in trees:
@@ -88,7 +88,7 @@ def _draw_trees(dendrogram: Dendrogram, note: str, width: float) -> Sheet:
                 key = node.stage_id
                 y_of[id(node)] = middle = y + tall[key] / 2
                 sheet.text(MARGIN, 4 + middle, texts[key], 8, va="center")
-                n = count_text(leaves[key].n)
+                n = format_count(leaves[key].n)
                 sheet.text(left - 2, 4 + middle, n, 8, va="center", ha="right")
                 y += tall[key]
             _draw_tree(axes, root, y_of, merges, (start, finish))
@@ -168,7 +168,7 @@ def _name_stage(axes: Axes, stage: Stage | None, x: float, y: float) -> None:
     if stage is None:
         return
     axes.text(
-        x, y, fitted(stage_title(stage), 30, 7.5, most=1), fontsize=7.5, ha="center",
+        x, y, fit_text(stage_title(stage), 30, 7.5, most=1), fontsize=7.5, ha="center",
         va="center", zorder=5, parse_math=False, weight="bold",
         bbox={"facecolor": "white", "edgecolor": BLACK, "linewidth": 0.5, "pad": 1.2},
     )  # fmt: skip

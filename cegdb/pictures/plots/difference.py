@@ -16,15 +16,17 @@ from cegdb.pictures.plots.ribbons import (
     draw_block,
     draw_hidden,
     draw_ribbon,
-    lighter,
+    lighten,
     write_in,
 )
-from cegdb.pictures.plots.sheet import BLACK, MARGIN, WIDTH, Sheet, fitted, height_of
+from cegdb.pictures.plots.sheet import BLACK, MARGIN, WIDTH, Sheet, fit_text, height_of
 from cegdb.pictures.plots.stage_marks import fill_colour, largest, stage_title
-from cegdb.pictures.style import Picture, styled
+from cegdb.pictures.style import Picture, figure_style
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+
+    from matplotlib.axes import Axes
 
     from cegdb.pictures.plot_data import Overlap, Stage
 
@@ -36,7 +38,7 @@ _MOST_PANELS: Final = 12
 Pair = tuple[int, int]
 
 
-class Compared(NamedTuple):
+class StagingPair(NamedTuple):
     """Two stagings of one tree: their stages by id, what they share, and matched pairs."""
 
     names: tuple[str, str]
@@ -51,7 +53,7 @@ class Compared(NamedTuple):
 
 
 def draw_difference(
-    compared: Compared,
+    compared: StagingPair,
     variables: Sequence[str],
     palette: Sequence[str],
     *,
@@ -80,14 +82,14 @@ def draw_difference(
     ]
     notes += [panel.note for panel in panels if panel.note]
     stages = (*compared.stages.values(), *compared.others.values())
-    with styled([*compared.names, *variables, *map(stage_title, stages)]):
+    with figure_style([*compared.names, *variables, *map(stage_title, stages)]):
         sheet = _draw(compared, panels, _colours(compared, palette), ". ".join(notes), width_mm)
     caption = difference_caption(compared.names, compared.overlaps, unmatched, notes)
     return Picture(sheet.figure, caption)
 
 
 def _colours(
-    compared: Compared, palette: Sequence[str]
+    compared: StagingPair, palette: Sequence[str]
 ) -> tuple[dict[int, str], dict[int, str]]:
     """Return the colours of the stages of both: matched ones alike."""
     left = {stage_id: fill_colour(stage) for stage_id, stage in compared.stages.items()}
@@ -115,7 +117,7 @@ class _Panel:
     """The stages of one variable there is room for, and what they share."""
 
     def __init__(
-        self, compared: Compared, overlaps: Sequence[Overlap], name: str, most: int
+        self, compared: StagingPair, overlaps: Sequence[Overlap], name: str, most: int
     ) -> None:
         self.name = name
         left: dict[int, int] = defaultdict(int)
@@ -170,7 +172,7 @@ class _Panel:
 
 
 def _draw(
-    compared: Compared,
+    compared: StagingPair,
     panels: Sequence[_Panel],
     colours: tuple[dict[int, str], dict[int, str]],
     note: str,
@@ -179,7 +181,7 @@ def _draw(
     columns = min(max(len(panels), 1), max(1, int(width // 52)))
     step = (width - 2 * MARGIN + 6) / columns
     panel_width = min(step - 6, 80.0)
-    heads = [fitted(panel.name, panel_width, 9, most=3, bold=True) for panel in panels]
+    heads = [fit_text(panel.name, panel_width, 9, most=3, bold=True) for panel in panels]
     highs = [
         _HIGH + _GAP * (max(len(panel.left), len(panel.right), 1) - 1) + 4 for panel in panels
     ]
@@ -203,7 +205,7 @@ def _draw(
         for column, index in enumerate(line):
             x = MARGIN + column * step
             sheet.text(x, top, heads[index], weight="bold")
-            names = [fitted(name, panel_width / 2 - 2, 8, most=1) for name in compared.names]
+            names = [fit_text(name, panel_width / 2 - 2, 8, most=1) for name in compared.names]
             style = {"va": "bottom", "style": "italic"}
             sheet.text(x, start - 1.5, names[0], 8, **style)
             sheet.text(x + panel_width, start - 1.5, names[1], 8, ha="right", **style)
@@ -213,77 +215,112 @@ def _draw(
     return sheet
 
 
+class _Side(NamedTuple):
+    """One staging in a panel: its stages from top to bottom, and how they are drawn."""
+
+    keys: Sequence[int]
+    sizes: Mapping[int, int]
+    stages: Mapping[int, Stage]
+    colours: Mapping[int, str]
+    n_rest: int
+    left: float
+
+
 def _draw_panel(
     sheet: Sheet,
-    compared: Compared,
+    compared: StagingPair,
     panel: _Panel,
     colours: tuple[dict[int, str], dict[int, str]],
     area: tuple[float, float, float, float],
 ) -> None:
+    """Draw the stages of both stagings of a variable, and the ribbons between them."""
     x, top, width, high = area
     axes = sheet.drawing(x, top, width, high)
     scale = _HIGH / max(sum(panel.n_left.values()), 1)
-    n_rest, n_rest_right = len(panel.rest), len(panel.rest_right)
-    columns = (
-        (panel.left, panel.n_left, compared.stages, colours[0], 0.0, n_rest),
-        (panel.right, panel.n_right, compared.others, colours[1], width - _BAR, n_rest_right),
+    sides = (
+        _Side(panel.left, panel.n_left, compared.stages, colours[0], len(panel.rest), 0.0),
+        _Side(
+            panel.right,
+            panel.n_right,
+            compared.others,
+            colours[1],
+            len(panel.rest_right),
+            width - _BAR,
+        ),
     )
-    starts: list[dict[int, float]] = []
-    for keys, sizes, stages, colour, left, n_rest in columns:
-        y, tops = 3.0, {}
-        gap = (high - 4 - _HIGH) / max(len(keys) - 1, 1) if len(keys) > 1 else 0.0
-        gap = max(gap, _GAP)
-        for key in keys:
-            height = max(sizes[key] * scale, 0.4)
-            tops[key] = y
-            is_rest = key == REST
-            face = REST_COLOUR if is_rest else colour[key]
-            style = {"hatch": REST_STYLE["hatch"]} if is_rest else {}
-            draw_block(axes, left, y, _BAR, height, face, **style)
-            name = f"{n_rest:,} others" if is_rest else stage_title(stages[key])
-            room = (_BAR - 0.6, height)
-            written = (
-                not is_rest
-                and height > 3.4
-                and write_in(
-                    axes, left + _BAR / 2, y + height / 2, room, name, face, fontsize=7
-                )
-            )
-            if not written:
-                shown = fitted(name, width / 2 - 2, 7, most=1)
-                ha = "left" if left == 0 else "right"
-                axes.text(
-                    left if left == 0 else width, y - 0.2, shown, fontsize=7, va="bottom",
-                    ha=ha, parse_math=False, zorder=6, color=BLACK,
-                )  # fmt: skip
-            y += height + gap
-        starts.append(tops)
+    tops = [_draw_side(axes, side, scale, width, high) for side in sides]
+    _draw_ribbons(axes, panel, colours[0], (tops[0], tops[1]), scale, width)
+
+
+def _draw_side(
+    axes: Axes, side: _Side, scale: float, width: float, high: float
+) -> dict[int, float]:
+    """Draw the stages of one staging as blocks; return where each begins."""
+    gap = (high - 4 - _HIGH) / max(len(side.keys) - 1, 1) if len(side.keys) > 1 else 0.0
+    gap = max(gap, _GAP)
+    y, tops = 3.0, {}
+    for key in side.keys:
+        height = max(side.sizes[key] * scale, 0.4)
+        tops[key] = y
+        is_rest = key == REST
+        face = REST_COLOUR if is_rest else side.colours[key]
+        style = {"hatch": REST_STYLE["hatch"]} if is_rest else {}
+        draw_block(axes, side.left, y, _BAR, height, face, **style)
+        name = f"{side.n_rest:,} others" if is_rest else stage_title(side.stages[key])
+        room = (_BAR - 0.6, height)
+        middle = (side.left + _BAR / 2, y + height / 2)
+        is_written = (
+            not is_rest
+            and height > 3.4
+            and write_in(axes, *middle, room, name, face, fontsize=7)
+        )
+        if not is_written:
+            is_left = side.left == 0
+            axes.text(
+                0 if is_left else width, y - 0.2, fit_text(name, width / 2 - 2, 7, most=1),
+                fontsize=7, va="bottom", ha="left" if is_left else "right",
+                parse_math=False, zorder=6, color=BLACK,
+            )  # fmt: skip
+        y += height + gap
+    return tops
+
+
+def _draw_ribbons(
+    axes: Axes,
+    panel: _Panel,
+    colours: Mapping[int, str],
+    tops: tuple[dict[int, float], dict[int, float]],
+    scale: float,
+    width: float,
+) -> None:
+    """Draw the people in a stage of each staging, in the order of the blocks on both sides."""
     order = [{key: i for i, key in enumerate(keys)} for keys in (panel.left, panel.right)]
-    reach = dict(starts[1])
+    next_end = dict(tops[1])
     ends: dict[tuple[int, int, bool], float] = {}
     for pair in sorted(panel.ribbons, key=lambda k: (order[1][k[1]], order[0][k[0]], not k[2])):
-        ends[pair] = reach[pair[1]]
-        reach[pair[1]] += panel.ribbons[pair][0] * scale
-    down = dict(starts[0])
+        ends[pair] = next_end[pair[1]]
+        next_end[pair[1]] += panel.ribbons[pair][0] * scale
+    next_start = dict(tops[0])
     for pair in sorted(panel.ribbons, key=lambda k: (order[0][k[0]], order[1][k[1]], not k[2])):
         n, n_hidden = panel.ribbons[pair]
-        start, end = (_BAR, down[pair[0]]), (width - _BAR, ends[pair])
-        down[pair[0]] += n * scale
+        start, end = (_BAR, next_start[pair[0]]), (width - _BAR, ends[pair])
+        height = n * scale
+        next_start[pair[0]] += height
         if n_hidden and not n:
             draw_hidden(axes, start, end)
             continue
-        face = PLAIN if pair[0] == REST else colours[0][pair[0]]
+        face = PLAIN if pair[0] == REST else colours[pair[0]]
         face = PLAIN if face == WHITE else face
         if pair[2]:
-            draw_ribbon(axes, start, end, n * scale, lighter(face, 0.35))
+            draw_ribbon(axes, start, end, height, lighten(face, 0.35))
         else:
             draw_ribbon(
-                axes, start, end, n * scale, "#f4f4f4", hatch="////", edgecolor="#505050",
+                axes, start, end, height, "#f4f4f4", hatch="////", edgecolor="#505050",
                 linewidth=0.5, zorder=2,
             )  # fmt: skip
-        if n * scale > 3.0:
+        if height > 3.0:
             axes.text(
-                _BAR + 2, start[1] + n * scale / 2, _people(n, n_hidden), fontsize=7,
+                _BAR + 2, start[1] + height / 2, _people(n, n_hidden), fontsize=7,
                 va="center", color=BLACK, zorder=7,
                 bbox={"facecolor": "white", "alpha": 0.7, "pad": 0.4, "linewidth": 0},
             )  # fmt: skip

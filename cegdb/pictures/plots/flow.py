@@ -15,7 +15,7 @@ from cegdb.pictures.plots.ribbons import (
     draw_block,
     draw_hidden,
     draw_ribbon,
-    lighter,
+    lighten,
     write_in,
 )
 from cegdb.pictures.plots.sheet import (
@@ -23,12 +23,12 @@ from cegdb.pictures.plots.sheet import (
     MARGIN,
     WIDTH,
     Sheet,
-    fitted,
+    fit_text,
     height_of,
     shrink,
     width_of,
 )
-from cegdb.pictures.style import Picture, styled
+from cegdb.pictures.style import Picture, figure_style
 
 if TYPE_CHECKING:
     from cegdb.pictures.plot_data import Block, Flow, Ribbon
@@ -58,7 +58,7 @@ def draw_flow(flow: Flow, word: str, *, given: str = "", width_mm: float = WIDTH
     texts = [*flow.columns, *(ribbon.label for ribbon in flow.ribbons)]
     texts += [block.name for block in flow.blocks]
     note = flow_note(flow, word)
-    with styled(texts):
+    with figure_style(texts):
         needed = max(width_mm, 26.0 * len(flow.columns) + 20)
         sheet = _Drawing(flow, note, needed).sheet
         scale = shrink(sheet, width_mm)
@@ -88,7 +88,7 @@ class _Drawing:
             for keys in self.columns
         )
         heads = [
-            fitted(name, (width - 2 * MARGIN) / (columns + 0.5) - 3) for name in flow.columns
+            fit_text(name, (width - 2 * MARGIN) / (columns + 0.5) - 3) for name in flow.columns
         ]
         top = MARGIN + max([height_of(head) for head in heads], default=0) + 2
         widest = max(width_of(f"{block.n:,}", _TEXT) for block in flow.blocks)
@@ -175,7 +175,7 @@ class _Drawing:
         self, lane: _Lane, start: tuple[float, float], end: tuple[float, float], height: float
     ) -> None:
         source = self.blocks[(lane.ribbon.source_id, lane.ribbon.source_column)]
-        colour = PLAIN if source.colour == WHITE else lighter(source.colour)
+        colour = PLAIN if source.colour == WHITE else lighten(source.colour)
         if lane.ribbon.n_hidden and not lane.ribbon.n:
             draw_hidden(self.axes, start, end)
             return
@@ -217,7 +217,7 @@ class _Drawing:
         if not is_rest and height > 7 and width_of(text, _TEXT) <= room[0]:
             write_in(self.axes, *middle, room, text, colour, fontsize=_TEXT)
             return
-        short = fitted(f"{name} {n}".strip(), self.step - 2, _TEXT, most=1)
+        short = fit_text(f"{name} {n}".strip(), self.step - 2, _TEXT, most=1)
         self.axes.text(
             x, y - 0.3, short, fontsize=_TEXT, va="bottom", parse_math=False, zorder=5,
             color=BLACK,

@@ -2,21 +2,44 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from cegdb.pictures.style import POINTS_PER_INCH
 
 if TYPE_CHECKING:
     from matplotlib.axis import Axis
 
+_APART: Final = 8.0  # points between two ticks: the height of their numbers
 
-def signed(value: float, digits: int = 0) -> str:
+
+def format_signed(value: float, digits: int = 0) -> str:
     """Return a number with a minus sign."""
     return f"{value:,.{digits}f}".replace("-", "\u2212")
 
 
 def label_gains(axis: Axis, low: float, high: float) -> None:
-    """Write the ticks of gains on a logarithmic axis."""
-    ticks = ticks_of(low, high)
-    axis.set_ticks(ticks, labels=[signed(tick) for tick in ticks])
+    """Write the ticks of gains on a logarithmic axis whose limits are set.
+
+    A tick too close to one nearer to 0 is left out: their numbers would overlap.
+    """
+    along = 1 if axis.axis_name == "y" else 0
+    ends = axis.axes.transAxes.transform([(0, 0), (1, 1)])[:, along]
+    points = abs(ends[1] - ends[0]) * POINTS_PER_INCH / axis.axes.figure.dpi
+    scale = axis.get_transform()
+    limits = axis.get_view_interval()
+    length = float(np.ptp(scale.transform(limits)))
+
+    def spot(tick: float) -> float:
+        return float(scale.transform(np.array([tick]))[0]) / length * points
+
+    shown: list[float] = []
+    for tick in sorted(ticks_of(low, high), key=abs):
+        if all(abs(spot(tick) - spot(other)) >= _APART for other in shown):
+            shown.append(tick)
+    shown.sort()
+    axis.set_ticks(shown, labels=[format_signed(tick) for tick in shown])
     axis.axes.minorticks_off()
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from cegdb.graphs.label_text import WHITE
 from cegdb.pictures.captions import GAINS, hidden_note, merges_caption
 from cegdb.pictures.merge_trees import final_stages
-from cegdb.pictures.plots.merge_axis import label_gains, signed
+from cegdb.pictures.plots.merge_axis import format_signed, label_gains
 from cegdb.pictures.plots.sheet import (
     BLACK,
     GREY,
@@ -16,10 +16,10 @@ from cegdb.pictures.plots.sheet import (
     WIDTH,
     Sheet,
     empty_sheet,
-    fitted,
+    fit_text,
 )
 from cegdb.pictures.plots.stage_marks import fill_colour, stage_title
-from cegdb.pictures.style import Picture, styled
+from cegdb.pictures.style import Picture, figure_style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ def draw_merges(merges: Merges, *, width_mm: float = WIDTH) -> Picture:
     """Draw what each merge gained, and what the merges that were not made would."""
     made, n = merges.made, len(merges.made) + len(merges.further)
     note = hidden_note(merges)
-    with styled(map(stage_title, merges.stages)):
+    with figure_style(map(stage_title, merges.stages)):
         if n:
             sheet = _draw(merges, note, width_mm)
         else:
@@ -66,7 +66,7 @@ def _draw(merges: Merges, note: str, width: float) -> Sheet:
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
         axes.yaxis.set_label_coords(-15 / room, 0.5)
     upper.tick_params(labelbottom=False)
-    upper.set_ylabel(fitted(GAINS[merges.score], 44, 8), fontsize=8)
+    upper.set_ylabel(fit_text(GAINS[merges.score], 44, 8), fontsize=8)
     lower.set_ylabel("sum of gains", fontsize=8)
     lower.set_xlabel("step", fontsize=8, labelpad=1)
     last = len(gains) + 0.5
@@ -100,7 +100,7 @@ def _draw_sums(axes: Axes, gains: Sequence[float], after: Sequence[float]) -> No
         right = (len(gains) + 0.2) / (span + 1)
         where = (right, 0.05) if right > 0.4 else (0.995, 0.93)
         axes.text(
-            *where, f"down to {signed(lows[-1], 1)} at step {span}", fontsize=8,
+            *where, f"down to {format_signed(lows[-1], 1)} at step {span}", fontsize=8,
             ha="right", transform=axes.transAxes, color=BLACK, zorder=5,
         )  # fmt: skip
 

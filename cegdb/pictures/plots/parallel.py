@@ -10,7 +10,7 @@ from cegdb.pictures.plots.sheet import (
     GREY,
     MARGIN,
     Sheet,
-    fitted,
+    fit_text,
     height_of,
     width_of,
 )
@@ -29,13 +29,14 @@ _DASHES: Final = ("-", "--", "-.", ":")
 def draw_parallel(points: Points, note: str, width: float) -> Sheet:
     """Draw one axis per label and one line per situation."""
     names = {
-        stage.stage_id: fitted(stage_title(stage), 30, 8, most=1) for stage in points.stages
+        stage.stage_id: fit_text(stage_title(stage), 30, 8, most=1) for stage in points.stages
     }
     right = max([width_of(name, 8) for name in names.values()], default=0) + 8
     left = MARGIN + 9
     step = (width - left - right) / max(len(points.labels) - 1, 1)
     heads = [
-        fitted(points.names[label], min(0.8 * step, 40), 8, most=12) for label in points.labels
+        fit_text(points.names[label], min(0.8 * step, 40), 8, most=12)
+        for label in points.labels
     ]
     below = max(height_of(head, 8) for head in heads)
     high = max(70.0, _LINE * len(points.stages) + 4)
@@ -71,11 +72,11 @@ def draw_parallel(points: Points, note: str, width: float) -> Sheet:
                 clip_on=False,
             )  # fmt: skip
             ends.append((means[-1], names[stage.stage_id]))
-    _name_ends(sheet, ends, left + step * (len(points.labels) - 1), top, high)
+    _write_line_ends(sheet, ends, left + step * (len(points.labels) - 1), top, high)
     return sheet
 
 
-def _name_ends(
+def _write_line_ends(
     sheet: Sheet, ends: Sequence[tuple[float, str]], x: float, top: float, high: float
 ) -> None:
     """Write names at the ends of lines, one below the other, joined to them."""

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from cegdb.pictures.captions import largest_shown, probabilities_caption
+from cegdb.pictures.captions import omission_note, probabilities_caption
 from cegdb.pictures.plots.sheet import (
     BLACK,
     MARGIN,
     WIDTH,
     Sheet,
-    count_text,
-    fitted,
+    fit_text,
     height_of,
     plain_axis,
     width_of,
 )
 from cegdb.pictures.plots.stage_marks import StageRows, fill_colour, largest, stage_title
-from cegdb.pictures.style import Picture, styled
+from cegdb.pictures.style import Picture, figure_style
+from cegdb.render.writers import format_count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,11 +38,11 @@ def draw_probabilities(
     labels, n_rare = _labels(rows, {stage.stage_id for stage in stages})
     n_people = sum(stage.n or 0 for stage in others)
     notes = (
-        largest_shown(len(stages), len(others), "stage", n_people),
-        largest_shown(len(labels), n_rare, "label"),
+        omission_note(len(stages), len(others), "stage", n_people),
+        omission_note(len(labels), n_rare, "label"),
     )
-    note = "; ".join(filter(None, notes))
-    with styled([variable, *(label for _, label in labels), *map(stage_title, stages)]):
+    note = ". ".join(filter(None, notes))
+    with figure_style([variable, *(label for _, label in labels), *map(stage_title, stages)]):
         sheet = _draw(stages, rows.answers, labels, note, width_mm)
     return Picture(sheet.figure, probabilities_caption(rows, variable, note))
 
@@ -66,11 +66,11 @@ def _draw(
     width: float,
 ) -> Sheet:
     rows = StageRows(stages, [4.8] * len(stages))
-    right = max(width_of(count_text(stage.n)) for stage in stages) + 2 + MARGIN
+    right = max(width_of(format_count(stage.n)) for stage in stages) + 2 + MARGIN
     room = width - rows.left - right
     columns = min(len(labels), max(1, int((room + _GAP) / (_NARROWEST + _GAP))))
     panel = (room - _GAP * (columns - 1)) / columns
-    heads = [fitted(label, panel) for _, label in labels]
+    heads = [fit_text(label, panel) for _, label in labels]
     lines = [
         range(first, min(first + columns, len(labels)))
         for first in range(0, len(labels), columns)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.graphs.label_text import text_colour
-from cegdb.pictures.plots.sheet import BLACK, fitted, height_of, width_of
+from cegdb.pictures.plots.sheet import BLACK, fit_text, height_of, width_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +63,7 @@ def write_in(
 ) -> bool:
     """Write a text in the middle of a room of that width and height, if it fits."""
     size = style.get("fontsize", 8)
-    shown = fitted(text, room[0], size, most=max(1, int(room[1] / (size * 0.43))))
+    shown = fit_text(text, room[0], size, most=max(1, int(room[1] / (size * 0.43))))
     if height_of(shown, size) > room[1] + 0.6 or width_of(shown, size) > room[0] + 0.1:
         return False
     centred = {"ha": "center", "va": "center", "color": text_colour(colour), "zorder": 4}
@@ -72,7 +72,7 @@ def write_in(
     return True
 
 
-def lighter(colour: str, share: float = 0.55) -> str:
+def lighten(colour: str, share: float = 0.55) -> str:
     """Return a colour mixed with white."""
     parts = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
     mixed = (round(part + (255 - part) * share) for part in parts)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from cegdb.atomic_files import check_folder
+from cegdb.atomic_files import check_folder, suffix_of
 from cegdb.errors import GraphError, is_number
-from cegdb.graphs.graph_files import suffix_of
 from cegdb.pictures.style import (
     FIGURE_FILES,
     MM_PER_INCH,
@@ -14,7 +13,7 @@ from cegdb.pictures.style import (
     need_matplotlib,
     new_figure,
     text_size,
-    wrapped,
+    wrap_text,
 )
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ class Sheet:
     """
 
     def __init__(self, width: float, height: float, note: str = "") -> None:
-        text = fitted(note, width - 2 * MARGIN, _NOTE_SIZE)
+        text = fit_text(note, width - 2 * MARGIN, _NOTE_SIZE)
         room = height_of(text, _NOTE_SIZE) + MARGIN if note else 0.0
         self.width, self.height = width, height + room
         self.figure = new_figure(self.width, self.height)
@@ -96,7 +95,7 @@ def shrink(sheet: Sheet, width: float) -> float:
     return scale
 
 
-def checked_width(width: object) -> float:
+def check_width(width: object) -> float:
     """Return a width in millimetres, refusing what no paper or screen has."""
     if not is_number(width) or not _NARROWEST <= width <= _WIDEST:
         raise GraphError(f"width is {width!r} mm, expected {_NARROWEST} to {_WIDEST:,} mm")
@@ -120,7 +119,7 @@ def width_of(text: str, size: float = 9, *, bold: bool = False) -> float:
     return text_size(text.split("\n"), size, bold=bold)[0] * _MM
 
 
-def fitted(
+def fit_text(
     text: str, width: float, size: float = 9, most: int | None = None, *, bold: bool = False
 ) -> str:
     """Return a text in lines no wider than ``width`` millimetres.
@@ -141,16 +140,11 @@ def fitted(
 def _lines(text: str, width: float, size: float, *, bold: bool) -> tuple[list[str], int]:
     """Return lines that are not too wide, and how many characters they may have."""
     characters = max(3, len(text))
-    lines = wrapped(text, characters).split("\n")
+    lines = wrap_text(text, characters).split("\n")
     while characters > 3 and max(width_of(one, size, bold=bold) for one in lines) > width:
         characters -= max(1, characters // 12)
-        lines = wrapped(text, max(3, characters)).split("\n")
+        lines = wrap_text(text, max(3, characters)).split("\n")
     return lines, characters
-
-
-def count_text(n: int | None) -> str:
-    """Return a count as it is shown; a hidden one is ``…``."""
-    return "…" if n is None else f"{n:,}"
 
 
 def empty_sheet(text: str, note: str, width: float) -> Sheet:

@@ -9,7 +9,7 @@ from cegdb.pictures.captions import (
     PARALLEL_MARKS,
     ROW_MARKS,
     TRIANGLE_MARKS,
-    largest_shown,
+    omission_note,
     situations_caption,
     situations_note,
 )
@@ -20,16 +20,16 @@ from cegdb.pictures.plots.sheet import (
     MARGIN,
     WIDTH,
     Sheet,
-    count_text,
     empty_sheet,
-    fitted,
+    fit_text,
     height_of,
     plain_axis,
     width_of,
 )
 from cegdb.pictures.plots.stage_marks import StageRows, stage_title
 from cegdb.pictures.plots.triangle import draw_triangle
-from cegdb.pictures.style import Picture, styled
+from cegdb.pictures.style import Picture, figure_style
+from cegdb.render.writers import format_count
 
 if TYPE_CHECKING:
     from cegdb.pictures.plot_data import Situations
@@ -46,7 +46,7 @@ def draw_situations(rows: Situations, variable: str, *, width_mm: float = WIDTH)
     points = Points(rows)
     n_stages_omitted = points.keep(_MANY if len(points.labels) > 3 else _ROWS)
     note = _note(points, n_stages_omitted)
-    with styled([variable, *points.names.values(), *map(stage_title, points.stages)]):
+    with figure_style([variable, *points.names.values(), *map(stage_title, points.stages)]):
         if not points.situations:
             sheet, marks = (
                 empty_sheet("There are no situations to show.", note, width_mm),
@@ -70,10 +70,10 @@ def _note(points: Points, n_stages_omitted: int) -> str:
     left_out = omitted._replace(n_omitted=omitted.n_all - n_shown, n_people=people)
     notes = (
         situations_note(left_out, points.n_unknown),
-        largest_shown(len(points.labels), points.n_rare, "label"),
-        largest_shown(len(points.stages), n_stages_omitted, "stage"),
+        omission_note(len(points.labels), points.n_rare, "label"),
+        omission_note(len(points.stages), n_stages_omitted, "stage"),
     )
-    return "; ".join(filter(None, notes))
+    return ". ".join(filter(None, notes))
 
 
 def _draw_rows(points: Points, note: str, width: float) -> Sheet:
@@ -87,9 +87,9 @@ def _draw_rows(points: Points, note: str, width: float) -> Sheet:
             for stage in stages
         ],
     )
-    right = max([width_of(count_text(stage.n), 8) for stage in stages], default=0.0) + 8
+    right = max([width_of(format_count(stage.n), 8) for stage in stages], default=0.0) + 8
     panel = width - rows.left - right
-    head = fitted(f"share of {points.names.get(label, '')}", panel)
+    head = fit_text(f"share of {points.names.get(label, '')}", panel)
     top, high = MARGIN + 5, rows.edges[-1]
     foot = top + high + 5 + height_of(head)
     sheet = Sheet(width, foot + 2 * LARGEST + 4, note)

@@ -6,7 +6,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, TypeVar
 
 from cegdb.graphs.label_text import WHITE
-from cegdb.pictures.plots.sheet import BAND, MARGIN, count_text, fitted, height_of, width_of
+from cegdb.pictures.plots.sheet import BAND, MARGIN, fit_text, height_of, width_of
+from cegdb.render.writers import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,7 +47,7 @@ class StageRows:
 
     def __init__(self, stages: Sequence[Stage], least_heights: Sequence[float]) -> None:
         self.stages = stages
-        self.names = [fitted(stage_title(stage), 32, most=2) for stage in stages]
+        self.names = [fit_text(stage_title(stage), 32, most=2) for stage in stages]
         self.left = MARGIN + max([width_of(name) for name in self.names], default=0.0) + 3
         heights = [
             max(least, height_of(name) + 1)
@@ -63,7 +64,7 @@ class StageRows:
         sheet.text(right, top - 1, "n", ha="right", va="bottom", style="italic")
         for stage, name, middle in zip(self.stages, self.names, self.middles, strict=True):
             sheet.text(self.left - gap, top + middle, name, ha="right", va="center")
-            n = count_text(stage.n)
+            n = format_count(stage.n)
             sheet.text(right, top + middle, n, 8, ha="right", va="center")
 
     def shade(self, axes: Axes) -> None:

@@ -11,7 +11,7 @@ from cegdb.pictures.plots.sheet import (
     GREY,
     MARGIN,
     Sheet,
-    fitted,
+    fit_text,
     height_of,
     width_of,
 )
@@ -29,7 +29,7 @@ _HEIGHT: Final = math.sqrt(3) / 2
 def draw_triangle(points: Points, note: str, width: float) -> Sheet:
     """Draw a triangle: at each corner everybody gives one answer."""
     side = min(width - 50, 110.0)
-    heads = [fitted(points.names[label], 44, most=4) for label in points.labels]
+    heads = [fit_text(points.names[label], 44, most=4) for label in points.labels]
     above = height_of(heads[2])
     below = max(height_of(heads[0]), height_of(heads[1]))
     top = MARGIN + above + 2
@@ -103,7 +103,7 @@ def _write_names(
     """Write names beside points, where no name is yet; one further away has a line."""
     taken: list[tuple[float, float, float, float]] = []
     for x, y, name in sorted(middles, key=lambda one: (one[1], one[0])):
-        text = fitted(name, 30, 8, most=1)
+        text = fit_text(name, 30, 8, most=1)
         wide, tall = width_of(text, 8), 3.2
         for radius in (2.2, 5, 8, 11, 15, 20, 26):
             spots = [

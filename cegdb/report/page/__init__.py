@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cegdb.atomic_files import atomic_write, check_folder
+from cegdb.atomic_files import atomic_write, check_folder, suffix_of
 from cegdb.errors import path_of
-from cegdb.graphs.graph_files import suffix_of
 from cegdb.small_cells import check_min_n
 
 if TYPE_CHECKING:
     import os
     from pathlib import Path
 
+    from cegdb.report.page.page_reader import Limits
     from cegdb.store import Store
 
 PAGES = (".html", ".htm")
@@ -24,6 +24,7 @@ def write_page(
     path: str | os.PathLike[str],
     *,
     min_n: int | None = None,
+    limits: Limits | None = None,
 ) -> Path:
     """Write the page of a CEG and return its path.
 
@@ -38,6 +39,8 @@ def write_page(
     min_n
         Counts from 1 to ``min_n - 1`` are not in the file, nor what would reveal them: see
         `cegdb.small_cells`.
+    limits
+        How much the page holds. Default: up to 2,000 edges drawn of the CEG and of the tree.
 
     Raises
     ------
@@ -46,12 +49,12 @@ def write_page(
     MissingExtraError
         The extra ``draw`` is not installed.
     QueryError
-        ``min_n`` is no whole number from 1 on.
+        ``min_n`` is not a whole number from 1 on.
 
     Notes
     -----
-    The same bytes for the same tables. Drawn are at most 2,000 edges of the CEG and of the
-    tree: of larger ones the part that most people pass.
+    The same bytes for the same tables. Of a CEG or tree of more edges than the limit, the
+    part that most people pass is drawn.
 
     Examples
     --------
@@ -67,7 +70,7 @@ def write_page(
     ...     write_page(store, ceg, folder + "/two.html").name
     'two.html'
     """
-    from cegdb.report.page.html import assembled
+    from cegdb.report.page.html import assemble_page
     from cegdb.report.page.page_data import page_model
     from cegdb.report.page.page_reader import Limits
 
@@ -75,5 +78,5 @@ def write_page(
     suffix_of(target, PAGES, "a page")
     check_folder(target)
     check_min_n(min_n)
-    model = page_model(store, ceg_id, min_n, Limits())
-    return atomic_write(target, assembled(model).encode())
+    model = page_model(store, ceg_id, min_n, limits or Limits())
+    return atomic_write(target, assemble_page(model).encode())

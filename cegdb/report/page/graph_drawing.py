@@ -88,10 +88,10 @@ def ceg_drawing(content: Content) -> dict[str, Any]:
         node["text"] = f"\u2026 {len(members):,} more"
     order = [one["position"] for one in drawn]
     order += [f"\u2026{number}" for number in range(len(collapsed))]
-    found = _plain(graph, order, edges, is_tall=False)
+    drawing = _layout_as_json(graph, order, edges, is_tall=False)
     for at, members in enumerate(collapsed.values(), start=len(drawn)):
-        found["nodes"][at]["hides"] = len(members)
-    return found
+        drawing["nodes"][at]["hides"] = len(members)
+    return drawing
 
 
 def _is_drawn(one: Mapping[str, Any], content: Content) -> bool:
@@ -121,11 +121,11 @@ def tree_drawing(content: Content) -> dict[str, Any]:
         node = graph.nodes[name_of[vertex_id]]
         node["n_hidden"] = n_hidden
         node["text"] = f"{name_of[vertex_id]} \u2026 {n_hidden:,}"
-    found = _plain(graph, order, edges, is_tall=True)
+    drawing = _layout_as_json(graph, order, edges, is_tall=True)
     for at, one in enumerate(rows):
         if one["vertex_id"] in content.hidden:
-            found["nodes"][at]["hides"] = content.hidden[one["vertex_id"]]
-    return found
+            drawing["nodes"][at]["hides"] = content.hidden[one["vertex_id"]]
+    return drawing
 
 
 def _measure(edge_texts: set[tuple[str, ...]], *, is_tall: bool) -> Measure:
@@ -144,7 +144,7 @@ def _measure(edge_texts: set[tuple[str, ...]], *, is_tall: bool) -> Measure:
     return measure
 
 
-def _plain(
+def _layout_as_json(
     graph: Graph,
     order: list[str],
     edges: Sequence[Mapping[str, Any]],
@@ -152,9 +152,9 @@ def _plain(
     is_tall: bool,
 ) -> dict[str, Any]:
     texts = {tuple(text_lines([str(edge["label"])])) for edge in edges}
-    found: Layout = layout(graph, _measure(texts, is_tall=is_tall), edge_info="none")
-    boxes = {box.name: box for box in found.boxes}
-    curves = {(one.source, one.target, one.key): one for one in found.curves}
+    placed: Layout = layout(graph, _measure(texts, is_tall=is_tall), edge_info="none")
+    boxes = {box.name: box for box in placed.boxes}
+    curves = {(one.source, one.target, one.key): one for one in placed.curves}
     nodes = []
     for name in order:
         box = boxes[name]
@@ -180,13 +180,13 @@ def _plain(
         )
     columns = [
         {"lines": list(text_lines(one.lines)), **_rounded(x=one.x, w=one.width)}
-        for one in found.columns
+        for one in placed.columns
     ]
     return {
         "nodes": nodes,
         "edges": lines,
         "columns": columns,
-        **_rounded(w=found.width, h=found.height),
+        **_rounded(w=placed.width, h=placed.height),
     }
 
 

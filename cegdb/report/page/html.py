@@ -9,7 +9,7 @@ import json
 from importlib.resources import files
 from typing import Any, Final
 
-from cegdb.graphs.label_text import visible
+from cegdb.graphs.label_text import xml_text
 
 _FILES: Final = "cegdb.report.page"
 
@@ -20,7 +20,7 @@ CYTOSCAPE: Final = (
 )
 
 
-def assembled(model: dict[str, Any]) -> str:
+def assemble_page(model: dict[str, Any]) -> str:
     r"""Return the page that shows a model.
 
     Parameters
@@ -35,7 +35,7 @@ def assembled(model: dict[str, Any]) -> str:
 
     Examples
     --------
-    >>> "</script><b>" in assembled({"name": "</script><b>"})
+    >>> "</script><b>" in assemble_page({"name": "</script><b>"})
     False
     """
     library, script, style = (
@@ -47,9 +47,9 @@ def assembled(model: dict[str, Any]) -> str:
     )
     parts = {
         "POLICY": html.escape(policy, quote=False),
-        "TITLE": html.escape(visible(model["name"])),
+        "TITLE": html.escape(xml_text(model["name"])),
         "STYLE": style,
-        "DATA": _embedded(model),
+        "DATA": _json_for_html(model),
         "LIBRARY": library,
         "SCRIPT": script,
         "LICENSE": html.escape(_text("cytoscape.LICENSE")),
@@ -67,7 +67,7 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def _embedded(model: dict[str, Any]) -> str:
+def _json_for_html(model: dict[str, Any]) -> str:
     """Return the model as JSON that ends no element of HTML, whatever its texts are."""
     text = json.dumps(
         model, ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True

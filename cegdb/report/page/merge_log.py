@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from cegdb.errors import counted
+from cegdb.report.page import page_text
 from cegdb.sqlfiles import Steps
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ def merge_log(store: Store, lineage: Lineage, content: Content, min_n: int | Non
         ``variable`` of each step. The start and the merges give the stages of the staging.
     """
     if lineage.is_conditioned:
-        return "There is no merge log: a CEG given evidence has stages of its own."
+        return page_text.NO_MERGES_GIVEN_EVIDENCE
     if min_n is not None:
-        return "The merge log is not shown, since it depends on counts that are hidden."
+        return page_text.MERGES_HIDDEN
     if content.hidden:
-        return "The merge log is not shown, since only part of the staged tree is drawn."
+        return page_text.MERGES_OF_A_PART
     staging_id, name = lineage.staging["staging_id"], lineage.staging["name"]
     with store.reading() as con, Steps(con) as steps:
         ((n_merges,),) = steps.rows(
@@ -38,11 +38,9 @@ def merge_log(store: Store, lineage: Lineage, content: Content, min_n: int | Non
             {"staging_id": staging_id},
         )
         if not n_merges:
-            method = lineage.staging["method"]
-            made = "given" if method == "given" else f"made by {method!r}"
-            return f"There is no merge log: the stages were {made}, without merges."
+            return page_text.no_merges(str(lineage.staging["method"]))
         if n_merges > _MOST:
-            return f"The merge log is not shown, since it has {counted(n_merges, 'step')}."
+            return page_text.too_many_merges(int(n_merges))
         merges = steps.rows(
             "select kept_id, absorbed_id, log_bayes_factor, variable from cegdb.merges "
             "where staging = $staging order by step",
@@ -54,17 +52,12 @@ def merge_log(store: Store, lineage: Lineage, content: Content, min_n: int | Non
     group = dict(start)
     for kept, absorbed, *_ in merges:
         if group.get(kept) != kept or group.get(absorbed) != absorbed:
-            return _INCOMPLETE
+            return page_text.MERGES_INCOMPLETE
         group = {v: kept if g == absorbed else g for v, g in group.items()}
     if any(group[v] != stage for v, stage, _ in members):
-        return _INCOMPLETE
+        return page_text.MERGES_INCOMPLETE
     return {
         "steps": [[kept, absorbed, factor] for kept, absorbed, factor, _ in merges],
         "variable": [variable for *_, variable in merges],
         "start": [[v, g] for v, g in start.items() if v != g],
     }
-
-
-_INCOMPLETE: Final = (
-    "The merge log is not shown, since merging began with groups of situations, which it lacks."
-)

@@ -24,6 +24,10 @@
   // All that the page says, but for its HTML and what comes with the model.
   const TEXT = {
     root: "everybody (the root)",
+    position: (name) => `Position ${name}`,
+    situation: (name) => `Situation ${name}`,
+    leaf: (name) => `Leaf ${name}`,
+    stageTitle: (name) => `Stage ${name}`,
     sink: "w\u221e, the sink",
     sinkSays: "Every path ends here.",
     severalVariables: "several variables",
@@ -58,6 +62,14 @@
     stageSize: (one) => `${people(one.n)}, ${counted(one.situations, "situation")} in ${counted(one.positions, "position")}.`,
     hidden: (n) => (n === 1 ? "This situation is not drawn further." : `${count(n)} situations, this one and those below `
       + "it, are not drawn further."),
+    answer: (variable, label) => `${variable} = ${label}`,
+    or: " or ",
+    and: " and ",
+    ofPosition: "Position ",
+    toHidden: "\u2026",
+    positionSpoken: (name, variable, stage, one, edges) => `Position ${name}: ${variable}, stage ${stage}, `
+      + `${people(one.n)}, ${counted(one.situations, "situation")}; ${edges}`,
+    headGiven: (head, evidence) => `${head}; given ${evidence}`,
     lastStep: "The numbers below are those after the last merge, not after the step shown.",
     stageSpoken: (name, n) => `Stage ${name}: ${counted(n, "situation")} highlighted; `,
     evidence: "Evidence",
@@ -69,7 +81,7 @@
     probabilityOfEvidence: "Probability of this evidence: ",
     meansUseEvidence: ". Means use the evidence; n, share and interval do not.",
     stages: "Stages",
-    stagesHelp: "Situations of a stage have the same probabilities. White: stages of a single situation.",
+    stagesHelp: "Situations of a stage have the same probabilities of the next answer. White: stages of a single situation.",
     singles: (n) => `${counted(n, "stage")} of a single situation`,
     notFound: "nothing found",
     found: (vertices, edges) => `found ${counted(vertices, "vertex")}, ${counted(edges, "edge")}`,
@@ -137,14 +149,14 @@
   }
 
   // A text of the survey: isolated, since it may run from right to left.
-  function words(text, className) {
+  function surveyText(text, className) {
     const long = text.length > 120 ? " long" : "";
     const made = el("bdi", { class: (className || "") + long }, visible(text));
     if (long) made.title = visible(text);
     return made;
   }
 
-  function ink(colour) {
+  function textColour(colour) {
     const [r, g, b] = [1, 3, 5].map((at) => (parseInt(colour.slice(at, at + 2), 16) / 255) ** 2.2);
     return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.18 ? "#000000" : "#ffffff";
   }
@@ -155,7 +167,7 @@
     return made;
   }
 
-  const say = (text) => { byId("live").textContent = text; };
+  const announce = (text) => { byId("live").textContent = text; };
 
   // Exact numbers are in the tooltip, and in data-value for programs.
   function number(value, text) {
@@ -182,7 +194,7 @@
     let states = 1;
     for (const [at, labels] of known) {
       allowed[at] = variables[at].labels.map((text) => labels.has(text));
-      if (!variables[at].always && !labels.has(inference.absent)) {
+      if (!variables[at].occurs_always && !labels.has(inference.absent)) {
         counts[at] = 1;
         states += 1;
       }
@@ -219,7 +231,7 @@
     for (let e = 0; e < source.length; e += 1) marginals[variable[e]][label[e]] += flow[e];
     variables.forEach((one, at) => {
       const absent = one.labels.indexOf(inference.absent);
-      if (one.always || absent < 0) return;
+      if (one.occurs_always || absent < 0) return;
       const rest = 1 - marginals[at].reduce((sum, x) => sum + x, 0);
       if (rest > 1e-12) marginals[at][absent] += rest;
     });
@@ -328,7 +340,7 @@
     const columns = drawing.columns.map((one) => ({ x: one.x, text: one.lines.join("") }))
       .sort((a, b) => a.x - b.x);
     const spans = columns.map((one) => {
-      const span = words(one.text, "head");
+      const span = surveyText(one.text, "head");
       span.title = visible(one.text);
       return span;
     });
@@ -363,7 +375,7 @@
       const { colour } = looks(at);
       elements.push({
         group: "nodes", classes: node.kind, grabbable: false, position: { x: node.x, y: node.y },
-        data: { id: `n${at}`, at, label: node.lines.join("\n"), w: node.w, h: node.h, colour, ink: ink(colour) },
+        data: { id: `n${at}`, at, label: node.lines.join("\n"), w: node.w, h: node.h, colour, ink: textColour(colour) },
       });
     });
     drawing.edges.forEach((edge, at) => elements.push({
@@ -402,7 +414,7 @@
   // Vertices come after their parents; an edge of the tree has the numbers of its stage.
   for (const one of vertices) {
     const parent = vertexOf.get(one.parent);
-    const step = parent === undefined ? "" : `${parent.variable} = ${one.label}`;
+    const step = parent === undefined ? "" : TEXT.answer(parent.variable, one.label);
     one.path = parent === undefined || !parent.path ? step : `${parent.path}, ${step}`;
   }
   (model.tree.drawing === null ? [] : model.tree.drawing.edges).forEach((drawn, at) => {
@@ -448,7 +460,7 @@
   // An edge with its text.
   const edgeAt = (pane, at) => pane.cy.getElementById(`e${at}`).union(pane.cy.getElementById(`t${at}`));
 
-  const both = () => Object.values(panes).filter((pane) => pane);
+  const openPanes = () => Object.values(panes).filter((pane) => pane);
 
   // ---- what edges show -----------------------------------------------------------------------
 
@@ -465,13 +477,13 @@
   }
 
   function refreshEdges() {
-    const wasGiven = isGiven() && now.node;
-    for (const pane of both()) {
+    const isPossible = isGiven() && now.node;
+    for (const pane of openPanes()) {
       const isCeg = pane.name === "ceg";
       const { edges } = pane.part;
-      const tree = wasGiven && !isCeg ? now.ofTree(pane.links) : null;
+      const tree = isPossible && !isCeg ? now.ofTree(pane.links) : null;
       const reaches = (at) => {
-        if (!wasGiven) return isGiven() ? 0 : 1;
+        if (!isPossible) return isGiven() ? 0 : 1;
         if (!isCeg) return tree.vertex(drawnVertices[at].id);
         const { node } = positions[at] || {};
         return node === undefined ? 1 : now.node[node];
@@ -482,7 +494,7 @@
           if (one === undefined) return; // leads from a collapsed node
           let given = null;
           let flow = 1;
-          if (wasGiven) {
+          if (isPossible) {
             given = isCeg ? now.edge(one.edge) : tree.edge[at];
             flow = given * reaches(drawn.s);
           } else if (isGiven()) flow = 0;
@@ -503,7 +515,7 @@
   let selected = null; // { kind: "position" | "situation" | "stage" | "collapsed", ... }
 
   function mark() {
-    for (const pane of both()) {
+    for (const pane of openPanes()) {
       const isCeg = pane.name === "ceg";
       const all = isCeg ? positions : drawnVertices;
       pane.cy.batch(() => {
@@ -607,7 +619,7 @@
     const line = el("span", { class: "facts" }, facts.filter((fact) => fact).join(", "));
     if (given !== null) line.append(line.textContent ? "; " : "", TEXT.tick, number(given, probability(given)));
     else if (isGiven() && target) line.append(line.textContent ? "; " : "", `${TEXT.given} `, number(null, probability(null)));
-    return el("li", { class: "answer" }, words(one.label, "words"),
+    return el("li", { class: "answer" }, surveyText(one.label, "words"),
       target ? el("span", {}, "\u2192 ", target) : null, number(one.probability, probability(one.probability)),
       track({ value: one.probability, low: one.low, high: one.high, colour, mark: given, says: TEXT.given }), line);
   }
@@ -621,12 +633,12 @@
   function stageButton(stage) {
     const one = model.stages[stage];
     return el("button", { type: "button", class: "chip", "data-stage": String(stage), on: () => chooseStage(stage),
-      title: TEXT.showStage }, swatch(stageLook(stage).colour), words(TEXT.stage(one.name)));
+      title: TEXT.showStage }, swatch(stageLook(stage).colour), surveyText(TEXT.stage(one.name)));
   }
 
   function positionButton(name) {
     const at = positionAt.get(name);
-    if (at === undefined || !panes.ceg) return words(name);
+    if (at === undefined || !panes.ceg) return surveyText(name);
     return el("button", { type: "button", on: () => choosePosition(at) }, name === "w_inf" ? "w\u221e" : name);
   }
 
@@ -634,12 +646,12 @@
     const at = drawnVertices.indexOf(one);
     return el("li", {},
       at < 0 || !panes.tree ? el("span", {}, one.name) : el("button", { type: "button", on: () => chooseSituation(at) }, one.name),
-      words(one.path || TEXT.root, "words"),
+      surveyText(one.path || TEXT.root, "words"),
       one.n === null ? "" : el("span", { class: "number" }, `n ${count(one.n)}`));
   }
 
   // Where the edges of the selected one lead, with their numbers.
-  function leads(pane, at, stage) {
+  function edgeList(pane, at, stage) {
     const list = el("ul", { class: "answers", "data-part": "leads" });
     const tree = pane.name === "tree" && isGiven() && now.node ? now.ofTree(pane.links) : null;
     pane.drawing.edges.forEach((drawn, index) => {
@@ -648,7 +660,7 @@
       let given = null;
       if (isGiven() && now.node) given = tree ? tree.edge[index] : now.edge(one.edge);
       const target = pane.name === "ceg"
-        ? (positions[drawn.t] ? positionButton(positions[drawn.t].name) : el("span", {}, "\u2026"))
+        ? (positions[drawn.t] ? positionButton(positions[drawn.t].name) : el("span", {}, TEXT.toHidden))
         : el("button", { type: "button", on: () => chooseSituation(drawn.t) }, drawnVertices[drawn.t].name);
       list.append(edgeBar(one, barColour(stage), target, given));
     });
@@ -682,7 +694,7 @@
     if (selected.kind === "stage") showStage(box, selected.stage);
     else if (selected.pane === "ceg") showPosition(box, selected.at);
     else showSituation(box, selected.at);
-    say(box.dataset.spoken);
+    announce(box.dataset.spoken);
   }
 
   function spoken(pane, at) {
@@ -705,34 +717,35 @@
       return;
     }
     const stage = model.stages[one.stage];
-    box.append(el("h2", {}, `Position ${one.name}`, one.variable === null ? "" : ": ", words(one.variable || "")),
+    box.append(el("h2", {}, TEXT.position(one.name), one.variable === null ? "" : ": ", surveyText(one.variable || "")),
       el("p", {}, TEXT.reachedBy(one.n, one.situations), stageButton(one.stage)));
     const reached = reachedLine(one.node, null);
     if (reached) box.append(reached);
-    box.append(el("h3", {}, TEXT.leads), leads(panes.ceg, at, one.stage));
+    box.append(el("h3", {}, TEXT.leads), edgeList(panes.ceg, at, one.stage));
     const members = one.members.map((id) => vertexOf.get(id));
     box.append(el("h3", {}, TEXT.itsSituations), el("ul", { class: "list" }, ...members.map(situationItem)));
     if (members.length < one.situations) box.append(more(one.situations - members.length));
-    box.dataset.spoken = `Position ${one.name}: ${visible(one.variable || TEXT.severalVariables)}, `
-      + `stage ${visible(stage.name)}, ${people(one.n)}, ${counted(one.situations, "situation")}; ${spoken(panes.ceg, at)}`;
+    box.dataset.spoken = TEXT.positionSpoken(one.name, visible(one.variable || TEXT.severalVariables), visible(stage.name),
+      one, spoken(panes.ceg, at));
   }
 
   function showSituation(box, at) {
     const one = drawnVertices[at];
     const { hides } = panes.tree.drawing.nodes[at];
     const isLeaf = one.variable === null;
-    box.append(el("h2", {}, `${isLeaf ? "Leaf" : "Situation"} ${one.name}`, isLeaf ? "" : ": ", words(one.variable || "")),
-      el("p", {}, words(one.path || TEXT.root)));
+    const title = isLeaf ? TEXT.leaf(one.name) : TEXT.situation(one.name);
+    box.append(el("h2", {}, title, isLeaf ? "" : ": ", surveyText(one.variable || "")),
+      el("p", {}, surveyText(one.path || TEXT.root)));
     warnOfStep(box);
     const line = el("p", {}, one.n === null ? "" : TEXT.reachedByPeople(one.n));
-    if (one.position) line.append("Position ", positionButton(one.position), " ");
+    if (one.position) line.append(TEXT.ofPosition, positionButton(one.position), " ");
     if (one.stage !== null) line.append(stageButton(one.stage));
     box.append(line);
     const reached = prior && panes.tree ? reachedLine(0, one.id) : null;
     if (reached) box.append(reached);
     if (hides) box.append(el("p", {}, TEXT.hidden(hides)));
-    else if (!isLeaf) box.append(el("h3", {}, TEXT.leads), leads(panes.tree, at, one.stage));
-    box.dataset.spoken = `${isLeaf ? "Leaf" : "Situation"} ${one.name}: ${visible(one.path || TEXT.root)}`
+    else if (!isLeaf) box.append(el("h3", {}, TEXT.leads), edgeList(panes.tree, at, one.stage));
+    box.dataset.spoken = `${title}: ${visible(one.path || TEXT.root)}`
       + `${one.n === null ? "" : `, ${people(one.n)}`}; ${spoken(panes.tree, at)}`;
   }
 
@@ -743,7 +756,7 @@
   function showStage(box, stage) {
     const one = model.stages[stage];
     warnOfStep(box);
-    box.append(el("h2", {}, swatch(stageLook(stage).colour), words(`Stage ${one.name}`), one.variable === null ? "" : ": ", words(one.variable || "")),
+    box.append(el("h2", {}, swatch(stageLook(stage).colour), surveyText(TEXT.stageTitle(one.name)), one.variable === null ? "" : ": ", surveyText(one.variable || "")),
       el("p", {}, TEXT.stageSize(one)),
       el("h3", {}, TEXT.probabilities), stageBars(stage));
     if (model.given !== null) box.append(el("p", { class: "soft" }, TEXT.noIntervals));
@@ -764,24 +777,24 @@
     if (!labels.delete(label)) labels.add(label);
     if (labels.size) evidence.set(at, labels);
     else evidence.delete(at);
-    reweigh();
+    applyEvidence();
   }
 
   function evidenceWords() {
     return [...evidence].sort(([a], [b]) => a - b).map(([at, labels]) => {
       const { name, labels: all } = inference.variables[at];
-      return `${visible(name)} = ${all.filter((text) => labels.has(text)).map(visible).join(" or ")}`;
+      return TEXT.answer(visible(name), all.filter((text) => labels.has(text)).map(visible).join(TEXT.or));
     });
   }
 
-  function reweigh() {
+  function applyEvidence() {
     now = isGiven() ? infer(evidence) : prior;
     if (isGiven()) byId("edge-info").value = "probability";
     refreshEdges();
     showEvidence();
     showSelection();
     const given = byId("given");
-    if (given) say(given.textContent);
+    if (given) announce(given.textContent);
   }
 
   function showEvidence() {
@@ -802,12 +815,12 @@
         const before = prior.marginals[at][index];
         if (before === 0 && !known.has(label)) return;
         const value = now.marginals ? now.marginals[at][index] : null;
-        rows.append(el("button", { type: "button", class: "text", title: `${visible(variable.name)} = ${visible(label)}`,
-          "aria-pressed": String(known.has(label)), "data-toggle": `${at}.${index}`, on: () => toggle(at, label) }, words(label)),
+        rows.append(el("button", { type: "button", class: "text", title: TEXT.answer(visible(variable.name), visible(label)),
+          "aria-pressed": String(known.has(label)), "data-toggle": `${at}.${index}`, on: () => toggle(at, label) }, surveyText(label)),
         track({ value, mark: isGiven() ? before : undefined, says: TEXT.before(probability(before)) }),
         number(value, probability(value)));
       });
-      if (rows.children.length) box.append(el("div", { class: "variable" }, words(variable.name)), rows);
+      if (rows.children.length) box.append(el("div", { class: "variable" }, surveyText(variable.name)), rows);
     });
     if (focus) {
       const again = box.querySelector(`[data-toggle="${focus}"]`);
@@ -824,14 +837,14 @@
     for (const [at, labels] of evidence) {
       for (const label of labels) {
         bar.append(el("button", { type: "button", class: "chip on", title: TEXT.remove, on: () => toggle(at, label) },
-          words(`${inference.variables[at].name} = ${label}`), " \u00d7"));
+          surveyText(TEXT.answer(inference.variables[at].name, label)), " \u00d7"));
       }
     }
-    bar.append(el("button", { type: "button", class: "chip", id: "clear", on: () => { evidence.clear(); reweigh(); } }, TEXT.clear));
-    const known = evidenceWords().join(" and ");
+    bar.append(el("button", { type: "button", class: "chip", id: "clear", on: () => { evidence.clear(); applyEvidence(); } }, TEXT.clear));
+    const known = evidenceWords().join(TEXT.and);
     const given = el("span", { id: "given", class: now.node ? "" : "wrong" });
     bar.append(given);
-    if (now.impossible) given.append(TEXT.impossible, words(known), ".");
+    if (now.impossible) given.append(TEXT.impossible, surveyText(known), ".");
     else given.append(TEXT.probabilityOfEvidence, number(now.probability, probability(now.probability)), TEXT.meansUseEvidence);
   }
 
@@ -843,7 +856,7 @@
     const chip = (at) => {
       const one = model.stages[at];
       return el("button", { type: "button", class: "chip", "data-stage": String(at), on: () => chooseStage(at) },
-        swatch(stageLook(at).colour), words(`${one.name} ${one.variable || ""}`), ` (${count(one.situations)})`);
+        swatch(stageLook(at).colour), surveyText(`${one.name} ${one.variable || ""}`), ` (${count(one.situations)})`);
     };
     box.append(el("div", { class: "chips" }, ...shared.slice(0, 300).map(chip)));
     if (single.length) {
@@ -868,7 +881,7 @@
     const stageName = (one) => (one.stage === null ? null : model.stages[one.stage].name);
     selected = { kind: "found", edges: {} };
     let [nodes, edges] = [0, 0];
-    for (const pane of both()) {
+    for (const pane of openPanes()) {
       const all = pane.name === "ceg" ? positions : drawnVertices;
       selected[pane.name] = new Set(all.map((one, at) => at).filter((at) => (isName
         ? is(all[at].name, all[at].variable, stageName(all[at]))
@@ -880,14 +893,14 @@
     }
     const result = nodes + edges === 0 ? TEXT.notFound : TEXT.found(nodes, edges);
     byId("found").textContent = result;
-    say(result);
+    announce(result);
     changed();
   }
 
   // Enter goes to the first vertex found that is in sight.
   function goToFound() {
     if (!selected || selected.kind !== "found") return;
-    for (const pane of both()) {
+    for (const pane of openPanes()) {
       const ends = [...selected.edges[pane.name]].map((edge) => pane.drawing.edges[edge].s);
       const at = [...selected[pane.name], ...ends]
         .find((one) => !pane.cy.getElementById(`n${one}`).hasClass("gone"));
@@ -902,7 +915,7 @@
   function collapse() {
     const least = Math.max(0, Number(byId("collapse").value) || 0);
     const parts = [];
-    for (const pane of both()) {
+    for (const pane of openPanes()) {
       const isCeg = pane.name === "ceg";
       const all = isCeg ? positions : drawnVertices;
       const isGone = (at) => {
@@ -942,7 +955,7 @@
     else if (event.key === "Escape") {
       unselect();
       pane.leaves = true;
-      say(TEXT.leave);
+      announce(TEXT.leave);
     } else if (event.key === "Tab" && !pane.leaves) {
       const step = event.shiftKey ? -1 : 1;
       let at = pane.cursor + step;
@@ -1001,7 +1014,7 @@
           if (!isLast) colour = isShared ? ownColour.get(root) || stageLook(vertexOf.get(root).stage).colour : "#ffffff";
           const lines = isLast ? node.lines : [one.name, ...(isShared ? [`{${nameOf(root)}}`] : [])];
           const element = panes.tree.cy.getElementById(`n${at}`);
-          element.data({ colour, ink: ink(colour), label: lines.join("\n") });
+          element.data({ colour, ink: textColour(colour), label: lines.join("\n") });
         });
         if (panes.ceg) panes.ceg.cy.elements().toggleClass("past", !isLast);
       });
@@ -1043,7 +1056,7 @@
         area.remove();
       }
       button.textContent = done ? TEXT.copied : TEXT.copyByHand;
-      say(button.textContent);
+      announce(button.textContent);
       setTimeout(() => { button.textContent = TEXT.copy; }, 1500);
     });
     return button;
@@ -1051,7 +1064,7 @@
 
   function showAbout() {
     const box = byId("about");
-    if (model.given !== null) box.append(el("p", { class: "card" }, TEXT.conditioned, words(model.given),
+    if (model.given !== null) box.append(el("p", { class: "card" }, TEXT.conditioned, surveyText(model.given),
       TEXT.conditionedSays));
     for (const notice of model.notices) box.append(el("p", { class: "notice" }, notice));
     if (inference === null) box.append(el("p", { class: "notice" }, model.inference));
@@ -1121,7 +1134,7 @@
 
   function cell(value, column, isNumber) {
     if (value === null) return el("td", { class: "soft" }, model.minN === null ? "" : "\u2026");
-    if (!isNumber) return el("td", {}, words(Array.isArray(value) ? value.join(", ") : String(value)));
+    if (!isNumber) return el("td", {}, surveyText(Array.isArray(value) ? value.join(", ") : String(value)));
     const isProbability = ["share", "probability", "low", "high"].includes(column);
     return el("td", { class: "number", title: String(value), "data-value": String(value) },
       isProbability ? probability(value) : value.toLocaleString("en", { maximumFractionDigits: 4 }));
@@ -1131,7 +1144,7 @@
 
   // Paper gets a picture of the whole of each graph: the canvas has the size of the screen.
   window.addEventListener("beforeprint", () => {
-    for (const pane of both()) {
+    for (const pane of openPanes()) {
       pane.cy.nodes(".column").addClass("paper");
       const image = pane.cy.png({ full: true, bg: "#ffffff", maxWidth: 2400, maxHeight: 3400 });
       pane.cy.nodes(".column").removeClass("paper");
@@ -1153,16 +1166,16 @@
     document.body.classList.toggle("graphing", name === "graph");
     if (name !== "graph") return;
     if (panes.ceg === undefined) start();
-    for (const pane of both()) pane.cy.resize();
+    for (const pane of openPanes()) pane.cy.resize();
   }
 
   function showPanes() {
     const shown = byId("show").value;
-    for (const pane of both()) {
+    for (const pane of openPanes()) {
       byId(`pane-${pane.name}`).hidden = shown !== "both" && shown !== pane.name;
     }
-    byId("panes").classList.toggle("one", shown !== "both" || both().length < 2);
-    for (const pane of both()) if (!byId(`pane-${pane.name}`).hidden) refit(pane);
+    byId("panes").classList.toggle("one", shown !== "both" || openPanes().length < 2);
+    for (const pane of openPanes()) if (!byId(`pane-${pane.name}`).hidden) refit(pane);
   }
 
   function start() {
@@ -1182,8 +1195,8 @@
     byId("show").addEventListener("change", showPanes);
   }
 
-  byId("title").append(words(model.name));
-  byId("head").textContent = model.head + (model.given === null ? "" : `; given ${visible(model.given)}`);
+  byId("title").append(surveyText(model.name));
+  byId("head").textContent = model.given === null ? model.head : TEXT.headGiven(model.head, visible(model.given));
   TABS.forEach((name, at) => {
     const tab = byId(`tab-${name}`);
     tab.addEventListener("click", () => openTab(name));

@@ -13,7 +13,7 @@ from cegdb.report.lineage import lineage_of
 from cegdb.report.page import page_text
 from cegdb.report.page.graph_drawing import ceg_drawing, tree_drawing
 from cegdb.report.page.merge_log import merge_log
-from cegdb.report.page.page_reader import read
+from cegdb.report.page.page_reader import read_content
 from cegdb.report.page.page_text import json_value
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def page_model(store: Store, ceg_id: int, min_n: int | None, limits: Limits) -> 
         How much it holds.
     """
     lineage = lineage_of(store, ceg_id)
-    content = read(store, lineage, min_n, limits)
+    content = read_content(store, lineage, min_n, limits)
     compiled, why_not = _compiled(store, lineage, content, limits)
     edge_of: dict[tuple[int, int], int] = {}
     node_of: dict[int, int] = {}
@@ -57,7 +57,6 @@ def page_model(store: Store, ceg_id: int, min_n: int | None, limits: Limits) -> 
         "given": str(from_json(lineage.ceg["evidence"])) if lineage.is_conditioned else None,
         "weighted": bool(lineage.survey["settings"].get("weight")),
         "minN": min_n,
-        "version": lineage.ceg["cegdb_version"],
         "about": page_text.about(lineage, min_n),
         "stages": _stages(content),
         "ceg": _ceg(content, stage_at, edge_of, node_of, notices),
@@ -81,7 +80,7 @@ def _compiled(
     try:
         compiled.refuse_mixed()
     except QueryError as error:
-        return None, f"Evidence is off: {error.args[0]}."
+        return None, page_text.evidence_refused(error.args[0])
     return compiled, ""
 
 
@@ -109,10 +108,10 @@ def _inference(compiled: CompiledModel) -> dict[str, Any]:
 def _stages(content: Content) -> list[dict[str, Any]]:
     edges: dict[int, list[dict[str, Any]]] = {}
     for one in content.stage_edges:
-        kept = {
+        numbers = {
             key: json_value(one[key]) for key in ("n", "share", "probability", "low", "high")
         }
-        edges.setdefault(one["stage_id"], []).append({"label": one["label"], **kept})
+        edges.setdefault(one["stage_id"], []).append({"label": one["label"], **numbers})
     return [
         {
             "name": one["stage"],
@@ -129,12 +128,12 @@ def _stages(content: Content) -> list[dict[str, Any]]:
 
 
 def _drawing(
-    draw: Callable[[Content], dict[str, Any]], content: Content, what: str, notices: list[str]
+    draw: Callable[[Content], dict[str, Any]], content: Content, graph: str, notices: list[str]
 ) -> dict[str, Any] | None:
     try:
         return draw(content)
     except GraphError as error:
-        notices.append(f"The {what} is not drawn: {error.args[0]}.")
+        notices.append(page_text.graph_not_drawn(graph, error.args[0]))
         return None
 
 

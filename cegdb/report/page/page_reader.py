@@ -1,4 +1,4 @@
-"""What a page shows of a CEG, read from its tables: small cells hidden if asked for."""
+"""What a page shows of a CEG, read from its tables, with small cells hidden on request."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Content:
     first: dict[str, list[dict[str, Any]]]
 
 
-def read(store: Store, lineage: Lineage, min_n: int | None, limits: Limits) -> Content:
+def read_content(store: Store, lineage: Lineage, min_n: int | None, limits: Limits) -> Content:
     """Return the rows of what a page shows of a CEG.
 
     Notes
@@ -115,7 +115,7 @@ def read(store: Store, lineage: Lineage, min_n: int | None, limits: Limits) -> C
         steps.run("page_position", positions=shown_positions, ceg=name)
         steps.run("page_ceg_edge", edges=shown_edges, ceg=name)
         steps.run("page_level", survey_id=survey["survey_id"])
-        position_ids = _drawn(steps, limits)
+        position_ids = _positions_to_draw(steps, limits)
         steps.create_from("page_drawn", {"position_id": position_ids})
         positions = _records(_POSITION, steps.fetch("page_shown_position"))
         edges = _records(_EDGE, steps.fetch("page_shown_edge"))
@@ -191,7 +191,7 @@ def read(store: Store, lineage: Lineage, min_n: int | None, limits: Limits) -> C
     )
 
 
-def _drawn(steps: Steps, limits: Limits) -> Any:
+def _positions_to_draw(steps: Steps, limits: Limits) -> Any:
     """Return the positions to draw, the sink not among them."""
     nodes = steps.arrays(
         "select position_id, coalesce(n, 0) as n from temp.page_position "

@@ -1,4 +1,7 @@
-"""What a page says about a CEG, and the tables it shows with the SQL that gives them."""
+"""What a page says about a CEG, and the tables it shows with the SQL that gives them.
+
+Texts that do not depend on the data are in ``page.html``, and as ``TEXT`` in ``page.js``.
+"""
 
 from __future__ import annotations
 
@@ -90,10 +93,10 @@ def about(lineage: Lineage, min_n: int | None) -> list[dict[str, Any]]:
     With ``min_n`` settings only: the summaries count respondents.
     """
     titles = ("CEG", "Staging", "Event tree", "Survey")
-    found = []
+    cards = []
     for title, kind, one in zip(titles, lineage._fields, lineage, strict=True):
         lines = [] if min_n is not None else summary(kind, one).split("\n")  # type: ignore[arg-type]
-        found.append(
+        cards.append(
             {
                 "title": f"{title} {one['name']}",
                 "lines": [line for line in lines if not line.startswith("note: ")],
@@ -105,7 +108,7 @@ def about(lineage: Lineage, min_n: int | None) -> list[dict[str, Any]]:
                 ],
             }
         )
-    return found[::-1]
+    return cards[::-1]
 
 
 def headline(lineage: Lineage, content: Content, min_n: int | None) -> str:
@@ -120,16 +123,16 @@ def headline(lineage: Lineage, content: Content, min_n: int | None) -> str:
 
 def warnings(lineage: Lineage, min_n: int | None) -> list[str]:
     """Return what a reader must know before the numbers."""
-    found = []
+    notices = []
     if lineage.ceg["is_stale"]:
-        found.append("This CEG is stale: its survey has changed.")
+        notices.append("This CEG is stale: its survey has changed.")
     if min_n is not None:
-        found.append(
+        notices.append(
             f"Counts below {min_n} and what would reveal them are hidden. This page shows only "
             "the counts of the CEG itself: no summaries, no counts in the staged tree, and no "
             "merge log."
         )
-    return found
+    return notices
 
 
 def ceg_in_part(n_drawn: int, n_positions: int) -> str:
@@ -163,6 +166,42 @@ def evidence_off(n_edges: int, most: int | None) -> str:
     )
 
 
+def evidence_refused(reason: str) -> str:
+    """Return why the page does not calculate with evidence, as an error says it."""
+    return f"Evidence is off: {reason}."
+
+
+def graph_not_drawn(graph: str, reason: str) -> str:
+    """Return why the CEG or the staged tree is not drawn, as an error says it."""
+    return f"The {graph} is not drawn: {reason}."
+
+
+def no_merges(method: str) -> str:
+    """Return that there is no merge log, by the method of the staging."""
+    stages = "given" if method == "given" else f"made by {method!r}"
+    return f"There is no merge log: the stages were {stages}, without merges."
+
+
+def too_many_merges(n: int) -> str:
+    """Return that the merge log is too long for a page."""
+    return f"The merge log is not shown, because it has {counted(n, 'step')}."
+
+
+NO_MERGES_GIVEN_EVIDENCE: Final = (
+    "There is no merge log: a CEG given evidence has stages of its own."
+)
+MERGES_HIDDEN: Final = (
+    "The merge log is not shown, because it depends on counts that are hidden."
+)
+MERGES_OF_A_PART: Final = (
+    "The merge log is not shown, because only part of the staged tree is drawn."
+)
+MERGES_INCOMPLETE: Final = (
+    "The merge log is not shown, because merging began with groups of situations that are not "
+    "part of it."
+)
+
+
 def _shortened(text: str) -> str:
     if len(text) <= _LONGEST:
         return text
@@ -177,7 +216,7 @@ def tables(
     With ``min_n`` only the tables that can be shown together with small cells hidden, and
     no SQL, which sees every count.
     """
-    found = []
+    shown_tables = []
     is_long = lineage.tree["n_situations"] > _WALKED
     for view, kind, title, columns, order in _TABLES:
         if is_long and view == "situation_positions":
@@ -194,7 +233,7 @@ def tables(
             continue
         if not n_rows:
             continue
-        found.append(
+        shown_tables.append(
             {
                 "title": title,
                 "view": view,
@@ -204,7 +243,7 @@ def tables(
                 "n_rows": n_rows,
             }
         )
-    return found
+    return shown_tables
 
 
 def _fetched(store: Store, sql: str, most: int) -> tuple[list[Any], int]:
@@ -213,8 +252,8 @@ def _fetched(store: Store, sql: str, most: int) -> tuple[list[Any], int]:
         if len(rows) <= most:
             return rows, len(rows)
         unordered = sql.rpartition("\norder by ")[0]
-        found = con.execute(f"select count(*) from ({unordered})").fetchone()  # noqa: S608
-    return rows[:most], int(found[0]) if found else 0
+        count = con.execute(f"select count(*) from ({unordered})").fetchone()  # noqa: S608
+    return rows[:most], int(count[0]) if count else 0
 
 
 def json_value(value: object) -> Any:

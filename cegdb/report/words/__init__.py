@@ -86,14 +86,14 @@ def check_words(
             )
         if not isinstance(known, dict):
             raise QueryError(f"words of {name!r} are {known!r}", hint=_WORDS_HINT)
-        there = labels.get(name, ())
-        for label, said in known.items():
-            if label not in there:
+        labels_of_name = labels.get(name, ())
+        for label, phrase in known.items():
+            if label not in labels_of_name:
                 raise QueryError(
                     f"words are given for {label!r}, which is not a label of {name!r}; "
-                    f"{available(there)}",
-                    hint=did_you_mean(str(label), there),
+                    f"{available(labels_of_name)}",
+                    hint=did_you_mean(str(label), labels_of_name),
                 )
-            if not isinstance(said, str) or not said.strip():
-                raise QueryError(f"words of {name} = {label} are {said!r}", hint=_WORDS_HINT)
+            if not isinstance(phrase, str) or not phrase.strip():
+                raise QueryError(f"words of {name} = {label} are {phrase!r}", hint=_WORDS_HINT)
     return words

@@ -9,6 +9,7 @@ from cegdb.errors import counted
 from cegdb.options import SCORE_NAMES
 from cegdb.render.document import Code, Heading, Items, Note, Paragraph, Table
 from cegdb.report.copied_sql import view_query
+from cegdb.report.lineage import json_column
 from cegdb.report.setting_texts import DEFAULTS
 from cegdb.report.summaries import summary
 from cegdb.report.words import methods, position_tables
@@ -74,7 +75,8 @@ def analyst_report(
     else:
         blocks.append(
             Note(
-                "Left out, like the merges and the associations: they would reveal small cells."
+                "Summaries, merges and associations are left out, because they would reveal "
+                "small cells."
             )
         )
     blocks += [
@@ -86,8 +88,8 @@ def analyst_report(
         _sizes(report),
         Heading("What the CEG says"),
     ]
-    for title, said in explained:
-        blocks += [Heading(title, 3), Items(said)]
+    for title, sentences in explained:
+        blocks += [Heading(title, 3), Items(sentences)]
     if left_out:
         blocks.append(Note(left_out))
     blocks += [Heading("Stages"), *stage_table(store, report)]
@@ -99,7 +101,7 @@ def analyst_report(
     return [
         *blocks,
         Heading("Software and references"),
-        Paragraph(methods.software(report.tree, report.staging, report.ceg)),
+        Paragraph(methods.software_sentence(report.tree, report.staging, report.ceg)),
         reference_list(report.survey, [report.staging]),
     ]
 
@@ -111,11 +113,6 @@ def _objects(report: ReportData) -> list[tuple[Kind, Mapping[str, Any]]]:
         ("staging", report.staging),
         ("ceg", report.ceg),
     ]
-
-
-def _mapping(row: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    found = row[key]
-    return found if isinstance(found, dict) else {}
 
 
 def _cells(report: ReportData) -> list[Block]:
@@ -138,15 +135,15 @@ def _histories(report: ReportData) -> list[Block]:
     more = sum(of["n"] - len(of["shown"]) for of in histories.values())
     caption = "How cells without an answer were classified, by history"
     caption += f"; {more:,} more are not shown." if more else "."
-    names = ("Variable", "After", "Rows", "Classified as")
+    names = ("Variable", "History", "Rows", "Classified as")
     return [Table.of_rows(caption, names, rows, ("Rows",))] if rows else []
 
 
 def _warnings(rows: Sequence[tuple[Kind, Mapping[str, Any]]], report: ReportData) -> list[str]:
-    said = [methods.STALE] if report.ceg["is_stale"] else []
+    warnings = [methods.STALE] if report.ceg["is_stale"] else []
     if report.min_n is None:
-        hints = ((kind, _mapping(row, "summary").get("hints", [])) for kind, row in rows)
-        said += [f"{kind}: {hint}" for kind, found in hints for hint in found]
+        hints = ((kind, json_column(row, "summary").get("hints", [])) for kind, row in rows)
+        warnings += [f"{kind}: {hint}" for kind, of_kind in hints for hint in of_kind]
     small = [
         f"{stage.name} ({stage.variable or 'several variables'}) is based on "
         f"{counted(stage.n_answered, 'respondent')}"
@@ -157,16 +154,16 @@ def _warnings(rows: Sequence[tuple[Kind, Mapping[str, Any]]], report: ReportData
         and stage.kind != "unobserved"
     ]
     more = len(small) - _MOST_WARNINGS
-    said += small[:_MOST_WARNINGS]
+    warnings += small[:_MOST_WARNINGS]
     if more > 0:
-        said.append(f"and {counted(more, 'more stage')} with fewer than {FEW} respondents")
-    return said
+        warnings.append(f"and {counted(more, 'more stage')} with fewer than {FEW} respondents")
+    return warnings
 
 
 def _settings(rows: Sequence[tuple[Kind, Mapping[str, Any]]]) -> Table:
-    found = []
+    settings = []
     for kind, row in rows:
-        values = {**_mapping(row, "settings"), "made by": f"cegdb {row['cegdb_version']}"}
+        values = {**json_column(row, "settings"), "made by": f"cegdb {row['cegdb_version']}"}
         if kind == "staging":
             values = {"method": row["method"], "alpha": row["alpha"], **values}
         for name, value in values.items():
@@ -174,23 +171,23 @@ def _settings(rows: Sequence[tuple[Kind, Mapping[str, Any]]]) -> Table:
                 continue
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… (cut)"
-            found.append((f"{kind} {row['name']}", name, cut))
-    caption = "Settings; empty ones are left out."
-    return Table.of_rows(caption, ("Object", "Setting", "Value"), found)
+            settings.append((f"{kind} {row['name']}", name, cut))
+    caption = "Settings, without those that are empty."
+    return Table.of_rows(caption, ("Object", "Setting", "Value"), settings)
 
 
 def _defaults(rows: Sequence[tuple[Kind, Mapping[str, Any]]]) -> list[str]:
-    said = []
+    used = []
     for kind, row in rows:
-        settings = _mapping(row, "settings")
-        said += [
-            words
-            for (of, name, value), words in DEFAULTS.items()
+        settings = json_column(row, "settings")
+        used += [
+            text
+            for (of, name, value), text in DEFAULTS.items()
             if of == kind and settings.get(name) == value
         ]
-        if _mapping(row, "summary").get("alpha_is_default"):
-            said.append(f"alpha = {row['alpha']:g}, the largest number of levels of a variable")
-    return said
+        if json_column(row, "summary").get("alpha_is_default"):
+            used.append(f"alpha = {row['alpha']:g}, the largest number of levels of a variable")
+    return used
 
 
 def _sizes(report: ReportData) -> Table:
@@ -216,34 +213,37 @@ def _sizes(report: ReportData) -> Table:
     caption = "Sizes and scores."
     if report.min_n is not None:
         hidden = set(SCORE_NAMES.values())
-        numbers = [(what, number) for what, number in numbers if what not in hidden]
+        numbers = [(name, number) for name, number in numbers if name not in hidden]
         caption = f"Sizes. {methods.NO_SCORES}"
-    return Table.of_rows(caption, ("What", "Number"), numbers, ("Number",))
+    return Table.of_rows(caption, ("Quantity", "Value"), numbers, ("Value",))
 
 
 def _uncertainty(report: ReportData) -> list[str]:
-    name, details = report.staging["name"], _mapping(report.staging, "summary")
-    said = []
+    name, details = report.staging["name"], json_column(report.staging, "summary")
+    spurious = []
     if "false_stages" in details:
-        said.append(
+        spurious.append(
             f"Expected number of spurious stages: {details['false_stages']:.2f} ± "
             f"{details['false_stages_error']:.2f} ({details['null_runs']} null runs)."
         )
     return [
-        *said,
+        *spurious,
         (
-            "Intervals are conditional on the stages. To see how often situations share a "
-            f"stage in other samples: cegdb stability DB {name!r}, or staged.stability()."
+            "Intervals are conditional on the stages. How often situations share a stage in "
+            f"other samples: cegdb stability DB {name!r}, or staged.stability()."
         ),
         (
-            "For intervals that learn the stages again: cegdb intervals DB "
+            "Intervals for which the stages are learnt again: cegdb intervals DB "
             f"{name!r} --method bootstrap, or staged.intervals('bootstrap')."
         ),
         (
-            "To try another prior: learn with another alpha (--alpha), and compare with cegdb "
-            "compare DB."
+            "Another prior: learn stages with another alpha (--alpha), and compare the two "
+            "with cegdb compare DB."
         ),
-        "To try another order of the variables: cegdb search-orders DB NAME.",
+        (
+            "Another order of the variables: cegdb search-orders DB "
+            f"{report.survey['name']!r}, or survey.search_orders()."
+        ),
     ]
 
 

@@ -225,12 +225,14 @@ _DATA: Final = {
 _AHC: Final = ("ahc", "auto")
 
 
-def general() -> list[Reference]:
+def general_references() -> list[Reference]:
     """Return what to cite for cegdb itself."""
     return [REFERENCES[key] for key in _GENERAL]
 
 
-def used(survey: Mapping[str, Any], stagings: Sequence[Mapping[str, Any]]) -> list[Reference]:
+def references_used(
+    survey: Mapping[str, Any], stagings: Sequence[Mapping[str, Any]]
+) -> list[Reference]:
     """Return what to cite for a CEG: only what it used.
 
     Parameters
@@ -241,7 +243,7 @@ def used(survey: Mapping[str, Any], stagings: Sequence[Mapping[str, Any]]) -> li
     Examples
     --------
     >>> given = {"method": "given", "settings": {}}
-    >>> [r.key for r in used({"source": "falls.csv"}, [given])][1:]
+    >>> [r.key for r in references_used({"source": "falls.csv"}, [given])][1:]
     ['shenvi2020constructing', 'smith2008conditional', 'raasveldt2019duckdb']
     """
     keys = dict.fromkeys(_ALWAYS)
@@ -253,7 +255,7 @@ def used(survey: Mapping[str, Any], stagings: Sequence[Mapping[str, Any]]) -> li
         settings = staging["settings"] if isinstance(staging["settings"], dict) else {}
         if settings.get("weighting") in ("situation", "global"):
             keys["kish1965survey"] = None
-    name = dataset(survey)
+    name = demo_of(survey)
     if name:
         keys[_DATA[name]] = None
     return [reference for key, reference in REFERENCES.items() if key in keys]
@@ -263,21 +265,21 @@ def reference_list(
     survey: Mapping[str, Any], stagings: Sequence[Mapping[str, Any]]
 ) -> References:
     """Return what to cite for a CEG, for the end of a report."""
-    return References([(work.text, work.url) for work in used(survey, stagings)])
+    return References([(work.text, work.url) for work in references_used(survey, stagings)])
 
 
-def dataset(survey: Mapping[str, Any]) -> str | None:
+def demo_of(survey: Mapping[str, Any]) -> str | None:
     """Return which data set included in cegdb a survey was read from, if any."""
-    found = (name for name, demo in DEMOS.items() if survey["source"] == demo.select())
-    return next(found, None)
+    demos = (name for name, demo in DEMOS.items() if survey["source"] == demo.select())
+    return next(demos, None)
 
 
-def as_text(references: Sequence[Reference], *, bibtex: bool = False) -> str:
+def format_references(references: Sequence[Reference], *, bibtex: bool = False) -> str:
     """Return works one below another, or as a BibTeX file.
 
     Examples
     --------
-    >>> print(as_text([REFERENCES["kish1965survey"]]))
+    >>> print(format_references([REFERENCES["kish1965survey"]]))
     Kish, L. (1965). Survey Sampling. New York: Wiley.
     """
     if bibtex:

@@ -9,9 +9,8 @@ import numpy as np
 
 from cegdb import compare
 from cegdb.compare.comparability import stagings_of_one_tree
-from cegdb.errors import StagingError, agreeing, counted
+from cegdb.errors import StagingError, agreeing, counted, joined
 from cegdb.render.document import Code, Heading, Items, Note, Paragraph, Table
-from cegdb.report.copied_sql import literal
 from cegdb.report.words import methods, phrases
 from cegdb.report.words.citations import reference_list
 from cegdb.report.words.report_data import (
@@ -23,7 +22,7 @@ from cegdb.report.words.report_data import (
 )
 from cegdb.report.words.situation_words import StageDescriber
 from cegdb.small_cells import masked_view
-from cegdb.sqlfiles import Steps
+from cegdb.sqlfiles import Steps, literal
 from cegdb.store.catalog import row
 
 if TYPE_CHECKING:
@@ -118,44 +117,44 @@ def read_comparison(
 
 
 def variables_and_labels(
-    store: Store, what: ComparisonData
+    store: Store, data: ComparisonData
 ) -> tuple[list[str], dict[str, list[str]]]:
     """Return the variables of the tree, and the labels of each."""
     with store.reading() as con, Steps(con) as steps:
-        known = variables_of(steps, what.tree["survey_id"], what.tree)
-        return [name for _, name, _ in known], labels_of(steps, what.tree["survey_id"])
+        variables = variables_of(steps, data.tree["survey_id"], data.tree)
+        return [name for _, name, _ in variables], labels_of(steps, data.tree["survey_id"])
 
 
 def disagreements(
     store: Store,
-    what: ComparisonData,
+    data: ComparisonData,
     one: Mapping[str, Any],
     other: Mapping[str, Any],
     limit: int,
 ) -> tuple[list[Disagreement], int]:
     """Return where two stagings disagree, most people first, and how many are left out."""
-    tree_id, names = what.tree["tree_id"], (str(one["name"]), str(other["name"]))
+    tree_id, names = data.tree["tree_id"], (str(one["name"]), str(other["name"]))
     ids = {"staging_id": one["staging_id"], "other_staging_id": other["staging_id"]}
     with store.reading() as con, Steps(con) as steps:
-        tree = what.tree["name"]
-        with masked_view(store, "vertices", {"tree": tree}, what.min_n) as vertices:
+        tree = data.tree["name"]
+        with masked_view(store, "vertices", {"tree": tree}, data.min_n) as vertices:
             rows = steps.fetch("report_pair", vertices=vertices, tree=tree, **ids)
         pieces = [Piece(*row) for row in rows]
         numbers = np.array([p[:3] for p in pieces], np.int64).reshape(-1, 3).T
         names_of = ("pair_id", "stage_id", "other_id")
         steps.create_from("reported_pair", dict(zip(names_of, numbers, strict=True)))
-        found = [
+        every = [
             *_split(pieces, 2, separating=names[0], joining=names[1]),
             *_split(pieces, 1, separating=names[1], joining=names[0]),
         ]
-        found.sort(key=lambda d: (-d.weight, d.joining != names[1], d.pieces[0].pair_id))
-        kept = found[:limit]
-        groups = _groups(steps, what, kept, pieces, tree_id, ids)
-    said = [
+        every.sort(key=lambda d: (-d.weight, d.joining != names[1], d.pieces[0].pair_id))
+        largest = every[:limit]
+        groups = _groups(steps, data, largest, pieces, tree_id, ids)
+    described = [
         d._replace(pieces=tuple(p._replace(group=groups.get(p.pair_id)) for p in d.pieces))
-        for d in kept
+        for d in largest
     ]
-    return said, len(found) - len(kept)
+    return described, len(every) - len(largest)
 
 
 def _split(
@@ -177,21 +176,21 @@ def _split(
 
 def _groups(
     steps: Steps,
-    what: ComparisonData,
-    kept: Sequence[Disagreement],
+    data: ComparisonData,
+    reported: Sequence[Disagreement],
     pieces: Sequence[Piece],
     tree_id: int,
     ids: Mapping[str, int],
 ) -> dict[int, Group]:
     """Return the situations of the pieces to report, in words."""
-    known = variables_of(steps, what.tree["survey_id"], what.tree)
-    labels = labels_of(steps, what.tree["survey_id"])
-    create_variables(steps, known)
-    names = {variable_id: name for variable_id, name, _ in known}
+    variables = variables_of(steps, data.tree["survey_id"], data.tree)
+    labels = labels_of(steps, data.tree["survey_id"])
+    create_variables(steps, variables)
+    names = {variable_id: name for variable_id, name, _ in variables}
     groups: dict[int, Group] = {}
-    for index, (variable_id, name, _) in enumerate(known):
+    for index, (variable_id, name, _) in enumerate(variables):
         size = sum(p.n_situations for p in pieces if p.variable == name)
-        pair_ids = {p.pair_id for d in kept for p in d.pieces if p.variable == name}
+        pair_ids = {p.pair_id for d in reported for p in d.pieces if p.variable == name}
         if not pair_ids or size > MOST_COMPARED:
             continue
         steps.run(
@@ -201,64 +200,64 @@ def _groups(
             variable_index=index,
             **ids,
         )
-        found = list(histories(steps, "report_pair_history", tree_id, names, what.min_n))
-        describer = StageDescriber(found, [n for _, n, _ in known[:index]], labels)
+        paths = list(histories(steps, "report_pair_history", tree_id, names, data.min_n))
+        describer = StageDescriber(paths, [n for _, n, _ in variables[:index]], labels)
         groups |= {pair_id: describer.group(pair_id) for pair_id in pair_ids}
     return groups
 
 
 def comparison_report(
-    store: Store, what: ComparisonData, form: Form, *, unit: str, words: Words, limit: int
+    store: Store, data: ComparisonData, form: Form, *, unit: str, words: Words, limit: int
 ) -> list[Block]:
     """Return the comparison of two or three stagings in one of the forms."""
-    names = [phrases.quoted(str(staging["name"])) for staging in what.stagings]
+    names = [phrases.quoted(str(staging["name"])) for staging in data.stagings]
     title = (
-        f"Where {phrases.joined(names)} differ"
+        f"Where {joined(names)} differ"
         if form == "plain"
-        else f"Comparison of the stagings {phrases.joined(names)}"
+        else f"Comparison of the stagings {joined(names)}"
     )
     blocks: list[Block] = [Heading(title, 1)]
-    if any(staging["is_stale"] for staging in what.stagings):
+    if any(staging["is_stale"] for staging in data.stagings):
         blocks.append(Note("Some of these are stale: their survey has changed."))
     if form == "plain":
         n_ways = "two" if len(names) == 2 else "three"
         blocks.append(
             Paragraph(
-                f"{phrases.joined(names)} are {n_ways} ways to group {unit} who are assumed to "
+                f"{joined(names)} are {n_ways} ways to group {unit} who are assumed to "
                 "answer a question alike."
             )
         )
     if form == "paper":
-        made = [*methods.data(what), *methods.tree_built(what)]
-        blocks += [Heading("Methods"), Paragraph(" ".join(made))]
+        sentences = [*methods.data_sentences(data), *methods.tree_sentences(data)]
+        blocks += [Heading("Methods"), Paragraph(" ".join(sentences))]
         blocks += [
-            Paragraph(f"{name}. {' '.join(methods.stages(staging, what.min_n))}")
-            for name, staging in zip(names, what.stagings, strict=True)
+            Paragraph(f"{name}. {' '.join(methods.stages_sentences(staging, data.min_n))}")
+            for name, staging in zip(names, data.stagings, strict=True)
         ]
-        blocks.append(Paragraph(methods.software(what.tree, *what.stagings)))
+        blocks.append(Paragraph(methods.software_sentence(data.tree, *data.stagings)))
     blocks.append(Heading("What the data support"))
     if form != "plain":
-        blocks.append(_scores(store, what))
-    pairs = list(combinations(what.stagings, 2))
-    blocks.append(Items([_evidence(store, a, b, form, what.min_n) for a, b in pairs]))
+        blocks.append(_scores(store, data))
+    pairs = list(combinations(data.stagings, 2))
+    blocks.append(Items([_evidence(store, a, b, form, data.min_n) for a, b in pairs]))
     for one, other in pairs:
-        blocks += _differences(store, what, one, other, form, unit, words, limit)
+        blocks += _differences(store, data, one, other, form, unit, words, limit)
     if form == "analyst":
-        blocks += _sql(what)
+        blocks += _sql(data)
     if form != "plain":
-        blocks += [Heading("References"), reference_list(what.survey, what.stagings)]
+        blocks += [Heading("References"), reference_list(data.survey, data.stagings)]
     return blocks
 
 
-def _scores(store: Store, what: ComparisonData) -> Table:
-    if what.min_n is not None:
+def _scores(store: Store, data: ComparisonData) -> Table:
+    if data.min_n is not None:
         sizes = [
             (str(s["name"]), str(s["method"]), f"{s['n_stages']:,}", f"{s['df']:,}")
-            for s in what.stagings
+            for s in data.stagings
         ]
         caption = f"Sizes. {methods.NO_SCORES}"
         return Table.of_rows(caption, _NAMES[:4], sizes, _NAMES[2:4])
-    frame = compare.compare(store, [staging["staging_id"] for staging in what.stagings])
+    frame = compare.compare(store, [staging["staging_id"] for staging in data.stagings])
     factors = [float(x) for x in frame["log_bayes_factor"].fillna(np.nan).tolist()]
     rows = [
         (
@@ -270,9 +269,9 @@ def _scores(store: Store, what: ComparisonData) -> Table:
             f"{staging['bic']:.2f}",
             "" if np.isnan(factor) else f"{factor:.2f}",
         )
-        for staging, factor in zip(what.stagings, factors, strict=True)
+        for staging, factor in zip(data.stagings, factors, strict=True)
     ]
-    first = phrases.quoted(str(what.stagings[0]["name"]))
+    first = phrases.quoted(str(data.stagings[0]["name"]))
     return Table.of_rows(
         f"Scores. The log Bayes factor (natural logarithm) is relative to {first}, and empty "
         "if the settings differ.",
@@ -292,27 +291,29 @@ def _evidence(
     """Return which of two stagings the rows support, and how strongly unless that is hidden."""
     names = [phrases.quoted(str(staging["name"])) for staging in (one, other)]
     try:
-        found = compare.bayes_factor(store, one["staging_id"], other["staging_id"])
+        log_factor = compare.bayes_factor(store, one["staging_id"], other["staging_id"])
     except StagingError as error:
         if form == "plain":
             return (
                 f"The data cannot say whether {names[0]} or {names[1]} is better: they were "
                 "made with different settings."
             )
-        said = str(error.args[0])
-        return f"{said[0].upper()}{said[1:]}."
-    if abs(found) < 1e-9:
+        reason = str(error.args[0])
+        return f"{reason[0].upper()}{reason[1:]}."
+    if abs(log_factor) < 1e-9:
         return f"The data support {names[0]} and {names[1]} equally."
-    better, worse = names if found > 0 else names[::-1]
+    better, worse = names if log_factor > 0 else names[::-1]
     support = f"The data support {better} more than {worse}"
     if min_n is not None:
         return f"{support}. {methods.NO_SCORES}"
-    if form == "plain" and abs(found) < _HARDLY:
+    if form == "plain" and abs(log_factor) < _HARDLY:
         return f"The data support {better} hardly more than {worse}."
-    probable = f"such data are {_times(abs(found))} as probable under {better}"
+    probable = f"such data are {_times(abs(log_factor))} as probable under {better}"
     if form == "plain":
         return f"{support}: {probable}."
-    return f"{support}: log Bayes factor {abs(found):.2f} (natural logarithm), so {probable}."
+    return (
+        f"{support}: log Bayes factor {abs(log_factor):.2f} (natural logarithm), so {probable}."
+    )
 
 
 def _times(log_factor: float) -> str:
@@ -334,7 +335,7 @@ def _times(log_factor: float) -> str:
 
 def _differences(
     store: Store,
-    what: ComparisonData,
+    data: ComparisonData,
     one: Mapping[str, Any],
     other: Mapping[str, Any],
     form: Form,
@@ -344,19 +345,19 @@ def _differences(
 ) -> list[Block]:
     names = [phrases.quoted(str(staging["name"])) for staging in (one, other)]
     blocks: list[Block] = [Heading(f"{names[0]} and {names[1]}")]
-    found, n_left_out = disagreements(store, what, one, other, limit)
+    differences, n_left_out = disagreements(store, data, one, other, limit)
     if form != "plain":
         n = compare.hamming(store, one["staging_id"], other["staging_id"])
         blocks.append(
             Paragraph(
-                f"{n:,} of {counted(what.tree['n_situations'], 'situation')} must change stage "
-                "to make them equal."
+                f"To make the stagings equal, {n:,} of "
+                f"{counted(data.tree['n_situations'], 'situation')} would have to change stage."
             )
         )
-    if not found:
+    if not differences:
         return [*blocks, Paragraph(f"{names[0]} and {names[1]} form the same groups.")]
-    say = _plainly if form == "plain" else _exactly
-    blocks.append(Items([say(d, unit, words) for d in found]))
+    sentence = _plain_sentence if form == "plain" else _exact_sentence
+    blocks.append(Items([sentence(d, unit, words) for d in differences]))
     if n_left_out:
         blocks.append(
             Note(
@@ -367,63 +368,70 @@ def _differences(
     return blocks
 
 
-def _exactly(found: Disagreement, unit: str, words: Words) -> str:
+def _exact_sentence(disagreement: Disagreement, unit: str, words: Words) -> str:
     """Return a disagreement: A separates X and Y, B joins them (123 people)."""
-    parts = _pieces(found, unit, words, lambda piece: f" ({_n(piece.n)})")
+    groups = _pieces(disagreement, unit, words, lambda piece: f" ({_n_text(piece.n)})")
+    separating, joining = map(phrases.quoted, (disagreement.separating, disagreement.joining))
+    people = _count_text(disagreement.n, unit)
     return (
-        f"{_variable(found)}: {phrases.quoted(found.separating)} separates {parts}; "
-        f"{phrases.quoted(found.joining)} joins them ({_people(found.n, unit)})."
+        f"{_variable(disagreement)}: {separating} separates {groups}; {joining} joins them "
+        f"({people})."
     )
 
 
-def _plainly(found: Disagreement, unit: str, words: Words) -> str:
-    parts = _pieces(found, unit, words, lambda piece: f" ({_people(piece.n, unit)})")
-    in_all = "" if found.n is None else " in all"
+def _plain_sentence(disagreement: Disagreement, unit: str, words: Words) -> str:
+    groups = _pieces(
+        disagreement, unit, words, lambda piece: f" ({_count_text(piece.n, unit)})"
+    )
+    separating, joining = map(phrases.quoted, (disagreement.separating, disagreement.joining))
+    in_all = "" if disagreement.n is None else " in all"
+    people = f"{_count_text(disagreement.n, unit)}{in_all}"
     return (
-        f"{_variable(found)}: {phrases.quoted(found.joining)} treats as alike {parts}; "
-        f"{phrases.quoted(found.separating)} separates them "
-        f"({_people(found.n, unit)}{in_all})."
+        f"{_variable(disagreement)}: {joining} treats as alike {groups}; {separating} "
+        f"separates them ({people})."
     )
 
 
-def _variable(found: Disagreement) -> str:
-    names = {piece.variable for piece in found.pieces}
+def _variable(disagreement: Disagreement) -> str:
+    names = {piece.variable for piece in disagreement.pieces}
     (name,) = names if len(names) == 1 else (None,)
     return name or "Several questions"
 
 
 def _pieces(
-    found: Disagreement, unit: str, words: Words, shown_n: Callable[[Piece], str]
+    disagreement: Disagreement, unit: str, words: Words, format_n: Callable[[Piece], str]
 ) -> str:
     """Return what is separated or joined, most people first."""
     parts = [
         phrases.group_phrase(piece.group, unit, words)
         if piece.group
         else counted(piece.n_situations, "situation")
-        for piece in found.pieces[:_MOST_PIECES]
+        for piece in disagreement.pieces[:_MOST_PIECES]
     ]
     parts = [
-        f"({i}) {part}{shown_n(piece)}"
-        for i, (part, piece) in enumerate(zip(parts, found.pieces, strict=False), start=1)
+        f"({i}) {part}{format_n(piece)}"
+        for i, (part, piece) in enumerate(
+            zip(parts, disagreement.pieces, strict=False), start=1
+        )
     ]
-    more = len(found.pieces) - _MOST_PIECES
+    more = len(disagreement.pieces) - _MOST_PIECES
     if more > 0:
         parts.append(counted(more, "more group"))
-    return phrases.joined(parts)
+    return joined(parts)
 
 
-def _n(n: int | None) -> str:
+def _n_text(n: int | None) -> str:
     return "n not shown" if n is None else f"{n:,}"
 
 
-def _people(n: int | None, unit: str) -> str:
+def _count_text(n: int | None, unit: str) -> str:
     if n is None:
         return "number not shown"
     return phrases.count_of(n, unit)
 
 
-def _sql(what: ComparisonData) -> list[Block]:
-    listed = ", ".join(literal(str(staging["name"])) for staging in what.stagings)
+def _sql(data: ComparisonData) -> list[Block]:
+    listed = ", ".join(literal(str(staging["name"])) for staging in data.stagings)
     return [
         Heading("SQL"),
         Code(

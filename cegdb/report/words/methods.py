@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
-from cegdb.errors import agreeing, counted
+from cegdb.errors import agreeing, counted, joined
 from cegdb.options import SCORE_NAMES
+from cegdb.report.lineage import json_column
 from cegdb.report.setting_texts import (
     GIVEN_HYPERSTAGES,
     HYPERSTAGES,
@@ -16,8 +17,8 @@ from cegdb.report.setting_texts import (
     PRIORS,
     WEIGHTING,
 )
-from cegdb.report.words.citations import dataset
-from cegdb.report.words.phrases import joined, quoted
+from cegdb.report.words.citations import demo_of
+from cegdb.report.words.phrases import quoted
 from cegdb.report.words.report_data import (
     count_at_start,
     is_small,
@@ -35,41 +36,36 @@ NO_SCORES: Final = "Scores are not shown, since small counts could be calculated
 STALE: Final = "This CEG is stale: its survey has changed."
 
 
-def methods(report: ReportData) -> list[str]:
+def methods_paragraphs(report: ReportData) -> list[str]:
     """Return paragraphs: the data, the tree, the stages, the CEG, the software."""
     return [
-        " ".join(said)
-        for said in (
-            data(report),
-            tree_built(report),
-            stages(report.staging, report.min_n),
-            _graph(report),
-            [software(report.tree, report.staging, report.ceg)],
+        " ".join(sentences)
+        for sentences in (
+            data_sentences(report),
+            tree_sentences(report),
+            stages_sentences(report.staging, report.min_n),
+            _graph_sentences(report),
+            [software_sentence(report.tree, report.staging, report.ceg)],
         )
-        if said
+        if sentences
     ]
 
 
-def software(*rows: Mapping[str, Any]) -> str:
-    """Return the versions that made these objects and this report."""
-    made = sorted({str(row["cegdb_version"]) for row in rows})
-    earlier = "" if made == [__version__] else f" (tables made by cegdb {joined(made)})"
+def software_sentence(*rows: Mapping[str, Any]) -> str:
+    """Return which versions made these objects and this report."""
+    versions = sorted({str(row["cegdb_version"]) for row in rows})
+    earlier = "" if versions == [__version__] else f" (tables made by cegdb {joined(versions)})"
     return (
         f"The software was cegdb {__version__}{earlier}, DuckDB {duckdb.__version__} "
         f"(Raasveldt and Mühleisen, 2019) and Python {platform.python_version()}."
     )
 
 
-def _mapping(row: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    found = row[key]
-    return found if isinstance(found, dict) else {}
-
-
-def data(source: Provenance) -> list[str]:
+def data_sentences(source: Provenance) -> list[str]:
     """Return where the rows came from, and how rows and weights were used."""
-    survey, details = source.survey, _mapping(source.survey, "summary")
-    staged = _mapping(source.staging, "settings")
-    said = [
+    survey, details = source.survey, json_column(source.survey, "summary")
+    staged = json_column(source.staging, "settings")
+    sentences = [
         (
             f"The survey {quoted(survey['name'])} (from {_origin(survey)}) has "
             f"{counted(n_respondents(source), 'respondent')}."
@@ -77,23 +73,23 @@ def data(source: Provenance) -> list[str]:
     ]
     dropped = {why: n for why, n in (details.get("rows_dropped") or {}).items() if n}
     if dropped and any(is_small(n, source.min_n) for n in dropped.values()):
-        said.append(f"Some rows were dropped: {joined(list(dropped))}.")
+        sentences.append(f"Some rows were dropped: {joined(list(dropped))}.")
     elif dropped:
         why = joined([f"{n:,} {reason}" for reason, n in dropped.items()])
-        said.append(
+        sentences.append(
             f"Of the {counted(survey['n_read'], 'row')} read, these were dropped: {why}."
         )
     weights = details.get("weights")
     if isinstance(weights, dict):
-        said.append(
+        sentences.append(
             f"Respondents have weights ({quoted(str(weights['column']))}, "
             f"{weights['smallest']} to {weights['largest']}); "
             f"{WEIGHTING[staged.get('weighting', 'none')][1]}."
         )
     effects = staged.get("deff")
     if isinstance(effects, dict) and effects:
-        said.append(f"Counts were divided by {design_effects(effects)}.")
-    return said
+        sentences.append(f"Counts were divided by {design_effects(effects)}.")
+    return sentences
 
 
 def design_effects(effects: Mapping[str, float]) -> str:
@@ -112,21 +108,21 @@ def design_effects(effects: Mapping[str, float]) -> str:
 
 def _origin(survey: Mapping[str, Any]) -> str:
     """Return what a survey was read from: the name of a file, but not the text of a query."""
-    name = dataset(survey)
+    name = demo_of(survey)
     if name:
         return f"the data set {quoted(name)} included in cegdb"
-    if _mapping(survey, "settings").get("fingerprints"):
+    if json_column(survey, "settings").get("fingerprints"):
         return str(survey["source"]).rpartition("/")[2]
     return "a query or data frame"
 
 
-def tree_built(source: Provenance) -> list[str]:
+def tree_sentences(source: Provenance) -> list[str]:
     """Return how the event tree was built."""
     tree = source.tree
-    settings, details = _mapping(tree, "settings"), _mapping(tree, "summary")
+    settings, details = json_column(tree, "settings"), json_column(tree, "summary")
     order = settings.get("order")
     names = [str(name) for name in order] if isinstance(order, list) else []
-    said = [
+    sentences = [
         (
             f"The event tree has the variables {', '.join(names)}, in this order, and "
             f"{counted(tree['n_vertices'], 'vertex')}: "
@@ -134,7 +130,7 @@ def tree_built(source: Provenance) -> list[str]:
             f"{counted(tree['n_leaves'], 'leaf')}."
         )
     ]
-    cells = _mapping(source.survey, "summary").get("cells")
+    cells = json_column(source.survey, "summary").get("cells")
     kinds = [cells.get(name, {}) for name in names] if isinstance(cells, dict) else []
     total = {
         kind: sum(int(one.get(kind, 0)) for one in kinds if isinstance(one, dict))
@@ -147,15 +143,15 @@ def tree_built(source: Provenance) -> list[str]:
         for d in decisions
     )
     if total["blank"]:
-        said.append(_blank(settings))
+        sentences.append(_blank(settings))
     n = structural + total["structural"]
     if n:
-        said.append(
+        sentences.append(
             f"{_counted(n, 'answer', source.min_n)} {verb_after(n, 'are', source.min_n)} not "
             "applicable (structural): a question is left out of the tree where it applies to "
             "nobody."
         )
-    return [*said, *_missing(source.min_n, settings, details), *_zeros(settings, details)]
+    return [*sentences, *_missing(source.min_n, settings, details), *_zeros(settings, details)]
 
 
 def _blank(settings: Mapping[str, Any]) -> str:
@@ -187,8 +183,8 @@ def _missing(
             return ["Rows with a missing answer were left out."]
         were = "was" if n == 1 else "were"
         return [f"{counted(n, 'row')} with a missing answer {were} left out."]
-    found = details.get("missing")
-    n = int(found.get("rows_with_a_missing_answer", 0)) if isinstance(found, dict) else 0
+    missing = details.get("missing")
+    n = int(missing.get("rows_with_a_missing_answer", 0)) if isinstance(missing, dict) else 0
     if not n:
         return []
     return [
@@ -204,7 +200,7 @@ def _zeros(settings: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]
     how = settings.get("sampling_zeros", "none")
     nobody = "Answers that nobody with the same history gave"
     added = f"({counted(int(details.get('vertices_without_rows', 0)), 'vertex')} without rows)"
-    said = [
+    sentences = [
         {
             "none": f"{nobody} have no edge (they count as structural zeros).",
             "floret": f"{nobody} were added to each floret as sampling zeros {added}.",
@@ -215,18 +211,18 @@ def _zeros(settings: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]
     impossible, paths = settings.get("impossible"), settings.get("add_paths")
     if impossible:
         were = "was" if len(impossible) == 1 else "were"
-        said.append(
+        sentences.append(
             f"{counted(len(impossible), 'combination')} of answers {were} declared impossible."
         )
     if paths:
         were = "was" if len(paths) == 1 else "were"
-        said.append(f"{counted(len(paths), 'path')} without rows {were} added.")
-    return said
+        sentences.append(f"{counted(len(paths), 'path')} without rows {were} added.")
+    return sentences
 
 
-def stages(staging: Mapping[str, Any], min_n: int | None) -> list[str]:
+def stages_sentences(staging: Mapping[str, Any], min_n: int | None) -> list[str]:
     """Return how stages were found, their prior, and their scores."""
-    settings, details = _mapping(staging, "settings"), _mapping(staging, "summary")
+    settings, details = json_column(staging, "settings"), json_column(staging, "summary")
     method = str(staging["method"])
     if method in METHODS:
         how = METHODS[method].format(
@@ -236,41 +232,41 @@ def stages(staging: Mapping[str, Any], min_n: int | None) -> list[str]:
         )
         within = settings.get("hyperstages", "variable")
         which = HYPERSTAGES.get(within) if isinstance(within, str) else None
-        said = [
+        sentences = [
             (
                 f"Stages were learnt by {how}. Only situations {which or GIVEN_HYPERSTAGES} "
                 "could share a stage."
             )
         ]
         if settings.get("structure_prior") == "size":
-            said.append(
+            sentences.append(
                 "A priori, each number of stages was equally likely, and so was each staging "
                 "of that many stages."
             )
         if settings.get("frozen"):
-            said.append("Some stages were given and kept.")
+            sentences.append("Some stages were given and kept.")
     else:
-        said = ["Stages were given, not learnt from the data."]
+        sentences = ["Stages were given, not learnt from the data."]
         alone = int(details.get("situations_not_named", 0))
         if alone:
-            kept = (
+            are_alone = (
                 "was not named and is a stage of its own"
                 if alone == 1
                 else "were not named and are each a stage of their own"
             )
-            said.append(f"{counted(alone, 'situation')} {kept}.")
+            sentences.append(f"{counted(alone, 'situation')} {are_alone}.")
     relabelled = int(details.get("edges_relabelled", 0))
     if relabelled:
         were = "was" if relabelled == 1 else "were"
-        said.append(f"{counted(relabelled, 'edge')} {were} relabelled.")
-    said += [_prior(staging, settings, details), _size(staging, settings, min_n)]
+        sentences.append(f"{counted(relabelled, 'edge')} {were} relabelled.")
+    sentences += [_prior(staging, settings, details), _size(staging, settings, min_n)]
     if "false_stages" in details:
-        said.append(
+        sentences.append(
             "If the situations that may share a stage were all alike, learning would be "
             f"expected to add {details['false_stages']:.2f} spurious stages (mean of "
             f"{details['null_runs']} simulations)."
         )
-    return said
+    return sentences
 
 
 def _prior(
@@ -305,14 +301,14 @@ def _size(staging: Mapping[str, Any], settings: Mapping[str, Any], min_n: int | 
     )
 
 
-def _graph(report: ReportData) -> list[str]:
+def _graph_sentences(report: ReportData) -> list[str]:
     ceg = report.ceg
     size = (
         f"it has {counted(ceg['n_vertices'] - 1, 'position')}, the sink and "
         f"{counted(ceg['n_edges'], 'edge')}"
     )
     if report.is_conditioned:
-        evidence = _mapping(ceg, "summary").get("evidence")
+        evidence = json_column(ceg, "summary").get("evidence")
         is_shown = report.min_n is None
         probability = f" (probability {ceg['probability']:.4g})" if is_shown else ""
         return [

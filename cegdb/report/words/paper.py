@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cegdb.render.document import Figure, Heading, Note, Paragraph
 from cegdb.report.words.citations import reference_list
-from cegdb.report.words.methods import STALE, methods
+from cegdb.report.words.methods import STALE, methods_paragraphs
 from cegdb.report.words.phrases import quoted
 from cegdb.report.words.stage_table import stage_table
 
@@ -32,7 +32,7 @@ def paper_report(store: Store, report: ReportData, figure: Figure | str) -> list
         Heading(f"Chain Event Graph {quoted(report.ceg['name'])}", 1),
         *([Note(STALE)] if report.ceg["is_stale"] else []),
         Heading("Methods"),
-        *map(Paragraph, methods(report)),
+        *map(Paragraph, methods_paragraphs(report)),
         Heading("Figure"),
         figure if isinstance(figure, Figure) else Note(f"No figure: {figure}"),
         Heading("Stages"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from cegdb.errors import joined
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -33,19 +35,6 @@ def quoted(label: str) -> str:
     if label.isascii():
         return f"“{label}”"
     return f"“\N{FIRST STRONG ISOLATE}{label.translate(_ISOLATES)}\N{POP DIRECTIONAL ISOLATE}”"
-
-
-def joined(parts: Sequence[str], word: str = "and") -> str:
-    """Return parts as a list in a sentence.
-
-    Examples
-    --------
-    >>> joined(["a", "b", "c"]), joined(["a", "b"], "or")
-    ('a, b and c', 'a or b')
-    """
-    if len(parts) < 2:
-        return "".join(parts)
-    return f"{', '.join(parts[:-1])} {word} {parts[-1]}"
 
 
 def group_phrase(group: Group, unit: str, words: Words) -> str:
@@ -116,8 +105,9 @@ def _rule_phrase(answers: Answers, words: Words) -> str:
                 more = len(shown) - MOST_LABELS + 1
                 shown = [*shown[: MOST_LABELS - 1], f"one of {more:,} other answers"]
             (nouns if len(shown) == 1 else lists).append(f"{name} {joined(shown, 'or')}")
-    found = [f"with {joined([*nouns, *lists])}"] if nouns or lists else []
-    return " ".join([*found, *([f"who {joined(verbs)}"] if verbs else [])])
+    have = [f"with {joined([*nouns, *lists])}"] if nouns or lists else []
+    do = [f"who {joined(verbs)}"] if verbs else []
+    return " ".join([*have, *do])
 
 
 def count_of(n: int, unit: str) -> str:
@@ -169,12 +159,12 @@ def frequency(probability: float, base: int) -> str:
     >>> frequency(0.0, 100), frequency(1.0, 100)
     ('0', '100')
     """
-    found = math.floor(base * probability + 0.5)
-    if not found and probability > 0:
+    n = math.floor(base * probability + 0.5)
+    if not n and probability > 0:
         return "fewer than 1"
-    if found == base and probability < 1 - _ROUNDING:
+    if n == base and probability < 1 - _ROUNDING:
         return f"more than {base - 1:,}"
-    return f"{found:,}"
+    return f"{n:,}"
 
 
 def answer_phrase(name: str, label: str, words: Words, *, is_first: bool = True) -> str:

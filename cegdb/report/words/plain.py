@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from cegdb.errors import agreeing, counted
+from cegdb.errors import agreeing, counted, joined
 from cegdb.render.document import Heading, Items, Note, Paragraph
 from cegdb.report.words import phrases
 from cegdb.report.words.report_data import count_at_start, n_respondents, verb_after
@@ -48,25 +48,25 @@ def plain_report(
         )
     for name in (*variables[-1:], *variables[:-1]):
         blocks += _question(report, name, unit, words or {})
-    return [*blocks, Heading("How to read this"), Items(_reading(report, unit))]
+    return [*blocks, Heading("How to read this"), Items(_how_to_read(report, unit))]
 
 
 def _opening(report: ReportData, unit: str) -> list[Block]:
     tree, n = report.tree, n_respondents(report)
     details = tree["summary"] if isinstance(tree["summary"], dict) else {}
-    said = [f"These are the answers of {phrases.count_of(n, unit)}."]
+    sentences = [f"These are the answers of {phrases.count_of(n, unit)}."]
     left_out = n - tree["n"]
     if left_out:
         are = agreeing(left_out, "are")
-        said.append(f"{left_out:,} of them {are} left out because an answer is missing.")
+        sentences.append(f"{left_out:,} of them {are} left out because an answer is missing.")
     stopped = details.get("rows_stopped_at_a_situation", 0)
     if stopped:
         count = verb_after(stopped, "count", report.min_n)
-        said.append(
+        sentences.append(
             f"{count_at_start(stopped, report.min_n)} of them did not answer every question "
             f"asked, and {count} up to the last answer given."
         )
-    blocks: list[Block] = [Paragraph(" ".join(said))]
+    blocks: list[Block] = [Paragraph(" ".join(sentences))]
     if report.is_conditioned:
         evidence = report.ceg["summary"].get("evidence")
         blocks.append(Note(f"Everything below holds given this evidence: {evidence}."))
@@ -79,7 +79,7 @@ def _opening(report: ReportData, unit: str) -> list[Block]:
         answers = (
             f"{', '.join(labels[: phrases.MOST_LABELS])} and {more:,} more"
             if more > 0
-            else phrases.joined(labels, "or")
+            else joined(labels, "or")
         )
         questions.append(f"{name}: {f'{question} ' if question else ''}{answers}")
     return [*blocks, Paragraph("The questions, in order:"), Items(questions)]
@@ -103,12 +103,17 @@ def _question(report: ReportData, name: str, unit: str, words: Words) -> list[Bl
     focus = _focus(stages)
     ordered = sorted(stages, key=lambda stage: -_rate(stage, focus))
     base = _base(ordered, focus)
-    is_given = report.is_conditioned
+    is_conditioned = report.is_conditioned
     blocks.append(
-        Items([sentence(s, unit, words, focus, base, is_conditioned=is_given) for s in ordered])
+        Items(
+            [
+                stage_sentence(stage, unit, words, focus, base, is_conditioned=is_conditioned)
+                for stage in ordered
+            ]
+        )
     )
     if omitted.n_stages:
-        of_all = "" if omitted.n is None else f" ({omitted.n:,} {unit} in all)"
+        of_all = "" if omitted.n is None else f" ({phrases.count_of(omitted.n, unit)} in all)"
         blocks.append(
             Note(
                 f"{counted(omitted.n_stages, 'smaller group')}{of_all} "
@@ -141,7 +146,7 @@ def _base(stages: Sequence[Stage], focus: str | None) -> int:
     answers = [
         answer
         for stage in stages
-        for answer in _shown_answers(stage.answers)
+        for answer in _most_probable(stage.answers)
         if answer.probability is not None
     ]
     return phrases.frequency_base(
@@ -154,7 +159,7 @@ def _base(stages: Sequence[Stage], focus: str | None) -> int:
     )
 
 
-def sentence(
+def stage_sentence(
     stage: Stage,
     unit: str,
     words: Words,
@@ -175,7 +180,7 @@ def sentence(
     >>> no = Answer("No", 69, 0.69, 0.6902, 0.6688, 0.7109)
     >>> group = Group((Rule((("Risk", ("High",)),)),), 0)
     >>> stage = Stage(5, "u2", None, "learnt", "Fall", 1, 1, 100, (yes, no), group)
-    >>> first, rest = sentence(stage, "people", {}, "Yes").split(" (29 to 33) ")
+    >>> first, rest = stage_sentence(stage, "people", {}, "Yes").split(" (29 to 33) ")
     >>> first
     'Of 100 people with Risk “High”, about 31 answered “Yes” to Fall'
     >>> rest
@@ -185,8 +190,8 @@ def sentence(
     name = str(stage.variable)
     if stage.is_hidden:
         return (
-            f"No numbers are shown for {who}: they, or others that they would reveal, count "
-            f"too few {unit}."
+            f"No numbers are shown for {who}: the group is too small, or its numbers would "
+            "reveal one that is."
         )
     n = stage.n_answered
     if stage.kind == "unobserved" or n == 0:
@@ -202,23 +207,24 @@ def sentence(
         rest = base - int(base * (first.probability or 0.0) + 0.5)
         has_words = first.label in words.get(name, {})
         what = phrases.answer_phrase(name, other.label, words, is_first=has_words)
-        said = [
+        parts = [
             _frequency(first, name, words, base),
             f"the other {rest:,} {what}" if 0 < rest < base else f"the others {what}",
         ]
     else:
-        ordered = _shown_answers(answers)
-        said = [
+        ordered = _most_probable(answers)
+        parts = [
             _frequency(answer, name, words, base, is_first=not i)
             for i, answer in enumerate(ordered)
         ]
         more = len(answers) - len(ordered)
         if more:
-            said.append(f"the others one of {counted(more, 'other answer')}")
-    return f"Of {base:,} {who}, {phrases.joined(said)} {_based_on(n)}."
+            rest = "another answer" if more == 1 else f"one of {more:,} other answers"
+            parts.append(f"the rest gave {rest}")
+    return f"Of {base:,} {who}, {joined(parts)} {_based_on(n)}."
 
 
-def _shown_answers(answers: Sequence[Answer]) -> list[Answer]:
+def _most_probable(answers: Sequence[Answer]) -> list[Answer]:
     """Return the most probable answers, in that order."""
     return sorted(answers, key=lambda a: -(a.probability or 0.0))[: phrases.MOST_LABELS]
 
@@ -226,26 +232,26 @@ def _shown_answers(answers: Sequence[Answer]) -> list[Answer]:
 def _frequency(
     answer: Answer, name: str, words: Words, base: int, *, is_first: bool = True
 ) -> str:
-    found = phrases.frequency(answer.probability or 0.0, base)
-    about = "about " if is_first and found[0].isdigit() else ""
+    number = phrases.frequency(answer.probability or 0.0, base)
+    about = "about " if is_first and number[0].isdigit() else ""
     what = phrases.answer_phrase(name, answer.label, words, is_first=is_first)
     interval = phrases.interval_phrase(answer.low, answer.high, base)
     if answer.n == 0:
         interval = f"{interval[:-1]}; " if interval else " ("
         interval += "nobody in the data)"
-    return f"{about}{found} {what}{interval}"
+    return f"{about}{number} {what}{interval}"
 
 
 def _based_on(n: int | None) -> str:
     if n is None:
         return "(n is not shown)"
-    return f"(n = {n:,})" if n >= FEW else f"(n = {n:,} only: read with care)"
+    return f"(n = {n:,})" if n >= FEW else f"(only n = {n:,}: interpret with caution)"
 
 
-def _reading(report: ReportData, unit: str) -> list[str]:
+def _how_to_read(report: ReportData, unit: str) -> list[str]:
     example = f"Of 100 {unit}, about 31"
     expect = f"among 100 such {unit}, expect about 31."
-    said = (
+    sentences = (
         [f"“{example}”: {expect} How certain this is, is not stated here."]
         if report.is_conditioned
         else [
@@ -256,8 +262,8 @@ def _reading(report: ReportData, unit: str) -> list[str]:
             )
         ]
     )
-    said += [
-        f"n is how many {unit} in the data a sentence is based on.",
+    sentences += [
+        f"n is the number of {unit} in the data on which a sentence is based.",
         (
             f"A group combines {unit} whose answers to this question cannot be distinguished "
             "in these data, or were assumed to be alike. Rare answers are given per 1,000 or "
@@ -268,18 +274,18 @@ def _reading(report: ReportData, unit: str) -> list[str]:
     staging = report.staging
     settings = staging["settings"] if isinstance(staging["settings"], dict) else {}
     if settings.get("weighting", "none") != "none":
-        said.append(
+        sentences.append(
             f"Not all {unit} in the survey count equally: each has a weight, so that together "
             "they represent the population. Numbers per 100 are weighted; n is not."
         )
     elif report.survey["summary"].get("weights"):
-        said.append(
+        sentences.append(
             "The survey has weights that are not used here: the numbers describe only those in "
             "the data."
         )
     if report.min_n is not None:
-        said.append(
+        sentences.append(
             f"Counts of fewer than {report.min_n:,} {unit} are not shown, nor are numbers from "
             "which they could be calculated."
         )
-    return said
+    return sentences

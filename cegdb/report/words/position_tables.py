@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from cegdb.errors import counted
+from cegdb.errors import agreeing, counted
 from cegdb.render.document import Items, Note, Paragraph, Table
-from cegdb.report.words.stage_table import shown_count, shown_mean
+from cegdb.render.writers import format_count
+from cegdb.report.words.stage_table import format_mean
 from cegdb.small_cells import masked_view
 from cegdb.sqlfiles import Steps
 
@@ -28,22 +29,23 @@ def positions(store: Store, report: ReportData, *, limit: int) -> list[Block]:
     where = {"ceg": name}
     with store.reading() as con, Steps(con) as steps:
         with masked_view(store, "positions", where, report.min_n) as relation:
-            found = steps.fetch("report_position", positions=relation, ceg=name, most=limit)
-        ids = np.array([row[0] for row in found], np.int64)
+            largest = steps.fetch("report_position", positions=relation, ceg=name, most=limit)
+        ids = np.array([row[0] for row in largest], np.int64)
         steps.create_from("reported_position", {"position_id": ids})
         with masked_view(store, "ceg_edges", where, report.min_n) as relation:
             edges = steps.fetch("report_edge", edges=relation, ceg=name)
-    leads = {source: list(rows) for source, rows in groupby(edges, key=lambda row: row[0])}
+    edges_of = {source: list(rows) for source, rows in groupby(edges, key=lambda row: row[0])}
     rows = []
-    for position_id, position, stage, variable, height, n, n_situations in found:
-        to = [
-            f"{label} → {target} ({shown_count(n_taken)}, {shown_mean(mean)})"
-            for _, label, target, n_taken, mean in leads.get(position_id, [])
+    for position_id, position, stage, variable, height, n, n_situations in largest:
+        targets = [
+            f"{label} → {target} ({format_count(n_taken)}, {format_mean(mean)})"
+            for _, label, target, n_taken, mean in edges_of.get(position_id, [])
         ]
-        more = [f"and {len(to) - _MOST_LABELS:,} more"] if len(to) > _MOST_LABELS else []
-        numbers = (shown_count(n), shown_count(n_situations), shown_count(height))
-        targets = "; ".join([*to[:_MOST_LABELS], *more])
-        rows.append((position, stage or "", variable or "", *numbers, targets))
+        more = len(targets) - _MOST_LABELS
+        rest = [f"and {more:,} more"] if more > 0 else []
+        numbers = (format_count(n), format_count(n_situations), format_count(height))
+        leads_to = "; ".join([*targets[:_MOST_LABELS], *rest])
+        rows.append((position, stage or "", variable or "", *numbers, leads_to))
     blocks: list[Block] = [
         Table.of_rows(
             "Positions: respondents (n), number of situations merged (for the sink, leaves), "
@@ -53,12 +55,13 @@ def positions(store: Store, report: ReportData, *, limit: int) -> list[Block]:
             ("n", "Situations", "Height"),
         )
     ]
-    left_out = report.ceg["n_vertices"] - len(found)
+    left_out = report.ceg["n_vertices"] - len(largest)
     if left_out > 0:
         blocks.append(
             Note(
-                f"{counted(left_out, 'position')} with fewer people left out of this table; "
-                "the view cegdb.positions has all of them."
+                f"{counted(left_out, 'position')} with fewer people "
+                f"{agreeing(left_out, 'are')} left out of this table; the view cegdb.positions "
+                "has all of them."
             )
         )
     return blocks

@@ -14,7 +14,7 @@ from cegdb.small_cells import masked_view
 from cegdb.sqlfiles import Row, Steps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from cegdb.store import Store
 
@@ -63,6 +63,19 @@ class Stage(NamedTuple):
     def is_hidden(self) -> bool:
         """Return whether its probabilities are hidden."""
         return any(answer.probability is None for answer in self.answers)
+
+
+class _StageRow(NamedTuple):
+    """A row of the step ``report_stage``."""
+
+    stage_id: int
+    name: str
+    given_name: str | None
+    kind: str | None
+    variable: str | None
+    n_positions: int
+    n_situations: int
+    n: int | None
 
 
 class Provenance(Protocol):
@@ -137,15 +150,22 @@ class ReportData(NamedTuple):
     @property
     def answers(self) -> dict[str, list[str]]:
         """Return the labels of each variable, those of relabelled edges too."""
-        found = {name: list(labels) for name, labels in self.labels.items()}
+        answers = {name: list(labels) for name, labels in self.labels.items()}
         for name, stages in self.stages.items():
             if name is not None:
                 more = (answer.label for stage in stages for answer in stage.answers)
-                found[name] = list(dict.fromkeys([*found.get(name, ()), *more]))
-        return found
+                answers[name] = list(dict.fromkeys([*answers.get(name, ()), *more]))
+        return answers
 
 
-def read(store: Store, ceg_id: int, *, limit: int, min_n: int | None = None) -> ReportData:
+def read_report_data(
+    store: Store,
+    ceg_id: int,
+    *,
+    limit: int,
+    min_n: int | None = None,
+    most_compared: int = MOST_COMPARED,
+) -> ReportData:
     """Return what the tables say about a CEG.
 
     Parameters
@@ -158,6 +178,9 @@ def read(store: Store, ceg_id: int, *, limit: int, min_n: int | None = None) -> 
         The most stages of a variable, those of most people.
     min_n
         Hide counts below it, and what would reveal them, as in `cegdb.small_cells.masked_view`.
+    most_compared
+        The most situations of a variable that are compared to find what those of a stage
+        have in common; of more, a few examples describe each stage.
     """
     lineage = lineage_of(store, ceg_id)
     ceg, _, tree, survey = lineage
@@ -170,36 +193,49 @@ def read(store: Store, ceg_id: int, *, limit: int, min_n: int | None = None) -> 
                 ceg=ceg["name"],
                 staging_id=ceg["staging_id"] or 0,
             )
-        known = variables_of(steps, survey["survey_id"], tree)
-        by_variable = _by_variable(rows, [name for _, name, _ in known])
-        kept = {
-            name: sorted(rows, key=lambda row: -(row[7] or 0))[:limit]
+        variables = variables_of(steps, survey["survey_id"], tree)
+        by_variable = _by_variable(
+            [_StageRow(*row) for row in rows], [name for _, name, _ in variables]
+        )
+        reported = {
+            name: sorted(rows, key=lambda row: -(row.n or 0))[:limit]
             for name, rows in by_variable.items()
         }
-        ids = [row[0] for rows in kept.values() for row in rows]
+        ids = [row.stage_id for rows in reported.values() for row in rows]
         steps.create_from("reported_stage", {"stage_id": np.array(ids, np.int64)})
         with masked_view(store, "ceg_edges", where, min_n) as edges:
             answers = steps.fetch("report_answer", edges=edges, ceg=ceg["name"])
         labels = labels_of(steps, survey["survey_id"])
-        ids_of = {"ceg_id": ceg_id, "tree_id": tree["tree_id"]}
-        groups = _groups(steps, known, labels, by_variable, kept, ids_of, min_n)
+        few = {
+            name
+            for name, rows in by_variable.items()
+            if sum(row.n_situations for row in rows) <= most_compared
+        }
+        tree_and_ceg = {"ceg_id": ceg_id, "tree_id": tree["tree_id"]}
+        groups = _groups(steps, variables, labels, reported, few, tree_and_ceg, min_n)
     by_stage = {
         stage_id: tuple(Answer(*rest) for _, _, *rest in rows)
         for stage_id, rows in groupby(answers, key=lambda row: row[0])
     }
     stages = {
         name: tuple(
-            Stage._make((*row[:3], row[3] or "", *row[4:], by_stage[row[0]], groups[row[0]]))
+            Stage._make(
+                (
+                    *row._replace(kind=row.kind or ""),
+                    by_stage[row.stage_id],
+                    groups[row.stage_id],
+                )
+            )
             for row in rows
         )
-        for name, rows in kept.items()
+        for name, rows in reported.items()
     }
     return ReportData(
         *lineage,
-        variables={name: question for _, name, question in known},
+        variables={name: question for _, name, question in variables},
         labels=labels,
         stages=stages,
-        omitted={name: _omitted(rows, kept[name]) for name, rows in by_variable.items()},
+        omitted={name: _omitted(rows, reported[name]) for name, rows in by_variable.items()},
         n_stages={name: len(rows) for name, rows in by_variable.items()},
         min_n=min_n,
         is_conditioned=lineage.is_conditioned,
@@ -227,61 +263,71 @@ def labels_of(steps: Steps, survey_id: int) -> dict[str, list[str]]:
     return labels
 
 
-def _by_variable(rows: Sequence[Row], order: Sequence[str]) -> dict[str | None, list[Row]]:
+def _by_variable(
+    rows: Sequence[_StageRow], order: Sequence[str]
+) -> dict[str | None, list[_StageRow]]:
     """Return rows of stages by variable, in the order of the tree; None spans several."""
-    found: dict[str | None, list[Row]] = {
-        name: [row for row in rows if row[4] == name] for name in (*order, None)
+    by_variable: dict[str | None, list[_StageRow]] = {
+        name: [row for row in rows if row.variable == name] for name in (*order, None)
     }
-    return {name: rows for name, rows in found.items() if rows}
+    return {name: rows for name, rows in by_variable.items() if rows}
 
 
-def _omitted(rows: Sequence[Row], kept: Sequence[Row]) -> OmittedStages:
-    ids = {row[0] for row in kept}
-    counts = [row[7] for row in rows if row[0] not in ids]
-    return OmittedStages(len(counts), None if None in counts else sum(counts))
+def _omitted(rows: Sequence[_StageRow], reported: Sequence[_StageRow]) -> OmittedStages:
+    ids = {row.stage_id for row in reported}
+    counts = [row.n for row in rows if row.stage_id not in ids]
+    known = [n for n in counts if n is not None]
+    return OmittedStages(len(counts), sum(known) if len(known) == len(counts) else None)
 
 
 def _groups(
     steps: Steps,
-    known: Sequence[Row],
+    variables: Sequence[Row],
     labels: Mapping[str, Sequence[str]],
-    by_variable: Mapping[str | None, Sequence[Row]],
-    kept: Mapping[str | None, Sequence[Row]],
-    ids_of: Mapping[str, int],
+    reported: Mapping[str | None, Sequence[_StageRow]],
+    few: Collection[str | None],
+    tree_and_ceg: Mapping[str, int],
     min_n: int | None,
 ) -> dict[int, Group]:
-    """Return the situations of each stage kept, in words.
+    """Return the situations of each stage to report, in words.
 
-    Those of a variable with more than `MOST_COMPARED` are described by a few examples.
+    Those of variables with ``few`` situations are compared; others would take too long, and
+    are described by a few examples.
     """
-    create_variables(steps, known)
-    names = {variable_id: name for variable_id, name, _ in known}
-    tree_id = ids_of["tree_id"]
+    create_variables(steps, variables)
+    names = {variable_id: name for variable_id, name, _ in variables}
+    tree_id = tree_and_ceg["tree_id"]
     groups: dict[int, Group] = {}
-    for index, (variable_id, name, _) in enumerate(known):
-        size = sum(row[6] for row in by_variable.get(name, ()))
-        if not size or size > MOST_COMPARED:
+    for index, (variable_id, name, _) in enumerate(variables):
+        if name not in few:
             continue
-        steps.run("report_history", variable_id=variable_id, variable_index=index, **ids_of)
-        found = list(histories(steps, "report_history", tree_id, names, min_n))
-        describer = StageDescriber(found, [n for _, n, _ in known[:index]], labels)
-        groups |= {row[0]: describer.group(row[0]) for row in kept[name]}
-    rest = {row[0]: row[6] for rows in kept.values() for row in rows if row[0] not in groups}
+        steps.run(
+            "report_history", variable_id=variable_id, variable_index=index, **tree_and_ceg
+        )
+        paths = list(histories(steps, "report_history", tree_id, names, min_n))
+        describer = StageDescriber(paths, [n for _, n, _ in variables[:index]], labels)
+        groups |= {row.stage_id: describer.group(row.stage_id) for row in reported[name]}
+    rest = {
+        row.stage_id: row.n_situations
+        for rows in reported.values()
+        for row in rows
+        if row.stage_id not in groups
+    }
     if rest:
         steps.create_from("reported_stage", {"stage_id": np.array(list(rest), np.int64)})
-        steps.run("report_example", most=_EXAMPLES, by_people=min_n is None, **ids_of)
-        found = sorted(
+        steps.run("report_example", most=_EXAMPLES, by_people=min_n is None, **tree_and_ceg)
+        by_stage = sorted(
             histories(steps, "report_example", tree_id, names, min_n),
-            key=lambda one: (one.stage_id or 0, -one.n, one.vertex_id),
+            key=lambda history: (history.stage_id or 0, -history.n, history.vertex_id),
         )
-        for stage_id, of_stage in groupby(found, key=lambda one: one.stage_id or 0):
+        for stage_id, of_stage in groupby(by_stage, key=lambda history: history.stage_id or 0):
             groups[stage_id] = examples(list(of_stage), rest[stage_id])
     return groups
 
 
-def create_variables(steps: Steps, known: Sequence[Row]) -> None:
+def create_variables(steps: Steps, variables: Sequence[Row]) -> None:
     """Keep the variables of a tree with their index as a temp table for other steps."""
-    ids = np.array([variable_id for variable_id, *_ in known], np.int64)
+    ids = np.array([variable_id for variable_id, *_ in variables], np.int64)
     columns = {"variable_id": ids, "variable_index": np.arange(len(ids))}
     steps.create_from("report_variable", columns)
 

@@ -56,12 +56,12 @@ class StageDescriber:
     --------
     Those who are ill share a stage, treated or not:
 
-    >>> found = [
+    >>> histories = [
     ...     History(3, 3, 40, {"State": "ill", "Drug": "no"}),
     ...     History(4, 3, 10, {"State": "ill", "Drug": "yes"}),
     ...     History(5, 5, 50, {"State": "well", "Drug": "no"}),
     ... ]
-    >>> StageDescriber(found, ["State", "Drug"], {}).group(3)
+    >>> StageDescriber(histories, ["State", "Drug"], {}).group(3)
     Group(rules=(Rule(answers=(('State', ('ill',)),)),), n_left_out=0)
     """
 
@@ -105,10 +105,10 @@ class StageDescriber:
         return fits
 
     def _matching(self, allowed: Mapping[int, frozenset[int]]) -> Flags:
-        found = np.ones(self._codes.shape[1], dtype=np.bool_)
+        matches = np.ones(self._codes.shape[1], dtype=np.bool_)
         for variable, codes in allowed.items():
-            found &= self._fits(variable, codes)
-        return found
+            matches &= self._fits(variable, codes)
+        return matches
 
     def _widest(self, index: int, inside: Flags, left: Flags) -> dict[int, frozenset[int]]:
         """Return answers of one history, relaxed as long as all who have them are inside.
@@ -122,11 +122,11 @@ class StageDescriber:
             if (codes != codes[index]).any()
         }
         narrowed = self._fewer(exact, inside, left, only=_ABSENT)
-        found = (
+        relaxed = (
             self._more(self._fewer(narrowed, inside, left), inside, left),
             self._fewer(self._more(narrowed, inside, left), inside, left),
         )
-        return max(found, key=lambda x: (self._n[self._matching(x) & left].sum(), -len(x)))
+        return max(relaxed, key=lambda x: (self._n[self._matching(x) & left].sum(), -len(x)))
 
     def _fewer(
         self,
@@ -136,12 +136,12 @@ class StageDescriber:
         only: int | None = None,
     ) -> dict[int, frozenset[int]]:
         """Drop the variables that do not matter, those first whose loss wins most people."""
-        found = dict(allowed)
-        missed = {v: ~self._fits(v, codes) for v, codes in found.items()}
+        relaxed = dict(allowed)
+        missed = {v: ~self._fits(v, codes) for v, codes in relaxed.items()}
         n_missed = sum(missed.values(), np.zeros(self._codes.shape[1], np.int64))
         while True:
             best: tuple[int, int] | None = None
-            for variable, codes in found.items():
+            for variable, codes in relaxed.items():
                 if only is not None and codes != {only}:
                     continue
                 match = n_missed == missed[variable]
@@ -149,24 +149,24 @@ class StageDescriber:
                     won = (int(self._n[match & left].sum()), -variable)
                     best = max(best, won) if best else won
             if best is None:
-                return found
-            del found[-best[1]]
+                return relaxed
+            del relaxed[-best[1]]
             n_missed = n_missed - missed.pop(-best[1])
 
     def _more(
         self, allowed: Mapping[int, frozenset[int]], inside: Flags, left: Flags
     ) -> dict[int, frozenset[int]]:
         """Add other labels of each variable that let in nobody from outside."""
-        found = dict(allowed)
+        relaxed = dict(allowed)
         for variable, codes in allowed.items():
             if codes == {_ABSENT}:
                 continue
-            others = self._matching({v: c for v, c in found.items() if v != variable})
+            others = self._matching({v: c for v, c in relaxed.items() if v != variable})
             for code in range(1, len(self._labels[variable])):
                 match = others & (self._codes[variable] == code)
                 if (match & left).any() and not (match & ~inside).any():
-                    found[variable] |= {code}
-        return found
+                    relaxed[variable] |= {code}
+        return relaxed
 
     def _rule(self, allowed: Mapping[int, frozenset[int]]) -> Rule:
         return Rule(

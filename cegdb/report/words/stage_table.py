@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from cegdb.errors import agreeing, counted
+from cegdb.errors import agreeing, counted, joined
 from cegdb.export.stage_tables import stage_tables
-from cegdb.graphs.label_text import shown_probability
+from cegdb.graphs.label_text import format_probability
 from cegdb.render.document import Column, Note, Table
 from cegdb.render.document import Group as TableGroup
-from cegdb.render.writers import HIDDEN
-from cegdb.report.words.phrases import joined
+from cegdb.render.writers import HIDDEN, format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,8 +77,8 @@ def _of_ceg(report: ReportData) -> Table:
             [
                 [
                     answer.label,
-                    shown_count(answer.n),
-                    shown_mean(answer.probability),
+                    format_count(answer.n),
+                    format_mean(answer.probability),
                     *([] if report.is_conditioned else [_interval(answer)]),
                 ]
                 for answer in stage.answers
@@ -88,7 +87,7 @@ def _of_ceg(report: ReportData) -> Table:
                 stage.title,
                 variable or "several",
                 situations_in_words(stage.group),
-                shown_count(stage.n),
+                format_count(stage.n),
             ],
         )
         for variable, stages in report.stages.items()
@@ -133,18 +132,13 @@ def _notes(report: ReportData) -> Iterator[Note]:
         )
 
 
-def shown_count(n: int | None) -> str:
-    """Return a count as a table shows it."""
-    return HIDDEN if n is None else f"{n:,}"
-
-
-def shown_mean(probability: float | None) -> str:
+def format_mean(probability: float | None) -> str:
     """Return a probability as a table shows it."""
-    return HIDDEN if probability is None else shown_probability(probability)
+    return HIDDEN if probability is None else format_probability(probability)
 
 
 def _interval(answer: Answer) -> str:
     """Return an interval as a table shows it; nothing where there is none."""
     if answer.low is None or answer.high is None:
         return HIDDEN if answer.probability is None else ""
-    return f"{shown_probability(answer.low)} to {shown_probability(answer.high)}"
+    return f"{format_probability(answer.low)} to {format_probability(answer.high)}"
