@@ -27,17 +27,16 @@ extensions = [
     "sphinx_click",
 ]
 source_suffix = {".md": "markdown"}
-exclude_patterns = ["_build", "_ext"]
-nitpicky = False
-suppress_warnings = ["myst.header"]
+exclude_patterns = ["_build"]
 
-myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "attrs_inline"]
+myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
 myst_update_mathjax = False
 
 autodoc_typehints = "none"
 autodoc_member_order = "groupwise"
 numpydoc_show_class_members = False
+# numpydoc brings autosummary, which would look for .rst files.
 autosummary_generate = False
 
 html_theme = "pydata_sphinx_theme"
@@ -52,6 +51,9 @@ html_theme_options = {
 }
 html_show_sourcelink = False
 
+# Commands that have commands of their own.
+NESTED = {"cegdb steps", "cegdb plot", "cegdb report"}
+
 
 def setup(app):
     """Render formulas as MathML, which needs no script, and help as plain text."""
@@ -59,6 +61,40 @@ def setup(app):
     app.add_lexer("csv", TextLexer)
     app.connect("sphinx-click-process-description", _plain_help)
     app.connect("autodoc-process-signature", _without_constructor)
+    app.connect("source-read", _with_directives)
+
+
+def _with_directives(_app, name, source):
+    """Make directives of what a code host would show as code: contents, API, commands.
+
+    The contents of the site are the lists of links in the pages called index.
+    """
+    text = re.sub(
+        r"^<!-- (auto\w+|click): ([\w.:]+) ?(.*?) -->$",
+        _directive,
+        source[0],
+        flags=re.MULTILINE,
+    )
+    if name.rpartition("/")[2] == "index":
+        for part in re.split(r"(?=^## )", text, flags=re.MULTILINE):
+            pages = re.findall(r"^- \[.*?\]\(([^)]+)\.md\)", part, re.MULTILINE)
+            title = re.match(r"## (.*)", part)
+            if pages:
+                caption = f":caption: {title[1]}\n" if title else ""
+                entries = "\n".join(pages)
+                text += f"\n```{{toctree}}\n:hidden:\n:maxdepth: 1\n{caption}\n{entries}\n```\n"
+    source[0] = text
+
+
+def _directive(match):
+    kind, target, rest = match.groups()
+    options = {
+        "autoclass": [":members:", ":inherited-members:"],
+        "automodule": [f":members: {rest}"],
+        "click": [f":prog: {rest}", *([":nested: full"] if rest in NESTED else [])],
+    }
+    lines = [f".. {kind}:: {target}", *("   " + line for line in options.get(kind, []))]
+    return "```{eval-rst}\n" + "\n".join(lines) + "\n```"
 
 
 def _inline_formula(translator, node):

@@ -22,7 +22,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the slow tests, but for --all, or where one is named."""
+    """Leave out the slow tests, unless --all is given or a test is named."""
     if config.getoption("--all") or any("::" in argument for argument in config.args):
         return
     slow = [item for item in items if item.get_closest_marker("slow")]
@@ -43,7 +43,7 @@ def pytest_sessionfinish() -> None:
 
 @pytest.fixture
 def from_nothing() -> Iterator[None]:
-    """Let new databases be made as users' are, where that is what is tested."""
+    """Make new databases as users do, for tests of how they are made."""
     Store._connected = MADE
     yield
     Store._connected = COPIED
@@ -58,14 +58,14 @@ def db() -> Iterator[Database]:
 
 @pytest.fixture(scope="module")
 def database() -> Iterator[Database]:
-    """Give one database to a whole module: what an ingest leaves, the next one meets."""
+    """Give one database to a whole module, so that objects pile up in it."""
     with cegdb.open() as opened:
         yield opened
 
 
 @pytest.fixture(scope="session")
 def sound() -> Callable[[Database], None]:
-    """Give the assertion that no invariant is violated in a database."""
+    """Give a function that asserts that no invariant of a database is violated."""
 
     def assert_sound(database: Database) -> None:
         assert database.check() == []

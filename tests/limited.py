@@ -1,4 +1,4 @@
-"""Objects made under low limits, so that small ones take the ways of very large ones."""
+"""Objects made under low limits, so that small ones are handled as very large ones are."""
 
 from __future__ import annotations
 

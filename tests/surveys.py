@@ -1,4 +1,4 @@
-"""What the tests of ingest share: nasty texts, and a survey's rows and labels read back."""
+"""What the tests of ingest share: difficult texts, and reading back rows and labels."""
 
 from __future__ import annotations
 

@@ -34,14 +34,14 @@ SEED = 1
 
 
 def timed(what: str, work: Callable[[], object]) -> None:
-    """Do some work and print how long it took, and what it says."""
+    """Do some work and print how long it took, and its result."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     started = time.perf_counter()
-    found = work()
+    result = work()
     seconds = time.perf_counter() - started
     after = resource.getrusage(resource.RUSAGE_SELF)
     spent = after.ru_utime + after.ru_stime - used.ru_utime - used.ru_stime
-    first = str(found).split("\n", 1)[0]
+    first = str(result).split("\n", 1)[0]
     print(f"{what}: {seconds:.2f} s, {spent:.2f} s of processors; {first}")
 
 
@@ -78,8 +78,8 @@ def many(folder: Path) -> None:
     codes = np.zeros((N_DISTINCT + 20_000, 12), int)
     for k in range(12):
         stage = codes[:, max(0, k - 3) : k].sum(axis=1) % 4
-        chances = rng.dirichlet(np.ones(4), 4)[stage].cumsum(axis=1)
-        codes[:, k] = (rng.random(len(codes))[:, None] > chances).sum(axis=1).clip(0, 3)
+        cumulative = rng.dirichlet(np.ones(4), 4)[stage].cumsum(axis=1)
+        codes[:, k] = (rng.random(len(codes))[:, None] > cumulative).sum(axis=1).clip(0, 3)
     frame = pd.DataFrame(codes, columns=[f"X{i}" for i in range(1, 13)])
     learnt = frame.iloc[:20_000]
     partly = frame.astype("Int64").mask(rng.random(frame.shape) < 0.25)

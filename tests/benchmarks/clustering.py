@@ -52,8 +52,8 @@ def make(kind: str, n: int) -> NDArray[np.int64]:
         return random.poisson(5, (n, 2))
     drawn = random.poisson(60, (2 * n + 100, 3))
     _, first = np.unique(drawn, axis=0, return_index=True)
-    found: NDArray[np.int64] = drawn[np.sort(first)[:n]]
-    return found
+    our_run: NDArray[np.int64] = drawn[np.sort(first)[:n]]
+    return our_run
 
 
 def plain(counts: NDArray[np.int64], prior: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -170,22 +170,22 @@ def compare(kind: str, sizes: list[int], limit: float) -> None:
     our_seconds: dict[int, float] = {}
     in_time = True
     for n in sizes:
-        found = apart(kind, n, "cegdb")
-        slow = apart(kind, n, "plain", limit) if in_time else None
-        in_time = slow is not None
-        assert found is not None
-        our_seconds[n] = found["seconds"]
-        told = f"| {n:,} | {found['stages']:,} "
-        if slow is None:
-            told += f"| | {found['seconds']:.3g} | | | {found['megabytes']:.0f} |"
+        our_run = apart(kind, n, "cegdb")
+        plain_run = apart(kind, n, "plain", limit) if in_time else None
+        in_time = plain_run is not None
+        assert our_run is not None
+        our_seconds[n] = our_run["seconds"]
+        row = f"| {n:,} | {our_run['stages']:,} "
+        if plain_run is None:
+            row += f"| | {our_run['seconds']:.3g} | | | {our_run['megabytes']:.0f} |"
         else:
-            if slow["checksum"] != found["checksum"]:
+            if plain_run["checksum"] != our_run["checksum"]:
                 raise SystemExit(f"{kind}, {n} situations: the stages differ")
-            plain_seconds[n] = slow["seconds"]
-            told += f"| {slow['seconds']:.3g} | {found['seconds']:.3g} "
-            told += f"| {slow['seconds'] / found['seconds']:,.0f} "
-            told += f"| {slow['megabytes']:.0f} | {found['megabytes']:.0f} |"
-        print(told, flush=True)
+            plain_seconds[n] = plain_run["seconds"]
+            row += f"| {plain_run['seconds']:.3g} | {our_run['seconds']:.3g} "
+            row += f"| {plain_run['seconds'] / our_run['seconds']:,.0f} "
+            row += f"| {plain_run['megabytes']:.0f} | {our_run['megabytes']:.0f} |"
+        print(row, flush=True)
     print(
         f"\ngrowth exponent: plain {exponent(plain_seconds, 100):.2f} (from 100 on), ", end=""
     )
@@ -213,13 +213,13 @@ def main() -> None:
     print(f"| --- |{' ---: |' * 5}")
     for (kind, n), target in TARGETS.items():
         size = min(n, most)
-        found = apart(kind, size, "tree")
-        assert found is not None
+        our_run = apart(kind, size, "tree")
+        assert our_run is not None
         print(
-            f"| {KINDS[kind]} | {size:,} | {found['stages']:,} | {found['seconds']:.1f} ",
+            f"| {KINDS[kind]} | {size:,} | {our_run['stages']:,} | {our_run['seconds']:.1f} ",
             end="",
         )
-        print(f"| {target:.0f} | {found['megabytes']:.0f} |", flush=True)
+        print(f"| {target:.0f} | {our_run['megabytes']:.0f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -64,22 +64,22 @@ def main() -> None:
     parser.add_argument("--columns", type=int, default=12)
     parser.add_argument("--levels", type=int, default=4)
     parser.add_argument("--runs", type=int, default=3)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     print(f"cegdb {cegdb.__version__}, DuckDB {duckdb.__version__}, {platform.platform()}; ")
-    print(f"{asked.rows:,} rows x {asked.columns} x {asked.levels} levels\n")
+    print(f"{options.rows:,} rows x {options.columns} x {options.levels} levels\n")
     print("| file | ingest s | rows/s | G s | ratio |\n| --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory() as folder:
-        files = make(Path(folder), asked.rows, asked.columns, asked.levels)
+        files = make(Path(folder), options.rows, options.columns, options.levels)
         times: dict[Path, list[tuple[float, float]]] = {file: [] for file in files}
-        for _ in range(asked.runs):
+        for _ in range(options.runs):
             for file in files:
-                times[file].append((grouped(file), ingested(file, asked.rows)))
+                times[file].append((grouped(file), ingested(file, options.rows)))
         for file, runs in times.items():
             g = statistics.median(run[0] for run in runs)
             own = statistics.median(run[1] for run in runs)
             ratio = statistics.median(run[1] / run[0] for run in runs)
             print(
-                f"| {file.suffix[1:]} | {own:.2f} | {asked.rows / own:,.0f} | {g:.2f} "
+                f"| {file.suffix[1:]} | {own:.2f} | {options.rows / own:,.0f} | {g:.2f} "
                 f"| {ratio:.2f} |"
             )
 

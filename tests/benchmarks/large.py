@@ -77,8 +77,8 @@ def apart(file: Path, columns: int, memory_limit: str) -> dict[str, float]:
     file.with_suffix(".duckdb").unlink(missing_ok=True)
     command = [sys.executable, __file__, "--one", str(file), str(columns), memory_limit]
     result = subprocess.run(command, check=True, capture_output=True, text=True)
-    found: dict[str, float] = json.loads(result.stdout)
-    return found
+    run: dict[str, float] = json.loads(result.stdout)
+    return run
 
 
 def main() -> None:
@@ -110,12 +110,12 @@ def main() -> None:
                 file = Path(folder) / f"{name}.{kind}"
                 make(file, *made)
                 for columns in chosen:
-                    found = apart(file, columns, limit)
+                    run = apart(file, columns, limit)
                     print(
                         f"| {name} {kind} | {file.stat().st_size / 1e9:.2f} "
-                        f"| {columns} of {made[1]} | {made[0]:,} | {found['seconds']:.1f} "
-                        f"| {found['rows'] / found['seconds']:,.0f} | {found['memory']:.2f} "
-                        f"| {found['spilled']:.2f} |",
+                        f"| {columns} of {made[1]} | {made[0]:,} | {run['seconds']:.1f} "
+                        f"| {run['rows'] / run['seconds']:,.0f} | {run['memory']:.2f} "
+                        f"| {run['spilled']:.2f} |",
                         flush=True,
                     )
 

@@ -4,7 +4,7 @@ Run by hand: ``python tests/benchmarks/many.py [--quick]``. Three database files
 same small survey, tree, staging and CEG (CHDS, 890 people): one nothing else, one a tree of
 about a million vertices with its staging and CEG, one 200 other models. It interleaves the
 runs on all three and prints a Markdown table: medians in milliseconds, and ratios to the
-small model alone. A second table tells whether the space of what was dropped comes back.
+small model alone. A second table shows whether the space of dropped models is used again.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def writing(db: cegdb.Database) -> Operations:
 def reading(db: cegdb.Database, folder: Path) -> Operations:
     """Return the operations that read."""
     tree, staged, ceg = db.trees["small"], db.stagings["small"], db.cegs["small"]
-    found: Operations = {
+    operations: Operations = {
         "db.cegs['small']": lambda: db.cegs["small"],
         "db.cegs.names()": db.cegs.names,
         "db.cegs.summaries()": db.cegs.summaries,
@@ -140,13 +140,13 @@ def reading(db: cegdb.Database, folder: Path) -> Operations:
         (ceg, "positions"),
         (ceg, "ceg_edges"),
     ):
-        found[f"{view}, min_n=5"] = lambda of=of, view=view: of.rows(view, min_n=5)
+        operations[f"{view}, min_n=5"] = lambda of=of, view=view: of.rows(view, min_n=5)
     for kind, views in VIEWS.items():
         for view in views:
             sql = f"select * from cegdb.{view} where {kind} = 'small'"  # noqa: S608
-            found[f"view {view}"] = lambda sql=sql: db.rows(sql)
-    found["macro paths"] = lambda: db.rows("from cegdb.paths('small')")
-    return found
+            operations[f"view {view}"] = lambda sql=sql: db.rows(sql)
+    operations["macro paths"] = lambda: db.rows("from cegdb.paths('small')")
+    return operations
 
 
 def opening(file: Path) -> Operations:
@@ -173,11 +173,11 @@ def by_turns(
 ) -> None:
     """Run each operation on every file, one after the other; add the milliseconds."""
     for name in next(iter(operations.values())):
-        for place, of_place in operations.items():
+        for case, of_case in operations.items():
             start = time.perf_counter()
-            of_place[name]()
+            of_case[name]()
             took = 1000 * (time.perf_counter() - start)
-            times.setdefault(name, {}).setdefault(place, []).append(took)
+            times.setdefault(name, {}).setdefault(case, []).append(took)
 
 
 def measure(files: Mapping[str, Path], repeats: int) -> dict[str, dict[str, list[float]]]:
@@ -186,13 +186,13 @@ def measure(files: Mapping[str, Path], repeats: int) -> dict[str, dict[str, list
     for repeat in range(repeats + 1):
         if repeat == 1:
             times.clear()  # the first run warms imports and caches
-        dbs = {place: cegdb.open(file) for place, file in files.items()}
-        by_turns({place: writing(db) for place, db in dbs.items()}, times)
+        dbs = {case: cegdb.open(file) for case, file in files.items()}
+        by_turns({case: writing(db) for case, db in dbs.items()}, times)
         folder = next(iter(files.values())).parent
-        by_turns({place: reading(db, folder) for place, db in dbs.items()}, times)
+        by_turns({case: reading(db, folder) for case, db in dbs.items()}, times)
         for db in dbs.values():
             db.close()
-        by_turns({place: opening(file) for place, file in files.items()}, times)
+        by_turns({case: opening(file) for case, file in files.items()}, times)
         print(".", end="", flush=True)
     for file in files.values():
         with cegdb.open(file) as db:
@@ -213,12 +213,12 @@ def space(file: Path) -> tuple[float, float]:
 
 def measure_space(file: Path, source: Path, models: int) -> dict[str, tuple[float, float]]:
     """Return the space of a file after each of several changes."""
-    found = {}
+    spaces = {}
 
     def after(what: str, change: Callable[[cegdb.Database], None]) -> None:
         with cegdb.open(file) as db:
             change(db)
-        found[what] = space(file)
+        spaces[what] = space(file)
 
     after("a small model", lambda db: make_model(db, "small"))
     after("and a big one", lambda db: make_big(db, source))
@@ -232,7 +232,7 @@ def measure_space(file: Path, source: Path, models: int) -> dict[str, tuple[floa
         "which are dropped",
         lambda db: [db.drop("survey", f"model {i}") for i in range(models)] and None,
     )
-    return found
+    return spaces
 
 
 def main() -> None:
@@ -246,14 +246,14 @@ def main() -> None:
         folder = Path(made)
         source = folder / "answers.parquet"
         make_rows(source, rows, variables=10, levels=4)
-        places: dict[str, Callable[[cegdb.Database], None]] = {
+        cases: dict[str, Callable[[cegdb.Database], None]] = {
             "alone": lambda _: None,
             "beside a big one": lambda db: make_big(db, source),
             f"beside {models}": lambda db: make_models(db, models),
         }
-        files = {place: folder / f"{i}.duckdb" for i, place in enumerate(places)}
-        for place, beside in places.items():
-            make_file(files[place], beside)
+        files = {case: folder / f"{i}.duckdb" for i, case in enumerate(cases)}
+        for case, beside in cases.items():
+            make_file(files[case], beside)
         with duckdb.connect(files["beside a big one"]) as con:
             ((vertices,),) = con.execute(
                 "select max(n_vertices) from cegdb.event_tree"
@@ -265,8 +265,8 @@ def main() -> None:
     print(f"medians of {repeats} runs, in ms; the big tree has {vertices:,} vertices\n")
     print(f"| operation | {' | '.join(files)} | ratios |")
     print("| --- | ---: | ---: | ---: | ---: |")
-    for name, of_place in times.items():
-        medians = [statistics.median(runs) for runs in of_place.values()]
+    for name, of_case in times.items():
+        medians = [statistics.median(runs) for runs in of_case.values()]
         cells = " | ".join(f"{median:,.1f}" for median in medians)
         ratios = ", ".join(f"{median / medians[0]:.1f}" for median in medians[1:])
         print(f"| {name} | {cells} | {ratios} |")

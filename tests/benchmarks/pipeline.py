@@ -116,23 +116,23 @@ def timed(
     mark()
     ceg = staged.to_ceg()
     mark()
-    found = dict(zip(STEPS, np.diff(marks).tolist(), strict=True))
-    found |= {
+    measured = dict(zip(STEPS, np.diff(marks).tolist(), strict=True))
+    measured |= {
         f"statements of {step}": float(n)
         for step, n in zip(STEPS, np.diff(statements), strict=True)
     }
-    found |= {"all": marks[-1] - marks[0]}
+    measured |= {"all": marks[-1] - marks[0]}
     steps = db.rows("select seconds from cegdb.merge_steps where step > 0")[1]
-    found["slowest step"] = max(seconds for (seconds,) in steps)
+    measured["slowest step"] = max(seconds for (seconds,) in steps)
     sizes = "select v.n_vertices, c.n_vertices from cegdb.event_tree as v, cegdb.ceg as c"
-    ((found["vertices"], found["positions"]),) = db.rows(sizes)[1]
+    ((measured["vertices"], measured["positions"]),) = db.rows(sizes)[1]
     if is_checked:
         problems = db.check()
         if problems:
             raise SystemExit(f"a fast wrong answer is worthless: {problems[:3]}")
     del ceg
     db.drop("survey", "bench")
-    return found
+    return measured
 
 
 def run_case(case: Case, counted: Statements, *, is_checked: bool) -> dict[str, float]:
@@ -243,17 +243,17 @@ def growth(results: Mapping[Case, list[dict[str, float]]]) -> list[str]:
 
 
 def floors(db: cegdb.Database, source: str, repeats: int) -> dict[str, float]:
-    """Return the least that the database takes, in seconds: to write the tables, to ask.
+    """Return the least that the database takes, in seconds: to write the tables, and to query.
 
-    The rows of all tables are at hand and only inserted; the question joins a table of 900
-    rows with itself, groups and keeps the result, as most steps do.
+    The rows of all tables are ready and are only inserted. The query joins a table of 900
+    rows with itself, groups, and stores the result, as most steps do.
     """
     db.ingest(source, name="bench", count="people").event_tree().learn_stages().to_ceg()
     tables = (
         "select table_name from duckdb_tables() where schema_name = 'cegdb' "
         "and table_name != 'alembic_version' and estimated_size > 0"
     )
-    asked = (
+    query = (
         "create or replace temp table answer as "
         "select a.i % 5 as x, b.i % 7 as y, count(*) as n "
         "from temp.question as a inner join temp.question as b on a.i = b.i group by all"
@@ -276,7 +276,7 @@ def floors(db: cegdb.Database, source: str, repeats: int) -> dict[str, float]:
             written.append(time.perf_counter() - start)
             con.execute("rollback")
             start = time.perf_counter()
-            con.execute(asked)
+            con.execute(query)
             answered.append(time.perf_counter() - start)
     return {"write": statistics.median(written), "ask": statistics.median(answered)}
 

@@ -1,4 +1,4 @@
-"""Adjustment: the algebraic back-door check against enumeration, BNs, W11.1; its arithmetic."""
+"""Adjustment: the algebraic back-door check against all paths, networks and example W11.1."""
 
 from __future__ import annotations
 

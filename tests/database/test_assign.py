@@ -1,4 +1,4 @@
-"""Rows answered by a CEG: against all its paths, one by one, and all kinds of cells."""
+"""Rows assigned, completed, scored by a CEG: against all its paths, and all kinds of cells."""
 
 from __future__ import annotations
 

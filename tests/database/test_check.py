@@ -1,4 +1,4 @@
-"""``cegdb check``: silent on good databases, and no check that cannot fail.
+"""``cegdb check``: silent on good databases, and each check fails on a bad one.
 
 Every fault is made by SQL in a transaction on one good database, and rolled back.
 """

@@ -29,14 +29,13 @@ import pytest
 from datasets import DATA
 
 import cegdb
-from cegdb.cli.group import SECTIONS
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = [page for page in PAGES if page.exists() and "_build" not in page.parts]
 QUICK = {"README.md", "CONTRIBUTING.md", "first-ceg.md", "gates.md"}
 RUN = {"python", "console", "sql"}
-READ = {"text", "yaml", "csv", "r", "json", "toml", "bibtex", "math", "bash", "{eval-rst}", ""}
+READ = {"text", "yaml", "csv", "r"}
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 _PART = re.compile(
@@ -74,7 +73,7 @@ class Page:
         self.page = page
         self.names: dict[str, object] = {}
         self.database = ""
-        self.made: set[Path] = set()
+        self.drawn: set[Path] = set()
 
     def where(self, block: Block) -> str:
         return f"{self.page.relative_to(ROOT)}:{block.line}"
@@ -84,14 +83,17 @@ class Page:
         where = self.where(block)
         test = parser.get_doctest(block.text, self.names, where, str(self.page), block.line)
         assert test.examples, f"{where}: a python block without prompts"
-        told: list[str] = []
+        report: list[str] = []
         runner = doctest.DocTestRunner(optionflags=FLAGS)
-        runner.run(test, out=told.append, clear_globs=False)
+        runner.run(test, out=report.append, clear_globs=False)
         self.names = test.globs
-        assert runner.failures == 0, "".join(told)
+        assert runner.failures == 0, "".join(report)
 
     def console(self, block: Block) -> None:
-        for call in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+        before, *calls = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
+        assert calls, f"{self.where(block)}: a console block without a command after $"
+        assert not before, f"{self.where(block)}: {before!r} stands before the first command"
+        for call in calls:
             command, _, output = call.partition("\n")
             while command.endswith("\\"):
                 more, _, output = output.partition("\n")
@@ -112,38 +114,38 @@ class Page:
             env={**os.environ, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"},
             check=False,
         )
-        said = f"{self.where(block)}: {command}\n{ran.stdout}{ran.stderr}"
-        assert ran.returncode == 0 or output.startswith("error:"), said
+        report = f"{self.where(block)}: {command}\n{ran.stdout}{ran.stderr}"
+        assert ran.returncode == 0 or output.startswith("error:"), report
         if target:
             Path(target).write_text(ran.stdout, encoding="utf-8")
         elif output.strip():
-            given = ran.stderr if output.startswith("error:") else ran.stderr + ran.stdout
-            self.compare(block, output, given, said)
+            printed = ran.stderr if output.startswith("error:") else ran.stderr + ran.stdout
+            self.compare(block, output, printed, report)
 
-    def sql(self, block: Block, shown: str | None) -> None:
+    def sql(self, block: Block, expected: str | None) -> None:
         assert self.database, f"{self.where(block)}: no <!-- database: ... --> before it"
         with cegdb.open(self.database, read_only=True) as db:
             frame = db.sql(block.text)
-        if shown is not None:
-            given = frame.to_string(index=False)
-            self.compare(block, shown, given, f"{self.where(block)}\n{given}")
+        if expected is not None:
+            printed = frame.to_string(index=False)
+            self.compare(block, expected, printed, f"{self.where(block)}\n{printed}")
 
     def pictures(self, block: Block) -> None:
-        """Compare the pictures that a block made with those that the page shows."""
-        for shown in pictures_of(self.page):
-            made, kept = Path(shown.name), self.page.parent / shown
-            if made.exists():
-                assert texts_of(made) == texts_of(kept), (
-                    f"{self.where(block)} made another {shown}: {made.resolve()}"
+        """Compare the pictures that a block draws with those that the page shows."""
+        for picture in pictures_of(self.page):
+            drawn = Path(picture.name)
+            if drawn.exists():
+                assert texts_of(drawn) == texts_of(self.page.parent / picture), (
+                    f"{self.where(block)} draws another {picture}: {drawn.resolve()}"
                 )
-                made.unlink()
-                self.made.add(shown)
+                drawn.unlink()
+                self.drawn.add(picture)
 
-    def compare(self, block: Block, shown: str, given: str, said: str) -> None:
+    def compare(self, block: Block, expected: str, printed: str, report: str) -> None:
         matches = doctest.OutputChecker().check_output(
-            shown.strip() + "\n", given.strip() + "\n", FLAGS
+            expected.strip() + "\n", printed.strip() + "\n", FLAGS
         )
-        assert matches, f"{self.where(block)} shows\n{shown}\nbut gives\n{said}"
+        assert matches, f"{self.where(block)} shows\n{expected}\nbut gives\n{report}"
 
 
 def pictures_of(page: Path) -> list[Path]:
@@ -204,7 +206,19 @@ def test_the_page_gives_what_it_shows(
             running.pictures(block)
             file = exempt = ""
     if page.name == "gallery.md":
-        assert running.made == set(pictures_of(page))
+        assert running.drawn == set(pictures_of(page))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_piece_of_code_stands_in_a_block_that_is_seen(page: Path) -> None:
+    """A block that is indented, or fenced otherwise, would not run."""
+    text = page.read_text(encoding="utf-8")
+    fences = re.findall(r"^```.*", text, re.MULTILINE)
+    seen = [part for part in _PART.finditer(text) if (part["fence"] or "").startswith("`")]
+    assert len(fences) == 2 * len(seen)
+    prose = _PART.sub("", text)
+    unseen = re.findall(r"^ *(?:```|~~~|>>> |\$ ).*|^ {4,}cegdb .*", prose, re.MULTILINE)
+    assert unseen == []
 
 
 def test_the_sql_reference_is_that_of_a_new_database() -> None:
@@ -213,16 +227,18 @@ def test_the_sql_reference_is_that_of_a_new_database() -> None:
     assert page.read_text(encoding="utf-8") == module_of("docs/sql_reference.py").write()
 
 
-def test_the_command_reference_lists_every_command_in_its_group() -> None:
-    page = (ROOT / "docs" / "reference" / "commands.md").read_text(encoding="utf-8")
-    lines = re.findall(r"^## (.*)$|^   :prog: cegdb (.*)$", page, re.MULTILINE)
-    listed: dict[str, list[str]] = {}
-    for title, command in lines:
-        if title:
-            listed[title] = commands = []
-        else:
-            commands.append(command)
-    assert listed == {title: list(commands) for title, commands in SECTIONS.items()}
+def test_the_references_of_commands_and_api_are_those_of_the_code() -> None:
+    """``python docs/reference_pages.py`` writes them again."""
+    folder = ROOT / "docs" / "reference"
+    for path, text in module_of("docs/reference_pages.py").pages().items():
+        assert (folder / path).read_text(encoding="utf-8") == text, path
+
+
+def test_every_public_name_has_its_place_in_the_reference() -> None:
+    pages = module_of("docs/reference_pages.py")
+    listed = {name for _, _, names in pages.PAGES.values() for name in names}
+    listed |= {name for names in pages.MODULES.values() for name in names}
+    assert {name for name in cegdb.__all__ if not name.startswith("_")} - listed == {"open"}
 
 
 def module_of(path: str) -> Any:

@@ -1,4 +1,4 @@
-"""Excel sheets: each cell as the text a survey analyst expects, nothing lost untold."""
+"""Excel sheets: each cell as the text that an analyst expects, and every loss reported."""
 
 from __future__ import annotations
 

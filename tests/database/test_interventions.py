@@ -1,4 +1,4 @@
-"""Interventions: against enumeration, stagedtrees' way and W11.1; effects; adjustment."""
+"""Interventions and effects: against all paths, the method of stagedtrees and example W11.1."""
 
 from __future__ import annotations
 

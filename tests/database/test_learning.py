@@ -1,4 +1,4 @@
-"""The settings of learning: priors, hyperstages, starts, frozen stages, scores, chance."""
+"""The settings of learning: priors, hyperstages, starts, frozen stages, scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Macros and views that ask a CEG, against sums over the paths of its tree."""
+"""Macros and views that query a CEG, against sums over the paths of its tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Overviews: what is drawn is what is there, and what is collapsed is counted."""
+"""Overviews: they draw what the tables hold, and count what they collapse."""
 
 from __future__ import annotations
 

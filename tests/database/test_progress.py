@@ -1,4 +1,4 @@
-"""Progress: a true part of what there is to do, that only grows and ends at all of it."""
+"""Progress: the true part of the work, which only grows, and ends at the whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Synthetic rows: their distribution, their labels, their seed; the command `cegdb sample`."""
+"""Synthetic rows: their distribution, labels and seed, and the command `cegdb sample`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stability and intervals: replicates, pairs staged together, and what is not sure."""
+"""Stability and intervals: replicates, pairs that share a stage, and uncertain stages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A staged tree answers like its CEG, and what cannot be asked is refused in plain words."""
+"""A staged tree answers as its CEG does, and refuses in plain words what it cannot answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Surveys that go on: rows appended or replaced, and what is built on them made again."""
+"""Waves: rows appended or replaced, and what was built on them rebuilt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports in words: every number is that of the tables, every text literal."""
+"""Reports in plain language: numbers are those of the tables, labels are shown literally."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Time questions to a CEG of about 100,000 edges, in Python and in SQL.
+"""Time queries of a CEG of about 100,000 edges, in Python and in SQL.
 
-Run by hand: ``python tests/benchmarks/asking.py [--rows N]``. The rows are seeded by a hash of
-their number, stages are told by the last two answers. Answers of both sides are compared, so
-a fast wrong one does not count. Prints Markdown: medians of 5, in seconds.
+Run by hand: ``python tests/benchmarks/queries.py [--rows N]``. The rows are seeded by a hash
+of their number, and the last two answers decide the stage. The answers of both sides are
+compared, so that a fast wrong one does not count. Prints Markdown: medians of 5, in seconds.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from cegdb.evidence import at_least, before, exactly, visits
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ASKED = "select 'a' as q0, 'b' as q3, 'c' as q8"
+QUESTIONS = "select 'a' as q0, 'b' as q3, 'c' as q8"
 
 
-def seconds(ask: Callable[[], object]) -> tuple[float, object]:
+def seconds(query: Callable[[], object]) -> tuple[float, object]:
     """Return the median time of five calls, and the last answer."""
     times = []
     for _ in range(5):
         start = time.perf_counter()
-        found = ask()
+        answer = query()
         times.append(time.perf_counter() - start)
-    return statistics.median(times), found
+    return statistics.median(times), answer
 
 
 def main() -> None:
@@ -52,7 +52,7 @@ def main() -> None:
         event = {"q0": "a", "q3": "b", "q8": "c"}
         some = [{f"q{k}": "a"} for k in range(10)]
         far = ceg.positions["position"].iloc[-3]
-        asked: dict[str, Callable[[], object]] = {
+        queries: dict[str, Callable[[], object]] = {
             "probability of an event": lambda: given.probability(event),
             "given it, of another": lambda: given.given(event).probability(q9="a"),
             "exactly 3 of 10 events": lambda: given.probability(exactly(3, some)),
@@ -66,21 +66,21 @@ def main() -> None:
             "number of paths": lambda: given.n_paths,
         }
         print(f"CEG of {n_edges:,} edges, compiled in {compiled:.2f} s\n")
-        print("| question, in Python | seconds |\n| --- | ---: |")
+        print("| query, in Python | seconds |\n| --- | ---: |")
         answers = {}
-        for what, ask in asked.items():
-            took, answers[what] = seconds(ask)
+        for what, query in queries.items():
+            took, answers[what] = seconds(query)
             print(f"| {what} | {took:.3f} |")
-        db.sql(f"create table asked as {ASKED}")
+        db.sql(f"create table questions as {QUESTIONS}")
         macros = {
             "position_probability": "from cegdb.position_probability('b')",
             "marginals": "from cegdb.marginals('b')",
-            "event_probability": "from cegdb.event_probability('b', 'asked')",
+            "event_probability": "from cegdb.event_probability('b', 'questions')",
             "most_probable_paths": "from cegdb.most_probable_paths('b', 10)",
         }
         print("\n| macro | seconds |\n| --- | ---: |")
-        for what, query in macros.items():
-            took, frame = seconds(lambda query=query: db.sql(query))
+        for what, sql in macros.items():
+            took, frame = seconds(lambda sql=sql: db.sql(sql))
             print(f"| {what} | {took:.3f} |")
             if what == "event_probability":
                 of_sql = frame["probability"].item()

@@ -1,4 +1,4 @@
-"""Questions to a CEG: against all its paths, one by one, and worked examples.
+"""Queries of a CEG: against all its paths, one by one, and worked examples.
 
 The examples are those of ``docs/theory.md``, section 8.
 """

@@ -1,4 +1,4 @@
-"""Stages by hand: templates, rules, and edits of stagings."""
+"""Stages set by hand: templates, rules, and edits of stagings."""
 
 from __future__ import annotations
 
