@@ -228,9 +228,9 @@ class _Run:
             self._move(
                 con, "insert into cegdb.hyperstage", f"{hyperstages} order by hyperstage_id"
             )
-            for table in _STAGES:
-                query = bound(table.query, {"id": literal(staging_id)})
-                self._move(con, f"create temp table {table.name} as", query)
+            for stage_input in _STAGES:
+                query = bound(stage_input.query, {"id": literal(staging_id)})
+                self._move(con, f"create temp table {stage_input.name} as", query)
 
     def _move(self, con: duckdb.DuckDBPyConnection, target: str, query: str) -> None:
         """Fill a table of the scratch database with the rows of a query on the store."""
