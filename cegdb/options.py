@@ -74,7 +74,13 @@ DISTANCES: Final[Mapping[str, tuple[str, ...]]] = {
 """The distances of each method that has any; the first is its default."""
 
 _STRUCTURE_PRIOR_METHODS: Final = ("ahc", "auto", "hc", "exact")
-_OF_NO_FILE: Final = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")
+_NO_FILE_ENCODINGS: Final = (
+    "idna",
+    "punycode",
+    "raw-unicode-escape",
+    "undefined",
+    "unicode-escape",
+)
 # Names of functions in the R package stagedtrees: stages_bhc, stages_hc, ...
 _PREFIX: Final = "stages_"
 
@@ -110,16 +116,16 @@ def options_of(settings: type) -> list[Option]:
 
 
 def _option(one: Field[Any]) -> Option:
-    told = one.metadata
+    details = one.metadata
     default = None if one.default is MISSING else one.default
-    flag = told["flag"] or f"--{one.name.replace('_', '-')}"
+    flag = details["flag"] or f"--{one.name.replace('_', '-')}"
     return Option(
         one.name,
-        told["help"],
+        details["help"],
         default,
-        told["choices"],
-        told["is_closed"],
-        told["type"],
+        details["choices"],
+        details["is_closed"],
+        details["type"],
         flag,
     )
 
@@ -134,20 +140,20 @@ def _setting(
     flag: str | None = None,
 ) -> Any:
     """Return a field; with ``or_else`` it may be something else than one of the choices."""
-    told = {
+    details = {
         "help": " ".join(text.split()),
         "choices": choices,
         "is_closed": bool(choices) and not or_else,
         "type": type,
         "flag": flag,
     }
-    return field(default=default, metadata=told)
+    return field(default=default, metadata=details)
 
 
 def _same(settings: type, name: str) -> Any:
     """Return the field of another class."""
-    (found,) = [one for one in fields(settings) if one.name == name]
-    return field(default=found.default, metadata=found.metadata)
+    (original,) = [one for one in fields(settings) if one.name == name]
+    return field(default=original.default, metadata=original.metadata)
 
 
 def suggestion(value: object, choices: Collection[str]) -> str:
@@ -160,10 +166,10 @@ def suggestion(value: object, choices: Collection[str]) -> str:
     >>> suggestion(5, ("ahc", "bhc"))
     "the choices are 'ahc', 'bhc'"
     """
-    there = f"he choices are {', '.join(map(repr, choices))}"
+    all_choices = f"he choices are {', '.join(map(repr, choices))}"
     text = str(value).strip().casefold().removeprefix(_PREFIX)
     near = difflib.get_close_matches(text, choices, n=1) if isinstance(value, str) else []
-    return f"did you mean {near[0]!r}? T{there}" if near else f"t{there}"
+    return f"did you mean {near[0]!r}? T{all_choices}" if near else f"t{all_choices}"
 
 
 def check_choice(
@@ -314,7 +320,7 @@ def is_encoding(name: object) -> bool:
     """
     try:
         io.TextIOWrapper(io.BytesIO(), encoding=cast("str", name))
-        return codecs.lookup(cast("str", name)).name.replace("_", "-") not in _OF_NO_FILE
+        return codecs.lookup(cast("str", name)).name.replace("_", "-") not in _NO_FILE_ENCODINGS
     except (LookupError, TypeError, ValueError):
         return False
 
@@ -378,7 +384,7 @@ class IngestOptions:
     codebook: CodebookSource | None = _setting(
         None,
         """YAML or CSV file that says what codes mean. Settings given directly are added to it,
-        and come first where they differ.""",
+        and override it where they differ.""",
     )
 
     def __post_init__(self) -> None:
@@ -403,7 +409,7 @@ class TreeOptions:
     missing_policy: MissingPolicy = _setting(
         "prefix",
         """How a row with a missing answer counts: "prefix" (up to its first missing answer),
-        "complete" (not at all) or "category" (missing is an answer of its own).""",
+        "complete" (not at all) or "category" (missing is treated as an answer).""",
         choices=get_args(MissingPolicy),
     )
     sampling_zeros: SamplingZeros = _setting(
@@ -415,15 +421,18 @@ class TreeOptions:
     )
     add_paths: Sequence[Path] = _setting(
         (),
-        """Paths to add without rows. Variables left out before the last one named do not
-        apply there.""",
+        """Paths to add although no row has them. Variables left out before the last one named
+        do not apply there.""",
         flag="--add-path",
     )
     impossible: Sequence[Path] = _setting(
         (), "Paths, or combinations of answers, that `sampling_zeros` must not add."
     )
     gate_min_rows: int = _setting(
-        5, 'Fewest rows by which "auto" decides that an empty cell is structural.', type=int
+        5,
+        """Smallest number of rows from which `blank` "auto" concludes that an empty cell is
+        structural.""",
+        type=int,
     )
 
     def __post_init__(self) -> None:
@@ -459,16 +468,16 @@ class StageOptions:
     )
     hyperstages: HyperstageRule | Grouping = _setting(
         "variable",
-        """What situations that may share a stage have in common, besides their labels:
-        "variable" (they ask the same variable), "labels" (nothing else), "height" (the longest
-        distance to a leaf) or "paper" (the shortest distance to a leaf). Or groups of
+        """Which situations with the same labels may share a stage: "variable" (those that ask
+        the same variable), "labels" (all), "height" (those at the same longest distance to a
+        leaf) or "paper" (those at the same shortest distance to a leaf). Or groups of
         situations, given as stages are.""",
         choices=get_args(HyperstageRule),
         or_else=True,
     )
     relabel: Relabel | None = _setting(
         None,
-        """Labels that count as others in stages and CEGs; the tree keeps its own. The labels
+        """Labels to replace with others in stages and CEGs; the tree keeps its own. The labels
         of one situation must stay different.""",
     )
     single_edges: SingleEdges = _setting(
@@ -550,15 +559,15 @@ class LearnOptions:
     structure_prior: StructurePrior = _setting(
         "flat",
         """Prior of the stagings, for ahc, auto, hc and exact: "flat" (all stagings are equally
-        probable) or "size" (all numbers of stages of a hyperstage are, then all stagings with
-        that many).""",
+        probable) or "size" (every number of stages in a hyperstage is equally probable, and so
+        is every staging with the same number).""",
         choices=get_args(StructurePrior),
     )
     initial: Start | None = _setting(
         None,
         """Where learning starts: "full" (each situation is its own stage), "indep" (one stage
         in each hyperstage), or stages given by hand; situations not named start on their own.
-        Default: as the method needs it.""",
+        Default: depends on the method.""",
         choices=get_args(StartRule),
         or_else=True,
     )
@@ -624,7 +633,8 @@ class LearnOptions:
         if self.structure_prior != "flat" and method not in _STRUCTURE_PRIOR_METHODS:
             raise StagingError(
                 f"method {method!r} has no structure prior",
-                hint=f"use {', '.join(_STRUCTURE_PRIOR_METHODS)}, or structure_prior='flat'",
+                hint=f"use method {', '.join(_STRUCTURE_PRIOR_METHODS)}, or "
+                "structure_prior='flat'",
             )
         if self.threshold is not None:
             self._only_for("threshold", "bj")
@@ -696,8 +706,8 @@ class OrderOptions:
     blank: Blank = _setting(
         "auto",
         """What an empty cell means: "structural" (the question does not apply), "missing" (it
-        applies, but the answer is not known) or "auto" (structural where at least 5 rows with
-        one answer to another of the variables, earlier in the survey, are all empty).""",
+        applies, but the answer is not known) or "auto" (structural where at least 5 rows share
+        an answer to an earlier variable of the survey and all of them are empty).""",
         choices=get_args(Blank),
     )
     weighting: WeightChoice = _same(StageOptions, "weighting")

@@ -305,7 +305,7 @@ def load(name: str) -> Step:
     if item is None:
         near = difflib.get_close_matches(name, names(), n=5, cutoff=0.5)
         guess = f"did you mean {' or '.join(near)}? " if near else ""
-        raise SqlStepError(f"no step is named {name!r}", hint=f"{guess}cegdb steps lists all")
+        raise SqlStepError(f"no step named {name!r}", hint=f"{guess}cegdb steps lists all")
     part, phase, file = Path(str(item)).parts[-3:]
     return parse(f"{part}/{phase}/{file}", item.read_text(encoding="utf-8"))
 
@@ -329,9 +329,7 @@ def in_phase(phase: str | None = None) -> list[Step]:
         return steps
     chosen = [known for known in phases if phase in (known, *known.split("_", 1))]
     if not chosen:
-        raise SqlStepError(
-            f"no phase is named {phase!r}", hint=f"the phases are {', '.join(phases)}"
-        )
+        raise SqlStepError(f"no phase named {phase!r}", hint=f"phases are {', '.join(phases)}")
     return [step for step in steps if step.phase in chosen]
 
 

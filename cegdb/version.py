@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Final
 
-__version__: Final = "0.1.0"
+__version__: Final = "0.2.0.dev0"
 
 
 def made_by(seconds: float) -> dict[str, object]:

@@ -113,9 +113,12 @@ def _plain_help(_app, _context, lines):
     for line in lines:
         # sphinx-click makes lines that click must not wrap a line block.
         if line.startswith("|   "):
-            out.append("   $ " + line[4:])
-        elif line.startswith("| ") and line[2:].strip() == "Examples:":
-            out += ["Examples:", "", ".. code-block:: console", ""]
+            prompt = "$ " if line.startswith("|   cegdb ") else "  "
+            out.append(f"   {prompt}{line[4:]}")
+        elif line.startswith("| "):
+            title = line[2:].strip()
+            language = "console" if title == "Examples:" else "none"
+            out += [title, "", f".. code-block:: {language}", ""]
         else:
             out.append(re.sub(r"([*`_\\])", r"\\\1", line))
     lines[:] = out

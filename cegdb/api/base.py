@@ -7,8 +7,8 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cegdb import report, small_cells, views
-from cegdb.errors import GraphError, QueryError, path_of
-from cegdb.store.catalog import row
+from cegdb.errors import GraphError, MissingExtraError, QueryError, path_of
+from cegdb.store.catalog import KIND_WORDS, row
 
 if TYPE_CHECKING:
     import os
@@ -126,7 +126,8 @@ class StoredObject:
         known = small_cells.views(self.kind)
         if view not in known:
             raise QueryError(
-                f"a {self.kind} has no view {view!r}", hint=f"it has {', '.join(known)}"
+                f"{KIND_WORDS[self.kind]} {self.name!r} has no view {view!r}",
+                hint=f"it has {', '.join(known)}",
             )
         order = small_cells.view_order(view)
         where: dict[str, object] = {self.kind: self.name}

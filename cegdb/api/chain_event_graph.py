@@ -242,12 +242,10 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
         Examples
         --------
         >>> import cegdb, duckdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
-        ...     script = survey.event_tree().learn_stages().to_ceg().trace()
+        >>> script = cegdb.open().demo("chds").trace()
         >>> con = duckdb.connect()
         >>> con.execute(script).execute("select count(*) from cegdb.position").fetchall()
-        [(3,)]
+        [(10,)]
         """
         return trace(self._store, self.id, path, max_values=max_values)
 
@@ -273,10 +271,9 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
-        ...     len(survey.event_tree().learn_stages().to_ceg().recover())
-        7
+        >>> ceg = cegdb.open().demo("chds")
+        >>> len(ceg.recover()), len(ceg.positions)
+        (43, 10)
         """
         import pandas as pd
 
@@ -294,11 +291,9 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select if(i < 7, 'u', 'v') as x from range(9) t(i)")
-        ...     ceg = survey.event_tree().learn_stages().to_ceg()
-        ...     [n for _, _, n in ceg.to_networkx(min_n=3).edges(data="n")]
-        [None, None]
+        >>> ceg = cegdb.open().demo("chds")
+        >>> [n for _, _, n in ceg.to_networkx(min_n=20).edges("w4", data="n")]
+        [None, None, None]
         """
         from cegdb import graphs
 
@@ -362,12 +357,10 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     ceg = survey.event_tree().learn_stages().to_ceg()
-        ...     treated = ceg.do(x=1)
-        ...     round(treated.probability(y=True), 4), treated.intervention
-        (0.2561, 'x = 1')
+        >>> ceg = cegdb.open().demo("chds")
+        >>> after = ceg.do(Economic="High")
+        >>> after.intervention, round(after.probability(Admission="Yes"), 4)
+        ('Economic = High', 0.1715)
         """
         from cegdb.causal import interventions as room
         from cegdb.inference import queries
@@ -421,12 +414,10 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     ceg = survey.event_tree().learn_stages().to_ceg()
-        ...     ceg.positivity("y", least=0.3).drop(columns="history").round(3)
-          position label  probability  is_possible  passed   n
-        0       w2  True        0.256         True     0.5  40
+        >>> ceg = cegdb.open().demo("chds")
+        >>> ceg.positivity("Economic", least=0.2).drop(columns="history").round(3)
+          position label  probability  is_possible  passed    n
+        0       w2  High        0.122         True   0.431  383
         """
         import pandas as pd
 
@@ -510,12 +501,11 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     ceg = survey.event_tree().learn_stages().to_ceg()
-        ...     ceg.effect("x", {"y": True}).differences.round(3)
+        >>> ceg = cegdb.open().demo("chds")
+        >>> effect = ceg.effect("Economic", {"Admission": "Yes"})
+        >>> effect.differences.round(3)
           label against  effect    low   high  observed
-        0     1       0  -0.244 -0.441 -0.043    -0.244
+        0   Low    High   0.022  0.007  0.038     0.044
         """
         import pandas as pd
 
@@ -639,14 +629,11 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     rows = "select i % 2 as z, i % 6 < 2 + i % 2 as x, i % 9 < 4 as y"
-        ...     tree = db.ingest(f"{rows} from range(900) t(i)").event_tree()
-        ...     ceg = tree.set_stages({}).to_ceg()
-        ...     print(ceg.adjustment("x", "y", by=[]).verdict)
-        ...     print(ceg.adjustment("x", "y").sets)
-        no: y differs between people set to x = False and people observed with it
-        [('z',)]
+        >>> ceg = cegdb.open().demo("chds")
+        >>> print(ceg.adjustment("Economic", "Admission", by=[]).verdict)
+        no: Admission differs between people set to Economic = High and people observed with it
+        >>> ceg.adjustment("Economic", "Admission").sets
+        [('Social',)]
         """
         import pandas as pd
 
@@ -725,10 +712,11 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(80) t(i)")
-        ...     print(survey.event_tree().learn_stages().to_ceg().cuts().statement[0])
-        everybody passes w1: what comes after does not depend on what came before
+        >>> ceg = cegdb.open().demo("chds")
+        >>> ceg.cuts()[["kind", "of", "positions", "is_cut"]]
+               kind         of     positions  is_cut
+        0  variable     Events  [w3, w4, w5]    True
+        1  variable  Admission  [w6, w7, w8]    True
         """
         import pandas as pd
 
@@ -745,10 +733,8 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     ceg = survey.event_tree().learn_stages().to_ceg()
-        ...     ceg.is_fine_cut(["w1", "w2"]), ceg.is_fine_cut(["w1"])
+        >>> ceg = cegdb.open().demo("chds")
+        >>> ceg.is_fine_cut(["w1", "w2"]), ceg.is_fine_cut(["w1"])
         (True, False)
         """
         from cegdb.independence import cuts
@@ -763,10 +749,8 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     ceg = survey.event_tree().learn_stages().to_ceg()
-        ...     ceg.is_cut(["u1", "u2"]), ceg.is_cut(["u1"])
+        >>> ceg = cegdb.open().demo("chds")
+        >>> ceg.is_cut(["u1", "u2"]), ceg.is_cut(["u1"])
         (True, False)
         """
         from cegdb.independence import cuts
@@ -805,11 +789,10 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(80) t(i)")
-        ...     print(survey.event_tree().learn_stages().to_ceg().independence("x", "y"))
-        x is independent of y: yes, whatever the probabilities of the stages (wrong with \
-probability below 1e-35)
+        >>> ceg = cegdb.open().demo("chds")
+        >>> found = ceg.independence("Social", "Admission", given="Events")
+        >>> found.holds, round(found.fitted, 4)
+        (False, 0.004)
         """
         from cegdb.independence import separation
 
@@ -825,11 +808,9 @@ probability below 1e-35)
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     ceg = survey.event_tree().learn_stages().to_ceg()
-        ...     round(ceg.test_independence("y", "x").posterior_dependence, 3)
-        0.636
+        >>> ceg = cegdb.open().demo("chds")
+        >>> round(ceg.test_independence("Admission", "Social").posterior_dependence, 3)
+        0.972
         """
         from cegdb.independence.association import independence_test
 

@@ -230,15 +230,19 @@ class ConditionedCeg(GivenEvidence["ConditionedCeg"]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     ceg = survey.event_tree().learn_stages().to_ceg()
-        ...     saved = ceg.given(y=True).save("faller")
-        ...     saved.edges[["source", "label", "target", "n", "probability"]].round(4)
-          source label target   n  probability
-        0     w0     0     w1  40       0.6613
-        1     w0     1     w1  40       0.3387
-        2     w1  True  w_inf  30       1.0000
+        >>> ceg = cegdb.open().demo("chds")
+        >>> saved = ceg.given(Social="Low", Economic="High").save("some")
+        >>> saved.edges[["source", "label", "target", "n", "probability"]].round(3)
+          source    label target    n  probability
+        0     w0      Low     w1  383        1.000
+        1     w1     High     w2   46        1.000
+        2     w2     High     w4   11        0.196
+        3     w2      Low     w3   21        0.461
+        4     w2  Average     w3   14        0.344
+        5     w3       No  w_inf   30        0.823
+        6     w3      Yes  w_inf    5        0.177
+        7     w4       No  w_inf    8        0.735
+        8     w4      Yes  w_inf    3        0.265
         """
         from cegdb.inference.conditioned_ceg import save_conditioned
 
@@ -278,11 +282,10 @@ class IntervenedCeg(ConditionedCeg):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     ceg = survey.event_tree().learn_stages().to_ceg()
-        ...     round(ceg.do(x={0: 0.9, 1: 0.1}).given(y=True).probability(x=0), 4)
-        0.9462
+        >>> ceg = cegdb.open().demo("chds")
+        >>> after = ceg.do(Social={"High": 0.9, "Low": 0.1})
+        >>> round(after.given(Admission="Yes").probability(Social="High"), 4)
+        0.8531
         """
         from cegdb.inference import queries
 

@@ -13,9 +13,9 @@ from cegdb.api.event_tree import EventTree
 from cegdb.api.reports import DatabaseReport
 from cegdb.api.staged_tree import StagedTree
 from cegdb.api.survey import Survey
-from cegdb.errors import StagingError, counted
-from cegdb.names import find_name
-from cegdb.options import IngestOptions, ReadOptions
+from cegdb.errors import NetworkError, StagingError, SurveyError, counted
+from cegdb.names import available, find_name
+from cegdb.options import IngestOptions, ReadOptions, check_choice
 from cegdb.store.catalog import KINDS, all_ids, all_names, all_rows, drop, find
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from cegdb.demo import DemoName
     from cegdb.ingest import CodebookSource, Source
     from cegdb.ingest.codebook.draft import Form
     from cegdb.networks import NetworkSource
@@ -109,6 +110,47 @@ class Database(Displayed):
         """Reports of several objects: ``db.report.comparison(...)``."""
         return DatabaseReport(self)
 
+    def demo(self, survey: DemoName = "chds", *, replace: bool = False) -> ChainEventGraph:
+        """Make the CEG of a public survey, to try things out.
+
+        Parameters
+        ----------
+        survey
+            ``"chds"``: 890 children of the Christchurch Health and Development Study.
+            ``"titanic"``: the 2,201 people aboard the Titanic. ``"falls"``: 50,000 residents in
+            a simulated study of falls.
+        replace
+            Replace a survey of that name, with everything built on it.
+
+        Returns
+        -------
+        ChainEventGraph
+            Its survey, event tree and staging have the same name.
+
+        Raises
+        ------
+        SurveyError
+            There is no such survey.
+        NameTakenError
+            There is a survey of that name, and ``replace`` is false.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> cegdb.open().demo("falls")
+        CEG 'falls': 12 vertices (including the sink), 25 edges; 4 steps, height 4
+        """
+        from cegdb.demo import DEMOS
+
+        check_choice("survey", survey, DEMOS, SurveyError)
+        data = DEMOS[survey]
+        with self.transaction():
+            source = self.ingest(data.select(), name=survey, count="people", replace=replace)
+            tree = source.event_tree(
+                sampling_zeros=data.sampling_zeros, impossible=data.impossible
+            )
+            return tree.learn_stages().to_ceg()
+
     def ingest(
         self,
         source: Source,
@@ -172,7 +214,7 @@ class Database(Displayed):
             18,35,65, or into quantiles, such as q4.
         codebook
             YAML or CSV file that says what codes mean. Settings given directly are
-            added to it, and come first where they differ.
+            added to it, and override it where they differ.
         encoding
             Text encoding of a CSV file, such as cp1252. Default: UTF-8.
         delimiter
@@ -401,6 +443,12 @@ class Database(Displayed):
         """
         from cegdb import networks
 
+        if isinstance(network, str) and not networks.is_bif(network):
+            names = self.stagings.names()
+            hint = "give a .bif file or a network; a staging is found by db.stagings[name]"
+            raise NetworkError(
+                f"{network!r} is not a .bif file", hint=f"{hint}, {available(names)}"
+            )
         staging_id = networks.staged_tree(
             self._store, network, name=name, order=order, alpha=alpha, replace=replace
         )

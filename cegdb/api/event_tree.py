@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, cast, overload
+from typing import TYPE_CHECKING, Any, cast
 
 from cegdb import stages as stages_room
 from cegdb.api.base import GraphObject
 from cegdb.api.staged_tree import StagedTree
 from cegdb.errors import StagingError
-from cegdb.options import LearnOptions, StageOptions
+from cegdb.options import LearnOptions, StageOptions, options_of
 
 if TYPE_CHECKING:
     import os
@@ -113,14 +113,14 @@ class EventTree(GraphObject):
             of some situations, in a table with the columns vertex_id, label and
             prior; the others follow "mass".
         hyperstages
-            What situations that may share a stage have in common, besides their
-            labels: "variable" (they ask the same variable), "labels" (nothing
-            else), "height" (the longest distance to a leaf) or "paper" (the
+            Which situations with the same labels may share a stage: "variable"
+            (those that ask the same variable), "labels" (all), "height" (those at
+            the same longest distance to a leaf) or "paper" (those at the same
             shortest distance to a leaf). Or groups of situations, given as stages
             are.
         relabel
-            Labels that count as others in stages and CEGs; the tree keeps its own.
-            The labels of one situation must stay different.
+            Labels to replace with others in stages and CEGs; the tree keeps its
+            own. The labels of one situation must stay different.
         single_edges
             Situations with a single edge: "together" puts those of a hyperstage
             into one stage, "apart" makes each a stage of its own.
@@ -306,12 +306,6 @@ class EventTree(GraphObject):
 
         return write_template(self._store, self.id, path)
 
-    @overload
-    def learn_stages(
-        self, name: None = None, *, alpha: Literal["path"], **settings: Any
-    ) -> pd.DataFrame: ...
-
-    @overload
     def learn_stages(
         self,
         name: str | None = None,
@@ -334,31 +328,7 @@ class EventTree(GraphObject):
         weighting: WeightChoice = "situation",
         deff: Deff | None = None,
         replace: bool = False,
-    ) -> StagedTree: ...
-
-    def learn_stages(  # type: ignore[misc]  # the table of alphas has the same settings
-        self,
-        name: str | None = None,
-        *,
-        method: Method = "ahc",
-        score: ScoreName | None = None,
-        structure_prior: StructurePrior = "flat",
-        initial: Start | StagedTree | None = None,
-        frozen: Grouping | StagedTree | None = None,
-        distance: str | None = None,
-        threshold: float | None = None,
-        n_stages: int | None = None,
-        seed: int = 1,
-        alpha: float | Literal["path"] | None = None,
-        prior: Prior = "mass",
-        hyperstages: Hyperstages = "variable",
-        relabel: Relabel | None = None,
-        single_edges: SingleEdges = "together",
-        smoothing: float = 0.0,
-        weighting: WeightChoice = "situation",
-        deff: Deff | None = None,
-        replace: bool = False,
-    ) -> StagedTree | pd.DataFrame:
+    ) -> StagedTree:
         """Learn the stages from the data.
 
         Parameters
@@ -381,12 +351,12 @@ class EventTree(GraphObject):
             bic for the other methods.
         structure_prior
             Prior of the stagings, for ahc, auto, hc and exact: "flat" (all stagings
-            are equally probable) or "size" (all numbers of stages of a hyperstage
-            are, then all stagings with that many).
+            are equally probable) or "size" (every number of stages in a hyperstage
+            is equally probable, and so is every staging with the same number).
         initial
             Where learning starts: "full" (each situation is its own stage), "indep"
             (one stage in each hyperstage), or stages given by hand; situations not
-            named start on their own. Default: as the method needs it.
+            named start on their own. Default: depends on the method.
         frozen
             Stages to keep as they are; the other situations are learnt.
         distance
@@ -412,14 +382,14 @@ class EventTree(GraphObject):
             of some situations, in a table with the columns vertex_id, label and
             prior; the others follow "mass".
         hyperstages
-            What situations that may share a stage have in common, besides their
-            labels: "variable" (they ask the same variable), "labels" (nothing
-            else), "height" (the longest distance to a leaf) or "paper" (the
+            Which situations with the same labels may share a stage: "variable"
+            (those that ask the same variable), "labels" (all), "height" (those at
+            the same longest distance to a leaf) or "paper" (those at the same
             shortest distance to a leaf). Or groups of situations, given as stages
             are.
         relabel
-            Labels that count as others in stages and CEGs; the tree keeps its own.
-            The labels of one situation must stay different.
+            Labels to replace with others in stages and CEGs; the tree keeps its
+            own. The labels of one situation must stay different.
         single_edges
             Situations with a single edge: "together" puts those of a hyperstage
             into one stage, "apart" makes each a stage of its own.
@@ -438,15 +408,6 @@ class EventTree(GraphObject):
             clusters of the survey.
         replace
             Replace a staging of that name, with everything built on it.
-
-        Returns
-        -------
-        StagedTree or DataFrame
-            With ``alpha="path"`` nothing is stored, and a table shows what each alpha from 0.5
-            to 64, and the default, would give. Columns: ``alpha``, ``is_default``,
-            ``n_stages``, ``df``, ``log_marginal_likelihood`` (of different priors),
-            ``log_likelihood``, ``aic``, ``bic``, ``smallest_prior`` of an edge of a floret with
-            several.
 
         Raises
         ------
@@ -484,7 +445,7 @@ class EventTree(GraphObject):
         [1, 2]
         """
         options = StageOptions(
-            alpha=None if isinstance(alpha, str) and alpha == "path" else alpha,
+            alpha=alpha,
             prior=prior,
             hyperstages=hyperstages,
             relabel=relabel,
@@ -504,14 +465,68 @@ class EventTree(GraphObject):
             n_stages=n_stages,
             seed=seed,
         )
-        if isinstance(alpha, str) and alpha == "path":
-            import pandas as pd
-
-            return pd.DataFrame(stages_room.alpha_path(self._store, self.id, options, learning))
         staging_id = stages_room.learn_stages(
             self._store, self.id, options, learning, name=name, replace=replace
         )
         return StagedTree(self._store, staging_id)
+
+    def alpha_path(self, **settings: Any) -> pd.DataFrame:
+        """Show what `learn_stages` would find with other values of alpha; nothing is stored.
+
+        Parameters
+        ----------
+        **settings
+            As for `learn_stages`, without ``name``, ``alpha`` and ``replace``.
+
+        Returns
+        -------
+        DataFrame
+            One row for each alpha from 0.5 to 64, and for the default. Columns: ``alpha``;
+            ``is_default``; ``n_stages``; ``df``; ``log_marginal_likelihood``, which cannot be
+            compared between rows, since their priors differ; ``log_likelihood``; ``aic``;
+            ``bic``; ``smallest_prior``, the smallest prior mass of an edge of a floret with
+            several edges.
+
+        Raises
+        ------
+        StagingError
+            As `learn_stages`.
+        TypeError
+            `learn_stages` has no such setting.
+
+        Notes
+        -----
+        Stages are learnt anew for each alpha. Of a database that is open read-only a temporary
+        copy is used.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
+        ...     path = survey.event_tree().alpha_path(method="bhc")
+        >>> path.loc[path["is_default"], ["alpha", "n_stages", "df"]]
+           alpha  n_stages  df
+        2    2.0         3   3
+        """
+        import pandas as pd
+
+        known = {
+            option.name for of in (LearnOptions, StageOptions) for option in options_of(of)
+        } - {"alpha"}
+        if unknown := [name for name in settings if name not in known]:
+            raise TypeError(f"alpha_path() got an unexpected setting {unknown[0]!r}")
+        learning = {
+            name: settings.pop(name)
+            for name in [option.name for option in options_of(LearnOptions)]
+            if name in settings
+        }
+        for name in ("initial", "frozen"):
+            learning[name] = self._groups(learning.get(name), name)
+        rows = stages_room.alpha_path(
+            self._store, self.id, StageOptions(**settings), LearnOptions(**learning)
+        )
+        return pd.DataFrame(rows)
 
     def _groups(self, given: Any, what: str) -> Any:
         """Return a staged tree that was given as the stages of its situations."""

@@ -56,10 +56,9 @@ class StagingPlots:
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     print(survey.event_tree().learn_stages().plot.probabilities("y").caption[:34])
-        Probabilities of y in its 2 stages
+        >>> staged = cegdb.open().demo("chds").staging
+        >>> print(staged.plot.probabilities("Admission").caption[:43])
+        Probabilities of Admission in its 3 stages,
         """
         from cegdb.pictures.plot_data import read_stages
         from cegdb.pictures.plots import draw_probabilities
@@ -88,10 +87,9 @@ class StagingPlots:
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     print(survey.event_tree().learn_stages().plot.situations("y").caption[:28])
-        The 2 situations of y, one r
+        >>> staged = cegdb.open().demo("chds").staging
+        >>> print(staged.plot.situations("Admission").caption[:39])
+        The 12 situations of Admission, one row
         """
         from cegdb.pictures.plot_data import read_situations
         from cegdb.pictures.plots import draw_situations
@@ -123,9 +121,8 @@ class StagingPlots:
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     print(survey.event_tree().learn_stages().plot.flow().caption[:43])
+        >>> staged = cegdb.open().demo("chds").staging
+        >>> print(staged.plot.flow().caption[:43])
         People through stages: one column per varia
         """
         from cegdb.pictures.plot_data import read_stage_flow
@@ -160,9 +157,8 @@ class StagingPlots:
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 4 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     print(survey.event_tree().learn_stages().plot.merges().caption[:31])
+        >>> staged = cegdb.open().demo("chds").staging
+        >>> print(staged.plot.merges().caption[:31])
         The gain of each merge of stage
         """
         from cegdb.pictures.plots import draw_merges
@@ -196,9 +192,8 @@ class StagingPlots:
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 4 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     print(survey.event_tree().learn_stages().plot.dendrogram("y").caption[:42])
+        >>> staged = cegdb.open().demo("chds").staging
+        >>> print(staged.plot.dendrogram("Admission").caption[:42])
         Situations and the stages they were merged
         """
         from cegdb.pictures.merge_data import read_dendrogram
@@ -251,13 +246,9 @@ class StagingPlots:
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 4 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     staged = survey.event_tree().learn_stages()
-        ...     print(staged.plot.costaging("y").caption[:38])
-        ...     frame = staged.stability(runs=20)
-        ...     print(staged.plot.costaging("y").caption[:37])
-        Whether two of the 4 situations of y s
+        >>> staged = cegdb.open().demo("chds").staging
+        >>> frame = staged.stability(runs=20)
+        >>> print(staged.plot.costaging("Admission").caption[:37])
         In what share of 20 bootstrap replica
         """
         from cegdb.pictures.plot_data import read_members, read_pairs, read_situations
@@ -352,13 +343,9 @@ class StagingPlots:
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 3 as x, i % 2 as y from range(12) t(i)")
-        ...     tree = survey.event_tree()
-        ...     a = tree.set_stages({("0",): "p", ("1",): "p", ("2",): "p"}, name="a")
-        ...     b = tree.set_stages({("0",): "p", ("1",): "p", ("2",): "q"}, name="b")
-        ...     print(a.plot.difference(b).caption[:33])
-        Stages of a (left) and b (right),
+        >>> staged = cegdb.open().demo("chds").staging
+        >>> print(staged.plot.difference(staged.full()).caption[:50])
+        Stages of chds (left) and chds-full (right), by va
         """
         from cegdb.compare.comparability import stagings_of_one_tree
         from cegdb.pictures.plot_data import matched_stages, read_overlap, read_stages
@@ -405,10 +392,8 @@ class CegPlots:
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     ceg = survey.event_tree().learn_stages().to_ceg()
-        ...     print(ceg.plot.flow().caption[:46])
+        >>> ceg = cegdb.open().demo("chds")
+        >>> print(ceg.plot.flow().caption[:46])
         People through positions: one column per varia
         """
         from cegdb.pictures.plot_data import read_position_flow, variables_of

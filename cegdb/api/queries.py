@@ -79,12 +79,10 @@ class Queryable(ABC, Generic[Conditional]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     ceg = survey.event_tree().learn_stages().to_ceg()
-        ...     given = ceg.given(y=True)
-        ...     round(given.probability_of_evidence, 4), round(given.probability(x=0), 4)
-        (0.378, 0.6613)
+        >>> ceg = cegdb.open().demo("chds")
+        >>> given = ceg.given(Admission="Yes")
+        >>> round(given.probability_of_evidence, 4), round(given.probability(Social="Low"), 4)
+        (0.191, 0.5396)
         """
         from cegdb.inference import queries
 
@@ -121,11 +119,11 @@ class Queryable(ABC, Generic[Conditional]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     ceg = survey.event_tree().learn_stages().to_ceg()
-        ...     round(ceg.probability({"y": True}), 4), round(ceg.probability(x=0, y=True), 4)
-        (0.378, 0.25)
+        >>> ceg = cegdb.open().demo("chds")
+        >>> round(ceg.probability({"Admission": "Yes"}), 4)
+        0.191
+        >>> round(ceg.probability(Social="Low", Admission="Yes"), 4)
+        0.103
         """
         from cegdb.inference import queries
 
@@ -150,13 +148,12 @@ class Queryable(ABC, Generic[Conditional]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     ceg = survey.event_tree().learn_stages().to_ceg()
-        ...     ceg.marginals("y").round(4)
-          variable  label  probability
-        0        y  False        0.622
-        1        y   True        0.378
+        >>> ceg = cegdb.open().demo("chds")
+        >>> ceg.marginals("Events").round(4)
+          variable    label  probability
+        0   Events  Average       0.3315
+        1   Events     High       0.2990
+        2   Events      Low       0.3695
         """
         import pandas as pd
 
@@ -197,15 +194,13 @@ class Queryable(ABC, Generic[Conditional]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     ceg = survey.event_tree().learn_stages().to_ceg()
-        ...     ceg.distribution("y", given="x").round(4)
-           x      y  probability
-        0  0  False       0.5000
-        1  0   True       0.5000
-        2  1  False       0.7439
-        3  1   True       0.2561
+        >>> ceg = cegdb.open().demo("chds")
+        >>> ceg.distribution("Admission", given="Social").round(4)
+          Social Admission  probability
+        0   High        No       0.8456
+        1   High       Yes       0.1544
+        2    Low        No       0.7607
+        3    Low       Yes       0.2393
         """
         import pandas as pd
 
@@ -237,13 +232,11 @@ class Queryable(ABC, Generic[Conditional]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     ceg = survey.event_tree().learn_stages().to_ceg()
-        ...     ceg.most_probable_paths(2)[["rank", "path", "probability"]].round(4)
-           rank              path  probability
-        0     1  x = 1, y = False        0.372
-        1     2  x = 0, y = False        0.250
+        >>> ceg = cegdb.open().demo("chds")
+        >>> for path in ceg.most_probable_paths(2)["path"]:
+        ...     print(path)
+        Social = Low, Economic = Low, Events = High, Admission = No
+        Social = High, Economic = Low, Events = Low, Admission = No
         """
         import pandas as pd
 
@@ -276,11 +269,9 @@ class Queryable(ABC, Generic[Conditional]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     ceg = survey.event_tree().learn_stages().to_ceg()
-        ...     round(ceg.expected_cost({"y": {True: 100}}), 2)
-        37.8
+        >>> ceg = cegdb.open().demo("chds")
+        >>> round(ceg.expected_cost({"Admission": {"Yes": 100}}), 2)
+        19.1
         """
         from cegdb.inference import queries
 
@@ -316,11 +307,10 @@ class Queryable(ABC, Generic[Conditional]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     ceg = survey.event_tree().learn_stages().to_ceg()
-        ...     ceg.given(y=True).sample(1000, seed=1)["x"].value_counts().to_dict()
-        {'0': 657, '1': 343}
+        >>> ceg = cegdb.open().demo("chds")
+        >>> rows = ceg.given(Admission="Yes").sample(1000, seed=1)
+        >>> rows["Social"].value_counts().to_dict()
+        {'Low': 530, 'High': 470}
         """
         import pandas as pd
 
@@ -370,9 +360,9 @@ class Queryable(ABC, Generic[Conditional]):
             answered in any case.
         into
             Write tables of the database instead of DataFrames: ``"mart.people"`` gets the
-            rows, ``"mart.people_places"`` their places.
+            rows, ``"mart.people_paths"`` their paths.
         file
-            Write files instead: ``people.parquet`` and ``people_places.parquet`` (or .csv,
+            Write files instead: ``people.parquet`` and ``people_paths.parquet`` (or .csv,
             .json).
         replace
             Replace tables or files of that name.
@@ -388,7 +378,7 @@ class Queryable(ABC, Generic[Conditional]):
             and ``last_position`` it is known to reach; ``completion``, the most probable
             answers to what it leaves open, in words (missing if nothing is left), with
             ``completion_probability`` given its answers; ``unseen``, the first answer that
-            the CEG does not know. ``places``, one a row and depth down to the first question
+            the CEG does not know. ``paths``, one a row and depth down to the first question
             not answered: ``row_number``; the columns kept; ``depth``; ``variable`` asked
             there and ``label`` given (missing at the end); ``situation``, ``stage`` and
             ``position`` as the views call them; ``vertex_id``, ``stage_id``,
@@ -407,21 +397,19 @@ class Queryable(ABC, Generic[Conditional]):
         Notes
         -----
         An answer to a question that is on no path with the others is a contradiction:
-        ``log_likelihood`` is -inf. The places end before it.
+        ``log_likelihood`` is -inf. The paths end before it.
 
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     ceg = survey.event_tree().learn_stages().to_ceg()
-        ...     new = ceg.assign("select 7 as person, 1 as x", keep=["person"])
-        ...     new.places[["person", "depth", "variable", "label", "situation", "position"]]
-        ...     print(new.rows.completion[0], round(new.rows.completion_probability[0], 4))
-           person  depth variable label situation position
-        0       7      0        x     1        s0       w0
-        1       7      1        y   NaN        s2       w2
-        y = False 0.7439
+        >>> ceg = cegdb.open().demo("chds")
+        >>> new = ceg.assign("select 7 as person, 'Low' as Social", keep=["person"])
+        >>> new.paths[["person", "depth", "variable", "label", "situation", "position"]]
+           person  depth  variable label situation position
+        0       7      0    Social   Low        s0       w0
+        1       7      1  Economic   NaN        s2       w2
+        >>> new.rows["completion"].item()
+        'Economic = Low, Events = High, Admission = No'
         """
         from cegdb.inference import row_answers as query_rows
 
@@ -429,7 +417,7 @@ class Queryable(ABC, Generic[Conditional]):
         origin = self._origin()
         store, model = origin._store, (origin.kind, origin.id)
         found = query_rows.assign_rows(store, self._compiled(), model, row_source)
-        return Assigned(*delivered(store, found, "places", into, file, replace=replace))
+        return Assigned(*delivered(store, found, "paths", into, file, replace=replace))
 
     def complete(
         self,
@@ -458,7 +446,7 @@ class Queryable(ABC, Generic[Conditional]):
             ``labels``: ``row_number``; the columns kept; ``variable``, ``label`` (``not
             applicable`` where the question does not occur) and its ``probability`` given all
             answers of the row; rows of probability 0 have none. ``rows``: as of `assign`,
-            without places. ``summary``, in words.
+            without paths. ``summary``, in words.
 
         Raises
         ------
@@ -468,13 +456,12 @@ class Queryable(ABC, Generic[Conditional]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     ceg = survey.event_tree().learn_stages().to_ceg()
-        ...     ceg.complete("select true as y").labels.round(4)
-           row_number variable label  probability
-        0           1        x     0       0.6613
-        1           1        x     1       0.3387
+        >>> ceg = cegdb.open().demo("chds")
+        >>> new = ceg.complete("select 'Low' as Social, 'Yes' as Admission", "Economic")
+        >>> new.labels.round(4)
+           row_number  variable label  probability
+        0           1  Economic  High       0.0986
+        1           1  Economic   Low       0.9014
         """
         from cegdb.inference import row_answers as query_rows
 
@@ -511,12 +498,10 @@ class Queryable(ABC, Generic[Conditional]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     ceg = survey.event_tree().learn_stages().to_ceg()
-        ...     score = ceg.score("select 1 as x, false as y, 10 as n", count="n")
-        ...     score.n, round(score.mean, 4)
-        (10, -0.989)
+        >>> ceg = cegdb.open().demo("chds")
+        >>> score = ceg.score("select 'Low' as Social, 'Yes' as Admission, 10 as n", count="n")
+        >>> score.n, round(score.mean, 4)
+        (10, -2.2726)
         """
         from cegdb.inference import row_answers as query_rows
         from cegdb.inference import row_scores
@@ -563,12 +548,11 @@ class Queryable(ABC, Generic[Conditional]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     ceg = survey.event_tree().learn_stages().to_ceg()
-        ...     judged = ceg.classify("from (values (1, false), (0, true)) as t(x, y)", "y")
-        ...     judged.metrics.accuracy, round(judged.metrics.log_loss, 4)
-        (0.5, 0.4945)
+        >>> ceg = cegdb.open().demo("chds")
+        >>> rows = "from (values ('High', 'No'), ('Low', 'Yes')) as t(Social, Admission)"
+        >>> metrics = ceg.classify(rows, "Admission").metrics
+        >>> metrics.accuracy, round(metrics.log_loss, 4)
+        (0.5, 0.7988)
         """
         import pandas as pd
 
@@ -626,14 +610,12 @@ class Queryable(ABC, Generic[Conditional]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     staged = survey.event_tree().learn_stages()
-        ...     new = "from (values (1), (0)) as t(x)"
-        ...     staged.predict(new, "y", probabilities=True).round(3)
-           False   True
-        0  0.744  0.256
-        1  0.500  0.500
+        >>> ceg = cegdb.open().demo("chds")
+        >>> rows = "from (values ('High'), ('Low')) as t(Social)"
+        >>> ceg.predict(rows, "Admission", probabilities=True).round(3)
+              No    Yes
+        0  0.846  0.154
+        1  0.761  0.239
         """
         import pandas as pd
 
@@ -691,13 +673,16 @@ class Queryable(ABC, Generic[Conditional]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     rows = "select i % 2 as x, i % 8 < 3 as y from range(80) t(i)"
-        ...     ceg = db.ingest(rows).event_tree().learn_stages().to_ceg()
-        ...     found = ceg.calibration(rows, "y", bins=4).round(3)
-        ...     found[found.label == "True"][["low", "high", "n", "predicted", "observed"]]
-            low  high   n  predicted  observed
-        2  0.25   0.5  80      0.378     0.375
+        >>> ceg = cegdb.open().demo("chds")
+        >>> rows = "values ('High', 'No', 9), ('Low', 'Yes', 2)"
+        >>> rows = f"from ({rows}) as t(Social, Admission, n)"
+        >>> found = ceg.calibration(rows, "Admission", count="n").round(3)
+        >>> found[["label", "low", "high", "n", "predicted", "observed"]]
+          label  low  high  n  predicted  observed
+        0    No  0.7   0.8  2      0.761       0.0
+        1    No  0.8   0.9  9      0.846       1.0
+        2   Yes  0.1   0.2  9      0.154       0.0
+        3   Yes  0.2   0.3  2      0.239       1.0
         """
         import pandas as pd
 

@@ -68,10 +68,9 @@ class CegReport:
         Examples
         --------
         >>> import cegdb, tempfile
-        >>> with cegdb.open() as db, tempfile.TemporaryDirectory() as folder:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     ceg = survey.event_tree().learn_stages().to_ceg()
-        ...     ceg.report.page(folder + "/page.html").name
+        >>> ceg = cegdb.open().demo("chds")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ceg.report.page(f"{folder}/page.html").name
         'page.html'
         """
         from cegdb.report.page import write_page
@@ -126,12 +125,11 @@ class CegReport:
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(800) t(i)")
-        ...     ceg = survey.event_tree().learn_stages().to_ceg()
-        ...     text = ceg.report.text(unit="answers", words={"y": {"True": "are true"}})
-        >>> print(text.partition("- Of ")[2].partition(" and ")[0])
-        100 answers with x “0”, about 50 are true (45 to 55)
+        >>> ceg = cegdb.open().demo("chds")
+        >>> words = {"Admission": {"Yes": "were admitted"}}
+        >>> text = ceg.report.text(unit="children", words=words)
+        >>> print(text.splitlines()[0])
+        # What the answers of 890 children show: chds
         """
         return _rendered(self._blocks(form, unit, words, limit, min_n, None), markdown=markdown)
 
@@ -166,9 +164,8 @@ class CegReport:
         Examples
         --------
         >>> import cegdb, tempfile
-        >>> with cegdb.open() as db, tempfile.TemporaryDirectory() as folder:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     ceg = survey.event_tree().learn_stages().to_ceg()
+        >>> ceg = cegdb.open().demo("chds")
+        >>> with tempfile.TemporaryDirectory() as folder:
         ...     ceg.report.save(f"{folder}/report.html").name
         'report.html'
         """
@@ -204,11 +201,9 @@ class CegReport:
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     given = survey.event_tree().set_stages({}).to_ceg()
-        ...     "Freeman" in given.report.cite()
-        False
+        >>> ceg = cegdb.open().demo("chds")
+        >>> "Freeman" in ceg.report.cite()
+        True
         """
         from cegdb.report.lineage import lineage_of
         from cegdb.report.words.citations import format_references, references_used
@@ -317,14 +312,11 @@ class DatabaseReport:
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     tree = survey.event_tree()
-        ...     one = tree.set_stages({("0",): "p", ("1",): "p"}, name="joined")
-        ...     other = tree.set_stages({}, name="apart")
-        ...     text = db.report.comparison("joined", "apart", form="paper")
-        >>> print(text.partition("- y: ")[2].partition(";")[0])
-        “apart” separates (1) people with x “0” (40) and (2) people with x “1” (40)
+        >>> db = cegdb.open()
+        >>> joined = db.demo("chds").staging.join("u3", "u4", name="joined")
+        >>> text = db.report.comparison("chds", "joined", form="paper")
+        >>> print(text.splitlines()[0])
+        # Comparison of the stagings “chds” and “joined”
         """
         return _rendered(
             self._compared(stagings, form, unit, words, limit, min_n), markdown=markdown
@@ -359,11 +351,10 @@ class DatabaseReport:
         Examples
         --------
         >>> import cegdb, tempfile
-        >>> with cegdb.open() as db, tempfile.TemporaryDirectory() as folder:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     tree = survey.event_tree()
-        ...     one, other = tree.learn_stages(), tree.set_stages({})
-        ...     db.report.save_comparison(f"{folder}/two.tex", one, other).name
+        >>> db = cegdb.open()
+        >>> staged = db.demo("chds").staging
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     db.report.save_comparison(f"{folder}/two.tex", staged, staged.full()).name
         'two.tex'
         """
         from cegdb.atomic_files import atomic_write, check_folder, suffix_of

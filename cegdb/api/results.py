@@ -71,9 +71,9 @@ class Assigned(RowResult):
     """Where the rows of a source are in a CEG: see `Queryable.assign`."""
 
     @property
-    def places(self) -> pd.DataFrame:
-        """One row per row of the source and depth."""
-        return self._frame("places")
+    def paths(self) -> pd.DataFrame:
+        """The path of each row through the tree: one row per row of the source and depth."""
+        return self._frame("paths")
 
 
 class Completed(RowResult):

@@ -261,11 +261,9 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
-        ...     staged = survey.event_tree().set_stages({}, "apart")
-        ...     len(staged.stages), len(staged.join("u1", "u2", name="joined").stages)
-        (3, 2)
+        >>> staged = cegdb.open().demo("chds").staging
+        >>> len(staged.stages), len(staged.join("u1", "u2", name="joined").stages)
+        (8, 7)
         """
         from cegdb.stages.edits import join_stages
 
@@ -302,11 +300,9 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
-        ...     staged = survey.event_tree().set_stages({"0": "same", "1": "same"})
-        ...     staged.split("same", [["s2"]], name="parts").stages["name"].fillna("").tolist()
-        ['', 'same', '']
+        >>> staged = cegdb.open().demo("chds").staging
+        >>> len(staged.stages), len(staged.split("u3", name="parts").stages)
+        (8, 10)
         """
         from cegdb.stages.edits import split_stage
 
@@ -333,11 +329,10 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
-        ...     staged = survey.event_tree().learn_stages()
-        ...     staged.rename({"u1": "frail"}, name="named").stages["name"].fillna("").tolist()
-        ['', 'frail']
+        >>> staged = cegdb.open().demo("chds").staging
+        >>> named = staged.rename({"u1": "frail"}, name="named")
+        >>> named.stages["name"].dropna().tolist()
+        ['frail']
         """
         from cegdb.stages.edits import rename_stages
 
@@ -372,14 +367,11 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 3 as x, i % 2 as y from range(12) t(i)")
-        ...     tree = survey.event_tree()
-        ...     a = tree.set_stages({("0",): "p", ("1",): "p", ("2",): "p"})
-        ...     b = tree.set_stages({("0",): "p", ("1",): "p", ("2",): "q"})
-        ...     a.diff(b)[["situation", "path", "stage_a", "stage_a_in_b", "stage_b"]]
+        >>> staged = cegdb.open().demo("chds").staging
+        >>> joined = staged.join("u1", "u2", name="joined")
+        >>> staged.diff(joined)[["situation", "path", "stage_a", "stage_a_in_b", "stage_b"]]
           situation path stage_a stage_a_in_b stage_b
-        0        s3    2      u1           u1      u2
+        0        s2  Low      u2         None      u1
         """
         from cegdb import compare
 
@@ -401,12 +393,9 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 3 as x, i % 2 as y from range(12) t(i)")
-        ...     tree = survey.event_tree()
-        ...     a = tree.set_stages({("0",): "p", ("1",): "p", ("2",): "p"})
-        ...     a.hamming(tree.set_stages({}))
-        2
+        >>> staged = cegdb.open().demo("chds").staging
+        >>> staged.hamming(staged.full()), staged.hamming(staged.indep())
+        (11, 9)
         """
         from cegdb import compare
 
@@ -434,16 +423,13 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 3 as x, i % 2 as y from range(12) t(i)")
-        ...     tree = survey.event_tree()
-        ...     a = tree.set_stages({("0",): "p", ("1",): "p", ("2",): "p"})
-        ...     b = tree.set_stages({("0",): "p", ("1",): "p", ("2",): "q"})
-        ...     a.inclusion(b)[["variable", "stage_a", "relation", "stage_b"]]
-          variable stage_a relation stage_b
-        0        x      u0        =      u0
-        1        y      u1        >      u1
-        2        y      u1        >      u2
+        >>> staged = cegdb.open().demo("chds").staging
+        >>> joined = staged.join("u1", "u2", name="joined")
+        >>> found = staged.inclusion(joined)[["variable", "stage_a", "relation", "stage_b"]]
+        >>> found[found["relation"] != "="]
+           variable stage_a relation stage_b
+        1  Economic      u1        <      u1
+        2  Economic      u2        <      u1
         """
         from cegdb import compare
 
@@ -486,13 +472,10 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 4 as x, i % 8 < 4 as y from range(8) t(i)")
-        ...     tree = survey.event_tree()
-        ...     apart = tree.set_stages({})
-        ...     joined = tree.set_stages({("0",): "p", ("1",): "p"})
-        ...     apart.cid(joined), joined.cid(apart)
-        (0.5, 0.0)
+        >>> staged = cegdb.open().demo("chds").staging
+        >>> joined = staged.join("u1", "u2", name="joined")
+        >>> staged.cid(joined), joined.cid(staged)
+        (1.0, 0.0)
         """
         from cegdb import compare
 
@@ -528,13 +511,10 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     tree = survey.event_tree()
-        ...     joined = tree.set_stages({("0",): "p", ("1",): "p"}, name="joined")
-        ...     found = joined.lr_test(tree.set_stages({}, name="apart"))
+        >>> staged = cegdb.open().demo("chds").staging
+        >>> found = staged.lr_test(staged.full(name="full"))
         >>> found.nested, found.nested_in, found.df, round(found.p_value, 4)
-        ('joined', 'apart', 1, 0.02)
+        ('chds', 'full', 13, 0.5584)
         """
         from cegdb import compare
 
@@ -556,12 +536,9 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     tree = survey.event_tree()
-        ...     joined = tree.set_stages({("0",): "p", ("1",): "p"})
-        ...     round(joined.bayes_factor(tree.set_stages({})), 4)
-        -0.5579
+        >>> staged = cegdb.open().demo("chds").staging
+        >>> round(staged.bayes_factor(staged.indep()), 2)
+        108.65
         """
         from cegdb import compare
 
@@ -595,11 +572,9 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     staged = survey.event_tree().learn_stages()
-        ...     round(staged.prob(y=True), 4), round(staged.given(y=True).probability(x=0), 4)
-        (0.378, 0.6613)
+        >>> staged = cegdb.open().demo("chds").staging
+        >>> round(staged.prob(Admission="Yes"), 4)
+        0.191
         """
         return self.probability(event, **labels)
 
@@ -627,11 +602,9 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     staged = survey.event_tree().learn_stages()
-        ...     list(staged.subtree(x=0).edges(keys=True))
-        [('s1', 'l0', 'False'), ('s1', 'l1', 'True')]
+        >>> staged = cegdb.open().demo("chds").staging
+        >>> list(staged.subtree(Social="Low", Economic="Low").edges("s6", keys=True))
+        [('s6', 's16', 'Average'), ('s6', 's17', 'High'), ('s6', 's18', 'Low')]
         """
         from cegdb import graphs
         from cegdb.evidence import text_of
@@ -658,11 +631,9 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(80) t(i)")
-        ...     staged = survey.event_tree().learn_stages()
-        ...     staged.lr_test(staged.full()).df
-        1
+        >>> staged = cegdb.open().demo("chds").staging
+        >>> staged.df, staged.full().df
+        (10, 23)
         """
         from cegdb.stages.edits import regroup_situations
 
@@ -685,11 +656,9 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     staged = survey.event_tree().learn_stages()
-        ...     round(staged.bayes_factor(staged.indep()), 4)
-        0.5579
+        >>> staged = cegdb.open().demo("chds").staging
+        >>> staged.df, staged.indep().df
+        (10, 5)
         """
         from cegdb.stages.edits import regroup_situations
 
@@ -728,10 +697,9 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(8) t(i)")
-        ...     survey.event_tree().learn_stages().to_ceg(name="two")
-        CEG 'two': 3 vertices (including the sink), 4 edges; 2 steps, height 2
+        >>> staged = cegdb.open().demo("chds").staging
+        >>> staged.to_ceg(name="again")
+        CEG 'again': 10 vertices (including the sink), 21 edges; 4 steps, height 4
         """
         ceg_id = ceg_room.build_ceg(self._store, self.id, name=name, stop=stop, replace=replace)
         return ChainEventGraph(self._store, ceg_id)
@@ -797,14 +765,13 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 3 as x, i % 9 < 5 as y from range(900) t(i)")
-        ...     staged = survey.event_tree().learn_stages()
-        ...     staged.stability(runs=20)[["stage", "n_situations", "mean_share"]]
-          stage  n_situations  mean_share
-        0    u0             1         NaN
-        1    u1             2         1.0
-        2    u2             1         NaN
+        >>> staged = cegdb.open().demo("chds").staging
+        >>> shares = staged.stability(runs=20)
+        >>> shares[["stage", "variable", "n_situations", "mean_share"]].tail(3)
+          stage   variable  n_situations  mean_share
+        5    u5  Admission             5        0.45
+        6    u6  Admission             5        0.69
+        7    u7  Admission             2        0.85
         """
         from cegdb.stability import bootstrap
 
@@ -864,13 +831,12 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     staged = db.ingest("select i < 3 as x from range(9) t(i)").event_tree()
-        ...     found = staged.learn_stages(alpha=2).intervals("goodman", level=0.9)
-        ...     found[["stage", "label", "low", "high", "given"]].round(2)
-          stage  label   low  high              given
-        0    u0  False  0.35  0.88  given the staging
-        1    u0   True  0.12  0.65  given the staging
+        >>> staged = cegdb.open().demo("chds").staging
+        >>> found = staged.intervals("goodman", level=0.9)
+        >>> found[["stage", "label", "low", "high", "given"]].head(2).round(2)
+          stage label   low  high              given
+        0    u0  High  0.54  0.60  given the staging
+        1    u0   Low  0.40  0.46  given the staging
         """
         from cegdb.stability import intervals as intervals_room
 
@@ -891,12 +857,16 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     survey.event_tree().set_stages({}).parents[["variable", "parent", "kind"]]
-          variable parent   kind
-        0        x   <NA>   <NA>
-        1        y      x  total
+        >>> staged = cegdb.open().demo("chds").staging
+        >>> staged.parents[["variable", "parent", "kind"]]
+            variable    parent     kind
+        0     Social      <NA>     <NA>
+        1   Economic    Social    total
+        2     Events    Social  context
+        3     Events  Economic  context
+        4  Admission    Social  context
+        5  Admission  Economic  context
+        6  Admission    Events  partial
         """
         import pandas as pd
 
@@ -935,11 +905,9 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(80) t(i)")
-        ...     staged = survey.event_tree().set_stages(depends={"y": []})
-        ...     staged.independences["sentence"].item()
-        'y is independent of x (80 people)'
+        >>> staged = cegdb.open().demo("chds").staging
+        >>> staged.independences["sentence"].iloc[0]
+        "Events is independent of Economic, when Social = 'High' (507 people)"
         """
         import pandas as pd
 
@@ -978,11 +946,10 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
         Examples
         --------
         >>> import cegdb
-        >>> with cegdb.open() as db:
-        ...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-        ...     graph = survey.event_tree().set_stages({}).to_bayesian_network()
-        >>> graph.edges(data="kind")
-        OutEdgeDataView([('x', 'y', 'total')])
+        >>> staged = cegdb.open().demo("chds").staging
+        >>> network = staged.to_bayesian_network()
+        >>> list(network.edges("Economic", data="kind"))
+        [('Economic', 'Events', 'context'), ('Economic', 'Admission', 'context')]
         """
         from cegdb import networks
         from cegdb.graphs import network_graph

@@ -222,19 +222,20 @@ class Survey(StoredObject):
             so far and all of them are empty).
         missing_policy
             How a row with a missing answer counts: "prefix" (up to its first
-            missing answer), "complete" (not at all) or "category" (missing is an
-            answer of its own).
+            missing answer), "complete" (not at all) or "category" (missing is
+            treated as an answer).
         sampling_zeros
             Answers that nobody gave: "none" leaves them out; "floret" gives each
             floret all levels of its variable, the new ones as leaves; "full" also
             expands these down to the last variable.
         add_paths
-            Paths to add without rows. Variables left out before the last one named
-            do not apply there.
+            Paths to add although no row has them. Variables left out before the
+            last one named do not apply there.
         impossible
             Paths, or combinations of answers, that `sampling_zeros` must not add.
         gate_min_rows
-            Fewest rows by which "auto" decides that an empty cell is structural.
+            Smallest number of rows from which `blank` "auto" concludes that an
+            empty cell is structural.
         replace
             Replace a tree of that name, with everything built on it.
 
@@ -327,8 +328,8 @@ class Survey(StoredObject):
         blank
             What an empty cell means: "structural" (the question does not apply),
             "missing" (it applies, but the answer is not known) or "auto"
-            (structural where at least 5 rows with one answer to another of the
-            variables, earlier in the survey, are all empty).
+            (structural where at least 5 rows share an answer to an earlier variable
+            of the survey and all of them are empty).
         weighting
             What respondents of a weighted survey count in scores and probabilities:
             "situation" (those in a situation count as W^2 / Q people, where W is

@@ -14,8 +14,8 @@ from cegdb.cli.options import (
     EVIDENCE,
     FORMAT,
     GIVEN,
+    MODEL_KIND,
     NAME,
-    NEW_NAME,
     READING,
     REPLACE,
     SEED,
@@ -29,6 +29,7 @@ from cegdb.cli.options import (
 )
 from cegdb.cli.output import (
     ceg_of,
+    model_of,
     opened,
     print_frame,
     print_table,
@@ -52,7 +53,8 @@ BLANK = click.option(
     type=Word(["tree", "unknown"]),
     default="tree",
     show_default=True,
-    help="What an empty cell of FILE means: the same as in the event tree, or not known.",
+    help='What an empty cell of FILE means: "tree" (the same as in the event tree) or '
+    '"unknown" (not answered).',
 )
 ROWS = options_of(
     click.option(
@@ -66,13 +68,16 @@ ROWS = options_of(
     FORMAT,
 )
 BY = click.option(
-    "--by", callback=split_names, metavar="A,B,C", help="Compare within each answer to these."
+    "--by",
+    callback=split_names,
+    metavar="A,B,C",
+    help="Compare within each combination of answers to these variables.",
 )
 WHERE = click.option(
     "--where",
     multiple=True,
     metavar="VARIABLE=LABEL",
-    help="Compare only where this holds. The same variable again: any of these labels.",
+    help="Compare only where this holds. Repeat a variable to allow any of several labels.",
 )
 
 
@@ -80,6 +85,7 @@ WHERE = click.option(
 @DB
 @NAME
 @click.argument("event", metavar="[VARIABLE=LABEL]...", nargs=-1)
+@MODEL_KIND
 @GIVEN
 @EVIDENCE
 @click.option(
@@ -92,7 +98,7 @@ WHERE = click.option(
     "--by",
     callback=split_names,
     metavar="A,B",
-    help="With --variables: for each label of these.",
+    help="With --variables: condition on each label of these variables.",
 )
 @click.option("--paths", type=int, metavar="K", help="Print the K most probable paths instead.")
 @FORMAT
@@ -100,6 +106,7 @@ def probability(
     db: Path,
     name: str,
     event: tuple[str, ...],
+    kind: str | None,
     given: tuple[str, ...],
     evidence: str | None,
     variables: Sequence[str] | None,
@@ -107,19 +114,20 @@ def probability(
     paths: int | None,
     form: str | None,
 ) -> None:
-    """Print the probability of an event by the CEG NAME in DB, with or without evidence.
+    """Print the probability of an event by the CEG or staging NAME in DB.
 
-    The event is one or several VARIABLE=LABEL, all of which hold. Labels may also be given by
-    their original codes; "not applicable" is the label where a variable does not occur.
+    The event is one or several VARIABLE=LABEL, which must all hold. A label can also be given
+    by its original code; "not applicable" is the label where a variable does not occur.
     Without an event, the probability of each label of each variable is printed.
 
     \b
     Examples:
       cegdb probability falls.duckdb falls Fall=Fall
       cegdb probability falls.duckdb falls Fall=Fall --given "Risk=High Risk"
-      cegdb probability falls.duckdb falls --variables Fall --by Risk,Treatment --format csv
+      cegdb probability falls.duckdb falls --variables Fall --by Risk,Treatment
       cegdb probability falls.duckdb falls --paths 5 --given Fall=Fall
-      cegdb probability falls.duckdb falls Fall=Fall --evidence '{"Risk": ["High Risk"]}'
+      cegdb probability falls.duckdb falls --evidence '{"Risk": ["High Risk"]}'
+      cegdb probability falls.duckdb falls Fall=Fall --kind staging
     """
     if sum((bool(event), variables is not None, paths is not None)) > 1:
         raise click.UsageError("give only one of an event, --variables and --paths")
@@ -128,7 +136,7 @@ def probability(
     known = read_evidence(given, evidence)
     wanted = read_evidence(event, None)
     with opened(str(db), read_only=True) as database:
-        found: Queryable[Any] = ceg_of(database, name)
+        found: Queryable[Any] = model_of(database, name, kind)
         if known != All(()):
             conditioned = found.given(known)
             say(f"given {known}: probability {conditioned.probability_of_evidence:.6g}")
@@ -151,7 +159,12 @@ def probability(
 @NAME
 @click.argument("known", metavar="[VARIABLE=LABEL]...", nargs=-1)
 @EVIDENCE
-@NEW_NAME
+@click.option(
+    "--name",
+    "new_name",
+    metavar="NEW",
+    help="Name to store the result under. Default: NAME-given.",
+)
 @REPLACE
 def given(
     db: Path,
@@ -162,16 +175,16 @@ def given(
     *,
     replace: bool,
 ) -> None:
-    """Condition the CEG NAME in DB on evidence and save the result as a CEG.
+    """Condition the CEG NAME in DB on evidence, and save the result as a new CEG.
 
-    A variable given several times has any of these labels; "not applicable" is the label where
-    it does not occur. Prints the probability of the evidence.
+    Repeat a variable to allow any of several labels; "not applicable" is the label where a
+    variable does not occur. Prints the probability of the evidence.
 
     \b
     Examples:
       cegdb given falls.duckdb falls "Risk=High Risk" --name frail
-      cegdb given falls.duckdb falls Fall=Fall "Risk=Low Risk" "Risk=High Risk" --name fallers
-      cegdb given falls.duckdb falls --evidence '{"Fall": ["Fall"]}' --name all_fallers
+      cegdb given falls.duckdb falls "Risk=Low Risk" "Risk=High Risk" --name any
+      cegdb given falls.duckdb falls --evidence '{"Fall": ["Fall"]}' --name fell
     """
     if not known and evidence is None:
         raise click.UsageError("give VARIABLE=LABEL, or --evidence")
@@ -187,21 +200,22 @@ def given(
 @DB
 @NAME
 @click.argument("file", metavar="FILE")
+@MODEL_KIND
 @ROWS
 def assign(db: Path, name: str, file: str, **given: Any) -> None:
-    """Assign each row of FILE to its situation, stage and position in the CEG NAME in DB.
+    """Assign each row of FILE its situation, stage and position by the CEG or staging NAME.
 
-    One output row per input row: its log-likelihood, the last situation and position that it
-    is known to reach, and the most probable answers to what it leaves open. With
-    -o people.parquet these are written there, and the position at each depth to
-    people_places.parquet; with --into people, to the tables people and people_places of DB.
-    Cells of FILE are codes or labels, as in the survey.
+    Prints one row per row of FILE: its log likelihood, the last situation and position that it
+    is known to reach, and the most probable answers to what it leaves open. -o people.parquet
+    writes these rows to that file, and the path of each, one row per depth, to
+    people_paths.parquet; --into people writes them to the tables people and people_paths of
+    DB. Cells of FILE are codes or labels, as in the survey.
 
     \b
     Examples:
       cegdb assign falls.duckdb falls new.csv --keep person_id
       cegdb assign falls.duckdb falls new.csv --keep person_id -o people.parquet
-      cegdb assign falls.duckdb falls new.csv --keep person_id --into people --replace
+      cegdb assign falls.duckdb falls new.csv --into people --replace
     """
     _answer("assign", db, name, file, {}, given)
 
@@ -210,6 +224,7 @@ def assign(db: Path, name: str, file: str, **given: Any) -> None:
 @DB
 @NAME
 @click.argument("file", metavar="FILE")
+@MODEL_KIND
 @click.option(
     "--variables",
     callback=split_names,
@@ -218,11 +233,12 @@ def assign(db: Path, name: str, file: str, **given: Any) -> None:
 )
 @ROWS
 def complete(db: Path, name: str, file: str, variables: list[str] | None, **given: Any) -> None:
-    """Complete each row of FILE with the distribution of what it leaves open, by a CEG.
+    """Complete the rows of FILE with probable answers, by the CEG or staging NAME in DB.
 
-    Prints one row per row of FILE, variable and label. With -o people.parquet these are
-    written to people_labels.parquet, and the most probable completion of each row to
-    people.parquet; with --into people, to the tables people_labels and people of DB.
+    Prints one row per row of FILE, variable that it leaves open, and label. -o people.parquet
+    writes these rows to people_labels.parquet, and the most probable completion of each row of
+    FILE to people.parquet; --into people writes them to the tables people_labels and people of
+    DB.
 
     \b
     Examples:
@@ -235,11 +251,12 @@ def complete(db: Path, name: str, file: str, variables: list[str] | None, **give
 def _answer(
     verb: str, db: Path, name: str, file: str, more: dict[str, Any], given: dict[str, Any]
 ) -> None:
-    form, output, into = given.pop("form"), given.pop("output"), given.pop("into")
+    kind, form = given.pop("kind"), given.pop("form")
+    output, into = given.pop("output"), given.pop("into")
     given["keep"] = given["keep"] or ()
     with opened(str(db), read_only=into is None) as database:
         with working(f"reading {file}", database):
-            found: RowResult = getattr(ceg_of(database, name), verb)(
+            found: RowResult = getattr(model_of(database, name, kind), verb)(
                 source_of(file), file=output, into=into, **more, **given
             )
         say(found.summary)
@@ -256,6 +273,7 @@ def _answer(
 @DB
 @NAME
 @click.argument("file", metavar="FILE")
+@MODEL_KIND
 @click.option("--target", metavar="VARIABLE", help="Score predictions of this variable.")
 @click.option(
     "--from",
@@ -279,6 +297,7 @@ def score(
     db: Path,
     name: str,
     file: str,
+    kind: str | None,
     target: str | None,
     others: list[str] | None,
     bins: int | None,
@@ -287,42 +306,43 @@ def score(
     calibration: bool,
     **read: Any,
 ) -> None:
-    """Score how well the CEG NAME in DB predicts the rows of FILE.
+    """Score how well the CEG or staging NAME in DB predicts the rows of FILE.
 
-    Use rows from which the CEG was not learnt. Prints the log score (the natural logarithm of
-    the probability of a row's answers); with --target, how well that variable is predicted
-    from the other answers: accuracy, log loss, Brier score and AUC.
+    Use rows from which it was not learnt. Prints the log score: the natural logarithm of the
+    probability of a row's answers, in total and on average. With --target, prints how well
+    that variable is predicted from the other answers: accuracy, log loss, Brier score and AUC.
 
     \b
     Examples:
       cegdb score falls.duckdb falls held_out.csv
       cegdb score falls.duckdb falls held_out.csv --target Fall
       cegdb score falls.duckdb falls held_out.csv --target Fall --from Risk
-      cegdb score falls.duckdb falls held_out.csv --target Fall --calibration --bins 5
+      cegdb score falls.duckdb falls held_out.csv --target Fall --calibration
     """
     if target is None and (others is not None or calibration):
         raise click.UsageError("--from and --calibration need --target")
     if bins is not None and not calibration:
         raise click.UsageError("--bins needs --calibration")
     with opened(str(db), read_only=True) as database:
-        ceg = ceg_of(database, name)
+        model = model_of(database, name, kind)
         source = source_of(file)
         with working(f"reading {file}", database):
             if target is None:
-                scored: Any = ceg.score(source, **read)
+                scored: Any = model.score(source, **read)
             elif calibration:
                 bins = 10 if bins is None else bins
-                frame = ceg.calibration(source, target, others, bins=bins, **read)
+                frame = model.calibration(source, target, others, bins=bins, **read)
                 print_frame(frame, form)
                 return
             else:
-                scored = ceg.classify(source, target, others, **read).metrics
+                scored = model.classify(source, target, others, **read).metrics
         print_table(list(scored._fields), [list(scored)], form)
 
 
 @main.command()
 @DB
 @NAME
+@MODEL_KIND
 @GIVEN
 @EVIDENCE
 @click.option("-n", "n", type=int, required=True, help="Number of rows.")
@@ -340,13 +360,14 @@ def score(
 def sample(
     db: Path,
     name: str,
+    kind: str | None,
     given: tuple[str, ...],
     evidence: str | None,
     n: int,
     seed: int | None,
     output: str,
 ) -> None:
-    """Sample synthetic rows from the CEG NAME in DB, with or without evidence.
+    """Sample synthetic rows from the CEG or staging NAME in DB.
 
     A cell is empty where its variable does not occur. The same seed gives the same rows.
 
@@ -357,9 +378,9 @@ def sample(
     """
     known = read_evidence(given, evidence)
     with opened(str(db), read_only=True) as database:
-        ceg = ceg_of(database, name)
+        model = model_of(database, name, kind)
         with working("sampling rows", database):
-            source: Queryable[Any] = ceg if known == All(()) else ceg.given(known)
+            source: Queryable[Any] = model if known == All(()) else model.given(known)
             rows = source.sample(n, seed=seed)
             if output != "-":
                 file = database.write(rows, output)
@@ -384,20 +405,21 @@ def sample(
     multiple=True,
     required=True,
     metavar="VARIABLE=LABEL",
-    help="Outcome. The same variable again: any of these labels.",
+    help="Outcome. Repeat a variable to allow any of several labels.",
 )
 @click.option(
     "--given",
     multiple=True,
     metavar="VARIABLE=LABEL",
-    help="Evidence: the group of people, described by what comes before the treatment.",
+    help="Evidence: only people with this answer, to a question before the treatment.",
 )
 @click.option(
     "--absent",
     type=Word(["error", "leave"]),
     default="error",
     show_default=True,
-    help="Positions that lack a label of the treatment: refuse them, or leave them alone.",
+    help='Positions without one of the labels: "error" (refuse) or "leave" (do not intervene '
+    "there).",
 )
 @click.option(
     "--adjust",
@@ -415,7 +437,7 @@ def sample(
     type=float,
     default=0.05,
     show_default=True,
-    help="Report positions where a label is less probable than this (positivity).",
+    help="Positivity: warn of positions where a label is less probable than this.",
 )
 @click.option(
     "--level", type=float, default=0.95, show_default=True, help="Level of the intervals."
@@ -425,24 +447,26 @@ def sample(
     type=int,
     default=1000,
     show_default=True,
-    help="Draws for the intervals; 0 for no intervals.",
+    help="Number of random draws for the intervals; 0 for no intervals.",
 )
 @SEED
 @FORMAT
 def do(db: Path, name: str, treatment: str, form: str | None, **given: Any) -> None:
     """Estimate the effect of a treatment on an outcome by the CEG NAME in DB.
 
-    One row per label of the treatment: the probability of the outcome when the treatment is
-    set to that label, the difference from the first label (the average effect) with its
-    interval, and, for comparison, the same among people observed with that label. With
-    VARIABLE=LABEL, differences are from that label. The assumptions go to standard error.
+    VARIABLE is the treatment. Prints one row per label: the probability of the outcome if
+    everybody had that label, the difference from the first label (the average effect) with its
+    interval, and, for comparison, the same among people who were observed with that label.
+    VARIABLE=LABEL compares with that label instead of the first. The assumptions are printed
+    on standard error.
 
     \b
     Examples:
       cegdb do falls.duckdb falls Risk --outcome Fall=Fall
       cegdb do falls.duckdb falls "Risk=Low Risk" --outcome Fall=Fall --adjust
       cegdb do falls.duckdb falls Treatment --outcome Fall=Fall --absent leave
-      cegdb do falls.duckdb falls Treatment --outcome Fall=Fall --given "Risk=High Risk"
+      cegdb do falls.duckdb falls Treatment --outcome Fall=Fall \\
+        --given "Risk=High Risk"
     """
     variable, label = _treatment(treatment)
     outcome = read_answers(given["outcome"])
@@ -490,10 +514,10 @@ def _treatment(text: str) -> tuple[str, str | None]:
 @NAME
 @FORMAT
 def cuts(db: Path, name: str, form: str | None) -> None:
-    """List the cuts of the CEG NAME in DB: where the past no longer matters.
+    """List the cuts of the CEG NAME in DB: positions after which the past no longer matters.
 
     \b
-    Example:
+    Examples:
       cegdb cuts falls.duckdb falls --format csv
     """
     with opened(str(db), read_only=True) as database:
@@ -517,11 +541,12 @@ def independence(
     where: tuple[str, ...],
     form: str | None,
 ) -> None:
-    """Say whether the variables X and Y of the CEG NAME in DB are independent.
+    """Decide whether X and Y are independent by the CEG NAME in DB.
 
-    X and Y may each be several variables: A,B,C. The answer is given for all values of the
-    probabilities, and for the fitted ones: one row per combination of answers to --by, the
-    largest difference first. test-independence asks the rows of the survey instead.
+    X and Y are variables, or lists such as A,B,C. First says whether the structure of the CEG
+    makes them independent, whatever its probabilities are. Then prints how much they depend on
+    each other at the fitted probabilities: one row per combination of answers to --by, the
+    largest first. cegdb test-independence tests the rows of the survey instead.
 
     \b
     Examples:
@@ -550,8 +575,8 @@ def independence(
 @click.option(
     "--alpha",
     type=float,
-    help="Prior mass of each group compared. Default: the largest number of levels of a "
-    "variable.",
+    help="Prior mass of each combination of answers to --by. Default: the largest number of "
+    "levels of a variable.",
 )
 @FORMAT
 def test_independence(
@@ -564,15 +589,16 @@ def test_independence(
     alpha: float | None,
     form: str | None,
 ) -> None:
-    """Test whether X and Y are independent, by the rows of the survey NAME in DB.
+    """Test whether X and Y are independent in the rows of the survey NAME in DB.
 
-    Prints a Bayes factor, a G-test, and the largest difference in the share of an answer to X
-    between two answers to Y.
+    X and Y are variables. Prints a Bayes factor, a G-test, and the largest difference between
+    two answers to Y in the share of an answer to X.
 
     \b
     Examples:
-      cegdb test-independence falls.duckdb falls Fall Treatment --where "Risk=Low Risk"
-      cegdb test-independence falls.duckdb falls Fall Treatment --by Risk --format json
+      cegdb test-independence falls.duckdb falls Fall Treatment --by Risk
+      cegdb test-independence falls.duckdb falls Fall Treatment \\
+        --where "Risk=Low Risk" --format json
     """
     context = read_answers(where)
     strata: list[Any] = [*(by or []), *([context] if context else [])]

@@ -13,6 +13,7 @@ from cegdb.cli.options import (
     FORMAT,
     NAME,
     SEED,
+    STAGE_NAMES,
     Word,
     from_settings,
     refuse_beside,
@@ -27,6 +28,7 @@ _LEAST_COMPARED = (
     *("staging_id", "tree", "is_stale", "comparable_group", "score", "log_likelihood", "alpha"),
     *("aic", "method", "df", "is_best", "bic"),
 )
+_LEAST_ALPHAS = ("log_likelihood", "aic", "smallest_prior", "df")
 _LEAST_STABILITY = ("staging", "kind", "n_runs", "n_situations", "min_share")
 _LEAST_INTERVALS = (
     *("staging", "given", "level", "method", "weight", "situation", "share", "path"),
@@ -42,16 +44,22 @@ _LEAST_INTERVALS = (
 )
 @FORMAT
 def search_orders(db: Path, name: str, most: int, form: str | None, **given: Any) -> None:
-    """Search for the order of variables of the survey NAME in DB whose stages score best.
+    """Search for the best order of the variables of the survey NAME in DB.
 
-    Prints the best orders, and on standard error what decided between them. Nothing is
-    stored. --before A<B<C is a chain.
+    Stages are learnt for each order, and the order with the best score wins. Prints the best
+    orders, and on standard error how they were found. Nothing is stored. --before A<B<C puts A
+    before B and B before C.
+
+    A tree of the best order has the score that is printed if it is built with
+    --missing-policy complete --sampling-zeros floret. Without them it shares its prior mass
+    among fewer edges, so its log marginal likelihood differs.
 
     \b
     Examples:
       cegdb search-orders falls.duckdb falls
-      cegdb search-orders falls.duckdb falls --tier HousingAssessment,Risk --tier Treatment,Fall
-      cegdb search-orders falls.duckdb falls --before "Risk<Treatment<Fall" --format json
+      cegdb search-orders falls.duckdb falls --before "Risk<Treatment<Fall"
+      cegdb search-orders falls.duckdb falls \\
+        --tier HousingAssessment,Risk --tier Treatment,Fall --format json
     """
     with opened(str(db), read_only=True) as database:
         with working("searching orders", database):
@@ -61,19 +69,45 @@ def search_orders(db: Path, name: str, most: int, form: str | None, **given: Any
         print_table(names, rows, form)
 
 
+@main.command("alpha-path")
+@DB
+@NAME
+@from_settings(settings.LearnOptions)
+@from_settings(settings.StageOptions, only=[name for name in STAGE_NAMES if name != "alpha"])
+@FORMAT
+def alpha_path(db: Path, name: str, form: str | None, **given: Any) -> None:
+    """Show what learn-stages would find in the event tree NAME in DB with other alphas.
+
+    One row for each alpha from 0.5 to 64, and for the default. Nothing is stored. Log marginal
+    likelihoods cannot be compared between rows, because their priors differ.
+
+    \b
+    Examples:
+      cegdb alpha-path falls.duckdb falls
+      cegdb alpha-path falls.duckdb falls --method bhc --format csv
+    """
+    with opened(str(db), read_only=True) as database:
+        tree = database.trees[name]
+        with working("learning stages", database):
+            frame = tree.alpha_path(**given)
+        print_frame(frame, form, least=_LEAST_ALPHAS)
+
+
 @main.command()
 @DB
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 @click.option(
-    "--diff", is_flag=True, help="List the situations that two stagings put in other stages."
+    "--diff",
+    is_flag=True,
+    help="List the situations that two stagings put in different stages.",
 )
 @FORMAT
 def compare(db: Path, names: tuple[str, ...], form: str | None, *, diff: bool) -> None:
-    """Compare stagings of DB by stages, scores and Bayes factors.
+    """Compare stagings of DB by their stages, scores and Bayes factors.
 
-    Without NAME, all of them. log_bayes_factor is relative to the first one named, or else to
-    the best; it is missing where rows, tree, prior or weighting differ. With --diff, stages
-    are matched by the situations they share, whatever their names.
+    Without NAME, compares all of them. log_bayes_factor compares each with the first one
+    named, or otherwise with the best; it is missing where rows, tree, prior or weighting
+    differ. With --diff, stages are matched by the situations they share, whatever their names.
 
     \b
     Examples:
@@ -104,19 +138,19 @@ def compare(db: Path, names: tuple[str, ...], form: str | None, *, diff: bool) -
     type=Word(["nonparametric", "parametric"]),
     default="nonparametric",
     show_default=True,
-    help="Draw the rows again, or simulate them from the stages.",
+    help="Draw rows with replacement, or simulate them from the stages.",
 )
-@click.option("--runs", type=int, default=100, show_default=True, help="Number of replicates.")
+@click.option("--runs", type=int, default=100, show_default=True, help="Number of runs.")
 @SEED
 @FORMAT
 def stability(
     db: Path, name: str, bootstrap: Any, runs: int, seed: int, form: str | None
 ) -> None:
-    """Learn the stages of the staging NAME in DB again on replicates of its rows.
+    """Learn the stages of the staging NAME in DB again on resampled rows, many times.
 
-    Prints, for each stage, the share of runs in which two of its situations shared a stage,
-    and the largest share for one of its situations and one of another stage. The result is
-    stored in DB.
+    Prints for each stage how often two of its situations were in one stage again (mean and
+    smallest share of the runs), and how often one of them was with a situation of another
+    stage. The result is stored in DB.
 
     \b
     Examples:
@@ -150,13 +184,14 @@ def stability(
     type=Word(["credible", "wilson", "goodman", "bootstrap"]),
     default="credible",
     show_default=True,
-    help="credible, wilson and goodman take the stages as known; bootstrap learns them again.",
+    help='"credible", "wilson" and "goodman" take the stages as known; "bootstrap" learns them '
+    "again on resampled rows.",
 )
 @click.option(
     "--level", type=float, default=0.95, show_default=True, help="Level of the intervals."
 )
 @click.option(
-    "--runs", type=int, default=200, show_default=True, help="Replicates of the bootstrap."
+    "--runs", type=int, default=200, show_default=True, help="Number of bootstrap runs."
 )
 @SEED
 @FORMAT
@@ -165,8 +200,8 @@ def intervals(
 ) -> None:
     """Print intervals for the probabilities of the staging NAME in DB.
 
-    One row per stage and label. The bootstrap has one row per situation and label, and stores
-    them in DB (view cegdb.bootstrap_intervals).
+    One row per stage and label. The bootstrap gives one row per situation and label, and
+    stores the rows in DB, where the view cegdb.bootstrap_intervals shows them.
 
     \b
     Examples:
@@ -188,21 +223,23 @@ def intervals(
 @click.option(
     "--contexts",
     is_flag=True,
-    help="Print instead what is independent of what in which contexts, most people first.",
+    help="Print independences instead, with the contexts in which they hold, those that "
+    "concern most people first.",
 )
 @FORMAT
 def parents(db: Path, name: str, form: str | None, *, contexts: bool) -> None:
-    """Print the parents of each variable in the smallest Bayesian network of a staging.
+    """Print on which earlier variables each variable of the staging NAME in DB depends.
 
-    NAME is the staging in DB; cegdb write-bif writes the network to a file.
+    These are its parents in the smallest Bayesian network that contains the staging; cegdb
+    write-bif writes that network to a file.
 
     \b
     How a variable depends on a parent when the other parents are fixed:
-      total            in every context: no two answers to the parent are alike
-      local            the same, but some stages recur from one context to another
-      context          in some contexts only
-      partial          in some contexts, some answers to the parent are alike
-      context/partial  both
+      total            in every context, any two answers of the parent differ
+      local            the same, but a stage recurs with other answers
+      context          in some contexts, the parent makes no difference
+      partial          in some contexts, some answers of the parent do not differ
+      context/partial  both of these
 
     \b
     Examples:

@@ -10,7 +10,6 @@ import click
 from cegdb.atomic_files import atomic_write
 from cegdb.cli.group import main
 from cegdb.cli.options import (
-    COLUMNS,
     DB,
     MIN_N,
     NAME,
@@ -19,6 +18,7 @@ from cegdb.cli.options import (
     kind_option,
     output_option,
     source_of,
+    split_names,
 )
 from cegdb.cli.output import (
     ceg_of,
@@ -37,16 +37,21 @@ _FORMS = {".yaml": "yaml", ".yml": "yaml", ".csv": "csv"}
 @click.argument("file", metavar="FILE")
 @output_option("File to write: .yaml, .yml or .csv. Default: print YAML.")
 @click.option("--replace", is_flag=True, help="Overwrite the output file if it exists.")
-@COLUMNS
+@click.option(
+    "--columns",
+    callback=split_names,
+    metavar="A,B,C",
+    help="Columns to describe. Default: all.",
+)
 @READING
 @SOURCE_COLUMN
 def codebook(file: str, output: Path | None, *, replace: bool, **given: Any) -> None:
-    """Draft a codebook for a survey FILE, to be edited and given to ingest --codebook.
+    """Draft a codebook for a survey FILE, for you to edit and give to ingest --codebook.
 
-    It lists the levels of each column with their rows, and remarks on what looks wrong: codes
-    and labels that may not be answers, labels that differ only in case, columns that look like
-    a count, a weight, an id, a date or a number to be cut. Remarks change nothing: with the
-    draft as it is, ingest gives the same result as without it.
+    It lists the levels of each column with their number of rows, and remarks on what looks
+    wrong: codes and labels that may not be answers, labels that differ only in case, columns
+    that look like counts, weights, ids, dates or numbers to be cut into intervals. Remarks
+    change nothing: until you edit the draft, ingest gives the same result with and without it.
 
     \b
     Examples:
@@ -83,13 +88,12 @@ def codebook(file: str, output: Path | None, *, replace: bool, **given: Any) -> 
     "tree",
     "survey",
     help="Kind of the object. Default: the kind that has the table; without --table, the first "
-    "of ceg, staging and tree that has the name.",
+    "of these kinds that has an object called NAME.",
 )
 @click.option(
     "--table",
     metavar="VIEW",
-    help="Write the rows of this view or table, such as stage_table, not the graph or its "
-    "edges.",
+    help="Write the rows of this view or table, such as stage_table, instead of the graph.",
 )
 @output_option(
     "File to write. The graph: .graphml, .gexf, .cyjs (Cytoscape), .json, .dot. "
@@ -102,8 +106,9 @@ def export(
 ) -> None:
     """Export the object NAME of DB, or one of its tables, for other programs.
 
-    Graphs of any size are written with little memory. stage_table is written as papers print
-    it: the stages of each variable with their situations in words.
+    The suffix of the file says what is written: the graph or its edges, or with --table the
+    rows of a table. A graph of any size needs little memory. stage_table is written as papers
+    print it: the stages of each variable with their situations in words.
 
     \b
     Examples:
@@ -128,7 +133,8 @@ def export(
 def write_bif(db: Path, name: str, output: Path) -> None:
     """Write the smallest Bayesian network of the staging NAME in DB, with its tables.
 
-    cegdb set-stages --stages-file reads it back; cegdb parents prints its parents.
+    cegdb set-stages --stages-file reads the file back; cegdb parents prints the parents of
+    each variable.
 
     \b
     Examples:
@@ -146,7 +152,7 @@ def write_bif(db: Path, name: str, output: Path) -> None:
 @click.argument("name", metavar="[NAME]", required=False)
 @click.option("--bibtex", is_flag=True, help="Print BibTeX entries.")
 def cite(db: Path | None, name: str | None, *, bibtex: bool) -> None:
-    """Print what to cite for cegdb, or for what the CEG NAME in DB used.
+    """Print what to cite for cegdb, or for the methods that made the CEG NAME in DB.
 
     \b
     Examples:

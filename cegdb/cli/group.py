@@ -16,7 +16,7 @@ from cegdb.interrupts import Interrupts
 from cegdb.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 
 IS_CHANGED = "cegdb.is_changed"
@@ -31,7 +31,7 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         *("probability", "given", "assign", "complete", "score", "sample", "do"),
         *("cuts", "independence", "test-independence"),
     ),
-    "Decide": ("search-orders", "compare", "stability", "intervals", "parents"),
+    "Decide": ("search-orders", "alpha-path", "compare", "stability", "intervals", "parents"),
     "Exchange": ("codebook", "export", "write-bif", "cite"),
     "Maintain": ("append", "refresh", "rebuild", "check", "drop", "migrate"),
 }
@@ -58,8 +58,44 @@ def write_commands(
             formatter.write_dl(rows)
 
 
+class HelpFormatter(click.HelpFormatter):
+    """Help text in which no line ends within the name of a command or option."""
+
+    _HYPHEN: Final = "\ue000"  # where text is wrapped, no place to break a line
+
+    def write_text(self, text: str) -> None:
+        """Write a paragraph."""
+        super().write_text(text.replace("-", self._HYPHEN))
+
+    def write_dl(
+        self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
+    ) -> None:
+        """Write a list of terms and what they mean."""
+        joined = [(term, text.replace("-", self._HYPHEN)) for term, text in rows]
+        super().write_dl(joined, col_max, col_spacing)
+
+    def getvalue(self) -> str:
+        """Return what was written."""
+        return super().getvalue().replace(self._HYPHEN, "-")
+
+
+class HelpContext(click.Context):
+    """What a command knows of its call."""
+
+    formatter_class = HelpFormatter
+
+
+class Command(click.Command):
+    """A command."""
+
+    context_class = HelpContext
+
+
 class CommandGroup(click.Group):
     """A group of few commands, such as all plots."""
+
+    context_class = HelpContext
+    command_class = Command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands in the order in which they were added."""
@@ -68,6 +104,9 @@ class CommandGroup(click.Group):
 
 class ReportingGroup(click.Group):
     """Show an error as one message on stderr and exit with its code."""
+
+    context_class = HelpContext
+    command_class = Command
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run, on a console of any encoding: what it lacks is shown as an escape."""

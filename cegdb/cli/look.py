@@ -46,7 +46,7 @@ def list_(db: Path, form: str | None) -> None:
     """List the surveys, event trees, stagings and CEGs in DB.
 
     \b
-    Example:
+    Examples:
       cegdb list falls.duckdb
     """
     with opened(str(db), read_only=True) as database:
@@ -62,7 +62,7 @@ def list_(db: Path, form: str | None) -> None:
 @DB
 @NAME
 @kind_option("ceg", "staging", "tree", "survey")
-@click.option("--view", metavar="VIEW", help="Print this view of it, with all columns.")
+@click.option("--view", metavar="VIEW", help="Print this view of the object, with all columns.")
 @MIN_N
 @FORMAT
 def show(
@@ -75,7 +75,7 @@ def show(
 ) -> None:
     """Show the summary and the rows of the object NAME in DB.
 
-    With --min-n there is no summary, because it counts respondents.
+    With --min-n the summary is left out, because it counts respondents.
 
     \b
     Examples:
@@ -99,9 +99,10 @@ def show(
 @click.argument("query", metavar="QUERY")
 @FORMAT
 def sql(db: Path, query: str, form: str | None) -> None:
-    """Query DB with SQL, read-only; - reads QUERY from standard input.
+    """Query DB with SQL, read-only.
 
-    SQL sees every count. To hide small ones, use show, export or draw with --min-n.
+    QUERY is a statement, or - to read it from standard input. SQL sees every count. To hide
+    small counts, use show, export or draw with --min-n.
 
     \b
     Examples:
@@ -131,8 +132,8 @@ def draw(
     """Draw the CEG, staged tree or event tree NAME in DB, and print the caption.
 
     Each variable heads its column. The width of an edge is proportional to the number of
-    people who took it, and members of one stage share its colour and name. Of a graph too
-    large to draw whole, an overview is drawn, and the caption says so.
+    people who took it, and the members of a stage share its colour and name. If a graph is too
+    large to draw, an overview is drawn instead, and the caption says so.
 
     \b
     Examples:
@@ -168,10 +169,11 @@ def draw(
 @NAME
 @FORMAT
 def explain(db: Path, name: str, form: str | None) -> None:
-    """Explain in sentences what the CEG NAME in DB says, the most consequential first.
+    """Explain the CEG NAME in DB in sentences, the most important first.
 
-    How many people it describes, where the last answer is most and least probable, what goes
-    with it, cuts, and what is independent. With --format, one row per sentence.
+    They say how many people it describes, where the last answer is most and least probable,
+    what it is associated with, what each answer depends on, and where the past no longer
+    matters. With --format, prints one row per sentence.
 
     \b
     Examples:

@@ -53,14 +53,15 @@ _LEAST_DRIFT = ("n_situations", "n_before", "n_after", "low_before", "high_befor
 def append(db: Path, name: str, file: str, form: str | None, **given: Any) -> None:
     """Add the rows of FILE to the survey NAME in DB, matched by column name.
 
-    The settings of the survey apply to them: codebook, gates, count, weight, columns. A
+    They are read with the settings of the survey: codebook, gates, count, weight, columns. A
     column that FILE lacks is empty in its rows. Whatever is built on the survey is stale until
-    it is rebuilt.
+    cegdb rebuild.
 
     \b
     Examples:
       cegdb append panel.duckdb panel wave2.csv
-      cegdb append panel.duckdb panel wave3.csv --delimiter ";" && cegdb rebuild panel.duckdb
+      cegdb append panel.duckdb panel wave3.csv --delimiter ";"
+      cegdb rebuild panel.duckdb
     """
     _change("append", db, name, file, form, given)
 
@@ -75,13 +76,13 @@ def append(db: Path, name: str, file: str, form: str | None, **given: Any) -> No
 def refresh(db: Path, name: str, file: str, form: str | None, **given: Any) -> None:
     """Replace the rows of the survey NAME in DB with those of FILE, a new snapshot.
 
-    The settings of the survey apply to them: codebook, gates, count, weight, columns. Whatever
-    is built on the survey is stale until it is rebuilt.
+    They are read with the settings of the survey: codebook, gates, count, weight, columns.
+    Whatever is built on the survey is stale until cegdb rebuild.
 
     \b
     Examples:
       cegdb refresh falls.duckdb falls falls_today.csv
-      cegdb refresh falls.duckdb falls falls_today.csv && cegdb rebuild falls.duckdb
+      cegdb rebuild falls.duckdb
     """
     _change("refresh", db, name, file, form, given)
 
@@ -119,16 +120,16 @@ def _counted(kinds: list[str]) -> str:
     type=Word(["keep", "relearn"]),
     default="keep",
     show_default=True,
-    help='"keep": situations stay in their stages, with new probabilities; "relearn": learnt '
-    "stages are learnt again.",
+    help='"keep" (situations stay in their stages, which get new probabilities) or "relearn" '
+    "(learnt stages are learnt again).",
 )
 @FORMAT
 def rebuild(db: Path, name: str | None, stages: Any, form: str | None) -> None:
     """Rebuild what is stale in DB from the current rows of its surveys.
 
-    Event trees, stagings and CEGs keep their names and settings; all are rebuilt in one
-    transaction, or none. Prints the drift: how the probabilities of each stage changed. With
-    NAME, only what is built on that survey.
+    With NAME, only what is built on that survey. Event trees, stagings and CEGs keep their
+    names and settings. Either all are rebuilt or none. Prints the drift: how the probabilities
+    of each stage changed.
 
     \b
     Examples:
@@ -157,10 +158,10 @@ def rebuild(db: Path, name: str | None, stages: Any, form: str | None) -> None:
 @DB
 @FORMAT
 def check(db: Path, form: str | None) -> None:
-    """Check every invariant of the tables in DB and list the rows that violate one.
+    """Check that the tables in DB are consistent, and list the rows that are not.
 
     \b
-    Example:
+    Examples:
       cegdb check falls.duckdb
     """
     with opened(str(db), read_only=True) as database:
@@ -181,25 +182,27 @@ def check(db: Path, form: str | None) -> None:
 @NAME
 @kind_option(*KINDS, required=True, help="Kind of the object.")
 def drop(db: Path, name: str, kind: Any) -> None:
-    """Drop the object NAME of DB, with everything built on it.
+    """Drop the object NAME in DB, with everything built on it.
 
     \b
-    Example:
+    Examples:
       cegdb drop falls.duckdb falls --kind survey
     """
+    from cegdb.store.catalog import KIND_WORDS
+
     with opened(str(db)) as database:
         name = collections(database)[kind][name].name
         database.drop(kind, name)
-        say(f"dropped {kind} {name!r}")
+        say(f"dropped {KIND_WORDS[kind]} {name!r}")
 
 
 @main.command()
 @DB
 def migrate(db: Path) -> None:
-    """Bring the tables of DB to this version of cegdb.
+    """Update the tables of DB to this version of cegdb.
 
     \b
-    Example:
+    Examples:
       cegdb migrate falls.duckdb
     """
     with opened(str(db)):

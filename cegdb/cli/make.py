@@ -20,6 +20,7 @@ from cegdb.cli.options import (
     LEARN_NAMES,
     MIN_N,
     NAME,
+    NAME_OF_FILE,
     NEW_NAME,
     REPLACE,
     STAGE_NAMES,
@@ -40,7 +41,6 @@ from cegdb.cli.options import (
 from cegdb.cli.output import (
     object_of,
     opened,
-    print_frame,
     print_query,
     print_receipt,
     print_table,
@@ -54,7 +54,6 @@ from cegdb.cli.output import (
 
 if TYPE_CHECKING:
     from cegdb.api import ChainEventGraph, Database, StagedTree, Survey
-    from cegdb.demo import Demo
 
 
 @main.command()
@@ -68,8 +67,8 @@ if TYPE_CHECKING:
 @click.option(
     "--csv",
     type=click.Path(path_type=Path),
-    help="Write the survey to this file, ready for cegdb run and cegdb ingest with --count "
-    "people, and stop.",
+    help="Only write the survey to this file. Read it with cegdb run or cegdb ingest, and "
+    "--count people.",
 )
 @click.option(
     "--draw",
@@ -80,11 +79,11 @@ if TYPE_CHECKING:
 def demo(
     which: Any, db: Path | None, csv: Path | None, draw: Path | None, form: str | None
 ) -> None:
-    """Build the CEG of a public survey and show what can be asked of it.
+    """Build the CEG of a public survey and show a few queries.
 
     chds: 890 children of the Christchurch Health and Development Study. titanic: the 2,201
-    people aboard the Titanic. falls: 50,000 residents in a simulated study of falls; a
-    question that some of them are never asked is left empty.
+    people aboard the Titanic. falls: 50,000 residents in a simulated study of falls; those who
+    were not assessed have no answer to Treatment.
 
     \b
     Examples:
@@ -102,7 +101,11 @@ def demo(
         return
     say(wrap_text(data.about), "")
     with opened(None if db is None else str(db), makes=True) as database:
-        ceg = _build(database, which, data)
+        ceg = database.demo(which, replace=True)
+        staged = ceg.staging
+        for made in (database.surveys[which], staged.tree, staged, ceg):
+            say(made.summary)
+        say("")
         here = f"where ceg = '{which}'"
         edges = "select source, label, target, n, probability from cegdb.ceg_edges"
         members = "select situation, path, stage, n from cegdb.situation_positions"
@@ -119,20 +122,6 @@ def demo(
         say(f"To keep the tables and query them: cegdb demo {which} --db demo.duckdb")
     else:
         say(f'Query the tables: cegdb sql {db} "from cegdb.stages"')
-
-
-def _build(database: Database, which: str, data: Demo) -> ChainEventGraph:
-    """Make the survey, tree, staged tree and CEG of a demo, all or none."""
-    with database.transaction():
-        survey = database.ingest(data.select(), name=which, count="people", replace=True)
-        say(survey.summary)
-        tree = survey.event_tree(sampling_zeros=data.sampling_zeros, impossible=data.impossible)
-        say(tree.summary)
-        staged = tree.learn_stages()
-        say(staged.summary)
-        ceg = staged.to_ceg()
-        say(ceg.summary, "")
-    return ceg
 
 
 def _picture(ceg: ChainEventGraph, file: Path, edge_info: Any) -> None:
@@ -163,7 +152,7 @@ def ingest_file(
 @click.option(
     "--db", type=click.Path(path_type=Path), help="Database file. Default: only in memory."
 )
-@NEW_NAME
+@NAME_OF_FILE
 @REPLACE
 @INGEST
 @TREE
@@ -182,12 +171,12 @@ def run(
     replace: bool,
     **given: Any,
 ) -> None:
-    """Turn a survey file into a CEG: ingest, event tree, stages and positions in one go.
+    """Turn a survey FILE into a CEG: ingest, event-tree, learn-stages and to-ceg in one.
 
-    FILE is CSV (also .gz or .zst), Parquet, Excel, SPSS, Stata or SAS, a quoted pattern such
-    as "waves/*.csv", or - for standard input. With --order but no --columns, only the
-    variables of the order are kept. --min-n is for the picture and the printed table; the
-    summary counts all rows.
+    FILE is a CSV file, perhaps compressed (.gz, .zst); a Parquet, Excel, SPSS, Stata or SAS
+    file; a quoted pattern such as "waves/*.csv"; or - for standard input. With --order but
+    without --columns, only the variables of the order are kept. --min-n applies to the picture
+    and the printed table; the summary counts all rows.
 
     \b
     Examples:
@@ -196,8 +185,6 @@ def run(
     """
     from cegdb.small_cells import check_min_n
 
-    if given["alpha"] == "path":
-        raise click.UsageError("--alpha path stores nothing: use it with cegdb learn-stages")
     if given["columns"] is None and given["order"] is not None:
         given["columns"] = given["order"]
     if given["draw"] is not None:
@@ -238,24 +225,24 @@ def run(
 @main.command()
 @DB
 @click.argument("file", metavar="FILE")
-@NEW_NAME
+@NAME_OF_FILE
 @REPLACE
 @INGEST
 @FORMAT
 def ingest(
     db: Path, file: str, new_name: str | None, form: str | None, *, replace: bool, **given: Any
 ) -> None:
-    """Read a survey FILE into DB, accounting for every row.
+    """Read a survey FILE into DB, and account for every row.
 
-    Prints the receipt: for each variable, how many cells are values, do not apply, are
-    missing or empty. --format json prints all of it.
+    Prints a receipt: for each variable, how many cells hold a value, do not apply, are missing
+    or are empty. --format json prints the whole receipt.
 
     \b
     Examples:
       cegdb ingest falls.duckdb falls.csv --count people --name falls
       cegdb ingest ship.duckdb ship_freq.csv --count Freq
       cegdb ingest s.duckdb school.csv --missing unknown --structural attends=none
-      cegdb ingest w.duckdb panel.sav --weight wt --codebook panel.yaml --format json
+      cegdb ingest w.duckdb panel.sav --weight wt --codebook panel.yaml
     """
     with opened(str(db), makes=True) as database:
         receipt = ingest_file(database, file, new_name, given, replace=replace).receipt
@@ -275,8 +262,9 @@ def event_tree(
 
     \b
     Examples:
-      cegdb event-tree falls.duckdb falls --order HousingAssessment,Risk,Treatment,Fall
-      cegdb event-tree ship.duckdb ship --sampling-zeros full --impossible Class=Crew,Age=Child
+      cegdb event-tree falls.duckdb falls --order Risk,Treatment,Fall
+      cegdb event-tree ship.duckdb ship --sampling-zeros full \\
+        --impossible Class=Crew,Age=Child
     """
     with opened(str(db)) as database:
         survey = database.surveys[name]
@@ -291,30 +279,23 @@ def event_tree(
 @NEW_NAME
 @REPLACE
 @LEARN
-@FORMAT
 def learn_stages(
-    db: Path, name: str, new_name: str | None, form: str | None, *, replace: bool, **given: Any
+    db: Path, name: str, new_name: str | None, *, replace: bool, **given: Any
 ) -> None:
     """Learn the stages of the event tree NAME in DB from the data.
 
-    With --alpha path nothing is stored: a table shows what each value of alpha would give.
+    cegdb alpha-path shows what other values of --alpha would give.
 
     \b
     Examples:
       cegdb learn-stages falls.duckdb falls --alpha 4 --name four
       cegdb learn-stages falls.duckdb falls --method bhc --name by_bic
-      cegdb learn-stages falls.duckdb falls --alpha path
     """
-    if given["alpha"] == "path":
-        refuse_beside("with --alpha path nothing is stored", of=("new_name", "replace"))
     with opened(str(db)) as database:
         tree = database.trees[name]
         with working("learning stages", database):
-            learnt: Any = tree.learn_stages(new_name, replace=replace, **given)
-        if given["alpha"] == "path":
-            print_frame(learnt, form)
-            return
-        say(learnt.summary)
+            staged = tree.learn_stages(new_name, replace=replace, **given)
+        say(staged.summary)
 
 
 @main.command("set-stages")
@@ -324,15 +305,15 @@ def learn_stages(
     "--stages-file",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Take the stages from a template that was filled in, from a table of vertex_id and "
-    "stage, or from a Bayesian network (.bif).",
+    help="File with the stages: a template that was filled in, a table with the columns "
+    "vertex_id and stage, or a Bayesian network (.bif).",
 )
 @click.option(
     "--depends",
     multiple=True,
     metavar="'VARIABLE: A, B'",
-    help="The stages of VARIABLE depend on the earlier answers to A and B only; nothing after "
-    "the colon: on none.",
+    help="The stages of VARIABLE depend on the answers to A and B only; leave the rest empty "
+    "if they depend on nothing.",
 )
 @NEW_NAME
 @REPLACE
@@ -355,7 +336,7 @@ def set_stages(
     Examples:
       cegdb set-stages falls.duckdb falls --stages-file falls.xlsx --name expert
       cegdb set-stages falls.duckdb falls --stages-file falls.bif --name network
-      cegdb set-stages falls.duckdb falls --depends "Fall: Risk" --depends "Risk:" --name ruled
+      cegdb set-stages falls.duckdb falls --depends "Fall: Risk" --name ruled
     """
     rules = read_rules(depends)
     if stages_file is None and not rules:
@@ -376,7 +357,7 @@ def set_stages(
 @REPLACE
 @STOP
 def to_ceg(db: Path, name: str, new_name: str | None, stop: Any, *, replace: bool) -> None:
-    """Merge the situations of the staging NAME in DB into the positions of a CEG.
+    """Make the CEG of the staging NAME in DB: merge situations with the same future.
 
     \b
     Examples:
@@ -396,10 +377,10 @@ def to_ceg(db: Path, name: str, new_name: str | None, stop: Any, *, replace: boo
 @kind_option("tree", "staging")
 @output_option("File to write: .xlsx, .csv or .yaml.", required=True)
 def template(db: Path, name: str, kind: str | None, output: Path) -> None:
-    """Write the situations of an event tree or staging to a file, to be edited.
+    """Write the situations of the event tree or staging NAME in DB to a file, to edit stages.
 
-    In the file of a tree the stages are empty; in that of a staging they are filled in.
-    cegdb set-stages --stages-file reads it back.
+    The stages of an event tree are empty, to be filled in. cegdb set-stages --stages-file
+    reads the file back.
 
     \b
     Examples:
@@ -422,7 +403,7 @@ def join(
 ) -> None:
     """Join two or more stages of the staging NAME in DB, as a new staging.
 
-    A STAGE is given as shown (u3; see cegdb show --kind staging) or by its own name.
+    Give each STAGE as cegdb show --kind staging prints it, such as u3, or by its own name.
 
     \b
     Examples:
@@ -442,8 +423,8 @@ def join(
     "parts",
     multiple=True,
     metavar="s4,s7",
-    help="Situations that stay together; those in no part stay together too. Default: each "
-    "situation becomes its own stage.",
+    help="Situations that stay together; the situations in no part stay together too. Default: "
+    "each situation becomes its own stage.",
 )
 @NEW_NAME
 @REPLACE
@@ -478,7 +459,7 @@ def split(
 def rename(
     db: Path, name: str, names: tuple[str, ...], new_name: str | None, *, replace: bool
 ) -> None:
-    """Give stages of the staging NAME in DB names of their own, as a new staging.
+    """Rename stages of the staging NAME in DB, as a new staging.
 
     \b
     Examples:

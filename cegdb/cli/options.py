@@ -53,7 +53,7 @@ def refuse_beside(
 ) -> None:
     """Refuse options of the running command that were given and would be ignored.
 
-    ``of`` are the names that would be (left out, all); ``but`` are not.
+    Ignored are the options named ``of`` (all, if left out), except those named ``but``.
     """
     context = click.get_current_context()
     for option in context.command.params:
@@ -62,16 +62,6 @@ def refuse_beside(
         was_given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
         if is_ignored and was_given and (of is None or name in of):
             raise click.UsageError(f"{why}: leave out {option.opts[0]}")
-
-
-def read_alpha(_: object, __: object, value: str | None) -> float | str | None:
-    """Read a number, or the word path."""
-    if value is None or value == "path":
-        return value
-    try:
-        return float(value)
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is not a number") from None
 
 
 def read_labels(
@@ -338,7 +328,17 @@ def _option(
 DB = click.argument("db", metavar="DB", type=click.Path(path_type=Path))
 NAME = click.argument("name", metavar="NAME")
 NEW_NAME = click.option(
-    "--name", "new_name", metavar="NEW", help="Name to store the result under."
+    "--name",
+    "new_name",
+    metavar="NEW",
+    help="Name to store the result under. Default: NAME, or NAME-2, NAME-3, ... if "
+    "it is taken.",
+)
+NAME_OF_FILE = click.option(
+    "--name",
+    "new_name",
+    metavar="NEW",
+    help="Name to store the result under. Default: the name of FILE.",
 )
 REPLACE = click.option(
     "--replace",
@@ -349,19 +349,19 @@ GIVEN = click.option(
     "--given",
     multiple=True,
     metavar="VARIABLE=LABEL",
-    help="Evidence: what is known. The same variable again: any of these labels.",
+    help="Evidence: what is known. Repeat a variable to allow any of several labels.",
 )
 EVIDENCE = click.option(
     "--evidence",
     metavar="JSON",
     help="Other evidence, as JSON: positions passed, likelihoods of labels, counts and order "
-    "of events.",
+    "of events. In Python, evidence.to_json() returns it.",
 )
 FORMAT = click.option(
     "--format",
     "form",
     type=Word(["table", "json", "csv"]),
-    help="How to print the rows. Default: a table on a terminal, otherwise csv.",
+    help="How to print the rows. Default: table on a terminal, otherwise csv.",
 )
 EDGE_INFO = click.option(
     "--edge-info",
@@ -405,17 +405,18 @@ SEED = click.option(
     "--seed", type=int, default=1, show_default=True, help="Seed of the random numbers."
 )
 DECIMAL = click.option(
-    "--decimal", type=Word([".", ","]), help="Decimal sign. Default: as at ingest."
+    "--decimal",
+    type=Word([".", ","]),
+    help="Decimal sign of numbers in FILE. Default: that of the survey.",
 )
 STOP = click.option(
     "--stop",
     type=Word(["early", "baseline"]),
     default="early",
     show_default=True,
-    help='Where merging positions stops: "early" once nothing can merge any more, "baseline" '
-    "at the root. The CEG is the same.",
+    help='Where merging positions stops: "early" (once nothing can merge any more) or '
+    '"baseline" (at the root). The CEG is the same.',
 )
-COLUMNS = from_settings(settings.IngestOptions, only=["columns"])
 READING = from_settings(
     settings.ReadOptions,
     only=[name for name in names_of(settings.ReadOptions) if name != "source_column"],
@@ -424,15 +425,7 @@ SOURCE_COLUMN = from_settings(settings.ReadOptions, only=["source_column"])
 INGEST = options_of(from_settings(settings.IngestOptions), READING, SOURCE_COLUMN)
 TREE = from_settings(settings.TreeOptions)
 STAGES = from_settings(settings.StageOptions)
-_ALPHA_PATH: Final = {
-    "type": str,
-    "callback": read_alpha,
-    "metavar": "NUMBER|path",
-}
-LEARN = options_of(
-    from_settings(settings.LearnOptions),
-    from_settings(settings.StageOptions, alpha=_ALPHA_PATH),
-)
+LEARN = options_of(from_settings(settings.LearnOptions), STAGES)
 READ_NAMES: Final = names_of(settings.ReadOptions)
 INGEST_NAMES: Final = (*names_of(settings.IngestOptions), *READ_NAMES)
 TREE_NAMES: Final = names_of(settings.TreeOptions)
@@ -443,10 +436,12 @@ ORDER_NAMES: Final = names_of(settings.OrderOptions)
 
 def kind_option(*kinds: str, **settings: Any) -> Callable[[Any], Any]:
     """Return the option that says which kind of object NAME is: one of ``kinds``."""
-    *first, last = kinds
-    default = f"Default: the first of {', '.join(first)} and {last} that has the name."
+    default = "Default: the first of these kinds that has an object called NAME."
     settings = {"help": f"Kind of the object. {default}", **settings}
     return click.option("--kind", type=Word(kinds), **settings)
+
+
+MODEL_KIND = kind_option("ceg", "staging")
 
 
 def output_option(text: str, **settings: Any) -> Callable[[Any], Any]:

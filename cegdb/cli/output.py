@@ -43,6 +43,7 @@ SHOWN: Final[Mapping[str, tuple[str, str, str]]] = {
 """The rows that stand for an object of each kind: view, columns, order."""
 _NARROWEST: Final = 8  # columns of text are not wrapped to less than this
 _GAP: Final = 2  # blanks between two columns
+_NO_TERMINAL: Final = 200
 
 
 @contextmanager
@@ -89,6 +90,13 @@ def note_stale(found: StoredObject) -> None:
 def ceg_of(database: Database, name: str) -> ChainEventGraph:
     """Return the CEG of that name, with a note if it is stale."""
     found: ChainEventGraph = database.cegs[name]
+    note_stale(found)
+    return found
+
+
+def model_of(database: Database, name: str, kind: str | None) -> Any:
+    """Return the CEG or staging of that name, with a note if it is stale."""
+    found = object_of(database, name, kind, "ceg", "staging")
     note_stale(found)
     return found
 
@@ -285,13 +293,18 @@ def _can_print(text: str) -> bool:
 
 
 def _width() -> int:
-    """Return how wide a table may be: as the terminal, or as COLUMNS says."""
+    """Return how wide a table may be: as COLUMNS says, or as the terminal is.
+
+    A table that goes to another program, such as a pager, is for the terminal from which the
+    command was started. Without any terminal there is no need to leave out columns.
+    """
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns) > 0:
         return int(columns)
-    if sys.stdout.isatty():
-        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
-    return 200
+    for stream in (sys.stdout, sys.stderr, sys.stdin):
+        if stream is not None and stream.isatty():
+            return os.get_terminal_size(stream.fileno()).columns or 80
+    return _NO_TERMINAL
 
 
 def _longest_word(cells: Sequence[str]) -> int:

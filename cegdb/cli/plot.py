@@ -35,10 +35,10 @@ SHEET = options_of(
 MOST = click.option(
     "--most",
     type=int,
-    help="Most stages, situations or ends to draw; the caption counts the others.",
+    help="Most stages or situations to draw; the caption counts the others.",
 )
-VARIABLE = click.option("--variable", required=True, help="Variable to plot.")
-ANY_VARIABLE = click.option("--variable", help="Variable to plot. Default: all.")
+VARIABLE = click.option("--variable", required=True, metavar="A", help="Variable to plot.")
+ANY_VARIABLE = click.option("--variable", metavar="A", help="Variable to plot. Default: all.")
 
 
 @main.group(cls=CommandGroup)
@@ -103,7 +103,7 @@ def situations(db: Path, name: str, variable: str, **given: Any) -> None:
 
     \b
     Examples:
-      cegdb plot situations falls.duckdb falls --variable Treatment -o treatment.pdf
+      cegdb plot situations falls.duckdb falls --variable Fall -o situations.pdf
     """
     _plot(db, name, lambda x, look, _: x.plot.situations(variable, **look), given)
 
@@ -151,7 +151,7 @@ def dendrogram(db: Path, name: str, variable: str | None, **given: Any) -> None:
 
     \b
     Examples:
-      cegdb plot dendrogram falls.duckdb falls --variable Fall -o tree.png --width 120
+      cegdb plot dendrogram falls.duckdb falls --variable Fall -o tree.png
     """
     _plot(db, name, lambda x, look, _: x.plot.dendrogram(variable, **look), given)
 
@@ -165,12 +165,12 @@ def dendrogram(db: Path, name: str, variable: str | None, **given: Any) -> None:
     "others",
     multiple=True,
     metavar="STAGING",
-    help="Another staging of the tree to count too; may be repeated.",
+    help="Another staging of the same tree; may be repeated.",
 )
 @click.option(
     "--bootstrap",
     type=Word(["nonparametric", "parametric"]),
-    help="Replicates of cegdb stability to use, if there are both.",
+    help="Runs of cegdb stability to use, if there are both.",
 )
 @SHEET
 @MOST
@@ -184,12 +184,13 @@ def costaging(
 ) -> None:
     """Plot how often the situations of a variable share a stage.
 
-    In the replicates of cegdb stability, or in several stagings of one tree.
+    Counts the runs of cegdb stability, or with --other several stagings of one tree.
 
     \b
     Examples:
       cegdb plot costaging falls.duckdb falls --variable Fall -o together.svg
-      cegdb plot costaging falls.duckdb falls --variable Fall --other by_hand -o two.svg
+      cegdb plot costaging falls.duckdb falls --variable Fall --other by_hand \\
+        -o two.svg
     """
 
     def make(staged: Any, look: dict[str, Any], database: Database) -> Picture:

@@ -23,20 +23,20 @@ TEXT = options_of(
         type=Word(["plain", "paper", "analyst"]),
         default="plain",
         show_default=True,
-        help="Readers of the text: everybody, readers of a scientific paper, or analysts.",
+        help="For whom the text is: everybody, readers of a scientific paper, or analysts.",
     ),
     click.option(
         "--unit",
         default="people",
         show_default=True,
-        help="What the survey counts, in the plural.",
+        help="Plural noun for what the survey counts.",
     ),
     click.option(
         "--words",
         type=click.Path(path_type=Path, dir_okay=False, exists=True),
         metavar="FILE",
-        help="YAML file with words for labels in the plain form: variable, label, and a phrase "
-        "that starts with a verb.",
+        help="YAML file with phrases for the labels of variables in the plain form; each "
+        "phrase starts with a verb.",
     ),
     click.option(
         "--limit", type=int, help="Most groups to describe per question, the largest first."
@@ -65,9 +65,9 @@ def report() -> None:
 def page(db: Path, name: str, output: Path, min_n: int | None) -> None:
     """Write an interactive page about the CEG NAME in DB, for any browser.
 
-    One file that needs no network: the CEG and its staged tree, details of each position and
-    stage, evidence that updates all probabilities, the merges that led to the stages, receipt
-    and settings, and the tables with their SQL.
+    The page is one file and needs no network. It shows the CEG and its staged tree, details of
+    each position and stage, the merges that led to the stages, receipt and settings, and the
+    tables with their SQL. Evidence that you enter updates all probabilities.
 
     \b
     Examples:
@@ -118,8 +118,8 @@ def comparison(
 ) -> None:
     """Compare two or three stagings of an event tree in plain language.
 
-    Says which one the data support, and then, for each group that one staging keeps apart and
-    another joins, how it differs, the largest group first.
+    Says which one the data support. Then describes, the largest first, each group of people
+    that one staging keeps apart and another joins.
 
     \b
     Examples:

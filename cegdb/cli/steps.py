@@ -30,10 +30,10 @@ class _Listing(CommandGroup):
 
 @main.group(cls=_Listing, subcommand_metavar="[PHASE] [--show STEP] | trace DB NAME")
 def steps() -> None:
-    """List the SQL steps that make trees, stages and CEGs, or write a whole run of them.
+    """List the SQL steps that make trees, stages and CEGs, or write out a whole run.
 
-    Each step is one SELECT. PHASE is a part of the work, such as 40_positions, positions or
-    40.
+    Each step is one SELECT. PHASE is a part of the work, such as 40_positions; its name or
+    its number is enough.
 
     \b
     Examples:
@@ -49,9 +49,10 @@ def steps() -> None:
 @click.option("--show", metavar="STEP", help="Print one step, ready for a DuckDB shell.")
 @FORMAT
 def list_(phase: str | None, show: str | None, form: str | None) -> None:
-    """List the steps, or print the SQL of one: what steps does without a command.
+    """List the steps, or print the SQL of one.
 
-    Columns: name, phase, purpose, and the tables that it reads and writes.
+    This is what cegdb steps does without a command. Columns: name, phase, purpose, and the
+    tables that each step reads and writes.
 
     \b
     Examples:

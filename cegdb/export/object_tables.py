@@ -9,11 +9,12 @@ from cegdb.atomic_files import atomic_writer, check_folder, suffix_of
 from cegdb.errors import QueryError, listed, path_of
 from cegdb.export.row_files import TABLE_FILES, export_query, table_file
 from cegdb.export.stage_tables import stage_tables
+from cegdb.names import did_you_mean
 from cegdb.render.document import Column, Group, Table
 from cegdb.render.writers import TEXT_FILES, format_value, table_file_lines
 from cegdb.small_cells import masked_view, view_order, views
 from cegdb.store import quoted
-from cegdb.store.catalog import KINDS, find
+from cegdb.store.catalog import KIND_WORDS, KINDS, find
 
 if TYPE_CHECKING:
     import os
@@ -82,7 +83,7 @@ def kind_of(store: Store, table: str) -> Kind:
     Raises
     ------
     QueryError
-        There is no such table; the hint lists those there are.
+        There is no such table; the hint names close ones, or some of those there are.
 
     Examples
     --------
@@ -95,10 +96,11 @@ def kind_of(store: Store, table: str) -> Kind:
     for kind, tables in every.items():
         if table in tables:
             return kind
-    raise QueryError(
-        f"no object has a table or view {table!r}",
-        hint="; ".join(f"a {kind} has {', '.join(tables)}" for kind, tables in every.items()),
+    close = did_you_mean(table, [name for tables in every.values() for name in tables])
+    some = "; ".join(
+        f"each {KIND_WORDS[kind]} has {listed(tables)}" for kind, tables in every.items()
     )
+    raise QueryError(f"no object has a table or view {table!r}", hint=close or some)
 
 
 def export_table(
@@ -189,7 +191,8 @@ def _source(store: Store, kind: Kind, name: str, table: str) -> _Source:
     known = tables_of(store, kind)
     if table not in known:
         raise QueryError(
-            f"a {kind} has no table or view {table!r}", hint=f"it has {', '.join(known)}"
+            f"{KIND_WORDS[kind]} {name!r} has no table or view {table!r}",
+            hint=f"it has {', '.join(known)}",
         )
     order = view_order(table) if table in views(kind) else _ORDERS.get(table, "all")
     with store.reading() as con:

@@ -36,7 +36,7 @@ _ROWS = (
     "n_answered", "log_likelihood", "last_situation", "last_position", "completion",
     "completion_probability", "unseen",
 )  # fmt: skip
-_PLACES = (
+_PATH = (
     "depth", "variable", "label", "situation", "stage", "position", "vertex_id", "stage_id",
     "position_id",
 )  # fmt: skip
@@ -112,7 +112,7 @@ def open_rows(
     check_choice("blank", source.blank, ("tree", "unknown"), QueryError)
     hint = "give a list of column names"
     keep = [str(name) for name in items_of(source.keep, "keep", QueryError, hint=hint)]
-    clashes = [name for name in keep if name in ("row_number", *_ROWS, *_PLACES, *_LABELS)]
+    clashes = [name for name in keep if name in ("row_number", *_ROWS, *_PATH, *_LABELS)]
     if clashes:
         raise QueryError(
             f"keep names {clashes[0]!r}, which is also a column of the result",
@@ -160,7 +160,7 @@ def assign_rows(
 ) -> Iterator[RowTables]:
     """Find the situation, stage and position of each row of a source at each depth.
 
-    Tables ``rows`` and ``places``: see `cegdb.ChainEventGraph.assign`.
+    Tables ``rows`` and ``paths``: see `cegdb.ChainEventGraph.assign`.
     """
     with open_rows(store, model, key, source) as rows:
         origin = rows.origin
@@ -174,17 +174,17 @@ def assign_rows(
         _answer(rows)
         # Without a CEG there are no positions.
         answers: Sequence[str] = _ROWS
-        places: Sequence[str] = _PLACES
+        path: Sequence[str] = _PATH
         if origin.ceg_id is None:
             answers = [name for name in _ROWS if name != "last_position"]
-            places = [name for name in _PLACES if not name.startswith("position")]
+            path = [name for name in _PATH if not name.startswith("position")]
         yield RowTables(
             rows.con,
             {
                 "rows": _per_row(rows.read, "combination_answer", answers),
-                "places": _per_row(rows.read, "combination_vertex", places),
+                "paths": _per_row(rows.read, "combination_vertex", path),
             },
-            {"rows": "row_number", "places": "row_number, depth"},
+            {"rows": "row_number", "paths": "row_number, depth"},
             _summary(rows),
         )
 

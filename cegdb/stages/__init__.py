@@ -14,6 +14,7 @@ from cegdb.stages.hyperstages import Hyperstages
 from cegdb.stages.priors import Prior
 from cegdb.stages.rebuild import rebuild_stages
 from cegdb.store.catalog import drop, row
+from cegdb.store.copies import writable_copy
 
 if TYPE_CHECKING:
     from cegdb.store import Store
@@ -109,7 +110,8 @@ def alpha_path(
 ) -> list[dict[str, object]]:
     """Return what `learn_stages` would make for alpha from 0.5 to 64; nothing is kept.
 
-    Marginal likelihoods of different alpha are those of different priors.
+    Marginal likelihoods of different alpha are those of different priors. Each staging is
+    stored and dropped again, so a read-only file is copied first.
 
     Examples
     --------
@@ -123,6 +125,9 @@ def alpha_path(
     >>> [(row["alpha"], row["n_stages"]) for row in path if row["is_default"]]
     [(2.0, 2)]
     """
+    if store.read_only:
+        with writable_copy(store) as copy:
+            return alpha_path(copy, tree_id, options, learning)
     rows: list[dict[str, object]] = []
     with store.writing() as (_, catalog):
         default = chosen_alpha(catalog, row(catalog, "tree", tree_id), None)

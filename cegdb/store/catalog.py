@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 import sqlalchemy as sa
 
 from cegdb.errors import NameTakenError, StaleError, UnknownNameError
-from cegdb.names import only_match
+from cegdb.names import find_name, matching, only_match
 from cegdb.store import schema
 
 if TYPE_CHECKING:
@@ -24,6 +24,12 @@ KIND_WORDS: Final[Mapping[Kind, str]] = {
     "ceg": "CEG",
 }
 """What a message calls an object of each kind."""
+_ARTICLES: Final[Mapping[Kind, str]] = {
+    "survey": "a",
+    "tree": "an",
+    "staging": "a",
+    "ceg": "a",
+}
 
 
 class _Storage(NamedTuple):
@@ -131,7 +137,43 @@ def find(catalog: sa.Connection, kind: Kind, name: str) -> int:
     query = sa.select(storage.table.c.name, storage.table.c[storage.key])
     ids = {str(other): int(key) for other, key in catalog.execute(_listed(kind, query))}
     unknown = f"no {KIND_WORDS[kind]} named {name!r}"
-    return ids[only_match(str(name), ids, unknown, UnknownNameError)]
+    try:
+        return ids[only_match(str(name), ids, unknown, UnknownNameError)]
+    except UnknownNameError as error:
+        if other := _of_other_kind(catalog, kind, str(name)):
+            error.hint = other
+        raise
+
+
+def _of_other_kind(catalog: sa.Connection, kind: Kind, name: str) -> str | None:
+    """Return a hint on the objects of other kinds that have a name, None without any."""
+    if matching(name, all_names(catalog, kind)):
+        return None
+    found = []
+    for other in (one for one in KINDS if one != kind):
+        rows = {str(one["name"]): one for one in all_rows(catalog, other)}
+        match = find_name(name, rows)
+        if match is None:
+            continue
+        part = f"there is {_ARTICLES[other]} {KIND_WORDS[other]} {match!r}"
+        below = _stands_on_name(catalog, other, rows[match], kind)
+        found.append(
+            part if below is None else f"{part}, whose {KIND_WORDS[kind]} is {below!r}"
+        )
+    return "; ".join(found) or None
+
+
+def _stands_on_name(
+    catalog: sa.Connection, kind: Kind, of: Mapping[str, Any], below: Kind
+) -> str | None:
+    """Return the name of the object of the kind ``below`` on which one stands, if on any."""
+    while kind != below:
+        parent = _STORAGE[kind].parent
+        if parent is None:
+            return None
+        key = staging_of(of) if kind == "ceg" else of[_STORAGE[parent].key]
+        kind, of = parent, row(catalog, parent, key)
+    return str(of["name"])
 
 
 def row(catalog: sa.Connection, kind: Kind, object_id: int) -> dict[str, Any]:
@@ -202,9 +244,8 @@ def refuse_stale(kind: Kind, record: Mapping[str, Any]) -> None:
     """
     if record["is_stale"]:
         raise StaleError(
-            f"the survey of {KIND_WORDS[kind]} {record['name']!r} has changed since that "
-            "was made",
-            hint="rebuild it first: db.rebuild(), cegdb rebuild DB",
+            f"{KIND_WORDS[kind]} {record['name']!r} is stale: its survey has changed",
+            hint="rebuild what is built on its survey first: db.rebuild(), cegdb rebuild DB",
         )
 
 

@@ -108,7 +108,7 @@ def best_of(paths: list[list[Step]]) -> list[Step]:
     return next(path for path in paths if mass([path]) >= most * (1 - 1e-12))
 
 
-def places_of(
+def path_of_row(
     edges: pd.DataFrame, known: pd.DataFrame, row: dict[str, str], order: list[str]
 ) -> list[tuple[Any, ...]]:
     """Walk the tree by the answers of a row; an edge that jumps over one is not taken."""
@@ -180,10 +180,10 @@ def test_rows_are_answered_as_by_all_paths(
         assert got.n_answered == len(row)
         unseen = [f"{v} = {x}" for v, x in row.items() if x not in known[v]]
         assert none(got.unseen) == (unseen[0] if unseen else None)
-        places = found.places[found.places.row_number == i]
+        assigned = found.paths[found.paths.row_number == i]
         columns = ["depth", "variable", "label", "situation", "stage", "position"]
-        walked = [tuple(map(none, r)) for r in places[columns].itertuples(index=False)]
-        assert walked == places_of(edges, known_at, row, sample.order)
+        walked = [tuple(map(none, r)) for r in assigned[columns].itertuples(index=False)]
+        assert walked == path_of_row(edges, known_at, row, sample.order)
         assert got.last_position == walked[-1][-1]
         assert got.last_situation == [w[3] for w in walked if w[3]][-1]
         of_row = told[told.row_number == i]
@@ -222,12 +222,12 @@ def test_the_survey_itself_is_where_its_counts_say(
         for _ in range(n)
     ]
     lines = data.draw(st.permutations(lines))
-    places = ceg.assign(pd.DataFrame(lines, columns=sample.order)).places
-    counted = places.groupby("position").size().to_dict()
+    paths = ceg.assign(pd.DataFrame(lines, columns=sample.order)).paths
+    counted = paths.groupby("position").size().to_dict()
     positions = ceg.positions.set_index("position").n
     assert counted == positions[positions > 0].to_dict()
     situations = ceg.situation_positions.set_index("situation").n
-    assert places.groupby("situation").size().to_dict() == situations.to_dict()
+    assert paths.groupby("situation").size().to_dict() == situations.to_dict()
 
 
 @pytest.mark.slow
@@ -261,13 +261,13 @@ def test_combinations_answered_in_blocks_are_answered_alike(db: Database) -> Non
     store, origin, given = ceg._store, (ceg.kind, ceg.id), ceg._compiled()
     source = RowSource(partly, block_sizes=(1, 7))
     opened = assign_rows(store, given, origin, source)
-    assigned = Assigned(*delivered(store, opened, "places", None, None, replace=False))
+    assigned = Assigned(*delivered(store, opened, "paths", None, None, replace=False))
     opened = complete_rows(store, given, origin, source, None)
     completed = Completed(*delivered(store, opened, "labels", None, None, replace=False))
     pd.testing.assert_frame_equal(assigned.rows, whole[0].rows)
-    pd.testing.assert_frame_equal(assigned.places, whole[0].places)
+    pd.testing.assert_frame_equal(assigned.paths, whole[0].paths)
     pd.testing.assert_frame_equal(completed.labels, whole[1].labels)
-    assert not whole[0].places.duplicated(["row_number", "depth"]).any()
+    assert not whole[0].paths.duplicated(["row_number", "depth"]).any()
 
 
 # =============================================================================
@@ -311,7 +311,7 @@ def test_codes_and_labels_gates_and_bins_mean_what_they_meant(coded: ChainEventG
     assert one.equals(two)
     assert found.rows.other.tolist() == [1, 2, 3, 4, 5]
     # The gate closes the cigarettes of one who never smoked.
-    third = found.places[found.places.row_number == 3]
+    third = found.paths[found.paths.row_number == 3]
     assert values(third.label) == ["female", "never", None]
     assert math.isfinite(found.rows.log_likelihood[2])
     assert found.rows.n_answered.tolist()[2:] == [2, 2, 0]
@@ -319,9 +319,9 @@ def test_codes_and_labels_gates_and_bins_mean_what_they_meant(coded: ChainEventG
 
 
 def test_the_survey_of_a_codebook_is_where_its_counts_say(coded: ChainEventGraph) -> None:
-    places = coded.assign(SURVEY).places
+    paths = coded.assign(SURVEY).paths
     situations = coded.situation_positions.set_index("situation").n
-    assert places.groupby("situation").size().to_dict() == situations.to_dict()
+    assert paths.groupby("situation").size().to_dict() == situations.to_dict()
 
 
 @pytest.mark.slow
@@ -337,11 +337,11 @@ def test_blanks_mean_what_they_mean_in_the_tree(db: Database, blank: Any, policy
     survey = db.ingest(rows, "blanks", missing=["?"], structural=["n/a"], replace=True)
     tree = survey.event_tree(blank=blank, missing_policy=policy)
     ceg = tree.learn_stages().to_ceg()
-    places = ceg.assign(rows).places
+    paths = ceg.assign(rows).paths
     situations = ceg.situation_positions.set_index("situation").n
-    assert places.groupby("situation").size().to_dict() == situations.to_dict()
+    assert paths.groupby("situation").size().to_dict() == situations.to_dict()
     positions = ceg.positions.set_index("position").n
-    assert places.groupby("position").size().to_dict() == positions[positions > 0].to_dict()
+    assert paths.groupby("position").size().to_dict() == positions[positions > 0].to_dict()
     unknown = ceg.assign("select 'u' as a, null as b, null as c", blank="unknown")
     assert unknown.rows.n_answered.tolist() == [1]
     assert math.exp(unknown.rows.log_likelihood[0]) == pytest.approx(ceg.probability(a="u"))
@@ -357,7 +357,7 @@ def test_labels_a_staging_gave_do_not_change_how_rows_are_read(db: Database) -> 
     assert math.exp(found.rows.log_likelihood[0]) == pytest.approx(
         ceg.probability(risk="middle")
     )
-    assert values(found.places.label) == ["middle", None]
+    assert values(found.paths.label) == ["middle", None]
 
 
 @pytest.mark.slow
@@ -369,7 +369,7 @@ def test_hostile_names_and_labels_are_data(db: Database) -> None:
     found = ceg.assign(frame, keep=['k"1'])
     assert found.rows['k"1'].tolist() == list(range(20))
     assert np.isfinite(found.rows.log_likelihood).all()
-    assert set(values(found.places.variable)) == {name, "select", None}
+    assert set(values(found.paths.variable)) == {name, "select", None}
 
 
 @pytest.mark.slow
@@ -430,9 +430,9 @@ def test_labelled_files_workbooks_and_odd_files_are_read(db: Database, tmp_path:
     pyreadstat.write_sav(frame, str(file), variable_value_labels=meaning)
     survey = db.ingest(file, "labelled", columns=["sex", "vote"], missing={"vote": ["9"]})
     ceg = survey.event_tree().learn_stages().to_ceg()
-    places = ceg.assign(file, keep=["id"]).places
+    paths = ceg.assign(file, keep=["id"]).paths
     situations = ceg.situation_positions.set_index("situation").n
-    assert places.groupby("situation").size().to_dict() == situations.to_dict()
+    assert paths.groupby("situation").size().to_dict() == situations.to_dict()
     wanted = ceg.assign(pd.DataFrame({"sex": ["male", "2"], "vote": ["1", "no"]})).rows
     assert np.isfinite(wanted.log_likelihood).all()
     # Another file may give other codes to the labels.
@@ -526,7 +526,7 @@ def test_tables_and_files_are_written_whole_and_not_by_mistake(
     query = "select i as id, i % 2 as x from range(10) t(i)"
     found = small.assign(query, keep=["id"], into="people")
     assert db.sql("select count(*) as n from people")["n"].item() == 10
-    assert db.sql("select count(*) as n from people_places")["n"].item() == 20
+    assert db.sql("select count(*) as n from people_paths")["n"].item() == 20
     with pytest.raises(QueryError, match="were written to"):
         _ = found.rows
     with pytest.raises(NameTakenError, match=r"table main\.people already exists"):
@@ -721,7 +721,7 @@ def test_commands_answer_a_file(tmp_path: Path) -> None:
     assert "3 rows, 3 distinct combinations of answers" in output
     assert "\n2,b,2," in output
     out = tmp_path / "people.parquet"
-    assert "people_places.parquet" in invoke("assign", file, "s", new, "-o", out)
+    assert "people_paths.parquet" in invoke("assign", file, "s", new, "-o", out)
     assert "written" in invoke("assign", file, "s", new, "--into", "people")
     output = invoke("complete", file, "s", new, "--variables", "x", "--format", "csv")
     assert "\n3,x,1," in output
@@ -746,11 +746,11 @@ def test_the_falls_survey_is_where_its_counts_say(db: Database) -> None:
     ceg = db.ingest(file, "falls", replace=True).event_tree().learn_stages(alpha=4).to_ceg()
     db.sql("create schema if not exists mart")
     ceg.assign(file, into="mart.falls", replace=True)
-    counted = db.sql("select position, count(*) as n from mart.falls_places group by position")
+    counted = db.sql("select position, count(*) as n from mart.falls_paths group by position")
     positions = ceg.positions.set_index("position").n
     assert counted.set_index("position")["n"].to_dict() == positions.to_dict()
     counted = db.sql(
-        "select situation, count(*) as n from mart.falls_places "
+        "select situation, count(*) as n from mart.falls_paths "
         "where situation is not null group by situation"
     )
     situations = ceg.situation_positions.set_index("situation").n

@@ -150,7 +150,7 @@ def test_sql_prints_a_table_json_or_csv(db: Path) -> None:
 def test_steps_shows_a_step_for_the_shell(db: Path) -> None:
     shown = call("steps", "--show", "layer_block").stdout
     assert "\nprepare layer_block as\n-- step:    layer_block" in shown
-    assert "no step is named 'x'" in call("steps", "--show", "x", fails=4).stderr
+    assert "no step named 'x'" in call("steps", "--show", "x", fails=4).stderr
     assert "Missing argument 'QUERY'" in call("sql", db, fails=2).stderr
 
 
@@ -446,7 +446,8 @@ def test_examples_of_a_help_text_stand_one_on_a_line(command: str) -> None:
     shown = call(*command.split(), "--help").stdout
     assert "\\b" not in shown
     assert "\b" not in shown
-    lines = shown[shown.index("Example") :].split("\n\n")[0].splitlines()[1:]
+    examples = shown[shown.index("Examples:") :].split("\n\n")[0]
+    lines = examples.replace("\\\n", " ").splitlines()[1:]
     assert lines
     assert all(line.strip().startswith("cegdb ") for line in lines), lines
 

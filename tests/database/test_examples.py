@@ -87,7 +87,7 @@ def statistics_files(folder: Path) -> None:
 
 def examples(text: str) -> list[list[str]]:
     """Return the commands that a text shows, without what a shell makes of them."""
-    lines = re.findall(r"^ {4}(cegdb .*)$", text, re.MULTILINE)
+    lines = re.findall(r"^ {4}(cegdb .*)$", text.replace("\\\n", " "), re.MULTILINE)
     parts = [part for line in lines for part in line.partition(" > ")[0].split(" && ")]
     return [shlex.split(part, comments=True)[1:] for part in parts]
 

@@ -401,7 +401,7 @@ def test_a_tiny_prior_entry_is_warned_of(tree: EventTree) -> None:
 
 @pytest.mark.slow
 def test_the_path_of_alpha_is_what_learning_gives(db: Database, tree: EventTree) -> None:
-    path = tree.learn_stages(alpha="path", method="ahc", prior="floret")
+    path = tree.alpha_path(method="ahc", prior="floret")
     assert path["alpha"].tolist() == [0.5, 1, 2, 3, 4, 8, 16, 32, 64]
     assert path.loc[path["is_default"], "alpha"].tolist() == [3]
     assert len(db.stagings) == 0
@@ -411,6 +411,28 @@ def test_the_path_of_alpha_is_what_learning_gives(db: Database, tree: EventTree)
         for name in ("df", "log_marginal_likelihood", "log_likelihood", "aic", "bic"):
             assert getattr(staged, name) == getattr(row, name)
         assert row.smallest_prior == pytest.approx(row.alpha / 3)
+
+
+def test_the_path_of_alpha_needs_no_writing(tmp_path: Path) -> None:
+    file = tmp_path / "two.duckdb"
+    with cegdb.open(file) as db:
+        tree = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)", name="two")
+        staged = tree.event_tree().learn_stages()
+        path = staged.tree.alpha_path(frozen=staged)
+    before = file.read_bytes()
+    with cegdb.open(file, read_only=True) as db:
+        tree = db.trees["two"]
+        assert tree.alpha_path(frozen=db.stagings["two"]).equals(path)
+    assert file.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_the_path_of_alpha_takes_the_settings_of_learning(tree: EventTree) -> None:
+    for name in ("alpha", "name", "replace", "methd"):
+        with pytest.raises(TypeError, match=f"unexpected setting '{name}'"):
+            tree.alpha_path(**{name: 1})
+    with pytest.raises(StagingError, match="method 'stages_bhc' is not one of the choices"):
+        tree.alpha_path(method="stages_bhc")
 
 
 # =============================================================================
@@ -643,7 +665,7 @@ def test_the_command_line_learns_with_any_setting(tmp_path: Path) -> None:
         assert done.exit_code == 0, done.output
         assert said in done.output
         assert "expected number of spurious stages: " in done.output
-    done = call(main, ["learn-stages", str(file), "s", "--alpha", "path", "--format", "csv"])
+    done = call(main, ["alpha-path", str(file), "s", "--format", "csv"])
     assert done.exit_code == 0, done.output
     assert done.output.splitlines()[0].startswith("alpha,is_default,n_stages")
     for wrong in (["--alpha", "much"], ["--method", "exact", "--score", "log_likelihood"]):

@@ -30,7 +30,7 @@ WORK: dict[str, tuple[Callable[[Database], object], int, str]] = {
     "learning": (lambda db: db.trees["s"].learn_stages("t"), 5, "step"),
     "recursion": (lambda db: db.stagings["s"].to_ceg("t"), 4, "height"),
     "baseline": (lambda db: db.stagings["s"].to_ceg("t", stop="baseline"), 4, "height"),
-    "alphas": (lambda db: db.trees["s"].learn_stages(alpha="path"), 9, "run"),
+    "alphas": (lambda db: db.trees["s"].alpha_path(), 9, "run"),
     "stability": (lambda db: db.stagings["s"].stability(runs=7), 7, "run"),
     "intervals": (lambda db: db.stagings["s"].intervals("bootstrap", runs=6), 6, "run"),
     "rebuild": (lambda db: db.rebuild(), 3, "object"),

@@ -569,4 +569,6 @@ def test_min_n_is_refused_in_words_on_the_command_line(file: Path) -> None:
 
 def test_a_view_that_is_not_the_objects_is_refused(file: Path) -> None:
     refused = call("show", file, "falls", "--view", "florets", "--min-n", 5, fails=3)
-    assert "a ceg has no view 'florets'\nhint: it has positions, ceg_edges" in refused.stderr
+    assert (
+        "CEG 'falls' has no view 'florets'\nhint: it has positions, ceg_edges" in refused.stderr
+    )

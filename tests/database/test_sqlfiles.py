@@ -243,7 +243,7 @@ def test_a_malformed_file_is_refused_with_its_fault(path: str, text: str, messag
 
 
 def test_unknown_step_lists_the_known_ones() -> None:
-    with pytest.raises(SqlStepError, match=r"no step is named 'layer'") as caught:
+    with pytest.raises(SqlStepError, match=r"no step named 'layer'") as caught:
         load("layer")
     assert "layer_block" in str(caught.value)
 

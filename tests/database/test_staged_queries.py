@@ -111,10 +111,10 @@ def test_a_staged_tree_answers_like_its_ceg(
         predicted = staged.predict(frame, last, probabilities=True)
         assert_same(predicted, ceg.predict(frame, last, probabilities=True))
         assert list(staged.predict(frame, last)) == list(ceg.predict(frame, last))
-    assigned, places = staged.assign(frame), ceg.assign(frame).places
-    assert "position" not in assigned.places
-    kept = list(assigned.places.columns)
-    assert_same(assigned.places, places[kept])
+    assigned, paths = staged.assign(frame), ceg.assign(frame).paths
+    assert "position" not in assigned.paths
+    kept = list(assigned.paths.columns)
+    assert_same(assigned.paths, paths[kept])
 
 
 @pytest.fixture(scope="module")

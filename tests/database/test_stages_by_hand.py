@@ -823,7 +823,6 @@ def test_options_that_would_be_ignored_are_refused(
     db, template = tmp_path / "chds.duckdb", tmp_path / "chds.yaml"
     call("demo", "--db", db)
     for asked, ignored in (
-        (("learn-stages", db, "chds", "--alpha", "path"), ("--name", "x")),
         (("intervals", db, "chds", "--method", "wilson"), ("--runs", 5)),
         (("demo", "--csv", tmp_path / "chds.csv"), ("--db", db)),
     ):
@@ -831,6 +830,8 @@ def test_options_that_would_be_ignored_are_refused(
     for asked, unknown in (
         (("template", db, "chds", "-o", template), ("--name", "x")),
         (("template", db, "chds", "-o", template), ("--alpha", 3)),
+        (("alpha-path", db, "chds"), ("--name", "x")),
+        (("alpha-path", db, "chds"), ("--alpha", 3)),
         (("set-stages", db, "chds", "--depends", "Events:"), ("--method", "bhc")),
         (("set-stages", db, "chds", "--depends", "Events:"), ("--frozen", template)),
         (("set-stages", db, "chds", "--stages-file", template), ("--initial", "indep")),

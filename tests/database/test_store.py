@@ -28,6 +28,7 @@ from cegdb.errors import (
     CegdbError,
     MigrationError,
     NameTakenError,
+    NetworkError,
     QueryError,
     StoreError,
     SurveyError,
@@ -895,3 +896,22 @@ def test_the_store_gives_one_connection_to_one_thread_at_a_time() -> None:
         holder.join()
         second.join()
         assert order == ["first", "second"]
+
+
+def test_a_name_of_another_kind_is_pointed_out(db: Database) -> None:
+    tree = db.ingest("select i % 2 as x from range(8) t(i)", name="sun").event_tree("moon")
+    tree.learn_stages("star").to_ceg("comet")
+    for found, name, hint in (
+        (db.surveys, "comet", "there is a CEG 'comet', whose survey is 'sun'"),
+        (db.stagings, " Comet", "there is a CEG 'comet', whose staging is 'star'"),
+        (db.cegs, "moon", "there is an event tree 'moon'"),
+    ):
+        with pytest.raises(UnknownNameError) as error:
+            _ = found[name]
+        assert error.value.hint == hint
+    db.cegs["comet"].given(x=1).save("tail")
+    with pytest.raises(UnknownNameError, match=r"'tail', whose event tree is 'moon'$"):
+        _ = db.trees["tail"]
+    with pytest.raises(NetworkError, match=r"'moon' is not a \.bif file") as error:
+        db.staged_tree("moon")
+    assert str(error.value).endswith("db.stagings[name], available: 'star'")
