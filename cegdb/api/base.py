@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cegdb import report, small_cells, views
-from cegdb.errors import GraphError, MissingExtraError, QueryError, path_of
+from cegdb.errors import GraphError, QueryError, path_of
 from cegdb.store.catalog import KIND_WORDS, row
 
 if TYPE_CHECKING:
