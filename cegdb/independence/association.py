@@ -170,38 +170,38 @@ def independence_test(
             {variable.answered.ordinal: codes for variable, codes, _ in context},
         )
         rows = steps.fetch("answer_pair")
-    conditions = ", ".join(f"{variable.name} = {text}" for variable, _, text in context)
-    statement = (
-        f"{first.name} and {second.name}"
-        + (f" given {listed(one.name for one in strata)}" if strata else "")
-        + (f", where {conditions}" if conditions else "")
-    )
+    conditions = [f"{variable.name} = {text}" for variable, _, text in context]
+    statement = f"{first.name} and {second.name}"
+    if strata:
+        statement += f" given {listed(one.name for one in strata)}"
+    if conditions:
+        statement += f", where {', '.join(conditions)}"
     effects = survey["summary"].get("design_effects") or {}
     complete = [cell for cell in rows if cell[0] is not None]
     cells, codes = _cells_counted(complete, float(effects.get(first.name, 1.0)), statement)
     g, df, p_value = g_test(cells)
     mass = float(alpha or max(one.answered.n_values for one in (first, second, *strata)))
-    in_favour = log_bayes_factor(cells, mass)
-    most = largest_difference(cells)
+    log_factor = log_bayes_factor(cells, mass)
+    widest = largest_difference(cells)
     return IndependenceTest(
-        statement,
-        sum(cell[3] for cell in complete),
-        sum(cell[3] for cell in rows if cell[0] is None),
-        fsum(cells.size),
-        len(codes),
-        in_favour,
-        mass,
-        float(expit(-in_favour)),
-        g,
-        df,
-        p_value,
-        first.labels[most.answer - 1],
-        _stratum_text(strata, codes[most.stratum]),
-        Group(second.labels[most.larger.group - 1], *most.larger[1:]),
-        Group(second.labels[most.smaller.group - 1], *most.smaller[1:]),
-        most.difference,
-        most.low,
-        most.high,
+        statement=statement,
+        n=sum(cell[3] for cell in complete),
+        n_left_out=sum(cell[3] for cell in rows if cell[0] is None),
+        n_effective=fsum(cells.size),
+        n_strata=len(codes),
+        log_bayes_factor=log_factor,
+        alpha=mass,
+        posterior_dependence=float(expit(-log_factor)),
+        g=g,
+        df=df,
+        p_value=p_value,
+        answer=first.labels[widest.answer - 1],
+        stratum=_stratum_text(strata, codes[widest.stratum]),
+        larger=Group(second.labels[widest.larger.group - 1], *widest.larger[1:]),
+        smaller=Group(second.labels[widest.smaller.group - 1], *widest.smaller[1:]),
+        difference=widest.difference,
+        low=widest.low,
+        high=widest.high,
     )
 
 

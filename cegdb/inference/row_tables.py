@@ -138,10 +138,13 @@ def make_tables(
         },
     )
     known = _make_edges(steps, model, origin, node_rank)
+    _make_answers(steps, model, node_rank)
+    _make_labels(steps, model, origin)
+    _make_skipped_variables(steps, model, origin, node_rank)
     _make_codes(steps, origin, unknown, known, blank=blank)
-    source_rank, target_rank = node_rank[graph.source], node_rank[graph.target]
-    last = np.where(target_rank == AFTER_ALL, len(origin.order), target_rank)
-    has_jumps = bool((last > source_rank + 1).any() or node_rank[0] > 0)
+    target_rank = np.minimum(node_rank[graph.target], len(origin.order))
+    is_jump = target_rank > node_rank[graph.source] + 1
+    has_jumps = bool(is_jump.any() or node_rank[0] > 0)
     return Passes(
         _heights(graph.height[graph.source], graph.height[graph.target]),
         int(node_rank[0]),
@@ -163,22 +166,21 @@ def _heights(source: Ints, target: Ints) -> list[tuple[int, int]]:
 def _make_edges(
     steps: Steps, model: ConditionedModel, origin: ModelOrigin, node_rank: Ints
 ) -> set[tuple[int, int]]:
-    """Make the tables of edges and labels; return which (rank, code) some edge has."""
-    ceg, graph, product = model.ceg, model.graph, model.product
+    """Make ``query_edge``, the edges by code; return which (rank, code) some edge has."""
+    graph, target = model.graph, model.graph.target
     codes_of = _codes_of_edges(steps, model, origin)
-    with np.errstate(divide="ignore"):
-        log_probability = np.log(model.probability)
-    rank, target = node_rank[graph.source], graph.target
+    ranks = node_rank[graph.source].tolist()
     edges: list[int] = []
     codes: list[int] = []
     known: set[tuple[int, int]] = set()
-    ranks = rank.tolist()
-    for i, edge in enumerate(product.edge.tolist()):
+    for i, edge in enumerate(model.product.edge.tolist()):
         edge_codes = codes_of[edge]
         edges += [i] * (len(edge_codes) + 1)
         codes += [_OPEN, *edge_codes]
         known.update((ranks[i], code) for code in edge_codes)
     at = np.array(edges, np.int64)
+    with np.errstate(divide="ignore"):
+        log_probability = np.log(model.probability)
     steps.create_from(
         "edge_code",
         {
@@ -193,8 +195,12 @@ def _make_edges(
     )
     steps.run("query_edge")
     steps.drop(["edge_code"])
-    absent = _absent_indexes(model)
-    label_index = ceg.label[product.edge]
+    return known
+
+
+def _make_answers(steps: Steps, model: ConditionedModel, node_rank: Ints) -> None:
+    """Make ``edge_answer``, the answer of each edge."""
+    ceg, graph, product = model.ceg, model.graph, model.product
     names = [variable.name for variable in ceg.variables]
     answer_texts = np.array(
         [
@@ -208,41 +214,44 @@ def _make_edges(
     steps.create_from(
         "edge_answer",
         {
-            "edge": np.arange(len(ranks)),
-            "target": target,
-            "target_height": graph.height[target],
-            "rank": rank,
-            "label_index": label_index,
+            "edge": np.arange(len(graph.source)),
+            "target": graph.target,
+            "target_height": graph.height[graph.target],
+            "rank": node_rank[graph.source],
+            "label_index": ceg.label[product.edge],
             "answer_text": answer_texts,
         },
     )
-    _make_labels(steps, model, origin)
-    last = np.where(node_rank[target] == AFTER_ALL, len(origin.order), node_rank[target])
-    jumped = np.append(last - rank - 1, node_rank[0])
-    first = np.append(rank + 1, 0)
-    of_edge = np.repeat(np.append(np.arange(len(ranks)), -1), jumped)
-    within = np.arange(len(of_edge)) - np.repeat(np.cumsum(jumped) - jumped, jumped)
-    skipped = np.repeat(first, jumped) + within
-    by_rank = np.zeros(len(origin.order), np.int64)
-    for variable, index in zip(ceg.variables, absent, strict=True):
-        by_rank[origin.order.index(variable.name)] = index
+
+
+def _make_skipped_variables(
+    steps: Steps, model: ConditionedModel, origin: ModelOrigin, node_rank: Ints
+) -> None:
+    """Make ``skipped_variable``: those that an edge jumps over (edge -1: that into the root).
+
+    ``label_index`` is the index of "not applicable" among the labels of the variable.
+    """
+    source_rank = node_rank[model.graph.source]
+    target_rank = np.minimum(node_rank[model.graph.target], len(origin.order))
+    n_skipped = np.append(target_rank - source_rank - 1, node_rank[0])
+    first_skipped = np.append(source_rank + 1, 0)
+    edge = np.repeat(np.append(np.arange(len(source_rank)), -1), n_skipped)
+    within = np.arange(len(edge)) - np.repeat(np.cumsum(n_skipped) - n_skipped, n_skipped)
+    skipped = np.repeat(first_skipped, n_skipped) + within
+    absent = np.zeros(len(origin.order), np.int64)
+    for variable in model.ceg.variables:
+        absent[origin.order.index(variable.name)] = (
+            variable.labels.index(NOT_APPLICABLE)
+            if NOT_APPLICABLE in variable.labels
+            else len(variable.labels)
+        )
     steps.create_from(
-        "skipped_variable", {"edge": of_edge, "rank": skipped, "label_index": by_rank[skipped]}
+        "skipped_variable", {"edge": edge, "rank": skipped, "label_index": absent[skipped]}
     )
-    return known
-
-
-def _absent_indexes(model: ConditionedModel) -> list[int]:
-    """Return, for each variable, the index of the label of paths that lack it."""
-    return [
-        variable.labels.index(NOT_APPLICABLE)
-        if NOT_APPLICABLE in variable.labels
-        else len(variable.labels)
-        for variable in model.ceg.variables
-    ]
 
 
 def _make_labels(steps: Steps, model: ConditionedModel, origin: ModelOrigin) -> None:
+    """Make ``query_label``, the labels of each variable, "not applicable" among them."""
     ranks: list[int] = []
     indexes: list[int] = []
     labels: list[str] = []
