@@ -8,21 +8,20 @@ from math import fsum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
-import sqlalchemy as sa
 
 from cegdb.errors import QueryError, agreeing, counted, is_number, items_of, listed
 from cegdb.evidence import Answer, answers, items
 from cegdb.independence.contingency import Cells, g_test, largest_difference, log_bayes_factor
 from cegdb.ingest.files.relation import find_columns
+from cegdb.ingest.survey_version import survey_version
 from cegdb.names import only_match
 from cegdb.sqlfiles import Steps
-from cegdb.store import schema
-from cegdb.store.catalog import row
 from cegdb.tree.answer_columns import Answered, pair_answers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from cegdb.ingest.survey_version import SurveyVersion, VariableVersion
     from cegdb.store import Store
 
 GivenRows: TypeAlias = "str | Mapping[str, object] | Sequence[str | Mapping[str, object]]"
@@ -160,8 +159,8 @@ def independence_test(
     from scipy.special import expit
 
     with store.reading() as con, store.catalog() as catalog, Steps(con) as steps:
-        survey = row(catalog, "survey", survey_id)
-        first, second, strata, context = _parse(catalog, survey, x, y, given)
+        survey = survey_version(catalog, survey_id)
+        first, second, strata, context = _parse(survey, x, y, given)
         pair_answers(
             steps,
             survey_id,
@@ -176,7 +175,7 @@ def independence_test(
         statement += f" given {listed(one.name for one in strata)}"
     if conditions:
         statement += f", where {', '.join(conditions)}"
-    effects = survey["summary"].get("design_effects") or {}
+    effects = survey.row["summary"].get("design_effects") or {}
     complete = [cell for cell in rows if cell[0] is not None]
     cells, codes = _cells_counted(complete, float(effects.get(first.name, 1.0)), statement)
     g, df, p_value = g_test(cells)
@@ -206,7 +205,7 @@ def independence_test(
 
 
 def _parse(
-    catalog: sa.Connection, survey: Mapping[str, Any], x: str, y: str, given: GivenRows
+    survey: SurveyVersion, x: str, y: str, given: GivenRows
 ) -> tuple[
     _SurveyVariable,
     _SurveyVariable,
@@ -231,44 +230,40 @@ def _parse(
             names.append(part)
         else:
             raise QueryError(f"given contains {part!r}", hint=_HINT)
-    query = sa.select(schema.variable.c.name).where(
-        schema.variable.c.survey_id == survey["survey_id"]
+    exact = find_columns(
+        list(survey.variables), [x, y, *names, *where], f"survey {survey.row['name']!r}"
     )
-    all_names = list(catalog.execute(query.order_by(schema.variable.c.ordinal)).scalars())
-    wanted = [x, y, *names, *where]
-    exact = find_columns(all_names, wanted, f"survey {survey['name']!r}")
     twice = [name for i, name in enumerate(exact) if name in exact[:i]]
     if twice:
         raise QueryError(
             f"{twice[0]!r} is named twice", hint="X, Y and the variables given must differ"
         )
-    known = [_survey_variable(catalog, survey["survey_id"], name) for name in exact]
+    variables = [_survey_variable(name, survey.variables[name]) for name in exact]
     n_names = 2 + len(names)
     context = [
         (variable, _codes(variable, labels), " or ".join(labels))
-        for variable, labels in zip(known[n_names:], where.values(), strict=True)
+        for variable, labels in zip(variables[n_names:], where.values(), strict=True)
     ]
-    return known[0], known[1], known[2:n_names], context
+    return variables[0], variables[1], variables[2:n_names], context
 
 
-def _survey_variable(catalog: sa.Connection, survey_id: int, name: str) -> _SurveyVariable:
-    query = (
-        sa.select(schema.variable.c.ordinal, schema.level)
-        .join(schema.level, schema.level.c.variable_id == schema.variable.c.variable_id)
-        .where(schema.variable.c.survey_id == survey_id, schema.variable.c.name == name)
-        .order_by(schema.level.c.code)
-    )
-    levels = [level for level in catalog.execute(query).mappings() if level["kind"] != "blank"]
+def _survey_variable(name: str, variable: VariableVersion) -> _SurveyVariable:
+    labels: list[str] = []
     codes: dict[str, list[int]] = {}
-    for level in levels:
-        codes.setdefault(level["label"], []).append(level["code"])
-    others: dict[str, list[int]] = {}
-    for level in levels:
-        if level["original_code"] is not None and level["original_code"] not in codes:
-            others.setdefault(level["original_code"], []).append(level["code"])
-    codes |= {text: known for text, known in others.items() if len(known) == 1}
-    labels = [level["label"] for level in levels if level["kind"] == "value"]
-    return _SurveyVariable(name, Answered(levels[0]["ordinal"], len(labels)), labels, codes)
+    codes_of_source: dict[str, list[int]] = {}
+    for code, (kind, label, texts, _) in enumerate(variable.levels, 1):
+        if kind == "blank":
+            continue
+        if kind == "value":
+            labels.append(label)
+        codes.setdefault(label, []).append(code)
+        for text in texts:
+            codes_of_source.setdefault(text, []).append(code)
+    # A label comes before a code of the source that is spelled the same.
+    for text, known in codes_of_source.items():
+        if len(known) == 1:
+            codes.setdefault(text, known)
+    return _SurveyVariable(name, Answered(variable.ordinal, len(labels)), labels, codes)
 
 
 def _codes(variable: _SurveyVariable, labels: Sequence[str]) -> list[int]:
