@@ -189,5 +189,7 @@ def _is_fine(ceg: CompiledModel, nodes: Ints, names: list[object]) -> bool:
     if not names:
         raise QueryError("no position or stage is named", hint="name at least one")
     if len(np.unique(nodes)) < len(nodes):
-        raise QueryError(f"a position or stage is named twice in {listed(names)}")
+        raise QueryError(
+            f"a position or stage is named twice in {listed(names)}", hint="name each once"
+        )
     return bool(_met_once(ceg.graph, [nodes])[0])

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 _MOST_CELLS: Final = 50_000_000
 _MOST_BITS: Final = 900
-"""Of a product of likelihoods: doubles have 1,022, and the probabilities need some."""
+"""How far, in powers of 2, a product of likelihoods may go: doubles reach 2^1,022, of which
+the probabilities need some."""
 
 
 class Automaton(NamedTuple):

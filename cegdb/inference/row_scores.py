@@ -182,7 +182,9 @@ def _ranks_used(rows: OpenRows, rank: int, others: object) -> list[int]:
     names = items_of(others, "given", QueryError, hint="give the names of variables")
     used = sorted({rank_of(rows.origin, name) for name in names})
     if rank in used:
-        raise QueryError(f"{order[rank]!r} cannot be predicted from itself")
+        raise QueryError(
+            f"{order[rank]!r} cannot be predicted from itself", hint="name other variables"
+        )
     return used
 
 

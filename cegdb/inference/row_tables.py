@@ -117,7 +117,7 @@ def make_tables(
     ceg, graph = model.ceg, model.graph
     ceg.refuse_mixed()
     if graph.n_nodes == 1:
-        raise QueryError(f"{ceg.title} has no variables")
+        raise QueryError(f"{ceg.title} has no variables", hint="build a tree with variables")
     rank_of = {name: rank for rank, name in enumerate(origin.order)}
     ranks = np.array([rank_of[variable.name] for variable in ceg.variables], np.int64)
     node_rank = np.append(ranks[ceg.variable[model.product.node[:-1]]], AFTER_ALL)

@@ -127,11 +127,14 @@ def normalised(network: Network) -> Network:
             if row is None and given:
                 continue  # the parents may never have these labels at once
             if row is None:
-                raise NetworkError(f"there are no probabilities of {where}")
+                raise NetworkError(
+                    f"there are no probabilities of {where}", hint="give one for each label"
+                )
             if len(row) != len(network.levels[name]):
                 labels = counted(len(network.levels[name]), "label")
                 raise NetworkError(
-                    f"there are {len(row):,} probabilities of {where}, which has {labels}"
+                    f"there are {len(row):,} probabilities of {where}, which has {labels}",
+                    hint="give one for each label",
                 )
             rows[given] = normalised_row(row, where)
         tables[name] = rows
@@ -166,10 +169,12 @@ def _where(network: Network, name: str, given: Sequence[str]) -> str:
 
 def _check_labels(name: str, labels: Sequence[str]) -> None:
     if not labels:
-        raise NetworkError(f"{name!r} has no labels")
+        raise NetworkError(f"{name!r} has no labels", hint="list the labels of each variable")
     twice = sorted({label for label in labels if list(labels).count(label) > 1})
     if twice:
-        raise NetworkError(f"{name!r} has label {twice[0]!r} more than once")
+        raise NetworkError(
+            f"{name!r} has label {twice[0]!r} more than once", hint="list each label once"
+        )
     if "" in labels:
         raise NetworkError(f"{name!r} has an empty label", hint="give it a name")
     if NOT_APPLICABLE in labels:

@@ -158,7 +158,10 @@ class _Reader:
                     f"{token.text!r} where network, variable or probability is expected",
                 )
         if not levels:
-            raise NetworkError(f"{self._where}: no variable is declared")
+            raise NetworkError(
+                f"{self._where}: no variable is declared",
+                hint="a BIF file has a block that starts with variable for each",
+            )
         unknown = [name for name in tables if name not in levels]
         if unknown:
             line = tables[unknown[0]].line

@@ -61,7 +61,8 @@ def network_of(source: NetworkSource) -> Network:
         raise NetworkError("the network has no variables", hint=_HINT)
     if len(set(names.values())) < len(names):
         raise NetworkError(
-            f"two variables of the network have the same name: see {listed(map(repr, names))}"
+            f"two variables of the network have the same name: see {listed(map(repr, names))}",
+            hint="give each a name of its own",
         )
     parents: dict[str, list[str]] = {name: [] for name in names.values()}
     for tail, head, *_ in _all(graph.edges):
@@ -103,7 +104,8 @@ def _with_cpds(network: Network, cpds: list[Any]) -> Network:
         if name not in parents or set(given_by) != set(parents[name]):
             raise NetworkError(
                 f"the table of {name!r} is given {listed(map(repr, given_by)) or 'nothing'}, "
-                f"not its parents {listed(map(repr, parents.get(name, []))) or '(none)'}"
+                f"not its parents {listed(map(repr, parents.get(name, []))) or '(none)'}",
+                hint="the evidence of a table must be the parents of its variable in the graph",
             )
         states = {_text(variable, "a variable"): s for variable, s in cpd.state_names.items()}
         for variable in (name, *given_by):
@@ -111,7 +113,8 @@ def _with_cpds(network: Network, cpds: list[Any]) -> Network:
             if levels.setdefault(variable, labels) != labels:
                 raise NetworkError(
                     f"tables of the network differ in the labels of {variable!r}: "
-                    f"{listed(map(repr, levels[variable]))}, and {listed(map(repr, labels))}"
+                    f"{listed(map(repr, levels[variable]))}, and {listed(map(repr, labels))}",
+                    hint="list the same labels in the same order in every table",
                 )
         values = np.moveaxis(np.asarray(cpd.values, dtype=float), 0, -1)
         rows = values.reshape(-1, len(levels[name])).tolist()
