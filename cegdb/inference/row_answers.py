@@ -251,10 +251,12 @@ def _answer(rows: OpenRows) -> None:
 
 def _per_row(read: RowsRead, table: str, columns: Sequence[str]) -> str:
     """Return the SELECT that gives each row the results of its combination."""
-    keep = [f"r.k{i} as {quoted(name)}" for i, name in enumerate(read.keep, 1)]
-    taken = ", ".join(["r.row_number", *keep, *(f"c.{name}" for name in columns)])
+    # Generated, since the columns to keep have the source's names; and a query, not a step, so
+    # that a result of many rows is streamed to its file or table.
+    of_source = [f"r.k{i} as {quoted(name)}" for i, name in enumerate(read.keep, 1)]
+    selected = ", ".join(["r.row_number", *of_source, *(f"c.{name}" for name in columns)])
     return (
-        f"select {taken} from temp.source_row as r inner join temp.{table} as c "  # noqa: S608
+        f"select {selected} from temp.source_row as r inner join temp.{table} as c "  # noqa: S608
         "on r.combination_id = c.combination_id"
     )
 

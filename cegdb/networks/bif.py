@@ -160,7 +160,7 @@ class _Reader:
         if not levels:
             raise NetworkError(
                 f"{self._where}: no variable is declared",
-                hint="a BIF file has a block that starts with variable for each",
+                hint="declare each in a block that starts with the word variable",
             )
         unknown = [name for name in tables if name not in levels]
         if unknown:
