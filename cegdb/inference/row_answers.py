@@ -199,9 +199,8 @@ def complete_rows(
     """
     with open_rows(store, model, key, source) as rows:
         steps, origin = rows.steps, rows.origin
-        request_labels(
-            steps, [origin.order.index(name) for name in _names_of(origin, variables)]
-        )
+        ranks = range(len(origin.order)) if variables is None else ranks_of(origin, variables)
+        request_labels(steps, ranks)
         rows.run(rows.n_combinations, best=True, labels=True)
         _answer(rows)
         steps.run("combination_label")
@@ -222,14 +221,12 @@ def request_labels(steps: Steps, ranks: Sequence[int]) -> None:
     steps.create_from("requested_rank", {"rank": np.array(ranks, np.int64)})
 
 
-def _names_of(origin: ModelOrigin, variables: object) -> list[str]:
-    if variables is None:
-        return origin.order
+def ranks_of(origin: ModelOrigin, variables: object, setting: str = "variables") -> list[int]:
+    """Return the ranks of variables, given as one name or a list."""
     if isinstance(variables, str):
         variables = [variables]
-    hint = "give the names of variables"
-    names = [str(name) for name in items_of(variables, "variables", QueryError, hint=hint)]
-    return [origin.order[rank_of(origin, name)] for name in names]
+    names = items_of(variables, setting, QueryError, hint="give the names of variables")
+    return [rank_of(origin, name) for name in names]
 
 
 def rank_of(origin: ModelOrigin, name: object) -> int:

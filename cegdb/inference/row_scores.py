@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from cegdb.errors import QueryError, is_whole, items_of
-from cegdb.inference.row_answers import RowSource, open_rows, rank_of, request_labels
+from cegdb.errors import QueryError, is_whole
+from cegdb.inference.row_answers import RowSource, open_rows, rank_of, ranks_of, request_labels
 from cegdb.ingest.coding.variables import NOT_APPLICABLE
 
 if TYPE_CHECKING:
@@ -177,10 +177,7 @@ def _ranks_used(rows: OpenRows, rank: int, others: object) -> list[int]:
     order = rows.origin.order
     if others is None:
         return [other for other in range(len(order)) if other != rank]
-    if isinstance(others, str):
-        others = [others]
-    names = items_of(others, "given", QueryError, hint="give the names of variables")
-    used = sorted({rank_of(rows.origin, name) for name in names})
+    used = sorted(set(ranks_of(rows.origin, others, "given")))
     if rank in used:
         raise QueryError(
             f"{order[rank]!r} cannot be predicted from itself", hint="name other variables"
