@@ -174,8 +174,14 @@ class CompiledModel:
                 return int(nodes[0])
         raise QueryError(
             f"{self.title} has no {self.vertex} {position!r}",
-            hint=f"available: {listed(self.names)}",
+            hint=f"available: {listed(self.names[node] for node in self.nodes_by_name)}",
         )
+
+    @property
+    def nodes_by_name(self) -> list[int]:
+        """The nodes in the order of their names: w0, w1, ..., w_inf."""
+        sink = self.graph.n_nodes - 1
+        return [*np.argsort(self.position_id[:sink]).tolist(), sink]
 
     @property
     def edge_variable(self) -> Ints:

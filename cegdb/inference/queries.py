@@ -397,8 +397,6 @@ def position_probabilities(
         model.product.node, weights=model.smoothed, minlength=ceg.graph.n_nodes
     )
     names = [variable.name for variable in ceg.variables]
-    last = ceg.graph.n_nodes - 1
-    order = [*np.argsort(ceg.position_id[:last]).tolist(), last]
     return [
         (
             ceg.names[node],
@@ -407,7 +405,7 @@ def position_probabilities(
             float(smoothed[node]),
             int(ceg.position_id[node]),
         )
-        for node in order
+        for node in ceg.nodes_by_name
     ]
 
 

@@ -199,7 +199,9 @@ def complete_rows(
     """
     with open_rows(store, model, key, source) as rows:
         steps, origin = rows.steps, rows.origin
-        ranks = range(len(origin.order)) if variables is None else ranks_of(origin, variables)
+        ranks = [*range(len(origin.order))]
+        if variables is not None:
+            ranks = ranks_of(origin, variables)
         request_labels(steps, ranks)
         rows.run(rows.n_combinations, best=True, labels=True)
         _answer(rows)
@@ -226,7 +228,14 @@ def ranks_of(origin: ModelOrigin, variables: object, setting: str = "variables")
     if isinstance(variables, str):
         variables = [variables]
     names = items_of(variables, setting, QueryError, hint="give the names of variables")
-    return [rank_of(origin, name) for name in names]
+    ranks = [rank_of(origin, name) for name in names]
+    twice = [rank for i, rank in enumerate(ranks) if rank in ranks[:i]]
+    if twice:
+        raise QueryError(
+            f"variable {origin.order[twice[0]]!r} is named twice in {setting}",
+            hint="name each variable once",
+        )
+    return ranks
 
 
 def rank_of(origin: ModelOrigin, name: object) -> int:

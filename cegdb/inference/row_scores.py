@@ -177,7 +177,7 @@ def _ranks_used(rows: OpenRows, rank: int, others: object) -> list[int]:
     order = rows.origin.order
     if others is None:
         return [other for other in range(len(order)) if other != rank]
-    used = sorted(set(ranks_of(rows.origin, others, "given")))
+    used = sorted(ranks_of(rows.origin, others, "given"))
     if rank in used:
         raise QueryError(
             f"{order[rank]!r} cannot be predicted from itself", hint="name other variables"

@@ -563,6 +563,10 @@ def test_what_cannot_be_answered_is_refused(db: Database, small: ChainEventGraph
         small.assign("select 1 as x, 2 as position", keep=["position"])
     with pytest.raises(QueryError, match="keep is one text"):
         small.assign("select 1 as x", keep="x")
+    with pytest.raises(QueryError, match="variable 'y' is named twice in variables"):
+        small.complete("select 1 as x", variables=["y", "Y"])
+    with pytest.raises(QueryError, match="variable 'x' is named twice in given"):
+        small.predict("select 1 as x", "y", given=["x", "x"])
     with pytest.raises(QueryError, match="into and file are given"):
         small.assign("select 1 as x", into="people", file="people.csv")
     with pytest.raises(QueryError, match="nothing is written"):
