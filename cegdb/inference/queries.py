@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from cegdb.errors import QueryError, is_number, is_whole, items_of
-from cegdb.evidence import All, Evidence, items
+from cegdb.evidence import All, Answer, Evidence, items
 from cegdb.inference.automata import Product, run_automata, smallest_path_sum
 from cegdb.inference.propagation import MAX_PRODUCT, PATH_COUNT, REAL
 from cegdb.ingest.coding.variables import NOT_APPLICABLE
@@ -71,12 +71,14 @@ def condition(ceg: CompiledModel, evidence: Evidence) -> ConditionedModel:
     product = run_automata(ceg, evidence)
     model = None if product is None else ConditionedModel(ceg, evidence, product)
     if model is None or model.probability_of_evidence <= 0:
-        several = sum(1 for _ in items(evidence)) > 1
+        parts = list(items(evidence))
+        hint = "no path agrees with all parts of it: leave one out"
+        if len(parts) == 1:
+            hint = "no path agrees with it"
+            if isinstance(parts[0], Answer):
+                hint += ": the marginal distributions show which answers are possible"
         raise QueryError(
-            f"the evidence has probability 0 in {ceg.title}: {evidence}",
-            hint="no path agrees with all parts of it: leave one out"
-            if several
-            else "no path agrees with it: the marginal distributions show what is possible",
+            f"the evidence has probability 0 in {ceg.title}: {evidence}", hint=hint
         )
     return model
 

@@ -42,7 +42,9 @@ def read_bif(path: str | os.PathLike[str]) -> Network:
     try:
         content = file.read_bytes()
     except OSError as error:
-        raise NetworkError(f"cannot read {str(file)!r}: {error.strerror}") from error
+        raise NetworkError(
+            f"cannot read {str(file)!r}: {error.strerror}", hint="check the path"
+        ) from error
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
