@@ -21,7 +21,8 @@ from cegdb.tree.answer_columns import Answered, pair_answers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cegdb.ingest.survey_version import SurveyVersion, VariableVersion
+    from cegdb.ingest.coding.variables import VariableVersion
+    from cegdb.ingest.survey_version import SurveyVersion
     from cegdb.store import Store
 
 GivenRows: TypeAlias = "str | Mapping[str, object] | Sequence[str | Mapping[str, object]]"
