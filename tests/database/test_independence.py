@@ -722,7 +722,7 @@ def test_counts_of_answers_before_the_evidence_say_so(db: Database) -> None:
     saved = ceg.given(y=0).save()
     said = str(saved.explain())
     assert "x: the probability of z = " in said
-    assert "if 0 (n = 40, before later evidence)" in said
+    assert "for 0 (n = 40, before later evidence)" in said
 
 
 def test_a_ceg_given_evidence_is_explained_as_far_as_it_asks(db: Database) -> None:
