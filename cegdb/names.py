@@ -1,4 +1,4 @@
-"""How a name that a person writes is found among those there are."""
+"""Find the name that a person means among the known ones."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ def matching(name: str, known: Iterable[str]) -> list[str]:
     >>> matching("vote", ["Vote", " vote "]), matching("VOTE", ["Vote", " vote "])
     ([' vote '], ['Vote', ' vote '])
     """
-    there = list(known)
-    found = [other for other in there if other == name]
-    found = found or [other for other in there if other.strip() == name.strip()]
-    return found or [other for other in there if folded(other) == folded(name)]
+    names = list(known)
+    exact = [other for other in names if other == name]
+    trimmed = [other for other in names if other.strip() == name.strip()]
+    return exact or trimmed or [other for other in names if folded(other) == folded(name)]
 
 
 def find_name(name: str, known: Iterable[str]) -> str | None:
-    """Return the one known name that is meant, None if there is none or there are several.
+    """Return the one known name that is meant, None if no name or several match.
 
     Examples
     --------
     >>> find_name(" high", ["High", "Low"]), find_name("a", ["A", "A "]), find_name("x", ["y"])
     ('High', None, None)
     """
-    found = matching(name, known)
-    return found[0] if len(found) == 1 else None
+    matches = matching(name, known)
+    return matches[0] if len(matches) == 1 else None
 
 
 def close_names(name: str, known: Collection[str]) -> list[str]:
-    """Return the known names that are spelled much alike, best first, without regard to case.
+    """Return known names with a similar spelling, best first, without regard to case.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def only_match(name: str, known: Collection[str], unknown: str, error: type[Cegd
     Raises
     ------
     CegdbError
-        Of the class given: none is meant, which ``unknown`` says; or several are.
+        Of the class ``error``: no name matches, which ``unknown`` says, or several do.
 
     Examples
     --------
@@ -90,18 +90,18 @@ def only_match(name: str, known: Collection[str], unknown: str, error: type[Cegd
     cegdb.errors.CegdbError: no such risk; available: 'High', 'Low'
     hint: did you mean 'High'?
     """
-    found = matching(name, known)
-    if len(found) == 1:
-        return found[0]
-    if found:
+    matches = matching(name, known)
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
         raise error(
-            f"{name!r} may be any of {listed(map(repr, found))}", hint="write it exactly"
+            f"{name!r} may be any of {listed(map(repr, matches))}", hint="write it exactly"
         )
     raise error(f"{unknown}; {available(known)}", hint=did_you_mean(name, known))
 
 
 def available(known: Collection[str]) -> str:
-    """Return the end of a message about an unknown name: what there is.
+    """Return the end of a message about an unknown name: the known ones.
 
     Examples
     --------

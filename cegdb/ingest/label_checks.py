@@ -1,4 +1,4 @@
-"""What may be wrong with columns and labels: reported, never acted upon."""
+"""What may be wrong with columns and labels: it is reported, but changes nothing."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from cegdb.ingest.coding.variables import Variable
     from cegdb.ingest.settings import Settings
 
-# Labels, in lower case, that are hardly ever an answer: ingest warns of these.
+# Labels in lower case that hardly ever are answers: ingest warns of them.
 _NO_ANSWER: Final = (
     "na", "n/a", "nan", "none", "null", "nil", ".", "-", "?", "missing", "unknown",
 )  # fmt: skip
-# The same and more, with what they may mean: the draft of a codebook says so.
+# These and more, with what they may mean, for the draft of a codebook.
 MEANING_OF_LABEL: Final[dict[str, str]] = {
     **dict.fromkeys(_NO_ANSWER, "missing or structural"),
     **dict.fromkeys(
@@ -38,7 +38,7 @@ MEANING_OF_LABEL: Final[dict[str, str]] = {
         "structural",
     ),
 }  # fmt: skip
-# Numbers that are often codes for no answer, if they lie apart from the others.
+# Numbers that often stand for no answer if they are far from the others.
 MISSING_CODES: Final = (
     *(digit * times for digit in "789" for times in range(1, 8)),
     *("96", "97", "98", "996", "997", "998", "9996", "9997", "9998"),

@@ -160,7 +160,7 @@ def read_rows(
     ``codes`` of a combination has one code a variable wanted: those of the survey's levels,
     0 where there is no column, larger ones for texts that the survey does not know.
     """
-    column_of, columns = _matched(relation, survey, wanted)
+    column_of, columns = _match_variables(relation, survey, wanted)
     keep = _columns_to_keep(relation, wanted)
     numbers = {
         text: None
@@ -211,7 +211,7 @@ def read_rows(
     )
 
 
-def _matched(
+def _match_variables(
     relation: Relation, survey: SurveyVersion, wanted: RowColumns
 ) -> tuple[dict[str, str], list[str]]:
     """Return the column of each variable that the source has, and the variables to read.

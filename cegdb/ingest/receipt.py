@@ -74,14 +74,14 @@ def receipt_of(
 
 
 def _column_hints(relation: Relation, settings: Settings) -> list[str]:
-    """Return what looks wrong about columns."""
-    given = {"count": settings.count, "weight": settings.weight}
+    """Return hints about columns that may have another role or another name."""
+    column_of_role = {"count": settings.count, "weight": settings.weight}
     return [
         f"column {name!r} looks like a {role}: if it is one, ingest with {role}={name!r}"
         for name in settings.variables
-        if (role := guessed_role(name)) and given[role] is None
+        if (role := guessed_role(name)) and column_of_role[role] is None
     ] + [
-        f"column {name!r} was found as {column!r} in {relation.title}"
+        f"column {name!r} is called {column!r} in {relation.title}"
         for name, column in settings.found_as.items()
     ]
 

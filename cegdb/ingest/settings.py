@@ -128,7 +128,7 @@ def check_settings(relation: Relation, options: IngestOptions) -> Settings:
     levels = _labels_of(options.levels, chosen, "levels")
     empty = [name for name, labels in levels.items() if not labels]
     if empty:
-        raise SurveyError(f"levels of {empty[0]!r} is empty")
+        raise SurveyError(f"levels of {empty[0]!r} is empty", hint="give at least one label")
     entries, absent, hints = _entries(book, names, where)
     for name, bins in _items(options.bins, chosen, "bins"):
         entries[name] = replace(
@@ -186,7 +186,7 @@ def _levels_of_several_texts(variable: Variable) -> list[list[object]]:
 
 def _check_names(chosen: list[str], relation: Relation) -> None:
     where, names = relation.title, relation.columns
-    refuse_duplicates(chosen, names, where, hint="rename them, or choose columns")
+    refuse_duplicates(chosen, names, where, hint="rename them, or leave them out with columns")
     if len(set(chosen)) < len(chosen):
         repeated = sorted({name for name in chosen if chosen.count(name) > 1})
         raise SurveyError(f"columns lists {listed(map(repr, repeated))} more than once")
@@ -195,7 +195,8 @@ def _check_names(chosen: list[str], relation: Relation) -> None:
     if "" in chosen:
         number = names.index("") + (relation.source_column is None)
         raise SurveyError(
-            f"column {number} of {where} has no name", hint="name it, or choose columns"
+            f"column {number} of {where} has no name",
+            hint="name it, or leave it out with columns",
         )
 
 
@@ -224,17 +225,18 @@ def _entries(
 
 
 def _items(
-    given: Mapping[str, object] | None, chosen: list[str], setting: str
+    by_name: Mapping[str, object] | None, chosen: list[str], setting: str
 ) -> list[tuple[str, object]]:
     """Return variables and values, every name found among the chosen ones."""
-    if given is None:
+    if by_name is None:
         return []
-    if not isinstance(given, Mapping):
+    if not isinstance(by_name, Mapping):
         raise SurveyError(
-            f"{setting} is {abbreviated(repr(given))}", hint="give a value for each variable"
+            f"{setting} is {abbreviated(repr(by_name))}",
+            hint="give a value for each variable",
         )
     items: list[tuple[str, object]] = []
-    for name, value in given.items():
+    for name, value in by_name.items():
         column = find_columns(chosen, [name], f"the variables ({setting})")[0]
         if column in dict(items):
             raise SurveyError(f"{setting} lists {column!r} more than once")
@@ -242,14 +244,14 @@ def _items(
     return items
 
 
-def _labels_of(given: Labels | None, chosen: list[str], setting: str) -> dict[str, list[str]]:
-    """Return the labels of each variable, given as one list for all or as a mapping."""
-    if given is None:
+def _labels_of(labels: Labels | None, chosen: list[str], setting: str) -> dict[str, list[str]]:
+    """Return the labels of each variable, from one list for all or from a mapping."""
+    if labels is None:
         return {}
-    if isinstance(given, Mapping):
-        items = _items(given, chosen, setting)
-        return {name: _label_list(labels, f"{setting} of {name!r}") for name, labels in items}
-    labels_for_all = _label_list(given, setting)
+    if isinstance(labels, Mapping):
+        items = _items(labels, chosen, setting)
+        return {name: _label_list(each, f"{setting} of {name!r}") for name, each in items}
+    labels_for_all = _label_list(labels, setting)
     return dict.fromkeys(chosen, labels_for_all) if labels_for_all else {}
 
 

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from cegdb.options import DecimalSign
     from cegdb.sqlfiles import Steps
 
-_ADDED_UP: Final = ("rows_read", "rows_kept")
+_SUMMED_KEYS: Final = ("rows_read", "rows_kept")
 _FILE_KEYS: Final = (
-    *_ADDED_UP, "rows_dropped", "declared_labels", "bad_rows", "weights", "gates", "format",
+    *_SUMMED_KEYS, "rows_dropped", "declared_labels", "bad_rows", "weights", "gates", "format",
     "columns_found_as", "notes", "hints",
 )  # fmt: skip
 
@@ -143,7 +143,7 @@ def later_settings(
             "are not stored: the effects cannot be estimated with more rows",
             hint="refresh it with all its files at once, or ingest the file as another survey",
         )
-    renamed, columns, found_as, hints = _matched(relation, survey, is_append=is_append)
+    renamed, columns, found_as, hints = _match_survey(relation, survey, is_append=is_append)
     settings = check_settings(renamed, stored_options(survey, columns, decimal))
     for name, variable in settings.variables.items():
         variable.is_update = True
@@ -158,7 +158,7 @@ def later_settings(
     )
 
 
-def _matched(
+def _match_survey(
     relation: Relation, survey: SurveyVersion, *, is_append: bool
 ) -> tuple[Relation, list[str], dict[str, str], list[str]]:
     """Return a later file with the survey's column names.
@@ -265,26 +265,26 @@ def count_codes(steps: Steps, table: str, variables: Sequence[Variable]) -> None
 
 
 def supersede(catalog: sa.Connection, survey: SurveyVersion) -> None:
-    """Keep the variables of the earlier rows for the trees made of them; drop them if none."""
+    """Keep the variables of the earlier rows if trees use them, else drop them."""
     survey_id = survey.survey_id
     of_survey = schema.event_tree.c.survey_id == survey_id
     if not catalog.execute(sa.select(sa.exists().where(of_survey))).scalar_one():
         drop_variables(catalog, survey_id)
         return
-    kept_id = new_id(catalog, "survey")
-    kept = {key: value for key, value in survey.row.items() if key != "is_stale"}
+    former_id = new_id(catalog, "survey")
+    former = {key: value for key, value in survey.row.items() if key != "is_stale"}
     name = claim_name(
         catalog, "survey", None, f"{survey.row['name']} (former rows)", replace=False
     )
     write(
         catalog,
         "survey",
-        {**kept, "survey_id": kept_id, "name": name, "superseded_by": survey_id},
+        {**former, "survey_id": former_id, "name": name, "superseded_by": survey_id},
     )
-    to_kept = {"survey_id": kept_id}
-    catalog.execute(sa.update(schema.event_tree).where(of_survey).values(**to_kept))
+    to_former = {"survey_id": former_id}
+    catalog.execute(sa.update(schema.event_tree).where(of_survey).values(**to_former))
     of_survey = schema.variable.c.survey_id == survey_id
-    catalog.execute(sa.update(schema.variable).where(of_survey).values(**to_kept))
+    catalog.execute(sa.update(schema.variable).where(of_survey).values(**to_former))
 
 
 def merged_settings(survey: SurveyVersion, later: dict[str, Any]) -> dict[str, Any]:
@@ -322,17 +322,17 @@ def merged_receipt(
         dropped[why] = dropped.get(why, 0) + n
     return {
         **receipt,
-        **{key: earlier[key] + receipt[key] for key in _ADDED_UP},
+        **{key: earlier[key] + receipt[key] for key in _SUMMED_KEYS},
         "rows_dropped": dropped,
         "declared_labels": declared_labels,
-        "weights": _both_weights(earlier["weights"], receipt) if receipt["weights"] else None,
+        "weights": _merged_weights(earlier["weights"], receipt) if receipt["weights"] else None,
         "last": {"source": source, **{key: receipt[key] for key in _FILE_KEYS}},
         "earlier": [*earlier.get("earlier", []), earlier.get("last", first)],
     }
 
 
-def _both_weights(earlier: Mapping[str, Any], receipt: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what `count_respondents` would say of the weights of both."""
+def _merged_weights(earlier: Mapping[str, Any], receipt: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what `count_respondents` would return for both files."""
     if not receipt["rows_kept"]:
         return dict(earlier)
     later = receipt["weights"]

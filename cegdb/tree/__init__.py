@@ -39,7 +39,7 @@ __all__ = [
 Path: TypeAlias = "Mapping[str, object] | Sequence[object]"
 
 ANY: Final = "*"
-_PATHS: Final = "give a list of paths: variable -> label, or labels from the root"
+_PATHS: Final = "give a list of paths: mappings of variables to labels, or labels from the root"
 _MAX_VERTICES: Final = 2_000_000_000
 _MAX_VARIABLES: Final = 1_000
 _POLICY: Final = ("blank", "missing_policy", "sampling_zeros", "gate_min_rows")
@@ -47,7 +47,7 @@ _POLICY: Final = ("blank", "missing_policy", "sampling_zeros", "gate_min_rows")
 
 @dataclass(frozen=True)
 class _Request:
-    """What a tree is made of; ``former_id`` is that of a tree made again."""
+    """What a tree is made of; ``former_id`` is the id of a tree to be made again."""
 
     name: str
     order: Sequence[str] | None
@@ -129,9 +129,9 @@ def _build(
     started = time.perf_counter()
     survey_id, policy = survey["survey_id"], request.policy
     is_new = request.former_id is None
-    known = _survey_variables(catalog, survey_id)
+    of_survey = _survey_variables(catalog, survey_id)
     variables = _variables(
-        catalog, survey, known, request.order, policy, has_gaps=bool(request.add_paths)
+        catalog, survey, of_survey, request.order, policy, has_gaps=bool(request.add_paths)
     )
     # A tree made again may name labels that are gone; such paths are skipped, and noted here.
     skipped: list[str] | None = None if is_new else []
@@ -154,7 +154,7 @@ def _build(
             impossible,
             max_code=max_code,
             is_weighted=is_weighted,
-            uses_all=len(variables) == len(known),
+            uses_all=len(variables) == len(of_survey),
         )
         progress.read()
         tree_id = new_id(catalog, "tree") if request.former_id is None else request.former_id
@@ -281,9 +281,10 @@ def _refuse_equivalent_siblings(steps: Steps, tree_id: int) -> None:
 
 def _survey_variables(catalog: sa.Connection, survey_id: int) -> dict[str, sa.RowMapping]:
     """Return the catalog rows of a survey's variables by name, in their order."""
-    of_survey = schema.variable.c.survey_id == survey_id
-    query = sa.select(schema.variable).where(of_survey).order_by(schema.variable.c.ordinal)
-    return {str(one["name"]): one for one in catalog.execute(query).mappings()}
+    variable = schema.variable
+    query = sa.select(variable).where(variable.c.survey_id == survey_id)
+    rows = catalog.execute(query.order_by(variable.c.ordinal)).mappings()
+    return {str(one["name"]): one for one in rows}
 
 
 def _variables(
@@ -303,7 +304,7 @@ def _variables(
         )
         names = find_columns(names, written, f"survey {survey['name']!r}")
     if not names:
-        raise TreeError("order names no variable")
+        raise TreeError("order names no variable", hint="name at least one (--order A,B,C)")
     if len(names) > _MAX_VARIABLES:
         most = len(names) * int(str(survey["n_distinct"]))
         raise TreeError(
@@ -355,8 +356,8 @@ def _variable(
     is_category = policy.missing == "category"
     if is_category and n["blank"] and MISSING in values:
         raise TreeError(
-            f"{variable['name']!r} has the answer {MISSING!r} and empty cells, which would get "
-            "the same label",
+            f"{variable['name']!r} has the answer {MISSING!r}, and empty cells would get the "
+            "same label",
             hint=f"ingest with missing=[{MISSING!r}], or choose another missing_policy",
         )
     if n["blank"] or n["structural"] or has_gaps:
@@ -385,15 +386,15 @@ def _paths(
     skipped: list[str] | None,
 ) -> list[dict[int, int]]:
     """Return paths or rules; those with unknown labels are refused, or noted in ``skipped``."""
-    known = []
+    checked = []
     for path in paths:
         try:
-            known.append(_path(path, variables, setting))
+            checked.append(_path(path, variables, setting))
         except TreeError as error:
             if skipped is None:
                 raise
             skipped.append(f"skipped: {error.args[0]}")
-    return known
+    return checked
 
 
 def _path(path: object, variables: Sequence[TreeVariable], setting: str) -> dict[int, int]:
@@ -403,15 +404,18 @@ def _path(path: object, variables: Sequence[TreeVariable], setting: str) -> dict
         raise TreeError(f"{setting} contains the text {path!r} instead of a path", hint=_PATHS)
     if isinstance(path, Mapping):
         items = path.items()
-        known = find_columns(names, [str(key) for key, _ in items], "the order")
-        labels = {names.index(key): label for key, (_, label) in zip(known, items, strict=True)}
+        keys = find_columns(names, [str(key) for key, _ in items], "the order")
+        labels = {names.index(key): label for key, (_, label) in zip(keys, items, strict=True)}
     else:
         parts = items_of(path, f"a path of {setting}", TreeError, hint=_PATHS, in_order=True)
         if len(parts) > len(variables):
-            raise TreeError(f"{setting} has a path of {len(parts)} labels: {listed(parts)}")
+            raise TreeError(
+                f"{setting} has a path of {len(parts)} labels, but the tree has "
+                f"{counted(len(variables), 'variable')}: {listed(parts)}"
+            )
         labels = {i: label for i, label in enumerate(parts) if label != ANY}
     if not labels:
-        raise TreeError(f"{setting} has a path that names no label")
+        raise TreeError(f"{setting} has a path without labels", hint=_PATHS)
     result: dict[int, int] = {}
     for i, label in sorted(labels.items()):
         codes = variables[i].codes

@@ -1,4 +1,4 @@
-"""The answers of a survey to a few variables, as columns with names of their own."""
+"""The answers of a survey to a few variables, as columns with fixed names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LIMIT: Final = 1 << 62
 
 
 class Answered(NamedTuple):
-    """A variable of a survey: its place there, from 1, and its number of value levels."""
+    """A variable of a survey: its number there, from 1, and how many answers it has."""
 
     ordinal: int
     n_values: int
@@ -29,7 +29,7 @@ def pair_answers(
     strata: Sequence[Answered],
     context: Mapping[int, Sequence[int]],
 ) -> None:
-    """Make the view ``paired_row``: answers to two variables, and the stratum of others.
+    """Make the view ``paired_row``: answers to two variables, and the stratum of the row.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def pair_answers(
     Raises
     ------
     QueryError
-        The strata are too many to number.
+        There are too many strata to number.
     """
     stratum, n_strata = "cast(0 as bigint)", 1
     for variable in strata:
@@ -56,14 +56,14 @@ def pair_answers(
         n_strata *= max(variable.n_values, 1)
     if n_strata >= _LIMIT:
         raise QueryError("these variables have too many combinations", hint="name fewer")
-    kept = [
+    conditions = [
         f"v{ordinal} in ({', '.join(map(str, codes))})" for ordinal, codes in context.items()
     ]
     steps.view(
         "paired_row",
         f"select {_value(pair[0])} as first, {_value(pair[1])} as second, "  # noqa: S608
         f"{stratum} as stratum, n, weight, weight_sq from {response_table(survey_id)} "
-        f"where {' and '.join(kept) or 'true'}",
+        f"where {' and '.join(conditions) or 'true'}",
     )
 
 

@@ -1,4 +1,4 @@
-"""The variables of a tree, and after which answers their empty cells were decided."""
+"""The variables of a tree, and the histories at which their empty cells were decided."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ if TYPE_CHECKING:
 
     from cegdb.sqlfiles import Steps
 
-_MOST: Final = 20
+_MOST_SHOWN: Final = 20
 
 
 @dataclass(frozen=True)
 class TreeVariable:
     """One variable of the order, with its levels as the survey codes them.
 
-    ``is_unanswered``: no cell has an answer, or a label that says why there is none. ``radix``
-    is the number of its digits in a path code, ``n_undecided`` that of the cells that may mean
-    either "missing" or "not applicable".
+    ``is_unanswered``: some cells are blank, and none has an answer or a reason for its lack.
+    ``radix`` is the number of digits it may have in a path code, ``n_undecided`` the number of
+    cells that may mean either "missing" or "not applicable".
     """
 
     name: str
@@ -41,8 +41,8 @@ class TreeVariable:
 
 
 def label_for(variable: TreeVariable, code: int) -> str:
-    """Return the label a code of a variable stands for."""
-    return next(label for label, known in variable.codes.items() if known == code)
+    """Return the label that a code of a variable stands for."""
+    return next(label for label, code_of in variable.codes.items() if code_of == code)
 
 
 def histories(
@@ -52,9 +52,9 @@ def histories(
     variable: TreeVariable,
     divisor: int,
 ) -> dict[str, object]:
-    """Return where empty and missing cells of a variable were decided, most rows first.
+    """Return the histories at which empty cells of a variable were decided, most rows first.
 
-    ``gate_floret`` is that of the variable; ``divisor`` is what its digit of a path code is
+    Reads ``gate_floret`` of the variable; ``divisor`` is what its digit of a path code is
     multiplied by. ``n`` is the number of histories, ``shown`` has the first 20: ``history`` in
     words, ``rows`` that reached it, ``decided`` of these, and what they count ``as``.
     """
@@ -64,7 +64,7 @@ def histories(
         radix=variable.radix,
         n_values=variable.n_values,
         blank_code=variable.blank_code,
-        most=_MOST,
+        most=_MOST_SHOWN,
     )
     start = chunk_ends[-1] if chunk_ends else 0
     before = variables[start : list(variables).index(variable)]

@@ -81,16 +81,17 @@ def test_a_draft_lists_levels_and_marks_what_may_be_wrong(db: Database, tmp_path
     text = db.codebook(file)
     assert text.startswith(f"# Draft of a codebook, to be edited, of {file}\n# 200 rows, 8")
     n = len({row.split(",")[2] for row in rows[1:]})
-    assert f'# - "age"  # left out: numbers with {n} values, 18 to 90\n' in text
-    assert '  # - "id"  # left out: it looks like an id, with 200 values\n' in text
+    assert f'# - "age"  # left out: {n} different numbers, 18 to 90\n' in text
+    assert '  # - "id"  # left out: looks like an id: 200 values\n' in text
     assert '  # "age":\n  #   bins: "q4"  # or cut points' in text
     n = sum(row.startswith("9,") for row in rows)
-    assert f'# check: "9" ({n} rows) lies apart and may be no answer: missing: ["9"] or' in text
+    check = f'# check: "9" ({n} rows) is far from the other numbers and may mean no answer: '
+    assert f'{check}write missing: ["9"] or' in text
     assert f'      "9": "9"  # {n} rows\n' in text
     for word in ("DK", "Don't know"):
         assert f'# check: "{word}" (' in text
-    assert 'may be no answer: missing: ["N/A"] or structural: ["N/A"]' in text
-    assert 'differ only in case or spaces: recode: {"' in text
+    assert 'may mean no answer: write missing: ["N/A"] or structural: ["N/A"]' in text
+    assert 'differ only in case or spaces; to join them, write recode: {"' in text
     assert text.count("looks like a date") == 2
     assert 'looks like a weight: if it is one, write weight: "wt"' in text
     assert 'looks like a count: if it is one, write count: "Freq"' in text
@@ -118,8 +119,8 @@ def test_codes_that_lie_apart_are_marked(
     db: Database, levels: list[str], odd: list[str]
 ) -> None:
     text = db.codebook(pd.DataFrame({"x": levels * 5}))
-    assert [f'"{code}" (5 rows) lies apart' in text for code in odd] == [True] * len(odd)
-    assert text.count("lies apart") == len(odd)
+    assert [f'"{code}" (5 rows) is far from' in text for code in odd] == [True] * len(odd)
+    assert text.count("is far from the other numbers") == len(odd)
 
 
 @pytest.mark.slow
@@ -195,7 +196,7 @@ def test_columns_of_any_number_of_levels(
     if size > 50:
         assert f"{size + 1:,} levels, the most frequent:" in text
         assert text.count("v1") <= 2 * 50
-        with pytest.raises(SurveyError, match="numbers with more than 50 values: 'number'"):
+        with pytest.raises(SurveyError, match=r"too many different numbers.*'number'"):
             db.ingest(frame, structural=["not applicable"])
 
 
@@ -269,10 +270,12 @@ def test_files_that_say_what_codes_mean(db: Database, tmp_path: Path, form: str)
     survey = db.ingest(file, codebook=book)
     assert survey.receipt["cells"]["skip"]["structural"] == 20
     text = book.read_text(encoding="utf-8").replace('""', '"')
-    assert 'labels of codes that no row has: "3": "Other"' in text
-    assert '"3" ("don\'t know") (20 rows) may be no answer: missing: ["3"]' in text
-    assert "left out: ingest refuses it: 'clash': Refused is the label of an answer" in text
-    assert "left out: numbers with 79 values" in text
+    assert 'labels of codes that do not occur: "3": "Other"' in text
+    assert '"3" ("don\'t know") (20 rows) may mean no answer: write missing: ["3"]' in text
+    assert (
+        "left out: ingest would refuse it: 'clash': Refused is the label of an answer" in text
+    )
+    assert "left out: 79 different numbers" in text
     assert "looks like a date" in text
 
 
@@ -396,7 +399,8 @@ def test_what_a_draft_suggests_can_be_followed(db: Database, tmp_path: Path) -> 
         }
     )
     text = db.codebook(frame)
-    assert '"yes " (20 rows) differ only in case or spaces: recode: {"yes ": "Yes"}\n' in text
+    advice = 'differ only in case or spaces; to join them, write recode: {"yes ": "Yes"}'
+    assert f'"yes " (20 rows) {advice}\n' in text
     followed = (
         text.replace('  # - "age"  # left out', '  - "age"  # taken in')
         .replace('  # "age":\n  #   bins: "q4"', '  "age":\n    bins: "q4"')
@@ -421,5 +425,7 @@ def test_a_csv_codebook_may_hold_remarks_and_columns(tmp_path: Path) -> None:
     book = load_codebook(file)
     assert book.columns == ["b"]
     assert book.variables["a"].values == {"1": "one", "3\r": "three\r\nor more"}
-    with pytest.raises(SurveyError, match="they must be variable, kind, code, label; n, note"):
+    with pytest.raises(
+        SurveyError, match="it needs variable, kind, code, label, and may have n, note"
+    ):
         load_codebook(written(tmp_path, "variable,kind,code,label,remark\n"))

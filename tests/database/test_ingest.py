@@ -288,7 +288,7 @@ def test_names_that_are_no_text_are_written_as_labels_are(db: Database) -> None:
         (pd.DataFrame([[1, 2]], columns=["x", "x"]), "has several columns called 'x'"),
         (pd.DataFrame([[1, 2]], columns=[1, "1"]), "has several columns called '1'"),
         (pd.DataFrame([[1, 2]], columns=[None, "x"]), "column 1 of DataFrame has no name"),
-        (pd.DataFrame([[1]], columns=[("a", "b")]), r"column 1 of the DataFrame is called \("),
+        (pd.DataFrame([[1]], columns=[("a", "b")]), r"name of column 1 of the DataFrame is \("),
         (pd.DataFrame({"x": []}), "has a header but no rows"),
         (pd.DataFrame(), "the DataFrame has no columns"),
         (pd.DataFrame(index=range(3)), "the DataFrame has no columns"),
@@ -299,7 +299,7 @@ def test_names_that_are_no_text_are_written_as_labels_are(db: Database) -> None:
         (pd.DataFrame({"x": [object()]}), "column 'x': a cell contains object"),
         (pd.DataFrame({"x": pd.array([[1]], pd.ArrowDtype(pa.list_(pa.int8())))}), "list"),
         (pd.DataFrame({"x": pd.Series(["\ud800", "a"], dtype=object)}), "cannot be read"),
-        (pd.DataFrame([[1]], columns=pd.Index(["\ud800"], dtype=object)), "is called"),
+        (pd.DataFrame([[1]], columns=pd.Index(["\ud800"], dtype=object)), "name of column 1"),
         (pd.Series([1]), "cannot be read from Series"),
         (np.zeros((2, 2)), "cannot be read from ndarray"),
         ({"x": [1]}, "cannot be read from dict"),
@@ -558,7 +558,7 @@ def test_columns_choose_variables_and_their_order(db: Database) -> None:
     survey = db.ingest(frame, columns=["VOTE", "Sex", "area"])
     assert list(labels_of(survey)) == [" vote ", "Sex", "area"]
     assert survey.receipt["columns_found_as"] == {"VOTE": " vote "}
-    assert "column 'VOTE' was found as ' vote ' in DataFrame" in survey.receipt["hints"]
+    assert "column 'VOTE' is called ' vote ' in DataFrame" in survey.receipt["hints"]
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,16 @@ SOURCES = {
     "polars": "read(pl.DataFrame({'a': frame['a'].to_list(), 'b': frame['b'].to_list()}))",
     "Arrow": "read(pa.table({'a': frame['a'].to_list(), 'b': frame['b'].to_list()}))",
     "SELECT": "read('select i % 2 as a, i % 4 as b from range(400) t(i)')",
+    "compressed CSV": "frame.to_csv('s.csv.gz', index=False)\nread('s.csv.gz')",
+    "files of a folder": "import os\nos.mkdir('waves')\n"
+    "for i in 1, 2:\n    frame[i - 1::2].to_csv(f'waves/{i}.csv', index=False)\n"
+    "read('waves/*.csv')",
+    "list of files": "read(['waves/1.csv', 'waves/2.csv'])",
     ".sav": "pyreadstat.write_sav(frame, 's.sav')\nread('s.sav')",
+    ".zsav": "pyreadstat.write_sav(frame, 's.zsav', compress=True)\nread('s.zsav')",
+    ".por": "pyreadstat.write_por(frame, 's.por')\nread('s.por')",
+    # No library here writes .sas7bdat; the same process reads it as .xpt.
+    ".xpt": "pyreadstat.write_xport(frame, 's.xpt')\nread('s.xpt')",
     ".dta": "pyreadstat.write_dta(frame, 's.dta')\nread('s.dta')",
     "xlsx": "frame.to_excel('s.xlsx', index=False)\nread('s.xlsx')",
     "Parquet": "pa.parquet.write_table(pa.table({'a': [1, 2] * 200}), 's.parquet')\n"

@@ -343,7 +343,7 @@ def test_a_file_without_rows_has_none(tmp_path: Path) -> None:
 def test_columns_that_are_not_there_are_named(sav: Path) -> None:
     with pytest.raises(SurveyError, match=r"has no column 'vote'\nhint: it has 'sex'"):
         next(chunks(sav, ["sex", "vote"]))
-    with pytest.raises(SurveyError, match="no columns, or one twice"):
+    with pytest.raises(SurveyError, match="columns lists none, or one twice"):
         next(chunks(sav, ["sex", "sex"]))
     with pytest.raises(SurveyError, match="rows is 0"):
         next(chunks(sav, ["sex"], 0))

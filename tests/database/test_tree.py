@@ -125,7 +125,7 @@ def test_an_impossible_path_across_far_variables_is_refused(
         ({"order": "area"}, "order is one text, 'area'"),
         ({"order": []}, "order names no variable"),
         ({"order": ["area", "risk", "area"]}, "order names 'area' more than once"),
-        ({"add_paths": [{}]}, "add_paths has a path that names no label"),
+        ({"add_paths": [{}]}, "add_paths has a path without labels"),
         ({"add_paths": ["n"]}, "add_paths contains the text 'n' instead of a path"),
         ({"add_paths": [["n", "yes", "low", "x"]]}, "add_paths has a path of 4 labels"),
         ({"add_paths": [{"area": "w"}]}, "'area' has no label 'w'; available: 'n'"),

@@ -189,8 +189,8 @@ columns:
   - "vote"
 variables:
   "vote":
-    # check: "DK" (1 row) may be no answer: missing: ["DK"]
-    # check: "Yes " (1 row), "yes" (2 rows) differ only in case or spaces: recode: {"Yes ": "yes"}
+    # check: "DK" (1 row) may mean no answer: write missing: ["DK"]
+    # check: "Yes " (1 row), "yes" (2 rows) differ only in case or spaces; to join them, write recode: {"Yes ": "yes"}
     values:
       "DK": "DK"  # 1 row
       "Yes ": "Yes "  # 1 row

@@ -60,7 +60,7 @@ class CodebookEntry:
 
 @dataclass(frozen=True)
 class Codebook:
-    """A codebook: settings of the survey, and an `CodebookEntry` for each variable it names."""
+    """A codebook: settings of the survey, and a `CodebookEntry` for each variable it names."""
 
     columns: list[str] | None = None
     count: str | None = None
@@ -74,7 +74,7 @@ def load_codebook(source: CodebookSource | None) -> Codebook:
 
     YAML scalars are texts as written: ``no`` is not false, ``01`` not 1. A CSV file has the
     columns ``variable, kind, code, label``; ``n`` and ``note``, and rows of the kind ``note``,
-    are not read. If there are rows of the kind ``column``, their variables are the ones kept.
+    are ignored. If there are rows of the kind ``column``, only their variables are read.
     """
     if source is None:
         return Codebook()
@@ -91,7 +91,7 @@ def load_codebook(source: CodebookSource | None) -> Codebook:
     title = f"codebook {abbreviated(str(file), most=400)}"
     kind = file.suffix.lower()
     if kind not in (".yaml", ".yml", ".csv", ".tsv"):
-        raise SurveyError(f"{title}: not .yaml, .yml, .csv or .tsv")
+        raise SurveyError(f"{title} does not end in .yaml, .yml, .csv or .tsv")
     try:
         # Not read_text, which would make one of all line ends, in labels too.
         text = file.read_bytes().decode("utf-8-sig")
@@ -158,8 +158,7 @@ def _rows(text: str, title: str, delimiter: str) -> dict[str, object]:
     if sorted(columns) != sorted(_COLUMNS) or len(set(header)) < len(header):
         raise SurveyError(
             f"{title} has the columns {listed(map(repr, header))}",
-            hint=f"they must be {', '.join(_COLUMNS)}; "
-            f"{', '.join(_IGNORED_COLUMNS)} are ignored",
+            hint=f"it needs {', '.join(_COLUMNS)}, and may have {', '.join(_IGNORED_COLUMNS)}",
         )
     tree: dict[str, Any] = {"variables": {}, "gates": {}}
     for line, row in enumerate(rows[1:], 2):
@@ -184,19 +183,20 @@ def _row(tree: dict[str, Any], where: str, name: str, kind: str, code: str, labe
         return
     if kind in ("count", "weight"):
         if kind in tree:
-            raise SurveyError(f"{where}: a second {kind}")
+            raise SurveyError(f"{where}: a second column is called the {kind}")
         tree[kind] = name
         return
     if kind == "gate":
         if name in tree["gates"]:
-            raise SurveyError(f"{where}: a second gate of {name!r}")
+            raise SurveyError(f"{where}: {name!r} has a gate already")
         tree["gates"][name] = label
         return
     entry = tree["variables"].setdefault(name, {})
     if kind in ("variable", "bins"):
         key = "label" if kind == "variable" else "bins"
         if key in entry:
-            raise SurveyError(f"{where}: a second {kind} of {name!r}")
+            what = "a label" if key == "label" else "bins"
+            raise SurveyError(f"{where}: {name!r} has {what} already")
         entry[key] = label
         return
     if not code:
@@ -233,8 +233,8 @@ def _from_tree(tree: Mapping[Any, object], title: str) -> Codebook:
     for name, rule in _items(tree.get("gates"), f"{title}, gates"):
         if not isinstance(rule, str) or not rule.strip():
             raise SurveyError(
-                f"{title}: the gate of {name!r} is {rule!r}",
-                hint="write a condition on variables before it, such as smoker = 'Current'",
+                f"{title}: the gate of {name!r} is {rule!r}, not a condition",
+                hint="write a condition on other variables, such as smoker = 'Current'",
             )
         gates[name] = rule
     columns = tree.get("columns")

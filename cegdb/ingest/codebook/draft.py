@@ -124,7 +124,7 @@ def _keep_some(columns: list[DraftColumn], relation: Relation) -> None:
     for column in numbers:
         column.bins = "q4"
         column.remarks.append(
-            "cut into quarters, since no other column is left: choose the cut points"
+            "cut into quarters, because no other column is left; choose the cut points"
         )
     if not numbers and not ids:
         raise SurveyError(
@@ -167,7 +167,7 @@ def _drafted(
         declared = CodebookEntry(structural=[NOT_APPLICABLE])
         retried = _as_ingested(name, counts, declared, metadata, order)
         if isinstance(retried, SurveyError):
-            column.left_out = f"ingest refuses it: {str(variable).splitlines()[0]}"
+            column.left_out = f"ingest would refuse it: {str(variable).splitlines()[0]}"
             return column
         variable = retried
     levels: dict[Kind, list[Level]] = {
@@ -201,14 +201,14 @@ def _drafted(
             labels = listed(
                 f"{quoted(code)}: {quoted(metadata.values[code])}" for code in unseen
             )
-            column.remarks.append(f"labels of codes that no row has: {labels}")
+            column.remarks.append(f"labels of codes that do not occur: {labels}")
     add_warnings(column, variable, counts, metadata, n_values, is_many=is_many)
     if order is None and not column.values and _are_many_numbers(variable, counts):
         column.is_number = True
         lowest, highest = (label_of(end) or "?" for end in counts.range)
-        column.left_out = f"numbers with {n_values:,} values, {lowest} to {highest}"
+        column.left_out = f"{n_values:,} different numbers, {lowest} to {highest}"
     if is_many and column.is_id and column.left_out is None:
-        column.left_out = f"it looks like an id, with {n_values:,} values"
+        column.left_out = f"looks like an id: {n_values:,} values"
     if column.left_out is not None:
         del column.unlisted[_MOST_SHOWN:]
     column.remarks += variable.hints

@@ -1,4 +1,4 @@
-"""What may be wrong with a column or its levels: remarks in the draft, never acted upon."""
+"""What may be wrong with a column or its levels: remarks in the draft, nothing more."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def add_warnings(
     ):
         warnings.append("looks like a date")
     if is_many:
-        cut = ": bins: q4, or cut points such as 18,35,65" if are_numbers else ""
+        cut = "; to cut them, write bins: q4, or cut points" if are_numbers else ""
         warnings.append(f"has {n_values:,} levels{cut}")
     warnings += _labels_for_no_answer(variable)
     warnings += _codes_for_no_answer(variable, counts)
@@ -96,14 +96,14 @@ def _labels_for_no_answer(variable: Variable) -> list[str]:
             with_label = "" if text == label else f" ({quoted(label)})"
             n = counted(variable.counts.get(text, 0), "row")
             warnings.append(
-                f"{quoted(text)}{with_label} ({n}) may be no answer: "
+                f"{quoted(text)}{with_label} ({n}) may mean no answer: write "
                 + " or ".join(f"{each}: [{quoted(text)}]" for each in meaning.split(" or "))
             )
     return sorted(warnings)
 
 
 def _codes_for_no_answer(variable: Variable, counts: ColumnCounts) -> list[str]:
-    """Return warnings of codes such as 9 and -1 that lie apart from the other numbers."""
+    """Return warnings of codes such as 9 and -1 that are far from the other numbers."""
     lowest, highest = counts.range_without_codes
     warnings = []
     for code in sorted(MISSING_CODES, key=float):
@@ -119,8 +119,8 @@ def _codes_for_no_answer(variable: Variable, counts: ColumnCounts) -> list[str]:
         if is_apart:
             n = counted(variable.counts.get(code, 0), "row")
             warnings.append(
-                f"{quoted(code)} ({n}) lies apart and may be no answer: "
-                f"missing: [{quoted(code)}] or structural: [{quoted(code)}]"
+                f"{quoted(code)} ({n}) is far from the other numbers and may mean no answer: "
+                f"write missing: [{quoted(code)}] or structural: [{quoted(code)}]"
             )
     return warnings
 
@@ -136,5 +136,7 @@ def _similar_labels(variable: Variable) -> list[str]:
         kept = max(group, key=lambda label: (label == label.strip(), n_of(label)))
         labels = ", ".join(f"{quoted(x)} ({counted(n_of(x), 'row')})" for x in group)
         recodes = ", ".join(f"{quoted(x)}: {quoted(kept)}" for x in group if x != kept)
-        warnings.append(f"{labels} differ only in case or spaces: recode: {{{recodes}}}")
+        warnings.append(
+            f"{labels} differ only in case or spaces; to join them, write recode: {{{recodes}}}"
+        )
     return warnings

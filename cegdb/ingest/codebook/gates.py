@@ -1,7 +1,7 @@
 """Gates (skip logic): who is asked a question, as a condition on other answers.
 
-Where a gate is closed the cell is structural, whatever it holds; where it is open a blank is
-missing. Rows that contradict the gate are counted, with examples, in the receipt.
+Where a gate is closed, the cell is structural, whatever it contains; where it is open, a blank
+is missing. The receipt counts the rows that contradict a gate, and shows examples.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def ordered_gates(
 ) -> list[Gate]:
     """Check the gates of a survey and return them in an order in which each can be decided."""
     gates = {}
-    for name_given, rule in rules.items():
-        (name,) = find_columns(names, [name_given], f"{where} (gates)")
+    for written_name, rule in rules.items():
+        (name,) = find_columns(names, [written_name], f"{where} (gates)")
         if name in gates:
             raise SurveyError(f"the codebook has two gates of {name!r}")
         gates[name] = Gate(name, rule, _variables_in(con, name, rule, names, where))
@@ -122,8 +122,8 @@ def apply_gates(
     """Close and open the cells behind gates; return a SELECT of the lines, and a report.
 
     ``lines`` is a SELECT of coded lines: ``v1`` ... , ``n``, ``weight``, ``weight_sq``. The
-    report has, for each gate, its rule, ``rows_closed``, and the rows that contradict it by
-    kind. ``n_of_code`` of gated variables is set.
+    report has, for each gate, its rule, ``rows_closed``, and by kind the rows that contradict
+    it. ``n_of_code`` of gated variables is set.
     """
     if not gates:
         return lines, []

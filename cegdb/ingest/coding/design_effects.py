@@ -1,4 +1,4 @@
-"""Clustered samples: how much larger a variable's variance is than in a simple sample."""
+"""Clustered samples: how much larger a variable's variance is than in a random sample."""
 
 from __future__ import annotations
 
@@ -22,10 +22,7 @@ def design_effects(
     clusters, over that of as many respondents alone. ``cluster`` names the column in messages.
     Unequal weights are not part of it.
     """
-    ((n_clusters, n_blank),) = steps.rows(
-        "select count(distinct cluster), coalesce(sum(n) filter (where cluster is null), 0) "
-        "from temp.clustered_line"
-    )
+    ((n_clusters, n_blank),) = steps.fetch("cluster_count")
     if n_blank:
         raise SurveyError(f"{cluster!r} is blank for {counted(n_blank, 'respondent')}")
     if n_clusters < 2:

@@ -175,7 +175,7 @@ def _refuse_numbers(variables: Iterable[Variable]) -> None:
         numbers = many_numbers(variable)
         if numbers and _is_row_number(variable, numbers):
             variable.hints.append(
-                f"{variable.name!r} numbers the rows: leave it out of columns, or of order"
+                f"{variable.name!r} only numbers the rows: leave it out of columns, or of order"
             )
         elif numbers:
             ends = f"{plain(min(numbers))} to {plain(max(numbers))}"
@@ -183,7 +183,8 @@ def _refuse_numbers(variables: Iterable[Variable]) -> None:
             is_update = variable.is_update
     if refused:
         raise SurveyError(
-            f"numbers with more than {MANY_LEVELS} values: {listed(refused)}",
+            f"too many different numbers for a variable (more than {MANY_LEVELS}): "
+            f"{listed(refused)}",
             hint="cut them into levels with bins (--bin NAME=18,35,65 or --bin NAME=q4), leave "
             "them out with columns, or declare their levels"
             + (", when ingesting the survey anew" if is_update else ""),
@@ -246,7 +247,7 @@ def _bin(variable: Variable) -> None:
     if not_numbers:
         counts = [f"{text!r} ({counted(numbers[text], 'row')})" for text in not_numbers]
         raise SurveyError(
-            f"{name!r} has bins, and answers that are not numbers: {listed(counts)}",
+            f"{name!r} has bins, but these answers are not numbers: {listed(counts)}",
             hint="declare them structural or missing",
         )
     if bins.quantiles and len(labels) < bins.quantiles:
@@ -290,7 +291,7 @@ def order_levels(variable: Variable, frame_order: list[str] | None) -> None:
     both = [label for label in variable.values if label in missing]
     if both:
         raise SurveyError(
-            f"{name!r}: {listed(both)} is the label of an answer and of a missing one",
+            f"{name!r}: {listed(both)} is the label of an answer and of a missing answer",
             hint="give one of them another label",
         )
 

@@ -48,19 +48,19 @@ def codes_of_texts(
     n_unknown = 0
     for text in texts:
         in_rows = codes_in_rows.get(text, set())
-        alone = next(iter(in_rows)) if len(in_rows) == 1 else None
-        known: int | None = None
+        only_code = next(iter(in_rows)) if len(in_rows) == 1 else None
+        decided: int | None = None
         # A file with labels of its own may mean something else by the same code.
         if text not in file_labels:
-            known = code_of_label.get(text) if alone is None else alone
-        if known is None:
-            known = _decided(variable, text, code_of_label, code_of_kind)
-        if known is None:
-            known = alone
-        if known is None:
+            decided = code_of_label.get(text) if only_code is None else only_code
+        if decided is None:
+            decided = _decided(variable, text, code_of_label, code_of_kind)
+        if decided is None:
+            decided = only_code
+        if decided is None:
             n_unknown += 1
-            known = n_levels + n_unknown
-        codes[text] = known
+            decided = n_levels + n_unknown
+        codes[text] = decided
     return codes, n_levels
 
 
@@ -72,18 +72,18 @@ def _decided(
 ) -> int | None:
     """Return the code of a text that no row of the survey has, by codebook and file."""
     entry = variable.entry
-    alone = replace(variable, counts={text: 1}, meanings={}, hints=[])
+    single = replace(variable, counts={text: 1}, meanings={}, hints=[])
     if entry.bins is not None:
         declared = {*entry.structural, *entry.missing, *entry.values, *entry.recode}
         if text not in declared and number_of(text, variable.decimal) is None:
             return None
     try:
-        decide_meanings(alone)
+        decide_meanings(single)
     except SurveyError:
         return None
-    if text not in alone.meanings:
+    if text not in single.meanings:
         return None
-    kind, label = alone.meanings[text]
+    kind, label = single.meanings[text]
     if kind == "structural":
         return code_of_kind["structural"]
     if kind == "missing":

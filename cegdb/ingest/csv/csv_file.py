@@ -189,11 +189,11 @@ def _layout_notes(layout: Layout, options: ReadOptions) -> list[str]:
     ]
     if layout.is_rare:
         notes.append(
-            f"the fields were split at {layout.delimiter!r}: if that is wrong, pass delimiter="
+            f"fields were split at {layout.delimiter!r}; if that is wrong, pass delimiter="
         )
     if options.quote is None and _is_single_quoted(layout.header):
         notes.append(
-            "all names in the header are in single quotes: if these quote the cells, "
+            "all names in the header are in single quotes; if cells are quoted with these, "
             'pass quote="\'"'
         )
     return notes

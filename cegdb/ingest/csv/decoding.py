@@ -52,7 +52,7 @@ _C1: Final = re.compile("[\x80-\x84\x86-\x9f]")
 
 
 class DecodedFile(NamedTuple):
-    """A UTF-8 file to read, the one given or its copy, and how the given one was written."""
+    """A UTF-8 file to read, the source or a copy of it, and how the source was written."""
 
     file: Path
     start: bytes
@@ -113,7 +113,7 @@ def file_errors(file: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise SurveyError(
-                f"there is no room in {tempfile.gettempdir()} for a UTF-8 copy of {file}",
+                f"too little room in {tempfile.gettempdir()} for a UTF-8 copy of {file}",
                 hint="set TMPDIR to a folder on a larger disk",
             ) from None
         raise SurveyError(f"{file} cannot be read: {error}") from None
@@ -140,7 +140,7 @@ def _bytes_of(file: Path, compression: Compression) -> IO[bytes]:
             zstd = importlib.import_module(name)
         except ImportError:
             raise SurveyError(
-                f"{file} is compressed with Zstandard, which {name} reads",
+                f"{file} is compressed with Zstandard, and reading it needs {name}",
                 hint='pip install "cegdb[survey]", or unpack the file',
             ) from None
         return cast("IO[bytes]", zstd.open(file, "rb"))
@@ -152,20 +152,20 @@ def _bytes_of(file: Path, compression: Compression) -> IO[bytes]:
 # -----------------------------------------------------------------------------
 
 
-def _encoding(file: Path, start: bytes, given: str | None) -> str:
-    """Return the encoding of a text: as given, else as marked, else UTF-8."""
+def _encoding(file: Path, start: bytes, option: str | None) -> str:
+    """Return the encoding of a text: by the option, else by its mark, else UTF-8."""
     marked = next(
         (names for mark, names in _BYTE_ORDER_MARKS.items() if start.startswith(mark)), None
     )
-    if given is None:
+    if option is None:
         return marked[0] if marked else "utf-8"
-    name = codecs.lookup(given).name
+    name = codecs.lookup(option).name
     if marked and name in marked:
         return marked[0]
     if marked:
         raise SurveyError(
             f"{file}, line 1: the text starts with the byte order mark of {marked[1]}, "
-            f"not of {given}",
+            f"not of {option}",
             hint="leave encoding out",
         )
     if not name.startswith(("utf-16", "utf-32")):
@@ -175,7 +175,7 @@ def _encoding(file: Path, start: bytes, given: str | None) -> str:
         return name if name in _WIDE else f"{name}-le"
     if unmarked is None or not unmarked.startswith(name):
         raise SurveyError(
-            f"{file}, line 1: this is not {given} text"
+            f"{file}, line 1: this is not {option} text"
             + (f" but {unmarked}" if unmarked else ""),
             hint="pass another encoding=, or leave it out",
         )
@@ -268,7 +268,7 @@ def binary_error(file: Path, start: bytes) -> SurveyError:
         )
     return SurveyError(
         f"{file} is not a CSV file: it contains binary data",
-        hint="CSV (also .gz and .zst) and Parquet can be read",
+        hint="CSV (also .gz and .zst), Parquet, Excel, SPSS, Stata and SAS files can be read",
     )
 
 

@@ -127,18 +127,18 @@ def detect_layout(
 ) -> Layout | None:
     """Return the layout of a file from its start, None if that has no header."""
     sep = _SEP.match(start) if options.delimiter is None else None
-    given = sep[1] if sep else options.delimiter
-    taken = {'"' if options.quote is None else options.quote, options.escape}
+    declared = sep[1] if sep else options.delimiter
+    other_uses = {'"' if options.quote is None else options.quote, options.escape}
 
     def layouts(delimiters: Iterable[str]) -> list[Layout]:
         candidates = (
             _layout(start, delimiter, options, has_more=has_more, n_skipped=bool(sep))
             for delimiter in delimiters
-            if delimiter not in taken
+            if delimiter not in other_uses
         )
         return [layout for layout in candidates if layout]
 
-    candidates = layouts([given] if given else _COMMON)
+    candidates = layouts([declared] if declared else _COMMON)
     if not candidates:
         return None
     best = max(candidates, key=lambda x: (x.is_table, len(x.header), x.is_rectangular))
@@ -147,16 +147,16 @@ def detect_layout(
     titled = [below for layout in candidates if (below := _below_titles(layout))]
     if titled:
         widest = max(titled, key=lambda layout: len(layout.header))
-        if (given and widest.rows) or _are_titles(widest):
+        if (declared and widest.rows) or _are_titles(widest):
             return widest
-        if not given:
+        if not declared:
             raise SurveyError(
                 f"{file}: the first line has 1 field, the lines after it have "
                 f"{len(widest.header)}",
                 hint="remove the lines above the header; or, if the file has one column, pass "
                 "as delimiter= a character that does not occur in it",
             )
-    if not given and len(best.header) == 1:
+    if not declared and len(best.header) == 1:
         for rare in layouts(_RARE):
             if rare.is_table and rare.rows and not rare.is_prose:
                 return rare._replace(is_rare=True)
@@ -185,7 +185,7 @@ def _below_titles(layout: Layout) -> Layout | None:
 
 
 def _are_titles(layout: Layout) -> bool:
-    """Tell titles above a table from a column of sentences with as many commas each."""
+    """Return whether lines are titles above a table, or a column of sentences with commas."""
     n_lines = len(layout.rows) + 1
     has_words = any(" " in record.fields[0].strip() for record in layout.titles)
     return (

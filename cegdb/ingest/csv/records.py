@@ -153,8 +153,8 @@ class _BadRows:
         """
         if self.broken_quote_line and self.multiline_row:
             raise SurveyError(
-                f"{self.file}, line {self.broken_quote_line}: {BAD_QUOTE}; it cannot be "
-                "skipped, since cells of this file go over several lines "
+                f"{self.file}, line {self.broken_quote_line}: {BAD_QUOTE}; the line cannot be "
+                "skipped, because cells of this file span several lines "
                 f"(line {self.multiline_row})",
                 hint="correct that line",
             )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def label_of(value: object) -> str | None:
-    """Return the label a cell of a frame stands for, None for a blank."""
+    """Return the label that a cell of a frame stands for, None for a blank."""
     if isinstance(value, str):
         return str.__str__(value) or None
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
@@ -73,7 +73,7 @@ def label_list(values: Iterable[object], where: str) -> list[str]:
     if len(labels) < len(texts):
         raise SurveyError(
             f"{where} contains an empty label",
-            hint="how blanks count is decided by blank= of the event tree",
+            hint="leave it out: what empty cells mean is decided by blank= of the event tree",
         )
     repeated = sorted({label for label in labels if labels.count(label) > 1})
     if repeated:
@@ -86,8 +86,8 @@ def check_chunk_request(file: Path, columns: Sequence[str], rows: int) -> list[s
     wanted = list(columns)
     if not wanted or len(set(wanted)) < len(wanted):
         raise SurveyError(
-            f"{abbreviated(str(file))}: no columns, or one twice: {listed(wanted)}"
+            f"{abbreviated(str(file))}: columns lists none, or one twice: {listed(wanted)}"
         )
     if rows < 1:
-        raise SurveyError(f"rows is {rows}, not at least 1")
+        raise SurveyError(f"rows is {rows}; it must be at least 1")
     return wanted

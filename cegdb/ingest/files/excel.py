@@ -86,7 +86,7 @@ def chunks(
         table, _, _ = _table(book, file, sheet)
         indices = [_column_index(table, name, abbreviated(str(file))) for name in wanted]
         part: list[list[str | None]] = []
-        write = _Texts()
+        write = _CellWriter()
         for row in table.rows():
             part.append([write(row[i]) for i in indices])
             if len(part) == rows:
@@ -105,7 +105,7 @@ def numbered_rows(file: Path) -> Iterator[tuple[int, list[str | None]]]:
     with _opened(file) as book:
         table, _, _ = _table(book, file, None)
         yield table.start + 1, [name or None for name in table.columns]
-        write = _Texts()
+        write = _CellWriter()
         for line, row in table.lines():
             yield line, [write(cell) for cell in row]
 
@@ -127,11 +127,11 @@ def _column_index(table: _Table, name: str, title: str) -> int:
 
 @contextmanager
 def _opened(file: Path) -> Iterator[Any]:
-    """Open a workbook, and put what calamine says in our words."""
+    """Open a workbook, and turn errors of calamine into ours."""
     title = abbreviated(str(file), most=400)
     if importlib.util.find_spec("python_calamine") is None:
         raise SurveyError(
-            f"{title} is a workbook: to read it, install python-calamine",
+            f"{title} is a workbook, and reading it needs python-calamine",
             hint='pip install "cegdb[survey]"',
         )
     import python_calamine
@@ -281,7 +281,7 @@ class _Table:
             if filled > 1 or len(head) > _MOST_TITLES:
                 break
         if not head:
-            raise SurveyError(f"sheet {self.name!r} has no cells with anything in them")
+            raise SurveyError(f"all cells of sheet {self.name!r} are empty")
         several = len(head[-1][1]) - head[-1][1].count("") > 1
         return head if several else head[:1]
 
@@ -295,24 +295,24 @@ class _Table:
     def rows(self) -> Iterator[Row]:
         """Give the rows below the header, without blank ones that are no answer."""
         self.blank = []
-        waiting: list[int] = []
-        alone = len(self.columns) == 1
+        blank_rows: list[int] = []
+        is_single_column = len(self.columns) == 1
         for at, row in self._cells():
             if at <= self.start:
                 continue
             cells = [row[i] for i in self._used]
             if cells.count("") == len(cells):
-                waiting.append(at + 1)
+                blank_rows.append(at + 1)
                 continue
-            if alone:
-                yield from ([""] for _ in waiting)
+            if is_single_column:
+                yield from ([""] for _ in blank_rows)
             else:
-                self.blank += waiting
-            waiting = []
+                self.blank += blank_rows
+            blank_rows = []
             yield cells
 
 
-class _Texts:
+class _CellWriter:
     """Write cells, each distinct one once while there are not too many."""
 
     def __init__(self) -> None:

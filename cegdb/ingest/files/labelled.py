@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-__all__ = ["ColumnMetadata", "Labelled", "chunks", "describe", "format_of"]
+__all__ = ["ColumnMetadata", "LabelledFile", "chunks", "describe", "format_of"]
 
 Kind: TypeAlias = Literal["numeric", "text", "date", "datetime", "time", "period"]
 
@@ -90,8 +90,8 @@ class ColumnMetadata:
 
 
 @dataclass(frozen=True)
-class Labelled:
-    """A file's columns in its order, their metadata, and its rows (None: unknown)."""
+class LabelledFile:
+    """A file's columns in its order, their metadata, and how many rows it has, if known."""
 
     format: str
     columns: list[str]
@@ -122,9 +122,14 @@ def format_of(file: Path) -> str | None:
     return None
 
 
+def with_article(format_: str) -> str:
+    """Return the name of a format after "a" or "an"."""
+    return f"{'an' if format_.startswith('SPSS') else 'a'} {format_}"
+
+
 def describe(
     file: Path, *, encoding: str | None = None, reader: Sequence[str] | None = None
-) -> Labelled:
+) -> LabelledFile:
     """Return a file's columns with their labels and missing codes; no row is read.
 
     ``reader`` is the command that starts the reading process, if not ours.
@@ -199,7 +204,7 @@ def _checked(file: Path) -> str:
         )
     if importlib.util.find_spec("pyreadstat") is None:
         raise SurveyError(
-            f"{title} is a file of {format_}: to read it, install pyreadstat",
+            f"{title} is {with_article(format_)} file, and reading it needs pyreadstat",
             hint='pip install "cegdb[survey]"',
         )
     return format_
@@ -268,8 +273,9 @@ def _read_error(
             hint="give its encoding, such as encoding='cp1252' or 'utf-8'",
         )
     if "character set" in text or "charset" in text:
+        name = "the encoding it names" if encoding is None else f"encoding {encoding}"
         return SurveyError(
-            f"{title}: encoding {encoding or 'of the file'} is not known here",
+            f"{title}: {name} is not known here",
             hint="give one such as encoding='cp1252' or 'utf-8'",
         )
     if kind == "AttributeError":
@@ -291,14 +297,14 @@ def _read_error(
 
 def _description(
     file: Path, format_: str, answers: Iterator[tuple[str, Any]]
-) -> tuple[Labelled, dict[str, Callable[[Any], str | None]]]:
+) -> tuple[LabelledFile, dict[str, Callable[[Any], str | None]]]:
     """Return the description of a file and, for each column, what writes its cells as text."""
     _, meta = next(answers)
     if meta["duplicates"]:
         raise SurveyError(
             f"{abbreviated(str(file))} has several columns called "
             f"{listed(map(repr, meta['duplicates']))}",
-            hint="it is damaged, or rename them where it came from",
+            hint="rename them in the program that wrote the file, unless the file is damaged",
         )
     names = [str(name) for name in meta["column_names"]]
     if not names:
@@ -310,7 +316,7 @@ def _description(
         written_as = str(meta["original_variable_types"][name])
         writers[name] = _writer(column, format_, written_as, codes)
     n_rows, encoding = meta["number_rows"], meta["file_encoding"]
-    return Labelled(format_, names, n_rows, encoding, metadata), writers
+    return LabelledFile(format_, names, n_rows, encoding, metadata), writers
 
 
 def _column_metadata(

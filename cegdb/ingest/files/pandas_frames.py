@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Coded(NamedTuple):
+class CodedFrame(NamedTuple):
     """A frame's cells as codes (from 1; 0 is blank) of the labels of their column."""
 
     columns: list[str]
@@ -22,7 +22,7 @@ class Coded(NamedTuple):
     level_order: dict[str, list[str]]
 
 
-def code_frame(frame: pd.DataFrame) -> Coded:
+def code_frame(frame: pd.DataFrame) -> CodedFrame:
     """Code a frame's cells in pandas, since DuckDB would guess types from a sample."""
     import numpy as np
     import pandas as pd
@@ -50,7 +50,7 @@ def code_frame(frame: pd.DataFrame) -> Coded:
         labels_of.append(labels)
         if isinstance(series.dtype, pd.CategoricalDtype):
             order[name] = labels
-    return Coded(columns, pd.DataFrame(codes, index=range(len(frame))), labels_of, order)
+    return CodedFrame(columns, pd.DataFrame(codes, index=range(len(frame))), labels_of, order)
 
 
 def _column_name(name: object, number: int) -> str:
@@ -59,8 +59,8 @@ def _column_name(name: object, number: int) -> str:
         text.encode()
     except (SurveyError, UnicodeEncodeError):
         raise SurveyError(
-            f"column {number} of the DataFrame is called {abbreviated(repr(name))}",
-            hint="give columns plain names (those of a MultiIndex can be joined)",
+            f"the name of column {number} of the DataFrame is {abbreviated(repr(name))}",
+            hint="use plain text for column names (join those of a MultiIndex)",
         ) from None
     return text
 

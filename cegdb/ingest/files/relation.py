@@ -96,7 +96,10 @@ def typed_relation(
         if type_.endswith("]") or type_.startswith(_NESTED)
     ]
     if nested:
-        raise SurveyError(f"columns hold nested or binary values: {listed(nested)}")
+        raise SurveyError(
+            f"these columns contain nested or binary values: {listed(nested)}",
+            hint="write them as text, or leave them out of the source",
+        )
     typed_cells = [f"f{i}" for i in range(len(types))]
     cells = [_text_of(cell, type_) for cell, type_ in zip(typed_cells, types, strict=True)]
     order = {
@@ -158,15 +161,18 @@ def find_columns(names: Sequence[str], wanted: Iterable[object], where: str) -> 
     columns = []
     for item in wanted:
         name = _as_name(item)
-        fits = matching(name, names)
-        if len(fits) > 1:
-            raise SurveyError(f"{name!r} may be any of {listed(map(repr, fits))} in {where}")
-        if not fits:
+        matches = matching(name, names)
+        if len(matches) > 1:
+            raise SurveyError(
+                f"{name!r} may be any of {listed(map(repr, matches))} in {where}",
+                hint="write it exactly",
+            )
+        if not matches:
             raise SurveyError(
                 f"there is no variable {item!r} in {where}; {available(names)}",
                 hint=_hint(name, names),
             )
-        columns += fits
+        columns += matches
     return columns
 
 
@@ -195,7 +201,7 @@ def refuse_duplicates(
 
 
 def _hint(name: str, names: Collection[str]) -> str | None:
-    """Return the hint for a name that is not found: a shell may have cut it at a comma."""
+    """Return the hint for an unknown name: a shell may have cut it at a comma."""
     cut = [
         other
         for other in names

@@ -1,7 +1,7 @@
 """Turn a survey source of any kind into a relation of text cells, where NULL is a blank.
 
-One set of rules decides labels for all formats: numbers shortest, whole ones without ``.0``,
-booleans ``True`` / ``False``, text as written.
+The same rules give the labels of all formats: numbers in their shortest form, whole ones
+without ``.0``; booleans ``True`` and ``False``; text as written.
 """
 
 from __future__ import annotations
@@ -74,30 +74,32 @@ def open_source(
     rewrite: bool = False,
     source_column: str | None = None,
 ) -> Iterator[Relation]:
-    """Give the relation of a file, several files, DataFrame, Arrow table or SELECT.
+    """Open a file, several files, a DataFrame, an Arrow table or a SELECT as a relation.
 
     ``rewrite`` is for the second try after a `MisreadError`. ``source_column`` is that of a
     survey to which the source is added; it stays blank where the source is not a file.
     """
-    given = options or ReadOptions()
-    of_files = given if source_column is None else replace(given, source_column=source_column)
+    options = options or ReadOptions()
+    file_options = options
+    if source_column is not None:
+        file_options = replace(options, source_column=source_column)
     with ExitStack() as stack:
-        stack.callback(_forget, con)
+        stack.callback(_drop_source, con)
         if isinstance(source, str) and source == survey_files.STDIN:
-            yield survey_files.from_stdin(con, stack, given, rewrite=rewrite)
+            yield survey_files.from_stdin(con, stack, options, rewrite=rewrite)
         elif isinstance(source, str) and _is_select(source):
-            _refuse_options(given, "a SELECT")
+            _refuse_options(options, "a SELECT")
             yield _from_select(con, source)
         elif isinstance(source, (str, os.PathLike)):
             paths = [Path(os.fspath(source))]
             if _PATTERN.search(str(source)) and not os.path.exists(source):  # noqa: PTH110
                 paths = survey_files.matching(str(source)) or paths
-            yield survey_files.from_files(con, paths, stack, of_files, rewrite=rewrite)
+            yield survey_files.from_files(con, paths, stack, file_options, rewrite=rewrite)
         elif isinstance(source, (list, tuple)):
             paths = [_path(item) for item in source]
-            yield survey_files.from_files(con, paths, stack, of_files, rewrite=rewrite)
+            yield survey_files.from_files(con, paths, stack, file_options, rewrite=rewrite)
         else:
-            _refuse_options(given, type(source).__name__)
+            _refuse_options(options, type(source).__name__)
             yield _from_object(con, source)
 
 
@@ -178,7 +180,7 @@ def read_error(
 
 @contextmanager
 def query_progress(con: duckdb.DuckDBPyConnection, relation: Relation) -> Iterator[None]:
-    """Let the progress say how far DuckDB's queries are; not worth it for little text."""
+    """Let the progress show how far DuckDB's queries are; little text is not worth it."""
     if is_small(relation):
         yield
         return
@@ -193,8 +195,8 @@ def is_small(relation: Relation, most_bytes: int = SMALL_BYTES) -> bool:
     return len(sizes) == len(files) and sum(sizes) <= most_bytes
 
 
-def _forget(con: duckdb.DuckDBPyConnection) -> None:
-    """Drop the view of a source; in an aborted transaction the rollback does it."""
+def _drop_source(con: duckdb.DuckDBPyConnection) -> None:
+    """Drop the view and table of a source; in an aborted transaction the rollback does it."""
     with suppress(duckdb.TransactionException):
         con.unregister(_FRAME)
         con.execute(f"drop view if exists temp.{_FRAME}")

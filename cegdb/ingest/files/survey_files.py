@@ -60,7 +60,7 @@ def from_stdin(
         raise SurveyError("source_column needs files, and standard input is not a file")
     if rewrite:
         raise SurveyError(
-            "standard input cannot be read as it is", hint="write it to a file first"
+            "standard input cannot be read directly", hint="write it to a file first"
         )
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="cegdb-"))
     file = Path(folder) / "stdin"
@@ -201,7 +201,7 @@ def from_file(
     *,
     rewrite: bool,
 ) -> Relation:
-    """Return the relation of one file, whose format its first bytes tell."""
+    """Return the relation of one file; its first bytes say which format it has."""
     title = abbreviated(str(file), most=400)
     start = _first_bytes(file, title)
     name = _stem(file)
@@ -218,7 +218,7 @@ def from_file(
 
     format_ = labelled.format_of(file)
     if format_ is not None:
-        _refuse_options(options, title, f"an {format_} file", ("encoding",))
+        _refuse_options(options, title, f"{labelled.with_article(format_)} file", ("encoding",))
         return _from_labelled(file, name, options.encoding)
     _refuse_options(options, title, "text", ("encoding", "delimiter", "quote", "escape"))
     compression = csv_file.compression_of(start)
@@ -253,7 +253,7 @@ def _first_bytes(file: Path, title: str) -> bytes:
         if stat.S_ISDIR(mode):
             raise SurveyError(
                 f"{title} is a folder, not a survey file",
-                hint="to read its files as one give a pattern, such as folder/*.csv",
+                hint="to read its files as one, give a pattern such as folder/*.csv",
             )
         if not stat.S_ISREG(mode):
             raise SurveyError(
@@ -278,7 +278,7 @@ def _refuse_archive(file: Path, title: str) -> None:
         with zipfile.ZipFile(file) as archive:
             names = archive.namelist()
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
-        return  # what is wrong with it, the reader of workbooks says
+        return  # the reader of workbooks says what is wrong with it
     if not any(name.startswith("xl/") or name == "content.xml" for name in names):
         raise SurveyError(
             f"{title} is a zip archive of {listed(map(repr, names), most=3)}", hint="unpack it"

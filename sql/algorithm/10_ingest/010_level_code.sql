@@ -6,7 +6,7 @@
 -- params:  ordinals INTEGER[], the variable of each text
 --          texts VARCHAR[], as read
 --          codes INTEGER[], of their levels
--- source:  serves ingest and rows that a model answers.
+-- source:  serves ingest, and answers for each row of a file (assign, complete, score)
 select
     unnest(cast($ordinals as integer[])) as ordinal,
     unnest(cast($texts as varchar[])) as cell,

@@ -5,7 +5,7 @@
 -- reads:   parsed_row
 -- writes:  refused_row(row_number, text)
 -- params:  kind VARCHAR, count or weight
--- source:  serves ingest and rows that a model answers
+-- source:  serves ingest, and answers for each row of a file (assign, complete, score)
 select
     row_number,
     if($kind = 'count', count_text, weight_text) as text

@@ -4,7 +4,8 @@
 -- reads:   numbered_vertex or reordered_vertex
 -- writes:  edge(tree_id, parent_id, child_id, level_id, n, weight)
 -- params:  tree_id INTEGER, the tree
---          vertices VARCHAR, temp.numbered_vertex, or temp.reordered_vertex if florets are contracted
+--          vertices VARCHAR, temp.numbered_vertex, or temp.reordered_vertex if florets are
+--          contracted
 -- source:  docs/theory.md, section 1 (Event trees from data)
 select
     $tree_id as tree_id,
