@@ -75,16 +75,17 @@ def csbhc(hyperstage: Hyperstage, score: Score) -> NDArray[np.int64]:
         return name_stages(hyperstage.ids, member)
     n_contexts = int(context[-1]) + 1
     merged, gains = np.zeros(n_contexts), np.zeros(n_contexts)
-    is_open = np.ones(n_contexts, dtype=bool)
+    has_changed = np.ones(n_contexts, dtype=bool)
     while True:
         # Each stage of each context that changed, once: what merging them would gain.
-        is_new = is_open[context]
+        is_new = has_changed[context]
         pair = np.unique(context[is_new] * len(terms) + member[situation[is_new]])
-        of, stage = np.divmod(pair, len(terms))
-        new = score.value(sum_by(of, terms[stage], n_contexts)[is_open])
-        merged[is_open] = new
-        gains[is_open] = new - np.bincount(of, value[stage], n_contexts)[is_open]
-        gains[is_open & (np.bincount(of, minlength=n_contexts) < 2)] = -np.inf
+        context_of, stage = np.divmod(pair, len(terms))
+        new = score.value(sum_by(context_of, terms[stage], n_contexts)[has_changed])
+        apart = np.bincount(context_of, value[stage], n_contexts)[has_changed]
+        merged[has_changed], gains[has_changed] = new, new - apart
+        n_stages = np.bincount(context_of, minlength=n_contexts)
+        gains[has_changed & (n_stages < 2)] = -np.inf
         best = int(gains.argmax())
         tolerance = tie_tolerance(merged[best])
         if gains[best] <= tolerance:
@@ -95,8 +96,8 @@ def csbhc(hyperstage: Hyperstage, score: Score) -> NDArray[np.int64]:
         terms[kept] = terms[together].sum(axis=0)
         value[[kept]] = score.value(terms[[kept]])
         member = np.where(np.isin(member, together), kept, member)
-        is_open[:] = False
-        is_open[context[member[situation] == kept]] = True
+        has_changed[:] = False
+        has_changed[context[member[situation] == kept]] = True
 
 
 def _contexts(answers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -155,14 +155,14 @@ def _add_segment(
         end = (first + final) // 2
         high = np.minimum(high, end - 1)
         width = high - low + 1
-        of = np.repeat(np.arange(len(end)), width)
+        gap = np.repeat(np.arange(len(end)), width)
         offset = np.concatenate(([0], width.cumsum()))
-        start = low[of] + np.arange(offset[-1]) - offset[of]
-        values = previous[start] + _likelihood(score, below[end[of]] - below[start])
+        start = low[gap] + np.arange(offset[-1]) - offset[gap]
+        values = previous[start] + _likelihood(score, below[end[gap]] - below[start])
         top = np.maximum.reduceat(values, offset[:-1])
         best[end] = top
-        hit = np.flatnonzero(values == top[of])
-        cut[end[of[hit[::-1]]]] = start[hit[::-1]]
+        hit = np.flatnonzero(values == top[gap])
+        cut[end[gap[hit[::-1]]]] = start[hit[::-1]]
         left = np.stack((first, end - 1, low, cut[end]), axis=1)
         right = np.stack((end + 1, final, cut[end], gaps[:, 3]), axis=1)
         gaps = np.concatenate((left, right))

@@ -43,10 +43,10 @@ def stagings_of_one_tree(
         stale = first if first["is_stale"] else second
         differences.insert(0, f"rows ({stale['name']!r} is out of date)")
         hint = "rebuild what is stale first (db.rebuild(), cegdb rebuild DB); then " + hint
-    what = f", which differ in {listed(differences)}" if differences else ""
+    difference = f", which differ in {listed(differences)}" if differences else ""
     raise StagingError(
         f"stagings {one['name']!r} and {other['name']!r} are of different trees, "
-        f"{first['name']!r} and {second['name']!r}{what}",
+        f"{first['name']!r} and {second['name']!r}{difference}",
         hint=hint,
     )
 
@@ -66,7 +66,7 @@ def _shortened(value: object) -> str:
 
 
 def refuse_different_settings(
-    one: Mapping[str, Any], other: Mapping[str, Any], settings: Mapping[str, object], what: str
+    one: Mapping[str, Any], other: Mapping[str, Any], settings: Mapping[str, object], score: str
 ) -> None:
     """Refuse stagings whose scores rest on different settings."""
     different = {}
@@ -84,15 +84,15 @@ def refuse_different_settings(
             f"{setting} ({_shortened(x)} and {_shortened(y)})"
             for setting, (x, y) in different.items()
         )
-        raise incomparable(one, other, what, listed(named))
+        raise incomparable(one, other, score, listed(named))
 
 
 def incomparable(
-    one: Mapping[str, Any], other: Mapping[str, Any], what: str, differing: str
+    one: Mapping[str, Any], other: Mapping[str, Any], score: str, differing: str
 ) -> StagingError:
     """Return the error that two stagings cannot be compared by a score."""
     return StagingError(
-        f"stagings {one['name']!r} and {other['name']!r} cannot be compared by {what}: they "
+        f"stagings {one['name']!r} and {other['name']!r} cannot be compared by {score}: they "
         f"differ in {differing}",
         hint="make one of them again with the settings of the other",
     )

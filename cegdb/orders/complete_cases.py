@@ -114,7 +114,7 @@ def complete_rows(
             codes[raw[:, x] > question.n_values, x] = _MISSING
             closed = np.full(len(n), blank == "structural")
             if blank == "auto" and is_blank.any():
-                closed = _closed(steps, questions, codes, n, x, is_blank | is_structural)
+                closed = _inapplicable(steps, questions, codes, n, x, is_blank | is_structural)
             closed &= is_blank
             codes[is_structural | closed, x] = question.n_values
             blanks |= {"structural"} if closed.any() else set()
@@ -174,63 +174,71 @@ def _distinct(
     return rows, total
 
 
-def _closed(
+def _inapplicable(
     steps: Steps,
     questions: Sequence[Question],
     codes: NDArray[np.int64],
     n: NDArray[np.float64],
     x: int,
-    unasked: NDArray[np.bool_],
+    is_empty: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
     """Return the rows in which a blank of one variable says that it does not apply.
 
     The rule is that of event trees, with each answer to one earlier variable as a history: of
     the earlier variables the one that explains most blanks decides, of several such that of
-    the fewest levels.
+    the fewest levels. ``is_empty`` marks the rows without an answer to the variable.
     """
     earlier = [y for y, other in enumerate(questions) if other.ordinal < questions[x].ordinal]
-    sizes = [questions[y].n_values + 1 for y in earlier]
-    counts = np.zeros((2, sum(sizes)))
-    start = 0
-    for y, size in zip(earlier, sizes, strict=True):
-        known = codes[:, y] != _MISSING
-        for i, rows in enumerate((known & ~unasked, known & unasked)):
-            counts[i, start : start + size] = np.bincount(codes[rows, y], n[rows], size)
-        start += size
-    is_closed = _closed_histories(steps, counts)
-    best, fewest, start, closed_rows = 0, 0, 0, np.zeros(len(n), dtype=np.bool_)
-    for y, size in zip(earlier, sizes, strict=True):
-        closed = is_closed[start : start + size]
-        explained = int(counts[1, start : start + size][closed].sum())
-        start += size
-        if explained > best or (explained == best and best and size < fewest):
-            best, fewest = explained, size
-            closed_rows = (codes[:, y] != _MISSING) & closed[codes[:, y]]
-    return closed_rows
+    inapplicable = np.zeros(len(n), dtype=np.bool_)
+    if not earlier:
+        return inapplicable
+    counts = []
+    for y in earlier:
+        is_known = codes[:, y] != _MISSING
+        by_level = np.zeros((2, questions[y].n_values + 1))
+        for row, has_rows in enumerate((is_known & ~is_empty, is_known & is_empty)):
+            by_level[row] = np.bincount(codes[has_rows, y], n[has_rows], by_level.shape[1])
+        counts.append(by_level)
+    best = (0, 0)
+    for y, closes in zip(earlier, _closing_levels(steps, counts), strict=True):
+        is_closed = (codes[:, y] != _MISSING) & closes[codes[:, y]]
+        n_explained = int(n[is_closed & is_empty].sum())
+        if n_explained and (n_explained, -len(closes)) > best:
+            best = (n_explained, -len(closes))
+            inapplicable = is_closed
+    return inapplicable
 
 
-def _closed_histories(steps: Steps, counts: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return at which histories blanks are structural, given rows asked and not asked."""
-    asked, unasked, structural, radix = 1, 2, 3, 4
-    history = np.arange(counts.shape[1])
-    path_codes = np.concatenate((history * radix + asked, history * radix + unasked))
-    n = counts.ravel().astype(np.int64)
-    steps.create_from("path_row", {"code": path_codes[n > 0], "n": n[n > 0]})
+def _closing_levels(
+    steps: Steps, counts: Sequence[NDArray[np.float64]]
+) -> list[NDArray[np.bool_]]:
+    """Return, for each variable, at which of its levels blanks are structural.
+
+    ``counts``, of shape (2, levels), has the rows with an answer, and those without. All
+    levels go through one run of the step by which event trees decide, as histories of their
+    own.
+    """
+    answered, blank, structural, radix = 1, 2, 3, 4
+    all_counts = np.concatenate(counts, axis=1)
+    history = np.arange(all_counts.shape[1])
+    codes = np.concatenate((history * radix + answered, history * radix + blank))
+    n = all_counts.ravel().astype(np.int64)
+    steps.create_from("path_row", {"code": codes[n > 0], "n": n[n > 0]})
     steps.run(
         "gate_floret",
         divisor=1,
         radix=radix,
         n_values=1,
-        blank_code=unasked,
+        blank_code=blank,
         structural_code=structural,
         blank="auto",
         policy="complete",
         gate_min_rows=GATE_MIN_ROWS,
     )
-    is_closed = np.zeros(counts.shape[1], dtype=np.bool_)
+    closes = np.zeros(len(history), dtype=np.bool_)
     rows = steps.rows("select prefix from temp.gate_floret where blank_structural")
-    is_closed[[prefix for (prefix,) in rows]] = True
-    return is_closed
+    closes[[prefix for (prefix,) in rows]] = True
+    return np.split(closes, np.cumsum([by_level.shape[1] for by_level in counts])[:-1])
 
 
 def _with_gates(
@@ -250,7 +258,7 @@ def _with_gates(
             and len(deciding) == len(gate.depends_on)
             and is_inapplicable[:, x].any()
         ):
-            gates[x] = deciding if _decide(rows, deciding, is_inapplicable[:, x]) else ()
+            gates[x] = deciding if _decides(rows, deciding, is_inapplicable[:, x]) else ()
     gates = {x: deciding for x, deciding in gates.items() if deciding}
     for x in sorted(index_of.values(), key=lambda x: questions[x].ordinal):
         if x in gates or not is_inapplicable[:, x].any():
@@ -263,7 +271,7 @@ def _with_gates(
             if gate.ordinal < questions[x].ordinal and not before[y] >> x & 1
         ]
         for y in sorted(earlier, key=lambda y: (questions[y].n_values, questions[y].ordinal)):
-            if _decide(rows, (y,), is_inapplicable[:, x]):
+            if _decides(rows, (y,), is_inapplicable[:, x]):
                 gates[x] = (y,)
                 break
     return [
@@ -276,7 +284,7 @@ def _with_gates(
     ]
 
 
-def _decide(
+def _decides(
     rows: CompleteRows, gates: Sequence[int], is_inapplicable: NDArray[np.bool_]
 ) -> bool:
     """Return whether the answers to some variables decide that another does not apply."""

@@ -64,22 +64,22 @@ def ordered_pairs(
     tier_of: dict[str, int] = {}
     pairs = []
     checked = items_of(() if tiers is None else tiers, "tiers", TreeError, hint=hint)
-    for number, tier in enumerate(checked, 1):
-        members = items_of(tier, f"tier {number}", TreeError, hint=hint)
-        for name in find_columns(names, members, f"the variables to order (tier {number})"):
+    for number, variables in enumerate(checked, 1):
+        written = items_of(variables, f"tier {number}", TreeError, hint=hint)
+        for name in find_columns(names, written, f"the variables to order (tier {number})"):
             if name in tier_of:
                 raise TreeError(
                     f"{name!r} is in tier {tier_of[name]} and again in tier {number}",
                     hint="put each variable in one tier",
                 )
-            pairs += [(other, name) for other, of in tier_of.items() if of < number]
+            pairs += [(other, name) for other, tier in tier_of.items() if tier < number]
             tier_of[name] = number
     hint = "give a list of pairs: the first variable comes before the second"
     for pair in items_of(before, "before", TreeError, hint=hint):
-        both = items_of(pair, "a pair of before", TreeError, hint=hint, in_order=True)
-        if len(both) != 2:
-            raise TreeError(f"a pair of before is {tuple(both)!r}", hint=hint)
-        first, second = find_columns(names, both, "the variables to order (before)")
+        written = items_of(pair, "a pair of before", TreeError, hint=hint, in_order=True)
+        if len(written) != 2:
+            raise TreeError(f"a pair of before is {tuple(written)!r}", hint=hint)
+        first, second = find_columns(names, written, "the variables to order (before)")
         pairs.append((first, second))
     return list(dict.fromkeys(pairs))
 

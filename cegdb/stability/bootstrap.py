@@ -92,27 +92,20 @@ def stability(
                 hint="freeze stages that are not in question (frozen=), build the tree from "
                 "fewer variables, or learn within smaller hyperstages",
             )
-        shapes = [(len(rows), len(rows)) for rows in learnt_rows]
-        together = [np.zeros(shape, dtype=np.int32) for shape in shapes]
-        reached = [np.zeros(shape, dtype=np.int32) for shape in shapes]
+        replicates = relearning.replicates(kind, runs, seed)
+        counts = [_PairCounts(len(rows)) for rows in learnt_rows]
         n_stages = np.zeros(runs, dtype=np.int64)
-        for run, replicate in enumerate(relearning.replicates(kind, runs, seed)):
+        for run, replicate in enumerate(replicates):
             relearnt = relearning.learn(replicate)
-            for index, rows in enumerate(learnt_rows):
-                is_reached = relearnt[index].is_reached[rows]
-                stage = relearnt[index].stage[rows]
-                n_stages[run] += len(np.unique(stage[is_reached]))
-                # Situations not reached are in no stage with others.
-                stage = np.where(is_reached, stage, -1 - np.arange(len(rows)))
-                together[index] += stage[:, None] == stage
-                reached[index] += is_reached[:, None] & is_reached
+            for stages, rows, pairs in zip(relearnt, learnt_rows, counts, strict=False):
+                n_stages[run] += pairs.add(stages.stage[rows], stages.is_reached[rows])
             progress.read()
         # Hyperstages come first among the florets, so that the frozen ones are left over.
         ids = [
             florets.ids[rows]
             for florets, rows in zip(relearning.florets, learnt_rows, strict=False)
         ]
-        _write_pairs(steps, catalog, staging_id, kind, _pairs(ids, reached, together))
+        _write_pairs(steps, catalog, staging_id, kind, _pairs(ids, counts))
         bootstrap = {
             "staging_id": staging_id,
             "kind": kind,
@@ -128,21 +121,36 @@ def stability(
         insert_rows(catalog, schema.stage_bootstrap, [bootstrap])
 
 
-def _pairs(
-    ids: Sequence[Numbers],
-    reached: Sequence[NDArray[np.int32]],
-    together: Sequence[NDArray[np.int32]],
-) -> dict[str, NDArray[Any]]:
-    """Return the pairs of each hyperstage as columns, the smaller situation first."""
-    upper = [np.triu_indices(len(vertex_ids), 1) for vertex_ids in ids]
-    columns: dict[str, list[NDArray[Any]]] = {
-        "vertex_id": [vertex_ids[i] for vertex_ids, (i, _) in zip(ids, upper, strict=True)],
-        "other_id": [vertex_ids[j] for vertex_ids, (_, j) in zip(ids, upper, strict=True)],
-        "n_runs": [n[pair] for n, pair in zip(reached, upper, strict=True)],
-        "n_together": [n[pair] for n, pair in zip(together, upper, strict=True)],
-    }
+class _PairCounts:
+    """How often each two situations of a hyperstage were reached, and shared a stage."""
+
+    def __init__(self, n_situations: int) -> None:
+        self.reached = np.zeros((n_situations, n_situations), dtype=np.int32)
+        self.together = np.zeros((n_situations, n_situations), dtype=np.int32)
+
+    def add(self, stage: Numbers, is_reached: NDArray[np.bool_]) -> int:
+        """Count a replicate; return its number of stages."""
+        n_stages = len(np.unique(stage[is_reached]))
+        # Situations that were not reached share no stage.
+        stage = np.where(is_reached, stage, -1 - np.arange(len(stage)))
+        self.together += stage[:, None] == stage
+        self.reached += is_reached[:, None] & is_reached
+        return n_stages
+
+
+def _pairs(ids: Sequence[Numbers], counts: Sequence[_PairCounts]) -> dict[str, NDArray[Any]]:
+    """Return the pairs of all hyperstages as columns, the smaller situation first."""
     nothing = np.zeros(0, dtype=np.int64)
-    return {name: np.concatenate([nothing, *arrays]) for name, arrays in columns.items()}
+    columns: dict[str, list[NDArray[Any]]] = {
+        name: [nothing] for name in ("vertex_id", "other_id", "n_runs", "n_together")
+    }
+    for vertex_ids, pairs in zip(ids, counts, strict=True):
+        first, second = np.triu_indices(len(vertex_ids), 1)
+        columns["vertex_id"].append(vertex_ids[first])
+        columns["other_id"].append(vertex_ids[second])
+        columns["n_runs"].append(pairs.reached[first, second])
+        columns["n_together"].append(pairs.together[first, second])
+    return {name: np.concatenate(arrays) for name, arrays in columns.items()}
 
 
 def _write_pairs(

@@ -82,7 +82,8 @@ class Relearning:
     """How the stages of a staging are learnt, again and again.
 
     ``florets`` are those of each hyperstage, then of each frozen stage; ``learnt_ids`` the
-    situations whose stages were learnt. ``has_effective_counts`` says that rows do not count 1.
+    situations whose stages were learnt. With ``has_effective_counts`` weights or design
+    effects decide what a row counts; otherwise it counts 1.
     """
 
     rows: TreeRows
@@ -110,20 +111,20 @@ class Relearning:
         """
         counts, unit = self._counts(replicate)
         of_root = self.rows.parent == 0
-        plan = plan_of(self.learning, self.smoothing, float(replicate.size[of_root].sum()))
+        plan = self.plan(float(replicate.size[of_root].sum()))
         has_prior = plan.score == "log_marginal_likelihood"
         relearnt = []
-        for one in self.florets:
-            is_reached = replicate.size[one.edges].sum(axis=1) > 0
-            if one.hyperstage is None:
-                relearnt.append(RelearntStages(one.stage, is_reached))
+        for florets in self.florets:
+            is_reached = replicate.size[florets.edges].sum(axis=1) > 0
+            if florets.hyperstage is None:
+                relearnt.append(RelearntStages(florets.stage, is_reached))
                 continue
-            part = np.flatnonzero(is_reached | (one.is_named & has_prior))
-            stage = np.full(len(one.ids), -1, dtype=np.int64)
-            if len(part):
-                drawn = counts[one.edges[part]]
-                seen = one.hyperstage.subset(part, drawn, unit=unit)
-                stage[part] = clustering.learn(seen, plan).stage
+            rows = np.flatnonzero(is_reached | (florets.is_named & has_prior))
+            stage = np.full(len(florets.ids), -1, dtype=np.int64)
+            if len(rows):
+                drawn = counts[florets.edges[rows]]
+                hyperstage = florets.hyperstage.subset(rows, drawn, unit=unit)
+                stage[rows] = clustering.learn(hyperstage, plan).stage
             relearnt.append(RelearntStages(stage, is_reached))
         return relearnt
 
@@ -131,7 +132,9 @@ class Relearning:
         if not self.has_effective_counts:
             return replicate.n, 1.0
         counts = np.zeros_like(replicate.n)
-        learnt = [one.edges.ravel() for one in self.florets if one.hyperstage is not None]
+        learnt = [
+            florets.edges.ravel() for florets in self.florets if florets.hyperstage is not None
+        ]
         edges = np.concatenate([np.zeros(0, dtype=np.int64), *learnt])
         counts[edges], unit = integer_counts(replicate.n[edges], replicate.size[edges])
         return counts, unit
@@ -154,7 +157,8 @@ def read_relearning(
     initial = recorded_groups(settings.get("initial"), None)
     if settings.get("initial") is not None and initial is None:
         raise StagingError(
-            f"staging {name!r} started from stages of a large frame or file, which is not kept",
+            f"staging {name!r} started from stages of a large frame or file, which is not "
+            "stored",
             hint="learn it from stages given by path, or from initial='full' or 'indep'",
         )
     read_relabelled(steps, staging_id)

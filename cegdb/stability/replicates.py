@@ -55,7 +55,7 @@ class TreeRows:
     choice
         How they count.
     factor
-        Respondents per unit of weight; None: found for each situation.
+        Respondents per unit of weight; None if each situation has its own.
     """
 
     parent: Numbers
@@ -88,9 +88,9 @@ class TreeRows:
         Each of them has their mean weight and mean squared weight.
         """
         ended = np.zeros_like(self.ended)
-        at = np.flatnonzero(self.ended)
-        if len(at):
-            ended[at] = random.multinomial(self.n_rows, self.ended[at] / self.n_rows)
+        ends = np.flatnonzero(self.ended)
+        if len(ends):
+            ended[ends] = random.multinomial(self.n_rows, self.ended[ends] / self.n_rows)
         return self.replicate(ended)
 
     def replicate(self, ended: Numbers) -> Replicate:
@@ -185,7 +185,8 @@ def read_rows(
 ) -> TreeRows:
     """Return the rows of a tree from the columns of ``vertex_end``, by vertex.
 
-    ``factor`` is the respondents per unit of weight; None: found for each situation.
+    ``factor`` is the number of respondents per unit of weight; None if each situation has its
+    own.
     """
     depth, ended = ends["depth"], ends["n_ended"].astype(np.int64)
     starts = np.searchsorted(depth, np.arange(int(depth[-1]) + 2))

@@ -35,9 +35,9 @@ def rebuild_stages(store: Store, staging_id: int, *, keeps: bool) -> None:
     with store.writing() as (_, catalog):
         staging = row(catalog, "staging", staging_id)
         clear(catalog, "staging", staging_id)
-    given = recorded_settings(staging)
-    initial = None if keeps else recorded_groups(given["initial"], None)
-    if given["initial"] is not None and initial is None and not keeps:
+    settings = recorded_settings(staging)
+    initial = None if keeps else recorded_groups(settings["initial"], None)
+    if settings["initial"] is not None and initial is None and not keeps:
         raise StagingError(
             f"staging {staging['name']!r} started from the stages of a large frame or file, "
             "which is not stored",
@@ -45,18 +45,18 @@ def rebuild_stages(store: Store, staging_id: int, *, keeps: bool) -> None:
         )
     options = recorded_options(
         staging,
-        recorded_prior(given["prior"], _KEPT_PRIORS),
-        recorded_groups(given["hyperstages"], _KEPT_HYPERSTAGES),
+        recorded_prior(settings["prior"], _KEPT_PRIORS),
+        recorded_groups(settings["hyperstages"], _KEPT_HYPERSTAGES),
     )
     learning = None
     if staging["method"] != "given":
-        frozen = recorded_groups(given["frozen"], _KEPT_MEMBERS)
+        frozen = recorded_groups(settings["frozen"], _KEPT_MEMBERS)
         learning = replace(recorded_learning(staging), initial=initial, frozen=frozen)
     request = Request(
         options,
         learning,
-        stages=recorded_groups(given["stages"], _KEPT_MEMBERS),
-        depends=given.get("depends"),
+        stages=recorded_groups(settings["stages"], _KEPT_MEMBERS),
+        depends=settings.get("depends"),
         name=staging["name"],
         former=staging,
         keeps_stages=keeps and learning is not None,

@@ -165,7 +165,7 @@ def relabel_edges(
             unused[0], hint="labels and paths are those of the tree; see cegdb.tree_edges"
         )
     if skipped is not None:
-        skipped += [f"skipped: {why}" for why in unused]
+        skipped += [f"skipped: {reason}" for reason in unused]
     for vertex_id, raw_label, label, other in steps.fetch("relabel_conflict"):
         raise StagingError(
             f"relabel gives two labels, {label!r} and {other!r}, to {raw_label!r} of situation "
@@ -210,9 +210,10 @@ def _explain_unused(
     if rule.path is None:
         variable = _variable(rule, list(tree["settings"]["order"]))
         labels = steps.fetch("tree_label", tree_id=tree_id, variable=variable)
-        known = listed((repr(label) for (label,) in labels), most=10)
-        return f"relabel: no edge of the tree is {rule}; the labels are {known}"
+        listing = listed((repr(label) for (label,) in labels), most=10)
+        return f"relabel: the tree has no label {rule}; the labels are {listing}"
     ((depth, vertex_id),) = steps.fetch("relabel_reach", rule_id=rule_id)
-    there = describe(steps, tree_id, vertex_id)
-    what = f"edge of the tree is {rule}" if depth == len(rule.path) else f"path fits {rule}"
-    return f"relabel: no {what}; there is {there}"
+    situation = describe(steps, tree_id, vertex_id)
+    if depth == len(rule.path):
+        return f"relabel: there is no {rule}; the situation is {situation}"
+    return f"relabel: there is no situation {_path(rule.path)}; the path leads to {situation}"

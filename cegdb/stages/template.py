@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
 __all__ = ["write_template"]
 
-_BEFORE: Final = ("vertex_id", "situation", "variable")
-_AFTER: Final = ("labels", "counts", "n", "stage")
+_COLUMNS_BEFORE_PATH: Final = ("vertex_id", "situation", "variable")
+_COLUMNS_AFTER_PATH: Final = ("labels", "counts", "n", "stage")
 _YAML: Final = (".yaml", ".yml")
 _FORMATS: Final = (".xlsx", ".csv", *_YAML)
 MAX_ROWS: Final = 1_048_576
-"""Of a sheet."""
+"""Of a sheet of Excel."""
 
 _MAX_COLUMNS: Final = 16_384
-_MAX_CELL: Final = 32_767
-_NO_CELL: Final = frozenset("\ufffe\uffff")
-_HEAD: Final = """\
+_MAX_CELL_LENGTH: Final = 32_767
+_NOT_IN_XML: Final = frozenset("\ufffe\uffff")
+_YAML_HEAD: Final = """\
 # Stages of {kind} {name}: write the name of a stage after 'stage:'. Situations with the same
 # name share a stage; those without a name, or not listed, are stages of their own. 'path' (the
 # labels from the root, in quotes) and 'vertex_id' identify the situation: leave them as they
@@ -84,14 +84,14 @@ def write_template(
     if suffix not in _FORMATS:
         raise StagingError(
             f"{file} does not end in .xlsx, .csv or .yaml",
-            hint="these are the formats of a template",
+            hint="a template has one of these formats",
         )
     with store.catalog() as catalog:
         tree = row(catalog, "tree", tree_id)
         refuse_stale("tree", tree)
-        about = ("tree", str(tree["name"]))
+        kind, name = "tree", str(tree["name"])
         if staging_id is not None:
-            about = ("staging", str(row(catalog, "staging", staging_id)["name"]))
+            kind, name = "staging", str(row(catalog, "staging", staging_id)["name"])
     with store.reading() as con, Steps(con) as steps:
         relabel_edges(steps, tree)
         find_florets(steps, tree_id)
@@ -106,7 +106,7 @@ def write_template(
                 csv.writer(text).writerows(_table(lines))
                 text.detach()
             else:
-                _write_yaml(out, lines, *about)
+                _write_yaml(out, lines, kind, name)
     except GraphError as error:
         raise StagingError(error.args[0]) from None
     return file
@@ -115,7 +115,8 @@ def write_template(
 def _table(lines: Sequence[tuple[Any, ...]]) -> Iterator[list[object]]:
     """Yield the header and the rows; numbers are int."""
     deepest = max((len(line[2]) for line in lines), default=0) or 1
-    yield [*_BEFORE, *(f"path_{i}" for i in range(1, deepest + 1)), *_AFTER]
+    path_columns = (f"path_{depth}" for depth in range(1, deepest + 1))
+    yield [*_COLUMNS_BEFORE_PATH, *path_columns, *_COLUMNS_AFTER_PATH]
     for rank, (vertex_id, variable, path, labels, counts, n, stage) in enumerate(lines):
         cells = [*path, *[""] * (deepest - len(path))]
         floret = (", ".join(labels), ", ".join(map(str, counts)))
@@ -149,13 +150,13 @@ def _fill_sheet(book: Any, file: Path, table: Iterable[list[object]], max_rows: 
             for column, cell in enumerate(cells):
                 if isinstance(cell, int):
                     page.write_number(row_index, column, cell)
-                elif not _NO_CELL.isdisjoint(str(cell)):
+                elif not _NOT_IN_XML.isdisjoint(str(cell)):
                     raise StagingError(
                         f"{file.name}: {cell!r} has a character that a sheet cannot hold",
                         hint="write .csv or .yaml instead",
                     )
                 elif page.write_string(row_index, column, str(cell)):
-                    raise _too_large(file, f"cells of {_MAX_CELL:,} characters")
+                    raise _too_large(file, f"cells of {_MAX_CELL_LENGTH:,} characters")
             if row_index == 0:
                 page.set_column(len(cells) - 1, len(cells) - 1, 20)
                 page.autofilter(0, 0, max_rows - 1, len(cells) - 1)
@@ -204,7 +205,7 @@ def _write_yaml(out: IO[bytes], lines: Sequence[tuple[Any, ...]], kind: str, nam
         }
         for rank, (vertex_id, variable, path, labels, counts, n, stage) in enumerate(lines)
     )
-    out.write(_HEAD.format(kind=kind, name=abbreviated(repr(name))).encode())
+    out.write(_YAML_HEAD.format(kind=kind, name=abbreviated(repr(name))).encode())
     for entry in entries:  # one by one: a list of all would keep every node in memory
         text = yaml.dump(
             (entry,),

@@ -44,10 +44,10 @@ MORE = int(os.environ.get("MORE_EXAMPLES", "1"))
 
 
 def blocks(stage: Mapping[Any, Any]) -> Partition:
-    found: dict[Any, set[Any]] = defaultdict(set)
+    members: dict[Any, set[Any]] = defaultdict(set)
     for situation, name in stage.items():
-        found[name].add(situation)
-    return {frozenset(block) for block in found.values()}
+        members[name].add(situation)
+    return {frozenset(block) for block in members.values()}
 
 
 def fewest_changes(a: Partition, b: Partition) -> int:
@@ -77,8 +77,8 @@ def discrepancy(
 ) -> float:
     """Count, a variable at a time, the contexts where b pools stages of a."""
     total = 0.0
-    for asked in set(variable.values()):
-        contexts = [situation for situation in a if variable[situation] == asked]
+    for name in set(variable.values()):
+        contexts = [situation for situation in a if variable[situation] == name]
         wrong = 0
         for context in contexts:
             pooled = {a[other] for other in b if b[other] == b[context]}
@@ -216,7 +216,7 @@ def test_no_matching_shares_more(shared_by: dict[tuple[int, int], int]) -> None:
     pairs = list(shared_by)
     stage, other = [p[0] for p in pairs], [p[1] for p in pairs]
     is_match = match_stages(stage, other, list(shared_by.values()))
-    chosen = [pair for pair, found in zip(pairs, is_match, strict=True) if found]
+    chosen = [pair for pair, is_matched in zip(pairs, is_match, strict=True) if is_matched]
     assert len({p[0] for p in chosen}) == len({p[1] for p in chosen}) == len(chosen)
     most = max(
         sum(shared_by.get((i, j), 0) for i, j in enumerate(order))
@@ -278,21 +278,21 @@ def likelihood(*stages: tuple[int, int]) -> float:
 
 def test_the_likelihood_ratio_test_by_hand(tree: EventTree) -> None:
     joined, two, apart = (staged(tree, s, s) for s in ("ppp", "ppq", "pqr"))
-    found = joined.lr_test(apart)
+    test = joined.lr_test(apart)
     statistic = 2 * (likelihood((10, 30), (20, 20), (15, 5)) - likelihood((45, 55)))
-    assert found == apart.lr_test(joined)
-    assert (found.nested, found.nested_in, found.df) == ("ppp", "pqr", 2)
-    assert found.statistic == pytest.approx(statistic)
-    assert found.p_value == pytest.approx(chi2.sf(statistic, 2))
-    assert found.p_value == pytest.approx(np.exp(-statistic / 2))  # 2 degrees of freedom
+    assert test == apart.lr_test(joined)
+    assert (test.nested, test.nested_in, test.df) == ("ppp", "pqr", 2)
+    assert test.statistic == pytest.approx(statistic)
+    assert test.p_value == pytest.approx(chi2.sf(statistic, 2))
+    assert test.p_value == pytest.approx(np.exp(-statistic / 2))  # 2 degrees of freedom
 
-    found = two.lr_test(joined)
+    test = two.lr_test(joined)
     statistic = 2 * (likelihood((30, 50), (15, 5)) - likelihood((45, 55)))
-    assert (found.nested, found.nested_in, found.df) == ("ppp", "ppq", 1)
-    assert found.statistic == pytest.approx(statistic)
-    assert found.p_value == pytest.approx(chi2.sf(statistic, 1))
+    assert (test.nested, test.nested_in, test.df) == ("ppp", "ppq", 1)
+    assert test.statistic == pytest.approx(statistic)
+    assert test.p_value == pytest.approx(chi2.sf(statistic, 1))
     both = two.lr_test(apart)
-    assert both.statistic + found.statistic == pytest.approx(joined.lr_test(apart).statistic)
+    assert both.statistic + test.statistic == pytest.approx(joined.lr_test(apart).statistic)
 
 
 def test_the_bayes_factor_by_hand(tree: EventTree, db: Database) -> None:
@@ -307,14 +307,14 @@ def test_the_bayes_factor_by_hand(tree: EventTree, db: Database) -> None:
     expected = marginal(3, 45, 55) - sum(marginal(1, *counts) for counts in stages)
     assert joined.bayes_factor(apart) == pytest.approx(expected)
     assert apart.bayes_factor(joined) == pytest.approx(-expected)
-    told = db.compare(apart, joined)
-    assert told["log_bayes_factor"].tolist() == pytest.approx([0, expected])
+    table = db.compare(apart, joined)
+    assert table["log_bayes_factor"].tolist() == pytest.approx([0, expected])
 
 
 @pytest.mark.slow
 def test_a_test_of_stagings_learnt_elsewhere(db: Database) -> None:
     """The log likelihoods and df of stagedtrees on Asym give its lr_test."""
-    found = {}
+    results = {}
     data = db.ingest(survey_file("Asym"), name="asym")
     for name in ("indep", "bhc", "full"):
         theirs = peer("stagedtrees")["Asym"][name]
@@ -324,9 +324,9 @@ def test_a_test_of_stagings_learnt_elsewhere(db: Database) -> None:
         ours = tree.set_stages(
             {tuple(s["path"]): s["variable"] + s["stage"] for s in theirs["situations"]}, name
         )
-        found[name] = (ours, theirs)
+        results[name] = (ours, theirs)
     for coarse, fine in (("indep", "bhc"), ("bhc", "full"), ("indep", "full")):
-        (nested, one), (larger, other) = found[coarse], found[fine]
+        (nested, one), (larger, other) = results[coarse], results[fine]
         tested = larger.lr_test(nested)
         statistic = 2 * (other["logLik"] - one["logLik"])
         assert tested.statistic == pytest.approx(statistic, abs=1e-6)
@@ -342,30 +342,30 @@ def test_a_test_of_stagings_learnt_elsewhere(db: Database) -> None:
 def test_stagings_side_by_side(tree: EventTree, db: Database) -> None:
     one, learnt = staged(tree, "one", "ppp"), tree.learn_stages("learnt")
     other = staged(tree, "other", "ppq", alpha=9)
-    told = db.compare()
-    assert list(told) == [
+    table = db.compare()
+    assert list(table) == [
         "staging", "tree", "method", "score", "alpha", "n_stages", "df", "log_likelihood",
         "log_marginal_likelihood", "aic", "bic", "log_bayes_factor", "comparable_group",
         "is_best", "is_stale", "staging_id",
     ]  # fmt: skip
-    assert told["staging"].tolist() == ["learnt", "one", "other"]
-    assert told["is_best"].tolist() == [True, False, True]
-    assert told["log_bayes_factor"].tolist() == pytest.approx([0, one.bayes_factor(learnt), 0])
-    for row in told.itertuples():
+    assert table["staging"].tolist() == ["learnt", "one", "other"]
+    assert table["is_best"].tolist() == [True, False, True]
+    assert table["log_bayes_factor"].tolist() == pytest.approx([0, one.bayes_factor(learnt), 0])
+    for row in table.itertuples():
         of = db.stagings[row.staging]
         assert row.n_stages == len(of.stages)
         scores = ("df", "log_likelihood", "log_marginal_likelihood", "aic", "bic")
         assert [getattr(row, name) for name in scores] == [getattr(of, name) for name in scores]
-    assert told["score"].isna().tolist() == [False, True, True]
+    assert table["score"].isna().tolist() == [False, True, True]
     view = db.sql("select staging, comparable_group from cegdb.stagings")
-    assert dict(view.to_numpy()) == dict(told[["staging", "comparable_group"]].to_numpy())
+    assert dict(view.to_numpy()) == dict(table[["staging", "comparable_group"]].to_numpy())
 
-    told = db.compare("other", one, "learnt", "one")
-    assert told["staging"].tolist() == ["other", "one", "learnt"]
-    assert told["log_bayes_factor"].isna().tolist() == [False, True, True]
+    table = db.compare("other", one, "learnt", "one")
+    assert table["staging"].tolist() == ["other", "one", "learnt"]
+    assert table["log_bayes_factor"].isna().tolist() == [False, True, True]
     assert other.name == "other"
-    told = db.compare(one, learnt)
-    assert told["log_bayes_factor"].tolist() == pytest.approx([0, learnt.bayes_factor(one)])
+    table = db.compare(one, learnt)
+    assert table["log_bayes_factor"].tolist() == pytest.approx([0, learnt.bayes_factor(one)])
     assert db.compare(one)["is_best"].tolist() == [True]
 
 
@@ -378,8 +378,8 @@ def test_an_empty_database_has_nothing_to_compare(db: Database) -> None:
 def test_a_read_only_file_is_compared(tmp_path: Path) -> None:
     file = tmp_path / "it.duckdb"
     with cegdb.open(file) as db:
-        made = db.ingest("select i % 3 as x, i % 4 < i % 3 as y from range(60) t(i)")
-        tree = made.event_tree(sampling_zeros="full")
+        survey = db.ingest("select i % 3 as x, i % 4 < i % 3 as y from range(60) t(i)")
+        tree = survey.event_tree(sampling_zeros="full")
         staged(tree, "one", "ppp")
         staged(tree, "two", "ppq")
     with cegdb.open(file, read_only=True) as db:
@@ -410,8 +410,8 @@ def test_stagings_of_different_trees_are_refused(
 ) -> None:
     one = staged(tree, "one", "ppp")
     turned = db.surveys["s"].event_tree("turned", order=["y", "x"]).learn_stages("turned")
-    told = r"'one' and 'turned' are of different trees, 't' and 'turned', which differ in order"
-    with pytest.raises(StagingError, match=rf"{told} \(x, y and y, x\)\nhint: learn or give"):
+    text = r"'one' and 'turned' are of different trees, 't' and 'turned', which differ in order"
+    with pytest.raises(StagingError, match=rf"{text} \(x, y and y, x\)\nhint: learn or give"):
         call(one, turned)
     with pytest.raises(
         StagingError,
@@ -473,8 +473,8 @@ def test_weights_used_otherwise_are_refused(db: Database) -> None:
 
 def test_stagings_that_are_not_nested_are_refused(tree: EventTree) -> None:
     one, two = staged(tree, "one", "ppq"), staged(tree, "two", "pqq")
-    told = "'two' splits u1 of 'one' over u1, u2, and 'one' splits u2 of 'two' over u1, u2"
-    with pytest.raises(StagingError, match=f"not nested: {told}\nhint: test a staging against"):
+    text = "'two' splits u1 of 'one' over u1, u2, and 'one' splits u2 of 'two' over u1, u2"
+    with pytest.raises(StagingError, match=f"not nested: {text}\nhint: test a staging against"):
         one.lr_test(two)
     with pytest.raises(StagingError, match="have the same 4 free parameters: there is nothing"):
         one.lr_test(staged(tree, "equal", "zza"))
@@ -495,8 +495,8 @@ def call(*words: object, fails: int = 0) -> Result:
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "it.duckdb"
     with cegdb.open(path) as db:
-        made = db.ingest("select i % 3 as x, i % 7 < 3 as y from range(60) t(i)", name="s")
-        tree = made.event_tree()
+        survey = db.ingest("select i % 3 as x, i % 7 < 3 as y from range(60) t(i)", name="s")
+        tree = survey.event_tree()
         staged(tree, "one", "ppp")
         staged(tree, "two", "ppq")
         staged(tree, "far", "ppq", alpha=7)
@@ -516,9 +516,9 @@ def test_the_command_line_compares_all_or_those_named(file: Path) -> None:
     assert named[0]["is_best"] is True
     assert named[0]["n_stages"] == 3
     assert named[0]["score"] is None
-    shown = call("compare", file, "--format", "table").stdout
-    assert "log_bayes_factor" in shown
-    assert "nan" not in shown.casefold()
+    output = call("compare", file, "--format", "table").stdout
+    assert "log_bayes_factor" in output
+    assert "nan" not in output.casefold()
 
 
 @pytest.mark.parametrize("width", [20, 60, 80, 120])

@@ -54,13 +54,13 @@ class Situation(NamedTuple):
 
 
 def situations(tree: EventTree) -> dict[int, Situation]:
-    found = {}
+    by_vertex = {}
     children = defaultdict(list)
     for edge in tree.edges.itertuples():
         children[edge.parent_id].append((edge.label, edge.n, edge.child_id))
     for row in tree.situations.itertuples():
         floret = children[row.vertex_id]
-        found[row.vertex_id] = Situation(
+        by_vertex[row.vertex_id] = Situation(
             tuple(row.labels),
             row.variable,
             tuple(label for label, _, _ in floret),
@@ -68,7 +68,7 @@ def situations(tree: EventTree) -> dict[int, Situation]:
             tuple(child for _, _, child in floret),
             row.height,
         )
-    return found
+    return by_vertex
 
 
 def priors(tree: dict[int, Situation], rule: str, alpha: float) -> dict[int, float]:
@@ -113,10 +113,10 @@ def hyperstages(tree: dict[int, Situation], rule: str) -> dict[int, Any]:
 
 
 def blocks(names: dict[int, Any]) -> set[frozenset[int]]:
-    found = defaultdict(set)
+    members = defaultdict(set)
     for vertex, name in names.items():
-        found[name].add(vertex)
-    return {frozenset(block) for block in found.values()}
+        members[name].add(vertex)
+    return {frozenset(block) for block in members.values()}
 
 
 def stages(staged: StagedTree) -> dict[int, int]:
@@ -128,15 +128,15 @@ def pooled(
     tree: dict[int, Situation], prior: dict[int, float], stage: dict[int, int]
 ) -> dict[int, dict[str, tuple[int, float]]]:
     """Return label -> (rows, prior) of each stage."""
-    found: dict[int, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(lambda: [0, []]))
+    sums: dict[int, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(lambda: [0, []]))
     for vertex, name in stage.items():
         one = tree[vertex]
         for label, n, child in zip(one.labels, one.counts, one.children, strict=True):
-            found[name][label][0] += n
-            found[name][label][1].append(prior[child])
+            sums[name][label][0] += n
+            sums[name][label][1].append(prior[child])
     return {
         name: {label: (n, fsum(a)) for label, (n, a) in floret.items()}
-        for name, floret in found.items()
+        for name, floret in sums.items()
     }
 
 
@@ -337,19 +337,19 @@ def test_priors_given_for_a_situation_are_its_own_and_the_others_conserve_mass(
     tree: EventTree, prior: Any, sound: Callable[[Database], None], db: Database
 ) -> None:
     staged = tree.set_stages({}, alpha=4, prior=prior)
-    found = given_priors(staged)
-    assert (found["u1", "low"], found["u1", "top"]) == (0.25, 2.5)
-    assert (found["u2", "low"], found["u2", "top"]) == (1, 1)
-    assert found["u3", "x"] == pytest.approx(1 / 3)
+    priors = given_priors(staged)
+    assert (priors["u1", "low"], priors["u1", "top"]) == (0.25, 2.5)
+    assert (priors["u2", "low"], priors["u2", "top"]) == (1, 1)
+    assert priors["u3", "x"] == pytest.approx(1 / 3)
     edges = staged.to_ceg().edges
     assert set(edges.loc[edges["source_id"] == 1, "prior"]) == {0.25, 2.5}
     sound(db)
 
 
 def test_one_number_is_the_prior_of_every_label_and_wildcards_fit_all(tree: EventTree) -> None:
-    found = given_priors(tree.set_stages({}, prior={("*", "*"): 0.5, ("*",): [1, 2]}))
-    assert {value for (_, label), value in found.items() if label in "xyz"} == {0.5}
-    assert (found["u2", "low"], found["u2", "top"]) == (1, 2)
+    priors = given_priors(tree.set_stages({}, prior={("*", "*"): 0.5, ("*",): [1, 2]}))
+    assert {value for (_, label), value in priors.items() if label in "xyz"} == {0.5}
+    assert (priors["u2", "low"], priors["u2", "top"]) == (1, 2)
 
 
 @pytest.mark.parametrize(
@@ -462,8 +462,8 @@ def test_climbing_starts_from_any_staging_and_never_ends_below_it(tree: EventTre
 @pytest.mark.slow
 def test_a_staging_can_be_frozen_in_part(db: Database, tree: EventTree) -> None:
     expert = tree.set_stages({("no",): "a", ("yes",): "a", ("no", "*"): "b"}, "expert")
-    kept = expert.florets.query("stage_id in [1, 3]")[["vertex_id", "stage_id"]]
-    staged = tree.learn_stages("rest", frozen=kept.rename(columns={"stage_id": "stage"}))
+    members = expert.florets.query("stage_id in [1, 3]")[["vertex_id", "stage_id"]]
+    staged = tree.learn_stages("rest", frozen=members.rename(columns={"stage_id": "stage"}))
     kinds = staged.stages.set_index("stage_id")["kind"]
     assert (kinds[1], kinds[3]) == ("given", "given")
     assert stages(staged)[2] == 1
@@ -497,10 +497,10 @@ def test_exact_says_that_it_is_the_optimum_and_no_method_is_better(db: Database)
     frozen = [[()]]
     for score in ("bic", "aic"):
         best = tree.learn_stages(method="exact", score=score, frozen=frozen)
-        said = (
+        sentence = (
             "no other staging of these hyperstages, with the frozen stages kept, has a better "
         )
-        assert said in best.summary
+        assert sentence in best.summary
         for method in ("bhc", "fbhc", "csbhc", "hc", "hclust", "kmeans"):
             other = tree.learn_stages(method=method, score=score)
             assert getattr(best, score) <= getattr(other, score) + 1e-9
@@ -603,9 +603,9 @@ def test_every_setting_is_recorded_and_learns_the_same_again(
     ):
         tree.learn_stages(f"g{number}", **chosen)
     before = {name: db.stagings[name].settings for name in db.stagings.names()}
-    shown = db.sql("select staging, method, score, prior, smoothing from cegdb.stagings")
-    assert shown["method"].tolist() == ["bj", "kmeans", "hclust", "ahc", "csbhc", "hc"]
-    assert shown["prior"].tolist() == ["mass", "mass", "mass", "given", "path", "floret"]
+    stagings = db.sql("select staging, method, score, prior, smoothing from cegdb.stagings")
+    assert stagings["method"].tolist() == ["bj", "kmeans", "hclust", "ahc", "csbhc", "hc"]
+    assert stagings["prior"].tolist() == ["mass", "mass", "mass", "given", "path", "floret"]
     frame = db.sql("select * from cegdb.stage_edge order by all")
     db.surveys["s"].refresh(answers()[::-1])
     db.rebuild(stages="relearn")
@@ -652,8 +652,8 @@ def test_the_command_line_learns_with_any_setting(tmp_path: Path) -> None:
         db.ingest(rows, "s").event_tree()
     csv.write_text("vertex_id,label,prior\n0,0,2\n0,1,2.5\n")
     call = CliRunner().invoke
-    asked = ["learn-stages", str(file), "s", "--name", "g", "--replace"]
-    for more, said in (
+    command = ["learn-stages", str(file), "s", "--name", "g", "--replace"]
+    for more, text in (
         (["--method", "bhc", "--smoothing", "1"], "merges by BIC"),
         (["--method", "hc", "--initial", "indep", "--score", "aic"], "hc by AIC"),
         (["--method", "bj", "--distance", "totvar", "--threshold", "0.2"], "totvar distance"),
@@ -661,14 +661,14 @@ def test_the_command_line_learns_with_any_setting(tmp_path: Path) -> None:
         (["--hyperstages", "paper", "--single-edges", "apart", "--prior", str(csv)], "given"),
         (["--method", "kmeans", "--n-stages", "2", "--seed", "3"], "kmeans by BIC"),
     ):
-        done = call(main, [*asked, *more])
+        done = call(main, [*command, *more])
         assert done.exit_code == 0, done.output
-        assert said in done.output
+        assert text in done.output
         assert "expected number of spurious stages: " in done.output
     done = call(main, ["alpha-path", str(file), "s", "--format", "csv"])
     assert done.exit_code == 0, done.output
     assert done.output.splitlines()[0].startswith("alpha,is_default,n_stages")
     for wrong in (["--alpha", "much"], ["--method", "exact", "--score", "log_likelihood"]):
-        done = call(main, [*asked, *wrong])
+        done = call(main, [*command, *wrong])
         assert done.exit_code != 0
         assert "Traceback" not in done.output

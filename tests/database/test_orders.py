@@ -54,8 +54,8 @@ def random_rows(seed: int, sizes: list[int], n: int) -> list[tuple[str, ...]]:
     """Return rows in which each variable copies another one for part of the respondents."""
     rng = np.random.default_rng(seed)
     columns = [rng.integers(0, sizes[0], n)]
-    for place, size in enumerate(sizes[1:], 1):
-        copied = columns[rng.integers(0, place)] % size
+    for index, size in enumerate(sizes[1:], 1):
+        copied = columns[rng.integers(0, index)] % size
         columns.append(np.where(rng.random(n) < 0.5, copied, rng.integers(0, size, n)))
     shuffled = [columns[i] for i in rng.permutation(len(sizes))]
     return [tuple(map(str, row)) for row in np.column_stack(shuffled).tolist()]
@@ -80,8 +80,8 @@ def brute_force(
     }
 
 
-def scores_of(found: OrderSearch) -> dict[tuple[str, ...], float]:
-    frame = found.orders
+def scores_of(search: OrderSearch) -> dict[tuple[str, ...], float]:
+    frame = search.orders
     return dict(zip(map(tuple, frame["order"]), frame["score"], strict=True))
 
 
@@ -109,38 +109,38 @@ def test_every_order_scores_as_its_tree_does_and_the_best_is_found(
 ) -> None:
     survey = ingested(db, random_rows(seed, sizes, n))
     names = "abcdef"[: len(sizes)]
-    found = survey.search_orders(tiers=tiers, before=before, alpha=3)
+    search = survey.search_orders(tiers=tiers, before=before, alpha=3)
     pairs = [*before]
     for earlier, later in pairwise(tiers or []):
         pairs += product(earlier, later)
     expected = brute_force(survey, names, 3, pairs)
-    assert scores_of(found) == pytest.approx(expected, abs=1e-8)
+    assert scores_of(search) == pytest.approx(expected, abs=1e-8)
     best = max(expected.values())
-    assert found.score == pytest.approx(best, abs=1e-8)
+    assert search.score == pytest.approx(best, abs=1e-8)
     optimal = [order for order, score in expected.items() if is_tie(score, best)]
-    assert found.n_optimal == len(optimal)
-    assert found.n_orders == len(expected)
-    assert tuple(found.best) == min(optimal, key=lambda order: order[::-1])
-    for winner in found.winners.itertuples():
+    assert search.n_optimal == len(optimal)
+    assert search.n_orders == len(expected)
+    assert tuple(search.best) == min(optimal, key=lambda order: order[::-1])
+    for winner in search.winners.itertuples():
         ending = {o: s for o, s in expected.items() if o[-1] == winner.last}
         most = max(ending.values())
         tied = [order for order, score in ending.items() if is_tie(score, most)]
         assert winner.score == pytest.approx(most, abs=1e-8)
         assert winner.n_ties == len(tied)
         assert tuple(winner.order) == min(tied, key=lambda order: order[::-1])
-    staged = found.event_tree("best", replace=True).learn_stages(alpha=3)
-    assert staged.log_marginal_likelihood == pytest.approx(found.score, abs=1e-8)
+    staged = search.event_tree("best", replace=True).learn_stages(alpha=3)
+    assert staged.log_marginal_likelihood == pytest.approx(search.score, abs=1e-8)
 
 
 @pytest.mark.slow
 def test_the_local_table_has_the_stages_of_each_variable_after_each_set(db: Database) -> None:
     survey = ingested(db, random_rows(6, [2, 3, 2], 300))
-    found = survey.search_orders(alpha=2)
+    search = survey.search_orders(alpha=2)
     local = {
-        (row.variable, frozenset(row.predecessors)): row for row in found.local.itertuples()
+        (row.variable, frozenset(row.predecessors)): row for row in search.local.itertuples()
     }
-    assert len(local) == len(found.local) == 3 * 2**2
-    for row in found.orders.itertuples():
+    assert len(local) == len(search.local) == 3 * 2**2
+    for row in search.orders.itertuples():
         parts = [local[x, frozenset(row.order[:i])] for i, x in enumerate(row.order)]
         assert row.score == pytest.approx(sum(part.score for part in parts), abs=1e-9)
         assert row.stages == [part.n_stages for part in parts]
@@ -148,7 +148,7 @@ def test_the_local_table_has_the_stages_of_each_variable_after_each_set(db: Data
         staged = survey.event_tree("one", order=row.order, replace=True).learn_stages(alpha=2)
         learnt = staged.stages.groupby("variable")["stage"].count()
         assert row.stages == [learnt[x] for x in row.order]
-    situations = found.local.set_index(["variable"])["n_situations"]
+    situations = search.local.set_index(["variable"])["n_situations"]
     assert situations.max() == 6
 
 
@@ -187,19 +187,19 @@ XOR |= {(0, 0, 1): 1, (1, 1, 1): 1}
 def test_worked_example_7_1_with_exact_stages() -> None:
     steps = last_variables(down_sets([0, 0, 0], limit=8) or [])
     ranking = rank_orders(steps, lambda x, s: exact_local(XOR, 2, x, s), limit=6)
-    scores = {found.order: round(found.score, 6) for found in ranking.orders}
+    scores = {ranked.order: round(ranked.score, 6) for ranked in ranking.orders}
     for order in permutations(range(3)):
         assert scores[order] == (-41.846908 if order[-1] == 2 else -42.771498)
     assert ranking.orders[0].n_ties == 2
-    assert [found.n_ties for found in ranking.winners] == [2, 2, 2]
+    assert [ranked.n_ties for ranked in ranking.winners] == [2, 2, 2]
 
 
 def test_worked_example_7_1_with_greedy_stages(db: Database) -> None:
     survey = ingested(db, [row for row, n in XOR.items() for _ in range(n)])
-    found = survey.search_orders(alpha=2)
-    scores = found.winners.set_index("last")["score"].round(6).to_dict()
+    search = survey.search_orders(alpha=2)
+    scores = search.winners.set_index("last")["score"].round(6).to_dict()
     assert scores == {"c": -41.846908, "a": -42.771498, "b": -42.771498}
-    assert (found.best, found.n_optimal, found.n_orders) == (["b", "a", "c"], 2, 6)
+    assert (search.best, search.n_optimal, search.n_orders) == (["b", "a", "c"], 2, 6)
 
 
 def test_with_each_situation_its_own_stage_every_order_scores_the_same() -> None:
@@ -214,7 +214,7 @@ def test_with_each_situation_its_own_stage_every_order_scores_the_same() -> None
         return sum(log_marginal_likelihood(tuple(n), (mass, mass)) for n in counts.values())
 
     ranking = rank_orders(last_variables(down_sets([0, 0], limit=4) or []), apart, limit=2)
-    assert [round(found.score, 6) for found in ranking.orders] == [-20.597885] * 2
+    assert [round(ranked.score, 6) for ranked in ranking.orders] == [-20.597885] * 2
     assert ranking.orders[0].n_ties == 2
     assert ranking.orders[0].order == (1, 0)
 
@@ -251,14 +251,14 @@ def test_the_best_orders_are_those_of_all_orders(seed: int) -> None:
         ranking = rank_orders(steps, lambda x, s: float(table[x, s]), limit=most)
         assert ranking.n_orders == count_orders(steps) == len(expected)
         by_score = sorted(expected, key=lambda order: (-round(expected[order], 6), order[::-1]))
-        found = [one.order for one in ranking.orders]
-        assert len(found) == min(most, len(expected))
-        assert [round(expected[order], 6) for order in found] == [
-            round(expected[order], 6) for order in by_score[: len(found)]
+        best_orders = [one.order for one in ranking.orders]
+        assert len(best_orders) == min(most, len(expected))
+        assert [round(expected[order], 6) for order in best_orders] == [
+            round(expected[order], 6) for order in by_score[: len(best_orders)]
         ]
-        assert found[0] == by_score[0]
+        assert best_orders[0] == by_score[0]
         if most == 200:
-            assert found == by_score
+            assert best_orders == by_score
         best = max(expected.values())
         n_ties = sum(is_tie(score, best) for score in expected.values())
         assert ranking.orders[0].n_ties == n_ties
@@ -292,17 +292,17 @@ def test_greedy_is_never_above_exact_and_mostly_reaches_it(share: float) -> None
 
         steps = last_variables(down_sets(needs, limit=32) or [])
         best = rank_orders(steps, g, limit=1).orders[0].score
-        found = greedy_order(needs, g)
-        assert sorted(found.order) == list(range(5))
-        for place, x in enumerate(found.order):
-            assert not needs[x] & ~mask_of(found.order[:place])
+        greedy = greedy_order(needs, g)
+        assert sorted(greedy.order) == list(range(5))
+        for index, x in enumerate(greedy.order):
+            assert not needs[x] & ~mask_of(greedy.order[:index])
         before, score = 0, 0.0
-        for x in found.order:
+        for x in greedy.order:
             score += g(x, before)
             before |= 1 << x
-        assert found.score == pytest.approx(score)
-        assert found.score <= best + 1e-9
-        reached.append(found.score >= best - 1e-6)
+        assert greedy.score == pytest.approx(score)
+        assert greedy.score <= best + 1e-9
+        reached.append(greedy.score >= best - 1e-6)
     assert sum(reached) >= 18
 
 
@@ -326,17 +326,17 @@ def test_a_question_comes_after_its_gate_and_has_no_floret_where_it_does_not_app
     db: Database,
 ) -> None:
     survey = ingested(db, GATED)
-    found = survey.search_orders(alpha=2)
-    assert scores_of(survey.search_orders(alpha=2, blank="structural")) == scores_of(found)
+    search = survey.search_orders(alpha=2)
+    assert scores_of(survey.search_orders(alpha=2, blank="structural")) == scores_of(search)
     pairs = [("a", "b"), ("a", "c")]
     expected = brute_force(survey, "abcd", 2, pairs)
-    assert scores_of(found) == pytest.approx(expected, abs=1e-9)
-    assert "  'b' comes after 'a', which decides whether it applies" in found.summary
-    local = found.local
+    assert scores_of(search) == pytest.approx(expected, abs=1e-9)
+    assert "  'b' comes after 'a', which decides whether it applies" in search.summary
+    local = search.local
     after = local[(local["variable"] == "b") & local["predecessors"].map(lambda s: s == ["a"])]
     assert after["n_situations"].item() == 1
-    staged = found.event_tree("best", replace=True).learn_stages(alpha=2)
-    assert staged.log_marginal_likelihood == pytest.approx(found.score, abs=1e-9)
+    staged = search.event_tree("best", replace=True).learn_stages(alpha=2)
+    assert staged.log_marginal_likelihood == pytest.approx(search.score, abs=1e-9)
 
 
 @pytest.mark.slow
@@ -354,10 +354,10 @@ def test_a_declared_gate_of_several_questions_is_kept(db: Database) -> None:
         codebook={"gates": {"c": "a = '1' and b = '1'"}},
         replace=True,
     )
-    found = survey.search_orders(alpha=2)
+    search = survey.search_orders(alpha=2)
     expected = brute_force(survey, "abc", 2, [("a", "c"), ("b", "c")])
-    assert scores_of(found) == pytest.approx(expected, abs=1e-9)
-    assert "  'c' comes after 'a', 'b', which decide whether it applies" in found.summary
+    assert scores_of(search) == pytest.approx(expected, abs=1e-9)
+    assert "  'c' comes after 'a', 'b', which decide whether it applies" in search.summary
 
 
 def test_not_applicable_is_an_answer_where_nothing_decides_it(db: Database) -> None:
@@ -367,25 +367,25 @@ def test_not_applicable_is_an_answer_where_nothing_decides_it(db: Database) -> N
     survey = db.ingest(
         pd.DataFrame(rows, columns=["a", "b"]), name="free", structural=["-"], replace=True
     )
-    found = survey.search_orders(alpha=1)
-    assert found.n_orders == 2
-    first = found.local.iloc[1]
+    search = survey.search_orders(alpha=1)
+    assert search.n_orders == 2
+    first = search.local.iloc[1]
     mass = 1 / 3
     alone = log_marginal_likelihood((8, 4, 8), (mass, mass, mass))
     assert first["score"] == pytest.approx(alone)
     undecided = "'not applicable' counts as an answer to 'b': no variable decides it"
-    assert f"  {undecided}" in found.summary
+    assert f"  {undecided}" in search.summary
 
 
 def test_rows_without_an_answer_are_left_out_and_told(db: Database) -> None:
     rows: list[tuple[object, ...]] = [*random_rows(9, [2, 2, 2], 100)]
     complete = ingested(db, rows).search_orders(alpha=2)
     short = ingested(db, [*rows, ("0", None, "1"), ("1", "1", None), (None, None, "1")])
-    found = short.search_orders(alpha=2)
-    assert scores_of(found) == scores_of(complete)
+    search = short.search_orders(alpha=2)
+    assert scores_of(search) == scores_of(complete)
     assert "left out" not in complete.summary
-    assert "3 of 103 rows left out for missing answers: a (1), b (2), c (1)" in found.summary
-    tree = found.event_tree("kept", replace=True)
+    assert "3 of 103 rows left out for missing answers: a (1), b (2), c (1)" in search.summary
+    tree = search.event_tree("kept", replace=True)
     assert tree.situations["n"].max() == 100
     whole = short.search_orders(["c", "a"], alpha=2)
     assert "2 of 103 rows left out for missing answers: c (1), a (1)" in whole.summary
@@ -395,29 +395,29 @@ def test_the_default_alpha_and_the_order_of_rows_and_names_change_nothing(
     db: Database,
 ) -> None:
     rows = random_rows(10, [2, 4, 2], 200)
-    found = ingested(db, rows).search_orders()
-    assert found.settings["alpha"] == 4
-    assert "(the largest number of levels of a variable)" in found.summary
+    search = ingested(db, rows).search_orders()
+    assert search.settings["alpha"] == 4
+    assert "(the largest number of levels of a variable)" in search.summary
     again = ingested(db, rows[::-1]).search_orders(["c", "b", "a"], alpha=4)
-    assert scores_of(again) == pytest.approx(scores_of(found), abs=1e-9)
+    assert scores_of(again) == pytest.approx(scores_of(search), abs=1e-9)
 
 
 @pytest.mark.slow
 def test_many_orders_are_counted_and_the_best_hundred_shown(db: Database) -> None:
     survey = ingested(db, random_rows(11, [2] * 8, 60), "abcdefgh")
-    found = survey.search_orders()
-    assert found.n_orders == math.factorial(8)
-    frame = found.orders
+    search = survey.search_orders()
+    assert search.n_orders == math.factorial(8)
+    frame = search.orders
     assert len(frame) == 100
     assert frame["score"].is_monotonic_decreasing or frame["score"].diff().max() < 1e-6
     assert frame["rank"].is_monotonic_increasing
     assert len({tuple(order) for order in frame["order"]}) == 100
-    assert found.orders["score"][0] == pytest.approx(found.score)
-    assert found.winners["score"].max() == pytest.approx(found.score)
-    assert len(found.local) == 8 * 2**7
+    assert search.orders["score"][0] == pytest.approx(search.score)
+    assert search.winners["score"].max() == pytest.approx(search.score)
+    assert len(search.local) == 8 * 2**7
     greedy = survey.search_orders(search="greedy")
-    assert greedy.score <= found.score + 1e-9
-    assert len(greedy.local) < len(found.local)
+    assert greedy.score <= search.score + 1e-9
+    assert len(greedy.local) < len(search.local)
     assert (greedy.n_optimal, greedy.n_orders) == (None, None)
     assert "greedy search: " in greedy.summary
     assert greedy.event_tree("greedy", replace=True).settings["order"] == greedy.best
@@ -439,8 +439,8 @@ def test_sets_of_variables_that_can_come_first() -> None:
 
 def searched(survey: Survey, limits: SearchLimits, **settings: Any) -> OrderSearch:
     options = OrderOptions(**settings)
-    found = search_orders(survey._store, survey.id, options, limits=limits)
-    return OrderSearch(survey._store, survey.id, found)
+    search = search_orders(survey._store, survey.id, options, limits=limits)
+    return OrderSearch(survey._store, survey.id, search)
 
 
 def test_auto_is_greedy_where_exact_would_take_long(db: Database) -> None:
@@ -523,11 +523,11 @@ def test_many_variables_are_refused_and_one_label_is_no_error(db: Database) -> N
     with pytest.raises(TreeError, match="61 variables are too many to order: the limit is 60"):
         survey.search_orders()
     rows = [(*row, "same") for row in random_rows(19, [2, 2], 60)]
-    found = ingested(db, rows).search_orders(alpha=2)
-    assert scores_of(found) == pytest.approx(
+    search = ingested(db, rows).search_orders(alpha=2)
+    assert scores_of(search) == pytest.approx(
         brute_force(ingested(db, rows), "abc", 2, []), abs=1e-9
     )
-    assert found.local["n_stages"].min() == 1
+    assert search.local["n_stages"].min() == 1
 
 
 @pytest.mark.slow
@@ -551,17 +551,17 @@ def test_weights_and_design_effects_count_as_in_the_trees(
     frame = pd.DataFrame(random_rows(17, [2, 3, 2], 250), columns=list("abc"))
     frame["w"] = rng.integers(0, 40, 250) / 10
     survey = db.ingest(frame, name="weighted", weight="w", replace=True)
-    found = survey.search_orders(alpha=2, **settings)  # type: ignore[arg-type]
-    staged = found.event_tree("best", replace=True).learn_stages(alpha=2, **settings)  # type: ignore[arg-type]
+    search = survey.search_orders(alpha=2, **settings)  # type: ignore[arg-type]
+    staged = search.event_tree("best", replace=True).learn_stages(alpha=2, **settings)  # type: ignore[arg-type]
     score = staged.bic if settings.get("method") else staged.log_marginal_likelihood
-    assert found.score == pytest.approx(score, abs=1e-6)
-    assert f"  weighting: {settings.get('weighting', 'situation')}" in found.summary
+    assert search.score == pytest.approx(score, abs=1e-6)
+    assert f"  weighting: {settings.get('weighting', 'situation')}" in search.summary
 
 
 def test_a_search_shows_itself_in_notebooks(db: Database) -> None:
-    found = ingested(db, random_rows(18, [2, 2], 50)).search_orders()
-    assert found._repr_html_() == f"<pre>{found.summary.replace(chr(39), '&#x27;')}</pre>"
-    assert repr(found) == found.summary.splitlines()[0]
+    search = ingested(db, random_rows(18, [2, 2], 50)).search_orders()
+    assert search._repr_html_() == f"<pre>{search.summary.replace(chr(39), '&#x27;')}</pre>"
+    assert repr(search) == search.summary.splitlines()[0]
 
 
 def test_the_command_prints_the_best_orders(tmp_path: Path) -> None:
@@ -576,12 +576,12 @@ def test_the_command_prints_the_best_orders(tmp_path: Path) -> None:
         assert result.exit_code == fails, result.output
         return result.stdout, result.stderr
 
-    out, told = call("--format", "json", "--most", "3")
+    out, summary = call("--format", "json", "--most", "3")
     rows = json.loads(out)
     assert [row["order"] for row in rows[:2]] == [["b", "a", "c"], ["a", "b", "c"]]
     assert [row["rank"] for row in rows] == [1, 1, 3]
     assert rows[0]["score"] == pytest.approx(-41.846908)
-    assert "best order of 3 variables of survey 'rows': b, a, c" in told
+    assert "best order of 3 variables of survey 'rows': b, a, c" in summary
     out, _ = call("--format", "json", "--tier", "c", "--tier", "b,a", "--before", "a < b")
     assert [row["order"] for row in json.loads(out)] == [["c", "a", "b"]]
     out, _ = call("--format", "json", "--before", "c<a<b")
@@ -596,14 +596,14 @@ def read_survey(db: Database, name: str) -> Survey:
     )
 
 
-def unobserved_parameters(found: OrderSearch, sizes: dict[str, int]) -> dict[tuple, int]:
+def unobserved_parameters(search: OrderSearch, sizes: dict[str, int]) -> dict[tuple, int]:
     """Return what stagedtrees counts more for an order: a stage of unobserved situations.
 
     One a variable of the order with some unobserved configuration of those before it.
     """
     observed = {
         (row.variable, frozenset(row.predecessors)): row.n_situations
-        for row in found.local.itertuples()
+        for row in search.local.itertuples()
     }
     return {
         tuple(order): sum(
@@ -611,7 +611,7 @@ def unobserved_parameters(found: OrderSearch, sizes: dict[str, int]) -> dict[tup
             for i, x in enumerate(order)
             if observed[x, frozenset(order[:i])] < math.prod(sizes[y] for y in order[:i])
         )
-        for order in found.orders["order"]
+        for order in search.orders["order"]
     }
 
 
@@ -621,12 +621,12 @@ def unobserved_parameters(found: OrderSearch, sizes: dict[str, int]) -> dict[tup
 def test_bic_of_every_order_is_that_of_the_reference(db: Database, name: str) -> None:
     rows = peer("stagedtrees")[name]["all_orders_bhc_bic"]
     survey = read_survey(db, name)
-    found = survey.search_orders(method="bhc", score="bic")
+    search = survey.search_orders(method="bhc", score="bic")
     values = survey.variables[survey.variables["kind"] == "value"]
     sizes = values.groupby("variable")["label"].count().to_dict()
-    more = unobserved_parameters(found, sizes)
+    more = unobserved_parameters(search, sizes)
     n = survey.receipt["respondents"]
-    bic = {order: bic + more[order] * math.log(n) for order, bic in scores_of(found).items()}
+    bic = {order: bic + more[order] * math.log(n) for order, bic in scores_of(search).items()}
     assert bic == pytest.approx({tuple(row["order"]): row["BIC"] for row in rows}, abs=1e-6)
 
 
@@ -650,30 +650,30 @@ def test_the_best_order_is_at_least_as_good_as_that_of_the_reference(
     unobserved = best["df"] - best["df_excluding_unobserved_stage"]
     bic = best["BIC"] - unobserved * math.log(best["nobs"])
     survey = read_survey(db, name)
-    found = survey.search_orders(method="bhc")
-    assert found.settings["score"] == "bic"
-    assert found.score <= bic + 1e-6
+    search = survey.search_orders(method="bhc")
+    assert search.settings["score"] == "bic"
+    assert search.score <= bic + 1e-6
     if is_same:
-        assert (found.best, found.score) == (best["order"], pytest.approx(bic, abs=1e-6))
-    assert survey.search_orders(method="bhc", search="greedy").score >= found.score - 1e-6
-    staged = found.event_tree("best", replace=True).learn_stages(method="bhc")
-    assert staged.bic == pytest.approx(found.score, abs=1e-6)
+        assert (search.best, search.score) == (best["order"], pytest.approx(bic, abs=1e-6))
+    assert survey.search_orders(method="bhc", search="greedy").score >= search.score - 1e-6
+    staged = search.event_tree("best", replace=True).learn_stages(method="bhc")
+    assert staged.bic == pytest.approx(search.score, abs=1e-6)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["auto", "fbhc", "csbhc", "bj", "hc", "exact"])
 def test_any_method_of_learning_can_be_used(db: Database, method: str) -> None:
     survey = ingested(db, random_rows(15, [2, 2, 2], 300))
-    found = survey.search_orders(method=method)  # type: ignore[arg-type]
-    staged = found.event_tree("best", replace=True).learn_stages(
+    search = survey.search_orders(method=method)  # type: ignore[arg-type]
+    staged = search.event_tree("best", replace=True).learn_stages(
         method=method,  # type: ignore[arg-type]
         alpha=2,
     )
     score = staged.log_marginal_likelihood if method == "auto" else staged.bic
-    assert score == pytest.approx(found.score, abs=1e-6)
-    scores = found.orders["score"]
+    assert score == pytest.approx(search.score, abs=1e-6)
+    scores = search.orders["score"]
     best = scores.max() if method == "auto" else scores.min()
-    assert found.score == pytest.approx(best, abs=1e-9)
+    assert search.score == pytest.approx(best, abs=1e-9)
 
 
 def test_the_exact_method_is_refused_for_more_than_two_labels(db: Database) -> None:

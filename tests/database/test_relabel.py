@@ -173,7 +173,7 @@ def test_a_rule_holds_anywhere_for_a_variable_or_at_a_path(
 BAD: list[tuple[Any, str]] = [
     (
         {"recovry": "x"},
-        r"no edge of the tree is 'recovry'; the labels are 'hospital', 'community'",
+        r"the tree has no label 'recovry'; the labels are 'hospital', 'community'",
     ),
     (
         {("Outcom", "death"): "x"},
@@ -182,14 +182,14 @@ BAD: list[tuple[Any, str]] = [
     ({("Ward", "death"): "x"}, r"'death' of 'Ward'; the labels are 'hospital', 'community'\n"),
     (
         {(("hospital", "tset"), "death"): "x"},
-        r"no path fits 'death' at \('hospital', 'tset'\); there is \('hospital'\) with la",
+        r"no situation \('hospital', 'tset'\); the path leads to \('hospital'\) with la",
     ),
     (
         {(("hospital", "*"), "test+"): "x"},
-        r"'test\+' at \('hospital', '\*'\); there is \('hospital', 'test\+'\) with labels d",
+        r"'test\+' at \('hospital', '\*'\); the situation is \('hospital', 'test\+'\) with",
     ),
     ({(("hospital", "test+", "death"), "x"): "x"}, r"'death'\) which is a leaf"),
-    ({((), "death"): "x"}, r"'death' at \(the root\); there is \(the root\) with labels hosp"),
+    ({((), "death"): "x"}, r"'death' at \(the root\); the situation is \(the root\) with "),
     (
         {"death": "a", ("Outcome", "death"): "b"},
         r"two labels, 'a' and 'b', to 'death' of situation \('hospital', 'test\+'\) with lab",
@@ -295,9 +295,9 @@ def fits(rule: Any, path: oracle.Path, variable: str, label: str) -> bool:
 
 def relabelled(tree: Tree, rules: Rules) -> Tree | None:
     """Return the tree with its new labels, None if there are none it can have."""
-    made = deepcopy(tree)
+    copy = deepcopy(tree)
     used = set()
-    for vertex in made.situations:
+    for vertex in copy.situations:
         children = {}
         for label, child in vertex.children.items():
             fitting = [r for r in rules if fits(r, vertex.path, str(vertex.variable), label)]
@@ -307,7 +307,7 @@ def relabelled(tree: Tree, rules: Rules) -> Tree | None:
                 return None
             children[new.pop()] = child
         vertex.children = children
-    return made if used == set(rules) else None
+    return copy if used == set(rules) else None
 
 
 def colours(tree: Tree, sample: StagedSample) -> dict[oracle.Path, str]:
@@ -357,25 +357,25 @@ def graph(ceg: ChainEventGraph) -> Graph:
 
 def words(tree: Tree, stage: Stages) -> dict[tuple[str, ...], Any]:
     """Return new labels from the root -> stage (None on leaves)."""
-    found: dict[tuple[str, ...], Any] = {}
+    stage_of: dict[tuple[str, ...], Any] = {}
 
     def walk(vertex_id: int, word: tuple[str, ...]) -> None:
-        found[word] = stage.get(vertex_id)
+        stage_of[word] = stage.get(vertex_id)
         for label, child in tree.by_id[vertex_id].children.items():
             walk(child, (*word, label))
 
     walk(0, ())
-    return found
+    return stage_of
 
 
 def recovered(ceg: ChainEventGraph) -> dict[tuple[str, ...], Any]:
-    found: dict[tuple[str, ...], Any] = {}
+    stage_of: dict[tuple[str, ...], Any] = {}
     paths: dict[Any, tuple[str, ...]] = {}
     for row in ceg.recover().itertuples():
         above = paths.get(row.parent_id, ())
         paths[row.vertex_id] = word = (*above, row.label) if row.depth else ()
-        found[word] = None if pd.isna(row.stage_id) else row.stage_id
-    return found
+        stage_of[word] = None if pd.isna(row.stage_id) else row.stage_id
+    return stage_of
 
 
 def members(db: Database, table: str) -> dict[int, int]:
@@ -416,10 +416,10 @@ def test_a_relabelled_staging_and_its_ceg_are_the_oracles(
     assert graph(ceg) == expected
     assert members(one, "position_member") == oracle.positions(new, stage)
     raw_labels: dict[tuple[int, str], set[str]] = {}
-    place = oracle.positions(new, stage)
+    position_of = oracle.positions(new, stage)
     for before, after in zip(raw.situations, new.situations, strict=True):
         for raw_label, label in zip(before.children, after.children, strict=True):
-            raw_labels.setdefault((place[before.id], label), set()).add(raw_label)
+            raw_labels.setdefault((position_of[before.id], label), set()).add(raw_label)
     assert raw_labels == {
         (e.source_id, e.label): {*e.raw_labels} for e in ceg.edges.itertuples()
     }
@@ -461,10 +461,10 @@ def test_relabelling_anywhere_never_makes_positions_finer(
     stages = {oracle.labels(path): name for path, name in sample.stage.items()}
     tree = grow(one, sample)
     before, after = [], []
-    for found, relabel in ((before, None), (after, rules)):
+    for partitions, relabel in ((before, None), (after, rules)):
         staged = tree.set_stages(stages, "it", relabel=relabel, replace=True)
         staged.to_ceg("it", replace=True)
-        found += [members(one, "stage_member"), members(one, "position_member")]
+        partitions += [members(one, "stage_member"), members(one, "position_member")]
     assert before[0] == after[0]
     for block in oracle.partition(before[1]):
         assert len({after[1][vertex_id] for vertex_id in block}) == 1
@@ -586,8 +586,8 @@ def test_a_rule_that_fits_nothing_any_more_is_passed_over(db: Database, sound: S
     db.rebuild(stages="relearn")
     assert "edges relabelled" not in staged.summary
     for why in (
-        "skipped: relabel: no edge of the tree is 'recovery*'; the labels are",
-        "skipped: relabel: no path fits 'death' at ('*', 'no test'); there is ('comm",
+        "skipped: relabel: the tree has no label 'recovery*'; the labels are",
+        "skipped: relabel: there is no situation ('*', 'no test'); the path leads to ('comm",
     ):
         assert why in staged.summary
     sound(db)
@@ -621,8 +621,8 @@ def test_a_probability_is_hidden_wherever_its_new_label_is(db: Database) -> None
                 for test in ("test+", "no test")}  # fmt: skip
     staged = tree.set_stages(outcomes, relabel=OUTCOME)
     names, rows = staged.rows("staged_edges", min_n=5)
-    shown = pd.DataFrame(rows, columns=names)
-    good = shown[shown["label"].isin(["recovery", "recovery*"])]
+    masked = pd.DataFrame(rows, columns=names)
+    good = masked[masked["label"].isin(["recovery", "recovery*"])]
     assert set(good["label"]) == {"recovery", "recovery*"}
     assert good["probability"].isna().all()
     assert tree.set_stages({}, "open").rows("staged_edges", min_n=1)[0] == names
@@ -635,14 +635,14 @@ def test_the_command_line_takes_rules(tmp_path: Path, monkeypatch: Any) -> None:
     call = CliRunner().invoke
     for relabel in ("recovery*=recovery", "Outcome:recovery*=recovery"):
         command = ["run", "wards.csv", "--count", "n", "--db", "w.duckdb", "--replace"]
-        made = call(main, [*command, "--relabel", relabel])
-        assert made.exit_code == 0, made.output
-        assert "2 edges relabelled" in made.stderr
-        assert "recovery*" not in made.stdout
-    made = call(
+        result = call(main, [*command, "--relabel", relabel])
+        assert result.exit_code == 0, result.output
+        assert "2 edges relabelled" in result.stderr
+        assert "recovery*" not in result.stdout
+    result = call(
         main, ["learn-stages", "w.duckdb", "wards", "--name", "b", "--relabel", "death=end"]
     )
-    assert "4 edges relabelled" in made.stderr, made.output
+    assert "4 edges relabelled" in result.stderr, result.output
     for relabel, why in (
         ("recovery", "error: --relabel 'recovery' is not [VARIABLE:]LABEL=NEW\nhint: put "),
         ("recovery*=death", "error: relabel makes 'death', 'recovery*' one label"),

@@ -103,9 +103,9 @@ def test_the_rows_themselves_give_the_staging_again(
     replicate = relearning.rows.replicate(relearning.rows.ended)
     assert replicate.size.tolist() == pytest.approx(relearning.rows.size.tolist())
     stages = members(staged)
-    for florets, found in zip(relearning.florets, relearning.learn(replicate), strict=True):
-        assert found.is_reached.all()
-        assert found.stage.tolist() == [stages[vertex] for vertex in florets.ids.tolist()]
+    for florets, relearnt in zip(relearning.florets, relearning.learn(replicate), strict=True):
+        assert relearnt.is_reached.all()
+        assert relearnt.stage.tolist() == [stages[vertex] for vertex in florets.ids.tolist()]
 
 
 @pytest.mark.parametrize("weighting", ["situation", "global", "total", "none"])
@@ -119,10 +119,10 @@ def test_weighted_rows_are_worth_what_learning_takes_them_for(
         .learn_stages(weighting=weighting, deff=1.5)
     )
     relearning = relearning_of(staged)
-    found = relearning.rows.replicate(relearning.rows.ended)
-    assert found.size.tolist() == pytest.approx(relearning.rows.size.tolist(), rel=1e-9)
+    replicate = relearning.rows.replicate(relearning.rows.ended)
+    assert replicate.size.tolist() == pytest.approx(relearning.rows.size.tolist(), rel=1e-9)
     stages = members(staged)
-    for florets, now in zip(relearning.florets, relearning.learn(found), strict=True):
+    for florets, now in zip(relearning.florets, relearning.learn(replicate), strict=True):
         assert now.stage.tolist() == [stages[vertex] for vertex in florets.ids.tolist()]
 
 
@@ -182,11 +182,11 @@ def test_pairs_and_intervals_are_those_of_surveys_of_the_replicates(
     db: Database, sound: Sound, settings: dict[str, Any]
 ) -> None:
     is_weighed = settings.get("is_weighed", False)
-    said = {name: value for name, value in settings.items() if name != "is_weighed"}
+    learning = {name: value for name, value in settings.items() if name != "is_weighed"}
     query = f"select *, if(a = 'u', 2, 0.5) + if(c = 'yes', 1, 0) as w from ({PLANTED})"  # noqa: S608
     weight = {"weight": "w"} if is_weighed else {"columns": ["a", "b", "c"]}
     tree = db.ingest(query, "planted", count="n", **weight).event_tree()
-    staged = tree.learn_stages(**said)
+    staged = tree.learn_stages(**learning)
     frozen = set(staged.stages.query("kind == 'given'")["stage_id"])
     stages = members(staged)
     runs = 3
@@ -196,10 +196,10 @@ def test_pairs_and_intervals_are_those_of_surveys_of_the_replicates(
     estimates: dict[tuple[int, str], list[float]] = {}
     for replicate in relearning_of(staged).replicates("nonparametric", runs, 5):
         again = ingested(db, staged, replicate, **settings)
-        found = members(again)
-        for one in found:
-            for other in found:
-                together[one, other] += found[one] == found[other]
+        stage_of = members(again)
+        for one in stage_of:
+            for other in stage_of:
+                together[one, other] += stage_of[one] == stage_of[other]
         edges = db.sql(
             "select parent_id, label, probability from cegdb.staged_edges "
             "where staging = 'again'"
@@ -219,9 +219,9 @@ def test_pairs_and_intervals_are_those_of_surveys_of_the_replicates(
         assert pair.n_together == together[pair.vertex_id, pair.other_id]
         assert pair.n_runs == runs
         assert pair.is_together == (stages[pair.vertex_id] == stages[pair.other_id])
-    kept = tables(staged, "bootstrap_intervals")
-    assert len(kept) == len(estimates)
-    for row in kept.itertuples():
+    intervals = tables(staged, "bootstrap_intervals")
+    assert len(intervals) == len(estimates)
+    for row in intervals.itertuples():
         low, high = np.quantile(estimates[row.vertex_id, row.label], [0.25, 0.75])
         assert row.low == pytest.approx(low, rel=1e-7)
         assert row.high == pytest.approx(high, rel=1e-7)
@@ -238,10 +238,12 @@ def test_pairs_are_counted_over_the_runs_that_reach_both(db: Database, kind: Any
     n_stages = []
     for replicate in relearning.replicates(kind, 15, 2):
         seen: set[int] = set()
-        for florets, found in zip(relearning.florets, relearning.learn(replicate), strict=True):
+        for florets, stages in zip(
+            relearning.florets, relearning.learn(replicate), strict=True
+        ):
             stage = {
                 int(vertex): int(name)
-                for vertex, name, is_reached in zip(florets.ids, *found, strict=True)
+                for vertex, name, is_reached in zip(florets.ids, *stages, strict=True)
                 if is_reached
             }
             seen |= set(stage.values())
@@ -252,9 +254,12 @@ def test_pairs_are_counted_over_the_runs_that_reach_both(db: Database, kind: Any
     for pair in staged.stage_pairs.itertuples():
         assert pair.n_runs == both[pair.vertex_id, pair.other_id]
         assert pair.n_together == together[pair.vertex_id, pair.other_id]
-    told = tables(staged, "stage_bootstraps").iloc[0]
-    assert told["mean_stages"] == np.mean(n_stages)
-    assert (told["min_stages"], told["max_stages"]) == (min(n_stages), max(n_stages))
+    row = tables(staged, "stage_bootstraps").iloc[0]
+    assert row["mean_stages"] == np.mean(n_stages)
+    assert (row["min_stages"], row["max_stages"]) == (
+        min(n_stages),
+        max(n_stages),
+    )
 
 
 def test_a_situation_of_one_row_is_not_reached_in_every_replicate(
@@ -269,8 +274,8 @@ def test_a_situation_of_one_row_is_not_reached_in_every_replicate(
     assert rare["n_runs"].between(10, 39).all()
     rest = pairs[~pairs["path"].str.startswith("w") & ~pairs["other_path"].str.startswith("w")]
     assert (rest["n_runs"] == 40).all()
-    kept = staged.intervals("bootstrap", runs=40)
-    assert not kept["path"].eq("w -> y").any()
+    intervals = staged.intervals("bootstrap", runs=40)
+    assert not intervals["path"].eq("w -> y").any()
     sound(db)
 
 
@@ -284,14 +289,14 @@ def test_simulated_rows_may_reach_what_no_row_did(db: Database, sound: Sound) ->
     paths = tables_of_paths(staged)["labels"].map(tuple)
     (unseen,) = np.flatnonzero(paths == ("w", "y"))
     assert rows.add_up(rows.ended)[unseen] == 0
-    found = [one.n[unseen] for one in relearning_of(staged).replicates("parametric", 30, 1)]
-    assert sum(found) > 0
+    counts = [one.n[unseen] for one in relearning_of(staged).replicates("parametric", 30, 1)]
+    assert sum(counts) > 0
     sound(db)
 
 
 @pytest.mark.slow
 def test_equal_weights_change_nothing(db: Database) -> None:
-    found = []
+    results = []
     for weight in (None, "2.5"):
         rows = f"select *, {weight or 1} as w from ({SKIPPED})"  # noqa: S608
         given = {"weight": "w"} if weight else {"columns": ["a", "b", "c"]}
@@ -300,8 +305,8 @@ def test_equal_weights_change_nothing(db: Database) -> None:
         staged.stability(runs=8)
         staged.stability("parametric", runs=8)
         intervals = [staged.intervals(how, runs=8) for how in ("wilson", "bootstrap")]
-        found.append((staged.stage_pairs, *[one.drop(columns="weight") for one in intervals]))
-    for one, other in zip(*found, strict=True):
+        results.append((staged.stage_pairs, *[one.drop(columns="weight") for one in intervals]))
+    for one, other in zip(*results, strict=True):
         assert_frame_equal(one, other, check_exact=False, rtol=1e-9)
 
 
@@ -311,23 +316,23 @@ def test_replicates_keep_the_number_of_rows_and_its_mean_and_variance(db: Databa
     rows = relearning.rows
     data = rows.replicate(rows.ended).n
     for kind in ("nonparametric", "parametric"):
-        found = np.array([one.n for one in relearning.replicates(kind, 400, 7)])
-        assert (found[:, 0] == 601).all()
+        counts = np.array([one.n for one in relearning.replicates(kind, 400, 7)])
+        assert (counts[:, 0] == 601).all()
         inner = np.unique(rows.parent[1:])
         for vertex in inner:
-            below = found[:, rows.parent == vertex].sum(axis=1)
-            assert (below <= found[:, vertex]).all()
+            below = counts[:, rows.parent == vertex].sum(axis=1)
+            assert (below <= counts[:, vertex]).all()
             if not rows.ended[vertex]:
-                assert (below == found[:, vertex]).all()
+                assert (below == counts[:, vertex]).all()
         if kind == "nonparametric":
             share = data / 601
             error = np.sqrt(601 * share * (1 - share))
-            assert (abs(found.mean(axis=0) - data) <= 4 * error / np.sqrt(400) + 1e-9).all()
-            assert found.std(axis=0) == pytest.approx(error, rel=0.2, abs=1e-9)
+            assert (abs(counts.mean(axis=0) - data) <= 4 * error / np.sqrt(400) + 1e-9).all()
+            assert counts.std(axis=0) == pytest.approx(error, rel=0.2, abs=1e-9)
         else:
             stops = (
-                found[:, inner]
-                - np.array([found[:, rows.parent == vertex].sum(axis=1) for vertex in inner]).T
+                counts[:, inner]
+                - np.array([counts[:, rows.parent == vertex].sum(axis=1) for vertex in inner]).T
             ).mean(axis=0)
             assert stops == pytest.approx(rows.ended[inner], rel=0.15, abs=1)
 
@@ -362,8 +367,8 @@ def test_planted_stages_are_found_again_and_identical_ones_are_not_firm(
     null = db.ingest(
         "select i % 20 as a, (i // 20) % 10 < 4 as b from range(4000) t(i)", "null"
     )
-    found = null.event_tree().learn_stages().stability(runs=20)
-    (share,) = found.query("variable == 'b'")["mean_share"]
+    stability = null.event_tree().learn_stages().stability(runs=20)
+    (share,) = stability.query("variable == 'b'")["mean_share"]
     assert share < 0.75
     sound(db)
 
@@ -397,20 +402,20 @@ def test_stages_are_summed_up_by_their_pairs(db: Database) -> None:
 
 @pytest.mark.slow
 def test_seed_decides_and_neither_row_order_nor_threads_do() -> None:
-    found = []
+    results = []
     for order, threads, seed in (("a, b, c", 1, 1), ("c desc, b desc, a", 2, 1), ("a", 1, 2)):
         with cegdb.open(threads=threads) as db:
             rows = f"select * from ({SKIPPED}) order by {order}"  # noqa: S608
             staged = db.ingest(rows, "skipped").event_tree().learn_stages()
             staged.stability(runs=10, seed=seed)
             intervals = staged.intervals("bootstrap", runs=10, seed=seed)
-            found.append((staged.stage_pairs, intervals, staged))
-            if len(found) == 1:
+            results.append((staged.stage_pairs, intervals, staged))
+            if len(results) == 1:
                 staged.stability(runs=10, seed=seed)
-                assert staged.stage_pairs.equals(found[0][0])
-    assert found[0][0].equals(found[1][0])
-    assert found[0][1].equals(found[1][1])
-    assert not found[0][0].equals(found[2][0])
+                assert staged.stage_pairs.equals(results[0][0])
+    assert results[0][0].equals(results[1][0])
+    assert results[0][1].equals(results[1][1])
+    assert not results[0][0].equals(results[2][0])
 
 
 @pytest.mark.slow
@@ -425,8 +430,8 @@ def test_running_again_replaces_and_dropping_or_rebuilding_leaves_nothing(
     staged.stability(runs=np.int64(7), seed=np.int64(1))
     staged.intervals("bootstrap", runs=4)
     assert len(staged.stage_pairs) == 2 * n_pairs
-    told = tables(staged, "stage_bootstraps")
-    assert told[["kind", "n_runs"]].to_numpy().tolist() == [
+    bootstraps = tables(staged, "stage_bootstraps")
+    assert bootstraps[["kind", "n_runs"]].to_numpy().tolist() == [
         ["nonparametric", 7],
         ["parametric", 4],
     ]
@@ -519,8 +524,8 @@ def test_frozen_stages_are_no_pairs_but_have_intervals(db: Database, sound: Soun
     staged = planted(db).learn_stages(frozen=[[("u", "x"), ("v", "x")]])
     staged.stability(runs=5)
     assert not staged.stage_pairs["path"].isin(["u -> x", "v -> x"]).any()
-    kept = staged.intervals("bootstrap", runs=30)
-    both = kept[kept["path"].isin(["u -> x", "v -> x"])]
+    intervals = staged.intervals("bootstrap", runs=30)
+    both = intervals[intervals["path"].isin(["u -> x", "v -> x"])]
     assert both.groupby("label")["low"].nunique().tolist() == [1, 1]
     assert ((both["low"] < both["probability"]) & (both["probability"] < both["high"])).all()
     sound(db)
@@ -528,9 +533,9 @@ def test_frozen_stages_are_no_pairs_but_have_intervals(db: Database, sound: Soun
 
 def test_relabelled_answers_have_intervals(db: Database, sound: Sound) -> None:
     staged = planted(db).learn_stages(relabel={(("u", "*"), "yes"): "oui"})
-    found = staged.intervals("bootstrap", runs=20)
-    assert len(found) == 20
-    assert set(found[found["path"].str.startswith("u -> ")]["label"]) == {"no", "oui"}
+    intervals = staged.intervals("bootstrap", runs=20)
+    assert len(intervals) == 20
+    assert set(intervals[intervals["path"].str.startswith("u -> ")]["label"]) == {"no", "oui"}
     given = staged.intervals("wilson")
     assert "oui" in set(given["label"])
     assert staged.stability(runs=5)["mean_share"].max() <= 1
@@ -549,8 +554,8 @@ def test_intervals_given_the_staging_are_those_of_the_formulas(db: Database) -> 
     several = credible["low"].notna()
     assert (narrow["low"] > credible["low"])[several].all()
     for level in (0.8, 0.95):
-        found = staged.intervals("wilson", level=level)
-        for row in found[several].itertuples():
+        intervals = staged.intervals("wilson", level=level)
+        for row in intervals[several].itertuples():
             total = int(stored.loc[stored["stage"] == row.stage, "n"].sum())
             known = binomtest(row.n, total).proportion_ci(level, "wilson")
             assert (row.low, row.high) == pytest.approx(tuple(known), abs=1e-12)
@@ -583,10 +588,10 @@ def test_shares_of_no_rows_and_single_edges_have_no_interval(db: Database) -> No
     staged = tree.learn_stages()
     kinds = dict(zip(staged.stages["stage"], staged.stages["kind"], strict=True))
     for method in ("wilson", "goodman"):
-        found = staged.intervals(method)
-        is_seen = found["stage"].map(kinds).eq("learnt")
-        assert found["low"].notna().equals(is_seen)
-        assert found["high"].notna().equals(is_seen)
+        intervals = staged.intervals(method)
+        is_seen = intervals["stage"].map(kinds).eq("learnt")
+        assert intervals["low"].notna().equals(is_seen)
+        assert intervals["high"].notna().equals(is_seen)
     assert staged.intervals()["low"].notna().all()
     single = db.ingest("select 1 as x", "single").event_tree().learn_stages()
     assert single.intervals()["low"].isna().all()
@@ -606,16 +611,16 @@ def test_effective_counts_make_intervals_wider(db: Database) -> None:
 @pytest.mark.parametrize("level", [0.5, 0.95])
 def test_percentiles_are_those_of_the_numbers_there_are(level: float) -> None:
     random = np.random.default_rng(4)
-    found = random.random((30, 6))
-    found[random.random((30, 6)) < 0.3] = np.nan
-    found[0, 2:] = 0.5
-    found[:, 0] = np.nan
-    found[0, 1], found[1:, 1] = 0.5, np.nan
-    low, high, n = intervals_room.percentiles(found, level)
-    assert n.tolist() == (~np.isnan(found)).sum(axis=0).tolist()
+    values = random.random((30, 6))
+    values[random.random((30, 6)) < 0.3] = np.nan
+    values[0, 2:] = 0.5
+    values[:, 0] = np.nan
+    values[0, 1], values[1:, 1] = 0.5, np.nan
+    low, high, n = intervals_room.percentiles(values, level)
+    assert n.tolist() == (~np.isnan(values)).sum(axis=0).tolist()
     tail = (1 - level) / 2
-    assert low[1:] == pytest.approx(np.nanquantile(found[:, 1:], tail, axis=0))
-    assert high[1:] == pytest.approx(np.nanquantile(found[:, 1:], 1 - tail, axis=0))
+    assert low[1:] == pytest.approx(np.nanquantile(values[:, 1:], tail, axis=0))
+    assert high[1:] == pytest.approx(np.nanquantile(values[:, 1:], 1 - tail, axis=0))
 
 
 @pytest.mark.slow
@@ -629,10 +634,10 @@ def test_the_command_line_prints_stages_and_intervals(tmp_path: Path) -> None:
         assert result.exit_code == code, result.output
         return result
 
-    shown = call("stability", str(file), "planted", "--runs", "5", "--format", "json")
-    assert "5 runs" in shown.stderr
-    assert "cegdb.stage_pairs" in shown.stderr
-    rows = json.loads(shown.stdout)
+    output = call("stability", str(file), "planted", "--runs", "5", "--format", "json")
+    assert "5 runs" in output.stderr
+    assert "cegdb.stage_pairs" in output.stderr
+    rows = json.loads(output.stdout)
     assert rows[0]["stage"] == "u0"
     assert rows[0]["mean_share"] is None
     given = call("intervals", str(file), "planted", "--method", "wilson", "--format", "csv")

@@ -62,8 +62,8 @@ def strange_rows(draw: Callable[..., Any], labels: Any = LABELS) -> pd.DataFrame
         f"X{i}": draw(st.lists(labels, min_size=1, max_size=3, unique=True)) for i in range(n)
     }
     cells = [
-        st.sampled_from([*found * 2, *[None] * min(place, 2)])
-        for place, found in enumerate(columns.values())
+        st.sampled_from([*found * 2, *[None] * min(index, 2)])
+        for index, found in enumerate(columns.values())
     ]
     rows = draw(st.lists(st.tuples(*cells), min_size=1, max_size=10))
     return pd.DataFrame(rows, columns=list(columns), dtype=object)
@@ -75,12 +75,12 @@ def tree_of(db: Database, rows: pd.DataFrame) -> EventTree:
 
 
 def partition(staged: StagedTree) -> Partition:
-    found: dict[int, set[int]] = defaultdict(set)
+    members: dict[int, set[int]] = defaultdict(set)
     for vertex_id, stage_id in staged.florets[["vertex_id", "stage_id"]].itertuples(
         index=False
     ):
-        found[stage_id].add(vertex_id)
-    return set(map(frozenset, found.values()))
+        members[stage_id].add(vertex_id)
+    return set(map(frozenset, members.values()))
 
 
 def named(staged: StagedTree) -> dict[str, frozenset[int]]:
@@ -91,12 +91,12 @@ def named(staged: StagedTree) -> dict[str, frozenset[int]]:
 
 
 def bulk(db: Database, staged: StagedTree, *, with_names: bool = True) -> dict[str, Any]:
-    found = {}
+    tables = {}
     for table in ("hyperstage", "stage", "stage_member", "stage_edge", "ahc_merge"):
         leave = "staging_id" + ("" if with_names or table != "stage" else ", name")
         query = f"select * exclude ({leave}) from cegdb.{table} where staging_id = {staged.id}"  # noqa: S608
-        found[table] = db.rows(f"{query} order by all")[1]
-    return found
+        tables[table] = db.rows(f"{query} order by all")[1]
+    return tables
 
 
 def read_table(file: Path) -> list[list[Any]]:
@@ -117,11 +117,11 @@ def write_table(file: Path, rows: Iterable[list[Any]], delimiter: str = ",") -> 
     with xlsxwriter.Workbook(file) as book:
         page = book.add_worksheet()
         for at, row in enumerate(rows):
-            for place, cell in enumerate(row):
+            for column, cell in enumerate(row):
                 if isinstance(cell, str):
-                    page.write_string(at, place, cell)
+                    page.write_string(at, column, cell)
                 else:
-                    page.write_number(at, place, cell)
+                    page.write_number(at, column, cell)
     return file
 
 
@@ -442,7 +442,7 @@ def by_rules(tree: EventTree, depends: dict[str, list[str]]) -> Partition:
         row.child_id: (row.parent_id, row.variable, row.label)
         for row in tree.edges.itertuples()
     }
-    found: dict[object, set[int]] = defaultdict(set)
+    members: dict[object, set[int]] = defaultdict(set)
     for row in tree.florets.itertuples():
         answers, vertex_id = {}, row.vertex_id
         while vertex_id in parent:
@@ -453,8 +453,8 @@ def by_rules(tree: EventTree, depends: dict[str, list[str]]) -> Partition:
             key: object = [answers.get(name) for name in depends[row.variable]]
         else:
             key = "single" if row.n_edges == 1 else row.vertex_id
-        found[hyperstage, str(key), row.variable in depends].add(row.vertex_id)
-    return set(map(frozenset, found.values()))
+        members[hyperstage, str(key), row.variable in depends].add(row.vertex_id)
+    return set(map(frozenset, members.values()))
 
 
 @pytest.mark.slow
@@ -484,10 +484,10 @@ def test_stages_given_by_path_go_before_rules(falls: EventTree) -> None:
     staged = falls.set_stages(
         {("hi", "01"): "1", ("lo", "02"): "1"}, depends={"Fall": ["Care"]}
     )
-    found = {frozenset(map(tuple, labels)) for labels in _paths(falls, staged)}
-    assert {("hi", "01"), ("lo", "02")} in found
-    assert {("hi", "02")} in found
-    assert {("lo", "01")} in found
+    blocks = {frozenset(map(tuple, labels)) for labels in _paths(falls, staged)}
+    assert {("hi", "01"), ("lo", "02")} in blocks
+    assert {("hi", "02")} in blocks
+    assert {("lo", "01")} in blocks
 
 
 def _paths(tree: EventTree, staged: StagedTree) -> list[list[list[str]]]:
@@ -735,9 +735,8 @@ def test_a_vertex_id_is_never_rounded(falls: EventTree) -> None:
 
 
 def test_priors_and_stages_are_read_from_a_workbook(falls: EventTree, tmp_path: Path) -> None:
-    labels = falls.florets.query("vertex_id == 0")["label"].tolist()
-    priors = pd.DataFrame({"vertex_id": 0, "label": labels, "prior": 1.5})
-    stages = pd.DataFrame({"vertex_id": [1, 2], "stage": ["a", "b"]})
+    priors = pd.DataFrame({"vertex_id": 0, "label": ["hi", "lo", "no"], "prior": 1.5})
+    stages = pd.DataFrame({"vertex_id": [4, 5], "stage": ["a", "b"]})
     written = {}
     for name, frame in (("priors", priors), ("stages", stages)):
         written[name] = tmp_path / f"{name}.xlsx"
@@ -755,9 +754,9 @@ def test_priors_and_stages_are_read_from_a_workbook(falls: EventTree, tmp_path: 
 
 
 def test_columns_of_stages_and_priors_are_found_as_others_are(falls: EventTree) -> None:
-    frame = pd.DataFrame({"vertex_id": [1, 2], "stage": ["a", "a"]})
+    frame = pd.DataFrame({"vertex_id": [4, 5], "stage": ["a", "a"]})
     shouted = falls.set_stages(frame.rename(columns=str.upper))
-    assert shouted.stages["stage"].tolist() == falls.set_stages(frame).stages["stage"].tolist()
+    assert shouted.stages["name"].tolist() == falls.set_stages(frame).stages["name"].tolist()
     for columns in (["vertex_id", "vertex_id"], ["vertex_id"], ["stage"], ["a", "b", "c"]):
         few = pd.DataFrame([[1] * len(columns)], columns=columns)
         with pytest.raises(StagingError, match="stages: the columns are"):
@@ -822,12 +821,12 @@ def test_options_that_would_be_ignored_are_refused(
     monkeypatch.chdir(tmp_path)
     db, template = tmp_path / "chds.duckdb", tmp_path / "chds.yaml"
     call("demo", "--db", db)
-    for asked, ignored in (
+    for options, ignored in (
         (("intervals", db, "chds", "--method", "wilson"), ("--runs", 5)),
         (("demo", "--csv", tmp_path / "chds.csv"), ("--db", db)),
     ):
-        assert f"leave out {ignored[0]}" in call(*asked, *ignored, code=2)
-    for asked, unknown in (
+        assert f"leave out {ignored[0]}" in call(*options, *ignored, code=2)
+    for options, unknown in (
         (("template", db, "chds", "-o", template), ("--name", "x")),
         (("template", db, "chds", "-o", template), ("--alpha", 3)),
         (("alpha-path", db, "chds"), ("--name", "x")),
@@ -836,5 +835,5 @@ def test_options_that_would_be_ignored_are_refused(
         (("set-stages", db, "chds", "--depends", "Events:"), ("--frozen", template)),
         (("set-stages", db, "chds", "--stages-file", template), ("--initial", "indep")),
     ):
-        assert f"No such option '{unknown[0]}'" in call(*asked, *unknown, code=2)
+        assert f"No such option '{unknown[0]}'" in call(*options, *unknown, code=2)
     assert not template.exists()

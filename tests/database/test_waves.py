@@ -69,11 +69,11 @@ def survey_tables(db: Database, survey: Survey) -> dict[str, Any]:
 
 def built_tables(db: Database) -> dict[str, Any]:
     """Return every bulk table, but for ids that count up over surveys, and times."""
-    found: dict[str, Any] = {}
+    tables: dict[str, Any] = {}
     for table, left_out in TABLES.items():
         exclude = f"exclude ({left_out})" if left_out else ""
-        found[table] = db.rows(f"select * {exclude} from cegdb.{table} order by all")[1]  # noqa: S608
-    return found
+        tables[table] = db.rows(f"select * {exclude} from cegdb.{table} order by all")[1]  # noqa: S608
+    return tables
 
 
 def build(survey: Survey, **options: Any) -> StagedTree:
@@ -213,8 +213,8 @@ def test_the_column_that_tells_files_apart_goes_on(db: Database, tmp_path: Path)
     survey.append([written(tmp_path, "X\nb\n", f"w{i}.csv") for i in (2, 3)])
     survey.append(frame([("c",)], "x"))
     survey.append(frame([("d", "w2")], "x", "Wave"))
-    found = {("w1", "a"): 1, ("w2", "b"): 1, ("w3", "b"): 1, (None, "c"): 1, ("w2", "d"): 1}
-    assert rows_of(db, survey) == Counter(found)
+    expected = {("w1", "a"): 1, ("w2", "b"): 1, ("w3", "b"): 1, (None, "c"): 1, ("w2", "d"): 1}
+    assert rows_of(db, survey) == Counter(expected)
     survey.refresh(tmp_path / "w3.csv")
     assert rows_of(db, survey) == Counter({("w3", "b"): 1})
     assert survey.settings["source_column"] == "wave"
@@ -410,8 +410,8 @@ def test_new_labels_take_their_place_in_the_order(db: Database, tmp_path: Path) 
 
 
 def test_the_receipt_counts_what_is_set_apart_in_all_files(db: Database) -> None:
-    asked: dict[str, Any] = {"missing": {"x": ["r"]}, "weight": "w"}
-    survey = db.ingest(frame([("a", 1), ("r", 1)], "x", "w"), "s", **asked)
+    options: dict[str, Any] = {"missing": {"x": ["r"]}, "weight": "w"}
+    survey = db.ingest(frame([("a", 1), ("r", 1)], "x", "w"), "s", **options)
     survey.append(frame([("a", 0), ("r", 0)], "x", "w")).append(frame([("a", 2)], "x", "w"))
     assert survey.receipt["declared_labels"] == {"x": {"r": 2}}
     weights: Any = survey.receipt["weights"]
@@ -446,8 +446,8 @@ def test_what_is_built_on_changed_rows_is_stale_and_keeps_its_numbers(
         assert "stale" in repr(one)
         now = one.stages if one is staged else one.edges
         pd.testing.assert_frame_equal(now, frame_before)
-    found = db.rows("select kind, name, survey from cegdb.stale order by kind")[1]
-    assert found == [("ceg", "s", "s"), ("staging", "s", "s"), ("tree", "s", "s")]
+    stale = db.rows("select kind, name, survey from cegdb.stale order by kind")[1]
+    assert stale == [("ceg", "s", "s"), ("staging", "s", "s"), ("tree", "s", "s")]
     with pytest.raises(StaleError, match="tree 's'"):
         tree.learn_stages("other")
     with pytest.raises(StaleError, match="staging 's'"):
@@ -481,13 +481,13 @@ def test_ids_and_names_stay_when_made_again(
     staged = build(survey)
     tree, ceg = staged.tree, db.cegs["s"]
     ids = [(one.id, one.name) for one in (survey, tree, staged, ceg)]
-    shown = ceg.situation_positions[["situation", "path", "stage", "position"]]
+    names = ceg.situation_positions[["situation", "path", "stage", "position"]]
     survey.append(frame(OLD, "A", "B"))
-    made = db.rebuild()
-    assert made == [tree, staged, ceg]
+    rebuilt = db.rebuild()
+    assert rebuilt == [tree, staged, ceg]
     assert [(one.id, one.name) for one in (survey, tree, staged, ceg)] == ids
     again = ceg.situation_positions
-    pd.testing.assert_frame_equal(again[["situation", "path", "stage", "position"]], shown)
+    pd.testing.assert_frame_equal(again[["situation", "path", "stage", "position"]], names)
     assert again["n"].tolist() == [32, 16, 16]
     assert not any(one.is_stale for one in (tree, staged, ceg))
     assert db.rebuild() == []
@@ -501,7 +501,7 @@ def oracle_drift(
     priors: tuple[dict[tuple[str, ...], float], dict[tuple[str, ...], float]],
 ) -> dict[str, tuple[int, int, int, dict[str, tuple[float, float]]]]:
     """Return each kept stage's situations, rows before and after, and probabilities."""
-    found = {}
+    expected = {}
     for stage in sorted(set(stage_of.values())):
         members = [path for path in before if stage_of[path] == stage]
         probabilities: dict[str, list[float]] = {}
@@ -515,13 +515,13 @@ def oracle_drift(
                 share = (mass / len(labels) + n[label]) / total
                 probabilities.setdefault(label, []).append(share)
             sizes.append(n.total())
-        found[stage] = (
+        expected[stage] = (
             len(members),
             sizes[0],
             sizes[1],
             {label: (p[0], p[1]) for label, p in probabilities.items()},
         )
-    return found
+    return expected
 
 
 @pytest.mark.slow
@@ -553,15 +553,15 @@ def test_kept_stages_are_estimated_anew_and_their_drift_is_told(
         drift = one.drift.set_index("stage")
         assert drift["former_stage"].tolist() == ["u0", "u1", "u2"]
         for stage, (n_situations, n_before, n_after, probabilities) in expected.items():
-            found = drift.loc[stage]
-            assert found["n_situations"] == n_situations
-            assert (found["n_before"], found["n_after"]) == (n_before, n_after)
+            drift_row = drift.loc[stage]
+            assert drift_row["n_situations"] == n_situations
+            assert (drift_row["n_before"], drift_row["n_after"]) == (n_before, n_after)
             most = max(abs(q - p) for p, q in probabilities.values())
-            p, q = probabilities[found["label"]]
+            p, q = probabilities[drift_row["label"]]
             assert abs(q - p) == pytest.approx(most)
-            assert found["probability_before"] == pytest.approx(p)
-            assert found["probability_after"] == pytest.approx(q)
-            assert found["difference"] == pytest.approx(q - p)
+            assert drift_row["probability_before"] == pytest.approx(p)
+            assert drift_row["probability_after"] == pytest.approx(q)
+            assert drift_row["difference"] == pytest.approx(q - p)
         assert drift["is_disjoint"].tolist() == [False, True, False]
     assert "do not overlap in 1 of 3 former stages" in staged.summary
     sound(db)
@@ -650,10 +650,12 @@ def test_kept_stages_are_those_of_the_same_answers_on_any_tree(
                 else:
                     key = (variable, labels) if single else vertex
                 expected.setdefault(key, set()).add(vertex)
-            found: dict[Any, set[Any]] = {}
+            groups: dict[Any, set[Any]] = {}
             for vertex, (stage, _) in parts_of(db, name).items():
-                found.setdefault(stage, set()).add(vertex)
-            assert sorted(map(sorted, found.values())) == sorted(map(sorted, expected.values()))
+                groups.setdefault(stage, set()).add(vertex)
+            assert sorted(map(sorted, groups.values())) == sorted(
+                map(sorted, expected.values())
+            )
             drift = db.stagings[name].drift
             assert drift.loc[drift["stage"].notna(), "n_situations"].sum() == len(after)
             assert drift.loc[drift["former_stage"].notna(), "n_situations"].sum() == len(before)
@@ -672,8 +674,8 @@ def test_new_situations_are_their_own_and_those_that_go_are_told(
     survey.refresh(frame(new, "A", "B"))
     db.rebuild()
     drift = staged.drift[["former_stage", "stage", "n_situations", "n_before", "n_after"]]
-    found = drift.astype(object).where(drift.notna(), None).to_numpy().tolist()
-    assert found == [
+    drift_rows = drift.astype(object).where(drift.notna(), None).to_numpy().tolist()
+    assert drift_rows == [
         ["u0", "u0", 1, 16, 6],
         [None, "u1", 1, 0, 2],
         ["u1", "u2", 1, 8, 3],
@@ -884,20 +886,20 @@ def test_the_command_line_appends_refreshes_and_rebuilds(tmp_path: Path) -> None
     one = written(tmp_path, "A,B\n" + "a,x\nb,y\n" * 5, "one.csv")
     two = written(tmp_path, "B;A\nx;c\ny;a\n", "two.csv")
     assert run("run", one, "--db", db, "--name", "s").exit_code == 0
-    found = run("append", db, "s", two, "--delimiter", ";", "--format", "json")
-    assert found.exit_code == 0
-    assert "stale now: 1 tree, 1 staging, 1 ceg" in found.stderr
-    assert json.loads(found.stdout)["respondents"] == 12
+    output = run("append", db, "s", two, "--delimiter", ";", "--format", "json")
+    assert output.exit_code == 0
+    assert "stale now: 1 tree, 1 staging, 1 ceg" in output.stderr
+    assert json.loads(output.stdout)["respondents"] == 12
     assert "(stale" in run("list", db).stdout
     assert "is stale" in run("export", db, "s", "-o", tmp_path / "s.csv").stderr
-    found = run("rebuild", db, "--format", "csv")
-    assert found.exit_code == 0
-    assert found.stdout.splitlines()[0].startswith("staging,former_stage,stage,variable")
-    assert "event tree 's'" in found.stderr
+    output = run("rebuild", db, "--format", "csv")
+    assert output.exit_code == 0
+    assert output.stdout.splitlines()[0].startswith("staging,former_stage,stage,variable")
+    assert "event tree 's'" in output.stderr
     assert "stale" not in run("list", db).stdout
     assert run("rebuild", db).stderr == "nothing is stale\n"
-    found = run("refresh", db, "s", one)
-    assert found.exit_code == 0
+    output = run("refresh", db, "s", one)
+    assert output.exit_code == 0
     assert run("rebuild", db, "s", "--stages", "relearn").exit_code == 0
     assert run("check", db).exit_code == 0
     for words in (
@@ -907,8 +909,8 @@ def test_the_command_line_appends_refreshes_and_rebuilds(tmp_path: Path) -> None
         ("rebuild", tmp_path / "no.duckdb"),
         ("rebuild", db, "other"),
     ):
-        found = run(*words)
-        assert found.exit_code in (1, 3)
-        assert found.stderr.startswith("error: ")
-        assert "Traceback" not in found.stderr
+        output = run(*words)
+        assert output.exit_code in (1, 3)
+        assert output.stderr.startswith("error: ")
+        assert "Traceback" not in output.stderr
     assert not (tmp_path / "no.duckdb").exists()

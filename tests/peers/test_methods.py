@@ -198,9 +198,9 @@ def plain_csbhc(hyperstage, score):
             tried = stage.copy()
             joined = np.isin(stage, stage[rows])
             tried[joined] = stage[joined].min()
-            found = score_of(hyperstage, score, tried)
-            if found > best:
-                best, taken = found + 1e-9, tried
+            value = score_of(hyperstage, score, tried)
+            if value > best:
+                best, taken = value + 1e-9, tried
         if taken is None:
             return stage
         stage = taken
@@ -268,9 +268,9 @@ def test_bj_equals_the_plain_loop(distance):
         hyperstage = random_hyperstage(seed)
         smoothing = (0.0, 0.5)[seed % 2]
         threshold = (0.05, 0.3)[seed // 2 % 2]
-        found = bj(hyperstage, distance, threshold, smoothing)
+        stage = bj(hyperstage, distance, threshold, smoothing)
         expected = plain_bj(hyperstage, distance, threshold, smoothing)
-        assert found.tolist() == expected.tolist()
+        assert stage.tolist() == expected.tolist()
 
 
 @given(st.data())
@@ -280,13 +280,13 @@ def test_distances_equal_the_plain_ones(data):
     rows = np.array(data.draw(st.lists(counts, min_size=2, max_size=4)), dtype=float)
     shares = rows / rows.sum(axis=1, keepdims=True)
     for distance in DISTANCES:
-        found = share_distances(shares[0], shares, distance)
+        distances = share_distances(shares[0], shares, distance)
         expected = [plain_distance(shares[0], other, distance) for other in shares.tolist()]
-        assert found == pytest.approx(expected, abs=1e-12)
+        assert distances == pytest.approx(expected, abs=1e-12)
 
 
 def test_an_unknown_distance_is_refused():
-    with pytest.raises(ValueError, match=r"distance 'cosine' is none of \('manhattan'"):
+    with pytest.raises(ValueError, match=r"distance 'cosine' is none of \('kullback'"):
         bj(hyperstage_of([[1, 2], [2, 1]]), "cosine", 0.1, 0.0)
     with pytest.raises(ValueError, match=r"distance 'cosine' is none of \('totvar'"):
         hclust(hyperstage_of([[1, 2], [2, 1]]), Marginal(), "cosine", "complete", 1, 0.0)
@@ -302,12 +302,12 @@ def test_fbhc_joins_stages_with_more_prior_than_a_thousand():
 
 def set_partitions(size):
     """Return all set partitions of some rows, each a list of bit masks."""
-    found = [[]]
+    partitions = [[]]
     for row in range(size):
         bit = 1 << row
-        found = [
+        partitions = [
             grown
-            for blocks in found
+            for blocks in partitions
             for grown in (
                 *(
                     [*blocks[:i], block | bit, *blocks[i + 1 :]]
@@ -316,7 +316,7 @@ def set_partitions(size):
                 [*blocks, bit],
             )
         ]
-    return found
+    return partitions
 
 
 @pytest.fixture(scope="module")
@@ -375,8 +375,8 @@ def test_the_optimum_under_a_structure_prior_equals_that_over_all(partitions):
         structure -= logsumexp(structure)
         stage = optimum(hyperstage, score, structure)
         scores, _ = all_scores(hyperstage, score, structure, partitions)
-        found = score_of(hyperstage, score, stage) + structure[len(np.unique(stage))]
-        assert found == pytest.approx(scores.max(), abs=1e-8)
+        value = score_of(hyperstage, score, stage) + structure[len(np.unique(stage))]
+        assert value == pytest.approx(scores.max(), abs=1e-8)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -459,9 +459,9 @@ def test_climbing_finds_most_optima(partitions):
         hyperstage, score, _ = binary_case(seed)
         flat = np.zeros(len(hyperstage.ids) + 1)
         best = all_scores(hyperstage, score, flat, partitions)[0].max()
-        found = score_of(hyperstage, score, climb(hyperstage, score, flat))
-        assert found <= best + 1e-8
-        n_found += found >= best - 1e-8
+        value = score_of(hyperstage, score, climb(hyperstage, score, flat))
+        assert value <= best + 1e-8
+        n_found += value >= best - 1e-8
     assert n_found >= 99
 
 

@@ -122,9 +122,9 @@ def hyperstages(draw):
     )
 
 
-def assert_same_merges(found, expected):
-    assert [merge[:2] for merge in found] == [merge[:2] for merge in expected]
-    assert [merge[2] for merge in found] == pytest.approx(
+def assert_same_merges(merges, expected):
+    assert [merge[:2] for merge in merges] == [merge[:2] for merge in expected]
+    assert [merge[2] for merge in merges] == pytest.approx(
         [merge[2] for merge in expected], rel=1e-9, abs=1e-9
     )
 
@@ -259,8 +259,8 @@ def test_learning_from_given_stages_merges_them_as_the_naive_run(method):
         is_bhc = method == "bhc"
         how = {"least": -1e-9, "last_wins": True} if is_bhc else {}
         expected = stages_after(clustering_oracle.agglomerate(pooled, **how), hyperstage.ids)
-        found = hyperstage.learn(Plan(method=method), start)
-        assert found == {i: expected[start[i]] for i in found}
+        learnt = hyperstage.learn(Plan(method=method), start)
+        assert learnt == {i: expected[start[i]] for i in learnt}
 
 
 @pytest.mark.parametrize(
@@ -284,10 +284,10 @@ def test_merging_many_replicates_at_once_leaves_as_many_stages(method, score, st
         counts = np.array(
             [[rng.multinomial(300 + 37 * i, shares[i]) for i in range(n)] for _ in range(12)]
         )
-        found = count_merged(counts, prior, plan).tolist()
+        n_stages = count_merged(counts, prior, plan).tolist()
         each = [Hyperstage(run, prior, np.eye(n), np.arange(n)).learn(plan) for run in counts]
-        assert found == [len(set(stage.values())) for stage in each]
-        assert n < 25 or len(set(found)) > 1
+        assert n_stages == [len(set(stage.values())) for stage in each]
+        assert n < 25 or len(set(n_stages)) > 1
 
 
 @pytest.mark.parametrize(("k", "mean", "base"), [(2, 2, 1), (2, 40, 0.5), (3, 1, 1 / 3)])
@@ -431,8 +431,8 @@ def test_interleaved_runs_are_one_global_run(seed):
         ids = np.array_split(rng.permutation(24), rng.integers(2, 5))
         together = [random_hyperstage(rng, ids=part) for part in ids]
         expected = clustering_oracle.agglomerate(*(each.as_dict() for each in together))
-        found = interleave([each.agglomerate() for each in together])
-        assert_same_merges(found, expected)
+        merges = interleave([each.agglomerate() for each in together])
+        assert_same_merges(merges, expected)
 
 
 def test_interleave_takes_the_smallest_ids_of_a_tie_and_keeps_runs_in_order():

@@ -96,8 +96,8 @@ def test_the_printed_number_of_false_stages_is_the_one_seen(
     assert (
         f"expected number of spurious stages: {printed:.2f} ± {error:.2f} if" in learnt.summary
     )
-    found = seen(n, method, structure_prior)
-    assert printed == pytest.approx(found.mean, abs=3.5 * hypot(error, found.error))
+    simulated = seen(n, method, structure_prior)
+    assert printed == pytest.approx(simulated.mean, abs=3.5 * hypot(error, simulated.error))
 
 
 @pytest.mark.slow
@@ -116,8 +116,8 @@ def test_the_structure_prior_by_size_loses_no_planted_stage(n: int) -> None:
     for structure_prior in ("flat", "size"):
         extra = 0
         for first in planted(n):
-            found = stages(first, "ahc", structure_prior)
-            even, odd = set(found[::2].tolist()), set(found[1::2].tolist())
+            stage_of = stages(first, "ahc", structure_prior)
+            even, odd = set(stage_of[::2].tolist()), set(stage_of[1::2].tolist())
             assert not even & odd
             extra += len(even | odd) - 2
         n_extra[structure_prior] = extra

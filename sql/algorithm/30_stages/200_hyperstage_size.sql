@@ -1,6 +1,7 @@
 -- step:    hyperstage_size
 -- mode:    fetch
--- purpose: The label sets of each variable, for the hint about variables with several.
+-- purpose: The hyperstages of each variable with their labels, for the hint about variables
+--          with several.
 -- reads:   hyperstage, variable
 -- writes:  hyperstage_size(variable, labels, n_situations)
 -- params:  staging_id INTEGER, the staging
