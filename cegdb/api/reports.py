@@ -22,10 +22,10 @@ _MOST_EXPLAINED: Final = 5_000
 _WIDTH_MM: Final = 160
 
 
-def _rendered(blocks: Sequence[Block], *, markdown: bool) -> str:
+def _rendered(blocks: Sequence[Block], *, markdown: bool, width: int | None) -> str:
     from cegdb.render.writers import document, plain_text
 
-    return document(blocks, "markdown") if markdown else plain_text(blocks)
+    return document(blocks, "markdown") if markdown else plain_text(blocks, width)
 
 
 class CegReport:
@@ -86,6 +86,7 @@ class CegReport:
         limit: int | None = None,
         min_n: int | None = None,
         markdown: bool = True,
+        width: int | None = None,
     ) -> str:
         """Return a report of it in words.
 
@@ -108,7 +109,9 @@ class CegReport:
             Counts from 1 to ``min_n - 1`` are hidden, and so are those that would reveal
             them by sums, and what was calculated from either.
         markdown
-            False: as plain text for a terminal, without the escapes of Markdown.
+            False: as plain text for a terminal, with aligned tables and no escapes.
+        width
+            The most characters of a line of plain text. Default: lines are not wrapped.
 
         Returns
         -------
@@ -131,7 +134,9 @@ class CegReport:
         >>> print(text.splitlines()[0])
         # What the answers of 890 children show: chds
         """
-        return _rendered(self._blocks(form, unit, words, limit, min_n, None), markdown=markdown)
+        return _rendered(
+            self._blocks(form, unit, words, limit, min_n, None), markdown=markdown, width=width
+        )
 
     def save(
         self,
@@ -280,6 +285,7 @@ class DatabaseReport:
         limit: int | None = None,
         min_n: int | None = None,
         markdown: bool = True,
+        width: int | None = None,
     ) -> str:
         """Return the comparison of two or three stagings of one tree in words.
 
@@ -293,7 +299,7 @@ class DatabaseReport:
             As in `CegReport.text`.
         limit
             The most disagreements of two stagings, those of most people.
-        markdown
+        markdown, width
             As in `CegReport.text`.
 
         Returns
@@ -319,7 +325,9 @@ class DatabaseReport:
         # Comparison of the stagings “chds” and “joined”
         """
         return _rendered(
-            self._compared(stagings, form, unit, words, limit, min_n), markdown=markdown
+            self._compared(stagings, form, unit, words, limit, min_n),
+            markdown=markdown,
+            width=width,
         )
 
     def save_comparison(

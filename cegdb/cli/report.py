@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +13,6 @@ from cegdb.cli.group import CommandGroup, main
 from cegdb.cli.options import DB, MIN_N, NAME, Word, options_of, output_option
 from cegdb.cli.output import ceg_of, opened, say_made, working
 from cegdb.errors import QueryError
-from cegdb.render.markup import without_escapes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -102,8 +103,7 @@ def text(db: Path, name: str, output: Path | None, words: Path | None, **given: 
         ceg = ceg_of(database, name)
         with working("writing", database):
             if output is None:
-                shown = without_escapes(ceg.report.text(**given))
-                click.echo(shown, nl=False)
+                click.echo(ceg.report.text(**given, **_as_plain_text()), nl=False)
                 return
             written = ceg.report.save(output, **given)
         say_made("report", written)
@@ -130,11 +130,17 @@ def comparison(
     with opened(str(db), read_only=True) as database:
         with working("comparing", database):
             if output is None:
-                shown = without_escapes(database.report.comparison(*names, **given))
-                click.echo(shown, nl=False)
+                plain = database.report.comparison(*names, **given, **_as_plain_text())
+                click.echo(plain, nl=False)
                 return
             written = database.report.save_comparison(output, *names, **given)
         say_made("report", written)
+
+
+def _as_plain_text() -> dict[str, Any]:
+    """Return the settings of a report on the screen: as wide as the terminal, if it is one."""
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    return {"markdown": False, "width": columns}
 
 
 def read_words(file: Path | None) -> Mapping[str, Mapping[str, str]] | None:

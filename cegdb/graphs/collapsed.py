@@ -61,23 +61,23 @@ class OverviewSource:
 class CollapsedTree:
     """An event tree, or a staged one: subtrees are collapsed."""
 
-    def __init__(self, of: OverviewSource) -> None:
-        self.of = of
+    def __init__(self, source: OverviewSource) -> None:
+        self.source = source
 
     def sizes(self) -> list[tuple[int, int, int]]:
         """Return how many edges are drawn from low + 1 to high people on: low, high, edges."""
-        tree_id = self.of.tree_id
-        self.of.steps.run("large_situation", tree_id=tree_id, most=CANDIDATES)
-        return self.of.steps.fetch("tree_overview_size", tree_id=tree_id)
+        tree_id = self.source.tree_id
+        self.source.steps.run("large_situation", tree_id=tree_id, most=CANDIDATES)
+        return self.source.steps.fetch("tree_overview_size", tree_id=tree_id)
 
     def cut(self, collapse_below: int, n_variables: int) -> int:
         """Decide what is drawn; return the number of edges."""
-        steps, tree_id = self.of.steps, self.of.tree_id
+        steps, tree_id = self.source.steps, self.source.tree_id
         n_drawn = steps.run(
             "drawn_situation",
             tree_id=tree_id,
             collapse_below=collapse_below,
-            variables=list(self.of.variables)[:n_variables],
+            variables=list(self.source.variables)[:n_variables],
         )
         steps.run("fringe_vertex", tree_id=tree_id, collapse_below=collapse_below)
         ((n_nodes,),) = steps.rows("select count(distinct node_id) from temp.fringe_vertex")
@@ -85,17 +85,17 @@ class CollapsedTree:
 
     def rows(self) -> tuple[list[Row], list[Row]]:
         """Return the rows of nodes and edges; situations below the fringe are counted."""
-        of = self.of
-        level, n_deeper = 0, of.steps.run("hidden_situation")
+        source = self.source
+        level, n_deeper = 0, source.steps.run("hidden_situation")
         while n_deeper:
             level += 1
-            n_deeper = of.steps.run("hidden_level", tree_id=of.tree_id, step=level)
-        of.steps.run("collapsed_subtree", tree_id=of.tree_id)
-        nodes, edges = self._masked_rows() if of.hides else self._plain_rows()
+            n_deeper = source.steps.run("hidden_level", tree_id=source.tree_id, step=level)
+        source.steps.run("collapsed_subtree", tree_id=source.tree_id)
+        nodes, edges = self._masked_rows() if source.hides else self._plain_rows()
         parents = {node["vertex_id"]: node for node in nodes}
         by_child = {edge["child_id"]: edge for edge in edges}
         has_drawn = {edge["parent_id"] for edge in edges}
-        for subtree in of.read("from temp.collapsed_subtree order by node_id"):
+        for subtree in source.read("from temp.collapsed_subtree order by node_id"):
             parent, n_labels, n = (
                 parents[subtree["parent_id"]],
                 subtree["n_labels"],
@@ -129,40 +129,40 @@ class CollapsedTree:
 
     def _masked_rows(self) -> tuple[list[Row], list[Row]]:
         """Return the rows of the views without small cells, which hold all vertices."""
-        of = self.of
-        nodes = of.read_drawn(of.nodes, "drawn_vertex", "vertex_id", "vertex_id")
-        return nodes, of.read_drawn(of.edges, "drawn_child", "child_id", "child_id")
+        source = self.source
+        nodes = source.read_drawn(source.nodes, "drawn_vertex", "vertex_id", "vertex_id")
+        return nodes, source.read_drawn(source.edges, "drawn_child", "child_id", "child_id")
 
     def _plain_rows(self) -> tuple[list[Row], list[Row]]:
         """Return the rows that the views have, without naming all vertices."""
-        steps, tree_id = self.of.steps, self.of.tree_id
-        is_staged = self.of.kind == "staging"
-        staging_id = int(self.of.row["staging_id"]) if is_staged else 0
-        name = str(self.of.row["name"]) if is_staged else ""
+        steps, tree_id = self.source.steps, self.source.tree_id
+        is_staged = self.source.kind == "staging"
+        staging_id = int(self.source.row["staging_id"]) if is_staged else 0
+        name = str(self.source.row["name"]) if is_staged else ""
         steps.run("overview_vertex", tree_id=tree_id, staging_id=staging_id, staging=name)
         steps.run("overview_edge", tree_id=tree_id, staging_id=staging_id)
-        nodes = self.of.read("from temp.overview_vertex where is_drawn order by vertex_id")
-        return nodes, self.of.read("from temp.overview_edge order by child_id")
+        nodes = self.source.read("from temp.overview_vertex where is_drawn order by vertex_id")
+        return nodes, self.source.read("from temp.overview_edge order by child_id")
 
 
 class CollapsedCeg:
     """A CEG: the positions of a column are collapsed together."""
 
-    def __init__(self, of: OverviewSource) -> None:
-        self.of = of
-        self._id = int(of.row["ceg_id"])
-        variables = list(of.variables)
-        of.steps.run(
-            "position_column", ceg_id=self._id, tree_id=of.tree_id, variables=variables
+    def __init__(self, source: OverviewSource) -> None:
+        self.source = source
+        self._id = int(source.row["ceg_id"])
+        variables = list(source.variables)
+        source.steps.run(
+            "position_column", ceg_id=self._id, tree_id=source.tree_id, variables=variables
         )
 
     def sizes(self) -> list[tuple[int, int, int]]:
         """Return how many edges are drawn from low + 1 to high people on: low, high, edges."""
-        return self.of.steps.fetch("ceg_overview_size", ceg_id=self._id, most=CANDIDATES)
+        return self.source.steps.fetch("ceg_overview_size", ceg_id=self._id, most=CANDIDATES)
 
     def cut(self, collapse_below: int, n_variables: int) -> int:
         """Decide what is drawn; return the number of edges."""
-        steps, n_all = self.of.steps, len(self.of.variables)
+        steps, n_all = self.source.steps, len(self.source.variables)
         ((last,),) = steps.fetch("last_column", collapse_below=collapse_below)
         self._n_columns = n_variables
         if last < min(n_variables, n_all - 1):
@@ -174,17 +174,17 @@ class CollapsedCeg:
 
     def rows(self) -> tuple[list[Row], list[Row]]:
         """Return the rows of nodes and edges."""
-        of = self.of
-        of.steps.run("collapsed_position")
+        source = self.source
+        source.steps.run("collapsed_position")
         by_id = "stage_id is null, position_id"
-        nodes = of.read_drawn(of.nodes, "drawn_position", "position_id", by_id)
+        nodes = source.read_drawn(source.nodes, "drawn_position", "position_id", by_id)
         by_ids = "source_id, label_id, target_id"
-        edges = of.read_drawn(of.edges, "drawn_edge", "source_id, label_id", by_ids)
+        edges = source.read_drawn(source.edges, "drawn_edge", "source_id, label_id", by_ids)
         names = {node["position_id"]: node["position"] for node in nodes}
         variables = {node["position_id"]: node["variable"] for node in nodes}
         column_of = {node["position"]: node["column_index"] for node in nodes}
-        columns = dict(enumerate(of.variables.values(), start=1))
-        for node in of.read("from temp.collapsed_position order by column_index"):
+        columns = dict(enumerate(source.variables.values(), start=1))
+        for node in source.read("from temp.collapsed_position order by column_index"):
             number = node["node_id"]
             is_later = -number > self._n_columns
             where = columns[-number - is_later]
@@ -206,19 +206,21 @@ class CollapsedCeg:
         for edge in edges:
             edge["target"] = names[edge["target_node"]]
         has_drawn = {edge["source"] for edge in edges}
-        for source, target, label, n_labels, n, weight in of.steps.fetch(
-            "collapsed_edge", survey_id=of.tree["survey_id"]
-        ):
-            if n_labels > 1 and source < 0:
-                label = f"{n_labels:,} answers"  # noqa: PLW2901
+        collapsed_edges = source.steps.fetch(
+            "collapsed_edge", survey_id=source.tree["survey_id"]
+        )
+        for source_node, target_node, label, n_labels, n, weight in collapsed_edges:
+            text = label
+            if n_labels > 1 and source_node < 0:
+                text = f"{n_labels:,} answers"
             elif n_labels > 1:
-                label = _answers(n_labels, names[source] in has_drawn)  # noqa: PLW2901
+                text = _answers(n_labels, names[source_node] in has_drawn)
             edges.append(
                 {
-                    "source": names[source],
-                    "target": names[target],
-                    "label": label,
-                    "variable": variables[source],
+                    "source": names[source_node],
+                    "target": names[target_node],
+                    "label": text,
+                    "variable": variables[source_node],
                     "n": n,
                     "weight": weight,
                     "n_labels": n_labels,

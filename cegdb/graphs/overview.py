@@ -74,23 +74,23 @@ def overview(
     """
     for name, value in (("collapse_below", collapse_below), ("top_variables", top_variables)):
         _check_bound(name, value)
-    with opened_source(store, kind, object_id, min_n=min_n) as source:
-        of = source.of
-        n_all, n_edges = of.tree["n_situations"], of.tree["n_vertices"] - 1
+    with open_graph(store, kind, object_id, min_n=min_n) as graph:
+        source = graph.source
+        n_all, n_edges = source.tree["n_situations"], source.tree["n_vertices"] - 1
         if kind == "ceg":
-            n_all, n_edges = of.row["n_vertices"] - 1, of.row["n_edges"]
+            n_all, n_edges = source.row["n_vertices"] - 1, source.row["n_edges"]
         is_chosen = collapse_below is None and top_variables is None and n_edges > most
         if is_chosen:
-            collapse_below = _chosen_bound(source.sizes())
-        n_variables = min(top_variables or _ALL, len(of.variables))
-        n_edges = source.cut(collapse_below or 0, n_variables)
+            collapse_below = _chosen_bound(graph.sizes())
+        n_variables = min(top_variables or _ALL, len(source.variables))
+        n_edges = graph.cut(collapse_below or 0, n_variables)
         if n_edges > most:
             raise GraphError(
                 f"the overview has {counted(n_edges, 'edge')}, and a picture holds at most "
                 f"{most:,}",
-                hint=f"collapse_below={_chosen_bound(source.sizes())} draws a readable part",
+                hint=f"collapse_below={_chosen_bound(graph.sizes())} draws a readable part",
             )
-        nodes, edges = source.rows()
+        nodes, edges = graph.rows()
     n_hidden = sum(node.get("n_hidden", 0) for node in nodes)
     attributes = {"n_drawn": n_all - n_hidden, "n_hidden": n_hidden, "n_all": n_all}
     for name, value in (("collapse_below", collapse_below), ("top_variables", top_variables)):
@@ -102,7 +102,7 @@ def overview(
 
 
 @contextmanager
-def opened_source(
+def open_graph(
     store: Store, kind: Kind, object_id: int, *, min_n: int | None = None
 ) -> Iterator[CollapsedTree | CollapsedCeg]:
     """Give what an overview is cut from, while the block lasts."""

@@ -25,8 +25,6 @@ _MARKS: Final = re.compile(
     r"[\\`*_\[\]|~$#^]|:(?=[\w+-]+:)|(?<=\w)@(?=\w)|(?<=\w):(?=//)|(?<=www)\."
 )
 _ENTITY: Final = re.compile(r"&(?=#?\w+;)")
-_ESCAPED: Final = re.compile(r"\\([!-/:-@\[-`{-~])|&#?\w+;")
-_FENCE: Final = re.compile(r"`{3,}")
 _AT_START: Final = re.compile(r"^(\d*)([-+.)=])(?=[\s-]|$)")
 LATEX: Final = {
     "\\": r"\textbackslash{}",
@@ -112,34 +110,6 @@ def markdown(text: str) -> str:
     escaped = _MARKS.sub(lambda match: f"\\{match[0]}", _ENTITY.sub("&amp;", visible(text)))
     escaped = _AT_START.sub(r"\1\\\2", escaped.replace("<", "&lt;").replace(">", "&gt;"))
     return f"&#32;{escaped[1:]}" if escaped.startswith(" ") else escaped
-
-
-def without_escapes(report: str) -> str:
-    r"""Return a report in Markdown as a terminal should show it, without escapes.
-
-    What stands in a block of code has none and stays as it is.
-
-    Examples
-    --------
-    >>> print(without_escapes(markdown("1. *a*|b < c & d &lt; \\_")))
-    1. *a*|b < c & d &lt; \_
-    >>> print(without_escapes("````sql\nselect '\\_'\n````\n> **Note.** a\\_b"))
-    ````sql
-    select '\_'
-    ````
-    Note: a_b
-    """
-    lines, fence = [], ""
-    for line in report.split("\n"):
-        if fence:
-            fence = "" if line == fence else fence
-            lines.append(line)
-            continue
-        opening = _FENCE.match(line)
-        fence = opening[0] if opening else ""
-        plain = re.sub(r"^> \*\*Note\.\*\* ", "Note: ", line)
-        lines.append(_ESCAPED.sub(lambda match: match[1] or _html.unescape(match[0]), plain))
-    return "\n".join(lines)
 
 
 def html(text: str) -> str:

@@ -243,7 +243,7 @@ def assert_ceg_is_right(
 
 def assert_sizes_are_right(staged: StagedTree, data: st.DataObject) -> None:
     """The number of edges is known before they are drawn."""
-    with room.opened_source(staged._store, "staging", staged.id) as source:
+    with room.open_graph(staged._store, "staging", staged.id) as source:
         sizes = source.sizes()
     low, high, n_edges = data.draw(st.sampled_from(sizes))
     below = data.draw(st.integers(low + 1, high))

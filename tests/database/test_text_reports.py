@@ -423,6 +423,22 @@ def test_many_situations_are_told_by_example(db: Database) -> None:
     assert "with one other combination of answers" in text
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_plain_text_has_aligned_tables_and_no_escapes(db: Database, form: Any) -> None:
+    rows = [("<x>" if i % 2 else "1. *c*|d", i % 5) for i in range(40)]
+    ceg = (
+        db.ingest(pd.DataFrame(rows, columns=["a_b", "y"])).event_tree().set_stages({}).to_ceg()
+    )
+    text = ceg.report.text(form, markdown=False, width=70)
+    assert "a_b" in text
+    assert "1. *c*|d" in text
+    assert not re.search(r"\\[_*|<]|&lt;|^#|^> ", text, re.M)
+    lines = text.split("\n")
+    assert lines[1] == "=" * len(lines[0])
+    long = [line for line in lines[2:] if len(line) > 70]
+    assert all("select" in line or "http" in line or " " not in line for line in long)
+
+
 @pytest.mark.slow
 def test_the_command_line_tells_and_cites(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

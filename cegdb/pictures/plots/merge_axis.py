@@ -24,9 +24,9 @@ def label_gains(axis: Axis, low: float, high: float) -> None:
 
     A tick too close to one nearer to 0 is left out: their numbers would overlap.
     """
-    along = 1 if axis.axis_name == "y" else 0
+    along = 1 if axis is axis.axes.yaxis else 0
     ends = axis.axes.transAxes.transform([(0, 0), (1, 1)])[:, along]
-    points = abs(ends[1] - ends[0]) * POINTS_PER_INCH / axis.axes.figure.dpi
+    points = float(abs(ends[1] - ends[0]) * POINTS_PER_INCH / axis.axes.figure.dpi)
     scale = axis.get_transform()
     limits = axis.get_view_interval()
     length = float(np.ptp(scale.transform(limits)))

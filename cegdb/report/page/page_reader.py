@@ -104,16 +104,16 @@ def read_content(store: Store, lineage: Lineage, min_n: int | None, limits: Limi
     ids = {"ceg_id": ceg["ceg_id"], "tree_id": tree["tree_id"]}
     counts = {"by_people": min_n is None}
     with (
-        masked_view(store, "positions", {"ceg": name}, min_n) as shown_positions,
+        masked_view(store, "positions", {"ceg": name}, min_n) as positions_relation,
         store.reading() as con,
         Steps(con) as steps,
     ):
-        shown_edges = "cegdb.ceg_edges"
+        edges_relation = "cegdb.ceg_edges"
         if min_n is not None:  # of the same hidden cells
-            steps.run("shown_ceg_edges", object_name=name)
-            shown_edges = "temp.shown_ceg_edges"
-        steps.run("page_position", positions=shown_positions, ceg=name)
-        steps.run("page_ceg_edge", edges=shown_edges, ceg=name)
+            steps.run("masked_ceg_edges", object_name=name)
+            edges_relation = "temp.masked_ceg_edges"
+        steps.run("page_position", positions=positions_relation, ceg=name)
+        steps.run("page_ceg_edge", edges=edges_relation, ceg=name)
         steps.run("page_level", survey_id=survey["survey_id"])
         position_ids = _positions_to_draw(steps, limits)
         steps.create_from("page_drawn", {"position_id": position_ids})

@@ -219,8 +219,8 @@ def stage_sentence(
         ]
         more = len(answers) - len(ordered)
         if more:
-            rest = "another answer" if more == 1 else f"one of {more:,} other answers"
-            parts.append(f"the rest gave {rest}")
+            others = "another answer" if more == 1 else f"one of {more:,} other answers"
+            parts.append(f"the rest gave {others}")
     return f"Of {base:,} {who}, {joined(parts)} {_based_on(n)}."
 
 

@@ -2,7 +2,7 @@
 -- mode:    fetch
 -- purpose: Each stage of a CEG with its count, null if the count of one of its positions is
 --          hidden. A CEG given evidence has its own stages, without kind or name.
--- reads:   positions, or shown_positions; stage
+-- reads:   positions, or masked_positions; stage
 -- writes:  report_stage(stage_id, stage, given_name, kind, variable, n_positions, n_situations, n)
 -- params:  positions VARCHAR, the view of positions, such as cegdb.positions
 --          ceg VARCHAR, the name of the CEG

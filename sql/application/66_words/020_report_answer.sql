@@ -2,7 +2,7 @@
 -- mode:    fetch
 -- purpose: Each answer of the stages to report, with its count (null if it is hidden at a
 --          position), share, probability and interval.
--- reads:   ceg_edges, or shown_ceg_edges; ceg, position, reported_stage
+-- reads:   ceg_edges, or masked_ceg_edges; ceg, position, reported_stage
 -- writes:  report_answer(stage_id, label_id, label, n, share, probability, low, high)
 -- params:  edges VARCHAR, the view of edges, such as cegdb.ceg_edges
 --          ceg VARCHAR, the name of the CEG

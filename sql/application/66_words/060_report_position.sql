@@ -1,7 +1,7 @@
 -- step:    report_position
 -- mode:    fetch
 -- purpose: The positions that most people reach; the root and the sink are always included.
--- reads:   positions, or shown_positions
+-- reads:   positions, or masked_positions
 -- writes:  report_position(position_id, position, stage, variable, height, n, n_situations)
 -- params:  positions VARCHAR, the view of positions, such as cegdb.positions
 --          ceg VARCHAR, the name of the CEG

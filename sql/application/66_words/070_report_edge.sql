@@ -1,7 +1,7 @@
 -- step:    report_edge
 -- mode:    fetch
 -- purpose: The edges of the positions to report, with their targets.
--- reads:   ceg_edges, or shown_ceg_edges; reported_position
+-- reads:   ceg_edges, or masked_ceg_edges; reported_position
 -- writes:  report_edge(source_id, label, target, n, probability)
 -- params:  edges VARCHAR, the view of edges, such as cegdb.ceg_edges
 --          ceg VARCHAR, the name of the CEG

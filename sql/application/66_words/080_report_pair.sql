@@ -2,7 +2,7 @@
 -- mode:    fetch
 -- purpose: Each stage of a staging with each stage of another staging of its tree that shares
 --          situations with it, and the count of these (null if the count of one is hidden).
--- reads:   vertices, or shown_vertices; stage_member
+-- reads:   vertices, or masked_vertices; stage_member
 -- writes:  report_pair(pair_id, stage_id, other_id, variable, n_situations, n)
 -- params:  vertices VARCHAR, the view of vertices, such as cegdb.vertices
 --          tree VARCHAR, the name of the tree

@@ -2,7 +2,7 @@
 -- mode:    fetch
 -- purpose: The rows of a stage table as printed: variables in the order of their first stage,
 --          then stages and labels in order.
--- reads:   stage_table, or shown_stage_table
+-- reads:   stage_table, or masked_stage_table
 -- writes:  stage_table_row(variable, stage_id, stage, name, situations, n_stage, label, n,
 --          weight, share, probability, low, high, has_weights)
 -- params:  stages VARCHAR, the stage table, such as cegdb.stage_table

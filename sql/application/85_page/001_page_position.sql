@@ -1,7 +1,7 @@
 -- step:    page_position
 -- mode:    create
 -- purpose: The positions of a CEG, with small cells hidden if requested.
--- reads:   positions, or shown_positions
+-- reads:   positions, or masked_positions
 -- writes:  page_position(position_id, position, stage_id, stage, variable, colour, height, n,
 --          n_situations)
 -- params:  positions VARCHAR, the view of positions, such as cegdb.positions

@@ -1,7 +1,7 @@
 -- step:    page_ceg_edge
 -- mode:    create
 -- purpose: The edges of a CEG, with small cells hidden if requested.
--- reads:   ceg_edges, or shown_ceg_edges
+-- reads:   ceg_edges, or masked_ceg_edges
 -- writes:  page_ceg_edge(source_id, source, target_id, target, variable, label_id, label, n,
 --          prior, share, probability, low, high)
 -- params:  edges VARCHAR, the view of edges, such as cegdb.ceg_edges
