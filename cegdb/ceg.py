@@ -1,4 +1,4 @@
-"""The Chain Event Graph: its edges, and the staged tree it stands for (Theorem 3)."""
+"""The Chain Event Graph: its edges, and the staged tree recovered from it (Theorem 3)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["MAX_VERTICES", "build_ceg", "rebuild_ceg", "recover"]
 
 MAX_VERTICES: Final = 5_000_000
-"""Of a staged tree that is recovered from a CEG."""
+"""The largest number of vertices of a staged tree that is recovered from a CEG."""
 
 
 def build_ceg(
@@ -77,7 +77,7 @@ def build_ceg(
 
 
 def rebuild_ceg(store: Store, ceg_id: int, max_bits: int = MAX_BITS) -> None:
-    """Make a CEG again from its staging, which was made again; its id and name stay."""
+    """Make a CEG again from its rebuilt staging; its id and name stay the same."""
     with store.writing() as (con, catalog):
         ceg = row(catalog, "ceg", ceg_id)
         staging = row(catalog, "staging", ceg["staging_id"])
@@ -138,7 +138,7 @@ def _build(
 
 
 def _make_raw_labels(steps: Steps, tree: Mapping[str, Any], staging_id: int) -> None:
-    """Make ``raw_label``, empty where each label is the tree's own."""
+    """Make ``raw_label``, which is empty if each label is the tree's own."""
     tree_id, survey_id = tree["tree_id"], tree["survey_id"]
     ((is_various,),) = steps.fetch("spelling", survey_id=survey_id, staging_id=staging_id)
     if is_various:
@@ -148,7 +148,7 @@ def _make_raw_labels(steps: Steps, tree: Mapping[str, Any], staging_id: int) -> 
 
 
 def _make_priors(steps: Steps, tree: Mapping[str, Any], staging: Mapping[str, Any]) -> None:
-    """Make ``position_share`` or, where it does not decide the priors, ``position_prior``."""
+    """Make ``position_share`` or, if that does not determine the priors, ``position_prior``."""
     staging_id, alpha = staging["staging_id"], staging["alpha"]
     rule = prior_rule(staging["settings"])
     steps.empty("position_share", "position_id bigint, share double")
@@ -164,7 +164,7 @@ def _make_priors(steps: Steps, tree: Mapping[str, Any], staging: Mapping[str, An
 def _merge_steps(
     ceg_id: int, n_vertices: int, layers: list[Layer], merged_edges: Mapping[int, int]
 ) -> list[dict[str, object]]:
-    """Return the rows of ``merge_step``: G_0, then a graph for each height merged."""
+    """Return the rows of ``merge_step``: G_0, then one graph for each height merged."""
     n_edges = n_vertices - 1
     rows: list[dict[str, object]] = []
     for step, layer in enumerate(layers):
@@ -185,15 +185,15 @@ def _merge_steps(
 def recover(store: Store, ceg_id: int, *, limit: int = MAX_VERTICES) -> list[Row]:
     """Unroll a CEG into the staged tree it was made from (Theorem 3) [1]_.
 
-    Returned is a row for each vertex, breadth first: ``vertex_id``, ``parent_id`` (None for the
-    root), ``depth``, ``label``, ``position_id``, ``stage_id`` (None on a leaf). A tree of more
+    Returned is one row per vertex, breadth first: ``vertex_id``, ``parent_id`` (None for the
+    root), ``depth``, ``label``, ``position_id``, ``stage_id`` (None for a leaf). A tree of more
     than ``limit`` vertices is refused before it is unrolled.
 
     Notes
     -----
-    The CEG does not have the counts of single situations, nor does the tree recovered from
-    it. Labels are those of the staging; the edges of the CEG have those of the tree as
-    ``raw_labels``.
+    The CEG does not contain the counts of single situations, and neither does the tree
+    recovered from it. Labels are those of the staging; for those of the tree, see
+    ``raw_labels`` in the edges of the CEG.
 
     References
     ----------

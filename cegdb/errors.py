@@ -1,4 +1,4 @@
-"""Everything cegdb raises on purpose: a few classes, one per thing a caller handles."""
+"""Everything cegdb raises on purpose: a few classes, one per kind of problem."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class SurveyError(CegdbError, ValueError):
 
 
 class TreeError(CegdbError, ValueError):
-    """An event tree cannot be built with the order or settings asked for."""
+    """An event tree cannot be built with the given order or settings."""
 
     exit_code = 3
 
@@ -60,13 +60,13 @@ class StagingError(CegdbError, ValueError):
 
 
 class CegError(CegdbError, ValueError):
-    """A Chain Event Graph cannot be built or unrolled as asked."""
+    """A Chain Event Graph cannot be built or unrolled as requested."""
 
     exit_code = 3
 
 
 class GraphError(CegdbError, ValueError):
-    """A graph cannot be drawn or written as asked."""
+    """A graph cannot be drawn or written as requested."""
 
     exit_code = 3
 
@@ -96,13 +96,13 @@ class UnknownNameError(CegdbError, LookupError):
 
 
 class StaleError(CegdbError, ValueError):
-    """An object shows rows of its survey that were since added to or replaced."""
+    """The survey of an object has changed since the object was made."""
 
     exit_code = 3
 
 
 class StoreError(CegdbError, OSError):
-    """A database file cannot be opened, read or written as asked."""
+    """A database file cannot be opened, read or written as requested."""
 
     exit_code = 1
 
@@ -133,7 +133,7 @@ def items_of(
     hint: str,
     in_order: bool = False,
 ) -> list[object]:
-    """Return the items of a setting that is a list, refusing a text and what has none.
+    """Return the items of a setting that is a list, and refuse a text or a single value.
 
     With ``in_order`` a set is refused too, since it has no order.
 
@@ -156,7 +156,7 @@ def items_of(
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Return whether a setting is a number that can be calculated with, no truth value.
+    """Return whether a setting is a finite number, and not a truth value.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def is_number(value: object) -> TypeGuard[float]:
 
 
 def is_whole(value: object) -> TypeGuard[int]:
-    """Return whether a setting is a whole number, and no truth value.
+    """Return whether a setting is a whole number, and not a truth value.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def is_one_of(value: object, choices: Collection[str]) -> bool:
 
 
 def path_of(path: object) -> Path:
-    """Return where to write, refusing what is no path.
+    """Return the path of a file to write, and refuse what is not a path.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def counted(n: int, word: str) -> str:
 
 
 def agreeing(n: int, verb: str) -> str:
-    """Return a verb as it follows a number of things: in the plural unless it is one.
+    """Return a verb that agrees with a number of things: in the plural unless it is one.
 
     Examples
     --------
@@ -244,9 +244,9 @@ def listed(items: Iterable[object], *, most: int = 5) -> str:
     >>> listed(["a", "b", "c"], most=2)
     'a, b and 1 more'
     """
-    found = [str(item) for item in items]
-    shown = ", ".join(found[:most])
-    return shown if len(found) <= most else f"{shown} and {len(found) - most} more"
+    texts = [str(item) for item in items]
+    first = ", ".join(texts[:most])
+    return first if len(texts) <= most else f"{first} and {len(texts) - most} more"
 
 
 def joined(parts: Sequence[str], word: str = "and") -> str:

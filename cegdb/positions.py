@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 Stop: TypeAlias = Literal["early", "baseline"]
 
 MAX_BITS: Final = 126
-"""Of a floret that is written as one integer."""
+"""The largest number of bits of a floret that is written as one integer."""
 
 
 class Layer(NamedTuple):
@@ -37,13 +37,13 @@ def merge_positions(
 ) -> tuple[int, list[Layer], bool]:
     """Merge situations with isomorphic coloured subtrees into positions [1]_.
 
-    With stop ``"early"`` the first height at which nothing merges ends it, and everything
-    above is its own position; ``"baseline"`` goes on to the root. The temp tables ``block``,
-    ``label_digit`` and ``position_of`` stay for the edges of the CEG.
+    With stop ``"early"`` the recursion ends at the first height at which nothing merges, and
+    every situation above is its own position; ``"baseline"`` continues to the root. The temp
+    tables ``block``, ``label_digit`` and ``position_of`` are kept for the edges of the CEG.
 
-    Returned are the number of positions with the sink; what each step did: G_0 was made, the
-    leaves merged, then the situations of height 1, 2, ...; and whether every floret has all
-    labels of its stage.
+    Returned are the number of positions including the sink; the result of each step (G_0, the
+    leaves, then the situations of height 1, 2, ...); and whether every floret has all labels
+    of its stage.
 
     Notes
     -----
@@ -51,8 +51,8 @@ def merge_positions(
     position implies same height, and all children are merged before their parents. The
     paper's shortest path misses merges on trees whose leaves lie at different depths.
     Each edge is read once; florets are compared as exact integers or lists, not as hashes.
-    Where every floret has all labels of its stage, height 1 needs no edges: its positions
-    are its stages.
+    If every floret has all labels of its stage, height 1 needs no edges: its positions are
+    its stages.
 
     References
     ----------

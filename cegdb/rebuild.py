@@ -1,4 +1,4 @@
-"""Rebuild: make stale trees, stagings and CEGs again from the current rows of surveys."""
+"""Rebuild stale trees, stagings and CEGs from the current rows of their surveys."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cegdb.inference.conditioned_ceg import remake_conditioned
 from cegdb.sqlfiles import Steps
 from cegdb.stages import rebuild_stages
 from cegdb.store import schema
-from cegdb.store.catalog import Kind, drop_superseded, find, row, write
+from cegdb.store.catalog import KIND_WORDS, Kind, drop_superseded, find, row, write
 from cegdb.tree import rebuild_tree
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ Stages: TypeAlias = Literal["keep", "relearn"]
 
 
 class Rebuilt(NamedTuple):
-    """An object that was made again; its id and name stayed."""
+    """An object that was rebuilt; its id and name stay the same."""
 
     kind: Kind
     object_id: int
@@ -46,24 +46,26 @@ class Rebuilt(NamedTuple):
 def rebuild(
     store: Store, survey: str | None = None, *, stages: Stages = "keep"
 ) -> list[Rebuilt]:
-    """Make every stale tree, and the stagings and CEGs on it, again with its settings.
+    """Make every stale tree, and its stagings and CEGs, again with the same settings.
 
-    All is done in one transaction, or nothing. Without ``survey`` all stale trees are
-    rebuilt. With stages ``"keep"`` situations that were there before stay in their stage, whose
-    probabilities are estimated anew (where the label sets of some changed, those with the same
-    one stay together), and new situations are stages of their own; with ``"relearn"`` learnt
-    stages are learnt again. Stages given by hand hold in both cases, also for new situations
-    that their paths fit. A CEG given evidence is conditioned again on the same evidence.
+    This is one transaction: all objects are rebuilt, or none. Without ``survey`` all stale
+    trees are rebuilt. With stages ``"keep"``, situations that existed before stay in their
+    stage, whose probabilities are estimated again (if the label sets of some have changed,
+    those with the same set stay together), and each new situation is its own stage. With
+    ``"relearn"``, learnt stages are learnt again. Stages given by hand hold in both cases, also
+    for new situations that match their paths. A CEG given evidence is conditioned again on the
+    same evidence.
 
-    Returned are the objects, trees before their stagings before their CEGs. The view
-    ``cegdb.drift`` shows how the probabilities of each stage changed.
+    Returned are the objects: trees before their stagings before their CEGs. The view
+    ``cegdb.drift`` shows how the probabilities of each stage have changed.
 
     Notes
     -----
-    Ids of situations, stages and positions are ranks, so they stay where nothing came
-    before them; ``former_stage`` in ``cegdb.drift`` has the former name of a stage. A
-    situation is the same if the same answers to the same variables lead to it and it asks the
-    same. A position named in evidence is the one that its former situations are in now.
+    The ids of situations, stages and positions are ranks, so they change only if something new
+    comes before them; ``former_stage`` in ``cegdb.drift`` is the former name of a stage. A
+    situation is the same as before if the same answers to the same variables lead to it and it
+    asks the same variable. A position named in evidence is replaced by the position in which
+    its former situations are now.
 
     Examples
     --------
@@ -80,7 +82,7 @@ def rebuild(
     if not is_one_of(stages, get_args(Stages)):
         raise StaleError(f"stages is {stages!r}", hint="choose 'keep' or 'relearn'")
     with store.writing() as (con, catalog):
-        made: list[Rebuilt] = []
+        objects: list[Rebuilt] = []
         stale = _stale_trees(catalog, survey)
         with store.counting(_count_objects(catalog, stale), "object") as progress:
             for tree, former_survey_id in stale:
@@ -88,11 +90,11 @@ def rebuild(
                     rebuilt = _rebuild_tree(
                         store, steps, catalog, tree, former_survey_id, keeps=stages == "keep"
                     )
-                    for one in rebuilt:
-                        made.append(one)
+                    for rebuilt_object in rebuilt:
+                        objects.append(rebuilt_object)
                         progress.read()
         drop_superseded(catalog)
-    return made
+    return objects
 
 
 def _stale_trees(catalog: sa.Connection, survey: str | None) -> list[tuple[Rebuilt, int]]:
@@ -120,14 +122,14 @@ def _rebuild_tree(
     *,
     keeps: bool,
 ) -> Iterator[Rebuilt]:
-    """Make one tree again, and all that stands on it; yield each as it is made."""
+    """Make one tree again, and all that is built on it; yield each object when it is made."""
     steps.run("former_vertex", tree_id=tree.object_id)
     steps.run("former_edge", tree_id=tree.object_id)
     with _naming(tree):
         rebuild_tree(store, tree.object_id)
     yield tree
     of_tree = schema.staging.c.tree_id == tree.object_id
-    stagings = _standing_on(
+    stagings = _children(
         "staging", schema.staging, schema.staging.c.staging_id, of_tree, catalog
     )
     if stagings:
@@ -143,10 +145,10 @@ def _rebuild_tree(
         with _naming(staging):
             rebuild_stages(store, staging_id, keeps=keeps)
         steps.run("moved_stage", staging_id=staging_id)
-        _note_drift(steps, catalog, staging_id, keeps=keeps)
+        _record_drift(steps, catalog, staging_id, keeps=keeps)
         yield staging
         of_staging = schema.ceg.c.staging_id == staging_id
-        for ceg in _standing_on("ceg", schema.ceg, schema.ceg.c.ceg_id, of_staging, catalog):
+        for ceg in _children("ceg", schema.ceg, schema.ceg.c.ceg_id, of_staging, catalog):
             yield from _rebuild_cegs(store, steps, catalog, ceg, None)
 
 
@@ -157,9 +159,9 @@ def _rebuild_cegs(
     ceg: Rebuilt,
     evidence: Evidence | None,
 ) -> Iterator[Rebuilt]:
-    """Make a CEG again, by its evidence if it has any, and those conditioned from it."""
+    """Make a CEG again, with its evidence if it has any, and the CEGs conditioned from it."""
     of_parent = schema.ceg.c.parent_ceg_id == ceg.object_id
-    conditioned = _standing_on("ceg", schema.ceg, schema.ceg.c.ceg_id, of_parent, catalog)
+    conditioned = _children("ceg", schema.ceg, schema.ceg.c.ceg_id, of_parent, catalog)
     former = [from_json(row(catalog, "ceg", one.object_id)["evidence"]) for one in conditioned]
     if any(positions_of(one) for one in former):
         steps.run("former_position", ceg_id=ceg.object_id)
@@ -169,7 +171,7 @@ def _rebuild_cegs(
         with _naming(ceg):
             remake_conditioned(store, ceg.object_id, evidence)
     yield ceg
-    # All of them before the next CEG is made: that replaces ``former_position``.
+    # For all of them before the next CEG is made, which replaces ``former_position``.
     current = []
     for one, evidence in zip(conditioned, former, strict=True):
         with _naming(one):
@@ -179,7 +181,7 @@ def _rebuild_cegs(
 
 
 def _current_evidence(steps: Steps, ceg: Rebuilt, evidence: Evidence) -> Evidence:
-    """Return evidence with the positions that its former situations are in now."""
+    """Replace positions in evidence by those in which their former situations are now."""
     if not positions_of(evidence):
         return evidence
     names: dict[str | int, str | int] = {}
@@ -198,7 +200,7 @@ def _current_evidence(steps: Steps, ceg: Rebuilt, evidence: Evidence) -> Evidenc
 
 
 def _count_objects(catalog: sa.Connection, stale: Sequence[tuple[Rebuilt, int]]) -> int:
-    """Return how many objects are to be made again, trees included."""
+    """Return the number of objects to rebuild, trees included."""
     trees = [tree.object_id for tree, _ in stale]
     staged = sa.select(schema.staging.c.staging_id).where(schema.staging.c.tree_id.in_(trees))
     shown = sa.func.coalesce(schema.ceg.c.staging_id, schema.ceg.c.root_staging_id)
@@ -207,20 +209,18 @@ def _count_objects(catalog: sa.Connection, stale: Sequence[tuple[Rebuilt, int]])
 
 
 def _match_situations(steps: Steps, tree_id: int) -> None:
-    """Make ``same_vertex``, the situation of the tree that each former one is now."""
+    """Make ``same_vertex``, which maps the former situations to those of the rebuilt tree."""
     steps.create(
         "same_vertex", "select cast(0 as bigint) as former_id, cast(0 as bigint) as vertex_id"
     )
-    depths = steps.rows(
-        "select min(vertex_id), max(vertex_id) from temp.former_vertex group by depth "
-        "order by depth"
-    )
-    for low, high in depths:
+    for low, high in steps.fetch("former_depth"):
         steps.run("same_vertex", tree_id=tree_id, low=low, high=high)
 
 
-def _note_drift(steps: Steps, catalog: sa.Connection, staging_id: int, *, keeps: bool) -> None:
-    """Note in the summary of a staging how its stages changed."""
+def _record_drift(
+    steps: Steps, catalog: sa.Connection, staging_id: int, *, keeps: bool
+) -> None:
+    """Record in the summary of a staging how its stages have changed."""
     ((n_apart, n_stages, n_new, n_gone),) = steps.fetch("drift_size", staging_id=staging_id)
     drift = {
         "keeps": keeps,
@@ -233,26 +233,26 @@ def _note_drift(steps: Steps, catalog: sa.Connection, staging_id: int, *, keeps:
     write(catalog, "staging", {"staging_id": staging_id, "summary": summary}, again=True)
 
 
-def _standing_on(
+def _children(
     kind: Kind,
     table: sa.TableClause,
     key: sa.ColumnElement[int],
     of_parent: sa.ColumnElement[bool],
     catalog: sa.Connection,
 ) -> list[Rebuilt]:
-    """Return the objects of a kind that stand on another."""
+    """Return the objects of a kind that are built on another object."""
     query = sa.select(key, table.c.name).where(of_parent).order_by(key)
     return [Rebuilt(kind, object_id, name) for object_id, name in catalog.execute(query)]
 
 
 @contextmanager
 def _naming(one: Rebuilt) -> Iterator[None]:
-    """Name the object in an error: it cannot be made again."""
+    """Name the object in an error, as one that cannot be rebuilt."""
     try:
         yield
     except (TreeError, StagingError, SurveyError, QueryError) as error:
         raise StaleError(
-            f"{one.kind} {one.name!r} cannot be made again: {error.args[0]}",
+            f"{KIND_WORDS[one.kind]} {one.name!r} cannot be rebuilt: {error.args[0]}",
             hint=f"{error.hint + '; or ' if error.hint else ''}drop it (cegdb drop DB "
             f"NAME --kind {one.kind}) and rebuild the others",
         ) from error

@@ -478,8 +478,10 @@ def registered(con: duckdb.DuckDBPyConnection, name: str, rows: object) -> Itera
 class Recorder(Protocol):
     """Receives each statement that makes rows, in the order in which they run."""
 
-    def ran_step(self, step: Step, params: Mapping[str, Value]) -> None:
-        """Receive a step with its parameters."""
+    def ran_step(
+        self, con: duckdb.DuckDBPyConnection, step: Step, params: Mapping[str, Value]
+    ) -> None:
+        """Receive a step with its parameters, before it runs."""
 
     def ran(self, name: str, sql: str, purpose: str) -> None:
         """Receive a generated statement, with its parameters as literals."""
@@ -637,7 +639,7 @@ class Steps:
                 hint="see the params line at the head of its file",
             )
         if self._recorder is not None:
-            self._recorder.ran_step(step, params)
+            self._recorder.ran_step(self._con, step, params)
         typed = {key: _typed(value, step.params[key]) for key, value in params.items()}
         return self._execute(step.name, step.statement, typed, params)
 

@@ -347,7 +347,12 @@ class _Script:
         """Add a generated statement."""
         self._add([("makes", name), ("purpose", purpose)], sql)
 
-    def ran_step(self, step: Step, params: Mapping[str, Value]) -> None:
+    def ran_step(
+        self,
+        con: duckdb.DuckDBPyConnection,  # noqa: ARG002
+        step: Step,
+        params: Mapping[str, Value],
+    ) -> None:
         """Add a step, headed by the description in its file."""
         if step.phase in ("40_positions", "50_ceg"):
             self.section(_SECTIONS[step.phase])

@@ -1,4 +1,4 @@
-"""Reading tables and views: rows for programs, frames for analysts, and queries in SQL."""
+"""Reading tables and views as rows or frames, and running users' own SQL."""
 
 from __future__ import annotations
 

@@ -312,9 +312,7 @@ def test_evidence_that_names_a_position_split_by_a_rebuild_stops_it(
             [("t", "live", "p", 9), ("t", "live", "q", 9), ("u", "live", "p", 9)], "X1 X2 X3 n"
         )
     )
-    with pytest.raises(
-        StaleError, match="ceg 'p' cannot be made again: its evidence names"
-    ) as e:
+    with pytest.raises(StaleError, match="CEG 'p' cannot be rebuilt: its evidence names") as e:
         db.rebuild()
     assert "drop it" in str(e.value)
     assert db.cegs["p"].is_stale
@@ -327,7 +325,7 @@ def test_evidence_that_names_a_position_split_by_a_rebuild_stops_it(
 def test_evidence_that_became_impossible_stops_a_rebuild(db: Database) -> None:
     death(db).given(X2="die").save("dead")
     db.surveys["death"].refresh(people([("t", "live", "p", 9)], "X1 X2 X3 n"))
-    with pytest.raises(StaleError, match="ceg 'dead' cannot be made again: 'X2' has no label"):
+    with pytest.raises(StaleError, match="CEG 'dead' cannot be rebuilt: 'X2' has no label"):
         db.rebuild()
 
 

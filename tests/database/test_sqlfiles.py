@@ -19,7 +19,7 @@ from cegdb.graphs.overview import overview
 from cegdb.networks import Network
 from cegdb.report.words.report_data import read_report_data
 from cegdb.small_cells import views
-from cegdb.sqlfiles import Step, Steps, load, names, parse, registered
+from cegdb.sqlfiles import Step, Steps, load, names, parse, recording, registered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,6 +52,13 @@ def test_a_step_is_well_formed_and_qualifies_every_table(name: str) -> None:
     for table in re.findall(r"(?<!distinct )\b(?:from|join)\s+([a-z_.]+)\b(?!\()", body):
         assert table.startswith(("cegdb.", "temp.")) or table in {*ctes, "lateral"}, table
     assert ";" not in body
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_parameter_that_names_a_table_has_an_example(name: str) -> None:
+    step = load(name)
+    for parameter in re.findall(r"query_table\(\$(\w+)\)", step.sql):
+        assert step.example(parameter) != "''", "name a table in its description"
 
 
 def _headings(page: str, pattern: str) -> set[str]:
@@ -87,32 +94,41 @@ def _writes(step: Step, columns: list[str]) -> bool:
     return columns[:i] == first and columns[len(columns) - len(last) :] == last
 
 
+class _Checker:
+    """Checks each step just before it runs, when the tables it reads are there."""
+
+    def __init__(self) -> None:
+        self.ran_steps: set[str] = set()
+        self.shown_steps: set[str] = set()
+
+    def ran_step(
+        self, con: duckdb.DuckDBPyConnection, step: Step, params: Mapping[str, sqlfiles.Value]
+    ) -> None:
+        if step.name not in self.ran_steps:
+            self.ran_steps.add(step.name)
+            query = f"select * from ({step.sql}) limit 0"  # noqa: S608
+            columns = con.execute(query, dict(params) or None).description
+            assert _writes(step, [column[0] for column in columns or []]), step.name
+        if step.name not in self.shown_steps:
+            examples = [step.example(name) for name in step.params]
+            tables = {row[0] for row in con.execute(TEMP_TABLES).fetchall()}
+            if tables.issuperset(step.needs(examples)):
+                self.shown_steps.add(step.name)
+                con.execute(step.prepared())
+                con.execute(f"deallocate {step.name}")
+
+    def ran(self, name: str, sql: str, purpose: str) -> None:
+        pass
+
+    def filled(self, con: duckdb.DuckDBPyConnection, table: str, purpose: str) -> None:
+        pass
+
+
 @pytest.mark.slow
 def test_every_step_is_run_writes_the_columns_its_header_names_and_runs_as_shown(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    tmp_path: Path,
 ) -> None:
-    run: set[str] = set()
-    shown: set[str] = set()
-    original = Steps._run
-
-    def execute(
-        self: Steps, step: Step, params: Mapping[str, sqlfiles.Value]
-    ) -> duckdb.DuckDBPyConnection:
-        if step.name not in run:
-            query = f"select * from ({step.sql}) limit 0"  # noqa: S608
-            found = self._con.execute(query, dict(params) or None).description
-            assert _writes(step, [column[0] for column in found or []]), step.name
-        if step.name not in shown:
-            examples = [step.example(name) for name in step.params]
-            there = {row[0] for row in self._con.execute(TEMP_TABLES).fetchall()}
-            if there.issuperset(step.needs(examples)):
-                shown.add(step.name)
-                self._con.execute(step.prepared())
-                self._con.execute(f"deallocate {step.name}")
-        run.add(step.name)
-        return original(self, step, params)
-
-    monkeypatch.setattr(Steps, "_run", execute)
+    checker = _Checker()
     rows = ", ".join(
         f"('{a}', {b}, '{c}', 1.5)"
         for a in "uv"
@@ -120,7 +136,7 @@ def test_every_step_is_run_writes_the_columns_its_header_names_and_runs_as_shown
         for c in ("p", "q", "?")
         for _ in range(2)
     )
-    with cegdb.open() as db:
+    with recording(checker), cegdb.open() as db:
         query = f"select * from (values {rows}) as t(a, b, c, w)"  # noqa: S608
         survey = db.ingest(query, weight="w", missing=["?"])
         db.ingest(query, "clustered", columns=["b", "c"], cluster="a", missing=["?"])
@@ -220,8 +236,8 @@ def test_every_step_is_run_writes_the_columns_its_header_names_and_runs_as_shown
         survey.append("select 'v' as a, 'x' as b, 'r' as c, 2 as w")
         db.rebuild()
         assert db.check() == []
-    assert run == set(names())
-    assert run == shown
+    assert checker.ran_steps == set(names())
+    assert checker.shown_steps == set(names())
 
 
 @pytest.mark.parametrize(

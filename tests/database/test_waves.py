@@ -731,7 +731,7 @@ def test_what_is_given_as_a_frame_is_given_again_by_its_paths(
     survey.append(frame([("0", "x"), ("0", "y")], "A", "B"))
     before = trace(db)[1], staged.summary
     if is_large:
-        with pytest.raises(StaleError, match="staging 'learnt' cannot be made again"):
+        with pytest.raises(StaleError, match="staging 'learnt' cannot be rebuilt"):
             db.rebuild(stages="relearn")
         assert (trace(db)[1], staged.summary) == before
         assert staged.is_stale
@@ -764,7 +764,7 @@ def test_a_tree_that_cannot_be_made_again_is_named_and_nothing_changes(
     survey.event_tree(sampling_zeros="floret", impossible=[{"A": "c"}])
     survey.append(frame([("c", "x")], "A", "B"))
     before = trace(db)[1]
-    with pytest.raises(StaleError, match=r"tree 'declared' cannot be made again: .*impossible"):
+    with pytest.raises(StaleError, match=r"tree 'declared' cannot be rebuilt: .*impossible"):
         db.rebuild()
     assert trace(db)[1] == before
     assert len(db.rows("from cegdb.stale")[1]) == 1

@@ -1,6 +1,6 @@
 -- step:    refused_number
 -- mode:    fetch
--- purpose: The different texts in the column of counts, or of weights, that are not such
+-- purpose: The distinct texts in the column of counts, or of weights, that are not valid
 --          numbers; at most six.
 -- reads:   parsed_line
 -- writes:  refused_number(text)

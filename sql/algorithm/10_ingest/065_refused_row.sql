@@ -1,6 +1,6 @@
 -- step:    refused_row
 -- mode:    fetch
--- purpose: The first rows of a source whose count, or weight, is not such a number; at most
+-- purpose: The first rows of a source whose count, or weight, is not a valid number; at most
 --          six.
 -- reads:   parsed_row
 -- writes:  refused_row(row_number, text)

@@ -1,6 +1,7 @@
 -- step:    count_total
 -- mode:    fetch
--- purpose: How many respondents all lines stand for, and how many lines have a count of 0.
+-- purpose: Number of respondents that all lines stand for, and number of lines with a count of
+--          0.
 -- reads:   parsed_line
 -- writes:  count_total(n_respondents, n_zero)
 -- params:  none

@@ -1,8 +1,8 @@
 -- step:    weight_total
 -- mode:    fetch
--- purpose: What the receipt says of the weights: their sum over respondents, their range, and
---          how many lines have weight 0 or more decimals than are kept. Lines with a count of
---          0 stand for nobody and are left out.
+-- purpose: The weights in the receipt: their sum over respondents, their range, and the number
+--          of lines with weight 0 or with more decimals than are kept. Lines with a count of 0
+--          are left out.
 -- reads:   parsed_line
 -- writes:  weight_total(total, smallest, largest, n_zero, n_long)
 -- params:  none

@@ -1,8 +1,8 @@
 -- step:    response_line
 -- mode:    view
--- purpose: The lines of a source that stand for somebody, with the number of respondents, and
---          the sums of their weights and of the squares (null without weights). The other
---          columns are the cells, c1, c2, ..., and the cluster of a clustered sample.
+-- purpose: The lines of a source with a count above 0: number of respondents, and the sums of
+--          their weights and squared weights (null without weights). The other columns are the
+--          cells, c1, c2, ..., and the cluster of a clustered sample.
 -- reads:   parsed_line
 -- writes:  response_line(c1, ..., n, weight, weight_sq)
 -- params:  none

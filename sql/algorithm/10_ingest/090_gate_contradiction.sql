@@ -1,8 +1,8 @@
 -- step:    gate_contradiction
 -- mode:    fetch
 -- purpose: The answers that contradict a gate, by kind: answered although the question did not
---          apply, not answered although it did, or declared not applicable although it
---          applied. With each kind its number of respondents, and the most frequent examples.
+--          apply, not answered although it did, or declared not applicable although it applied.
+--          Each kind has its number of respondents and its most frequent examples.
 -- reads:   gated_answer
 -- writes:  gate_contradiction(kind, n_of_kind, codes, code, n)
 -- params:  n_values INTEGER, codes 1 .. n_values of the gated variable are answers

@@ -1,7 +1,8 @@
 -- step:    next_path_row
 -- mode:    create
--- purpose: The rows' path codes when the next group of variables begins: the id of the path so
---          far, then the digits of this group. A row that stopped before has digits 0.
+-- purpose: The path codes of the rows at the start of the next group of variables: the id of
+--          the path so far, then the digits of this group. Rows that stopped before have digits
+--          0.
 -- reads:   path_row, path_head, group_code
 -- writes:  next_path_row(row_id, code, n, weight, weight_sq, last_answer, is_included)
 -- params:  chunk INTEGER, the group of variables that ended

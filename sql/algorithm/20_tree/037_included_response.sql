@@ -1,7 +1,7 @@
 -- step:    included_response
 -- mode:    view
--- purpose: The coded rows, of which only those that no missing answer leaves out are included:
---          they alone may make sampling zeros.
+-- purpose: The coded rows. is_included is true only for those not dropped for a missing answer,
+--          since only they can make sampling zeros.
 -- reads:   response_row, remaining_row
 -- writes:  included_response(row_id, ..., n, weight, weight_sq, last_answer, is_included)
 -- params:  none

@@ -1,7 +1,7 @@
 -- step:    impossible_digit
 -- mode:    create
--- purpose: The paths declared impossible, as digits of the path codes: a path is one of them if
---          it has all digits of a rule.
+-- purpose: The paths declared impossible, as digits of path codes: a path is impossible if it
+--          has all digits of a rule.
 -- reads:   nothing
 -- writes:  impossible_digit(rule_id, divisor, radix, digit)
 -- params:  rules INTEGER[], the rule of each digit

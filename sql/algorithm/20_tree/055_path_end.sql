@@ -1,7 +1,7 @@
 -- step:    path_end
 -- mode:    view
--- purpose: The rows of each path, of a survey without weights: their columns are as narrow as
---          possible, since every later step carries them.
+-- purpose: Number of rows at the end of each path, for a survey without weights. The columns
+--          are as narrow as possible, since every later step carries them.
 -- reads:   path_row
 -- writes:  path_end(code, n, weight, weight_sq)
 -- params:  none

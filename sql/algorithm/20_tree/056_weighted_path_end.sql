@@ -1,7 +1,7 @@
 -- step:    weighted_path_end
 -- mode:    view
--- purpose: The rows of each path, of a survey with weights, and the sums of these and of their
---          squares.
+-- purpose: Number of rows at the end of each path, for a survey with weights, and the sums of
+--          the weights and of their squares.
 -- reads:   path_row
 -- writes:  weighted_path_end(code, n, weight, weight_sq)
 -- params:  none

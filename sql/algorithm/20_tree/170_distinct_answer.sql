@@ -1,7 +1,7 @@
 -- step:    distinct_answer
 -- mode:    create
--- purpose: The distinct coded rows of some variables, sorted, with their respondents and the
---          sums of weights and squares.
+-- purpose: The distinct coded rows of some variables, sorted, with their counts and the sums of
+--          weights and squared weights.
 -- reads:   chosen_answer
 -- writes:  distinct_answer(..., n, weight, weight_sq)
 -- params:  none

@@ -1,9 +1,10 @@
 -- step:    survey_weight
 -- mode:    fetch
--- purpose: The respondents of a survey, the sum of their weights, and that of the squares.
+-- purpose: Number of respondents of a survey, and the sums of their weights and squared
+--          weights.
 -- reads:   the coded rows of the survey (response_1, response_2, ...)
 -- writes:  survey_weight(n, weight, weight_sq)
--- params:  source VARCHAR, the table of coded rows
+-- params:  source VARCHAR, the table of coded rows, such as cegdb.response_1
 -- source:  Kish (1965), Survey Sampling; docs/theory.md, section 1 (Event trees from data)
 select
     sum(n) as n,

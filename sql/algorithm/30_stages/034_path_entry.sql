@@ -1,6 +1,6 @@
 -- step:    path_entry
 -- mode:    append temp.given_entry
--- purpose: The priors that a user gave by path, one row for each label of a situation.
+-- purpose: The priors that the user gave by path, one row per label of a situation.
 -- reads:   nothing
 -- writes:  given_entry(vertex_id, label, prior)
 -- params:  vertex_ids BIGINT[], the situations

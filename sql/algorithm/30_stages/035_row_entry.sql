@@ -1,8 +1,8 @@
 -- step:    row_entry
 -- mode:    append temp.given_entry
--- purpose: The priors that a user gave as a table of texts, read as numbers; null for a
---          vertex_id that is not a whole number, which a cast would round, and for a prior
---          that is not a number.
+-- purpose: The priors that the user gave as a table of texts, read as numbers. Null for a
+--          vertex_id that is not a whole number (a cast would round it) and for a prior that is
+--          not a number.
 -- reads:   prior_row
 -- writes:  given_entry(vertex_id, label, prior)
 -- params:  none

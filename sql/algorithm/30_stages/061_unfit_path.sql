@@ -1,6 +1,6 @@
 -- step:    unfit_path
 -- mode:    fetch
--- purpose: The paths of a user that fit no situation of the tree.
+-- purpose: The user's paths that match no situation of the tree.
 -- reads:   given_path, path_situation
 -- writes:  unfit_path(path_id)
 -- params:  none

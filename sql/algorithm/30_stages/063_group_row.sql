@@ -1,7 +1,7 @@
 -- step:    group_row
 -- mode:    create
--- purpose: The rows of a table in which a user groups situations, with vertex_id read as a
---          number; null where it is not a whole number, which a cast would round.
+-- purpose: The rows of a table in which the user groups situations, with vertex_id read as a
+--          number; null if it is not a whole number (a cast would round it).
 -- reads:   written_row
 -- writes:  group_row(written, vertex_id, name)
 -- params:  none

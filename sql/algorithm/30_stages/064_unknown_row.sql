@@ -1,7 +1,6 @@
 -- step:    unknown_row
 -- mode:    fetch
--- purpose: The rows of a table of groups that are about no situation of the tree, or name no
---          group.
+-- purpose: The rows of a table of groups that name no situation of the tree, or no group.
 -- reads:   group_row, floret
 -- writes:  unknown_row(written, is_situation)
 -- params:  none

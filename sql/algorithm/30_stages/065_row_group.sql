@@ -1,6 +1,6 @@
 -- step:    row_group
 -- mode:    append temp.given_group
--- purpose: The groups of situations that a user gave as a table of vertex_id and name.
+-- purpose: The groups of situations that the user gave as a table of vertex_id and name.
 -- reads:   group_row
 -- writes:  given_group(role, vertex_id, name, shown_name)
 -- params:  role VARCHAR, what the groups are: stage, frozen, initial, hyperstage or prior

@@ -1,6 +1,6 @@
 -- step:    renamed_stage
 -- mode:    append cegdb.stage
--- purpose: The stages of a staging for a copy of it, some of them under new names.
+-- purpose: The stages of a staging, some with new names, for a copy of it.
 -- reads:   stage
 -- writes:  stage(staging_id, stage_id, hyperstage_id, n_situations, n, colour, kind,
 --          name)

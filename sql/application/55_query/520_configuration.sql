@@ -1,9 +1,9 @@
 -- step:    configuration
 -- mode:    create
 -- purpose: The stage of each variable after each history of answers to the variables before it
---          (-1: not applicable), or that the variable does not apply. Situations whose
---          distribution is certain differ by the label only. Histories without rows do not
---          count where stages were learnt, nor do ends of the tree without rows.
+--          (-1: not applicable), or that the variable does not apply. Situations with a single
+--          edge are distinguished by its label only. Where stages were learnt, histories
+--          without respondents do not count, nor do ends of the tree without respondents.
 -- reads:   network_edge, vertex, stage_member, stage
 -- writes:  configuration(variable_index, vertex_id, answers, stage_key, n, mass, applicable_mass,
 --          is_counted)

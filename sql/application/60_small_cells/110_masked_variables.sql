@@ -1,11 +1,11 @@
--- step:     masked_variables
--- mode:     create
--- purpose:  The view variables of one survey without hidden counts.
--- reads:    variables, hidden_cell
--- writes:   masked_variables(survey, variable, ordinal, label, kind, n, code, level_id,
---           label_id, variable_id, original_code, question)
--- params:   object_name VARCHAR, the survey's
--- source:   serves output with small counts hidden (min_n)
+-- step:    masked_variables
+-- mode:    create
+-- purpose: The view variables for one survey, with hidden counts removed.
+-- reads:   variables, hidden_cell
+-- writes:  masked_variables(survey, variable, ordinal, label, kind, n, code, level_id,
+--          label_id, variable_id, original_code, question)
+-- params:  object_name VARCHAR, the survey's
+-- source:  serves output with small counts hidden (min_n)
 select
     v.survey,
     v.variable,

@@ -1,11 +1,11 @@
--- step:     masked_vertices
--- mode:     create
--- purpose:  The view vertices of one tree without hidden counts.
--- reads:    vertices, hidden_cell
--- writes:   masked_vertices(tree, vertex, vertex_id, depth, height, variable, n, weight,
---           n_stopped)
--- params:   object_name VARCHAR, the tree's
--- source:   serves output with small counts hidden (min_n)
+-- step:    masked_vertices
+-- mode:    create
+-- purpose: The view vertices for one tree, with hidden counts removed.
+-- reads:   vertices, hidden_cell
+-- writes:  masked_vertices(tree, vertex, vertex_id, depth, height, variable, n, weight,
+--          n_stopped)
+-- params:  object_name VARCHAR, the tree's
+-- source:  serves output with small counts hidden (min_n)
 select
     v.tree,
     v.vertex,

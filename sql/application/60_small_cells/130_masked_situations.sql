@@ -1,11 +1,11 @@
--- step:     masked_situations
--- mode:     create
--- purpose:  The view situations of one tree without hidden counts.
--- reads:    situations, hidden_cell
--- writes:   masked_situations(tree, situation, variable, path, labels, depth, height, n,
---           weight, n_stopped, vertex_id)
--- params:   object_name VARCHAR, the tree's
--- source:   serves output with small counts hidden (min_n)
+-- step:    masked_situations
+-- mode:    create
+-- purpose: The view situations for one tree, with hidden counts removed.
+-- reads:   situations, hidden_cell
+-- writes:  masked_situations(tree, situation, variable, path, labels, depth, height, n,
+--          weight, n_stopped, vertex_id)
+-- params:  object_name VARCHAR, the tree's
+-- source:  serves output with small counts hidden (min_n)
 select
     v.tree,
     v.situation,

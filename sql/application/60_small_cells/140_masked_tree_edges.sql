@@ -1,12 +1,12 @@
--- step:     masked_tree_edges
--- mode:     create
--- purpose:  The view tree_edges of one tree without hidden counts, nor shares calculated from
---           one: from the edge, its source and those who stopped there.
--- reads:    tree_edges, hidden_cell
--- writes:   masked_tree_edges(tree, source, label, target, variable, n, weight, share,
---           parent_id, child_id, level_id)
--- params:   object_name VARCHAR, the tree's
--- source:   serves output with small counts hidden (min_n)
+-- step:    masked_tree_edges
+-- mode:    create
+-- purpose: The view tree_edges for one tree, without hidden counts and without shares computed
+--          from one: from the edge, its source and those who stopped there.
+-- reads:   tree_edges, hidden_cell
+-- writes:  masked_tree_edges(tree, source, label, target, variable, n, weight, share,
+--          parent_id, child_id, level_id)
+-- params:  object_name VARCHAR, the tree's
+-- source:  serves output with small counts hidden (min_n)
 select
     e.tree,
     e.source,

@@ -1,16 +1,16 @@
--- step:     masked_stage_table
--- mode:     create
--- purpose:  The view stage_table of one staging without what cannot be added up from the
---           visible counts of its tree: the rows of a stage if one of its situations is hidden,
---           the rows of a label if one of its edges is; probabilities as in
---           masked_staged_edges. So it reveals nothing that the staged tree, published with the
---           same min_n, does not.
--- reads:    stage_table, staging, stage_member, edge, level, relabelled_edge, hidden_cell
--- writes:   masked_stage_table(staging, stage, name, variable, situations, n_situations,
---           n_stage, label, n, weight, prior, share, probability, low, high, kind, colour,
---           stage_id, label_id)
--- params:   object_name VARCHAR, the staging's
--- source:   serves output with small counts hidden (min_n)
+-- step:    masked_stage_table
+-- mode:    create
+-- purpose: The view stage_table for one staging, with only what can be computed from the counts
+--          shown for its tree: the count of a stage is removed if that of one of its situations
+--          is hidden, that of a label if one of its edges is; probabilities are those of
+--          masked_staged_edges. So it reveals nothing that the staged tree, published with the
+--          same min_n, does not.
+-- reads:   stage_table, staging, stage_member, edge, level, relabelled_edge, hidden_cell
+-- writes:  masked_stage_table(staging, stage, name, variable, situations, n_situations,
+--          n_stage, label, n, weight, prior, share, probability, low, high, kind, colour,
+--          stage_id, label_id)
+-- params:  object_name VARCHAR, the staging's
+-- source:  serves output with small counts hidden (min_n)
 with member as (
     select
         g.staging_id,

@@ -1,11 +1,11 @@
--- step:     masked_staged_vertices
--- mode:     create
--- purpose:  The view staged_vertices of one staging without hidden counts.
--- reads:    staged_vertices, hidden_cell
--- writes:   masked_staged_vertices(staging, vertex, variable, stage, colour, depth, height, n,
---           weight, vertex_id, stage_id)
--- params:   object_name VARCHAR, the staging's
--- source:   serves output with small counts hidden (min_n)
+-- step:    masked_staged_vertices
+-- mode:    create
+-- purpose: The view staged_vertices for one staging, with hidden counts removed.
+-- reads:   staged_vertices, hidden_cell
+-- writes:  masked_staged_vertices(staging, vertex, variable, stage, colour, depth, height, n,
+--          weight, vertex_id, stage_id)
+-- params:  object_name VARCHAR, the staging's
+-- source:  serves output with small counts hidden (min_n)
 select
     v.staging,
     v.vertex,

@@ -1,13 +1,14 @@
--- step:     masked_staged_edges
--- mode:     create
--- purpose:  The view staged_edges of one staging without hidden counts, nor probabilities
---           calculated from one: from the situations of the stage, their edges of that label
---           and those who stopped there. The only edge of a floret has probability 1 anyway.
--- reads:    staged_edges, hidden_cell
--- writes:   masked_staged_edges(staging, source, label, target, variable, n, weight,
---           share, probability, low, high, stage_id, parent_id, child_id, label_id)
--- params:   object_name VARCHAR, the staging's
--- source:   serves output with small counts hidden (min_n)
+-- step:    masked_staged_edges
+-- mode:    create
+-- purpose: The view staged_edges for one staging, without hidden counts and without
+--          probabilities computed from one: from the situations of the stage, their edges with
+--          that label and those who stopped there. The only edge of a floret keeps its
+--          probability, 1.
+-- reads:   staged_edges, hidden_cell
+-- writes:  masked_staged_edges(staging, source, label, target, variable, n, weight,
+--          share, probability, low, high, stage_id, parent_id, child_id, label_id)
+-- params:  object_name VARCHAR, the staging's
+-- source:  serves output with small counts hidden (min_n)
 with judged as (
     select
         e.*,

@@ -1,11 +1,11 @@
--- step:     masked_positions
--- mode:     create
--- purpose:  The view positions of one CEG without hidden counts.
--- reads:    positions, hidden_cell
--- writes:   masked_positions(ceg, position, stage, variable, height, n, n_situations, colour,
---           position_id, stage_id)
--- params:   object_name VARCHAR, the CEG's
--- source:   serves output with small counts hidden (min_n)
+-- step:    masked_positions
+-- mode:    create
+-- purpose: The view positions for one CEG, with hidden counts removed.
+-- reads:   positions, hidden_cell
+-- writes:  masked_positions(ceg, position, stage, variable, height, n, n_situations, colour,
+--          position_id, stage_id)
+-- params:  object_name VARCHAR, the CEG's
+-- source:  serves output with small counts hidden (min_n)
 select
     p.ceg,
     p.position,

@@ -1,14 +1,15 @@
--- step:     masked_ceg_edges
--- mode:     create
--- purpose:  The view ceg_edges of one CEG without hidden counts, nor probabilities calculated
---           from one: from the positions of the stage, their edges of that label and those who
---           stopped there. The only edge of a floret has probability 1 anyway. Given evidence,
---           all probabilities are hidden if any count of the CEG it comes from is.
--- reads:    ceg_edges, positions, hidden_cell
--- writes:   masked_ceg_edges(ceg, source, label, target, variable, n, weight, prior,
---           share, probability, low, high, raw_labels, source_id, target_id, label_id)
--- params:   object_name VARCHAR, the CEG's
--- source:   serves output with small counts hidden (min_n)
+-- step:    masked_ceg_edges
+-- mode:    create
+-- purpose: The view ceg_edges for one CEG, without hidden counts and without probabilities
+--          computed from one: from the positions of the stage, their edges with that label and
+--          those who stopped there. The only edge of a floret keeps its probability, 1. Given
+--          evidence, all probabilities are hidden if any count of the CEG it was conditioned
+--          from is.
+-- reads:   ceg_edges, positions, hidden_cell
+-- writes:  masked_ceg_edges(ceg, source, label, target, variable, n, weight, prior,
+--          share, probability, low, high, raw_labels, source_id, target_id, label_id)
+-- params:  object_name VARCHAR, the CEG's
+-- source:  serves output with small counts hidden (min_n)
 with judged as (
     select
         e.*,
