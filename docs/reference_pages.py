@@ -33,10 +33,10 @@ API = """# Python API
 ```python
 >>> import cegdb
 >>> with cegdb.open() as db:
-...     survey = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)")
-...     ceg = survey.event_tree().learn_stages().to_ceg()
+...     rows = "select i % 2 as x, i % 8 < 3 as y from range(80) t(i)"
+...     ceg = db.ingest(rows, name="example").event_tree().learn_stages().to_ceg()
 ...     print(ceg)
-CEG 'select': 4 vertices (including the sink), 6 edges; 2 steps, height 2
+CEG 'example': 4 vertices (including the sink), 6 edges; 2 steps, height 2
 ```
 
 Frames are pandas DataFrames, and each docstring lists their columns. In Python,

@@ -44,6 +44,9 @@ _PART = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 
+# What a command that takes more than a second says besides.
+_SLOW = re.compile(r"^[\d,]+ rows? read in .* s \(.*\)\n", re.MULTILINE)
+
 
 class Block(NamedTuple):
     """A block of a page, or a remark that steers the next one."""
@@ -120,6 +123,7 @@ class Page:
             Path(target).write_text(ran.stdout, encoding="utf-8")
         elif output.strip():
             printed = ran.stderr if output.startswith("error:") else ran.stderr + ran.stdout
+            printed = _SLOW.sub("", printed)
             self.compare(block, output, printed, report)
 
     def sql(self, block: Block, expected: str | None) -> None:
