@@ -88,8 +88,8 @@ _PREFIX: Final = "stages_"
 class Option(NamedTuple):
     """One setting.
 
-    ``choices`` are its words, of which it is one if ``is_closed``; otherwise it may also be
-    something else, such as a file. ``type`` is that of one value as text, ``flag`` its name
+    ``choices`` are its words. If ``is_closed`` it must be one of them; otherwise it may also
+    be something else, such as a file. ``type`` is that of one value as text, ``flag`` its name
     on the command line.
     """
 

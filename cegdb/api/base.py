@@ -72,8 +72,8 @@ class StoredObject:
     @property
     def settings(self) -> dict[str, object]:
         """The settings it was made with."""
-        found = self._row()["settings"]
-        return dict(found) if isinstance(found, dict) else {}
+        settings = self._row()["settings"]
+        return dict(settings) if isinstance(settings, dict) else {}
 
     def __repr__(self) -> str:
         """Return the first line of the summary."""
@@ -245,9 +245,9 @@ class GraphObject(StoredObject, ABC):
         ['1 situation\n2 people']
         """
         from cegdb import graphs
-        from cegdb.graphs import overview as rooms
+        from cegdb.graphs import overview as overviews
 
-        found = rooms.overview(
+        extract = overviews.overview(
             self._store,
             self.kind,
             self.id,
@@ -257,7 +257,7 @@ class GraphObject(StoredObject, ABC):
             most=graphs.MAX_DRAWN_EDGES,
         )
         graph = graphs.overview_graph(
-            self.name, found.nodes, found.edges, attributes=found.attributes, min_n=min_n
+            self.name, extract.nodes, extract.edges, attributes=extract.attributes, min_n=min_n
         )
         if given := self._given():
             graph.graph["given"] = given

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cegdb import ceg as ceg_room
-from cegdb.api.base import GraphObject
 from cegdb.api.conditioned_ceg import ConditionedCeg, IntervenedCeg, actions_of
 from cegdb.api.plots import CegPlots
-from cegdb.api.queries import Queryable
+from cegdb.api.queries import StoredModel
 from cegdb.api.reports import CegReport
 from cegdb.api.results import Adjustment, Effect
+from cegdb.ceg import MAX_VERTICES, recover
 from cegdb.errors import GraphError, NetworkError, QueryError, is_number, items_of
 from cegdb.evidence import All, answers, evidence_of, from_json
 from cegdb.store.catalog import ceg_and_parents, staging_of
@@ -31,13 +30,13 @@ if TYPE_CHECKING:
     from cegdb.graphs import EdgeInfo
     from cegdb.independence.association import GivenRows, IndependenceTest
     from cegdb.independence.separation import Independence, Parts
+    from cegdb.inference.compiled_model import CompiledModel
     from cegdb.inference.queries import ConditionedModel
     from cegdb.report.explanation import Counts, Explanation
-    from cegdb.store import Store
     from cegdb.store.catalog import Kind
 
 
-class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
+class ChainEventGraph(StoredModel[ConditionedCeg]):
     """A Chain Event Graph: positions, edges, and the steps that led to it.
 
     Query it for probabilities (`probability`, `marginals`, `distribution`,
@@ -50,25 +49,13 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
 
     kind: Kind = "ceg"
 
-    def __init__(self, store: Store, object_id: int) -> None:
-        super().__init__(store, object_id)
-        self._arrays: tuple[object, ConditionedModel] | None = None
-
-    def _origin(self) -> ChainEventGraph:
-        return self
-
-    def _compiled(self) -> ConditionedModel:
+    def _compile(self) -> CompiledModel:
         from cegdb.inference.compiled_model import compile_ceg
-        from cegdb.inference.queries import condition
 
-        made = self._row()["created_at"]
-        if self._arrays is None or self._arrays[0] != made:
-            found = condition(compile_ceg(self._store, self.id), All(()))
-            self._arrays = (made, found)
-        return self._arrays[1]
+        return compile_ceg(self._store, self.id)
 
-    def _conditional(self, found: ConditionedModel) -> ConditionedCeg:
-        return ConditionedCeg(found, self)
+    def _conditional(self, conditioned: ConditionedModel) -> ConditionedCeg:
+        return ConditionedCeg(conditioned, self)
 
     @property
     def staging(self) -> StagedTree:
@@ -97,9 +84,6 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
         """The evidence in addition to that of its parent, in words."""
         return str(All(()) if self.parent is None else from_json(self._row()["evidence"]))
 
-    def _survey_id(self) -> int:
-        return int(self.staging.tree._row()["survey_id"])
-
     def _counts(self) -> Counts:
         from cegdb.report.explanation import count_people
 
@@ -124,10 +108,10 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
             return [], []
         staging = self.staging
         parents = staging.parents
-        place = {name: i for i, name in enumerate(dict.fromkeys(parents["variable"]))}
-        later = parents[parents["variable"].map(place).astype(int) > 0]
+        index_of = {name: i for i, name in enumerate(dict.fromkeys(parents["variable"]))}
+        later = parents[parents["variable"].map(index_of).astype(int) > 0]
         latest_first = later.iloc[
-            (-later["variable"].map(place).astype(int)).argsort(kind="stable")
+            (-later["variable"].map(index_of).astype(int)).argsort(kind="stable")
         ]
         try:
             statements = list(staging.independences["sentence"])
@@ -170,7 +154,7 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
 
     @property
     def situation_positions(self) -> pd.DataFrame:
-        """The situations of the tree, those that can be reached, with where they went.
+        """The situations of the tree that can be reached, with their positions.
 
         Columns: ``ceg``; ``situation``; ``variable``; ``path`` in words; ``stage``;
         ``position``; ``n`` rows that reached it; ``labels`` as a list; ``vertex_id``,
@@ -190,12 +174,12 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
     @property
     def probability_of_evidence(self) -> float:
         """Probability of the evidence in its parent; of soft evidence, expected likelihood."""
-        found = self._row()["probability"]
-        return 1.0 if found is None else float(found)
+        probability = self._row()["probability"]
+        return 1.0 if probability is None else float(probability)
 
     @property
     def progress(self) -> pd.DataFrame:
-        """Where a person may be after so many edges.
+        """Where a person may be after each number of edges.
 
         Columns: ``depth``; ``position``, of the parent where there is one; ``filtered``, its
         probability given the evidence on the edges up to there; ``smoothed``, given all of
@@ -249,7 +233,7 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
         """
         return trace(self._store, self.id, path, max_values=max_values)
 
-    def recover(self, *, limit: int = ceg_room.MAX_VERTICES) -> pd.DataFrame:
+    def recover(self, *, limit: int = MAX_VERTICES) -> pd.DataFrame:
         """Return the staged tree the CEG stands for (Theorem 3).
 
         Parameters
@@ -278,7 +262,7 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
         import pandas as pd
 
         names = ["vertex_id", "parent_id", "depth", "label", "position_id", "stage_id"]
-        found = ceg_room.recover(self._store, self.id, limit=limit)
+        found = recover(self._store, self.id, limit=limit)
         frame = pd.DataFrame(found, columns=names)
         return frame.astype({"parent_id": "Int64", "stage_id": "Int64"})
 
@@ -362,15 +346,17 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
         >>> after.intervention, round(after.probability(Admission="Yes"), 4)
         ('Economic = High', 0.1715)
         """
-        from cegdb.causal import interventions as room
+        from cegdb.causal import interventions
         from cegdb.inference import queries
 
-        made = room.intervene(self._untouched(), actions_of(actions, labels), absent)
-        return IntervenedCeg(queries.condition(made.ceg, All(())), self, made)
+        intervention = interventions.intervene(
+            self._untouched(), actions_of(actions, labels), absent
+        )
+        return IntervenedCeg(queries.condition(intervention.ceg, All(())), self, intervention)
 
     def _untouched(self) -> Intervention:
         """Return the CEG with nothing set; refuse one that is conditioned."""
-        from cegdb.causal import interventions as room
+        from cegdb.causal import interventions
 
         if self._row()["staging_id"] is None:
             raise QueryError(
@@ -378,7 +364,7 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
                 "evidence, which may depend on what the intervention changes",
                 hint="intervene first, then condition: ceg.parent.do(...).given(...)",
             )
-        return room.no_intervention(self._compiled().ceg)
+        return interventions.no_intervention(self._compiled().ceg)
 
     def positivity(
         self,
@@ -421,30 +407,34 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
         """
         import pandas as pd
 
-        from cegdb.causal import interventions as room
+        from cegdb.causal import interventions
         from cegdb.inference import queries
 
         ceg = self._untouched().ceg
-        place = ceg.variable_index(treatment)
+        index = ceg.variable_index(treatment)
         if not is_number(least) or not 0 <= least <= 1:
             raise QueryError(f"least is {least!r}", hint="give a number from 0 to 1")
-        labels = room.compared_labels(ceg, place, _listed(between))
+        labels = interventions.compared_labels(ceg, index, _listed(between))
         group = _group(given)
-        room.refuse_post_treatment(ceg, place, group)
-        under = queries.condition(ceg, group)
-        passed = np.bincount(under.product.node, under.smoothed, ceg.graph.n_nodes).astype(
-            float
+        interventions.refuse_post_treatment(ceg, index, group)
+        conditioned = queries.condition(ceg, group)
+        passed = np.bincount(
+            conditioned.product.node, conditioned.smoothed, ceg.graph.n_nodes
+        ).astype(float)
+        violations = interventions.positivity_violations(
+            ceg, index, labels, passed, float(least)
         )
-        found = room.positivity_violations(ceg, place, labels, passed, float(least))
         histories = [
             ", ".join(answers) or "(the root)"
-            for answers in queries.most_probable_histories(ceg, [node for node, *_ in found])
+            for answers in queries.most_probable_histories(
+                ceg, [node for node, *_ in violations]
+            )
         ]
         n = self._frame("positions", "ceg", "position_id").set_index("position")["n"]
         rows = [
             (name, history, label, probability, is_possible, passed[node], int(n[name]))
             for (node, label, probability, is_possible), history in zip(
-                found, histories, strict=True
+                violations, histories, strict=True
             )
             for name in [ceg.names[node]]
         ]
@@ -509,50 +499,49 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
         """
         import pandas as pd
 
-        from cegdb.causal import effects as effects_room
-        from cegdb.causal import interventions as room
+        from cegdb.causal import effects, interventions
         from cegdb.inference import queries
         from cegdb.inference.sampling import checked_seed
         from cegdb.ingest.coding.variables import NOT_APPLICABLE
 
-        effects_room.check_draws(level, draws)
+        effects.check_draws(level, draws)
         seed = checked_seed(seed)
         positivity = self.positivity(treatment, between, given=given, least=least)
         ceg, group, event = self._untouched().ceg, _group(given), evidence_of(outcome)
-        room.refuse_soft_evidence(event)
-        place = ceg.variable_index(treatment)
-        labels = room.compared_labels(ceg, place, _listed(between))
-        made = effects_room.interventions_by_label(ceg, treatment, labels, group, absent)
-        found = effects_room.outcome_probabilities(ceg, treatment, made, event, group)
-        drawn = np.full((1, len(labels)), np.nan)
+        interventions.refuse_soft_evidence(event)
+        index = ceg.variable_index(treatment)
+        labels = interventions.compared_labels(ceg, index, _listed(between))
+        by_label = effects.interventions_by_label(ceg, treatment, labels, group, absent)
+        outcomes = effects.outcome_probabilities(ceg, treatment, by_label, event, group)
+        simulated = np.full((1, len(labels)), np.nan)
         if draws:
-            drawn = effects_room.sample_outcomes(
-                list(made.values()), event, group, self._masses(), draws, seed
+            simulated = effects.sample_outcomes(
+                list(by_label.values()), event, group, self._masses(), draws, seed
             )
         tails = [(1 - level) / 2, (1 + level) / 2]
-        low, high = np.quantile(drawn, tails, axis=0)
+        low, high = np.quantile(simulated, tails, axis=0)
         probabilities = pd.DataFrame(
             {
                 "label": labels,
-                "probability": found.intervened,
+                "probability": outcomes.intervened,
                 "low": low,
                 "high": high,
-                "observed": found.observed,
+                "observed": outcomes.observed,
             }
         )
-        low, high = np.quantile(drawn[:, 1:] - drawn[:, :1], tails, axis=0)
+        low, high = np.quantile(simulated[:, 1:] - simulated[:, :1], tails, axis=0)
         differences = pd.DataFrame(
             {
                 "label": labels[1:],
                 "against": labels[0],
-                "effect": found.intervened[1:] - found.intervened[0],
+                "effect": outcomes.intervened[1:] - outcomes.intervened[0],
                 "low": low,
                 "high": high,
-                "observed": found.observed[1:] - found.observed[0],
+                "observed": outcomes.observed[1:] - outcomes.observed[0],
             }
         )
-        under = queries.condition(ceg, group)
-        lacks = queries.probability_of(under, answers({treatment: NOT_APPLICABLE}))
+        conditioned = queries.condition(ceg, group)
+        untreated = queries.probability_of(conditioned, answers({treatment: NOT_APPLICABLE}))
         intervals = (
             f"{100 * level:.4g} % intervals: {draws:,} draws from the Dirichlet posterior of "
             f"each stage (seed {seed}); they take the staging as known, so they are too narrow "
@@ -565,9 +554,9 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
             probabilities,
             differences,
             positivity,
-            1 - lacks,
+            1 - untreated,
             intervals if draws else "",
-            room.assumption(ceg, [treatment]),
+            interventions.assumption(ceg, [treatment]),
         )
 
     def adjustment(
@@ -614,7 +603,7 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
         Notes
         -----
         The back-door criterion of CEGs [1]_: for each combination z of labels, P(z || x) =
-        P(z) and P(y || x, z) = P(y | x, z). ``not applicable`` is a label, and z tells also
+        P(z) and P(y || x, z) = P(y | x, z). ``not applicable`` is a label, and z also says
         whether the treatment applies. It is decided for all probabilities that the stages
         may have, not only the fitted ones: both sides are polynomials in these, and compared
         at random points modulo 2^61 - 1 (two draws: a set that fails is called working with
@@ -638,50 +627,49 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
         import pandas as pd
 
         from cegdb.causal import adjustment as adjusting
-        from cegdb.causal import effects as effects_room
-        from cegdb.causal import interventions as room
+        from cegdb.causal import effects, interventions
         from cegdb.inference import queries
         from cegdb.inference.sampling import checked_seed
 
         ceg, group = self._untouched().ceg, _group(given)
-        room.refuse_soft_evidence(group)
+        interventions.refuse_soft_evidence(group)
         names = [] if by is None else queries.variable_names(self._compiled(), by)
         treated, target, *indexes = adjusting.variable_indexes(ceg, treatment, outcome, names)
-        room.refuse_post_treatment(ceg, treated, group)
-        labels = room.compared_labels(ceg, treated, _listed(between))
-        effects_room.interventions_by_label(ceg, treatment, labels, group, absent)
-        question = adjusting.AdjustmentProblem(
+        interventions.refuse_post_treatment(ceg, treated, group)
+        labels = interventions.compared_labels(ceg, treated, _listed(between))
+        effects.interventions_by_label(ceg, treatment, labels, group, absent)
+        problem = adjusting.AdjustmentProblem(
             ceg, treated, target, tuple(labels), group, checked_seed(seed)
         )
-        known = [variable.name for variable in ceg.variables]
+        variables = [variable.name for variable in ceg.variables]
         sets, tries_all = (
-            ([tuple(indexes)], True) if by is not None else question.smallest_sets()
+            ([tuple(indexes)], True) if by is not None else problem.smallest_sets()
         )
-        chosen = sets[0] if sets else tuple(question.predecessors())
-        failure = question.reason_invalid(chosen)
-        found = question.estimates(chosen)
-        shape = (len(labels), len(found.answers))
+        chosen = sets[0] if sets else tuple(problem.predecessors())
+        failure = problem.reason_invalid(chosen)
+        estimated = problem.estimates(chosen)
+        shape = (len(labels), len(estimated.answers))
         estimates = pd.DataFrame(
             {
                 "label": np.repeat(labels, shape[1]).tolist(),
-                "outcome": found.answers * shape[0],
-                "adjusted": found.adjusted.ravel(),
-                "truth": found.intervened.ravel(),
-                "observed": found.observed.ravel(),
+                "outcome": estimated.answers * shape[0],
+                "adjusted": estimated.adjusted.ravel(),
+                "truth": estimated.intervened.ravel(),
+                "observed": estimated.observed.ravel(),
             }
         )
-        working = [] if failure else [tuple(known[i] for i in one) for one in sets]
+        working = [] if failure else [tuple(variables[i] for i in one) for one in sets]
         return Adjustment(
             treatment,
             outcome,
-            tuple(known[i] for i in chosen),
+            tuple(variables[i] for i in chosen),
             str(group),
             failure is None,
             failure or "",
             working,
             tries_all,
             estimates,
-            room.assumption(ceg, [treatment]),
+            interventions.assumption(ceg, [treatment]),
         )
 
     def _masses(self) -> dict[tuple[int, str], float]:
@@ -695,11 +683,11 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
         Returns
         -------
         DataFrame
-            One row per set of positions of which each path passes exactly one (a fine cut):
+            One row per fine cut, a set of positions of which each path passes exactly one:
             ``kind`` and ``of`` (single ``position``, all of a ``variable``, all of a
             ``depth`` or ``height`` in edges); ``variable`` asked at all of them;
             ``positions``, ``stages`` as lists; ``is_cut``: these are all positions of
-            the stages; ``statement`` in words. Sets that say nothing are left out.
+            the stages; ``statement`` in words. Trivial sets are left out.
 
         Notes
         -----
@@ -722,8 +710,8 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
 
         from cegdb.independence import cuts
 
-        found = cuts.useful_cuts(self._compiled().ceg, self._stage_names())
-        return pd.DataFrame(found, columns=list(cuts.Cut._fields))
+        rows = cuts.useful_cuts(self._compiled().ceg, self._stage_names())
+        return pd.DataFrame(rows, columns=list(cuts.Cut._fields))
 
     def is_fine_cut(self, positions: Sequence[str | int]) -> bool:
         """Return whether each path passes exactly one of some positions.
@@ -814,7 +802,8 @@ class ChainEventGraph(GraphObject, Queryable[ConditionedCeg]):
         """
         from cegdb.independence.association import independence_test
 
-        return independence_test(self._store, self._survey_id(), x, y, given=given, alpha=alpha)
+        survey_id = int(self.staging.tree._row()["survey_id"])
+        return independence_test(self._store, survey_id, x, y, given=given, alpha=alpha)
 
     def explain(self) -> Explanation:
         """Return what it says as sentences, the most important first.

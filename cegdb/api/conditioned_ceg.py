@@ -62,7 +62,7 @@ class GivenEvidence(Displayed, Queryable[Conditional]):
 
     @property
     def progress(self) -> pd.DataFrame:
-        """Where a person may be after so many edges.
+        """Where a person may be after each number of edges.
 
         Columns: ``depth``; ``position``; ``filtered``, its probability given the evidence on
         the edges up to there; ``smoothed``, given all of it. Both sum to 1 for each depth;
@@ -105,8 +105,8 @@ class GivenEvidence(Displayed, Queryable[Conditional]):
 
     def __repr__(self) -> str:
         """Return what it comes from, the evidence, and its probability."""
-        found = self.probability_of_evidence
-        return f"{self._found.ceg.title} given {self.evidence} (probability {found:.4g})"
+        probability = self.probability_of_evidence
+        return f"{self._found.ceg.title} given {self.evidence} (probability {probability:.4g})"
 
 
 class ConditionedStagedTree(GivenEvidence["ConditionedStagedTree"]):
@@ -114,15 +114,15 @@ class ConditionedStagedTree(GivenEvidence["ConditionedStagedTree"]):
 
     _how_else = "use the staged tree without evidence, or staged.to_ceg().given(...).save()"
 
-    def __init__(self, found: ConditionedModel, staging: StagedTree) -> None:
-        self._found = found
+    def __init__(self, conditioned: ConditionedModel, staging: StagedTree) -> None:
+        self._found = conditioned
         self._staging = staging
 
     def _origin(self) -> StagedTree:
         return self._staging
 
-    def _conditional(self, found: ConditionedModel) -> ConditionedStagedTree:
-        return ConditionedStagedTree(found, self._staging)
+    def _conditional(self, conditioned: ConditionedModel) -> ConditionedStagedTree:
+        return ConditionedStagedTree(conditioned, self._staging)
 
     @property
     def situations(self) -> pd.DataFrame:
@@ -164,15 +164,15 @@ class ConditionedCeg(GivenEvidence["ConditionedCeg"]):
 
     _how_else = "save it as a CEG first, with save()"
 
-    def __init__(self, found: ConditionedModel, ceg: ChainEventGraph) -> None:
-        self._found = found
+    def __init__(self, conditioned: ConditionedModel, ceg: ChainEventGraph) -> None:
+        self._found = conditioned
         self._ceg = ceg
 
     def _origin(self) -> ChainEventGraph:
         return self._ceg
 
-    def _conditional(self, found: ConditionedModel) -> ConditionedCeg:
-        return ConditionedCeg(found, self._ceg)
+    def _conditional(self, conditioned: ConditionedModel) -> ConditionedCeg:
+        return ConditionedCeg(conditioned, self._ceg)
 
     def do(
         self,
@@ -267,14 +267,14 @@ class IntervenedCeg(ConditionedCeg):
     _how_else = "use the CEG without the intervention"
 
     def __init__(
-        self, found: ConditionedModel, ceg: ChainEventGraph, made: Intervention
+        self, conditioned: ConditionedModel, ceg: ChainEventGraph, intervention: Intervention
     ) -> None:
-        super().__init__(found, ceg)
+        super().__init__(conditioned, ceg)
         self._before = ceg._compiled()
-        self._made = made
+        self._made = intervention
 
-    def _conditional(self, found: ConditionedModel) -> IntervenedCeg:
-        return IntervenedCeg(found, self._ceg, self._made)
+    def _conditional(self, conditioned: ConditionedModel) -> IntervenedCeg:
+        return IntervenedCeg(conditioned, self._ceg, self._made)
 
     def given(self, *evidence: EvidenceLike, **labels: object) -> IntervenedCeg:
         """Condition on what is observed after the intervention; see `ChainEventGraph.given`.
@@ -289,8 +289,8 @@ class IntervenedCeg(ConditionedCeg):
         """
         from cegdb.inference import queries
 
-        found = queries.condition(self._made.ceg, self._joined(evidence, labels))
-        return self._conditional(found)
+        conditioned = queries.condition(self._made.ceg, self._joined(evidence, labels))
+        return self._conditional(conditioned)
 
     def do(
         self,
@@ -307,20 +307,22 @@ class IntervenedCeg(ConditionedCeg):
         QueryError
             Something was observed before, or a variable is set twice.
         """
-        from cegdb.causal import interventions as room
+        from cegdb.causal import interventions
         from cegdb.inference import queries
 
         if self._found.evidence != All(()):
             self._refuse_do()
-        made = room.intervene(self._made, actions_of(actions, labels), absent)
-        return IntervenedCeg(queries.condition(made.ceg, All(())), self._ceg, made)
+        intervention = interventions.intervene(self._made, actions_of(actions, labels), absent)
+        return IntervenedCeg(
+            queries.condition(intervention.ceg, All(())), self._ceg, intervention
+        )
 
     @property
     def assumption(self) -> str:
         """What must be true for its probabilities to be those of an intervention."""
-        from cegdb.causal import interventions as room
+        from cegdb.causal import interventions
 
-        return room.assumption(self._made.ceg, self._made.names)
+        return interventions.assumption(self._made.ceg, self._made.names)
 
     @property
     def intervention(self) -> str:
@@ -366,9 +368,9 @@ class IntervenedCeg(ConditionedCeg):
         edges = self.edges.set_index(["source", "label"])["passed"].to_dict()
         passed = self.positions.set_index("position")["probability"].to_dict()
         order = "source_id, label_id, target_id"
-        kept = ("position", "stage", "variable", "height", "colour", "position_id")
+        columns = ("position", "stage", "variable", "height", "colour", "position_id")
         positions = [
-            {name: row[name] for name in kept}
+            {name: row[name] for name in columns}
             for row in self._ceg._rows(
                 "positions", "ceg", "stage_id is null, position_id", None
             )
@@ -410,8 +412,8 @@ class IntervenedCeg(ConditionedCeg):
         """Return the CEG, the intervention, what was observed, and the assumption."""
         text = f"CEG {self._found.ceg.name!r} after do({self.intervention})"
         if self._found.evidence != All(()):
-            found = self.probability_of_evidence
-            text += f", given {self.evidence} (probability {found:.4g})"
+            probability = self.probability_of_evidence
+            text += f", given {self.evidence} (probability {probability:.4g})"
         return f"{text}\n{self.assumption}"
 
 
@@ -419,12 +421,12 @@ def actions_of(
     actions: Mapping[str, object] | None, labels: Mapping[str, object]
 ) -> dict[str, object]:
     """Return what is to be set, refusing what is named twice."""
-    from cegdb.causal import interventions as room
+    from cegdb.causal import interventions
 
-    given: object = actions
-    if given is not None and not isinstance(given, Mapping):
-        raise QueryError(f"an intervention is {given!r}", hint=room.MAPPING_HINT)
-    found: dict[str, object] = dict(actions) if actions is not None else {}
-    if twice := sorted(set(found) & set(labels)):
+    positional: object = actions
+    if positional is not None and not isinstance(positional, Mapping):
+        raise QueryError(f"an intervention is {positional!r}", hint=interventions.MAPPING_HINT)
+    combined: dict[str, object] = dict(actions) if actions is not None else {}
+    if twice := sorted(set(combined) & set(labels)):
         raise QueryError(f"{twice[0]!r} is set twice", hint="set a variable once")
-    return found | dict(labels)
+    return combined | dict(labels)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from cegdb import ingest as ingest_room
 from cegdb import report, views
 from cegdb.api.base import Displayed, StoredObject
 from cegdb.api.chain_event_graph import ChainEventGraph
@@ -14,6 +13,7 @@ from cegdb.api.reports import DatabaseReport
 from cegdb.api.staged_tree import StagedTree
 from cegdb.api.survey import Survey
 from cegdb.errors import NetworkError, StagingError, SurveyError, counted
+from cegdb.ingest import ingest
 from cegdb.names import available, find_name
 from cegdb.options import IngestOptions, ReadOptions, check_choice
 from cegdb.store.catalog import KINDS, all_ids, all_names, all_rows, drop, find
@@ -279,9 +279,7 @@ class Database(Displayed):
             sheet=sheet,
             source_column=source_column,
         )
-        survey_id = ingest_room.ingest(
-            self._store, source, options, reading, name=name, replace=replace
-        )
+        survey_id = ingest(self._store, source, options, reading, name=name, replace=replace)
         return Survey(self._store, survey_id)
 
     def codebook(
@@ -554,8 +552,8 @@ class Database(Displayed):
         Returns
         -------
         list
-            What was rebuilt, each tree before its stagings, these before their CEGs; ids and
-            names stay. `StagedTree.drift` shows how each stage changed.
+            The objects rebuilt, each tree before its stagings, and these before their CEGs; ids
+            and names stay. `StagedTree.drift` shows how each stage changed.
 
         Raises
         ------
@@ -579,8 +577,8 @@ class Database(Displayed):
         of_kind: dict[str, type[EventTree | StagedTree | ChainEventGraph]] = {
             of.kind: of for of in (EventTree, StagedTree, ChainEventGraph)
         }
-        made = rebuild(self._store, survey, stages=stages)
-        return [of_kind[one.kind](self._store, one.object_id) for one in made]
+        rebuilt = rebuild(self._store, survey, stages=stages)
+        return [of_kind[one.kind](self._store, one.object_id) for one in rebuilt]
 
     def compare(self, *stagings: str | StagedTree) -> pd.DataFrame:
         """Return stagings side by side, with their scores.
@@ -588,8 +586,8 @@ class Database(Displayed):
         Parameters
         ----------
         *stagings
-            Names or objects; the first is what the others are compared with. Left out: all
-            of the database, each with the best of those it can be compared with.
+            Names or objects; the others are compared with the first. Default: all of the
+            database, each compared with the best of those it can be compared with.
 
         Returns
         -------

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from cegdb import stages as stages_room
 from cegdb.api.base import GraphObject
 from cegdb.api.staged_tree import StagedTree
 from cegdb.errors import StagingError
 from cegdb.options import LearnOptions, StageOptions, options_of
+from cegdb.stages import alpha_path, learn_stages, set_stages
 
 if TYPE_CHECKING:
     import os
@@ -92,7 +92,7 @@ class EventTree(GraphObject):
             paths; a template that was filled in (see `template`); a frame, file or SELECT with
             the columns ``vertex_id`` and ``stage``; or a Bayesian network of the tree's
             variables (a networkx.DiGraph of their names, a pgmpy model or a ``.bif`` file),
-            whose tables are not used. Situations not named are their own stage; those of them
+            whose tables are not used. Situations not named are their own stage, but those
             with a single edge share one in each hyperstage. Names are kept, except those like
             u0, by which stages are shown.
         name
@@ -184,7 +184,7 @@ class EventTree(GraphObject):
                 )
             depends = networks.rules_of(self._store, self.id, cast("NetworkSource", stages))
             stages = None
-        staging_id = stages_room.set_stages(
+        staging_id = set_stages(
             self._store,
             self.id,
             cast("Grouping | None", stages),
@@ -421,9 +421,10 @@ class EventTree(GraphObject):
         this event tree. ``prior``, ``hyperstages`` and ``relabel`` take the forms described
         there.
 
-        ``"ahc"`` merges while the gain exceeds 1e-9 [1]_; of ties, it merges those with the
-        smallest situations. The other methods are those of stagedtrees [2]_. Situations with a
-        single edge are not learnt; those that no row reached share a stage in each hyperstage.
+        ``"ahc"`` merges while the gain exceeds 1e-9 [1]_; if several merges tie, it takes the
+        one with the smallest situations. The other methods are those of stagedtrees [2]_.
+        Situations with a single edge are not learnt; those that no row reached share a stage in
+        each hyperstage.
         With many situations a flat structure prior makes extra stages by chance: the summary
         shows the expected number, from simulated data in which all situations of a hyperstage
         are alike.
@@ -465,7 +466,7 @@ class EventTree(GraphObject):
             n_stages=n_stages,
             seed=seed,
         )
-        staging_id = stages_room.learn_stages(
+        staging_id = learn_stages(
             self._store, self.id, options, learning, name=name, replace=replace
         )
         return StagedTree(self._store, staging_id)
@@ -523,7 +524,7 @@ class EventTree(GraphObject):
         }
         for name in ("initial", "frozen"):
             learning[name] = self._groups(learning.get(name), name)
-        rows = stages_room.alpha_path(
+        rows = alpha_path(
             self._store, self.id, StageOptions(**settings), LearnOptions(**learning)
         )
         return pd.DataFrame(rows)

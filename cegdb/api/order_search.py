@@ -5,10 +5,10 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
-from cegdb import tree as tree_room
 from cegdb.api.base import Displayed
 from cegdb.api.event_tree import EventTree
 from cegdb.options import TreeOptions
+from cegdb.tree import event_tree
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 class OrderSearch(Displayed):
     """The orders of variables that a search found, best first; see `Survey.search_orders`."""
 
-    def __init__(self, store: Store, survey_id: int, found: OrderSearchResult) -> None:
+    def __init__(self, store: Store, survey_id: int, result: OrderSearchResult) -> None:
         self._store = store
         self._survey_id = survey_id
-        self._found = found
+        self._found = result
 
     @property
     def best(self) -> list[str]:
-        """The best order; of ties, that with the smallest last variables."""
+        """The best order; of several, the one whose last variables come first in the survey."""
         return list(self._found.best)
 
     @property
@@ -81,7 +81,7 @@ class OrderSearch(Displayed):
 
     @property
     def summary(self) -> str:
-        """What was found, of which rows and under which constraints."""
+        """The best order, the rows it rests on, and the constraints."""
         return self._found.summary
 
     def rows(self, most: int) -> tuple[list[str], list[list[object]]]:
@@ -97,8 +97,8 @@ class OrderSearch(Displayed):
         ...     rows[0][:2]
         [1, ['y', 'x']]
         """
-        found = self._found.orders[:most]
-        return list(found[0]), [list(row.values()) for row in found]
+        best = self._found.orders[:most]
+        return list(best[0]), [list(row.values()) for row in best]
 
     def event_tree(self, name: str | None = None, *, replace: bool = False) -> EventTree:
         """Build the event tree of the best order, of the rows that the search used.
@@ -113,7 +113,7 @@ class OrderSearch(Displayed):
         ...     abs(staged.log_marginal_likelihood - found.score) < 1e-9
         True
         """
-        tree_id = tree_room.event_tree(
+        tree_id = event_tree(
             self._store,
             self._survey_id,
             TreeOptions(

@@ -65,15 +65,15 @@ class StagingPlots:
 
         _check(most, "stages", width_mm)
         name = self._known(variable)
-        found = read_stages(self._store, self._staging.name, name, min_n)
-        return draw_probabilities(found, name, width_mm=width_mm, most=most)
+        stages = read_stages(self._store, self._staging.name, name, min_n)
+        return draw_probabilities(stages, name, width_mm=width_mm, most=most)
 
     def situations(
         self, variable: str, *, min_n: int | None = None, most: int = 400, width_mm: float = 170
     ) -> Picture:
         """Plot the situations of a variable by the shares of its answers, coloured by stage.
 
-        Two labels make a row a stage, three a triangle, more parallel axes.
+        With two labels each stage has a row; three make a triangle, more make parallel axes.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class StagingPlots:
 
         _check(most, "situations", width_mm)
         name = self._known(variable)
-        found = read_situations(
+        plotted = read_situations(
             self._store,
             self._staging._row(),
             self._staging.tree.name,
@@ -104,7 +104,7 @@ class StagingPlots:
             min_n,
             int(most),
         )
-        return draw_situations(found, name, width_mm=width_mm)
+        return draw_situations(plotted, name, width_mm=width_mm)
 
     def flow(
         self, *, min_n: int | None = None, most: int = 10, width_mm: float = 170
@@ -129,10 +129,10 @@ class StagingPlots:
         from cegdb.pictures.plots import draw_flow
 
         _check(most, "stages", width_mm)
-        found = read_stage_flow(
+        stage_flow = read_stage_flow(
             self._store, self._staging.name, self._variables(), min_n, int(most)
         )
-        return draw_flow(found, "stage", width_mm=width_mm)
+        return draw_flow(stage_flow, "stage", width_mm=width_mm)
 
     def merges(
         self, variable: str | None = None, *, min_n: int | None = None, width_mm: float = 170
@@ -231,7 +231,7 @@ class StagingPlots:
             Stagings of the same tree: shares are of these and this one. Default: of the
             bootstrap replicates of `stability`; if that was not run, of this staging alone.
         kind
-            Of the bootstrap, where there are both: ``"nonparametric"`` or ``"parametric"``.
+            Which bootstrap to use if there are both: ``"nonparametric"`` or ``"parametric"``.
         min_n, width_mm
             As for all plots: see `StagingPlots`. Situations with hidden counts are left
             out.
@@ -263,7 +263,7 @@ class StagingPlots:
                     f"{self._staging.name!r} and {other.name!r} are not of the same tree",
                     hint="give stagings of one tree",
                 )
-        found = read_situations(
+        plotted = read_situations(
             self._store,
             self._staging._row(),
             self._staging.tree.name,
@@ -272,7 +272,7 @@ class StagingPlots:
             int(most),
             only_learnt=bool(boots),
         )
-        ids = [one.vertex_id for one in found.situations]
+        ids = [one.vertex_id for one in plotted.situations]
         if boots:
             which, n_runs = boots[0]
             how = "bootstrap" if which == "nonparametric" else "simulated"
@@ -285,7 +285,7 @@ class StagingPlots:
             of = f"{len(stagings)} stagings" if others else "this staging"
             members = [read_members(self._store, one, ids) for one in stagings]
             shares = shares_of_stagings(ids, members, of)
-        return draw_costaging(found, shares, name, width_mm=width_mm)
+        return draw_costaging(plotted, shares, name, width_mm=width_mm)
 
     def _bootstraps(
         self, kind: str | None, others: tuple[StagedTree, ...]
@@ -303,15 +303,15 @@ class StagingPlots:
         rows = view_rows(
             self._store, "stage_bootstraps", {"staging": self._staging.name}, "kind"
         )
-        found = [(str(row["kind"]), int(str(row["n_runs"]))) for row in rows]
+        stored = [(str(row["kind"]), int(str(row["n_runs"]))) for row in rows]
         if kind is None:
-            return found
-        if kind not in dict(found):
+            return stored
+        if kind not in dict(stored):
             raise StagingError(
                 f"staging {self._staging.name!r} has no {kind} bootstrap",
                 hint=f"run it first: staged.stability({kind!r}), cegdb stability",
             )
-        return [(kind, dict(found)[kind])]
+        return [(kind, dict(stored)[kind])]
 
     def difference(
         self,
@@ -323,7 +323,7 @@ class StagingPlots:
     ) -> Picture:
         """Plot how the stages of another staging of the tree differ from these.
 
-        Stages are matched one to one so that they share as many people as can be; matched
+        Stages are matched one to one so that they share as many people as possible; matched
         ones have the colour of the stage here.
 
         Parameters
@@ -364,9 +364,11 @@ class StagingPlots:
         )
         overlaps = read_overlap(self._store, self._staging.name, other_id, min_n)
         matched = matched_stages(overlaps)
-        found = StagingPair((self._staging.name, other.name), stages, others, overlaps, matched)
+        compared = StagingPair(
+            (self._staging.name, other.name), stages, others, overlaps, matched
+        )
         return draw_difference(
-            found, self._variables(), PALETTE, width_mm=width_mm, most=int(most)
+            compared, self._variables(), PALETTE, width_mm=width_mm, most=int(most)
         )
 
 
@@ -403,8 +405,10 @@ class CegPlots:
         ceg = self._ceg
         tree_id = ceg.staging.tree.id
         variables = variables_of(ceg._store, tree_id)
-        found = read_position_flow(ceg._store, ceg._row(), tree_id, variables, min_n, int(most))
-        return draw_flow(found, "position", given=ceg._given(), width_mm=width_mm)
+        stage_flow = read_position_flow(
+            ceg._store, ceg._row(), tree_id, variables, min_n, int(most)
+        )
+        return draw_flow(stage_flow, "position", given=ceg._given(), width_mm=width_mm)
 
 
 def _check(most: object, what: str, width_mm: object) -> None:

@@ -1,10 +1,11 @@
-"""Queries to staged trees and CEGs, also given evidence."""
+"""Queries of staged trees and CEGs, with or without evidence."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Generic, Literal, TypedDict, TypeVar
 
+from cegdb.api.base import GraphObject
 from cegdb.api.results import Assigned, Classification, Completed, delivered
 from cegdb.errors import QueryError
 from cegdb.evidence import All, answers, evidence_of, items
@@ -19,10 +20,12 @@ if TYPE_CHECKING:
     from cegdb.api.base import StoredObject
     from cegdb.evidence import Evidence, EvidenceLike
     from cegdb.inference import row_scores
+    from cegdb.inference.compiled_model import CompiledModel
     from cegdb.inference.queries import ConditionedModel
     from cegdb.inference.row_scores import LogScore
     from cegdb.ingest import Source
     from cegdb.options import BadRows, ReadOptions
+    from cegdb.store import Store
 
     BlankCells = Literal["tree", "unknown"]
 
@@ -52,7 +55,7 @@ class Queryable(ABC, Generic[Conditional]):
         """Return the stored object that it is or comes from."""
 
     @abstractmethod
-    def _conditional(self, found: ConditionedModel) -> Conditional:
+    def _conditional(self, conditioned: ConditionedModel) -> Conditional:
         """Return what is left of it given evidence."""
 
     def given(self, *evidence: EvidenceLike, **labels: object) -> Conditional:
@@ -86,8 +89,8 @@ class Queryable(ABC, Generic[Conditional]):
         """
         from cegdb.inference import queries
 
-        found = queries.condition(self._compiled().ceg, self._joined(evidence, labels))
-        return self._conditional(found)
+        conditioned = queries.condition(self._compiled().ceg, self._joined(evidence, labels))
+        return self._conditional(conditioned)
 
     def _joined(
         self, evidence: Sequence[EvidenceLike], labels: Mapping[str, object]
@@ -182,8 +185,8 @@ class Queryable(ABC, Generic[Conditional]):
         Returns
         -------
         DataFrame
-            One row per combination that some path has: a column for each variable, those of
-            ``given`` first, then ``probability``. A variable called ``probability`` is
+            One row per combination that some path has: a column for each variable, first those
+            in ``given``, then ``probability``. A variable called ``probability`` is
             refused: use `marginals`.
 
         Raises
@@ -259,7 +262,7 @@ class Queryable(ABC, Generic[Conditional]):
         ----------
         costs
             Variable -> label -> cost, or position (``"w3"``) -> label -> cost where no
-            variable has that name. What is not named costs nothing.
+            variable has that name. Labels not named cost nothing.
 
         Raises
         ------
@@ -372,18 +375,18 @@ class Queryable(ABC, Generic[Conditional]):
         Returns
         -------
         Assigned
-            ``rows``, one a row of the source: ``row_number`` from 1; the columns kept;
+            ``rows``, one per row of the source: ``row_number`` from 1; the columns kept;
             ``n_answered`` variables; ``log_likelihood``, the natural log of the probability
             of all its answers (low: unusual; -inf: no path has them); ``last_situation``
             and ``last_position`` it is known to reach; ``completion``, the most probable
             answers to what it leaves open, in words (missing if nothing is left), with
             ``completion_probability`` given its answers; ``unseen``, the first answer that
-            the CEG does not know. ``paths``, one a row and depth down to the first question
-            not answered: ``row_number``; the columns kept; ``depth``; ``variable`` asked
-            there and ``label`` given (missing at the end); ``situation``, ``stage`` and
-            ``position`` as the views call them; ``vertex_id``, ``stage_id``,
-            ``position_id``. ``summary``, in words. In tables and
-            files the row order is unspecified.
+            the CEG does not know. ``paths``, one per row of the source and depth, down to the
+            first question not answered: ``row_number``; the columns kept; ``depth``;
+            ``variable`` asked there and ``label`` given (missing at the end); ``situation``,
+            ``stage`` and ``position`` as the views call them; ``vertex_id``, ``stage_id``,
+            ``position_id``. ``summary``, in words. In tables and files the row order is
+            unspecified.
 
         Raises
         ------
@@ -416,8 +419,8 @@ class Queryable(ABC, Generic[Conditional]):
         row_source = query_rows.RowSource(source, keep, blank=blank, reading=_reading(read_as))
         origin = self._origin()
         store, model = origin._store, (origin.kind, origin.id)
-        found = query_rows.assign_rows(store, self._compiled(), model, row_source)
-        return Assigned(*delivered(store, found, "paths", into, file, replace=replace))
+        tables = query_rows.assign_rows(store, self._compiled(), model, row_source)
+        return Assigned(*delivered(store, tables, "paths", into, file, replace=replace))
 
     def complete(
         self,
@@ -468,8 +471,8 @@ class Queryable(ABC, Generic[Conditional]):
         row_source = query_rows.RowSource(source, keep, blank=blank, reading=_reading(read_as))
         origin = self._origin()
         store, model = origin._store, (origin.kind, origin.id)
-        found = query_rows.complete_rows(store, self._compiled(), model, row_source, variables)
-        return Completed(*delivered(store, found, "labels", into, file, replace=replace))
+        tables = query_rows.complete_rows(store, self._compiled(), model, row_source, variables)
+        return Completed(*delivered(store, tables, "labels", into, file, replace=replace))
 
     def score(
         self,
@@ -492,7 +495,7 @@ class Queryable(ABC, Generic[Conditional]):
         Returns
         -------
         LogScore
-            ``n``, ``weight``, ``total``, ``mean`` a respondent (natural log; larger is
+            ``n``, ``weight``, ``total``, ``mean`` per respondent (natural log; larger is
             better), ``n_impossible`` and ``mean_of_possible``.
 
         Examples
@@ -537,8 +540,8 @@ class Queryable(ABC, Generic[Conditional]):
         -------
         Classification
             ``metrics``: ``n``, ``weight``, ``accuracy``, ``log_loss``, ``brier``, ``auc``
-            (of two labels), ``n_unknown``, ``n_impossible``. ``confusion``: a row a label
-            given, a column one predicted.
+            (of two labels), ``n_unknown``, ``n_impossible``. ``confusion``: a row per label
+            given, a column per label predicted.
 
         Raises
         ------
@@ -558,11 +561,13 @@ class Queryable(ABC, Generic[Conditional]):
 
         from cegdb.inference import row_scores
 
-        found = self._predicted(source, variable, given, count, weight, blank, read_as)
-        metrics, table = row_scores.classification_metrics(found)
+        predictions = self._predicted(source, variable, given, count, weight, blank, read_as)
+        metrics, table = row_scores.classification_metrics(predictions)
         used = [i for i in range(len(table)) if table[i].any() or table[:, i].any()]
-        used = [i for i in range(len(table)) if i in used or found.probability[:, i].any()]
-        labels = [found.labels[i] for i in used]
+        used = [
+            i for i in range(len(table)) if i in used or predictions.probability[:, i].any()
+        ]
+        labels = [predictions.labels[i] for i in used]
         confusion = pd.DataFrame(
             table[used][:, used],
             index=pd.Index(labels, name="given"),
@@ -598,9 +603,9 @@ class Queryable(ABC, Generic[Conditional]):
         Returns
         -------
         Series or DataFrame
-            The most probable label of each row, in the order of the rows (of ties, the first in
-            level order), or a column for each label. Missing where the other answers of a row
-            have probability 0.
+            The most probable label of each row, in the order of the rows (if several tie, the
+            first in level order), or a column for each label. Missing where the other answers
+            of a row have probability 0.
 
         Raises
         ------
@@ -624,7 +629,7 @@ class Queryable(ABC, Generic[Conditional]):
 
         row_source = query_rows.RowSource(source, (), None, None, blank, _reading(read_as))
         origin = self._origin()
-        found = row_scores.predict_labels(
+        predictions = row_scores.predict_labels(
             origin._store,
             self._compiled(),
             (origin.kind, origin.id),
@@ -633,8 +638,8 @@ class Queryable(ABC, Generic[Conditional]):
             given,
         )
         if probabilities:
-            return pd.DataFrame(found.probability, columns=found.labels)
-        return pd.Series(found.best(), name=variable, dtype="str")
+            return pd.DataFrame(predictions.probability, columns=predictions.labels)
+        return pd.Series(predictions.best(), name=variable, dtype="str")
 
     def calibration(
         self,
@@ -655,8 +660,8 @@ class Queryable(ABC, Generic[Conditional]):
         source, variable, given, count, weight, blank, **read_as
             As for `classify`.
         bins
-            How many intervals of probability of equal width, closed above; None: each
-            probability that is predicted by itself.
+            Number of intervals of equal width, each with its upper end, into which predicted
+            probabilities fall. None: one bin for each predicted probability.
 
         Returns
         -------
@@ -688,9 +693,9 @@ class Queryable(ABC, Generic[Conditional]):
 
         from cegdb.inference import row_scores
 
-        found = self._predicted(source, variable, given, count, weight, blank, read_as)
+        predictions = self._predicted(source, variable, given, count, weight, blank, read_as)
         names = ["label", "low", "high", "n", "weight", "predicted", "observed"]
-        return pd.DataFrame(row_scores.calibration_bins(found, bins), columns=names)
+        return pd.DataFrame(row_scores.calibration_bins(predictions, bins), columns=names)
 
     def _predicted(
         self,
@@ -709,6 +714,29 @@ class Queryable(ABC, Generic[Conditional]):
         origin = self._origin()
         store, model = origin._store, (origin.kind, origin.id)
         return row_scores.predict(store, self._compiled(), model, row_source, variable, given)
+
+
+class StoredModel(GraphObject, Queryable[Conditional]):
+    """A stored staged tree or CEG, whose arrays are kept until it is rebuilt."""
+
+    def __init__(self, store: Store, object_id: int) -> None:
+        super().__init__(store, object_id)
+        self._kept: tuple[object, ConditionedModel] | None = None
+
+    @abstractmethod
+    def _compile(self) -> CompiledModel:
+        """Return it as arrays."""
+
+    def _origin(self) -> StoredObject:
+        return self
+
+    def _compiled(self) -> ConditionedModel:
+        from cegdb.inference.queries import condition
+
+        created_at = self._row()["created_at"]
+        if self._kept is None or self._kept[0] != created_at:
+            self._kept = (created_at, condition(self._compile(), All(())))
+        return self._kept[1]
 
 
 def _reading(read_as: ReadSettings) -> ReadOptions | None:

@@ -97,14 +97,14 @@ class CegReport:
             people with ..., about 31 ... (29 to 33)"); ``"paper"``: methods, stage table and
             references; ``"analyst"``: everything.
         unit
-            What was counted, in the plural, for the plain form.
+            Plural noun for what was counted, in the plain form.
         words
-            What the plain form says of labels, a verb first: variable -> label -> words,
-            such as ``{"Fall": {"Yes": "fall", "No": "do not fall"}}``. Other labels are
+            Phrases for labels in the plain form: variable -> label -> a phrase that starts with
+            a verb, such as ``{"Fall": {"Yes": "fall", "No": "do not fall"}}``. Other labels are
             quoted.
         limit
-            The most stages shown of a variable, those of most people. Default: 20, 40 or
-            200, by form.
+            Largest number of stages to show for a variable, those with most people. Default:
+            20, 40 or 200, depending on the form.
         min_n
             Counts from 1 to ``min_n - 1`` are hidden, and so are those that would reveal
             them by sums, and what was calculated from either.
@@ -187,10 +187,10 @@ class CegReport:
         check_folder(target)
         with tempfile.TemporaryDirectory() as folder:
             kind = ".pdf" if suffix == ".tex" else ".svg"
-            place = Path(folder) if suffix == ".html" else target.parent
+            figure_folder = Path(folder) if suffix == ".html" else target.parent
             # LaTeX takes no names with its own characters, such as %.
             stem = re.sub(r"[^\w .+-]", "-", target.stem) if kind == ".pdf" else target.stem
-            picture = place / f"{stem}-figure{kind}"
+            picture = figure_folder / f"{stem}-figure{kind}"
             blocks = self._blocks(form, unit, words, limit, min_n, picture)
             content = document(blocks, TEXT_FILES[suffix])
         return atomic_write(target, content.encode())
@@ -235,9 +235,9 @@ class CegReport:
 
         most = check_settings(form, unit, limit, min_n)
         report = read_report_data(self._ceg._store, self._ceg.id, limit=most, min_n=min_n)
-        known = check_words(words, report.variables, report.answers)
+        checked_words = check_words(words, report.variables, report.answers)
         if form == "plain":
-            return plain_report(report, unit=unit, words=known)
+            return plain_report(report, unit=unit, words=checked_words)
         if form == "paper":
             return paper_report(self._ceg._store, report, self._pictured(picture, min_n))
         explained, why = self._explained(report)
@@ -265,9 +265,9 @@ class CegReport:
             )
         if report.min_n is None:
             return self._ceg.explain().sections, ""
-        said = self._ceg._parent_sentences()
+        sentences = self._ceg._parent_sentences()
         title = "What each answer depends on"
-        return [(title, said)] if said else [], ""
+        return [(title, sentences)] if sentences else [], ""
 
 
 class DatabaseReport:

@@ -30,7 +30,7 @@ _OURS: Final = ("cegdb", "information_schema", "pg_catalog")
 
 
 class RowResult(Displayed):
-    """Tables found for the rows of a source: as DataFrames, or where they were written.
+    """Tables with answers for the rows of a source: as DataFrames, or where they were written.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class Classification(Displayed):
     metrics
         The numbers.
     confusion
-        Weight of respondents: a row a label given, a column one predicted.
+        Weight of respondents: a row per label given, a column per label predicted.
     """
 
     def __init__(self, metrics: ClassificationMetrics, confusion: pd.DataFrame) -> None:
@@ -127,23 +127,23 @@ def delivered(
     with ExitStack() as stack:
         if into is not None:
             targets = _tables(store, into, other, replace=replace)
-            found = stack.enter_context(opening)
+            tables = stack.enter_context(opening)
             with store.writing() as (con, _):
                 for name, target in targets.items():
-                    con.execute(f"create or replace table {target} as {found.tables[name]}")
-            return found.summary, {}, dict(targets)
+                    con.execute(f"create or replace table {target} as {tables.tables[name]}")
+            return tables.summary, {}, dict(targets)
         if file is not None:
             files = _files(file, other, replace=replace)
-            found = stack.enter_context(opening)
+            tables = stack.enter_context(opening)
             for name, path in files.items():
-                export.export_query(found.con, found.tables[name], path)
-            return found.summary, {}, dict(files)
-        found = stack.enter_context(opening)
+                export.export_query(tables.con, tables.tables[name], path)
+            return tables.summary, {}, dict(files)
+        tables = stack.enter_context(opening)
         frames = {
-            name: found.con.execute(f"{query} order by {found.order[name]}").df()
-            for name, query in found.tables.items()
+            name: tables.con.execute(f"{query} order by {tables.order[name]}").df()
+            for name, query in tables.tables.items()
         }
-        return found.summary, frames, {}
+        return tables.summary, frames, {}
 
 
 def _files(file: str | os.PathLike[str], other: str, *, replace: bool) -> dict[str, Path]:
@@ -191,12 +191,12 @@ def _check_tables(
             f"no schema named {schema!r}",
             hint=f"create it in SQL first: create schema {quoted(schema)}",
         )
-    found = con.execute(
+    rows = con.execute(
         "select table_name, table_type from information_schema.tables "
         "where table_catalog = current_database() and lower(table_schema) = lower($schema)",
         {"schema": schema},
     ).fetchall()
-    kinds = {name.casefold(): kind for name, kind in found}
+    kinds = {name.casefold(): kind for name, kind in rows}
     for name in names:
         kind = kinds.get(name.casefold())
         if kind is not None and (kind != "BASE TABLE" or not replace):
@@ -218,7 +218,7 @@ class Effect(Displayed):
     probabilities
         One row per label of the treatment: ``label``; ``probability`` of the outcome when it
         is set, P(outcome || treatment = label); ``low``, ``high``; ``observed``,
-        P(outcome | treatment = label), which confounding may bend.
+        P(outcome | treatment = label), which confounding may bias.
     differences
         One row per label but the first: ``label``; ``against``; ``effect``, the difference of
         their probabilities; ``low``, ``high``; ``observed``, the difference of what is
@@ -229,7 +229,7 @@ class Effect(Displayed):
         The probability that the treatment occurs on a path (of the group); on other paths
         nothing is set.
     intervals
-        What the intervals are, in words.
+        What the intervals mean, in words.
     assumption
         What must be true for these to be effects.
     """
@@ -262,7 +262,7 @@ class Effect(Displayed):
 
     @property
     def frame(self) -> pd.DataFrame:
-        """Probabilities and differences in one, a row a label of the treatment.
+        """Probabilities and differences in one table, a row per label of the treatment.
 
         Columns: those of ``probabilities``, then ``effect``, ``effect_low``,
         ``effect_high``, ``observed_effect`` (missing in the row of the first label).
@@ -313,7 +313,7 @@ class Adjustment(Displayed):
     treatment, outcome
         Variables.
     by
-        What is adjusted for: the variables given, else the first of the smallest sets.
+        The variables adjusted for: those given, or otherwise the first of the smallest sets.
     group
         In words.
     works

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from cegdb import ceg as ceg_room
 from cegdb import views
-from cegdb.api.base import GraphObject
 from cegdb.api.chain_event_graph import ChainEventGraph
 from cegdb.api.conditioned_ceg import ConditionedStagedTree
 from cegdb.api.plots import StagingPlots
-from cegdb.api.queries import Queryable
+from cegdb.api.queries import StoredModel
+from cegdb.ceg import build_ceg
 from cegdb.errors import QueryError, StagingError, items_of
-from cegdb.evidence import All
 
 if TYPE_CHECKING:
     import os
@@ -25,19 +23,19 @@ if TYPE_CHECKING:
     from cegdb.api.event_tree import EventTree
     from cegdb.compare import LikelihoodRatio
     from cegdb.evidence import EvidenceLike
+    from cegdb.inference.compiled_model import CompiledModel
     from cegdb.inference.queries import ConditionedModel
     from cegdb.positions import Stop
     from cegdb.render.writers import Form
     from cegdb.stability.intervals import IntervalMethod
     from cegdb.stability.relearning import Kind as BootstrapKind
     from cegdb.stages import SituationPath
-    from cegdb.store import Store
     from cegdb.store.catalog import Kind
 
 _PATH: Final = "give labels from the root, such as ('High', 'Low')"
 
 
-class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
+class StagedTree(StoredModel[ConditionedStagedTree]):
     """A staged tree: stages with one probability vector each, and scores.
 
     Look at it (`stages`, `stage_edges`, `stage_table`, `draw`, `plot`), change it (`join`,
@@ -49,25 +47,13 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
 
     kind: Kind = "staging"
 
-    def __init__(self, store: Store, object_id: int) -> None:
-        super().__init__(store, object_id)
-        self._arrays: tuple[object, ConditionedModel] | None = None
-
-    def _origin(self) -> StagedTree:
-        return self
-
-    def _compiled(self) -> ConditionedModel:
+    def _compile(self) -> CompiledModel:
         from cegdb.inference.compiled_model import compile_staged_tree
-        from cegdb.inference.queries import condition
 
-        made = self._row()["created_at"]
-        if self._arrays is None or self._arrays[0] != made:
-            found = condition(compile_staged_tree(self._store, self.id), All(()))
-            self._arrays = (made, found)
-        return self._arrays[1]
+        return compile_staged_tree(self._store, self.id)
 
-    def _conditional(self, found: ConditionedModel) -> ConditionedStagedTree:
-        return ConditionedStagedTree(found, self)
+    def _conditional(self, conditioned: ConditionedModel) -> ConditionedStagedTree:
+        return ConditionedStagedTree(conditioned, self)
 
     @property
     def tree(self) -> EventTree:
@@ -267,8 +253,8 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
         """
         from cegdb.stages.edits import join_stages
 
-        made = join_stages(self._store, self.id, stages, name=name, replace=replace)
-        return StagedTree(self._store, made)
+        staging_id = join_stages(self._store, self.id, stages, name=name, replace=replace)
+        return StagedTree(self._store, staging_id)
 
     def split(
         self,
@@ -306,8 +292,10 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
         """
         from cegdb.stages.edits import split_stage
 
-        made = split_stage(self._store, self.id, stage, groups, name=name, replace=replace)
-        return StagedTree(self._store, made)
+        staging_id = split_stage(
+            self._store, self.id, stage, groups, name=name, replace=replace
+        )
+        return StagedTree(self._store, staging_id)
 
     def rename(
         self, names: Mapping[str, str], *, name: str | None = None, replace: bool = False
@@ -336,13 +324,13 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
         """
         from cegdb.stages.edits import rename_stages
 
-        made = rename_stages(self._store, self.id, names, name=name, replace=replace)
-        return StagedTree(self._store, made)
+        staging_id = rename_stages(self._store, self.id, names, name=name, replace=replace)
+        return StagedTree(self._store, staging_id)
 
     def diff(self, other: StagedTree) -> pd.DataFrame:
         """Return the situations that another staging of the same tree stages differently.
 
-        Stages are matched one to one first, so that as few situations as can be differ
+        Stages are matched one to one first, so that as few situations as possible differ
         (see `hamming`); their names do not matter.
 
         Parameters
@@ -382,7 +370,7 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
 
         The smallest such number, 0 if they are equal up to names of stages; the same in
         both directions. It is what ``hamming_stages`` of the R package stagedtrees counts:
-        stages are matched one to one so that they share as many situations as can be (a
+        stages are matched one to one so that they share as many situations as possible (a
         maximum-weight bipartite matching), the other situations count.
 
         Raises
@@ -637,8 +625,10 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
         """
         from cegdb.stages.edits import regroup_situations
 
-        made = regroup_situations(self._store, self.id, "full", name=name, replace=replace)
-        return StagedTree(self._store, made)
+        staging_id = regroup_situations(
+            self._store, self.id, "full", name=name, replace=replace
+        )
+        return StagedTree(self._store, staging_id)
 
     def indep(self, name: str | None = None, *, replace: bool = False) -> StagedTree:
         """Make the independence staged tree, like ``indep()`` of stagedtrees.
@@ -662,8 +652,10 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
         """
         from cegdb.stages.edits import regroup_situations
 
-        made = regroup_situations(self._store, self.id, "indep", name=name, replace=replace)
-        return StagedTree(self._store, made)
+        staging_id = regroup_situations(
+            self._store, self.id, "indep", name=name, replace=replace
+        )
+        return StagedTree(self._store, staging_id)
 
     def to_ceg(
         self,
@@ -701,7 +693,7 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
         >>> staged.to_ceg(name="again")
         CEG 'again': 10 vertices (including the sink), 21 edges; 4 steps, height 4
         """
-        ceg_id = ceg_room.build_ceg(self._store, self.id, name=name, stop=stop, replace=replace)
+        ceg_id = build_ceg(self._store, self.id, name=name, stop=stop, replace=replace)
         return ChainEventGraph(self._store, ceg_id)
 
     def to_networkx(self, *, min_n: int | None = None) -> nx.MultiDiGraph[str]:
@@ -811,7 +803,7 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
         level
             Between 0 and 1.
         runs, seed
-            Of the bootstrap.
+            Number of bootstrap runs, and seed of their random numbers.
 
         Returns
         -------
@@ -838,9 +830,9 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
         0    u0  High  0.54  0.60  given the staging
         1    u0   Low  0.40  0.46  given the staging
         """
-        from cegdb.stability import intervals as intervals_room
+        from cegdb.stability import intervals as interval_methods
 
-        return intervals_room.intervals(
+        return interval_methods.intervals(
             self._store, self.id, method, level=level, runs=runs, seed=seed
         )
 
@@ -878,17 +870,17 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
         for family in families:
             about = (self.name, family.variable)
             for parent, kind in zip(family.parents, family.kinds, strict=True):
-                said = networks.dependence_sentence(family.variable, parent, kind)
-                rows.append((*about, parent, kind, family.is_unique, said))
+                sentence = networks.dependence_sentence(family.variable, parent, kind)
+                rows.append((*about, parent, kind, family.is_unique, sentence))
             if not family.parents:
-                said = f"{family.variable} depends on nothing before it"
-                rows.append((*about, None, None, family.is_unique, said))
+                sentence = f"{family.variable} depends on nothing before it"
+                rows.append((*about, None, None, family.is_unique, sentence))
         frame = pd.DataFrame(rows, columns=names)
         return frame.astype({"parent": "string", "kind": "string"})
 
     @property
     def independences(self) -> pd.DataFrame:
-        """The independences that the stages imply, those of most people first.
+        """The independences that the stages imply, those that concern most people first.
 
         One row per statement: ``variable`` is independent of ``independent_of`` (a list)
         ``given`` these (a list), wherever ``context`` (variable -> label; empty: everywhere)
@@ -907,13 +899,13 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
         >>> import cegdb
         >>> staged = cegdb.open().demo("chds").staging
         >>> staged.independences["sentence"].iloc[0]
-        "Events is independent of Economic, when Social = 'High' (507 people)"
+        "Events is independent of Economic, when Social = 'High' (n = 507)"
         """
         import pandas as pd
 
         from cegdb import networks
 
-        found = networks.statements(networks.find_families(self._store, self.id))
+        statements = networks.statements(networks.find_families(self._store, self.id))
         staging = self.name
         names = [
             "staging", "variable", "independent_of", "given", "context", "n", "share",
@@ -930,7 +922,7 @@ class StagedTree(GraphObject, Queryable[ConditionedStagedTree]):
                 one.share,
                 one.sentence,
             )
-            for one in found
+            for one in statements
         ]
         return pd.DataFrame(rows, columns=names)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cegdb import ingest as ingest_room
-from cegdb import tree as tree_room
 from cegdb.api.base import StoredObject
 from cegdb.api.event_tree import EventTree
 from cegdb.api.order_search import OrderSearch
+from cegdb.ingest import append, refresh
 from cegdb.options import OrderOptions, ReadOptions, TreeOptions
+from cegdb.tree import event_tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,8 +42,8 @@ class Survey(StoredObject):
     @property
     def receipt(self) -> dict[str, object]:
         """Rows read, kept and dropped with the reason; cells by kind; hints."""
-        found = self._row()["summary"]
-        return dict(found) if isinstance(found, dict) else {}
+        receipt = self._row()["summary"]
+        return dict(receipt) if isinstance(receipt, dict) else {}
 
     @property
     def seconds(self) -> float:
@@ -126,7 +126,7 @@ class Survey(StoredObject):
         3 True
         """
         reading = ReadOptions(encoding, delimiter, quote, escape, bad_rows, sheet)
-        ingest_room.append(self._store, self.id, source, decimal=decimal, reading=reading)
+        append(self._store, self.id, source, decimal=decimal, reading=reading)
         return self
 
     def refresh(
@@ -141,7 +141,7 @@ class Survey(StoredObject):
         bad_rows: BadRows = "error",
         sheet: str | int | None = None,
     ) -> Survey:
-        """Replace the rows by those of a new snapshot.
+        """Replace the rows with those of a new snapshot.
 
         Parameters
         ----------
@@ -191,7 +191,7 @@ class Survey(StoredObject):
         2
         """
         reading = ReadOptions(encoding, delimiter, quote, escape, bad_rows, sheet)
-        ingest_room.refresh(self._store, self.id, source, decimal=decimal, reading=reading)
+        refresh(self._store, self.id, source, decimal=decimal, reading=reading)
         return self
 
     def event_tree(
@@ -273,9 +273,7 @@ class Survey(StoredObject):
             impossible=impossible,
             gate_min_rows=gate_min_rows,
         )
-        tree_id = tree_room.event_tree(
-            self._store, self.id, options, name=name, replace=replace
-        )
+        tree_id = event_tree(self._store, self.id, options, name=name, replace=replace)
         return EventTree(self._store, tree_id)
 
     def search_orders(
@@ -403,8 +401,8 @@ class Survey(StoredObject):
             weighting=weighting,
             deff=deff,
         )
-        found = search_orders(self._store, self.id, options)
-        return OrderSearch(self._store, self.id, found)
+        result = search_orders(self._store, self.id, options)
+        return OrderSearch(self._store, self.id, result)
 
     def test_independence(
         self, x: str, y: str, *, given: GivenRows = (), alpha: float | None = None
@@ -422,17 +420,18 @@ class Survey(StoredObject):
             combination of their answers. A list may hold both:
             ``["region", {"smoker": "Current"}]``.
         alpha
-            Prior mass of each stratum, shared equally among groups and answers; left out,
-            the largest number of levels of a variable named.
+            Prior mass of each stratum, shared equally among groups and answers. Default: the
+            largest number of levels of a variable named.
 
         Returns
         -------
         IndependenceTest
             ``log_bayes_factor`` (natural; above 0 speaks for independence),
             ``posterior_dependence`` at even prior odds; ``g``, ``df``, ``p_value``; the
-            largest ``difference`` of shares between two groups, ``low`` to ``high``
-            (95 %, Newcombe), of which ``answer``, ``stratum`` and groups (``larger``,
-            ``smaller``); ``n``, ``n_left_out`` for want of an answer, ``n_effective``.
+            largest ``difference`` of shares between two groups, with its 95 % interval
+            ``low`` to ``high`` (Newcombe), and the ``answer``, ``stratum`` and groups
+            (``larger``, ``smaller``) where it is; ``n``; ``n_left_out``, rows without an
+            answer; ``n_effective``.
 
         Raises
         ------

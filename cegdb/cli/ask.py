@@ -133,25 +133,25 @@ def probability(
         raise click.UsageError("give only one of an event, --variables and --paths")
     if by is not None and variables is None:
         raise click.UsageError("--by needs --variables")
-    known = read_evidence(given, evidence)
-    wanted = read_evidence(event, None)
+    condition = read_evidence(given, evidence)
+    query = read_evidence(event, None)
     with opened(str(db), read_only=True) as database:
-        found: Queryable[Any] = model_of(database, name, kind)
-        if known != All(()):
-            conditioned = found.given(known)
-            say(f"given {known}: probability {conditioned.probability_of_evidence:.6g}")
-            found = conditioned
+        model: Queryable[Any] = model_of(database, name, kind)
+        if condition != All(()):
+            conditioned = model.given(condition)
+            say(f"given {condition}: probability {conditioned.probability_of_evidence:.6g}")
+            model = conditioned
         if paths is not None:
-            frame = found.most_probable_paths(paths)[["rank", "path", "probability"]]
+            frame = model.most_probable_paths(paths)[["rank", "path", "probability"]]
             print_frame(frame, form, least=_LEAST_PATHS)
         elif variables is not None:
-            print_frame(found.distribution(variables, given=by or ()), form)
+            print_frame(model.distribution(variables, given=by or ()), form)
         elif event:
             print_table(
-                ["event", "probability"], [(str(wanted), found.probability(wanted))], form
+                ["event", "probability"], [(str(query), model.probability(query))], form
             )
         else:
-            print_frame(found.marginals(), form)
+            print_frame(model.marginals(), form)
 
 
 @main.command()
@@ -188,11 +188,11 @@ def given(
     """
     if not known and evidence is None:
         raise click.UsageError("give VARIABLE=LABEL, or --evidence")
-    wanted = read_evidence(known, evidence)
+    condition = read_evidence(known, evidence)
     with opened(str(db)) as database:
         ceg: ChainEventGraph = database.cegs[name]
         with working("conditioning", database):
-            saved = ceg.given(wanted).save(new_name, replace=replace)
+            saved = ceg.given(condition).save(new_name, replace=replace)
         say(saved.summary)
 
 
@@ -256,17 +256,17 @@ def _answer(
     given["keep"] = given["keep"] or ()
     with opened(str(db), read_only=into is None) as database:
         with working(f"reading {file}", database):
-            found: RowResult = getattr(model_of(database, name, kind), verb)(
+            result: RowResult = getattr(model_of(database, name, kind), verb)(
                 source_of(file), file=output, into=into, **more, **given
             )
-        say(found.summary)
-        for where in found.written.values():
-            if isinstance(where, Path):
-                say_made("written", where)
+        say(result.summary)
+        for target in result.written.values():
+            if isinstance(target, Path):
+                say_made("written", target)
             else:
-                say(f"written: {where}")
-        if not found.written:
-            print_frame(getattr(found, "labels", found.rows), form)
+                say(f"written: {target}")
+        if not result.written:
+            print_frame(getattr(result, "labels", result.rows), form)
 
 
 @main.command()
@@ -376,11 +376,11 @@ def sample(
       cegdb sample falls.duckdb falls -n 1000000 --seed 1 -o rows.parquet
       cegdb sample falls.duckdb falls --given "Risk=High Risk" -n 100 > high.csv
     """
-    known = read_evidence(given, evidence)
+    condition = read_evidence(given, evidence)
     with opened(str(db), read_only=True) as database:
         model = model_of(database, name, kind)
         with working("sampling rows", database):
-            source: Queryable[Any] = model if known == All(()) else model.given(known)
+            source: Queryable[Any] = model if condition == All(()) else model.given(condition)
             rows = source.sample(n, seed=seed)
             if output != "-":
                 file = database.write(rows, output)
@@ -555,14 +555,14 @@ def independence(
     """
     context = read_answers(where)
     with opened(str(db), read_only=True) as database:
-        found = ceg_of(database, name).independence(
+        answer = ceg_of(database, name).independence(
             split_names(None, None, x) or [],
             split_names(None, None, y) or [],
             given=by or [],
             context=context or None,
         )
-        say(str(found))
-        print_frame(found.frame, form)
+        say(str(answer))
+        print_frame(answer.frame, form)
 
 
 @main.command("test-independence")
@@ -603,9 +603,9 @@ def test_independence(
     context = read_answers(where)
     strata: list[Any] = [*(by or []), *([context] if context else [])]
     with opened(str(db), read_only=True) as database:
-        found = database.surveys[name].test_independence(x, y, given=strata, alpha=alpha)
+        test = database.surveys[name].test_independence(x, y, given=strata, alpha=alpha)
         if form is None:
-            click.echo(str(found))
+            click.echo(str(test))
         else:
-            names, values = found.row()
+            names, values = test.row()
             print_table(names, [values], form)

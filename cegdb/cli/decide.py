@@ -63,9 +63,9 @@ def search_orders(db: Path, name: str, most: int, form: str | None, **given: Any
     """
     with opened(str(db), read_only=True) as database:
         with working("searching orders", database):
-            found = database.surveys[name].search_orders(**given)
-        say(found.summary)
-        names, rows = found.rows(most)
+            search = database.surveys[name].search_orders(**given)
+        say(search.summary)
+        names, rows = search.rows(most)
         print_table(names, rows, form)
 
 
@@ -122,12 +122,12 @@ def compare(db: Path, names: tuple[str, ...], form: str | None, *, diff: bool) -
             print_frame(database.compare(*names), form, least=_LEAST_COMPARED)
             return
         one, other = (database.stagings[name] for name in names)
-        found = one.diff(other)
+        differences = one.diff(other)
         say(
-            f"{counted(len(found), 'situation')} {agreeing(len(found), 'are')} in different "
-            f"stages in {one.name!r} (a) and {other.name!r} (b)"
+            f"{counted(len(differences), 'situation')} {agreeing(len(differences), 'are')} in "
+            f"different stages in {one.name!r} (a) and {other.name!r} (b)"
         )
-        print_frame(found, form)
+        print_frame(differences, form)
 
 
 @main.command()
@@ -172,8 +172,8 @@ def stability(
             f"{row['max_stages']}), {row['n_stages']} in {staged.name!r}",
             f"the view cegdb.stage_pairs has its {row['n_pairs']:,} pairs of situations",
         )
-        shown = frame.drop(columns=["stage_id", "outside_id"])
-        print_frame(shown, form, least=_LEAST_STABILITY)
+        printed = frame.drop(columns=["stage_id", "outside_id"])
+        print_frame(printed, form, least=_LEAST_STABILITY)
 
 
 @main.command()

@@ -121,9 +121,9 @@ def export(
     with opened(str(db), read_only=True) as database, working("writing", database):
         if table is not None and kind is None:
             kind = database.kind_of(table)
-        found = object_of(database, name, kind, "ceg", "staging", "tree")
-        say_made("written", found.export(output, table=table, min_n=min_n))
-        note_stale(found)
+        exported = object_of(database, name, kind, "ceg", "staging", "tree")
+        say_made("written", exported.export(output, table=table, min_n=min_n))
+        note_stale(exported)
 
 
 @main.command("write-bif")

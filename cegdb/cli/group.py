@@ -46,13 +46,13 @@ def write_commands(
 ) -> None:
     """List commands with their whole first sentence, never cut."""
     names = {name for section in sections.values() for name in section}
-    shown = {name: group.get_command(context, name) for name in names}
-    longest = max(len(name) for name, command in shown.items() if command is not None)
+    commands = {name: group.get_command(context, name) for name in names}
+    longest = max(len(name) for name, command in commands.items() if command is not None)
     for title, section in sections.items():
         rows = [
             (name.ljust(longest), command.get_short_help_str(limit=formatter.width * 10))
             for name in section
-            if (command := shown[name]) is not None
+            if (command := commands[name]) is not None
         ]
         with formatter.section(title):
             formatter.write_dl(rows)

@@ -84,13 +84,13 @@ def show(
       cegdb show falls.duckdb falls --view positions --min-n 5
     """
     with opened(str(db), read_only=True) as database:
-        found = object_of(database, name, kind, "ceg", "staging", "tree", "survey")
+        shown_object = object_of(database, name, kind, "ceg", "staging", "tree", "survey")
         if view is None and min_n is None:
-            names, rows = rows_of_object(found, database)
+            names, rows = rows_of_object(shown_object, database)
         else:
-            names, rows = rows_of_view(found, view, min_n)
+            names, rows = rows_of_view(shown_object, view, min_n)
         if min_n is None:
-            say(found.summary)
+            say(shown_object.summary)
         print_table(names, rows, form)
 
 
@@ -149,18 +149,20 @@ def draw(
 
     suffix = check_picture(output)
     with opened(str(db), read_only=True) as database, working("drawing", database):
-        found = object_of(database, name, kind, "ceg", "staging", "tree")
+        drawn_object = object_of(database, name, kind, "ceg", "staging", "tree")
         if suffix == ".dot":
-            say_made("picture", found.draw(output, **look))
-            note_stale(found)
+            say_made("picture", drawn_object.draw(output, **look))
+            note_stale(drawn_object)
             return
-        picture = found.figure(width_mm=width, **look)
+        picture = drawn_object.figure(width_mm=width, **look)
         is_figure = suffix in FIGURE_FILES
         saved = (
-            picture.save(output) if is_figure else found.draw(output, width_mm=width, **look)
+            picture.save(output)
+            if is_figure
+            else drawn_object.draw(output, width_mm=width, **look)
         )
         say_made("picture", saved)
-        note_stale(found)
+        note_stale(drawn_object)
     click.echo(picture.caption)
 
 
@@ -182,8 +184,8 @@ def explain(db: Path, name: str, form: str | None) -> None:
     """
     with opened(str(db), read_only=True) as database:
         with working("explaining", database):
-            found = ceg_of(database, name).explain()
+            explanation = ceg_of(database, name).explain()
         if form is None:
-            click.echo(str(found))
+            click.echo(str(explanation))
         else:
-            print_frame(found.frame, form)
+            print_frame(explanation.frame, form)

@@ -166,13 +166,14 @@ def check(db: Path, form: str | None) -> None:
     """
     with opened(str(db), read_only=True) as database:
         with working("checking", database):
-            found = database.check()
-        if not found:
+            violations = database.check()
+        if not violations:
             say("all invariants hold")
             return
-        print_table(list(found[0]), [list(row.values()) for row in found], form)
+        print_table(list(violations[0]), [list(row.values()) for row in violations], form)
         raise CegdbError(
-            f"{counted(len(found), 'row')} {agreeing(len(found), 'violate')} an invariant",
+            f"{counted(len(violations), 'row')} {agreeing(len(violations), 'violate')} an "
+            "invariant",
             hint="drop the objects named and build them again, or restore a copy of the file",
         )
 

@@ -388,8 +388,8 @@ def template(db: Path, name: str, kind: str | None, output: Path) -> None:
       cegdb template falls.duckdb falls --kind staging -o stages.csv
     """
     with opened(str(db), read_only=True) as database:
-        found = object_of(database, name, kind, "tree", "staging")
-        say_made("template", found.template(output))
+        owner = object_of(database, name, kind, "tree", "staging")
+        say_made("template", owner.template(output))
 
 
 @main.command()

@@ -89,23 +89,23 @@ def read_deff(_: object, __: object, values: Sequence[str]) -> float | dict[str,
         if len(values) == 1 and "=" not in values[0]:
             return float(values[0])
         pairs = [value.rpartition("=") for value in values]
-        found = {name: float(number) for name, _, number in pairs if name}
+        by_variable = {name: float(number) for name, _, number in pairs if name}
     except ValueError:
         raise click.BadParameter(f"{', '.join(values)!r} is not a number") from None
-    if len(found) < len(values):
+    if len(by_variable) < len(values):
         raise click.BadParameter("give one NUMBER, or VARIABLE=NUMBER once for each variable")
-    return found or None
+    return by_variable or None
 
 
 def read_levels(_: object, __: object, values: Sequence[str]) -> dict[str, list[str]]:
     """Read levels given as ``VARIABLE=LABEL,LABEL,...``."""
-    found: dict[str, list[str]] = {}
+    levels: dict[str, list[str]] = {}
     for value in values:
         name, equals, labels = value.partition("=")
         if not equals:
             raise SurveyError(f"--levels {value!r} is not VARIABLE=LABEL,LABEL,...")
-        found[name] = split_names(None, None, labels) or []
-    return found
+        levels[name] = split_names(None, None, labels) or []
+    return levels
 
 
 def read_answers(values: Sequence[str]) -> dict[str, list[str]]:
@@ -113,7 +113,7 @@ def read_answers(values: Sequence[str]) -> dict[str, list[str]]:
 
     A variable given several times has one of these labels.
     """
-    found: dict[str, list[str]] = {}
+    labels: dict[str, list[str]] = {}
     for value in values:
         match = _ANSWER.fullmatch(value)
         if match is None:
@@ -122,25 +122,25 @@ def read_answers(values: Sequence[str]) -> dict[str, list[str]]:
                 hint='quote it if it has spaces: "Risk level=High"',
             )
         name = match[2] if match[1] is None else match[1].replace('""', '"')
-        found.setdefault(name, []).append(match[3])
-    return found
+        labels.setdefault(name, []).append(match[3])
+    return labels
 
 
 def read_bins(_: object, __: object, values: Sequence[str]) -> dict[str, str]:
     """Read cut points or quantiles given as ``VARIABLE=18,35,65`` or ``VARIABLE=q4``."""
-    found: dict[str, str] = {}
+    bins_of: dict[str, str] = {}
     for value in values:
         name, equals, bins = value.partition("=")
-        if not equals or name in found:
+        if not equals or name in bins_of:
             why = "is given twice" if equals else "is not VARIABLE=18,35,65 or VARIABLE=q4"
             raise SurveyError(f"--bin {value!r} {why}")
-        found[name] = bins
-    return found
+        bins_of[name] = bins
+    return bins_of
 
 
 def read_rules(values: Sequence[str]) -> dict[str, list[str]]:
     """Read rules given as ``VARIABLE: VARIABLE, VARIABLE``, quoted if a name has a colon."""
-    found: dict[str, list[str]] = {}
+    rules: dict[str, list[str]] = {}
     for value in values:
         match = re.fullmatch(r'\s*(?:"((?:[^"]|"")*)"\s*|([^":][^:]*)):(.*)', value, re.DOTALL)
         if match is None:
@@ -150,33 +150,33 @@ def read_rules(values: Sequence[str]) -> dict[str, list[str]]:
             )
         quoted, plain, on = match.groups()
         name = plain.strip() if quoted is None else quoted.replace('""', '"')
-        if name in found:
+        if name in rules:
             raise StagingError(f"--depends of {name!r} is given twice")
-        found[name] = [one.strip() for one in split_names(None, None, on) or []]
-    return found
+        rules[name] = [one.strip() for one in split_names(None, None, on) or []]
+    return rules
 
 
 def read_names(values: Sequence[str]) -> dict[str, str]:
     """Read names given as ``STAGE=NAME``."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for value in values:
         stage, equals, name = value.partition("=")
-        if not equals or stage in found:
+        if not equals or stage in names:
             why = "is given twice" if equals else "is not STAGE=NAME, such as u3=frail"
             raise StagingError(f"{value!r} {why}")
-        found[stage] = name
-    return found
+        names[stage] = name
+    return names
 
 
 def read_paths(_: object, __: object, values: Sequence[str]) -> list[dict[str, str]]:
     """Read paths given as ``VARIABLE=LABEL,VARIABLE=LABEL,...``."""
-    found = []
+    paths = []
     for value in values:
         parts = [part.partition("=") for part in split_names(None, None, value) or []]
         if not all(equals for _, equals, _ in parts):
             raise SurveyError(f"{value!r} is not a path VARIABLE=LABEL,VARIABLE=LABEL,...")
-        found.append({name: label for name, _, label in parts})
-    return found
+        paths.append({name: label for name, _, label in parts})
+    return paths
 
 
 def read_evidence(texts: Sequence[str], json_text: str | None) -> Evidence:
@@ -189,13 +189,13 @@ def read_evidence(texts: Sequence[str], json_text: str | None) -> Evidence:
         import json
 
         try:
-            found = json.loads(json_text)
+            parsed = json.loads(json_text)
         except ValueError as error:
             raise QueryError(
                 f"--evidence is not JSON: {error}",
                 hint="""write {"Fall": "Fall"}, or what evidence.to_json() returns""",
             ) from None
-        parts.append(from_json(found))
+        parts.append(from_json(parsed))
     return parts[0] if len(parts) == 1 else All(tuple(parts))
 
 
@@ -222,7 +222,7 @@ def read_relabel(
 
     Quotes go around a part that holds a colon or an equals sign.
     """
-    found: dict[str | tuple[str, str], str] = {}
+    new_labels: dict[str | tuple[str, str], str] = {}
     for value in values:
         parts = _RELABEL.fullmatch(value)
         if parts is None:
@@ -232,9 +232,9 @@ def read_relabel(
             )
         raw_label, label = _unquoted(parts["label"]), _unquoted(parts["new"])
         key = (_unquoted(parts["variable"]), raw_label) if parts["variable"] else raw_label
-        if found.setdefault(key, label) != label:
+        if new_labels.setdefault(key, label) != label:
             raise StagingError(f"--relabel gives {raw_label!r} two labels")
-    return found
+    return new_labels
 
 
 def _unquoted(part: str) -> str:
@@ -310,19 +310,19 @@ def names_of(owner: type) -> tuple[str, ...]:
 def _option(
     option: settings.Option, flags: Mapping[str, str], changed: Mapping[str, Any]
 ) -> Callable[[Any], Any]:
-    found: dict[str, Any] = {"type": option.type, "default": option.default}
+    arguments: dict[str, Any] = {"type": option.type, "default": option.default}
     if option.is_closed:
-        found["type"] = Word(option.choices)
+        arguments["type"] = Word(option.choices)
     elif option.choices:
-        found["metavar"] = "|".join((*option.choices, "FILE"))
-    found |= _ON_COMMAND_LINE.get(option.name, {})
-    if found.get("callback") in _REPEATED:
-        found |= {"multiple": True, "default": ()}
-    found["help"] = re.sub(
+        arguments["metavar"] = "|".join((*option.choices, "FILE"))
+    arguments |= _ON_COMMAND_LINE.get(option.name, {})
+    if arguments.get("callback") in _REPEATED:
+        arguments |= {"multiple": True, "default": ()}
+    arguments["help"] = re.sub(
         r"`(\w+)`", lambda match: flags.get(match[1], f"--{match[1]}"), option.help
     )
-    found["show_default"] = found["default"] not in (None, ())
-    return click.option(option.flag, option.name, **{**found, **changed})
+    arguments["show_default"] = arguments["default"] not in (None, ())
+    return click.option(option.flag, option.name, **{**arguments, **changed})
 
 
 DB = click.argument("db", metavar="DB", type=click.Path(path_type=Path))

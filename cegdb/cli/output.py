@@ -76,38 +76,38 @@ def opened(
                     Path(path).unlink(missing_ok=True)
 
 
-def note_stale(found: StoredObject) -> None:
+def note_stale(named: StoredObject) -> None:
     """Say so if the survey of an object has changed since the object was made."""
-    if found.is_stale:
+    if named.is_stale:
         from cegdb.store.catalog import KIND_WORDS
 
         say(
-            f"note: {KIND_WORDS[found.kind]} {found.name!r} is stale: its survey has changed; "
+            f"note: {KIND_WORDS[named.kind]} {named.name!r} is stale: its survey has changed; "
             "cegdb rebuild brings it up to date"
         )
 
 
 def ceg_of(database: Database, name: str) -> ChainEventGraph:
     """Return the CEG of that name, with a note if it is stale."""
-    found: ChainEventGraph = database.cegs[name]
-    note_stale(found)
-    return found
+    ceg: ChainEventGraph = database.cegs[name]
+    note_stale(ceg)
+    return ceg
 
 
 def model_of(database: Database, name: str, kind: str | None) -> Any:
     """Return the CEG or staging of that name, with a note if it is stale."""
-    found = object_of(database, name, kind, "ceg", "staging")
-    note_stale(found)
-    return found
+    model = object_of(database, name, kind, "ceg", "staging")
+    note_stale(model)
+    return model
 
 
 def object_of(database: Database, name: str, kind: str | None, *kinds: str) -> Any:
     """Return the object of that name: of ``kind``, else of the first kind that has it."""
-    there = collections(database)
+    by_kind = collections(database)
     if kind is None:
-        having = (one for one in kinds if matching(name, there[one].names()))
-        kind = next(having, kinds[0])
-    return there[kind][name]
+        kinds_with_name = (one for one in kinds if matching(name, by_kind[one].names()))
+        kind = next(kinds_with_name, kinds[0])
+    return by_kind[kind][name]
 
 
 @contextmanager
@@ -158,16 +158,16 @@ def say(*texts: str) -> None:
         click.echo(text, err=True)
 
 
-def _apart(names: Sequence[str]) -> list[str]:
-    """Return names of which no two are alike, numbered as in a DataFrame."""
-    found: list[str] = []
+def _distinct_names(names: Sequence[str]) -> list[str]:
+    """Return names that are all different, numbered as in a DataFrame."""
+    distinct: list[str] = []
     for name in names:
-        one, again = name, 0
-        while one in found:
+        candidate, again = name, 0
+        while candidate in distinct:
             again += 1
-            one = f"{name}_{again}"
-        found.append(one)
-    return found
+            candidate = f"{name}_{again}"
+        distinct.append(candidate)
+    return distinct
 
 
 def print_table(
@@ -185,7 +185,7 @@ def print_table(
     if form == "json":
         import json
 
-        keys = _apart(names)
+        keys = _distinct_names(names)
         records = [dict(zip(keys, map(_finite, row), strict=True)) for row in rows]
         click.echo(json.dumps(records, default=str, ensure_ascii=False, indent=1))
     elif form == "csv":
@@ -221,34 +221,34 @@ def _print_aligned(
         for i, name in enumerate(names)
     ]
 
-    def fitted(kept: Sequence[tuple[str, bool, list[str]]]) -> list[int] | None:
+    def fitted(printed: Sequence[tuple[str, bool, list[str]]]) -> list[int] | None:
         """Return the width of each column, None if there is no room."""
-        natural = [max(map(cell_len, (name, *cells))) for name, _, cells in kept]
+        natural = [max(map(cell_len, (name, *cells))) for name, _, cells in printed]
         narrowest = [
             full
             if is_number
             else min(full, max(cell_len(name), _longest_word(cells), _NARROWEST))
-            for full, (name, is_number, cells) in zip(natural, kept, strict=True)
+            for full, (name, is_number, cells) in zip(natural, printed, strict=True)
         ]
-        room = width - _GAP * (len(kept) - 1)
-        return _shared(natural, narrowest, room)
+        available = width - _GAP * (len(printed) - 1)
+        return _shared(natural, narrowest, available)
 
-    kept = list(columns)
-    widths = fitted(kept)
+    printed = list(columns)
+    widths = fitted(printed)
     for name in least:
         if widths is not None:
             break
-        kept = [column for column in kept if column[0] != name]
-        widths = fitted(kept)
-    if widths is None or not kept:
+        printed = [column for column in printed if column[0] != name]
+        widths = fitted(printed)
+    if widths is None or not printed:
         _print_blocks(columns)
         return
     rule = "─" * sum([*widths, _GAP * (len(widths) - 1)])
-    click.echo(_line([(name, is_number) for name, is_number, _ in kept], widths))
+    click.echo(_line([(name, is_number) for name, is_number, _ in printed], widths))
     click.echo(rule if _can_print(rule) else "-" * len(rule))
     for i in range(len(rows)):
-        click.echo(_line([(cells[i], is_number) for _, is_number, cells in kept], widths))
-    left_out = [name for name in names if name not in {column[0] for column in kept}]
+        click.echo(_line([(cells[i], is_number) for _, is_number, cells in printed], widths))
+    left_out = [name for name in names if name not in {column[0] for column in printed}]
     if left_out:
         say(
             f"note: no room for the columns {', '.join(left_out)}; --format csv prints all of "
@@ -313,12 +313,14 @@ def _longest_word(cells: Sequence[str]) -> int:
     return max((cell_len(word) for cell in cells for word in cell.split()), default=0)
 
 
-def _shared(natural: Sequence[int], narrowest: Sequence[int], room: int) -> list[int] | None:
+def _shared(
+    natural: Sequence[int], narrowest: Sequence[int], available: int
+) -> list[int] | None:
     """Return widths that fit the room, the widest columns being narrowed first."""
-    if sum(narrowest) > room:
+    if sum(narrowest) > available:
         return None
     widths = list(natural)
-    while (excess := sum(widths) - room) > 0:
+    while (excess := sum(widths) - available) > 0:
         widest = max(w for w, n in zip(widths, narrowest, strict=True) if w > n)
         chosen = [
             i
@@ -400,25 +402,25 @@ def collections(database: Database) -> dict[str, Any]:
 
 
 def rows_of_object(
-    found: Any, database: Database
+    owner: Any, database: Database
 ) -> tuple[list[str], list[tuple[object, ...]]]:
     """Return the names and the rows that stand for an object."""
-    view, columns, order = SHOWN[found.kind]
-    sql = f"select {columns} from cegdb.{view} where {found.kind} = $name order by {order}"  # noqa: S608
-    return database.rows(sql, {"name": found.name})
+    view, columns, order = SHOWN[owner.kind]
+    sql = f"select {columns} from cegdb.{view} where {owner.kind} = $name order by {order}"  # noqa: S608
+    return database.rows(sql, {"name": owner.name})
 
 
 def rows_of_view(
-    found: Any, view: str | None, min_n: int | None
+    owner: Any, view: str | None, min_n: int | None
 ) -> tuple[list[str], list[tuple[object, ...]]]:
     """Return a view of an object; the rows that stand for it if none is named."""
-    standing, columns, _ = SHOWN[found.kind]
-    # What is pooled over the situations of a stage can be unpicked by the tree's sums.
-    table = "staged_edges" if found.kind == "staging" else standing
-    names, rows = found.rows(view or table, min_n=min_n)
-    kept = names if view or table == "staged_edges" else columns.split(", ")
-    indexes = [names.index(column) for column in kept]
-    return kept, [tuple(row[i] for i in indexes) for row in rows]
+    standing, columns, _ = SHOWN[owner.kind]
+    # Sums over the tree would reveal counts that are pooled over the situations of a stage.
+    table = "staged_edges" if owner.kind == "staging" else standing
+    names, rows = owner.rows(view or table, min_n=min_n)
+    chosen = names if view or table == "staged_edges" else columns.split(", ")
+    indexes = [names.index(column) for column in chosen]
+    return chosen, [tuple(row[i] for i in indexes) for row in rows]
 
 
 def say_speed(survey: Survey) -> None:

@@ -69,9 +69,9 @@ def _plot(
     if given.get("most") is not None:
         look["most"] = given["most"]
     with opened(str(db), read_only=True) as database, working("plotting", database):
-        found = object_of(database, name, kind, "ceg", "staging")
-        note_stale(found)
-        picture = make(found, look, database)
+        plotted = object_of(database, name, kind, "ceg", "staging")
+        note_stale(plotted)
+        picture = make(plotted, look, database)
         say_made("plot", picture.save(output))
     click.echo(picture.caption)
 
@@ -194,8 +194,8 @@ def costaging(
     """
 
     def make(staged: Any, look: dict[str, Any], database: Database) -> Picture:
-        found = [database.stagings[other] for other in others]
-        picture: Picture = staged.plot.costaging(variable, *found, kind=bootstrap, **look)
+        stagings = [database.stagings[other] for other in others]
+        picture: Picture = staged.plot.costaging(variable, *stagings, kind=bootstrap, **look)
         return picture
 
     _plot(db, name, make, given)

@@ -150,11 +150,11 @@ def read_words(file: Path | None) -> Mapping[str, Mapping[str, str]] | None:
     import yaml
 
     try:
-        found = yaml.load(file.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # noqa: S506
+        words = yaml.load(file.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # noqa: S506
     except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
         raise QueryError(
             f"{file} is not a YAML file: {str(error).splitlines()[0]}", hint=_HINT
         ) from None
-    if not isinstance(found, dict):
+    if not isinstance(words, dict):
         raise QueryError(f"{file} does not name variables", hint=_HINT)
-    return found
+    return words

@@ -320,7 +320,7 @@ def test_bad_stages_name_the_situation(db: Path, tmp_path: Path) -> None:
     assert "stage 'a' joins situation (the root) with labels north, south and" in stderr
     given.write_text("vertex_id,stage\n999,a\n")
     stderr = call("set-stages", db, "falls", "--stages-file", given, fails=3).stderr
-    assert "vertex_id 999 is not a situation" in stderr
+    assert "the tree has no situation with vertex_id 999" in stderr
     assert len(rows_of(call("list", db))) == 4
 
 
@@ -450,6 +450,14 @@ def test_examples_of_a_help_text_stand_one_on_a_line(command: str) -> None:
     lines = examples.replace("\\\n", " ").splitlines()[1:]
     assert lines
     assert all(line.strip().startswith("cegdb ") for line in lines), lines
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_fits_a_terminal_and_breaks_no_name(command: str) -> None:
+    words = [*command.split(), "--help"]
+    lines = CliRunner().invoke(main, words, terminal_width=80).stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert not any(line.endswith("-") and not line.endswith(" -") for line in lines)
 
 
 @pytest.mark.parametrize("picture", ["falls.bmp", "nowhere/falls.svg"])
@@ -688,3 +696,25 @@ def test_show_never_cuts_a_number(
                 assert f"{float(row['probability']):.6g}" in shown
         if columns == 80 or kind == "survey":
             assert max(map(len, shown.splitlines())) <= columns
+
+
+def test_questions_can_be_put_to_a_staging(built: Path, tmp_path: Path) -> None:
+    new = tmp_path / "new.csv"
+    new.write_text("area,assessed\nnorth,yes\n")
+    event = ["fall=fall", "--given", "risk=high", "--format", "json"]
+    of_ceg, of_staging = (
+        json.loads(call("probability", built, "falls", *event, "--kind", kind).stdout)
+        for kind in ("ceg", "staging")
+    )
+    assert of_ceg[0]["probability"] == pytest.approx(of_staging[0]["probability"])
+    for command, *more in (("score", new), ("complete", new), ("sample", "-n", 5)):
+        call(command, built, "falls", *map(str, more), "--kind", "staging")
+    (row,) = rows_of(call("assign", built, "falls", new, "--kind", "staging"))
+    assert "last_position" not in row
+    (row,) = rows_of(call("assign", built, "falls", new))
+    assert row["last_position"]
+    copy = shutil.copy(built, tmp_path / "copy.duckdb")
+    call("learn-stages", copy, "falls", "--name", "alone")
+    assert rows_of(call("probability", copy, "alone", "fall=fall"))
+    refused = call("given", copy, "alone", "fall=fall", fails=3).stderr
+    assert "no CEG named 'alone'; available: 'falls'\nhint: there is a staging" in refused
