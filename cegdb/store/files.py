@@ -143,7 +143,11 @@ def clear_spill(con: duckdb.DuckDBPyConnection, file: Path) -> None:
         return
     spilled = [item for item in folder.iterdir() if item.name.startswith(_SPILLED)]
     ((setting,),) = con.execute("select current_setting('temp_directory')").fetchall()
-    ((n_connections,),) = con.execute("from duckdb_connection_count()").fetchall()
+    try:
+        ((n_connections,),) = con.execute("from duckdb_connection_count()").fetchall()
+    except duckdb.CatalogException:
+        # DuckDB 1.4 cannot count them, and may be spilling there for another connection.
+        return
     if n_connections != 1 or not Path(setting or "").is_dir() or not folder.samefile(setting):
         return
     for item in spilled:
