@@ -56,6 +56,9 @@ JoinDistance: TypeAlias = Literal[
 ShareDistance: TypeAlias = Literal["totvar", "hellinger", "euclidean", "manhattan"]
 Search: TypeAlias = Literal["auto", "exact", "greedy"]
 
+GATE_MIN_ROWS: Final = 5
+"""The default of ``gate_min_rows``, which a search over orders always uses."""
+
 SCORE_NAMES: Final[Mapping[str, str]] = {
     "log_marginal_likelihood": "log marginal likelihood",
     "log_likelihood": "log likelihood",
@@ -429,7 +432,7 @@ class TreeOptions:
         (), "Paths, or combinations of answers, that `sampling_zeros` must not add."
     )
     gate_min_rows: int = _setting(
-        5,
+        GATE_MIN_ROWS,
         """Smallest number of rows from which `blank` "auto" concludes that an empty cell is
         structural.""",
         type=int,
@@ -705,9 +708,10 @@ class OrderOptions:
     )
     blank: Blank = _setting(
         "auto",
-        """What an empty cell means: "structural" (the question does not apply), "missing" (it
-        applies, but the answer is not known) or "auto" (structural where at least 5 rows share
-        an answer to an earlier variable of the survey and all of them are empty).""",
+        f"""What an empty cell means: "structural" (the question does not apply), "missing" (it
+        applies, but the answer is not known) or "auto" (structural where at least
+        {GATE_MIN_ROWS} rows share an answer to an earlier variable of the survey and all of
+        them are empty).""",
         choices=get_args(Blank),
     )
     weighting: WeightChoice = _same(StageOptions, "weighting")

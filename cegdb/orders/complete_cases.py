@@ -14,6 +14,7 @@ import sqlalchemy as sa
 
 from cegdb.errors import TreeError, listed
 from cegdb.ingest.codebook.gates import ordered_gates
+from cegdb.options import GATE_MIN_ROWS
 from cegdb.orders.order_ranking import closure, mask_of
 from cegdb.sqlfiles import Steps
 from cegdb.store import schema
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     import duckdb
     from numpy.typing import NDArray
 
-GATE_MIN_ROWS: Final = 5
 _MISSING: Final = -1
 
 
@@ -94,7 +94,7 @@ def complete_rows(
     """Read the complete rows of some variables of a survey, and find their gates.
 
     ``blank`` is ``"structural"``, ``"missing"``, or ``"auto"``: structural where all of at
-    least 5 rows with the same answer to an earlier variable of the survey are blank.
+    least `GATE_MIN_ROWS` rows with the same answer to an earlier variable are blank.
     """
     with Steps(con) as steps:
         raw, sums = distinct_rows(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import duckdb
 
 from cegdb.errors import agreeing, counted, joined
-from cegdb.options import SCORE_NAMES
+from cegdb.options import GATE_MIN_ROWS, SCORE_NAMES
 from cegdb.report.lineage import json_column
 from cegdb.report.setting_texts import (
     GIVEN_HYPERSTAGES,
@@ -157,10 +157,11 @@ def tree_sentences(source: Provenance) -> list[str]:
 def _blank(settings: Mapping[str, Any]) -> str:
     how = settings.get("blank", "auto")
     if how == "auto":
+        min_rows = settings.get("gate_min_rows", GATE_MIN_ROWS)
         return (
             "A blank cell was classified as not applicable if its history has at least "
-            f"{settings.get('gate_min_rows', 5)} rows and all of them are blank for its "
-            "variable, and as missing otherwise."
+            f"{min_rows} rows and all of them are blank for its variable, and as missing "
+            "otherwise."
         )
     meaning = "not applicable" if how == "structural" else "missing"
     return f"Blank cells were classified as {meaning}."
