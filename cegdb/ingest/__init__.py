@@ -388,7 +388,10 @@ def _store_rows(
     n_distinct = steps.execute(f"create or replace table {table} as {rows} order by {codes}")
     ((n,),) = steps.rows(f"select coalesce(sum(n), 0) from {table}")  # noqa: S608
     if not n and plan.declared_by is None:
-        raise SurveyError(f"{plan.relation.title}: every {plan.settings.count!r} is 0")
+        raise SurveyError(
+            f"{plan.relation.title} stands for no respondents: {plan.settings.count!r} is 0 in "
+            "every row"
+        )
     if plan.appended_to is not None:
         count_codes(steps, table, variables)
     return int(n), n_distinct
@@ -424,8 +427,8 @@ def _fingerprints(plan: _Plan, fingerprint: str | None) -> list[str]:
     digests = {digest for each in earlier for digest in each.split()}
     if fingerprint and not digests.isdisjoint(fingerprint.split()):
         plan.settings.hints.append(
-            f"{plan.relation.title}, or one of its files, is in this survey already, byte for "
-            "byte: its rows now count twice; refresh replaces rows"
+            f"{plan.relation.title}, or one of its files, was read into this survey before "
+            "(the same bytes): its rows now count twice; to replace rows, use refresh"
         )
     return [*earlier, *fingerprints]
 

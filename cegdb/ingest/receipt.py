@@ -61,10 +61,7 @@ def receipt_of(
         },
         "notes": relation.notes,
         "hints": [
-            *(
-                f"survey {name!r} was read from the same file, byte for byte"
-                for name in same_files
-            ),
+            *(f"survey {name!r} was read from an identical file" for name in same_files),
             *_column_hints(relation, settings),
             *settings.hints,
             *gate_hints(gates),

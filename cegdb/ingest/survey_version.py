@@ -139,8 +139,8 @@ def later_settings(
     """Return a later file with the survey's column names, and the settings for it."""
     if is_append and survey.settings.get("cluster") is not None:
         raise SurveyError(
-            f"survey {survey.row['name']!r} has design effects, and the clusters of its rows "
-            "are not stored: the effects cannot be estimated with more rows",
+            f"rows cannot be appended to survey {survey.row['name']!r}, a clustered sample: "
+            "its design effects cannot be estimated again, because clusters are not stored",
             hint="refresh it with all its files at once, or ingest the file as another survey",
         )
     renamed, columns, found_as, hints = _match_survey(relation, survey, is_append=is_append)

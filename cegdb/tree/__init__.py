@@ -273,8 +273,8 @@ def _refuse_equivalent_siblings(steps: Steps, tree_id: int) -> None:
         rows = steps.fetch("path_label", tree_id=tree_id, vertex_id=parent_id)
         path = [str(label) for part, _, label in rows if part == "path"]
         raise TreeError(
-            f"the labels {listed(map(repr, labels))} are declared the same, and the situation "
-            f"{' / '.join(path) or 'root'} has both",
+            f"the situation {' / '.join(path) or '(root)'} has edges labelled "
+            f"{listed(map(repr, labels))}, which are declared the same",
             hint="to count them as one answer, use recode instead of same in the codebook",
         )
 
@@ -314,7 +314,7 @@ def _variables(
         )
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise TreeError(f"order names {listed(map(repr, twice))} more than once")
+        raise TreeError(f"order lists {listed(map(repr, twice))} more than once")
     levels: dict[int, list[sa.RowMapping]] = {}
     ids = [rows[name]["variable_id"] for name in names]
     chosen = schema.level.c.variable_id.in_(ids)

@@ -407,9 +407,9 @@ def _impossible_digits(
     for rule_id, rule in enumerate(impossible):
         if any(i < start for i in rule) and any(i >= start for i in rule):
             raise TreeError(
-                f"an impossible path names {variables[min(rule)].name!r} and "
-                f"{variables[max(rule)].name!r}, which are too far apart in an order of "
-                f"{len(variables)} variables to check sampling zeros against both",
+                "sampling zeros cannot be checked against an impossible path: it names "
+                f"{variables[min(rule)].name!r} and {variables[max(rule)].name!r}, which are "
+                f"too far apart in an order of {len(variables)} variables",
                 hint="put them nearer to each other in order=, or use fewer variables",
             )
         digits += [

@@ -142,8 +142,8 @@ def test_merged_cells_are_told(tmp_path: Path) -> None:
     assert found.columns == ["both", "", "c"]
     assert found.notes == [
         (
-            "sheet 'A' has 1 area of merged cells, read in their first cell only: the first is "
-            "A2:A3"
+            "sheet 'A' has 1 area of merged cells, each read as its first cell and blanks: the "
+            "first is A2:A3"
         )
     ]
 
@@ -177,7 +177,7 @@ def test_unknown_and_empty_sheets_list_those_there_are(tmp_path: Path) -> None:
 
 def test_columns_that_are_not_there_or_there_twice(tmp_path: Path) -> None:
     file = write(tmp_path / "a.xlsx", A=[["a", "b", "b"], [1, 2, 3]])
-    with pytest.raises(SurveyError, match=r"has no columns called 'c'\nhint: it has 'a', 'b'"):
+    with pytest.raises(SurveyError, match=r"has no column called 'c'\nhint: it has 'a', 'b'"):
         next(chunks(file, None, ["a", "c"]))
     with pytest.raises(SurveyError, match=r"has 2 columns called 'b'\nhint: rename them"):
         next(chunks(file, None, ["b"]))

@@ -65,7 +65,7 @@ def test_gates_close_cells_and_count_what_contradicts_them(db: Database) -> None
         },
     }  # fmt: skip
     hints = "\n".join(survey.receipt["hints"])  # type: ignore[arg-type]
-    assert "4 rows violate the gate of 'cigs' (smoker = 'Current'), answered although" in hints
+    assert "'cigs', asked if smoker = 'Current': 4 rows have an answer although" in hints
     assert second["variable"] == "brand"
     tree = survey.event_tree(order=["smoker", "cigs"])
     edges = {

@@ -707,8 +707,8 @@ def test_a_count_that_is_no_whole_number_is_named_with_its_row(
         ([2.0, 3.5], r"'n' contains 3.5 \(row 2\)"),
         ([True, 1], r"'n' contains True \(row 1\)"),
         (list(range(-7, 0)), r"and 1 more \(rows 1, 2, 3, 4, 5 and 1 more\)"),
-        ([0, 0], "every 'n' is 0"),
-        ([2**63 - 1, 1], "'n' adds up to 9,223,372,036,854,775,808, more than 2"),
+        ([0, 0], "stands for no respondents: 'n' is 0 in every row"),
+        ([2**63 - 1, 1], "the counts in 'n' add up to 9,223,372,036,854,775,808, more than 2"),
     ],
 )  # fmt: skip
 def test_counts_that_make_no_survey_are_refused(

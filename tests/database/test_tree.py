@@ -124,7 +124,7 @@ def test_an_impossible_path_across_far_variables_is_refused(
         ({"gate_min_rows": 0}, "gate_min_rows is 0"),
         ({"order": "area"}, "order is one text, 'area'"),
         ({"order": []}, "order names no variable"),
-        ({"order": ["area", "risk", "area"]}, "order names 'area' more than once"),
+        ({"order": ["area", "risk", "area"]}, "order lists 'area' more than once"),
         ({"add_paths": [{}]}, "add_paths has a path without labels"),
         ({"add_paths": ["n"]}, "add_paths contains the text 'n' instead of a path"),
         ({"add_paths": [["n", "yes", "low", "x"]]}, "add_paths has a path of 4 labels"),

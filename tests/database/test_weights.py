@@ -73,7 +73,7 @@ def test_what_is_no_weight_is_refused_with_its_row(
 
 
 def test_weights_that_are_all_0_are_refused(db: Database, tmp_path: Path) -> None:
-    with pytest.raises(SurveyError, match="every 'wt' is 0"):
+    with pytest.raises(SurveyError, match="the weight 'wt' is 0 in every row"):
         db.ingest(written(tmp_path, [(*row[:2], "0.0") for row in ROWS]), weight="wt")
 
 

@@ -36,6 +36,10 @@ _VARIABLE_KEYS: Final = (
 )
 _COLUMNS: Final = ("variable", "kind", "code", "label")
 _IGNORED_COLUMNS: Final = ("n", "note")
+_KINDS: Final = (
+    "value", "structural", "missing", "recode", "same", "variable", "bins", "gate", "column",
+    "count", "weight", "note",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -183,7 +187,7 @@ def _row(tree: dict[str, Any], where: str, name: str, kind: str, code: str, labe
         return
     if kind in ("count", "weight"):
         if kind in tree:
-            raise SurveyError(f"{where}: a second column is called the {kind}")
+            raise SurveyError(f"{where}: the {kind} is declared twice")
         tree[kind] = name
         return
     if kind == "gate":
@@ -211,11 +215,8 @@ def _row(tree: dict[str, Any], where: str, name: str, kind: str, code: str, labe
     elif kind == "same":
         entry.setdefault("same", []).append([code, label])
     else:
-        raise SurveyError(
-            f"{where}: unknown kind {kind!r}",
-            hint="kinds are value, structural, missing, recode, same, variable, bins, gate, "
-            "column, count, weight, note",
-        )
+        hint = did_you_mean(kind, _KINDS) or f"the kinds are {', '.join(_KINDS)}"
+        raise SurveyError(f"{where}: unknown kind {kind!r}", hint=hint)
 
 
 # -----------------------------------------------------------------------------
@@ -321,5 +322,5 @@ def _texts(value: object, where: str) -> list[str]:
 def _refuse_unknown(tree: Mapping[Any, object], known: Sequence[str], where: str) -> None:
     for key in tree:
         if key not in known:
-            hint = did_you_mean(str(key), known) or f"keys are {', '.join(known)}"
+            hint = did_you_mean(str(key), known) or f"the keys are {', '.join(known)}"
             raise SurveyError(f"{where} has the key {key!r}", hint=hint)

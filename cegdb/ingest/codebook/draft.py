@@ -10,7 +10,7 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
-from cegdb.errors import SurveyError, counted, is_one_of, listed
+from cegdb.errors import SurveyError, counted, listed
 from cegdb.ingest.codebook.codebook import CodebookEntry
 from cegdb.ingest.codebook.column_counts import ColumnCounts, count_columns
 from cegdb.ingest.codebook.draft_text import DraftColumn, Level, as_csv, as_yaml, quoted
@@ -26,7 +26,7 @@ from cegdb.ingest.csv.csv_file import retry_rewritten
 from cegdb.ingest.files.cell_labels import abbreviated, label_of
 from cegdb.ingest.files.sources import load_chunks, open_source
 from cegdb.ingest.settings import check_settings
-from cegdb.options import IngestOptions
+from cegdb.options import IngestOptions, check_choice
 from cegdb.sqlfiles import Steps
 
 if TYPE_CHECKING:
@@ -61,8 +61,7 @@ def draft_codebook(
     50 values, ids, and those that ingest refuses. If nothing else is left, numbers are cut
     into quarters.
     """
-    if not is_one_of(form, get_args(Form)):
-        raise SurveyError(f"form is {form!r}", hint="it is 'yaml' or 'csv'")
+    check_choice("form", form, get_args(Form), SurveyError)
     return retry_rewritten(partial(_draft, store, source, columns, reading, form))
 
 

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 _EXAMPLES: Final = 3
 _HINT: Final = "write a condition on other variables, by their labels: smoker = 'Current'"
 _CONTRADICTIONS: Final = {
-    "answered": "answered although it was closed, counted as not applicable",
-    "unanswered": "blank although it was open, counted as missing",
-    "not applicable": "declared not applicable although it was open",
+    "answered": "an answer although the gate is closed, counted as not applicable",
+    "unanswered": "a blank although the gate is open, counted as missing",
+    "not applicable": "a cell declared not applicable although the gate is open",
 }
 
 
@@ -50,7 +50,7 @@ def ordered_gates(
     for written_name, rule in rules.items():
         (name,) = find_columns(names, [written_name], f"{where} (gates)")
         if name in gates:
-            raise SurveyError(f"the codebook has two gates of {name!r}")
+            raise SurveyError(f"the codebook has two gates for {name!r}")
         gates[name] = Gate(name, rule, _variables_in(con, name, rule, names, where))
     ordered: list[Gate] = []
     waiting = dict(gates)
@@ -232,8 +232,8 @@ def _label_of_code(variable: Variable, code: int) -> str:
 def gate_hints(report: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a sentence for each kind of row that contradicts a gate."""
     return [
-        f"{counted(rows['rows'], 'row')} {agreeing(rows['rows'], 'violate')} "
-        f"the gate of {gate['variable']!r} ({gate['gate']}), {_CONTRADICTIONS[kind]}: "
+        f"{gate['variable']!r}, asked if {gate['gate']}: {counted(rows['rows'], 'row')} "
+        f"{agreeing(rows['rows'], 'have')} {_CONTRADICTIONS[kind]}: "
         + "; ".join(rows["examples"])
         for gate in report
         for kind, rows in gate["contradictions"].items()

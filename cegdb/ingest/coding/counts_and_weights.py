@@ -107,7 +107,9 @@ def check_numbers(steps: Steps, relation: Relation, settings: Settings) -> int:
         _refuse_bad(steps, relation, "count", settings.count, settings.count_text, _COUNT_RULE)
         ((total, n_zero),) = steps.fetch("count_total")
         if total > _MOST_RESPONDENTS:
-            raise SurveyError(f"{settings.count!r} adds up to {total:,}, more than 2^63 - 1")
+            raise SurveyError(
+                f"the counts in {settings.count!r} add up to {total:,}, more than 2^63 - 1"
+            )
     if settings.weight is not None:
         text = settings.weight_text
         _refuse_bad(steps, relation, "weight", settings.weight, text, _WEIGHT_RULE)
@@ -206,7 +208,7 @@ def _weights(steps: Steps, settings: Settings, *, is_part: bool) -> dict[str, ob
     exponent = settings.weight_exponent
     ((total, smallest, largest, n_zero, n_long),) = steps.fetch("weight_total")
     if largest is not None and not largest and not is_part:
-        raise SurveyError(f"every {settings.weight!r} is 0")
+        raise SurveyError(f"the weight {settings.weight!r} is 0 in every row")
     return {
         "column": settings.weight,
         "sum": plain(Decimal(total).scaleb(-exponent)),

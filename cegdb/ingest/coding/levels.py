@@ -175,15 +175,16 @@ def _refuse_numbers(variables: Iterable[Variable]) -> None:
         numbers = many_numbers(variable)
         if numbers and _is_row_number(variable, numbers):
             variable.hints.append(
-                f"{variable.name!r} only numbers the rows: leave it out of columns, or of order"
+                f"{variable.name!r} contains only row numbers: leave it out of columns, or of "
+                "order"
             )
         elif numbers:
             ends = f"{plain(min(numbers))} to {plain(max(numbers))}"
-            refused.append(f"{variable.name!r} ({len(numbers):,} different ones, {ends})")
+            refused.append(f"{variable.name!r} has {len(numbers):,} ({ends})")
             is_update = variable.is_update
     if refused:
         raise SurveyError(
-            f"too many different numbers for a variable (more than {MANY_LEVELS}): "
+            f"more than {MANY_LEVELS} different numbers are too many for a variable: "
             f"{listed(refused)}",
             hint="cut them into levels with bins (--bin NAME=18,35,65 or --bin NAME=q4), leave "
             "them out with columns, or declare their levels"
@@ -219,8 +220,9 @@ def _add_codes_to_equal_labels(variable: Variable, recoded: Mapping[str, str]) -
             for text in of_label:
                 variable.meanings[text] = ("value", _with_code(label, text))
             variable.hints.append(
-                f"{variable.name!r}: the codes {listed(in_level_order(of_label))} all have the "
-                f"label {label!r}: the code was added to it (recode joins them)"
+                f"{variable.name!r}: the codes {listed(in_level_order(of_label))} share the "
+                f"label {label!r}, so each code was added to its label; to count them as one "
+                "answer, use recode"
             )
         elif _with_code(label, of_label[0]) in with_code:
             variable.meanings[of_label[0]] = ("value", _with_code(label, of_label[0]))
@@ -284,8 +286,8 @@ def order_levels(variable: Variable, frame_order: list[str] | None) -> None:
     if reserved:
         raise SurveyError(
             f"{name!r} has the answer {NOT_APPLICABLE!r} "
-            f"({counted(_n_with_label(variable, NOT_APPLICABLE), 'row')}), which is "
-            "the label that cegdb gives to structural cells",
+            f"({counted(_n_with_label(variable, NOT_APPLICABLE), 'row')}), a label that is "
+            "reserved for structural cells",
             hint=f"declare it: structural=[{NOT_APPLICABLE!r}], or give it another label",
         )
     both = [label for label in variable.values if label in missing]

@@ -240,8 +240,8 @@ def explain_error(con: duckdb.DuckDBPyConnection, csv: CsvFile, message: str) ->
     if "state machine" in message or "Parallel CSV Reader" in message:
         kind = SurveyError if csv.is_rewritten else MisreadError
         return kind(
-            f"{where}: its lines end in different ways, or a quote is not closed",
-            hint="save the file with one kind of line end",
+            f"{where}: mixed line endings, or a quote that is not closed",
+            hint="save the file with one kind of line ending, and check its quotes",
         )
     if "unicode" in message.lower() or "utf-8" in message.lower():
         return decoding.not_utf8(csv.text, csv.file, where)

@@ -114,7 +114,8 @@ def _column_index(table: _Table, name: str, title: str) -> int:
     n = table.columns.count(name)
     if n != 1:
         raise SurveyError(
-            f"sheet {table.name!r} of {title} has {n or 'no'} columns called {name!r}",
+            f"sheet {table.name!r} of {title} has "
+            f"{f'{n} columns' if n else 'no column'} called {name!r}",
             hint="rename them" if n else f"it has {listed(map(repr, table.columns))}",
         )
     return table.columns.index(name)
@@ -208,8 +209,8 @@ def _table(
             for i, (row, column) in enumerate(min(below))
         )
         notes.append(
-            f"sheet {name!r} has {counted(len(below), 'area')} of merged cells, read in their "
-            f"first cell only: the first is {corners}"
+            f"sheet {name!r} has {counted(len(below), 'area')} of merged cells, each read as "
+            f"its first cell and blanks: the first is {corners}"
         )
     notes += [
         f"line {line} of sheet {name!r} was skipped as a title: {abbreviated(text)!r}"

@@ -106,8 +106,8 @@ def open_source(
 def _path(item: object) -> Path:
     if not isinstance(item, (str, os.PathLike)):
         raise SurveyError(
-            f"a list of files contains {type(item).__name__} {abbreviated(repr(item))}",
-            hint="give paths",
+            f"a list of files contains {abbreviated(repr(item))}, which is not a path",
+            hint="give the paths of CSV or Parquet files",
         )
     return Path(os.fspath(item))
 
@@ -252,7 +252,7 @@ def _is_select(text: str) -> bool:
         return True
     raise SurveyError(
         f"a survey is read from one SELECT, not from {abbreviated(text)!r}",
-        hint="if it is meant to be a file: there is no file of that name",
+        hint="if it is meant to be a file, no file has that name",
     )
 
 

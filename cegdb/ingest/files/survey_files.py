@@ -110,15 +110,15 @@ def from_files(
     for part in parts:
         if part.chunks is not None:
             raise SurveyError(
-                f"{part.title} is {part.format['format']}: only CSV and Parquet files are read "
-                "as one",
+                f"{part.title} is {part.format['format']}: only CSV and Parquet files can "
+                "be read together",
                 hint="ingest one and append the others",
             )
         refuse_duplicates(
             part.columns,
             part.columns,
             part.title,
-            hint="rename them: files are matched by column names",
+            hint="rename them: the columns of several files are matched by name",
         )
     columns = list(dict.fromkeys(name for part in parts for name in part.columns))
     selects = []
