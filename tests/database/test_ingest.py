@@ -495,7 +495,7 @@ def test_a_select_reads_the_users_own_tables(db: Database) -> None:
         ("describe select 1", "from one SELECT, not from 'describe"),
         ("/* c */ summarize cegdb.survey", "from one SELECT, not from"),
         ("pragma database_list", "SELECT, not from 'pragma|SELECT cannot be run"),
-        ("selec 1", "there is no file selec 1"),
+        ("selec 1", "there is no file selec 1\nhint: a query starts with SELECT"),
         ("with love.csv", "there is no file with love.csv"),
         ("", "is a folder"),
         ("select '\ud800' as x", "is not UTF-8"),

@@ -269,7 +269,9 @@ def _first_bytes(file: Path, title: str) -> bytes:
     except (OSError, ValueError) as error:
         if isinstance(error, SurveyError):
             raise
-        raise SurveyError(f"there is no file {title}") from None
+        may_be_query = " " in file.name and (" " in file.suffix or not file.suffix)
+        hint = "a query starts with SELECT, FROM, WITH or VALUES" if may_be_query else None
+        raise SurveyError(f"there is no file {title}", hint=hint) from None
 
 
 def _refuse_archive(file: Path, title: str) -> None:
