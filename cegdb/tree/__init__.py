@@ -235,7 +235,7 @@ def _write_tables(
             structural_code=variables[level].structural_code,
         )
         if chunk is not None:
-            steps.run("node_head", level=level, below=by_id, chunk=chunk)
+            steps.run("prefix_node", level=level, below=by_id, chunk=chunk)
         progress.read()
     steps.run("rooted_node")
     for level, variable in enumerate(variables, 1):
@@ -252,7 +252,7 @@ def _write_tables(
     steps.run("tree_vertex", tree_id=tree_id, variable_ids=variable_ids, vertices=vertices)
     steps.run("tree_edge", tree_id=tree_id, vertices=vertices)
     if is_weighted:
-        steps.run("tree_weight", tree_id=tree_id, vertices=vertices)
+        steps.run("squared_weight", tree_id=tree_id, vertices=vertices)
 
 
 def _number_vertices(steps: Steps) -> str:
@@ -269,7 +269,7 @@ def _number_vertices(steps: Steps) -> str:
 
 def _refuse_equivalent_siblings(steps: Steps, tree_id: int) -> None:
     """Refuse a floret with two labels that are declared the same: they would collide."""
-    for parent_id, labels in steps.fetch("same_sibling", tree_id=tree_id):
+    for parent_id, labels in steps.fetch("equivalent_siblings", tree_id=tree_id):
         rows = steps.fetch("path_label", tree_id=tree_id, vertex_id=parent_id)
         path = [str(label) for part, _, label in rows if part == "path"]
         raise TreeError(

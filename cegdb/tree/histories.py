@@ -97,8 +97,8 @@ def _in_words(
     if not chunk_ends:
         return words
     ((above,),) = steps.rows(
-        "select code from temp.path_head where chunk = $chunk and head_id = $head_id",
-        {"chunk": len(chunk_ends) - 1, "head_id": code},
+        "select code from temp.path_prefix where chunk = $chunk and prefix_id = $prefix_id",
+        {"chunk": len(chunk_ends) - 1, "prefix_id": code},
     )
     start = chunk_ends[-2] if len(chunk_ends) > 1 else 0
     chunk = variables[start : chunk_ends[-1]]

@@ -79,7 +79,7 @@ def code_paths(
     is_weighted: bool,
     uses_all: bool,
 ) -> PathCodes:
-    """Make the distinct paths of the last chunk, and ``path_head``.
+    """Make the distinct paths of the last chunk, and ``path_prefix``.
 
     ``add_paths`` and ``impossible`` map indices in the order to codes. ``uses_all`` says
     whether the tree has all variables of the survey, so that its rows are distinct paths.
@@ -96,7 +96,7 @@ def code_paths(
     _refuse_observed(steps, source, variables, impossible)
     is_undecided = any(variable.n_undecided for variable in variables)
     if not (several or is_undecided or add_paths or policy.sampling_zeros != "none"):
-        steps.empty("stopped_head", "head_id bigint")
+        steps.empty("stopped_prefix", "prefix_id bigint")
         query = _first_paths(source, variables, is_weighted=is_weighted)
         steps.view("path_row", query, purpose=_PATHS)
         paths = "temp.path_row" if uses_all else _sum_paths(steps, is_weighted=is_weighted)
@@ -133,16 +133,16 @@ def _code_chunks(
     is_weighted: bool,
 ) -> PathCodes:
     """Code one chunk of variables after another, and decide the cells of each variable."""
-    steps.empty("path_head", "chunk integer, head_id bigint, code bigint")
-    steps.empty("stopped_head", "head_id bigint")
+    steps.empty("path_prefix", "chunk integer, prefix_id bigint, code bigint")
+    steps.empty("stopped_prefix", "prefix_id bigint")
     query = _first_paths(
         source, variables[: _chunk_end(variables, 0, 0, max_code)], is_weighted=is_weighted
     )
     steps.create("path_row", query, purpose=_PATHS)
     codes = PathCodes("")
-    start, n_heads = 0, 0
+    start, n_prefixes = 0, 0
     while True:
-        end = _chunk_end(variables, start, n_heads, max_code)
+        end = _chunk_end(variables, start, n_prefixes, max_code)
         chunk = list(variables[start:end])
         if start:
             last_radix = variables[start - 1].radix
@@ -163,15 +163,15 @@ def _code_chunks(
         if end >= len(variables):
             codes.paths = _sum_paths(steps, is_weighted=is_weighted)
             return codes
-        n_heads = steps.run("path_head", chunk=len(codes.chunk_ends) - 1)
+        n_prefixes = steps.run("path_prefix", chunk=len(codes.chunk_ends) - 1)
         start = end
 
 
 def _chunk_end(
-    variables: Sequence[TreeVariable], start: int, n_heads: int, max_code: int
+    variables: Sequence[TreeVariable], start: int, n_prefixes: int, max_code: int
 ) -> int:
     """Return where the chunk ends that starts here after so many distinct paths."""
-    size, end = n_heads + 1, start
+    size, end = n_prefixes + 1, start
     while end < len(variables) and size * variables[end].radix < max_code:
         size *= variables[end].radix
         end += 1
@@ -332,7 +332,7 @@ def _continue_paths(
     ``last`` is the chunk before, whose codes end in a digit of ``last_radix``.
     """
     digits, size = _digits(chunk)
-    steps.run("stopped_head", chunk=last, radix=last_radix)
+    steps.run("stopped_prefix", chunk=last, radix=last_radix)
     query = f"select row_id, {digits} as code from {source}"  # noqa: S608
     steps.view("group_code", query, purpose="The digits of the next group of variables.")
     steps.run("next_path_row", chunk=last, radix=last_radix, size=size)

@@ -84,7 +84,7 @@ def _counts(steps: Steps, relation: Relation, names: Sequence[str]) -> list[Colu
     measures = {
         row[0]: row[1:]
         for row in steps.fetch(
-            "column_measure", number=_NUMBER, date=_DATE, codes=list(MISSING_CODES)
+            "column_profile", number=_NUMBER, date=_DATE, codes=list(MISSING_CODES)
         )
     }
     few = [i for i, measure in measures.items() if measure[2] <= _MOST_TEXTS]
@@ -138,7 +138,7 @@ def _frequent_texts(
 
 def _others_are_numbers(steps: Steps, ordinal: int, metadata: ColumnMetadata | None) -> bool:
     """Return whether the texts that SQL does not take for numbers are numbers or no answers."""
-    others = steps.fetch("other_text", ordinal=ordinal, number=_NUMBER, most=_MOST_TEXTS)
+    others = steps.fetch("non_numeric_text", ordinal=ordinal, number=_NUMBER, most=_MOST_TEXTS)
     return all(
         number_of(text) is not None
         or NOT_APPLICABLE in (text, metadata.values.get(text) if metadata else None)

@@ -3,7 +3,7 @@
 -- purpose: The sampling zeros of one variable: each value missing from a floret that has
 --          answers (and, if $full, each value below a vertex that nobody reached), as a path
 --          without rows that stops there.
--- reads:   path_row, impossible_digit, stopped_head
+-- reads:   path_row, impossible_digit, stopped_prefix
 -- writes:  path_row(code, n, is_included)
 -- params:  divisor BIGINT, what the variable's digit of a path code is multiplied by
 --          radix INTEGER, number of its digits
@@ -31,7 +31,7 @@ candidate as (
     cross join (select unnest(range(1, $n_values + 1)) as digit) as d
     where
         $previous_radix > 1
-        or f.prefix not in (select h.head_id from temp.stopped_head as h)
+        or f.prefix not in (select h.prefix_id from temp.stopped_prefix as h)
 ),
 
 impossible as (

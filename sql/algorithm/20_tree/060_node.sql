@@ -4,7 +4,7 @@
 --          digit 0 marks rows that stopped before; such a node is a record, not a vertex.
 --          Without weights their columns are narrow, and null.
 -- reads:   path_end, weighted_path_end or path_row
--- writes:  node(level, code, below, first, n, weight, weight_sq, n_stopped, height,
+-- writes:  node(level, code, below, first_path, n, weight, weight_sq, n_stopped, height,
 --          is_situation, is_gate)
 -- params:  level INTEGER, number of variables
 --          paths VARCHAR, temp.path_end, or temp.weighted_path_end; or temp.path_row where
@@ -14,7 +14,7 @@ select
     cast($level as integer) as level,
     code,
     code as below,
-    code as first,
+    code as first_path,
     n,
     weight,
     weight_sq,

@@ -3,10 +3,10 @@
 -- purpose: The nodes one variable higher. The code of a node is that of its children without
 --          the last digit. A node without edges is a leaf, whether its rows ended or all
 --          stopped. is_gate marks a floret whose only edge is 'not applicable': it is
---          contracted, and its edge does not count towards the height. The column first orders
---          nodes by path.
+--          contracted, and its edge does not count towards the height. first_path, the code of
+--          the first path through a node, puts nodes in the order of their paths.
 -- reads:   node
--- writes:  node(level, code, below, first, n, weight, weight_sq, n_stopped, height,
+-- writes:  node(level, code, below, first_path, n, weight, weight_sq, n_stopped, height,
 --          is_situation, is_gate)
 -- params:  level INTEGER, variables on the path to the nodes made
 --          below INTEGER, the level of their children
@@ -17,7 +17,7 @@ with child as (
     select
         code // $radix as code,
         code % $radix as digit,
-        first,
+        first_path,
         n,
         weight,
         weight_sq,
@@ -30,7 +30,7 @@ select
     $level as level,
     code,
     code as below,
-    min(first) as first,
+    min(first_path) as first_path,
     sum(n) as n,
     sum(weight) as weight,
     sum(weight_sq) as weight_sq,

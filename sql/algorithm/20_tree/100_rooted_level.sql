@@ -4,7 +4,7 @@
 --          than its parent, or takes the place of a parent whose floret is contracted.
 --          parent_row is the row id of the parent in this table.
 -- reads:   node, rooted_node
--- writes:  rooted_node(level, below, first, depth, parent_row, level_id, n, weight, weight_sq,
+-- writes:  rooted_node(level, below, first_path, depth, parent_row, level_id, n, weight, weight_sq,
 --          n_stopped, height, is_situation, is_gate)
 -- params:  level INTEGER, variables on the path to these nodes
 --          radix INTEGER, number of digits of the last variable
@@ -13,7 +13,7 @@
 select
     c.level,
     c.below,
-    c.first,
+    c.first_path,
     if(p.is_gate, p.depth, p.depth + 1) as depth,
     if(p.is_gate, p.parent_row, p.rowid) as parent_row,
     if(p.is_gate, p.level_id, $first_level_id + c.code % $radix - 1) as level_id,
@@ -27,4 +27,4 @@ select
 from temp.node as c
 inner join temp.rooted_node as p on c.code // $radix = p.below
 where c.level = $level and c.code % $radix > 0 and p.level = $level - 1
-order by c.first
+order by c.first_path

@@ -10,4 +10,4 @@
 select rowid as node_row
 from temp.rooted_node
 where not is_gate
-order by depth, first
+order by depth, first_path

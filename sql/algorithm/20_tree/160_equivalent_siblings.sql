@@ -1,9 +1,9 @@
--- step:    same_sibling
+-- step:    equivalent_siblings
 -- mode:    fetch
 -- purpose: The first situation with two edges whose labels are declared the same, which is not
 --          allowed: edges of one floret need different labels.
 -- reads:   edge, level
--- writes:  same_sibling(parent_id, labels)
+-- writes:  equivalent_siblings(parent_id, labels)
 -- params:  tree_id INTEGER, the tree
 -- source:  docs/theory.md, section 5 (Equivalent labels)
 select

@@ -1,9 +1,9 @@
--- step:    column_measure
+-- step:    column_profile
 -- mode:    fetch
 -- purpose: A profile of each column: number of rows, blanks and distinct texts, how many of
 --          these are numbers, whole numbers and dates, and the range and mean of the numbers.
 -- reads:   column_text
--- writes:  column_measure(ordinal, n_rows, n_blank, n_texts, n_numbers, n_integers, n_dates,
+-- writes:  column_profile(ordinal, n_rows, n_blank, n_texts, n_numbers, n_integers, n_dates,
 --          lowest, highest, lowest_other, highest_other, mean)
 -- params:  number VARCHAR, pattern of a number
 --          date VARCHAR, pattern of a date

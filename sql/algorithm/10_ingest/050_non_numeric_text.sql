@@ -1,8 +1,8 @@
--- step:    other_text
+-- step:    non_numeric_text
 -- mode:    fetch
 -- purpose: The most frequent texts of one column that are not numbers.
 -- reads:   column_text
--- writes:  other_text(cell)
+-- writes:  non_numeric_text(cell)
 -- params:  ordinal INTEGER, the column
 --          number VARCHAR, pattern of a number
 --          most INTEGER, how many

@@ -1,4 +1,4 @@
--- step:    tree_weight
+-- step:    squared_weight
 -- mode:    append cegdb.vertex_weight
 -- purpose: The sum of the squared weights at each vertex, from which the effective sample size
 --          is computed.
