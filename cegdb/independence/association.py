@@ -16,7 +16,7 @@ from cegdb.ingest.files.relation import find_columns
 from cegdb.ingest.survey_version import survey_version
 from cegdb.names import only_match
 from cegdb.sqlfiles import Steps
-from cegdb.tree.answer_columns import Answered, pair_answers
+from cegdb.tree.answer_columns import AnswerColumn, pair_answers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,7 +130,7 @@ class _SurveyVariable(NamedTuple):
     """A variable of the survey, its value labels, and the codes of each text."""
 
     name: str
-    answered: Answered
+    answered: AnswerColumn
     labels: list[str]
     codes: Mapping[str, Sequence[int]]
 
@@ -264,7 +264,7 @@ def _survey_variable(name: str, variable: VariableVersion) -> _SurveyVariable:
     for text, known in codes_of_source.items():
         if len(known) == 1:
             codes.setdefault(text, known)
-    return _SurveyVariable(name, Answered(variable.ordinal, len(labels)), labels, codes)
+    return _SurveyVariable(name, AnswerColumn(variable.ordinal, len(labels)), labels, codes)
 
 
 def _codes(variable: _SurveyVariable, labels: Sequence[str]) -> list[int]:

@@ -23,7 +23,7 @@ from cegdb.ingest.coding.counts_and_weights import (
     weight_exponent,
 )
 from cegdb.ingest.coding.design_effects import design_effects
-from cegdb.ingest.coding.level_tables import create_level_codes, insert_levels
+from cegdb.ingest.coding.level_tables import create_level_codes, insert_levels, join_level_codes
 from cegdb.ingest.coding.levels import find_levels
 from cegdb.ingest.coding.missing_patterns import missing_patterns
 from cegdb.ingest.csv.csv_file import retry_rewritten
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from cegdb.options import DecimalSign, ReadOptions
     from cegdb.store import Store
 
-__all__ = ["CodebookSource", "Source", "append", "declare", "ingest", "refresh"]
+__all__ = ["CodebookSource", "Source", "append", "declare_levels", "ingest", "refresh"]
 
 _MOST_JOINS: Final = 40
 _NUMBERS: Final = ("n", "weight", "weight_sq")
@@ -153,7 +153,7 @@ def ingest(
     return retry_rewritten(partial(_ingest, store, source, reading, target, limits=limits))
 
 
-def declare(
+def declare_levels(
     store: Store,
     levels: Mapping[str, Sequence[object]],
     *,
@@ -450,7 +450,7 @@ def _coded_lines(steps: Steps, variables: list[Variable], *, is_clustered: bool)
         create_level_codes(steps, ((i, variable.code_of_text()) for i, variable in joined))
     uncoded = [*_NUMBERS, "cluster"] if is_clustered else _NUMBERS
     if len(joined) <= _MOST_JOINS:
-        return _joined(uncoded, numbered, "temp.response_line")
+        return _join_codes(uncoded, numbered, "temp.response_line")
     steps.create(
         "numbered_line", "select row_number() over () as line_id, * from temp.response_line"
     )
@@ -458,13 +458,15 @@ def _coded_lines(steps: Steps, variables: list[Variable], *, is_clustered: bool)
     for start in range(0, len(numbered), _MOST_JOINS):
         part = f"coded_part_{start // _MOST_JOINS}"
         chunk = numbered[start : start + _MOST_JOINS]
-        steps.create(part, _joined(["line_id"], chunk, "temp.numbered_line"))
+        steps.create(part, _join_codes(["line_id"], chunk, "temp.numbered_line"))
         joins.append(f"inner join temp.{part} using (line_id)")
     codes = ", ".join(f"v{i}" for i, _ in numbered)
     return f"select {codes}, {', '.join(uncoded)} from temp.numbered_line {' '.join(joins)}"  # noqa: S608
 
 
-def _joined(uncoded: Sequence[str], numbered: list[tuple[int, Variable]], lines: str) -> str:
+def _join_codes(
+    uncoded: Sequence[str], numbered: list[tuple[int, Variable]], lines: str
+) -> str:
     """Return a SELECT of lines with the codes of some variables, and columns as they are."""
     columns, joins = [], []
     for i, variable in numbered:
@@ -474,10 +476,7 @@ def _joined(uncoded: Sequence[str], numbered: list[tuple[int, Variable]], lines:
             code = f"({codes})[r.c{i}]"
         else:
             code = f"l{i}.code"
-            joins.append(
-                f"left join temp.level_code as l{i} "
-                f"on l{i}.ordinal = {i} and l{i}.cell = r.c{i}"
-            )
+            joins.append(join_level_codes(i, f"r.c{i}"))
         columns.append(
             f"cast(coalesce({code}, {variable.blank_code}) as {variable.code_type}) as v{i}"
         )

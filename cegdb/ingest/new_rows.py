@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from cegdb.errors import SqlStepError, SurveyError, listed
-from cegdb.ingest.coding.cell_codes import count_query, sets_in_memory
+from cegdb.ingest.coding.cell_codes import LIMITS, count_query, index_of_text, max_grouping_sets
 from cegdb.ingest.coding.counts_and_weights import parse_new_rows
-from cegdb.ingest.coding.level_tables import create_level_codes
+from cegdb.ingest.coding.level_tables import create_level_codes, join_level_codes
 from cegdb.ingest.coding.new_row_codes import ABSENT, close_gates, codes_of_texts
 from cegdb.ingest.files.cell_labels import label_of
 from cegdb.ingest.files.relation import (
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from cegdb.sqlfiles import Steps
 
 _KEEP: Final = "cegdb_keep"
-_MOST_TEXTS: Final = 255
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,7 @@ def open_new_rows(
     to_read = {folded(name) for name in (*wanted.variables, *others)}
     indices = [i for i, name in enumerate(names) if folded(name) in to_read]
     if not indices:
-        raise _none_found(names, wanted.variables, "the DataFrame")
+        raise _no_variable_error(names, wanted.variables, "the DataFrame")
     keep = find_columns(names, wanted.keep, "the DataFrame")
     columns_to_keep = _columns_as_they_are(frame, names, keep)
     with open_source(con, frame.iloc[:, indices], reading, rewrite=rewrite) as relation:
@@ -141,7 +140,9 @@ def _column_name(name: object) -> str:
         return ""
 
 
-def _none_found(names: Sequence[str], variables: Sequence[str], where: str) -> SurveyError:
+def _no_variable_error(
+    names: Sequence[str], variables: Sequence[str], where: str
+) -> SurveyError:
     return SurveyError(
         f"{where} has none of these variables: it has {listed(map(repr, names))}",
         hint=f"the variables are {listed(map(repr, variables))}",
@@ -223,7 +224,7 @@ def _match_variables(
     source = replace(relation, columns=[name for name in names if name not in others])
     column_of = match_columns(survey.variables, source)
     if not set(column_of) & set(wanted.variables):
-        raise _none_found(names, wanted.variables, relation.title)
+        raise _no_variable_error(names, wanted.variables, relation.title)
     refuse_duplicates(column_of.values(), names, relation.title)
     gated = bool(survey.settings.get("gates"))
     columns = [
@@ -272,7 +273,7 @@ def _read_texts(
 def _texts(steps: Steps, n_columns: int) -> dict[int, list[str]]:
     """Return the texts of each column, by its number from 1."""
     cells = {i: f"t{i}" for i in range(1, n_columns + 1)}
-    query = count_query(cells, "temp.source_text", "1", most_sets=sets_in_memory(steps))
+    query = count_query(cells, "temp.source_text", "1", most_sets=max_grouping_sets(steps))
     texts: dict[int, list[str]] = {}
     for ordinal, text, _ in steps.rows(f"select * from ({query}) order by ordinal, cell"):  # noqa: S608
         if text is not None:
@@ -293,16 +294,13 @@ def _code_rows(
     many: list[tuple[int, dict[str, int]]] = []
     for i, (name, (code_of_text, _)) in enumerate(zip(columns, codes, strict=True), 1):
         blank = _code_of_kind(survey.variables[name], "blank")
-        if len(code_of_text) > _MOST_TEXTS:
+        if len(code_of_text) > LIMITS.most_texts:
             many.append((i, code_of_text))
-            joins.append(
-                f"left join temp.level_code as l{i} "
-                f"on l{i}.ordinal = {i} and l{i}.cell = r.t{i}"
-            )
+            joins.append(join_level_codes(i, f"r.t{i}"))
             cells.append(f"coalesce(l{i}.code, {blank})")
         elif code_of_text:
             params[f"texts{i}"] = list(code_of_text)
-            index = f"list_position(cast($texts{i} as varchar[]), r.t{i})"
+            index = index_of_text(i, f"r.t{i}")
             cells.append(f"coalesce({list(code_of_text.values())}[{index}], {blank})")
         else:
             cells.append(str(blank))

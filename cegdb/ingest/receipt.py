@@ -52,7 +52,7 @@ def receipt_of(
         "design_effects": effects,
         "patterns": patterns,
         "format": relation.format,
-        "columns_found_as": settings.found_as,
+        "columns_found_as": settings.column_in_source,
         "cells": {variable.name: variable.counts_by_kind() for variable in variables},
         "declared_labels": {
             variable.name: labels
@@ -79,7 +79,7 @@ def _column_hints(relation: Relation, settings: Settings) -> list[str]:
         if (role := guessed_role(name)) and column_of_role[role] is None
     ] + [
         f"column {name!r} is called {column!r} in {relation.title}"
-        for name, column in settings.found_as.items()
+        for name, column in settings.column_in_source.items()
     ]
 
 

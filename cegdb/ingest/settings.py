@@ -35,12 +35,12 @@ class Settings:
     decimal: str
     structural: dict[str, list[str]]
     missing: dict[str, list[str]]
-    found_as: dict[str, str]
+    column_in_source: dict[str, str]
     gates: dict[str, str]
     hints: list[str]
     all_columns: bool
     labels_for_all: dict[str, list[str]]
-    absent: dict[str, CodebookEntry]
+    entries_without_column: dict[str, CodebookEntry]
     weight_exponent: int = 0
 
     @property
@@ -58,7 +58,7 @@ class Settings:
 
     def as_json(self) -> dict[str, object]:
         """Return what makes the same survey again: its columns and codebook."""
-        entries = {name: entry.as_json() for name, entry in self.absent.items()}
+        entries = {name: entry.as_json() for name, entry in self.entries_without_column.items()}
         entries |= {name: v.entry.as_json() for name, v in self.variables.items()}
         quantiles = {
             name: [plain(cut) for cut in variable.entry.bins.cuts or ()]
@@ -108,7 +108,7 @@ def check_settings(relation: Relation, options: IngestOptions) -> Settings:
         chosen = [name for name in names if name not in (count, weight, cluster)]
     else:
         chosen = find_columns(names, wanted, where)
-    found_as = {
+    column_in_source = {
         str(name): column
         for name, column in zip(wanted, chosen, strict=False)
         if str(name) != column
@@ -129,7 +129,7 @@ def check_settings(relation: Relation, options: IngestOptions) -> Settings:
     empty = [name for name, labels in levels.items() if not labels]
     if empty:
         raise SurveyError(f"levels of {empty[0]!r} is empty", hint="give at least one label")
-    entries, absent, hints = _entries(book, names, where)
+    entries, entries_without_column, hints = _entries(book, names, where)
     for name, bins in _items(options.bins, chosen, "bins"):
         entries[name] = replace(
             entries.get(name, CodebookEntry()), bins=bins_of(bins, repr(name))
@@ -161,7 +161,7 @@ def check_settings(relation: Relation, options: IngestOptions) -> Settings:
         options.decimal,
         structural,
         missing,
-        found_as,
+        column_in_source,
         {name: str(rule) for name, rule in gates.items()},
         hints,
         columns is None,
@@ -173,7 +173,7 @@ def check_settings(relation: Relation, options: IngestOptions) -> Settings:
             )
             if labels and not isinstance(labels, Mapping)
         },
-        absent,
+        entries_without_column,
     )
 
 
@@ -205,7 +205,7 @@ def _entries(
 ) -> tuple[dict[str, CodebookEntry], dict[str, CodebookEntry], list[str]]:
     """Return the codebook's entries by column, those of no column, and hints about these."""
     entries: dict[str, CodebookEntry] = {}
-    absent: dict[str, CodebookEntry] = {}
+    entries_without_column: dict[str, CodebookEntry] = {}
     hints = []
     for name, entry in book.variables.items():
         try:
@@ -216,12 +216,12 @@ def _entries(
                 f"the codebook describes {name!r}, which is not a column of {where}"
                 + (f"; {close}" if close else "")
             )
-            absent[name] = entry
+            entries_without_column[name] = entry
             continue
         if column in entries:
             raise SurveyError(f"the codebook describes {column!r} twice")
         entries[column] = entry
-    return entries, absent, hints
+    return entries, entries_without_column, hints
 
 
 def _items(

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from cegdb.errors import SurveyError, listed
 from cegdb.ingest.codebook.codebook import load_codebook
 from cegdb.ingest.coding.bins import number_of, plain
-from cegdb.ingest.coding.cell_codes import count_query, sets_in_memory
+from cegdb.ingest.coding.cell_codes import count_query, max_grouping_sets
 from cegdb.ingest.coding.variables import VariableVersion
 from cegdb.ingest.files.relation import match_columns
 from cegdb.ingest.settings import check_settings
@@ -143,7 +143,9 @@ def later_settings(
             "its design effects cannot be estimated again, because clusters are not stored",
             hint="refresh it with all its files at once, or ingest the file as another survey",
         )
-    renamed, columns, found_as, hints = _match_survey(relation, survey, is_append=is_append)
+    renamed, columns, column_in_source, hints = _match_survey(
+        relation, survey, is_append=is_append
+    )
     settings = check_settings(renamed, stored_options(survey, columns, decimal))
     for name, variable in settings.variables.items():
         variable.is_update = True
@@ -152,7 +154,7 @@ def later_settings(
         settings,
         structural={},  # a later file need not have these labels
         missing={},
-        found_as=found_as,
+        column_in_source=column_in_source,
         hints=hints,
         all_columns=survey.settings.get("all_columns", False),
     )
@@ -211,8 +213,8 @@ def _match_survey(
         metadata={new_name.get(key, key): v for key, v in relation.metadata.items()},
         chunks=relation.chunks and partial(_chunks, relation, column_of, blank),
     )
-    found_as = {column: other for column, other in column_of.items() if column != other}
-    return renamed, [*columns, *added], found_as, hints
+    column_in_source = {column: other for column, other in column_of.items() if column != other}
+    return renamed, [*columns, *added], column_in_source, hints
 
 
 def _chunks(
@@ -257,7 +259,7 @@ def count_codes(steps: Steps, table: str, variables: Sequence[Variable]) -> None
     for variable in variables:
         variable.n_of_code = {}
     cells = {i: f"cast(v{i} as integer)" for i in range(1, len(variables) + 1)}
-    query = count_query(cells, table, "n", most_sets=sets_in_memory(steps))
+    query = count_query(cells, table, "n", most_sets=max_grouping_sets(steps))
     for ordinal, code, n in steps.rows(query):
         n_of_code = variables[ordinal - 1].n_of_code
         if n_of_code is not None:

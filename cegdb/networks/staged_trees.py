@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cegdb.errors import NetworkError, TreeError, listed
-from cegdb.ingest import declare
+from cegdb.ingest import declare_levels
 from cegdb.networks.bayesian_network import normalised
 from cegdb.networks.readers import network_of
 from cegdb.options import StageOptions, TreeOptions, check_alpha
@@ -73,7 +73,7 @@ def staged_tree(
         max(range(len(levels[root])), key=network.tables[root][()].__getitem__)
     ]
     with store.writing() as (con, catalog), Steps(con) as steps:
-        survey_id = declare(
+        survey_id = declare_levels(
             store,
             levels,
             source=f"network {network.name}",

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cegdb.store.progress import Progress
 
 __all__ = [
-    "ANY",
+    "WILDCARD",
     "Path",
     "event_tree",
     "rebuild_tree",
@@ -38,7 +38,7 @@ __all__ = [
 
 Path: TypeAlias = "Mapping[str, object] | Sequence[object]"
 
-ANY: Final = "*"
+WILDCARD: Final = "*"
 _PATHS: Final = "give a list of paths: mappings of variables to labels, or labels from the root"
 _MAX_VERTICES: Final = 2_000_000_000
 _MAX_VARIABLES: Final = 1_000
@@ -178,10 +178,10 @@ def _build(
             "settings": {
                 "order": [variable.name for variable in variables],
                 **policy.as_json(),
-                "add_paths": [_by_name(path, variables) for path in add_paths]
+                "add_paths": [_labels_by_name(path, variables) for path in add_paths]
                 if is_new
                 else list(request.add_paths),
-                "impossible": [_by_name(path, variables) for path in impossible]
+                "impossible": [_labels_by_name(path, variables) for path in impossible]
                 if is_new
                 else list(request.impossible),
             },
@@ -191,7 +191,7 @@ def _build(
                 "rows_stopped_at_a_situation": n_stopped,
                 "decisions": codes.decisions,
                 "histories": codes.histories,
-                "missing": _missing(codes, policy, survey["n"]),
+                "missing": _missing_counts(codes, policy, survey["n"]),
                 "vertices_without_rows": n_zero,
                 "hints": [*_hints(variables, codes, policy, survey["n"]), *(skipped or [])],
             },
@@ -413,7 +413,7 @@ def _path(path: object, variables: Sequence[TreeVariable], setting: str) -> dict
                 f"{setting} has a path of {len(parts)} labels, but the tree has "
                 f"{counted(len(variables), 'variable')}: {listed(parts)}"
             )
-        labels = {i: label for i, label in enumerate(parts) if label != ANY}
+        labels = {i: label for i, label in enumerate(parts) if label != WILDCARD}
     if not labels:
         raise TreeError(f"{setting} has a path without labels", hint=_PATHS)
     result: dict[int, int] = {}
@@ -435,7 +435,9 @@ def _fill_gaps(path: Mapping[int, int], variables: Sequence[TreeVariable]) -> di
     return {i: path.get(i, variables[i].structural_code) for i in range(max(path) + 1)}
 
 
-def _by_name(path: Mapping[int, int], variables: Sequence[TreeVariable]) -> dict[str, str]:
+def _labels_by_name(
+    path: Mapping[int, int], variables: Sequence[TreeVariable]
+) -> dict[str, str]:
     return {variables[i].name: label_for(variables[i], code) for i, code in path.items()}
 
 
@@ -450,15 +452,15 @@ def _refuse_size(variables: Sequence[TreeVariable], why: str) -> None:
         )
 
 
-def _missing(codes: PathCodes, policy: Policy, n: int) -> dict[str, object]:
+def _missing_counts(codes: PathCodes, policy: Policy, n: int) -> dict[str, object]:
     """Return how many rows end at a missing answer, and the share that is monotone."""
     stopped = sum(of["blank_missing"] + of["missing"] for of in codes.decisions.values())
     if policy.missing == "category" or not n:
         return {}
     return {
         "rows_with_a_missing_answer": stopped,
-        "rows_that_answer_later": codes.n_followed,
-        "share_monotone": 1 - codes.n_followed / n,
+        "rows_that_answer_later": codes.n_answered_later,
+        "share_monotone": 1 - codes.n_answered_later / n,
     }
 
 
@@ -477,14 +479,14 @@ def _hints(
             f"nobody in the survey answered {listed(map(repr, unanswered))}: if nobody was "
             "asked, leave it out of order or use blank='structural'"
         )
-    missing = _missing(codes, policy, n)
+    missing = _missing_counts(codes, policy, n)
     stopped = int(str(missing.get("rows_with_a_missing_answer", 0)))
     if stopped * 10 > n and policy.missing == "prefix":
         hints.append(
             f"{stopped:,} of {counted(n, 'row')} ({stopped / n:.0%}) "
             f"{agreeing(stopped, 'count')} only up to a missing answer; "
-            f"{codes.n_followed:,} of them {agreeing(codes.n_followed, 'have')} later answers, "
-            "which are not used (see missing_policy)"
+            f"{codes.n_answered_later:,} of them {agreeing(codes.n_answered_later, 'have')} "
+            "later answers, which are not used (see missing_policy)"
         )
     for name, decided in codes.decisions.items():
         stopped = decided["blank_missing"] + decided["missing"]

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 _LIMIT: Final = 1 << 62
 
 
-class Answered(NamedTuple):
-    """A variable of a survey: its number there, from 1, and how many answers it has."""
+class AnswerColumn(NamedTuple):
+    """The column of a variable in a survey's responses, and how many answers it has."""
 
     ordinal: int
     n_values: int
@@ -25,34 +25,18 @@ class Answered(NamedTuple):
 def pair_answers(
     steps: Steps,
     survey_id: int,
-    pair: tuple[Answered, Answered],
-    strata: Sequence[Answered],
+    pair: tuple[AnswerColumn, AnswerColumn],
+    strata: Sequence[AnswerColumn],
     context: Mapping[int, Sequence[int]],
 ) -> None:
-    """Make the view ``paired_row``: answers to two variables, and the stratum of the row.
+    """Make the view ``paired_row``: codes of two variables' answers, and the row's stratum.
 
-    Parameters
-    ----------
-    steps
-        Runs the SQL.
-    survey_id
-        Whose responses to read.
-    pair
-        Two variables: ``first`` and ``second``, codes of values or null.
-    strata
-        Variables whose values make ``stratum``, an integer in mixed radix, the last one
-        its lowest digit; null where one is not answered.
-    context
-        Ordinal -> codes: the rows to keep.
-
-    Raises
-    ------
-    QueryError
-        There are too many strata to number.
+    The stratum is one integer, with a digit for the answer to each variable of ``strata``, and
+    null where one is not answered. ``context`` has the codes, by ordinal, of the rows to keep.
     """
     stratum, n_strata = "cast(0 as bigint)", 1
     for variable in strata:
-        stratum = f"({stratum} * {variable.n_values} + {_value(variable)} - 1)"
+        stratum = f"({stratum} * {variable.n_values} + {_value_or_null(variable)} - 1)"
         n_strata *= max(variable.n_values, 1)
     if n_strata >= _LIMIT:
         raise QueryError("these variables have too many combinations", hint="name fewer")
@@ -61,12 +45,12 @@ def pair_answers(
     ]
     steps.view(
         "paired_row",
-        f"select {_value(pair[0])} as first, {_value(pair[1])} as second, "  # noqa: S608
+        f"select {_value_or_null(pair[0])} as first, {_value_or_null(pair[1])} as second, "  # noqa: S608
         f"{stratum} as stratum, n, weight, weight_sq from {response_table(survey_id)} "
         f"where {' and '.join(conditions) or 'true'}",
     )
 
 
-def _value(variable: Answered) -> str:
+def _value_or_null(variable: AnswerColumn) -> str:
     column = f"v{variable.ordinal}"
     return f"if({column} between 1 and {variable.n_values}, {column}, null)"

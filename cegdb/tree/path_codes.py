@@ -57,13 +57,13 @@ class PathCodes:
     """Where chunks of variables end, and what was decided about empty and missing cells.
 
     ``paths`` is the table of the distinct paths. ``decisions`` are numbers of rows by
-    variable; ``n_followed`` counts rows that answer a question after a missing answer.
+    variable; ``n_answered_later`` counts rows that answer a question after a missing answer.
     """
 
     paths: str
     chunk_ends: list[int] = field(default_factory=list)
     histories: dict[str, dict[str, object]] = field(default_factory=dict)
-    n_followed: int = 0
+    n_answered_later: int = 0
     decisions: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
@@ -97,8 +97,8 @@ def code_paths(
     is_undecided = any(variable.n_undecided for variable in variables)
     if not (several or is_undecided or add_paths or policy.sampling_zeros != "none"):
         steps.empty("stopped_prefix", "prefix_id bigint")
-        query = _first_paths(source, variables, is_weighted=is_weighted)
-        steps.view("path_row", query, purpose=_PATHS)
+        _first_paths(steps, source, variables)
+        steps.view("path_row", "select * from temp.coded_path", purpose=_PATHS)
         paths = "temp.path_row" if uses_all else _sum_paths(steps, is_weighted=is_weighted)
         return PathCodes(paths, [len(variables)])
     if policy.missing == "complete" and policy.sampling_zeros != "none" and several:
@@ -135,10 +135,8 @@ def _code_chunks(
     """Code one chunk of variables after another, and decide the cells of each variable."""
     steps.empty("path_prefix", "chunk integer, prefix_id bigint, code bigint")
     steps.empty("stopped_prefix", "prefix_id bigint")
-    query = _first_paths(
-        source, variables[: _chunk_end(variables, 0, 0, max_code)], is_weighted=is_weighted
-    )
-    steps.create("path_row", query, purpose=_PATHS)
+    _first_paths(steps, source, variables[: _chunk_end(variables, 0, 0, max_code)])
+    steps.create("path_row", "select * from temp.coded_path", purpose=_PATHS)
     codes = PathCodes("")
     start, n_prefixes = 0, 0
     while True:
@@ -155,7 +153,7 @@ def _code_chunks(
                 codes.histories[variable.name] = histories(
                     steps, variables, codes.chunk_ends, variable, divisor
                 )
-                _apply(steps, variable, divisor, policy)
+                _write_decisions(steps, variable, divisor, policy)
         if policy.sampling_zeros != "none":
             _impossible_digits(steps, impossible, variables, start, end)
             _zero_paths(steps, chunk, divisors, policy, is_first=start == 0)
@@ -212,19 +210,14 @@ def _responses(
     last = f"{_last_answer(variables)} as last_answer, true as is_included"
     if not needs_ids:
         return f"(select null as row_id, {columns}, {last} from {table})"  # noqa: S608
-    rows = "".join(
-        " union all select "
-        + ", ".join(str(path.get(i, 0)) for i in range(len(variables)))
-        + ", 0, null, null"
-        for path in add_paths
+    codes = ", ".join(
+        f"unnest(cast({[path.get(i, 0) for path in add_paths]} as integer[])) as v{x.ordinal}"
+        for i, x in enumerate(variables)
     )
-    steps.create(
-        "response_row",
-        f"select row_number() over () as row_id, *, {last} "  # noqa: S608
-        f"from (select {columns} from {table}{rows})",
-        purpose="The coded rows, numbered; added paths are rows without respondents.",
-    )
-    return "temp.response_row"
+    steps.view("survey_row", f"select {columns}, {last} from {table}")  # noqa: S608
+    steps.view("added_row", f"select *, {last} from (select {codes})")  # noqa: S608
+    steps.run("numbered_response")
+    return "temp.numbered_response"
 
 
 def distinct_rows(
@@ -312,16 +305,12 @@ def _digits(chunk: Sequence[TreeVariable]) -> tuple[str, int]:
     return digits, size
 
 
-def _first_paths(source: str, chunk: Sequence[TreeVariable], *, is_weighted: bool) -> str:
-    """Return the SELECT of ``path_row`` of the first chunk, its cells still undecided."""
+def _first_paths(steps: Steps, source: str, chunk: Sequence[TreeVariable]) -> None:
+    """Make ``coded_path``: the paths of the rows in the first chunk, cells still undecided."""
     digits, _ = _digits(chunk)
-    weight = "0" if is_weighted else "null"
-    return (
-        f"select row_id, {digits} as code, n, weight, weight_sq, last_answer, is_included "  # noqa: S608
-        f"from {source} "
-        # The root is there even where missing_policy leaves out every row.
-        f"union all select null, 0, 0, {weight}, {weight}, 0, true"
-    )
+    columns = f"row_id, {digits} as code, n, weight, weight_sq, last_answer, is_included"
+    steps.view("coded_response", f"select {columns} from {source}")  # noqa: S608
+    steps.run("coded_path")
 
 
 def _continue_paths(
@@ -371,7 +360,7 @@ def _decide(
     ):
         decided[bool(is_blank), bool(is_structural)] += n
         if is_followed and not is_structural:
-            codes.n_followed += n
+            codes.n_answered_later += n
     codes.decisions[variable.name] = {
         "blank_structural": decided[True, True],
         "blank_missing": decided[True, False],
@@ -380,7 +369,9 @@ def _decide(
     }
 
 
-def _apply(steps: Steps, variable: TreeVariable, divisor: int, policy: Policy) -> None:
+def _write_decisions(
+    steps: Steps, variable: TreeVariable, divisor: int, policy: Policy
+) -> None:
     """Change the digits of the cells that were decided."""
     steps.run(
         "path_row",

@@ -100,7 +100,7 @@ def test_few_grouping_sets_are_used_where_memory_is_scarce(limit: str) -> None:
         steps.execute("set threads = 2")
         steps.execute(f"set memory_limit = '{limit}'")
         expected = {"1023KB": 0, "75MB": 5, "1GB": 79, "2TB": 100}
-        assert cell_codes.sets_in_memory(steps) == expected[limit]
+        assert cell_codes.max_grouping_sets(steps) == expected[limit]
 
 
 def test_a_select_that_gives_other_rows_each_time_is_read_once() -> None:

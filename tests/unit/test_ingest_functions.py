@@ -10,7 +10,7 @@ import duckdb
 import pandas as pd
 import pytest
 
-from cegdb.ingest import append, declare, ingest, refresh
+from cegdb.ingest import append, declare_levels, ingest, refresh
 from cegdb.ingest.codebook.codebook import load_codebook
 from cegdb.ingest.codebook.draft import draft_codebook
 from cegdb.ingest.codebook.draft_text import quoted
@@ -24,7 +24,7 @@ from cegdb.ingest.files import excel, labelled
 from cegdb.ingest.files.cell_labels import abbreviated_source, label_of
 from cegdb.ingest.files.labelled import ColumnMetadata
 from cegdb.ingest.files.relation import find_columns
-from cegdb.ingest.files.survey_files import matching, source_labels
+from cegdb.ingest.files.survey_files import files_matching, source_labels
 from cegdb.ingest.label_checks import guessed_role, similar_labels
 from cegdb.ingest.receipt import fingerprint_of
 from cegdb.options import ReadOptions
@@ -101,7 +101,7 @@ def test_each_column_is_counted_in_one_query() -> None:
 
 def test_a_path_is_no_pattern_and_a_pattern_may_match_nothing() -> None:
     assert path_literal(Path("it's [1].csv")) == "'it''s [[]1].csv'"
-    assert matching("no such folder/*.csv") == []
+    assert files_matching("no such folder/*.csv") == []
     assert fingerprint_of([]) is None
 
 
@@ -216,7 +216,7 @@ def test_a_survey_is_made_declared_appended_to_and_refreshed() -> None:
         assert ingest(store, "select 'yes' as a union all select 'no'", name="two") == 1
     with Store.open() as store:
         levels = {"x": ["no", "yes"]}
-        assert declare(store, levels, source="a questionnaire", default="one") == 1
+        assert declare_levels(store, levels, source="a questionnaire", default="one") == 1
     with Store.open() as store:
         survey_id = ingest(store, "select 'yes' as a, 1 as b", name="two")
         append(store, survey_id, "select 'no' as a")

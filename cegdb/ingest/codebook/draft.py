@@ -89,17 +89,17 @@ def _draft(
         n_rows, drafted = 0, []
         for name, counts in count_columns(steps, con, relation, cells):
             metadata, order = relation.metadata.get(name), relation.level_order.get(name)
-            drafted.append(_drafted(name, counts, metadata, order))
+            drafted.append(_draft_column(name, counts, metadata, order))
             n_rows = counts.n_rows
-        _keep_some(drafted, relation)
+        _keep_one_kind(drafted, relation)
         if columns is None:
-            drafted = _with_nameless(names, {column.name: column for column in drafted})
+            drafted = _all_columns(names, {column.name: column for column in drafted})
         n_columns = len(drafted if columns is not None else relation.columns)
         head = _head(relation, n_rows, n_columns, form)
     return as_yaml(head, drafted) if form == "yaml" else as_csv(head, drafted)
 
 
-def _with_nameless(
+def _all_columns(
     names: Mapping[str, int], drafted: dict[str, DraftColumn]
 ) -> list[DraftColumn]:
     """Return the columns of a file in its order, also those without a name of their own."""
@@ -111,7 +111,7 @@ def _with_nameless(
     return columns
 
 
-def _keep_some(columns: list[DraftColumn], relation: Relation) -> None:
+def _keep_one_kind(columns: list[DraftColumn], relation: Relation) -> None:
     """If every column would be left out, keep numbers in quarters, else ids, after all."""
     if any(column.left_out is None for column in columns):
         return
@@ -152,19 +152,19 @@ def _head(relation: Relation, n_rows: int, n_columns: int, form: Form) -> list[s
 # -----------------------------------------------------------------------------
 
 
-def _drafted(
+def _draft_column(
     name: str,
     counts: ColumnCounts,
     metadata: ColumnMetadata | None,
     order: list[str] | None,
 ) -> DraftColumn:
     column = DraftColumn(name, label_of(metadata.label) if metadata else None)
-    variable = _as_ingested(name, counts, CodebookEntry(), metadata, order)
+    variable = _ingest_column(name, counts, CodebookEntry(), metadata, order)
     declared = CodebookEntry()
     if isinstance(variable, SurveyError):
         # Perhaps because of cegdb's own label for such cells, which is refused as an answer.
         declared = CodebookEntry(structural=[NOT_APPLICABLE])
-        retried = _as_ingested(name, counts, declared, metadata, order)
+        retried = _ingest_column(name, counts, declared, metadata, order)
         if isinstance(retried, SurveyError):
             column.left_out = f"ingest would refuse it: {str(variable).splitlines()[0]}"
             return column
@@ -220,7 +220,7 @@ def _labels_by_kind(variable: Variable) -> tuple[tuple[Kind, list[str]], ...]:
     return ("value", variable.values), ("missing", variable.missing)
 
 
-def _as_ingested(
+def _ingest_column(
     name: str,
     counts: ColumnCounts,
     entry: CodebookEntry,
@@ -260,7 +260,7 @@ def _list_levels(
             structural=declared.structural,
             missing={level.code: level.label for level in listed_missing},
         )
-        made = _as_ingested(column.name, counts, entry, variable.metadata, order)
+        made = _ingest_column(column.name, counts, entry, variable.metadata, order)
         if isinstance(made, Variable) and (made.values, made.missing, made.meanings) == (
             variable.values,
             variable.missing,

@@ -26,7 +26,7 @@ FEW_COLUMNS: Final = 40
 _MOST_SETS: Final = 100
 # DuckDB's hash table of a grouping set, which is not spilled while its source is read.
 _MB_OF_SET: Final = 3
-_CHANGED: Final = "it changed while it was read"
+_SOURCE_CHANGED: Final = "it changed while it was read"
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def count_query(
     )
 
 
-def sets_in_memory(steps: Steps) -> int:
+def max_grouping_sets(steps: Steps) -> int:
     """Return how many grouping sets half of the memory holds."""
     ((limit, threads),) = steps.rows(
         "select current_setting('memory_limit'), current_setting('threads')"
@@ -122,7 +122,7 @@ def read_lines(
                 return True
             source, n, grouped = "temp.source_line", "n_lines", ("n_lines", "")
             cells = {i: f"c{i}" for i in cells}
-        most_sets = sets_in_memory(steps)
+        most_sets = max_grouping_sets(steps)
         if len(cells) > most_sets and relation.files:
             # Rows of cells are made faster from a table than while a file is read.
             query = _lines(cells, others, source, "1 as n_lines", "")
@@ -158,12 +158,17 @@ def _lines(
     return f"select {columns}, {', '.join(others)}, {n} from {source} {grouping}"  # noqa: S608
 
 
+def index_of_text(i: int, cell: str) -> str:
+    """Return the SQL of a cell's index, from 1, in the parameter ``texts<i>``."""
+    return f"list_position(cast($texts{i} as varchar[]), {cell})"
+
+
 def _code_of(i: int, cell: str, texts: Sequence[str] | None) -> str:
     if texts is None:
         return cell
     return (
-        f"cast(coalesce(list_position(cast($texts{i} as varchar[]), {cell}), "
-        f"if({cell} is null, null, error('{_CHANGED}'))) as utinyint)"
+        f"cast(coalesce({index_of_text(i, cell)}, "
+        f"if({cell} is null, null, error('{_SOURCE_CHANGED}'))) as utinyint)"
     )
 
 

@@ -107,6 +107,14 @@ def same_labels(variables: Iterable[Variable]) -> dict[str, str]:
     return first
 
 
+def join_level_codes(ordinal: int, cell: str) -> str:
+    """Return the join that gives a variable's cells their codes, as ``l<ordinal>.code``."""
+    return (
+        f"left join temp.level_code as l{ordinal} "
+        f"on l{ordinal}.ordinal = {ordinal} and l{ordinal}.cell = {cell}"
+    )
+
+
 def create_level_codes(
     steps: Steps, codes_by_ordinal: Iterable[tuple[int, Mapping[str, int]]]
 ) -> None:

@@ -11,7 +11,7 @@ from cegdb.ingest.coding.cell_codes import (
     FEW_COLUMNS,
     count_query,
     few_columns_query,
-    sets_in_memory,
+    max_grouping_sets,
 )
 from cegdb.ingest.coding.variables import MISSING, NOT_APPLICABLE, in_level_order, utf8
 
@@ -57,7 +57,7 @@ def _text_counts(steps: Steps, variables: list[Variable]) -> dict[int, dict[str 
         if len(cells) <= FEW_COLUMNS and not has_texts:
             query = few_columns_query(cells, "temp.response_line", "n")
         else:
-            most_sets = sets_in_memory(steps)
+            most_sets = max_grouping_sets(steps)
             query = count_query(cells, "temp.response_line", "n", most_sets=most_sets)
         for ordinal, cell, n in steps.rows(query):
             texts = variables[ordinal - 1].texts
@@ -89,7 +89,7 @@ def decide_meanings(variable: Variable) -> None:
         elif reasons:
             meanings[text] = ("missing", reasons[0] or label)
         elif metadata and metadata.is_missing(text) and text not in entry.values:
-            meanings[text] = ("missing", _reason(variable, text, label))
+            meanings[text] = ("missing", _missing_label(variable, text, label))
         elif label == text and variable.previous and text in variable.previous.meaning_of_code:
             kind, previous_label = variable.previous.meaning_of_code[text]
             meanings[text] = (cast("Kind", kind), previous_label)
@@ -103,7 +103,7 @@ def decide_meanings(variable: Variable) -> None:
     variable.meanings = meanings
     _add_codes_to_equal_labels(variable, recoded)
     if entry.bins is not None:
-        _bin(variable)
+        _apply_bins(variable)
 
 
 def _recoded(variable: Variable, labels: Mapping[str, str]) -> dict[str, str]:
@@ -140,7 +140,7 @@ def _refuse_lost_labels(variable: Variable) -> None:
             )
 
 
-def _reason(variable: Variable, text: str, label: str) -> str:
+def _missing_label(variable: Variable, text: str, label: str) -> str:
     """Return the label of a code that the file declares missing."""
     if label.casefold() != NOT_APPLICABLE:
         return label
@@ -232,7 +232,7 @@ def _with_code(label: str, text: str) -> str:
     return f"{label} [{text}]"
 
 
-def _bin(variable: Variable) -> None:
+def _apply_bins(variable: Variable) -> None:
     """Replace the numbers of a variable by the intervals they are in."""
     bins, name = variable.entry.bins, variable.name
     numbers = {
@@ -286,7 +286,7 @@ def order_levels(variable: Variable, frame_order: list[str] | None) -> None:
     if reserved:
         raise SurveyError(
             f"{name!r} has the answer {NOT_APPLICABLE!r} "
-            f"({counted(_n_with_label(variable, NOT_APPLICABLE), 'row')}), a label that is "
+            f"({counted(_rows_with_label(variable, NOT_APPLICABLE), 'row')}), a label that is "
             "reserved for structural cells",
             hint=f"declare it: structural=[{NOT_APPLICABLE!r}], or give it another label",
         )
@@ -306,7 +306,7 @@ def _refuse_levels_of_bins(variable: Variable) -> None:
         )
 
 
-def _n_with_label(variable: Variable, label: str) -> int:
+def _rows_with_label(variable: Variable, label: str) -> int:
     return variable.n_of("value", label) + variable.n_of("missing", label)
 
 

@@ -54,7 +54,7 @@ def codes_of_texts(
         if text not in file_labels:
             decided = code_of_label.get(text) if only_code is None else only_code
         if decided is None:
-            decided = _decided(variable, text, code_of_label, code_of_kind)
+            decided = _decide_code(variable, text, code_of_label, code_of_kind)
         if decided is None:
             decided = only_code
         if decided is None:
@@ -64,7 +64,7 @@ def codes_of_texts(
     return codes, n_levels
 
 
-def _decided(
+def _decide_code(
     variable: Variable,
     text: str,
     code_of_label: Mapping[str, int],

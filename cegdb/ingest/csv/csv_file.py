@@ -18,7 +18,7 @@ import duckdb
 from cegdb.errors import SurveyError
 from cegdb.ingest.csv import decoding
 from cegdb.ingest.csv.decoding import Compression, compression_of
-from cegdb.ingest.csv.dialect import Layout, detect_layout
+from cegdb.ingest.csv.dialect import CsvLayout, detect_layout
 from cegdb.ingest.csv.records import (
     BAD_QUOTE,
     LONGEST,
@@ -135,7 +135,7 @@ def open_csv(
 
 def _detected(
     file: Path, decoded: decoding.DecodedFile, options: ReadOptions
-) -> tuple[str, Layout]:
+) -> tuple[str, CsvLayout]:
     """Return the start of a file as text, and its layout; a long header takes a longer one."""
     size = decoding.START_SIZE
     while True:
@@ -155,7 +155,7 @@ def _detected(
 
 
 def _needs_rewriting(
-    decoded: decoding.DecodedFile, start: str, layout: Layout, options: ReadOptions
+    decoded: decoding.DecodedFile, start: str, layout: CsvLayout, options: ReadOptions
 ) -> bool:
     """Return whether DuckDB would misread the file, or has to leave out rows.
 
@@ -181,7 +181,7 @@ def _needs_rewriting(
     )
 
 
-def _layout_notes(layout: Layout, options: ReadOptions) -> list[str]:
+def _layout_notes(layout: CsvLayout, options: ReadOptions) -> list[str]:
     notes = [
         f"line {record.line} above the header was skipped: "
         f"{abbreviated(layout.delimiter.join(record.fields))!r}"

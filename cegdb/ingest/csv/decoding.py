@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 Compression: TypeAlias = Literal["none", "gzip", "zstd"]
 
 START_SIZE: Final = 1 << 16
+ZIP: Final = b"PK\x03\x04"
 CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1f]")
 
 _CHUNK: Final = 1 << 20
 _GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18", re.DOTALL)
-_ZIP: Final = b"PK\x03\x04"
 _UTF8: Final = ("utf-8", "utf-8-sig")
 # That of UTF-32 first: it starts like that of UTF-16.
 _BYTE_ORDER_MARKS: Final = {
@@ -72,7 +72,7 @@ def decode_file(
 ) -> DecodedFile:
     """Return a file as UTF-8 text, a copy if need be, which ``scratch`` owns."""
     start = read_start(file, START_SIZE, compression)[0]
-    if start.startswith(_ZIP):
+    if start.startswith(ZIP):
         raise SurveyError(
             f"{file} is a zip archive, or an Excel file",
             hint="unpack it, or save the sheet as CSV",

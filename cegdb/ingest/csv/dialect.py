@@ -48,7 +48,7 @@ class Record(NamedTuple):
         return self.text[len(self.text.rstrip("\r\n")) :]
 
 
-class Layout(NamedTuple):
+class CsvLayout(NamedTuple):
     """The delimiter of a file, its first records, and which of them is the header."""
 
     delimiter: str
@@ -124,13 +124,13 @@ def csv_rows(
 
 def detect_layout(
     file: Path, start: str, options: ReadOptions, *, has_more: bool
-) -> Layout | None:
+) -> CsvLayout | None:
     """Return the layout of a file from its start, None if that has no header."""
     sep = _SEP.match(start) if options.delimiter is None else None
     declared = sep[1] if sep else options.delimiter
     other_uses = {'"' if options.quote is None else options.quote, options.escape}
 
-    def layouts(delimiters: Iterable[str]) -> list[Layout]:
+    def layouts(delimiters: Iterable[str]) -> list[CsvLayout]:
         candidates = (
             _layout(start, delimiter, options, has_more=has_more, n_skipped=bool(sep))
             for delimiter in delimiters
@@ -165,15 +165,15 @@ def detect_layout(
 
 def _layout(
     start: str, delimiter: str, options: ReadOptions, *, has_more: bool, n_skipped: int
-) -> Layout | None:
+) -> CsvLayout | None:
     """Return the first records, with the first one that is not blank as the header."""
     records = _records(start, delimiter, options, has_more=has_more)
     filled = (i for i, record in enumerate(records) if record.fields)
     header_index = next(islice(filled, n_skipped, None), None)
-    return None if header_index is None else Layout(delimiter, records, header_index)
+    return None if header_index is None else CsvLayout(delimiter, records, header_index)
 
 
-def _below_titles(layout: Layout) -> Layout | None:
+def _below_titles(layout: CsvLayout) -> CsvLayout | None:
     """Return the layout with its header below lines of one field, if all others agree."""
     filled = [i for i, record in enumerate(layout.records) if record.fields]
     sizes = [len(layout.records[i].fields) for i in filled]
@@ -184,7 +184,7 @@ def _below_titles(layout: Layout) -> Layout | None:
     return titled if n_titles == 1 or _are_titles(titled) else None
 
 
-def _are_titles(layout: Layout) -> bool:
+def _are_titles(layout: CsvLayout) -> bool:
     """Return whether lines are titles above a table, or a column of sentences with commas."""
     n_lines = len(layout.rows) + 1
     has_words = any(" " in record.fields[0].strip() for record in layout.titles)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cegdb.errors import SurveyError, counted, listed
 from cegdb.ingest.csv import decoding
-from cegdb.ingest.csv.dialect import Layout, csv_rows
+from cegdb.ingest.csv.dialect import CsvLayout, csv_rows
 from cegdb.ingest.files.cell_labels import abbreviated
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def cells_of_any_length() -> Iterator[None]:
         csv.field_size_limit(limit)
 
 
-def check_header(file: Path, layout: Layout, options: ReadOptions) -> None:
+def check_header(file: Path, layout: CsvLayout, options: ReadOptions) -> None:
     """Refuse a broken quote in or above the header, which would swallow rows below it."""
     for record in layout.records[: layout.header_index + 1]:
         try:
@@ -113,7 +113,7 @@ class _Lines:
         self.record.append(line)
         return line
 
-    def keep_first(self) -> None:
+    def push_back(self) -> None:
         """Give back all lines of the record but its first."""
         self._again += reversed(self.record[1:])
         self.n -= len(self.record) - 1
@@ -161,7 +161,7 @@ class _BadRows:
 
 
 def rewrite_rows(
-    file: Path, text: Path, copy: Path, layout: Layout, options: ReadOptions
+    file: Path, text: Path, copy: Path, layout: CsvLayout, options: ReadOptions
 ) -> tuple[SkippedRows | None, BlankLines]:
     """Write the records of ``text`` to ``copy`` in the one form that DuckDB cannot misread.
 
@@ -192,7 +192,7 @@ def rewrite_rows(
 
 
 def _good_rows(
-    lines: _Lines, layout: Layout, options: ReadOptions, bad: _BadRows, blank: BlankLines
+    lines: _Lines, layout: CsvLayout, options: ReadOptions, bad: _BadRows, blank: BlankLines
 ) -> Iterator[tuple[int, list[str]]]:
     """Give the rows of the header's width, each with its first line."""
     rows = csv_rows(lines, layout.delimiter, options, strict=True)
@@ -206,7 +206,7 @@ def _good_rows(
             bad.add(SkippedRow(line, None, abbreviated(lines.record[0], most=60)))
             bad.broken_quote_line = bad.broken_quote_line or line
             bad.refuse_ambiguity()
-            lines.keep_first()
+            lines.push_back()
             continue
         if row is None:
             return
@@ -228,7 +228,7 @@ def _good_rows(
 
 
 def blank_lines(
-    text: Path, layout: Layout, options: ReadOptions, *, block_size: int = _BLOCK
+    text: Path, layout: CsvLayout, options: ReadOptions, *, block_size: int = _BLOCK
 ) -> BlankLines:
     """Find the blank lines of a UTF-8 file, which DuckDB leaves out silently.
 

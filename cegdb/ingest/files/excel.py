@@ -57,8 +57,8 @@ class Sheet:
 
 def describe(file: Path, sheet: str | int | None = None) -> Sheet:
     """Return what a sheet has."""
-    with _opened(file) as book:
-        table, others, notes = _table(book, file, sheet)
+    with _open_workbook(file) as book:
+        table, others, notes = _find_sheet(book, file, sheet)
         n_rows = sum(1 for _ in table.rows())
         if table.blank:
             lines = listed(map(str, table.blank))
@@ -82,8 +82,8 @@ def chunks(
     import pandas as pd
 
     wanted = check_chunk_request(file, columns, rows)
-    with _opened(file) as book:
-        table, _, _ = _table(book, file, sheet)
+    with _open_workbook(file) as book:
+        table, _, _ = _find_sheet(book, file, sheet)
         indices = [_column_index(table, name, abbreviated(str(file))) for name in wanted]
         part: list[list[str | None]] = []
         write = _CellWriter()
@@ -102,15 +102,15 @@ def numbered_rows(file: Path) -> Iterator[tuple[int, list[str | None]]]:
     With its number as a spreadsheet shows it; rows without a cell are left out. Cells are
     texts as in `chunks`.
     """
-    with _opened(file) as book:
-        table, _, _ = _table(book, file, None)
+    with _open_workbook(file) as book:
+        table, _, _ = _find_sheet(book, file, None)
         yield table.start + 1, [name or None for name in table.columns]
         write = _CellWriter()
         for line, row in table.lines():
             yield line, [write(cell) for cell in row]
 
 
-def _column_index(table: _Table, name: str, title: str) -> int:
+def _column_index(table: _SheetTable, name: str, title: str) -> int:
     n = table.columns.count(name)
     if n != 1:
         raise SurveyError(
@@ -127,7 +127,7 @@ def _column_index(table: _Table, name: str, title: str) -> int:
 
 
 @contextmanager
-def _opened(file: Path) -> Iterator[Any]:
+def _open_workbook(file: Path) -> Iterator[Any]:
     """Open a workbook, and turn errors of calamine into ours."""
     title = abbreviated(str(file), most=400)
     if importlib.util.find_spec("python_calamine") is None:
@@ -163,9 +163,9 @@ def _damaged(title: str, error: BaseException) -> SurveyError:
     )
 
 
-def _table(
+def _find_sheet(
     book: Any, file: Path, sheet: str | int | None
-) -> tuple[_Table, list[str], list[str]]:
+) -> tuple[_SheetTable, list[str], list[str]]:
     """Return the chosen sheet, the names of the others, and notes."""
     from python_calamine import SheetTypeEnum, SheetVisibleEnum
 
@@ -201,7 +201,7 @@ def _table(
             "error, which is read as a label: the first is "
             f"{_column_letters(column)}{row + 1}, {text}"
         )
-    table = _Table(name, page, errors)
+    table = _SheetTable(name, page, errors)
     below = [area for area in page.merged_cell_ranges or () if area[1][0] > table.start]
     if below:
         corners = "".join(
@@ -237,7 +237,7 @@ def _sheets(names: list[str]) -> str:
 # -----------------------------------------------------------------------------
 
 
-class _Table:
+class _SheetTable:
     """A sheet's header and rows, found in one pass over its cells."""
 
     def __init__(self, name: str, page: Any, errors: Errors) -> None:
@@ -250,7 +250,8 @@ class _Table:
         head = self._head()
         self.start, header = head[-1]
         self.titles = [
-            (at + 1, next(text for text in map(_text, row) if text)) for at, row in head[:-1]
+            (at + 1, next(text for text in map(_cell_text, row) if text))
+            for at, row in head[:-1]
         ]
         used = [cell != "" for cell in header]
         for at, row in self._cells():
@@ -259,7 +260,7 @@ class _Table:
             if at > self.start:
                 used = [is_used or cell != "" for is_used, cell in zip(used, row, strict=True)]
         self._used = [i for i, is_used in enumerate(used) if is_used]
-        self.columns = [_text(header[i]) or "" for i in self._used]
+        self.columns = [_cell_text(header[i]) or "" for i in self._used]
 
     def _cells(self) -> Iterator[tuple[int, Row]]:
         """Give each row's index, and its cells, of which a blank is ``""``."""
@@ -327,11 +328,11 @@ class _CellWriter:
         if key not in self._known:
             if len(self._known) == _MOST_KNOWN:
                 self._known.clear()
-            self._known[key] = _text(value)
+            self._known[key] = _cell_text(value)
         return self._known[key]
 
 
-def _text(value: Any) -> str | None:
+def _cell_text(value: Any) -> str | None:
     if isinstance(value, str):
         return value or None
     if isinstance(value, datetime.timedelta):

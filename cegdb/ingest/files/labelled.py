@@ -134,7 +134,7 @@ def describe(
 
     ``reader`` is the command that starts the reading process, if not ours.
     """
-    format_ = _checked(file)
+    format_ = _checked_format(file)
     with _reader_process(file, format_, encoding, None, 1, reader) as answers:
         return _description(file, format_, answers)[0]
 
@@ -152,7 +152,7 @@ def chunks(
     """
     import pandas as pd
 
-    format_ = _checked(file)
+    format_ = _checked_format(file)
     wanted = check_chunk_request(file, columns, rows)
     n = 0
     with _reader_process(file, format_, encoding, wanted, rows) as answers:
@@ -181,7 +181,7 @@ def chunks(
 # -----------------------------------------------------------------------------
 
 
-def _checked(file: Path) -> str:
+def _checked_format(file: Path) -> str:
     """Return the file's format, or raise what can be said before reading it."""
     title = abbreviated(str(file), most=400)
     try:
@@ -220,7 +220,7 @@ def _reader_process(
     reader: Sequence[str] | None = None,
 ) -> Iterator[Iterator[tuple[str, Any]]]:
     """Give the answers of a reading process, which ends with the block."""
-    request = readstat_process.Request(
+    request = readstat_process.ReadRequest(
         _READERS[format_], str(file.resolve()), encoding, columns, rows, list(sys.path)
     )
     with subprocess.Popen(  # noqa: S603 (this Python, our own source)
@@ -230,14 +230,14 @@ def _reader_process(
         stderr=subprocess.DEVNULL,
     ) as process:
         try:
-            yield _answers(process, request, file, format_)
+            yield _replies(process, request, file, format_)
         finally:
             process.kill()
 
 
-def _answers(
+def _replies(
     process: subprocess.Popen[bytes],
-    request: readstat_process.Request,
+    request: readstat_process.ReadRequest,
     file: Path,
     format_: str,
 ) -> Iterator[tuple[str, Any]]:

@@ -34,7 +34,7 @@ _DOUBLED: Final = "_duplicated1"
 _BYTES: Final = "ISO-8859-1"
 
 
-class Request(NamedTuple):
+class ReadRequest(NamedTuple):
     """What to read: ``columns`` None asks for the metadata alone."""
 
     function: str
@@ -55,10 +55,10 @@ def serve() -> None:
     """Answer the one request on standard input."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    request = Request(*pickle.load(sys.stdin.buffer))  # noqa: S301 (the parent wrote it)
+    request = ReadRequest(*pickle.load(sys.stdin.buffer))  # noqa: S301 (the parent wrote it)
     sys.path[:] = request.search_path
     try:
-        for answer in _answers(request):
+        for answer in _replies(request):
             _send(answers, answer)
         _send(answers, ("end", None))
     except BrokenPipeError:
@@ -72,7 +72,7 @@ def _send(stream: BinaryIO, answer: tuple[str, object]) -> None:
     stream.flush()
 
 
-def _answers(request: Request) -> Iterator[tuple[str, object]]:
+def _replies(request: ReadRequest) -> Iterator[tuple[str, object]]:
     """Give the metadata, then the rows some at a time."""
     import pyreadstat
 
@@ -95,7 +95,7 @@ def _answers(request: Request) -> Iterator[tuple[str, object]]:
         if name.endswith(_DOUBLED) and any(repr(name)[1:-1] in str(w.message) for w in caught)
     ]
     as_bytes = {decode(name): name for name in meta["column_names"]}
-    meta = {**_mapped(meta, decode), "duplicates": duplicates, "file_encoding": encoding}
+    meta = {**_decoded(meta, decode), "duplicates": duplicates, "file_encoding": encoding}
     yield "meta", meta
     if request.columns is None or duplicates or meta["number_rows"] == 0:
         return
@@ -116,13 +116,13 @@ def _answers(request: Request) -> Iterator[tuple[str, object]]:
             yield (
                 "rows",
                 {
-                    name: _packed(column, kinds[name], decode if widths[name] else str)
+                    name: _pack_column(column, kinds[name], decode if widths[name] else str)
                     for name, column in named.items()
                 },
             )
 
 
-def _encoding(request: Request, of_file: str | None) -> str | None:
+def _encoding(request: ReadRequest, of_file: str | None) -> str | None:
     """Return the encoding to decode texts by; None leaves that to ReadStat.
 
     ReadStat drops the last letters of a text that break off in the encoding, as those of
@@ -152,16 +152,16 @@ def _decoder(encoding: str) -> Callable[[str], str]:
     return decode
 
 
-def _mapped(tree: Any, decode: Callable[[str], str]) -> Any:
+def _decoded(tree: Any, decode: Callable[[str], str]) -> Any:
     """Return lists and dicts with each text in them decoded."""
     if isinstance(tree, str):
         return decode(tree)
     if isinstance(tree, dict):
-        return {_mapped(key, decode): _mapped(value, decode) for key, value in tree.items()}
-    return [_mapped(value, decode) for value in tree] if isinstance(tree, list) else tree
+        return {_decoded(key, decode): _decoded(value, decode) for key, value in tree.items()}
+    return [_decoded(value, decode) for value in tree] if isinstance(tree, list) else tree
 
 
-def _read(pyreadstat: ModuleType, request: Request, **settings: Any) -> Any:
+def _read(pyreadstat: ModuleType, request: ReadRequest, **settings: Any) -> Any:
     if request.function in ("por", "xport"):
         # The public readers of these two formats offer neither user-missing values nor,
         # for .por, an encoding.
@@ -171,7 +171,7 @@ def _read(pyreadstat: ModuleType, request: Request, **settings: Any) -> Any:
     return read(request.path, user_missing=True, **settings)
 
 
-def _packed(
+def _pack_column(
     column: list[Any], kind: str, decode: Callable[[str], str]
 ) -> tuple[Any, list[Any] | None]:
     """Return numbers as an array (NaN: blank), anything else as indices in its distinct values.
@@ -189,4 +189,4 @@ def _packed(
                 column = [np.float32(x) if isinstance(x, float) else x for x in column]
     index: dict[object, int] = {}
     indices = [index.setdefault(value, len(index)) for value in column]
-    return np.array(indices, dtype="int32"), _mapped(list(index), decode)
+    return np.array(indices, dtype="int32"), _decoded(list(index), decode)

@@ -93,7 +93,7 @@ def open_source(
         elif isinstance(source, (str, os.PathLike)):
             paths = [Path(os.fspath(source))]
             if _PATTERN.search(str(source)) and not os.path.exists(source):  # noqa: PTH110
-                paths = survey_files.matching(str(source)) or paths
+                paths = survey_files.files_matching(str(source)) or paths
             yield survey_files.from_files(con, paths, stack, file_options, rewrite=rewrite)
         elif isinstance(source, (list, tuple)):
             paths = [_path(item) for item in source]

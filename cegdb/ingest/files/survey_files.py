@@ -19,6 +19,7 @@ import duckdb
 
 from cegdb.errors import CegdbError, SurveyError, counted, listed
 from cegdb.ingest.csv import csv_file
+from cegdb.ingest.csv.decoding import ZIP
 from cegdb.ingest.files.cell_labels import abbreviated
 from cegdb.ingest.files.relation import (
     Relation,
@@ -37,12 +38,11 @@ if TYPE_CHECKING:
 STDIN: Final = "-"
 LOADED: Final = "cegdb_loaded"
 _PARQUET: Final = b"PAR1"
-_ZIP: Final = b"PK\x03\x04"
 _OLE: Final = bytes.fromhex("d0cf11e0")
 _SUFFIXES: Final = (".gz", ".zst")
 
 
-def matching(pattern: str) -> list[Path]:
+def files_matching(pattern: str) -> list[Path]:
     """Return the files that a pattern such as ``waves/*.csv`` matches, sorted."""
     paths = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 (patterns are whole paths)
     return [Path(path) for path in paths]
@@ -210,7 +210,7 @@ def from_file(
     if start.startswith(_PARQUET):
         _refuse_options(options, title, "Parquet", ())
         return _from_parquet(con, file, name)
-    if start.startswith((_ZIP, _OLE)):
+    if start.startswith((ZIP, _OLE)):
         _refuse_archive(file, title)
         _refuse_options(options, title, "a workbook", ("sheet",))
         return _from_workbook(file, name, options.sheet)
