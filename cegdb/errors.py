@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence, Set
 from numbers import Integral, Real
 from os import PathLike
@@ -211,7 +212,9 @@ def path_of(path: object) -> Path:
 
 
 _PLURALS = {"vertex": "vertices", "leaf": "leaves", "person": "people"}
-_SINGULARS = {"have": "has", "are": "is", "do": "does"}
+_SINGULARS = {"have": "has", "are": "is"}
+_SIBILANT = re.compile(r".*(s|x|z|ch|sh|o)")
+_CONSONANT_Y = re.compile(r".*[^aeiou]y")
 
 
 def counted(n: int, word: str) -> str:
@@ -221,8 +224,10 @@ def counted(n: int, word: str) -> str:
     --------
     >>> counted(1, "leaf"), counted(1200, "leaf"), counted(0, "blank line")
     ('1 leaf', '1,200 leaves', '0 blank lines')
+    >>> counted(2, "entry"), counted(2, "survey"), counted(2, "class")
+    ('2 entries', '2 surveys', '2 classes')
     """
-    return f"{n:,} {word if n == 1 else _PLURALS.get(word, f'{word}s')}"
+    return f"{n:,} {word if n == 1 else _PLURALS.get(word) or _with_s(word)}"
 
 
 def agreeing(n: int, verb: str) -> str:
@@ -233,7 +238,14 @@ def agreeing(n: int, verb: str) -> str:
     >>> agreeing(1, "have"), agreeing(2, "have"), agreeing(1, "violate")
     ('has', 'have', 'violates')
     """
-    return _SINGULARS.get(verb, f"{verb}s") if n == 1 else verb
+    return _SINGULARS.get(verb) or _with_s(verb) if n == 1 else verb
+
+
+def _with_s(word: str) -> str:
+    """Return a word with the ending -s, as English spells it."""
+    if _CONSONANT_Y.fullmatch(word):
+        return f"{word[:-1]}ies"
+    return f"{word}es" if _SIBILANT.fullmatch(word) else f"{word}s"
 
 
 def listed(items: Iterable[object], *, most: int = 5) -> str:

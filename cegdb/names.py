@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import CegdbError, listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
+
+WILDCARD: Final = "*"
+"""Stands for any label in a path that a user writes."""
 
 
 def folded(name: str) -> str:

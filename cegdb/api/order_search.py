@@ -24,32 +24,32 @@ class OrderSearch(Displayed):
     def __init__(self, store: Store, survey_id: int, result: OrderSearchResult) -> None:
         self._store = store
         self._survey_id = survey_id
-        self._found = result
+        self._result = result
 
     @property
     def best(self) -> list[str]:
         """The best order; of several, the one whose last variables come first in the survey."""
-        return list(self._found.best)
+        return list(self._result.best)
 
     @property
     def score(self) -> float:
         """Its score: the larger the better for likelihoods, the smaller for BIC and AIC."""
-        return self._found.score
+        return self._result.score
 
     @property
     def n_optimal(self) -> int | None:
         """How many orders score as the best; None after a greedy search."""
-        return self._found.n_optimal
+        return self._result.n_optimal
 
     @property
     def n_orders(self) -> int | None:
         """How many orders the constraints allow; None after a greedy search."""
-        return self._found.n_orders
+        return self._result.n_orders
 
     @property
     def settings(self) -> dict[str, object]:
         """``method``, ``score``, ``alpha``, ``search``, ``before``, ``blank``."""
-        return dict(self._found.settings)
+        return dict(self._result.settings)
 
     @property
     def orders(self) -> pd.DataFrame:
@@ -58,31 +58,31 @@ class OrderSearch(Displayed):
         Columns: ``rank``, the same for ties; ``order``, a list of names; ``score``;
         ``stages``, their number for each variable, in the order; ``n_stages`` in all.
         """
-        return _frame(self._found.orders, ["rank", "order", "score", "stages", "n_stages"])
+        return _frame(self._result.orders, ["rank", "order", "score", "stages", "n_stages"])
 
     @property
-    def winners(self) -> pd.DataFrame:
+    def best_by_last(self) -> pd.DataFrame:
         """For each variable that can be the last, the best order that ends with it.
 
         Columns: ``last``; ``order``, a list of names; ``score``; ``n_ties``, how many orders
         that end with it score the same (missing after a greedy search).
         """
-        return _frame(self._found.winners, ["last", "order", "score", "n_ties"])
+        return _frame(self._result.best_by_last, ["last", "order", "score", "n_ties"])
 
     @property
-    def local(self) -> pd.DataFrame:
+    def variable_stagings(self) -> pd.DataFrame:
         """The stagings learnt, one for each variable and set of variables before it.
 
         Columns: ``variable``; ``predecessors``, a list of names; ``score``;
         ``n_situations``, the observed configurations of these; ``n_stages``.
         """
         names = ["variable", "predecessors", "score", "n_situations", "n_stages"]
-        return _frame(self._found.local, names)
+        return _frame(self._result.variable_stagings, names)
 
     @property
     def summary(self) -> str:
         """The best order, the rows it rests on, and the constraints."""
-        return self._found.summary
+        return self._result.summary
 
     def rows(self, most: int) -> tuple[list[str], list[list[object]]]:
         """Return column names and rows of the best orders, as `orders` has them.
@@ -97,7 +97,7 @@ class OrderSearch(Displayed):
         ...     rows[0][:2]
         [1, ['y', 'x']]
         """
-        best = self._found.orders[:most]
+        best = self._result.orders[:most]
         return list(best[0]), [list(row.values()) for row in best]
 
     def event_tree(self, name: str | None = None, *, replace: bool = False) -> EventTree:
@@ -117,7 +117,7 @@ class OrderSearch(Displayed):
             self._store,
             self._survey_id,
             TreeOptions(
-                order=self._found.best,
+                order=self._result.best,
                 blank=self._blank(),
                 missing_policy="complete",
                 sampling_zeros="floret",
@@ -128,9 +128,9 @@ class OrderSearch(Displayed):
         return EventTree(self._store, tree_id)
 
     def _blank(self) -> Blank:
-        if self._found.blanks == {"structural"}:
+        if self._result.blanks == {"structural"}:
             return "structural"
-        return "auto" if "structural" in self._found.blanks else "missing"
+        return "auto" if "structural" in self._result.blanks else "missing"
 
     def __repr__(self) -> str:
         """Return the first line of the summary."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from cegdb.api.staged_tree import StagedTree
     from cegdb.pictures import Picture
     from cegdb.pictures.merge_data import Merges
-    from cegdb.stability.relearning import Kind
+    from cegdb.stability.relearning import BootstrapKind
 
 
 class StagingPlots:
@@ -216,7 +216,7 @@ class StagingPlots:
         self,
         variable: str,
         *others: StagedTree,
-        kind: Kind | None = None,
+        kind: BootstrapKind | None = None,
         min_n: int | None = None,
         most: int = 120,
         width_mm: float = 170,

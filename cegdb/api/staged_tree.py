@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from cegdb.positions import Stop
     from cegdb.render.writers import Form
     from cegdb.stability.intervals import IntervalMethod
-    from cegdb.stability.relearning import Kind as BootstrapKind
+    from cegdb.stability.relearning import BootstrapKind
     from cegdb.stages import SituationPath
     from cegdb.store.catalog import Kind
 
@@ -72,12 +72,12 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         return float(self._row()["log_marginal_likelihood"])
 
     @property
-    def false_stages(self) -> float | None:
+    def spurious_stages(self) -> float | None:
         """Expected number of spurious stages; None unless stages were learnt.
 
         The mean over simulated data in which all situations of a hyperstage are alike.
         """
-        expected = self._row()["summary"].get("false_stages")
+        expected = self._row()["summary"].get("spurious_stages")
         return None if expected is None else float(expected)
 
     @property

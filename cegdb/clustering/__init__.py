@@ -10,7 +10,7 @@ from cegdb.clustering.greedy import (
     interleave,
 )
 from cegdb.clustering.hyperstage import Hyperstage
-from cegdb.clustering.methods import Coarsening, Learnt, Plan, learn, total_score
+from cegdb.clustering.methods import Coarsening, LearntStages, Plan, learn, total_score
 from cegdb.clustering.scoring import (
     Marginal,
     Penalised,
@@ -24,7 +24,7 @@ __all__ = [
     "TIE_TOLERANCE",
     "Coarsening",
     "Hyperstage",
-    "Learnt",
+    "LearntStages",
     "Marginal",
     "Merge",
     "Penalised",

@@ -83,7 +83,7 @@ def agglomerate(
         scorer = _MarginalScorer(bases, unit)
     # Ids of the other sign turn the order of ties round; the smallest id stays the name.
     sign, name = (-1, max) if last_wins else (1, min)
-    contents = _Contents(len(ids), scorer, least)
+    contents = _DistinctStages(len(ids), scorer, least)
     rows = np.hstack((counts, multiplicities))
     for row, stage in zip(rows, (sign * ids).tolist(), strict=True):
         contents.add(row, stage)
@@ -222,7 +222,7 @@ class _PenalisedScorer:
         return self.penalised.value(self.terms(rows))
 
 
-class _Contents:
+class _DistinctStages:
     """The distinct contents of the stages, each with its stages and its best gain.
 
     Contents fill the slots ``0 ... size - 1`` of the arrays. ``best[i]`` is the largest gain of

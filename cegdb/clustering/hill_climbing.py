@@ -86,7 +86,7 @@ def _climb_again(climber: _Climber) -> NDArray[np.int64]:
     while n_failed < best.n_stages > 1:
         _, first = np.unique(best.member, return_index=True)
         stage = int(best.member[np.sort(first)[index % best.n_stages]])
-        tried = _ascend(best.without(stage))
+        tried = _ascend(best.dissolved(stage))
         if tried.objective > best.objective + tie_tolerance(best.objective):
             best, n_failed = tried, 0
         else:
@@ -160,7 +160,7 @@ class _Climber:
         )
         best = max(gains)
         if not best > MIN_GAIN:
-            return self._divide_anew()
+            return self._redivide()
         floor = best - tie_tolerance(best)
         member = self.member.copy()
         if gains[0] >= floor:
@@ -179,9 +179,9 @@ class _Climber:
                 moved = self.splits[slots[int((splits + more >= floor).argmax())]].part
             changed = [int(member[moved[0]]), new]
             member[moved] = new
-        return self._take(member, changed, freed)
+        return self._move_to(member, changed, freed)
 
-    def _divide_anew(self) -> bool:
+    def _redivide(self) -> bool:
         """Divide two stages in another way, where no simple step is left."""
         slots = np.flatnonzero(self.pairs.taken)
         slots = slots[self.first[slots].argsort()]
@@ -202,9 +202,9 @@ class _Climber:
         member = self.member.copy()
         member[member == changed[1]] = changed[0]
         member[best.part] = changed[1]
-        return self._take(member, changed, [])
+        return self._move_to(member, changed, [])
 
-    def without(self, slot: int) -> _Climber:
+    def dissolved(self, slot: int) -> _Climber:
         """Return a climber without one stage, whose members go to the best of the others."""
         members = np.flatnonzero(self.member == slot)
         slots = np.flatnonzero(self.pairs.taken)
@@ -213,7 +213,7 @@ class _Climber:
         terms, shares = self.situation_terms, self.shares
         return _Climber(terms, shares, member, self.score, self.structure)
 
-    def _take(self, member: NDArray[np.int64], changed: list[int], freed: list[int]) -> bool:
+    def _move_to(self, member: NDArray[np.int64], changed: list[int], freed: list[int]) -> bool:
         """Go to a staging, unless rounding alone made it look better."""
         terms = np.array([self.situation_terms[member == slot].sum(axis=0) for slot in changed])
         value = self.value.copy()

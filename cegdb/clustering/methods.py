@@ -69,7 +69,7 @@ class Plan:
         return Penalised(penalty, self.smoothing)
 
 
-class Learnt(NamedTuple):
+class LearntStages(NamedTuple):
     """The stages of a hyperstage, each named by its smallest situation.
 
     ``merges`` led to them, in the order made (none for methods that do not merge). After an
@@ -82,7 +82,7 @@ class Learnt(NamedTuple):
     sample: tuple[float, float] | None = None
 
 
-def learn(hyperstage: Hyperstage, plan: Plan) -> Learnt:
+def learn(hyperstage: Hyperstage, plan: Plan) -> LearntStages:
     """Learn the stages of one hyperstage.
 
     Examples
@@ -104,33 +104,33 @@ def learn(hyperstage: Hyperstage, plan: Plan) -> Learnt:
     """
     method, score = plan.method, plan.scorer
     if hyperstage.counts.shape[1] == 1 or len(hyperstage.ids) == 1:
-        return Learnt(hyperstage.start)
-    if method == "auto" and _n_contents(hyperstage) > plan.coarsening.max_exact:
+        return LearntStages(hyperstage.start)
+    if method == "auto" and _n_distinct_stages(hyperstage) > plan.coarsening.max_exact:
         return _merge_cells(hyperstage, plan)
     if method in GREEDY_METHODS:
         return _merge(hyperstage, plan)
     structure = structure_prior(len(hyperstage.ids), plan.structure_prior)
     if method == "fbhc":
-        return Learnt(fbhc(hyperstage, score))
+        return LearntStages(fbhc(hyperstage, score))
     if method == "csbhc":
-        return Learnt(csbhc(hyperstage, score))
+        return LearntStages(csbhc(hyperstage, score))
     if method == "bj":
         distance = cast("JoinDistance", plan.distance)
-        return Learnt(bj(hyperstage, distance, plan.threshold, plan.smoothing))
+        return LearntStages(bj(hyperstage, distance, plan.threshold, plan.smoothing))
     if method == "hc":
-        return Learnt(_climb(hyperstage, plan))
+        return LearntStages(_climb_from_both(hyperstage, plan))
     if method == "hclust":
         metric = cast("ShareDistance", plan.distance)
         stage = hclust(hyperstage, score, metric, "complete", plan.n_stages, plan.smoothing)
-        return Learnt(stage)
+        return LearntStages(stage)
     if method == "kmeans":
-        return Learnt(kmeans(hyperstage, score, plan.n_stages, plan.seed, plan.smoothing))
+        return LearntStages(kmeans(hyperstage, score, plan.n_stages, plan.seed, plan.smoothing))
     if isinstance(score, Penalised):
-        return Learnt(optimum(hyperstage, score, structure))
+        return LearntStages(optimum(hyperstage, score, structure))
     raise ValueError(f"no method for {plan}")
 
 
-def _climb(hyperstage: Hyperstage, plan: Plan) -> NDArray[np.int64]:
+def _climb_from_both(hyperstage: Hyperstage, plan: Plan) -> NDArray[np.int64]:
     """Climb from the start and, with a structure prior, from merged stages too.
 
     The prior by size makes single merges a loss while there are many stages, so that no path
@@ -157,8 +157,8 @@ def total_score(hyperstage: Hyperstage, stage: NDArray[np.int64], score: Score) 
     return math.fsum(score.value(stages.terms))
 
 
-def _merge(hyperstage: Hyperstage, plan: Plan) -> Learnt:
-    """Merge greedily; with a structure prior all the way, then keep the best staging met."""
+def _merge(hyperstage: Hyperstage, plan: Plan) -> LearntStages:
+    """Merge greedily; with a structure prior to the end, then keep the best staging passed."""
     start = hyperstage.pooled()
     is_bhc, is_flat = plan.method == "bhc", plan.structure_prior == "flat"
     least = -TIE_TOLERANCE if is_bhc else MIN_LOG_BAYES_FACTOR
@@ -178,7 +178,7 @@ def _merge(hyperstage: Hyperstage, plan: Plan) -> Learnt:
     for merge in reversed(merges):
         final[merge.absorbed_id] = final[merge.kept_id]
     stage = np.array([final[int(stage)] for stage in hyperstage.start], dtype=np.int64)
-    return Learnt(stage, merges)
+    return LearntStages(stage, merges)
 
 
 def _best_length(merges: Sequence[Merge], n_stages: int, plan: Plan) -> int:
@@ -193,13 +193,13 @@ def _best_length(merges: Sequence[Merge], n_stages: int, plan: Plan) -> int:
     return length
 
 
-def _n_contents(hyperstage: Hyperstage) -> int:
+def _n_distinct_stages(hyperstage: Hyperstage) -> int:
     start = hyperstage.pooled()
     contents = np.hstack((start.counts, start.multiplicities))
     return len(np.unique(contents, axis=0))
 
 
-def _merge_cells(hyperstage: Hyperstage, plan: Plan) -> Learnt:
+def _merge_cells(hyperstage: Hyperstage, plan: Plan) -> LearntStages:
     """Merge greedily from cells of situations whose shares are almost the same.
 
     Cells are a grid on arcsin(sqrt(share)), on whose scale the sampling error of a share
@@ -225,4 +225,4 @@ def _merge_cells(hyperstage: Hyperstage, plan: Plan) -> Learnt:
     sample, sample_cells = start.subset(chosen), from_cells.subset(chosen)
     exact = total_score(sample, _merge(sample, plan).stage, plan.scorer)
     rough = total_score(sample_cells, _merge(sample_cells, plan).stage, plan.scorer)
-    return Learnt(stage, learnt.merges, (exact - rough, exact))
+    return LearntStages(stage, learnt.merges, (exact - rough, exact))

@@ -36,17 +36,17 @@ _COSTS: Final[dict[Method, tuple[float, float, float]]] = {
 class Budget:
     """What the null bootstrap may cost.
 
-    As many runs as fit ``merging`` (in units of `_merging_cost`) or ``other`` (in
-    microseconds), between ``min_runs`` and ``max_runs``; where even ``min_runs`` do not fit,
-    fewer than ``max_situations`` situations of each hyperstage are simulated.
+    As many runs as fit ``merging_cost`` (in units of `_merging_cost`) or, for methods that do
+    not merge, ``microseconds``, between ``min_runs`` and ``max_runs``. Where even ``min_runs``
+    do not fit, fewer than ``max_situations`` situations of each hyperstage are simulated.
     """
 
     max_runs: int = 200
     min_runs: int = 20
     max_situations: int = 300
     min_situations: int = 10
-    merging: float = 3e8
-    other: float = 1e6
+    merging_cost: float = 3e8
+    microseconds: float = 1e6
 
 
 class NullBootstrap(NamedTuple):
@@ -89,8 +89,8 @@ def expected_spurious_stages(
 
     def affordable_runs(max_situations: int) -> float:
         n = np.minimum(sizes, max_situations).astype(np.float64)
-        cost = _merging_cost(n, labels) if is_greedy else _cost(n, plan.method)
-        total = budget.merging if is_greedy else budget.other
+        cost = _merging_cost(n, labels) if is_greedy else _run_cost(n, plan.method)
+        total = budget.merging_cost if is_greedy else budget.microseconds
         return total / max(float(cost.sum()), 1.0)
 
     max_situations = budget.max_situations
@@ -129,7 +129,7 @@ def _merging_cost(n: NDArray[np.float64], labels: NDArray[np.float64]) -> NDArra
     return cost
 
 
-def _cost(n: NDArray[np.float64], method: Method) -> NDArray[np.float64]:
+def _run_cost(n: NDArray[np.float64], method: Method) -> NDArray[np.float64]:
     """Return the cost of a run of a method that runs once per replicate."""
     run, situation, pair = _COSTS[method]
     cost: NDArray[np.float64] = run + situation * n + pair * n**2

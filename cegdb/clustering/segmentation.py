@@ -1,4 +1,4 @@
-"""The best staging of all, for situations with two labels and a penalised likelihood.
+"""The optimal staging of situations with two labels by a penalised likelihood.
 
 The situations of an optimal stage are neighbours in their share of the first label: the
 log likelihood is that of a clustering on a line by a Bregman divergence [1]_. So the best

@@ -123,13 +123,13 @@ def _k_means(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of empty clusters, which are filled below
             _, labels = kmeans2(points, n_clusters, iter=10, minit="++", rng=random)
-        group, squares = _fill(points, labels.astype(np.int64), n_clusters)
+        group, squares = _fill_empty_clusters(points, labels.astype(np.int64), n_clusters)
         if squares < best - 1e-12:
             best, chosen = squares, group
     return chosen
 
 
-def _fill(
+def _fill_empty_clusters(
     points: NDArray[np.float64], group: NDArray[np.int64], n_clusters: int
 ) -> tuple[NDArray[np.int64], float]:
     """Give each empty cluster the point farthest from its centre; return the sum of squares."""

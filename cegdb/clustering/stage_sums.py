@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cegdb.clustering.scoring import Score
 
 
-class Stages(NamedTuple):
+class StartStages(NamedTuple):
     """The stages that the situations of a hyperstage start in.
 
     ``ids`` has the smallest situation of each, ascending; ``member`` the row of ``ids`` that
@@ -25,11 +25,11 @@ class Stages(NamedTuple):
     terms: NDArray[np.float64]
 
 
-def start_stages(hyperstage: Hyperstage, score: Score) -> Stages:
+def start_stages(hyperstage: Hyperstage, score: Score) -> StartStages:
     """Return the stages that the situations of a hyperstage start in."""
     ids, member = np.unique(hyperstage.start, return_inverse=True)
     terms = score.terms(hyperstage.sizes, hyperstage.prior)
-    return Stages(ids, member, sum_by(member, terms, len(ids)))
+    return StartStages(ids, member, sum_by(member, terms, len(ids)))
 
 
 def sum_by(

@@ -40,7 +40,7 @@ def log_partitions(n: int) -> NDArray[np.float64]:
        Mathematics 89, 233-243.
     """
     if n > _MAX_EXACT:
-        return _expanded(n)
+        return _log_partitions_expansion(n)
     result = np.full(n + 1, -np.inf)
     result[0] = 0.0
     blocks = np.log(np.arange(1, n + 1))
@@ -50,7 +50,7 @@ def log_partitions(n: int) -> NDArray[np.float64]:
     return result
 
 
-def _expanded(n: int) -> NDArray[np.float64]:
+def _log_partitions_expansion(n: int) -> NDArray[np.float64]:
     from scipy.special import gammaln, lambertw
 
     result = np.full(n + 1, -np.inf)

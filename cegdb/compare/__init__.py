@@ -208,9 +208,9 @@ def _not_nested(steps: Steps, pair: _Pair) -> str:
     whole, parts = _first_split(pairs)
     other_whole, other_parts = _first_split((b, a) for a, b in pairs)
     return (
-        f"stagings {one!r} and {other!r} are not nested: {other!r} splits {whole} of {one!r} "
-        f"over {listed(parts)}, and {one!r} splits {other_whole} of {other!r} over "
-        f"{listed(other_parts)}"
+        f"stagings {one!r} and {other!r} are not nested: {other!r} splits stage {whole} of "
+        f"{one!r} into {listed(parts)}, and {one!r} splits stage {other_whole} of {other!r} "
+        f"into {listed(other_parts)}"
     )
 
 

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from cegdb.errors import TreeError, listed
 from cegdb.ingest.codebook.gates import ordered_gates
 from cegdb.options import GATE_MIN_ROWS
-from cegdb.orders.order_ranking import closure, mask_of
+from cegdb.orders.order_ranking import all_predecessors, mask_of
 from cegdb.sqlfiles import Steps
 from cegdb.store import schema
 from cegdb.tree.path_codes import distinct_rows
@@ -84,7 +84,7 @@ class CompleteRows:
     blanks: frozenset[str] = frozenset()
 
 
-def complete_rows(
+def read_complete_rows(
     con: duckdb.DuckDBPyConnection,
     survey: Mapping[str, Any],
     questions: Sequence[Question],
@@ -132,7 +132,7 @@ def complete_rows(
     }
     rows = CompleteRows(
         list(questions),
-        *_distinct(codes[is_complete], sums[is_complete]),
+        *_sum_distinct(codes[is_complete], sums[is_complete]),
         {name: count for name, count in n_missing.items() if count},
         int(n[~is_complete].sum()),
         frozenset(blanks),
@@ -164,7 +164,7 @@ def find_questions(
     return questions
 
 
-def _distinct(
+def _sum_distinct(
     codes: NDArray[np.int64], sums: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the distinct rows, sorted, and their sums."""
@@ -264,7 +264,7 @@ def _with_gates(
         if x in gates or not is_inapplicable[:, x].any():
             continue
         # A gate must not depend on the variable that it decides, directly or not.
-        before = closure([mask_of(gates.get(y, ())) for y in range(len(questions))])
+        before = all_predecessors([mask_of(gates.get(y, ())) for y in range(len(questions))])
         earlier = [
             y
             for y, gate in enumerate(questions)

@@ -42,12 +42,12 @@ class RankedOrder(NamedTuple):
 class Ranking(NamedTuple):
     """The orders of variables, best first; of ties, the one with the smallest last variables.
 
-    ``orders`` are all, or the best; ``winners`` has the best order for each variable that
+    ``orders`` are all, or the best; ``best_by_last`` has the best order for each variable that
     can be the last; ``n_orders`` is how many orders there are.
     """
 
     orders: list[RankedOrder]
-    winners: list[RankedOrder]
+    best_by_last: list[RankedOrder]
     n_orders: int
 
 
@@ -122,7 +122,7 @@ def rank_orders(
     """
     none = np.zeros(1, dtype=np.int64)
     tops = {0: _BestOrders(np.zeros(1), none, none, 1)}
-    winners: list[RankedOrder] = []
+    best_by_last: list[RankedOrder] = []
     *_, whole = lasts_of
     for subset, lasts in lasts_of.items():
         if not subset:
@@ -134,7 +134,7 @@ def rank_orders(
         ]
         tops[subset] = _merge_ends(lasts, rests, ends, limit)
         if subset == whole:
-            winners = [
+            best_by_last = [
                 RankedOrder(
                     (*_order(tops, subset ^ 1 << x, 0), x), float(end[0]), rest.n_optimal
                 )
@@ -146,7 +146,7 @@ def rank_orders(
         for index, score in enumerate(best.scores)
     ]
     return Ranking(
-        _by_ties(orders, best.n_optimal), _by_ties(winners, None), count_orders(lasts_of)
+        _by_ties(orders, best.n_optimal), _by_ties(best_by_last, None), count_orders(lasts_of)
     )
 
 
@@ -212,7 +212,7 @@ def greedy_order(predecessors: Sequence[int], local_score: LocalScore) -> Ranked
     score. This is done twice, taking the variables as given and in reverse. Trying a variable
     at all positions in an order of k takes 2 k + 1 local scores; four in a row take 32.
     """
-    closed = closure(predecessors)
+    closed = all_predecessors(predecessors)
     n = len(predecessors)
     tried = []
     for sequence in (range(n), range(n - 1, -1, -1)):
@@ -232,7 +232,7 @@ def greedy_order(predecessors: Sequence[int], local_score: LocalScore) -> Ranked
     return max(tried, key=lambda one: one.score)
 
 
-def closure(predecessors: Sequence[int]) -> list[int]:
+def all_predecessors(predecessors: Sequence[int]) -> list[int]:
     """Return, for each variable, all that come before it, directly or not."""
     closed = list(predecessors)
     for _ in predecessors:

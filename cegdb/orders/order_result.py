@@ -33,11 +33,11 @@ class OrderSearchResult:
     n_orders, n_optimal
         How many orders the constraints allow, and how many of them score as ``best``; None
         after a greedy search.
-    orders, winners, local
+    orders, best_by_last, variable_stagings
         Rows of tables: see `cegdb.OrderSearch`.
     gates
         Variable -> those that decide whether it applies.
-    undecided
+    without_gate
         Variables of which "not applicable" is an answer, since nothing decides it.
     n, n_left_out, left_out
         Respondents used; left out because an answer is missing; those for each variable.
@@ -54,10 +54,10 @@ class OrderSearchResult:
     n_orders: int | None
     n_optimal: int | None
     orders: list[Row]
-    winners: list[Row]
-    local: list[Row]
+    best_by_last: list[Row]
+    variable_stagings: list[Row]
     gates: dict[str, list[str]]
-    undecided: list[str]
+    without_gate: list[str]
     n: int
     n_left_out: int
     left_out: dict[str, int]
@@ -79,7 +79,7 @@ class OrderSearchResult:
             f"{title}: {', '.join(self.best)}",
             f"  {value}, method {settings['method']}{prior}; {counted(self.n, 'row')}",
         ]
-        n_stagings = counted(len(self.local), "staging")
+        n_stagings = counted(len(self.variable_stagings), "staging")
         effort = f"{n_stagings} of single variables in {self.seconds:.2f} s"
         if self.n_optimal is None or self.n_orders is None:
             lines.append(f"  greedy search: a better order may exist; {effort}")
@@ -105,8 +105,8 @@ class OrderSearchResult:
                 f"  {name!r} comes after {listed(map(repr, gates))}, which {verb} whether it "
                 "applies"
             )
-        if self.undecided:
-            names = listed(map(repr, self.undecided))
+        if self.without_gate:
+            names = listed(map(repr, self.without_gate))
             lines.append(
                 f"  'not applicable' counts as an answer to {names}: no variable decides it"
             )
@@ -119,10 +119,10 @@ class OrderSearchResult:
         return "\n".join(lines)
 
 
-def total_score(order: Sequence[int], local: LocalScores) -> float:
+def order_score(order: Sequence[int], local_scores: LocalScores) -> float:
     """Return the score of an order as reported: BIC and AIC are -2 times the sum."""
-    scores = [local(x, mask_of(order[:index])) for index, x in enumerate(order)]
-    return reported_score(math.fsum(scores), local.plan.score)
+    scores = [local_scores(x, mask_of(order[:index])) for index, x in enumerate(order)]
+    return reported_score(math.fsum(scores), local_scores.plan.score)
 
 
 def reported_score(value: float, score: str) -> float:
@@ -131,7 +131,7 @@ def reported_score(value: float, score: str) -> float:
 
 
 def order_rows(
-    ranked: Sequence[RankedOrder], names: Sequence[str], local: LocalScores
+    ranked: Sequence[RankedOrder], names: Sequence[str], local_scores: LocalScores
 ) -> list[Row]:
     """Return the rows of `cegdb.OrderSearch.orders`."""
     rows: list[Row] = []
@@ -141,13 +141,14 @@ def order_rows(
             rank, n_left = number, max(one.n_ties, 1)
         n_left -= 1
         stages = [
-            local.staging(x, mask_of(one.order[:i])).n_stages for i, x in enumerate(one.order)
+            local_scores.staging(x, mask_of(one.order[:i])).n_stages
+            for i, x in enumerate(one.order)
         ]
         rows.append(
             {
                 "rank": rank,
                 "order": [names[x] for x in one.order],
-                "score": total_score(one.order, local),
+                "score": order_score(one.order, local_scores),
                 "stages": stages,
                 "n_stages": sum(stages),
             }
@@ -155,32 +156,32 @@ def order_rows(
     return rows
 
 
-def winner_rows(
-    ranked: Sequence[RankedOrder], names: Sequence[str], local: LocalScores
+def best_by_last_rows(
+    ranked: Sequence[RankedOrder], names: Sequence[str], local_scores: LocalScores
 ) -> list[Row]:
-    """Return the rows of `cegdb.OrderSearch.winners`."""
+    """Return the rows of `cegdb.OrderSearch.best_by_last`."""
     return [
         {
             "last": names[one.order[-1]],
             "order": [names[x] for x in one.order],
-            "score": total_score(one.order, local),
+            "score": order_score(one.order, local_scores),
             "n_ties": one.n_ties or None,
         }
         for one in ranked
     ]
 
 
-def local_rows(names: Sequence[str], local: LocalScores) -> list[Row]:
-    """Return the rows of `cegdb.OrderSearch.local`."""
+def variable_staging_rows(names: Sequence[str], local_scores: LocalScores) -> list[Row]:
+    """Return the rows of `cegdb.OrderSearch.variable_stagings`."""
     return [
         {
             "variable": names[x],
             "predecessors": [names[y] for y in members(before)],
-            "score": reported_score(staging.value, local.plan.score),
+            "score": reported_score(staging.value, local_scores.plan.score),
             "n_situations": staging.n_situations,
             "n_stages": staging.n_stages,
         }
         for (x, before), staging in sorted(
-            local.known.items(), key=lambda item: (item[0][1].bit_count(), *item[0])
+            local_scores.stagings.items(), key=lambda item: (item[0][1].bit_count(), *item[0])
         )
     ]

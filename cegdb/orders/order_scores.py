@@ -78,7 +78,7 @@ class LocalScores:
     The situations of a variable are the observed configurations of the set of variables
     before it, so their stages do not depend on the order of these. An edge of a situation
     has ``alpha`` over the number of labels of its variable and of those that apply before
-    it. ``known`` has the stagings learnt, by (variable, set before it).
+    it. ``stagings`` has those learnt, by (variable, set before it).
 
     Tables of distinct rows are kept, up to ``max_cells`` cells in all; a row is found again
     by an integer key below ``max_key``.
@@ -90,7 +90,7 @@ class LocalScores:
     alpha: float
     max_cells: int = 50_000_000
     max_key: int = 1 << 62
-    known: dict[tuple[int, int], LocalStaging] = field(default_factory=dict)
+    stagings: dict[tuple[int, int], LocalStaging] = field(default_factory=dict)
     _tables: dict[int, tuple[NDArray[np.int64], NDArray[np.float64]]] = field(
         default_factory=dict
     )
@@ -102,9 +102,9 @@ class LocalScores:
 
     def staging(self, x: int, before: int) -> LocalStaging:
         """Return the stages of a variable after a set."""
-        staging = self.known.get((x, before))
+        staging = self.stagings.get((x, before))
         if staging is None:
-            staging = self.known[x, before] = self._learn(x, before)
+            staging = self.stagings[x, before] = self._learn(x, before)
         return staging
 
     def _learn(self, x: int, before: int) -> LocalStaging:

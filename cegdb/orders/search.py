@@ -11,14 +11,19 @@ from typing import TYPE_CHECKING, Final
 from cegdb.errors import StagingError, TreeError, agreeing, listed
 from cegdb.options import LearnOptions, OrderOptions
 from cegdb.orders import order_ranking
-from cegdb.orders.complete_cases import CompleteRows, Question, complete_rows, find_questions
+from cegdb.orders.complete_cases import (
+    CompleteRows,
+    Question,
+    find_questions,
+    read_complete_rows,
+)
 from cegdb.orders.constraints import chosen_variables, ordered_pairs, required_predecessors
 from cegdb.orders.order_result import (
     OrderSearchResult,
-    local_rows,
+    best_by_last_rows,
     order_rows,
-    total_score,
-    winner_rows,
+    order_score,
+    variable_staging_rows,
 )
 from cegdb.orders.order_scores import EffectiveSize, LocalScores
 from cegdb.sqlfiles import Steps
@@ -84,7 +89,7 @@ def search_orders(
         counting = Weighting(options.weighting, options.deff).for_tree(catalog, tree)
     required_predecessors(names, pairs, {})
     with store.reading() as con:
-        rows = complete_rows(con, survey, questions, blank=blank)
+        rows = read_complete_rows(con, survey, questions, blank=blank)
         with Steps(con) as steps:
             factor = counting.factor(steps) if counting.uses_weights else None
     gates = {
@@ -99,13 +104,15 @@ def search_orders(
     effective_size = EffectiveSize(counting.uses_weights, factor, effects)
     _refuse_misfit(method, rows.questions)
     plan = plan_of(learning, 0.0, effective_size.n_rows(rows.sums))
-    local = LocalScores(rows, effective_size, plan, mass, limits.max_cells, limits.max_key)
+    local_scores = LocalScores(
+        rows, effective_size, plan, mass, limits.max_cells, limits.max_key
+    )
     lasts_of = _exact_search(predecessors, rows, search, limits)
-    ranking = _ranked(lasts_of, predecessors, local)
+    ranking = _ranked(lasts_of, predecessors, local_scores)
     return OrderSearchResult(
         survey=str(survey["name"]),
         best=[names[x] for x in ranking.orders[0].order],
-        score=total_score(ranking.orders[0].order, local),
+        score=order_score(ranking.orders[0].order, local_scores),
         settings={
             "method": method,
             "score": plan.score,
@@ -116,11 +123,11 @@ def search_orders(
         },
         n_orders=ranking.n_orders if lasts_of is not None else None,
         n_optimal=ranking.orders[0].n_ties if lasts_of is not None else None,
-        orders=order_rows(ranking.orders, names, local),
-        winners=winner_rows(ranking.winners, names, local),
-        local=local_rows(names, local),
+        orders=order_rows(ranking.orders, names, local_scores),
+        best_by_last=best_by_last_rows(ranking.best_by_last, names, local_scores),
+        variable_stagings=variable_staging_rows(names, local_scores),
         gates=gates,
-        undecided=[q.name for q in rows.questions if q.n_labels > q.n_values],
+        without_gate=[q.name for q in rows.questions if q.n_labels > q.n_values],
         n=int(rows.sums[:, 0].sum()),
         n_left_out=rows.n_left_out,
         left_out=rows.left_out,
@@ -169,8 +176,8 @@ def _exact_search(
         if search == "auto":
             return None
         raise TreeError(
-            f"more than {limits.max_sets:,} sets of the {len(predecessors)} variables can come "
-            "first: too many for an exact search",
+            f"an exact search over {len(predecessors)} variables goes through more than "
+            f"{limits.max_sets:,} sets of them: too many",
             hint="add constraints (tiers, before), or give search='greedy'",
         )
     lasts_of = order_ranking.last_variables(subsets)
@@ -195,15 +202,15 @@ def _is_quick(lasts_of: Mapping[int, Sequence[int]], rows: CompleteRows, most: i
 def _ranked(
     lasts_of: dict[int, list[int]] | None,
     predecessors: Sequence[int],
-    local: LocalScores,
+    local_scores: LocalScores,
 ) -> order_ranking.Ranking:
     if lasts_of is None:
-        order = order_ranking.greedy_order(predecessors, local)
+        order = order_ranking.greedy_order(predecessors, local_scores)
         return order_ranking.Ranking([order], [order], 0)
     # Larger sets first: the rows of a smaller one are summed from theirs.
     for subset in reversed(lasts_of):
         for x in lasts_of[subset]:
-            local.staging(x, subset ^ 1 << x)
+            local_scores.staging(x, subset ^ 1 << x)
     n_orders = order_ranking.count_orders(lasts_of)
     limit = ALL_ORDERS if n_orders <= ALL_ORDERS else BEST_ORDERS
-    return order_ranking.rank_orders(lasts_of, local, limit=limit)
+    return order_ranking.rank_orders(lasts_of, local_scores, limit=limit)

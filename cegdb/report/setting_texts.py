@@ -8,6 +8,7 @@ from typing import Final
 STAGE_KINDS: Final = {
     "learnt": "learnt",
     "given": "given",
+    "not_named": "not named",
     "single_edge": "with a single edge",
     "unobserved": "never observed",
 }

@@ -181,7 +181,7 @@ def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     drift = json_column(details, "drift")
     if drift:
         lines += _drift(drift)
-    if "false_stages" in details:
+    if "spurious_stages" in details:
         lines += [*_learning(row["method"], settings, details), _spurious(details)]
     not_named = details.get("situations_not_named", 0)
     if not_named:
@@ -240,9 +240,9 @@ def _spurious(details: Mapping[str, Any]) -> str:
         else ""
     )
     return (
-        f"  expected number of spurious stages: {details['false_stages']:.2f} ± "
-        f"{details['false_stages_error']:.2f} if the situations of each hyperstage were alike "
-        f"({details['null_runs']} null runs{of_sample})"
+        f"  expected number of spurious stages: {details['spurious_stages']:.2f} ± "
+        f"{details['spurious_stages_error']:.2f} if the situations of each hyperstage were "
+        f"alike ({details['null_runs']} null runs{of_sample})"
     )
 
 

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from cegdb.errors import StagingError, is_whole
 from cegdb.options import check_choice
 from cegdb.sqlfiles import Steps
-from cegdb.stability.relearning import Kind, read_relearning
+from cegdb.stability.relearning import BootstrapKind, read_relearning
 from cegdb.store import schema
 from cegdb.store.catalog import insert_rows
 
@@ -47,7 +47,7 @@ def checked_runs(runs: int, seed: int) -> tuple[int, int]:
 def stability(
     store: Store,
     staging_id: int,
-    kind: Kind = "nonparametric",
+    kind: BootstrapKind = "nonparametric",
     *,
     runs: int = 100,
     seed: int = 1,
@@ -69,7 +69,7 @@ def stability(
        S. Monti, P. Tamayo, J. Mesirov and T. Golub (2003), Consensus clustering. Machine
        Learning 52, 91-118.
     """
-    check_choice("kind", kind, get_args(Kind), StagingError)
+    check_choice("kind", kind, get_args(BootstrapKind), StagingError)
     runs, seed = checked_runs(runs, seed)
     started = time.perf_counter()
     with (
@@ -87,8 +87,8 @@ def stability(
         n_pairs = sum(len(rows) * (len(rows) - 1) // 2 for rows in learnt_rows)
         if n_pairs > max_pairs:
             raise StagingError(
-                f"{n_pairs:,} pairs of situations may share a stage; at most {max_pairs:,} "
-                "are counted",
+                f"{n_pairs:,} pairs of situations may share a stage; the limit is "
+                f"{max_pairs:,}",
                 hint="freeze stages that are not in question (frozen=), build the tree from "
                 "fewer variables, or learn within smaller hyperstages",
             )
@@ -157,7 +157,7 @@ def _write_pairs(
     steps: Steps,
     catalog: sa.Connection,
     staging_id: int,
-    kind: Kind,
+    kind: BootstrapKind,
     pairs: Mapping[str, NDArray[Any]],
 ) -> None:
     for table in (schema.situation_pair, schema.stage_bootstrap):

@@ -33,15 +33,15 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
 
 __all__ = [
+    "BootstrapKind",
     "Florets",
-    "Kind",
     "Relearning",
     "RelearntStages",
     "read_relearning",
     "recorded_weighting",
 ]
 
-Kind: TypeAlias = Literal["nonparametric", "parametric"]
+BootstrapKind: TypeAlias = Literal["nonparametric", "parametric"]
 
 
 class Florets(NamedTuple):
@@ -97,7 +97,7 @@ class Relearning:
         """Return how stages of so many rows are learnt."""
         return plan_of(self.learning, self.smoothing, n_rows)
 
-    def replicates(self, kind: Kind, runs: int, seed: int) -> Iterator[Replicate]:
+    def replicates(self, kind: BootstrapKind, runs: int, seed: int) -> Iterator[Replicate]:
         """Return replicates; those of a seed do not depend on how many there are."""
         make = self.rows.draw if kind == "nonparametric" else self.rows.simulate
         for run in range(runs):

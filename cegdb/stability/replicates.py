@@ -74,7 +74,7 @@ class TreeRows:
         """The number of rows."""
         return int(self.ended.sum())
 
-    def add_up(self, ended: NDArray[Any]) -> NDArray[Any]:
+    def totals_from_leaves(self, ended: NDArray[Any]) -> NDArray[Any]:
         """Return how much reaches each vertex, given how much ends at each."""
         total = ended.copy()
         for low, high in zip(self.starts[-2:0:-1], self.starts[:1:-1], strict=True):
@@ -95,13 +95,13 @@ class TreeRows:
 
     def replicate(self, ended: Numbers) -> Replicate:
         """Return the rows that reach each vertex, and their effective number."""
-        n = self.add_up(ended)
+        n = self.totals_from_leaves(ended)
         if self.weight is None or self.weight_sq is None:
             size = n / self.effect
             size[0] = 0
             return Replicate(n, size)
-        weight = self.add_up(ended * self.weight)
-        weight_sq = self.add_up(ended * self.weight_sq)
+        weight = self.totals_from_leaves(ended * self.weight)
+        weight_sq = self.totals_from_leaves(ended * self.weight_sq)
         inner = self.parent[1:]
         if self.factor is not None:
             factor = np.full(
@@ -147,10 +147,10 @@ class TreeRows:
 
     @cached_property
     def _row_size(self) -> Floats:
-        """What a row of each situation counts; the mean over all where it has none."""
+        """What a row of each situation counts; if it has no rows, the mean over all."""
         if len(self.parent) == 1:
             return np.ones(1)
-        n = self.add_up(self.ended)
+        n = self.totals_from_leaves(self.ended)
         size = np.bincount(self.parent[1:], self.size[1:], len(n))
         rows = np.bincount(self.parent[1:], n[1:].astype(np.float64), len(n))
         mean = size.sum() / max(rows.sum(), 1.0)
@@ -160,7 +160,7 @@ class TreeRows:
     @cached_property
     def _florets(self) -> list[tuple[Numbers, Numbers, Floats]]:
         """Situations, children and shares (stopping last), by depth and number of edges."""
-        n = self.add_up(self.ended)
+        n = self.totals_from_leaves(self.ended)
         stops = np.divide(self.ended, n, out=np.zeros(len(n)), where=n > 0)
         n_edges = np.bincount(self.parent[1:], minlength=len(n))
         first = np.searchsorted(self.parent, np.arange(len(n)))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, get_args
 
-from cegdb.errors import StagingError
+from cegdb.errors import StagingError, is_one_of
 from cegdb.options import LearnOptions, StageOptions, StartRule
-from cegdb.stages.build import Request, StagingLimits, build, chosen_alpha
+from cegdb.stages.build import StagingLimits, StagingRequest, build, chosen_alpha
 from cegdb.stages.depends import Depends
 from cegdb.stages.groups import Grouping, SituationPath
 from cegdb.stages.hyperstages import Hyperstages
@@ -65,7 +65,13 @@ def set_stages(
     """
     if stages is None and depends is None:
         raise StagingError("no stages are given", hint="give stages or dependence rules")
-    request = Request(
+    if is_one_of(stages, get_args(StartRule)):
+        raise StagingError(
+            f"stages is {stages!r}, which names no stages",
+            hint=f"the method tree.{stages}() makes this staging; or give a mapping, a list, a "
+            "frame, a file or a SELECT",
+        )
+    request = StagingRequest(
         options or StageOptions(), stages=stages, depends=depends, name=name, replace=replace
     )
     return build(store, tree_id, request)
@@ -99,7 +105,7 @@ def learn_stages(
             "method 'exact' cannot be combined with smoothing",
             hint="its proof of optimality needs unsmoothed shares: leave smoothing out",
         )
-    request = Request(
+    request = StagingRequest(
         options, learning, name=name, replace=replace, limits=limits or StagingLimits()
     )
     return build(store, tree_id, request)

@@ -25,7 +25,7 @@ from cegdb.stages.learning import (
     refuse_misfit,
 )
 from cegdb.stages.priors import make_priors, smallest_prior
-from cegdb.stages.relabel import read_rules, relabel_edges
+from cegdb.stages.relabel import find_rules, read_rules, relabel_edges
 from cegdb.stages.scores import credible_intervals, scores
 from cegdb.stages.situations import find_florets
 from cegdb.store import schema
@@ -33,11 +33,12 @@ from cegdb.store.catalog import claim_name, new_id, refuse_stale, row, write
 from cegdb.version import made_by
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from cegdb.options import LearnOptions, StageOptions
     from cegdb.stages.depends import Depends
     from cegdb.stages.groups import Grouping
+    from cegdb.stages.relabel import RelabelRule
     from cegdb.stages.scores import Arrays
     from cegdb.store import Store
 
@@ -65,7 +66,7 @@ class StagingLimits:
 
 
 @dataclass(frozen=True)
-class Request:
+class StagingRequest:
     """What a staging is made of: stages that are given, or options to learn them.
 
     ``former`` is the catalog row of a staging that is made again, whose id it keeps;
@@ -88,11 +89,10 @@ class Request:
         return "given" if self.learning is None else self.learning.method
 
 
-def build(store: Store, tree_id: int, request: Request) -> int:
+def build(store: Store, tree_id: int, request: StagingRequest) -> int:
     """Make a staging in one transaction; return its id."""
     started = time.perf_counter()
     options, former = request.options, request.former
-    rules = read_rules(options.relabel)
     with store.writing() as (con, catalog), Steps(con) as steps:
         tree = row(catalog, "tree", tree_id)
         refuse_stale("tree", tree)
@@ -103,6 +103,7 @@ def build(store: Store, tree_id: int, request: Request) -> int:
         reader = GroupReader(steps, con, tree_id, skipped, request.limits.max_recorded)
 
         # Florets, with the labels of the staging.
+        rules = find_rules(steps, tree, read_rules(options.relabel))
         n_relabelled = relabel_edges(steps, tree, rules, skipped)
         find_florets(steps, tree_id)
 
@@ -134,10 +135,8 @@ def build(store: Store, tree_id: int, request: Request) -> int:
                 "staging_size", staging_id=staging_id
             )
         }
-        least_prior, prior_hint = smallest_prior(steps)
-        hints = _label_hints(steps, staging_id, tree)
-        if prior_hint is not None and not _has_source(groups["prior"]):
-            hints.append(prior_hint)
+        least_prior, hints = _hints(steps, staging_id, tree, groups["prior"])
+        recorded = groups if former is None else recorded_settings(former)
         write(
             catalog,
             "staging",
@@ -151,14 +150,9 @@ def build(store: Store, tree_id: int, request: Request) -> int:
                 "n_stages": sum(size["stages"] for size in sizes.values()),
                 **scored,
                 "settings": {
-                    "method": request.method,
-                    "alpha": alpha,
-                    "single_edges": options.single_edges,
-                    "relabel": [rule.as_json() for rule in rules] or None,
-                    "smoothing": float(options.smoothing),
-                    **({} if request.learning is None else learning_settings(request.learning)),
+                    **_settings(request, alpha, rules),
                     **weighting.as_json(),
-                    **(groups if former is None else recorded_settings(former)),
+                    **recorded,
                 },
                 "summary": {
                     "alpha_is_default": options.alpha is None,
@@ -176,6 +170,21 @@ def build(store: Store, tree_id: int, request: Request) -> int:
             again=former is not None,
         )
     return staging_id
+
+
+def _settings(
+    request: StagingRequest, alpha: float, rules: Sequence[RelabelRule]
+) -> dict[str, object]:
+    """Return the settings to record, but for weights and groups of situations."""
+    learning = {} if request.learning is None else learning_settings(request.learning)
+    return {
+        "method": request.method,
+        "alpha": alpha,
+        "single_edges": request.options.single_edges,
+        "relabel": [rule.as_json() for rule in rules] or None,
+        "smoothing": float(request.options.smoothing),
+        **learning,
+    }
 
 
 def recorded_settings(staging: Mapping[str, Any]) -> dict[str, Any]:
@@ -206,7 +215,7 @@ def chosen_alpha(catalog: sa.Connection, tree: Mapping[str, Any], alpha: float |
 
 
 def _claimed(
-    catalog: sa.Connection, tree: Mapping[str, Any], request: Request
+    catalog: sa.Connection, tree: Mapping[str, Any], request: StagingRequest
 ) -> tuple[int, str]:
     """Return the id and the name of the staging: new ones, or those of the former."""
     if request.former is not None:
@@ -218,7 +227,10 @@ def _claimed(
 
 
 def _read_groups(
-    reader: GroupReader, catalog: sa.Connection, tree: Mapping[str, Any], request: Request
+    reader: GroupReader,
+    catalog: sa.Connection,
+    tree: Mapping[str, Any],
+    request: StagingRequest,
 ) -> dict[str, Any]:
     """Make ``situation_group`` and ``given_group``; return the settings to record.
 
@@ -259,7 +271,7 @@ def _make_stages(
     steps: Steps,
     catalog: sa.Connection,
     tree: Mapping[str, Any],
-    request: Request,
+    request: StagingRequest,
     n_rows: float,
 ) -> _Outcome:
     """Make ``situation_stage`` and ``given_name``: the stage of each situation, and names."""
@@ -284,7 +296,7 @@ def _learn(
     steps: Steps,
     catalog: sa.Connection,
     tree: Mapping[str, Any],
-    request: Request,
+    request: StagingRequest,
     n_rows: float,
 ) -> _Outcome:
     """Make ``learnt_stage`` and ``learnt_merge``."""
@@ -327,9 +339,16 @@ def write_stages(steps: Steps, staging_id: int, tree_id: int) -> Arrays:
     return estimates
 
 
-def _has_source(prior: object) -> bool:
-    """Return whether priors came from a frame, a file or a SELECT."""
-    return isinstance(prior, dict) and "source" in prior
+def _hints(
+    steps: Steps, staging_id: int, tree: Mapping[str, Any], prior: object
+) -> tuple[float | None, list[str]]:
+    """Return the smallest prior of an edge, and the hints of the summary."""
+    hints = _label_hints(steps, staging_id, tree)
+    least, prior_hint = smallest_prior(steps)
+    has_source = isinstance(prior, dict) and "source" in prior
+    if prior_hint is not None and not has_source:
+        hints.append(prior_hint)
+    return least, hints
 
 
 def _label_hints(steps: Steps, staging_id: int, tree: Mapping[str, Any]) -> list[str]:

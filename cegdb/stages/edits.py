@@ -17,11 +17,11 @@ from cegdb.stages.groups import (
     SAME_LABELS,
     GroupReader,
     MemberTable,
-    as_name,
+    checked_name,
 )
 from cegdb.stages.recorded import recorded_options, recorded_prior
 from cegdb.stages.relabel import relabel_edges
-from cegdb.stages.situations import describe, find_florets
+from cegdb.stages.situations import describe_situation, find_florets
 from cegdb.store import schema
 from cegdb.store.catalog import claim_name, copy_rows, new_id, refuse_stale, row, write
 from cegdb.version import made_by
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["join_stages", "regroup_situations", "rename_stages", "split_stage"]
 
 _SHOWN_STAGE: Final = re.compile(r"u[0-9]+")
-_SITUATION: Final = re.compile(r"s(0|[1-9][0-9]{0,17})")
+_SITUATION: Final = re.compile(r"\s*s(0|[1-9][0-9]{0,17})\s*", re.IGNORECASE)
 _GROUPS: Final = (
     "give a list of groups, each a list of situations ('s4') or paths (('High', 'Low'); one "
     "label alone is ('High',))"
@@ -66,7 +66,7 @@ def join_stages(
     name: str | None = None,
     replace: bool = False,
 ) -> int:
-    """Make a new staging in which some stages, by the names shown (u3) or given, are one.
+    """Join stages, named as shown (u3) or as given, in a new staging.
 
     The joined stage has the first of their given names. The new staging has the alpha,
     priors, hyperstages and weighting of the old one, and the method ``"given"``.
@@ -101,11 +101,11 @@ def split_stage(
     name: str | None = None,
     replace: bool = False,
 ) -> int:
-    """Make a new staging in which a stage, by the name shown (u3) or given, is several.
+    """Split a stage, named as shown (u3) or as given, in a new staging.
 
-    ``groups`` are lists of situations (``"s4"``) and paths as in `set_stages`, of which those
-    in the stage count. The remaining situations are one more part, which keeps the given
-    name. Left out, each situation becomes its own stage.
+    ``groups`` are lists of situations (``"s4"``) and paths as in `set_stages`; of a path with
+    wildcards only the situations in the stage count. Its other situations are one more part,
+    which keeps the given name. Left out, each situation becomes its own stage.
     """
     with _editing(store, staging_id) as edit:
         split = edit.find_stage(stage)
@@ -119,8 +119,7 @@ def split_stage(
         has_rest = n_named < n_situations
         if n_parts + has_rest < 2:
             raise StagingError(
-                f"this does not split stage {split.title} of "
-                f"{counted(n_situations, 'situation')}",
+                f"stage {split.title} of {counted(n_situations, 'situation')} would stay whole",
                 hint=_GROUPS,
             )
         return edit.save({"split": split.shown_name}, name, replace=replace)
@@ -220,12 +219,17 @@ class _Edit:
 
     def find_stage(self, written: object) -> _Stage:
         """Return the stage that a name shown or given stands for."""
+        if not isinstance(written, str):
+            raise StagingError(
+                f"the name of a stage is {written!r}",
+                hint="give the names of stages one by one, such as 'u3', 'u5'",
+            )
         stages_of: dict[str, list[_Stage]] = {}
         for stage in self.stages:
             for text in (stage.shown_name, stage.name):
                 if text:
                     stages_of.setdefault(text, []).append(stage)
-        names = matching(written, stages_of) if isinstance(written, str) else []
+        names = matching(written, stages_of)
         matches = list(dict.fromkeys(stage for name in names for stage in stages_of[name]))
         if len(matches) == 1:
             return matches[0]
@@ -239,7 +243,7 @@ class _Edit:
         some_named = f", some of them named {listed(map(repr, given))}" if given else ""
         raise StagingError(
             f"{where} has no stage {written!r}",
-            hint=did_you_mean(str(written), given)
+            hint=did_you_mean(written, given)
             or f"its stages are u0 to u{len(self.stages) - 1}{some_named}; see the view "
             "cegdb.stages",
         )
@@ -272,7 +276,7 @@ class _Edit:
         situations: list[tuple[int, int]] = []
         for part, group in enumerate(items_of(groups, "groups", StagingError, hint=_GROUPS), 1):
             paths.append([])
-            for item in items_of(group, "a group of groups", StagingError, hint=_GROUPS):
+            for item in items_of(group, f"group {part} of groups", StagingError, hint=_GROUPS):
                 match = _SITUATION.fullmatch(item) if isinstance(item, str) else None
                 if match is None:
                     paths[-1].append(item)  # type: ignore[arg-type]
@@ -311,7 +315,7 @@ class _Edit:
         new: dict[int, str] = {}
         for written, wanted in names.items():
             stage = self.find_stage(written)
-            name = as_name(wanted, f"the new name of stage {stage.title}")
+            name = checked_name(wanted, f"the new name of stage {stage.title}")
             if _SHOWN_STAGE.fullmatch(name):
                 raise StagingError(
                     f"stage {stage.title} cannot be named {name!r}",
@@ -357,7 +361,7 @@ class _Edit:
 
     def described(self, vertex_id: int) -> str:
         """Return a situation in words."""
-        return describe(self.steps, self.staging["tree_id"], vertex_id)
+        return describe_situation(self.steps, self.staging["tree_id"], vertex_id)
 
 
 def _renamed(settings: dict[str, Any], names: Mapping[str | None, str]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Effective counts: how many respondents those of weighted or clustered surveys count as."""
+"""Effective counts: respondents of a weighted or clustered survey, by what they are worth."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Weighting:
     variable_ids: dict[str, int] = field(default_factory=dict)
 
     def for_tree(self, catalog: sa.Connection, tree: Mapping[str, Any]) -> Weighting:
-        """Return it for the variables of a tree, with the design effects of the survey."""
+        """Return the weighting of a tree, with the design effects of its variables."""
         query = sa.select(schema.survey.c.settings, schema.survey.c.summary).where(
             schema.survey.c.survey_id == tree["survey_id"]
         )
@@ -94,7 +94,7 @@ class Weighting:
         return float(n / weight if self.choice == "total" else weight / weight_sq)
 
     def as_json(self) -> dict[str, object]:
-        """Return what matters, for the settings of a staging; nothing where rows count."""
+        """Return the settings to record in a staging; none where rows count."""
         settings: dict[str, object] = {}
         if self.is_weighted:
             settings["weighting"] = self.choice

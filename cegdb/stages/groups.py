@@ -12,9 +12,9 @@ from cegdb.errors import StagingError, SurveyError, counted, items_of, listed
 from cegdb.ingest.files.cell_labels import label_of
 from cegdb.ingest.files.relation import match_columns
 from cegdb.ingest.files.sources import Source, keep_cells, open_source
-from cegdb.names import find_name, folded
+from cegdb.names import WILDCARD, find_name, folded
 from cegdb.stages import template_reader
-from cegdb.stages.situations import WILDCARD, describe, explain_mismatch, extend_paths
+from cegdb.stages.situations import describe_situation, explain_mismatch, extend_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cegdb.ingest.files.relation import Relation
     from cegdb.sqlfiles import Steps
 
-__all__ = ["GroupReader", "Grouping", "MemberTable", "SituationPath", "as_name"]
+__all__ = ["GroupReader", "Grouping", "MemberTable", "SituationPath", "checked_name"]
 
 MAX_RECORDED: Final = 10_000
 """Larger frames and files are not recorded in the settings of a staging."""
@@ -38,7 +38,7 @@ SAME_HYPERSTAGE: Final = (
     "default: same variable and same label set): give hyperstages='labels' (--hyperstages "
     "labels) or hyperstages of your own"
 )
-_PATHS: Final = "give labels from the root, such as ('High', 'Low')"
+_PATHS: Final = "give labels from the root to a situation, such as ('High', 'Low')"
 _NAME: Final = "a name is a text or a number"
 
 SituationPath: TypeAlias = "str | Sequence[object]"
@@ -103,20 +103,20 @@ class GroupReader:
         if isinstance(grouping, (Mapping, list, tuple)):
             settings = self._read_paths(grouping, role)
         elif isinstance(grouping, (Number, bytes)):
-            raise StagingError(f"{_SETTINGS[role]} is {grouping!r}", hint=_forms(role))
+            raise StagingError(f"{_SETTINGS[role]} is {grouping!r}", hint=_accepted_forms(role))
         else:
             settings = self._read_source(cast("Source", grouping), role)
         for vertex_id, name, other in self.steps.fetch("group_overlap", role=role):
             raise StagingError(
-                f"situation {self._described(vertex_id)} has two {_kind(role)}s: {name!r} and "
-                f"{other!r}",
+                f"situation {self._described(vertex_id)} has two {_group_word(role)}s: "
+                f"{name!r} and {other!r}",
                 hint="name each situation once",
             )
         return settings
 
     def find_path_situations(self, groups: Sequence[object], role: Role) -> None:
         """Make ``path_situation`` of groups of paths, which are numbered from 1."""
-        self._fit_paths(_numbered(groups, role), role)
+        self._fit_paths(_numbered_paths(groups, role), role)
 
     def refuse_mixed_labels(self, role: Role) -> None:
         """Refuse groups of situations that differ in their labels."""
@@ -136,11 +136,14 @@ class GroupReader:
         is_mapping = isinstance(grouping, Mapping)
         if isinstance(grouping, Mapping):
             named = [
-                (_labels(path, role), as_name(name, f"{_SETTINGS[role]}: the name of {path!r}"))
+                (
+                    _path_labels(path, role),
+                    checked_name(name, f"{_SETTINGS[role]}: the name of {path!r}"),
+                )
                 for path, name in grouping.items()
             ]
         else:
-            named = _numbered(grouping, role)
+            named = _numbered_paths(grouping, role)
         self._fit_paths(named, role)
         self.steps.run("path_group", role=role, is_named=is_mapping)
         groups: dict[str, list[list[str]]] = {}
@@ -169,7 +172,7 @@ class GroupReader:
             return
         reason = explain_mismatch(steps, self.tree_id, paths[unfit[0]], _SETTINGS[role])
         if self.skipped is None:
-            raise StagingError(reason)
+            raise StagingError(reason, hint=_PATHS)
         more = f"; and {counted(len(unfit) - 1, 'more path')}" if len(unfit) > 1 else ""
         self.skipped.append(f"skipped: {reason}{more}")
 
@@ -177,7 +180,7 @@ class GroupReader:
         template = template_reader.read_file(source)
         if template is not None:
             return self._read_template(template, role)
-        with self._opened(source, role) as relation:
+        with self._open_source(source, role) as relation:
             if template_reader.is_template(relation.columns):
                 template = template_reader.read_relation(self.steps, self.con, relation)
                 return self._read_template(template, role)
@@ -216,14 +219,14 @@ class GroupReader:
             )
 
     @contextmanager
-    def _opened(self, source: Source, role: Role) -> Iterator[Relation]:
+    def _open_source(self, source: Source, role: Role) -> Iterator[Relation]:
         """Open a source of groups; an error says which setting it is about."""
         try:
             with open_source(self.con, source) as relation:
                 yield relation
         except SurveyError as error:
             message = f"{_SETTINGS[role]}: {error.args[0]}"
-            raise StagingError(message, hint=_forms(role)) from None
+            raise StagingError(message, hint=_accepted_forms(role)) from None
 
     def _read_template(
         self, template: template_reader.Template, role: Role
@@ -252,7 +255,8 @@ class GroupReader:
         for vertex_id, name, line, other, other_line in steps.fetch("template_conflict"):
             raise StagingError(
                 f"{template.title}, {line} and {other_line}: situation "
-                f"{self._described(vertex_id)} has two {_kind(role)}s: {name!r} and {other!r}",
+                f"{self._described(vertex_id)} has two {_group_word(role)}s: {name!r} and "
+                f"{other!r}",
                 hint="delete one of the rows, or write the same name in both",
             )
         rows = steps.run("template_group", role=role)
@@ -278,12 +282,14 @@ class GroupReader:
         rows = self.steps.fetch("mixed_group", role=role, is_by_labels=is_by_labels)
         for name, *vertex_ids in rows:
             one, other = (
-                f"{self._line_of(role, vertex_id)}situation {self._described(vertex_id)}"
+                f"{self._line_prefix(role, vertex_id)}situation {self._described(vertex_id)}"
                 for vertex_id in vertex_ids
             )
-            raise StagingError(f"{_kind(role)} {name!r} joins {one} and {other}", hint=hint)
+            raise StagingError(
+                f"{_group_word(role)} {name!r} joins {one} and {other}", hint=hint
+            )
 
-    def _line_of(self, role: Role, vertex_id: int) -> str:
+    def _line_prefix(self, role: Role, vertex_id: int) -> str:
         """Return where a template names a situation, as ``row 3, ``; nothing if none does."""
         query = (
             "select line from temp.given_group where role = $role and vertex_id = $vertex_id"
@@ -292,15 +298,15 @@ class GroupReader:
         return f"{line}, " if line is not None else ""
 
     def _described(self, vertex_id: int) -> str:
-        return describe(self.steps, self.tree_id, vertex_id)
+        return describe_situation(self.steps, self.tree_id, vertex_id)
 
 
-def as_name(name: object, what: str) -> str:
+def checked_name(name: object, what: str) -> str:
     """Return the name of a stage or group, trimmed; refuse what is not a text or number.
 
     Examples
     --------
-    >>> as_name(" frail ", "the new name"), as_name(2.0, "the new name")
+    >>> checked_name(" frail ", "the new name"), checked_name(2.0, "the new name")
     ('frail', '2')
     """
     try:
@@ -312,11 +318,11 @@ def as_name(name: object, what: str) -> str:
     return text
 
 
-def _kind(role: Role) -> str:
+def _group_word(role: Role) -> str:
     return _KINDS.get(role, role)
 
 
-def _forms(role: Role) -> str:
+def _accepted_forms(role: Role) -> str:
     """Return the forms in which groups of a role can be given."""
     words = {
         "hyperstage": "'variable', 'labels', 'height', 'paper', ",
@@ -328,18 +334,21 @@ def _forms(role: Role) -> str:
     )
 
 
-def _numbered(groups: Sequence[object], role: Role) -> list[tuple[list[str], str]]:
+def _numbered_paths(groups: Sequence[object], role: Role) -> list[tuple[list[str], str]]:
     """Return the paths of groups without names; each group is named by its number."""
     return [
-        (_labels(path, role), str(number))
+        (_path_labels(path, role), str(number))
         for number, group in enumerate(groups, 1)
         for path in items_of(
-            group, f"a group of {_SETTINGS[role]}", StagingError, hint=_forms(role)
+            group,
+            f"a group of {_SETTINGS[role]}",
+            StagingError,
+            hint=_accepted_forms(role),
         )
     ]
 
 
-def _labels(path: object, role: Role) -> list[str]:
+def _path_labels(path: object, role: Role) -> list[str]:
     """Return a path as texts; one text is a path of one label."""
     setting = _SETTINGS[role]
     parts = (

@@ -12,14 +12,14 @@ from cegdb.clustering import Coarsening, Hyperstage, Plan
 from cegdb.clustering.null_bootstrap import expected_spurious_stages
 from cegdb.errors import StagingError
 from cegdb.options import DISTANCES
-from cegdb.stages.situations import describe
+from cegdb.stages.situations import describe_situation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from cegdb.clustering import Learnt
+    from cegdb.clustering import LearntStages
     from cegdb.clustering.null_bootstrap import Budget
     from cegdb.options import LearnOptions
     from cegdb.sqlfiles import Steps
@@ -76,30 +76,21 @@ def read_hyperstages(
     variable_ids: Sequence[int] | None,
     with_unreached: bool = False,
 ) -> list[Hyperstage]:
-    """Return the hyperstages that learning sees, as arrays, by their smallest situation.
+    """Return the hyperstages to learn as arrays, in the order of their smallest situations.
 
-    Parameters
-    ----------
-    steps
-        Runs the SQL; ``situation_group``, ``given_group``, ``edge_prior`` and ``edge_size``
-        exist.
-    starts_joined
-        Whether each starts as one stage.
-    variable_ids
-        The variables of the tree, in its order, if the answers that lead to each situation
-        are needed.
-    with_unreached
-        Whether to take situations that no row reached, too.
+    With ``starts_joined`` each starts as one stage. ``variable_ids``, in the order of the tree,
+    are given if the answers that lead to each situation are needed; ``with_unreached`` also
+    takes situations that no row reached.
     """
     steps.run("learnable", starts_joined=starts_joined, with_unreached=with_unreached)
     steps.run("learnable_answer")
     columns = steps.arrays("select * from temp.learnable_answer order by all")
     columns["n"], unit = integer_counts(columns["n"], columns["size"])
-    answers = None if variable_ids is None else _answers(steps, variable_ids)
+    answers = None if variable_ids is None else _read_answers(steps, variable_ids)
     hyperstage = columns["hyperstage_id"]
     ends = np.flatnonzero(np.diff(hyperstage)) + 1
     return [
-        _hyperstage({key: columns[key][rows] for key in columns}, unit, answers)
+        _hyperstage_of_rows({key: columns[key][rows] for key in columns}, unit, answers)
         for rows in np.split(np.arange(len(hyperstage)), ends)
         if len(rows)
     ]
@@ -157,10 +148,10 @@ def prior_bases(
     return np.eye(prior.shape[1]) * unit, np.rint(prior / unit).astype(np.int64)
 
 
-def _answers(
+def _read_answers(
     steps: Steps, variable_ids: Sequence[int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the situations that learning sees, and their answers, a column per variable."""
+    """Return the situations to learn, and the answers to each variable that lead there."""
     ids = steps.arrays("select vertex_id from temp.learnable order by 1")["vertex_id"]
     steps.run("situation_answer")
     answers = steps.arrays("select * from temp.situation_answer order by all")
@@ -171,7 +162,7 @@ def _answers(
     return ids, table
 
 
-def _hyperstage(
+def _hyperstage_of_rows(
     rows: Mapping[str, NDArray[Any]],
     unit: float,
     answers: tuple[NDArray[np.int64], NDArray[np.int64]] | None,
@@ -201,9 +192,9 @@ def refuse_misfit(
         n_situations, n_labels = hyperstage.counts.shape
         if plan.method == "exact" and n_situations > 1 and n_labels > 2:
             raise StagingError(
-                "method 'exact' is for florets with two labels; "
+                "method 'exact' needs florets with two labels; "
                 f"{n_situations:,} situations, such as "
-                f"{describe(steps, tree_id, int(hyperstage.ids[0]))}, have more",
+                f"{describe_situation(steps, tree_id, int(hyperstage.ids[0]))}, have more",
                 hint="use method='hc', or give the stages of these situations as frozen",
             )
 
@@ -246,13 +237,16 @@ def cluster(
 
 
 def _summary(
-    hyperstages: Sequence[Hyperstage], learnt: Sequence[Learnt], plan: Plan, budget: Budget
+    hyperstages: Sequence[Hyperstage],
+    learnt: Sequence[LearntStages],
+    plan: Plan,
+    budget: Budget,
 ) -> dict[str, object]:
     """Return the expected number of spurious stages, and how an approximation did."""
     null = expected_spurious_stages(hyperstages, plan, seed=plan.seed, budget=budget)
     summary: dict[str, object] = {
-        "false_stages": float(null.expected.sum()),
-        "false_stages_error": null.error,
+        "spurious_stages": float(null.expected.sum()),
+        "spurious_stages_error": null.error,
         "null_runs": null.n_runs,
         "null_situations": int(null.n_sampled.sum()),
         "situations_learnt": sum(len(set(h.start.tolist())) for h in hyperstages),

@@ -15,8 +15,9 @@ from cegdb.errors import LARGEST, StagingError, SurveyError, counted, is_one_of,
 from cegdb.ingest.files.cell_labels import label_of
 from cegdb.ingest.files.relation import match_columns
 from cegdb.ingest.files.sources import Source, keep_cells, open_source
+from cegdb.names import find_name
 from cegdb.options import PriorRule
-from cegdb.stages.situations import describe
+from cegdb.stages.situations import describe_situation
 
 if TYPE_CHECKING:
     import duckdb
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 PriorEntries: TypeAlias = "float | Sequence[float] | Mapping[object, float]"
 Prior: TypeAlias = "PriorRule | Mapping[SituationPath, PriorEntries] | Source | PriorRows"
 
-SMALL: Final = 0.01
-"""Of a prior: with smaller entries, the stages of late questions merge too easily."""
+SMALL_PRIOR: Final = 0.01
+"""Of a prior: with smaller entries, stages of later questions may merge too easily."""
 
 _FORMS: Final = (
     "give 'mass', 'floret' or 'path'; a mapping from the path of a situation to its "
@@ -60,7 +61,7 @@ def make_priors(reader: GroupReader, staging_id: int, prior: Prior, alpha: float
     rule = str(prior) if is_rule else "mass"
     setting: object = rule
     if not is_rule:
-        setting = _read_given(reader, prior)
+        setting = _read_priors(reader, prior)
         steps.run("staging_prior", staging_id=staging_id)
     make_edge_priors(steps, tree_id, staging_id, rule, alpha)
     ((least,),) = steps.rows("select min(prior) from temp.edge_prior")
@@ -95,16 +96,17 @@ def has_priors(steps: Steps, staging_id: int) -> bool:
 def smallest_prior(steps: Steps) -> tuple[float | None, str | None]:
     """Return the smallest entry of florets with several edges, and a hint if it is tiny."""
     for least, variable in steps.fetch("smallest_prior"):
-        if least >= SMALL:
+        if least >= SMALL_PRIOR:
             return least, None
         return least, (
-            f"the smallest prior entry is {least:.2g} (of {variable!r}), below {SMALL}: stages "
-            "of late questions then merge too easily; give a larger alpha, or prior='floret'"
+            f"the smallest prior entry is {least:.2g} (of {variable!r}), below {SMALL_PRIOR}: "
+            "stages of later questions may merge too easily; give a larger alpha, or "
+            "prior='floret'"
         )
     return None, None
 
 
-def _read_given(reader: GroupReader, prior: Prior) -> dict[str, object]:
+def _read_priors(reader: GroupReader, prior: Prior) -> dict[str, object]:
     """Make ``given_entry`` of priors given, check it, and return the setting to record."""
     steps, con, tree_id = reader.steps, reader.con, reader.tree_id
     is_strict = reader.skipped is None
@@ -119,7 +121,7 @@ def _read_given(reader: GroupReader, prior: Prior) -> dict[str, object]:
         raise StagingError(f"prior is {prior!r}", hint=_FORMS)
     else:
         setting = _read_source(steps, con, prior)
-    _refuse_bad(steps, tree_id, is_strict=is_strict)
+    _refuse_unusable(steps, tree_id, is_strict=is_strict)
     return {**setting, "sha256": _digest(steps)}
 
 
@@ -153,8 +155,8 @@ def _spread_over_labels(steps: Steps, tree_id: int, *, is_strict: bool) -> None:
     for vertex_id, text, labels in steps.fetch("prior_floret"):
         prior = json.loads(text)
         if isinstance(prior, dict):
-            by_label = list(prior.items())
-            fits = set(prior) == set(labels)
+            by_label = [(find_name(label, labels) or label, a) for label, a in prior.items()]
+            fits = sorted(label for label, _ in by_label) == sorted(labels)
         else:
             values = prior if isinstance(prior, list) else [prior] * len(labels)
             by_label = list(zip(labels, values, strict=False))
@@ -163,7 +165,8 @@ def _spread_over_labels(steps: Steps, tree_id: int, *, is_strict: bool) -> None:
             entries += [(vertex_id, label, value) for label, value in by_label]
         elif is_strict:
             raise StagingError(
-                f"prior {text} does not fit situation {describe(steps, tree_id, vertex_id)}",
+                f"prior {text} does not fit situation "
+                f"{describe_situation(steps, tree_id, vertex_id)}",
                 hint="give a number for each label of the floret",
             )
     vertex_ids, labels, priors = zip(*entries, strict=True) if entries else ([], [], [])
@@ -188,7 +191,7 @@ def _read_source(
         raise StagingError(f"prior: {error.args[0]}", hint=_FORMS) from None
 
 
-def _refuse_bad(steps: Steps, tree_id: int, *, is_strict: bool) -> None:
+def _refuse_unusable(steps: Steps, tree_id: int, *, is_strict: bool) -> None:
     if is_strict:
         for vertex_id, label in steps.fetch("unknown_prior"):
             if vertex_id is None:
@@ -203,14 +206,14 @@ def _refuse_bad(steps: Steps, tree_id: int, *, is_strict: bool) -> None:
     for vertex_id, label, prior in steps.fetch("bad_prior", largest=LARGEST):
         raise StagingError(
             f"prior of label {label!r} is {prior} in situation "
-            f"{describe(steps, tree_id, vertex_id)}",
+            f"{describe_situation(steps, tree_id, vertex_id)}",
             hint="an entry of a prior is a number above 0, up to 1e100",
         )
     if is_strict:
         for vertex_id, n_edges, n_given in steps.fetch("incomplete_prior"):
             raise StagingError(
                 f"prior: {counted(n_given, 'entry')} for the {n_edges} labels of situation "
-                f"{describe(steps, tree_id, vertex_id)}",
+                f"{describe_situation(steps, tree_id, vertex_id)}",
                 hint="give each label of a situation one entry",
             )
 

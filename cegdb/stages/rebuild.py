@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import StagingError
-from cegdb.stages.build import Request, build, recorded_settings
+from cegdb.stages.build import StagingRequest, build, recorded_settings
 from cegdb.stages.groups import MemberTable
 from cegdb.stages.recorded import (
     recorded_groups,
@@ -52,7 +52,7 @@ def rebuild_stages(store: Store, staging_id: int, *, keeps: bool) -> None:
     if staging["method"] != "given":
         frozen = recorded_groups(settings["frozen"], _KEPT_MEMBERS)
         learning = replace(recorded_learning(staging), initial=initial, frozen=frozen)
-    request = Request(
+    request = StagingRequest(
         options,
         learning,
         stages=recorded_groups(settings["stages"], _KEPT_MEMBERS),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.errors import StagingError, SurveyError, items_of, listed
 from cegdb.ingest.files.cell_labels import label_of
 from cegdb.ingest.files.relation import find_columns
-from cegdb.stages.situations import describe
+from cegdb.names import WILDCARD, find_name
+from cegdb.stages.situations import describe_situation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +39,7 @@ class RelabelRule:
         if self.variable is not None:
             return f"{self.raw_label!r} of {self.variable!r}"
         if self.path is not None:
-            return f"{self.raw_label!r} at {_path(self.path)}"
+            return f"{self.raw_label!r} at {_path_text(self.path)}"
         return repr(self.raw_label)
 
     def as_json(self) -> dict[str, object]:
@@ -67,29 +68,29 @@ def read_rules(relabel: Relabel | None) -> list[RelabelRule]:
         return []
     if not isinstance(relabel, Mapping):
         raise StagingError(f"relabel is {relabel!r}", hint=_FORM)
-    return [_rule(key, label) for key, label in relabel.items()]
+    return [_read_rule(key, label) for key, label in relabel.items()]
 
 
-def _rule(key: object, label: object) -> RelabelRule:
+def _read_rule(key: object, label: object) -> RelabelRule:
     context: object = None
     raw_label = key
     if isinstance(key, tuple):
         if len(key) != 2:
             raise StagingError(f"relabel: {key!r} is not a pair (where, label)", hint=_FORM)
         context, raw_label = key
-    new = _text(label, f"the new label of {key!r}")
-    raw = _text(raw_label, f"the label of {key!r}")
+    new = _checked_label(label, f"the new label of {key!r}")
+    raw = _checked_label(raw_label, f"the label of {key!r}")
     if not isinstance(key, tuple):
         return RelabelRule(raw, new)
     if isinstance(context, str):
         return RelabelRule(raw, new, variable=context)
     parts = items_of(context, "where to relabel", StagingError, hint=_FORM, in_order=True)
     return RelabelRule(
-        raw, new, path=tuple(_text(part, f"the path {context!r}") for part in parts)
+        raw, new, path=tuple(_checked_label(part, f"the path {context!r}") for part in parts)
     )
 
 
-def _text(label: object, what: str) -> str:
+def _checked_label(label: object, what: str) -> str:
     text = None if isinstance(label, (tuple, list, Mapping)) else label_of(label)
     if text is None or not text.strip():
         raise StagingError(f"relabel: {what} is {label!r}", hint=_FORM)
@@ -126,6 +127,34 @@ def recorded_relabel(settings: Mapping[str, Any]) -> Relabel | None:
     return relabel or None
 
 
+def find_rules(
+    steps: Steps, tree: Mapping[str, Any], rules: Sequence[RelabelRule]
+) -> list[RelabelRule]:
+    """Return rules with the variables and labels of a tree as they are spelled there.
+
+    Labels that the tree does not have stay as written.
+    """
+    order = list(tree["settings"]["order"])
+
+    def labels_of(variable: str | None) -> list[str]:
+        rows = steps.fetch("tree_label", tree_id=tree["tree_id"], variable=variable)
+        return [str(label) for (label,) in rows]
+
+    spelled = []
+    for rule in rules:
+        variable = _find_variable(rule, order)
+        known = labels_of(variable)
+        path = rule.path
+        if path is not None:
+            path = tuple(
+                label if label == WILDCARD else find_name(label, known) or label
+                for label in path
+            )
+        raw_label = find_name(rule.raw_label, known) or rule.raw_label
+        spelled.append(replace(rule, raw_label=raw_label, variable=variable, path=path))
+    return spelled
+
+
 def relabel_edges(
     steps: Steps,
     tree: Mapping[str, Any],
@@ -134,19 +163,19 @@ def relabel_edges(
 ) -> int:
     """Make ``given_label``, the edges whose label changes; return how many they are.
 
-    Rules that fit no edge are refused, or noted in ``skipped``. So are two rules that give
-    an edge different labels, and equal labels of siblings.
+    The rules are those of `find_rules`. Those that fit no edge are refused, or noted in
+    ``skipped``; refused are two rules that give an edge different labels, and equal labels of
+    one situation.
     """
     if not rules:
         steps.empty("given_label", _GIVEN_LABEL)
         return 0
     tree_id, survey_id = tree["tree_id"], tree["survey_id"]
-    order = list(tree["settings"]["order"])
     steps.run(
         "relabel_rule",
         raw_labels=[rule.raw_label for rule in rules],
         labels=[rule.label for rule in rules],
-        variables=[_variable(rule, order) for rule in rules],
+        variables=[rule.variable for rule in rules],
         is_path=[rule.path is not None for rule in rules],
         paths=[list(rule.path or ()) for rule in rules],
     )
@@ -169,16 +198,16 @@ def relabel_edges(
     for vertex_id, raw_label, label, other in steps.fetch("relabel_conflict"):
         raise StagingError(
             f"relabel gives two labels, {label!r} and {other!r}, to {raw_label!r} of situation "
-            f"{describe(steps, tree_id, vertex_id)}",
+            f"{describe_situation(steps, tree_id, vertex_id)}",
             hint="let one rule apply to each edge",
         )
     n_edges = steps.run("given_label", survey_id=survey_id)
     for vertex_id, raw_labels, label in steps.fetch("joined_sibling", tree_id=tree_id):
         raise StagingError(
             f"relabel makes {listed(map(repr, raw_labels))} one label, {label!r}, in "
-            f"situation {describe(steps, tree_id, vertex_id)}",
-            hint="siblings keep different labels: relabel in fewer places, or join the answers "
-            "at ingest (recode in the codebook)",
+            f"situation {describe_situation(steps, tree_id, vertex_id)}",
+            hint="labels of one situation must differ: relabel in fewer places, or join the "
+            "answers at ingest (recode in the codebook)",
         )
     return n_edges
 
@@ -189,7 +218,7 @@ def read_relabelled(steps: Steps, staging_id: int) -> None:
     steps.run("recorded_label", staging_id=staging_id)
 
 
-def _variable(rule: RelabelRule, order: list[str]) -> str | None:
+def _find_variable(rule: RelabelRule, order: list[str]) -> str | None:
     if rule.variable is None:
         return None
     try:
@@ -198,7 +227,7 @@ def _variable(rule: RelabelRule, order: list[str]) -> str | None:
         raise StagingError(f"relabel: {error.args[0]}", hint=error.hint) from None
 
 
-def _path(labels: Sequence[str]) -> str:
+def _path_text(labels: Sequence[str]) -> str:
     return f"({', '.join(map(repr, labels)) or 'the root'})"
 
 
@@ -208,12 +237,13 @@ def _explain_unused(
     """Say why a rule fits no edge, following its path as far as it goes."""
     tree_id = tree["tree_id"]
     if rule.path is None:
-        variable = _variable(rule, list(tree["settings"]["order"]))
-        labels = steps.fetch("tree_label", tree_id=tree_id, variable=variable)
+        labels = steps.fetch("tree_label", tree_id=tree_id, variable=rule.variable)
         listing = listed((repr(label) for (label,) in labels), most=10)
         return f"relabel: the tree has no label {rule}; the labels are {listing}"
     ((depth, vertex_id),) = steps.fetch("relabel_reach", rule_id=rule_id)
-    situation = describe(steps, tree_id, vertex_id)
+    situation = describe_situation(steps, tree_id, vertex_id)
     if depth == len(rule.path):
         return f"relabel: there is no {rule}; the situation is {situation}"
-    return f"relabel: there is no situation {_path(rule.path)}; the path leads to {situation}"
+    return (
+        f"relabel: there is no situation {_path_text(rule.path)}; the path leads to {situation}"
+    )

@@ -22,13 +22,8 @@ def credible_intervals(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the credible interval of each probability, given the staging.
 
-    Parameters
-    ----------
-    estimates
-        Columns of ``stage_estimate``: one element a stage and label. The marginal of a
-        Dirichlet is Beta(prior + size, total - prior - size).
-    level
-        The probability of the interval.
+    ``estimates`` are the columns of ``stage_estimate``. The marginals of a Dirichlet posterior
+    are Beta(prior + size, total - prior - size).
 
     Examples
     --------
@@ -52,22 +47,11 @@ def credible_intervals(
 
 
 def scores(estimates: Arrays, n_rows: float, smoothing: float = 0.0) -> dict[str, float]:
-    """Return the scores of a staging, summed without rounding.
+    """Return the scores of a staging in natural logarithms, summed without rounding.
 
-    Parameters
-    ----------
-    estimates
-        Columns of ``stage_estimate``, sorted by stage.
-    n_rows
-        Rows that answer the root's question, or their effective size: the N of BIC.
-    smoothing
-        Added to each count of a stage when its shares are estimated (stagedtrees' lambda).
-
-    Returns
-    -------
-    dict
-        ``log_marginal_likelihood``, ``log_likelihood``, ``df``, ``aic``, ``bic``, in
-        natural logarithms; ``df`` is the number of labels less one, over all stages.
+    ``estimates`` are the columns of ``stage_estimate``, sorted by stage; ``n_rows``, the N of
+    BIC, are the rows at the root or their effective size. ``smoothing`` is added to each count
+    of a stage when its shares are estimated (stagedtrees' lambda).
 
     Examples
     --------

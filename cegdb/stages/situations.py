@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from cegdb.errors import listed
+from cegdb.names import WILDCARD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cegdb.sqlfiles import Steps
-
-WILDCARD: Final = "*"
 
 
 def find_florets(steps: Steps, tree_id: int) -> None:
@@ -36,7 +35,7 @@ def extend_paths(steps: Steps, depth: int | None = None) -> None:
         reached += 1
 
 
-def describe(steps: Steps, tree_id: int, vertex_id: int) -> str:
+def describe_situation(steps: Steps, tree_id: int, vertex_id: int) -> str:
     """Return a situation in words: the labels that lead to it, and those of its floret."""
     rows = steps.fetch("path_label", tree_id=tree_id, vertex_id=vertex_id)
     path = [repr(label) for part, _, label in rows if part == "path"]
@@ -57,16 +56,15 @@ def explain_mismatch(
     for depth, label in enumerate(path):
         rows = steps.fetch("child_label", tree_id=tree_id, vertex_id=vertex_id)
         children = {str(known): child_id for known, child_id in rows}
-        before = ", ".join(map(repr, path[:depth])) or "the root"
+        before = f"({', '.join(map(repr, path[:depth]))})" if depth else "the root"
         if not children:
-            return f"{setting}: ({written}) continues after ({before}), which is a leaf"
+            return f"{setting}: there is no situation ({written}): {before} is a leaf"
         if label == WILDCARD and not is_literal:
             return f"{setting}: no situation of the tree fits ({written})"
         if label not in children:
-            known_labels = listed(map(repr, children))
             return (
-                f"{setting}: ({written}) does not exist: after ({before}), the labels are "
-                f"{known_labels}"
+                f"{setting}: there is no situation ({written}): {'after' if depth else 'at'} "
+                f"{before} the labels are {listed(map(repr, children))}"
             )
         vertex_id = children[label]
     return f"{setting}: ({written}) is a leaf, which has no stage"

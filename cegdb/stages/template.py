@@ -1,4 +1,4 @@
-"""Templates: the situations of a tree as a file to fill stages in."""
+"""Templates: files with the situations of a tree, to fill in the names of stages."""
 
 from __future__ import annotations
 

@@ -113,11 +113,11 @@ def read_file(source: object) -> Template | None:
         return None
     try:
         if suffix in _YAML:
-            return Template(title, _yaml_rows(_text(Path(name), title), title))
+            return Template(title, _yaml_rows(_read_text(Path(name), title), title))
         if suffix == ".csv":
-            return _table(title, _csv_lines(_text(Path(name), title), title))
+            return _template_of_cells(title, _csv_lines(_read_text(Path(name), title), title))
         # The columns vertex_id and stage alone are read here too: with the rows of the sheet.
-        return _table(title, excel.numbered_rows(Path(name)), may_be_plain=True)
+        return _template_of_cells(title, excel.numbered_rows(Path(name)), may_be_plain=True)
     except SurveyError as error:
         raise StagingError(str(error.args[0]), hint=error.hint) from None
 
@@ -130,7 +130,7 @@ def read_relation(steps: Steps, con: duckdb.DuckDBPyConnection, relation: Relati
     lines: list[NumberedCells] = [
         (number, list(row)) for number, row in enumerate([relation.columns, *cells])
     ]
-    template = _table(relation.title, iter(lines))
+    template = _template_of_cells(relation.title, iter(lines))
     if template is None:
         raise AssertionError(relation.columns)
     return template
@@ -150,7 +150,7 @@ class _Columns:
     path: list[int]
 
 
-def _table(
+def _template_of_cells(
     title: str, lines: Iterator[NumberedCells], *, may_be_plain: bool = False
 ) -> Template | None:
     """Return the template in rows of cells, the header first; None if they are not one.
@@ -207,7 +207,7 @@ def _row_of_cells(
     if columns.path:
         path = _path_of_cells([padded[column] for column in columns.path], title, line)
     fields = {name: padded[column] for name, column in columns.fields.items()}
-    return _row(title, line, fields, path)
+    return _checked_row(title, line, fields, path)
 
 
 def _path_of_cells(cells: list[str | None], title: str, line: str) -> list[str]:
@@ -216,13 +216,13 @@ def _path_of_cells(cells: list[str | None], title: str, line: str) -> list[str]:
     if any(cells[len(labels) :]):
         empty = next(depth for depth, cell in enumerate(cells, 1) if not cell)
         raise StagingError(
-            f"{title}, {line}: path_{empty} is empty, and a later one is not",
+            f"{title}, {line}: path_{empty} is empty, but a later one is not",
             hint=OTHER_TREE,
         )
     return labels
 
 
-def _row(
+def _checked_row(
     title: str, line: str, fields: Mapping[str, str | None], path: list[str] | None
 ) -> Row | None:
     """Return a row; None if it neither names a stage nor has a vertex_id to check."""
@@ -244,7 +244,7 @@ def _row(
     return Row(line, vertex_id, path, fields.get("variable") or None, stage)
 
 
-def _text(file: Path, title: str) -> str:
+def _read_text(file: Path, title: str) -> str:
     """Return the text of a file with its line ends as they are."""
     try:
         content = file.read_bytes()
@@ -302,7 +302,7 @@ def _yaml_rows(text: str, title: str) -> list[Row]:
 
 def _document_rows(document: Any, title: str) -> Iterator[Row]:
     """Yield the rows of a YAML template: a list of entries, or a mapping stage -> paths."""
-    top = dict(_items(document, title)) if _is_node(document, "mapping") else {}
+    top = dict(_mapping_items(document, title)) if _is_node(document, "mapping") else {}
     stages: Any = top.get("stages")
     if _is_node(stages, "sequence"):
         for node in stages.value:
@@ -310,9 +310,9 @@ def _document_rows(document: Any, title: str) -> Iterator[Row]:
             if row is not None:
                 yield row
     elif _is_node(stages, "mapping"):
-        for stage, paths in _items(stages, title):
+        for stage, paths in _mapping_items(stages, title):
             yield from _stage_rows(stage, paths, title)
-    elif not _is_node(stages, "scalar") or _scalar(stages, title):
+    elif not _is_node(stages, "scalar") or _scalar_text(stages, title):
         raise StagingError(
             f"{title} has no list or mapping 'stages'",
             hint="write 'stages:', and below it entries '- path: [\"High\"]' with 'stage: "
@@ -323,17 +323,17 @@ def _document_rows(document: Any, title: str) -> Iterator[Row]:
 def _entry_row(node: Any, title: str) -> Row | None:
     if not _is_node(node, "mapping"):
         raise _malformed(title, node)
-    entry = dict(_items(node, title))
+    entry = dict(_mapping_items(node, title))
     path = _path_of_node(entry["path"], title) if "path" in entry else None
-    fields = {name: _scalar(entry[name], title) for name in _FIELDS if name in entry}
-    return _row(title, _line(node), fields, path)
+    fields = {name: _scalar_text(entry[name], title) for name in _FIELDS if name in entry}
+    return _checked_row(title, _line_of(node), fields, path)
 
 
 def _stage_rows(stage: str, paths: Any, title: str) -> Iterator[Row]:
     if not _is_node(paths, "sequence"):
         raise _malformed(title, paths)
     for node in paths.value:
-        row = _row(title, _line(node), {"stage": stage}, _path_of_node(node, title))
+        row = _checked_row(title, _line_of(node), {"stage": stage}, _path_of_node(node, title))
         if row is None:
             raise _malformed(title, paths)
         yield row
@@ -343,18 +343,18 @@ def _is_node(node: Any, kind: str) -> bool:
     return node is not None and node.id == kind
 
 
-def _line(node: Any) -> str:
+def _line_of(node: Any) -> str:
     return f"line {node.start_mark.line + 1}"
 
 
-def _items(node: Any, title: str) -> list[tuple[str, Any]]:
+def _mapping_items(node: Any, title: str) -> list[tuple[str, Any]]:
     """Return the keys and values of a mapping; refuse a key that is written twice."""
     items: list[tuple[str, Any]] = []
     names: set[str] = set()
     for key, value in node.value:
-        name = _scalar(key, title) or ""
+        name = _scalar_text(key, title) or ""
         if name in names:
-            raise StagingError(f"{title}, {_line(key)}: {name!r} is written twice")
+            raise StagingError(f"{title}, {_line_of(key)}: {name!r} is written twice")
         names.add(name)
         items.append((name, value))
     return items
@@ -362,16 +362,16 @@ def _items(node: Any, title: str) -> list[tuple[str, Any]]:
 
 def _path_of_node(node: Any, title: str) -> list[str]:
     nodes = node.value if _is_node(node, "sequence") else [node]
-    labels = [_scalar(item, title) for item in nodes]
+    labels = [_scalar_text(item, title) for item in nodes]
     if not all(labels):
         raise StagingError(
-            f"{title}, {_line(node)}: the path contains an empty label",
+            f"{title}, {_line_of(node)}: the path contains an empty label",
             hint="quote labels; the path of the root is []",
         )
     return [str(label) for label in labels]
 
 
-def _scalar(node: Any, title: str) -> str | None:
+def _scalar_text(node: Any, title: str) -> str | None:
     """Return a text as written; None if it is empty or, without quotes, null."""
     if not _is_node(node, "scalar"):
         raise _malformed(title, node)
@@ -382,7 +382,7 @@ def _scalar(node: Any, title: str) -> str | None:
 
 def _malformed(title: str, node: Any) -> StagingError:
     return StagingError(
-        f"{title}, {_line(node)}: this is not an entry of a template", hint=_YAML_FORM
+        f"{title}, {_line_of(node)}: not an entry of a template", hint=_YAML_FORM
     )
 
 
@@ -404,13 +404,13 @@ def refuse_mismatch(
     which = "this path" if row.vertex_id is None else f"vertex_id {row.vertex_id}"
     if row.path is not None and row.path != path:
         raise StagingError(
-            f"{where}: the path is {_shown_path(row.path)}; that of {which} is "
+            f"{where}: the path is {_shown_path(row.path)}, but that of {which} is "
             f"{_shown_path(path)}",
             hint=OTHER_TREE,
         )
     if row.variable is not None and row.variable != variable:
         raise StagingError(
-            f"{where}: the variable is {row.variable!r}; that of {which} is {variable!r}",
+            f"{where}: the variable is {row.variable!r}, but that of {which} is {variable!r}",
             hint=OTHER_TREE,
         )
 

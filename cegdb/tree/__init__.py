@@ -14,7 +14,7 @@ from cegdb.ingest.coding.levels import MANY_LEVELS
 from cegdb.ingest.coding.variables import MISSING
 from cegdb.ingest.files.cell_labels import label_of
 from cegdb.ingest.files.relation import find_columns
-from cegdb.names import available, did_you_mean, find_name
+from cegdb.names import WILDCARD, available, did_you_mean, find_name
 from cegdb.options import TreeOptions
 from cegdb.sqlfiles import Steps
 from cegdb.store import schema
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from cegdb.store.progress import Progress
 
 __all__ = [
-    "WILDCARD",
     "Path",
     "event_tree",
     "rebuild_tree",
@@ -38,7 +37,6 @@ __all__ = [
 
 Path: TypeAlias = "Mapping[str, object] | Sequence[object]"
 
-WILDCARD: Final = "*"
 _PATHS: Final = "give a list of paths: mappings of variables to labels, or labels from the root"
 _MAX_VERTICES: Final = 2_000_000_000
 _MAX_VARIABLES: Final = 1_000

@@ -81,7 +81,7 @@ def printed(first: NDArray[np.int64], rows: int, settings: Settings) -> tuple[fl
         tree = db.ingest(frame, count="people", name="alike").event_tree()
         tree.learn_stages(**settings._asdict())
         (summary,) = db.sql("select summary from cegdb.staging")["summary"].map(json.loads)
-    return summary["false_stages"], summary["false_stages_error"]
+    return summary["spurious_stages"], summary["spurious_stages_error"]
 
 
 def simulate(n: int, rows: int, settings: Settings, n_sets: int) -> str:

@@ -246,7 +246,7 @@ def test_a11_bad_starting_groups_are_refused(db: Database) -> None:
     with pytest.raises(StagingError, match=r"\('u', 'm'\).*two initial stages: '1' and '2'"):
         tree.learn_stages(initial=overlapping)
     bad: dict[str, list[Any]] = {
-        r"\('w', 'm'\) does not exist: after \(the root\), the labels are 'r', 'u'": [
+        r"no situation \('w', 'm'\): at the root the labels are 'r', 'u'\nhint: give labels": [
             [("w", "m")]
         ],
         r"\('u', 'm', '1'\) is a leaf, which has no stage": [[("u", "m", "1")]],

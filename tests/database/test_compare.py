@@ -473,7 +473,10 @@ def test_weights_used_otherwise_are_refused(db: Database) -> None:
 
 def test_stagings_that_are_not_nested_are_refused(tree: EventTree) -> None:
     one, two = staged(tree, "one", "ppq"), staged(tree, "two", "pqq")
-    text = "'two' splits u1 of 'one' over u1, u2, and 'one' splits u2 of 'two' over u1, u2"
+    text = (
+        "'two' splits stage u1 of 'one' into u1, u2, and 'one' splits stage u2 of 'two' into "
+        "u1, u2"
+    )
     with pytest.raises(StagingError, match=f"not nested: {text}\nhint: test a staging against"):
         one.lr_test(two)
     with pytest.raises(StagingError, match="have the same 4 free parameters: there is nothing"):

@@ -328,6 +328,7 @@ def given_priors(staged: StagedTree) -> dict[tuple[str, str], float]:
     "prior",
     [
         {("no",): {"low": 0.25, "top": 2.5}},
+        {("NO",): {"Low": 0.25, " top": 2.5}},
         {("no",): [0.25, 2.5]},
         pd.DataFrame({"label": ["top", "low"], "vertex_id": [1, 1], "prior": [2.5, 0.25]}),
         "select 1 as vertex_id, unnest(['low', 'top']) as label, unnest([0.25, 2.5]) as prior",

@@ -19,7 +19,7 @@ from cegdb.cli import main
 from cegdb.errors import CegdbError, StagingError, SurveyError, TreeError
 from cegdb.options import OrderOptions
 from cegdb.orders.order_ranking import (
-    closure,
+    all_predecessors,
     count_orders,
     down_sets,
     greedy_order,
@@ -121,7 +121,7 @@ def test_every_order_scores_as_its_tree_does_and_the_best_is_found(
     assert search.n_optimal == len(optimal)
     assert search.n_orders == len(expected)
     assert tuple(search.best) == min(optimal, key=lambda order: order[::-1])
-    for winner in search.winners.itertuples():
+    for winner in search.best_by_last.itertuples():
         ending = {o: s for o, s in expected.items() if o[-1] == winner.last}
         most = max(ending.values())
         tied = [order for order, score in ending.items() if is_tie(score, most)]
@@ -137,9 +137,10 @@ def test_the_local_table_has_the_stages_of_each_variable_after_each_set(db: Data
     survey = ingested(db, random_rows(6, [2, 3, 2], 300))
     search = survey.search_orders(alpha=2)
     local = {
-        (row.variable, frozenset(row.predecessors)): row for row in search.local.itertuples()
+        (row.variable, frozenset(row.predecessors)): row
+        for row in search.variable_stagings.itertuples()
     }
-    assert len(local) == len(search.local) == 3 * 2**2
+    assert len(local) == len(search.variable_stagings) == 3 * 2**2
     for row in search.orders.itertuples():
         parts = [local[x, frozenset(row.order[:i])] for i, x in enumerate(row.order)]
         assert row.score == pytest.approx(sum(part.score for part in parts), abs=1e-9)
@@ -148,7 +149,7 @@ def test_the_local_table_has_the_stages_of_each_variable_after_each_set(db: Data
         staged = survey.event_tree("one", order=row.order, replace=True).learn_stages(alpha=2)
         learnt = staged.stages.groupby("variable")["stage"].count()
         assert row.stages == [learnt[x] for x in row.order]
-    situations = search.local.set_index(["variable"])["n_situations"]
+    situations = search.variable_stagings.set_index(["variable"])["n_situations"]
     assert situations.max() == 6
 
 
@@ -191,13 +192,13 @@ def test_worked_example_7_1_with_exact_stages() -> None:
     for order in permutations(range(3)):
         assert scores[order] == (-41.846908 if order[-1] == 2 else -42.771498)
     assert ranking.orders[0].n_ties == 2
-    assert [ranked.n_ties for ranked in ranking.winners] == [2, 2, 2]
+    assert [ranked.n_ties for ranked in ranking.best_by_last] == [2, 2, 2]
 
 
 def test_worked_example_7_1_with_greedy_stages(db: Database) -> None:
     survey = ingested(db, [row for row, n in XOR.items() for _ in range(n)])
     search = survey.search_orders(alpha=2)
-    scores = search.winners.set_index("last")["score"].round(6).to_dict()
+    scores = search.best_by_last.set_index("last")["score"].round(6).to_dict()
     assert scores == {"c": -41.846908, "a": -42.771498, "b": -42.771498}
     assert (search.best, search.n_optimal, search.n_orders) == (["b", "a", "c"], 2, 6)
 
@@ -332,7 +333,7 @@ def test_a_question_comes_after_its_gate_and_has_no_floret_where_it_does_not_app
     expected = brute_force(survey, "abcd", 2, pairs)
     assert scores_of(search) == pytest.approx(expected, abs=1e-9)
     assert "  'b' comes after 'a', which decides whether it applies" in search.summary
-    local = search.local
+    local = search.variable_stagings
     after = local[(local["variable"] == "b") & local["predecessors"].map(lambda s: s == ["a"])]
     assert after["n_situations"].item() == 1
     staged = search.event_tree("best", replace=True).learn_stages(alpha=2)
@@ -369,7 +370,7 @@ def test_not_applicable_is_an_answer_where_nothing_decides_it(db: Database) -> N
     )
     search = survey.search_orders(alpha=1)
     assert search.n_orders == 2
-    first = search.local.iloc[1]
+    first = search.variable_stagings.iloc[1]
     mass = 1 / 3
     alone = log_marginal_likelihood((8, 4, 8), (mass, mass, mass))
     assert first["score"] == pytest.approx(alone)
@@ -413,11 +414,11 @@ def test_many_orders_are_counted_and_the_best_hundred_shown(db: Database) -> Non
     assert frame["rank"].is_monotonic_increasing
     assert len({tuple(order) for order in frame["order"]}) == 100
     assert search.orders["score"][0] == pytest.approx(search.score)
-    assert search.winners["score"].max() == pytest.approx(search.score)
-    assert len(search.local) == 8 * 2**7
+    assert search.best_by_last["score"].max() == pytest.approx(search.score)
+    assert len(search.variable_stagings) == 8 * 2**7
     greedy = survey.search_orders(search="greedy")
     assert greedy.score <= search.score + 1e-9
-    assert len(greedy.local) < len(search.local)
+    assert len(greedy.variable_stagings) < len(search.variable_stagings)
     assert (greedy.n_optimal, greedy.n_orders) == (None, None)
     assert "greedy search: " in greedy.summary
     assert greedy.event_tree("greedy", replace=True).settings["order"] == greedy.best
@@ -432,7 +433,7 @@ def test_sets_of_variables_that_can_come_first() -> None:
     assert lasts_of == {0: [], 1: [0], 4: [2], 3: [1], 5: [0, 2], 7: [1, 2]}
     assert count_orders(lasts_of) == 3
     assert (mask_of([0, 2, 3]), members(13)) == (13, [0, 2, 3])
-    assert closure([0b000, 0b001, 0b010]) == [0, 1, 3]
+    assert all_predecessors([0b000, 0b001, 0b010]) == [0, 1, 3]
     gain = {(1, 0b100): 3.0, (0, 0b110): 2.0}
     assert greedy_order([0, 0, 0], lambda x, s: gain.get((x, s), 0.0)).order == (2, 1, 0)
 
@@ -452,7 +453,7 @@ def test_auto_is_greedy_where_exact_would_take_long(db: Database) -> None:
     assert chain.settings["search"] == "greedy"
     limits = SearchLimits(max_sets=10)
     assert searched(survey, limits).settings["search"] == "greedy"
-    with pytest.raises(TreeError, match="more than 10 sets of the 4 variables"):
+    with pytest.raises(TreeError, match="4 variables goes through more than 10 sets of them"):
         searched(survey, limits, search="exact")
 
 
@@ -527,7 +528,7 @@ def test_many_variables_are_refused_and_one_label_is_no_error(db: Database) -> N
     assert scores_of(search) == pytest.approx(
         brute_force(ingested(db, rows), "abc", 2, []), abs=1e-9
     )
-    assert search.local["n_stages"].min() == 1
+    assert search.variable_stagings["n_stages"].min() == 1
 
 
 @pytest.mark.slow
@@ -603,7 +604,7 @@ def unobserved_parameters(search: OrderSearch, sizes: dict[str, int]) -> dict[tu
     """
     observed = {
         (row.variable, frozenset(row.predecessors)): row.n_situations
-        for row in search.local.itertuples()
+        for row in search.variable_stagings.itertuples()
     }
     return {
         tuple(order): sum(

@@ -288,7 +288,7 @@ def test_simulated_rows_may_reach_what_no_row_did(db: Database, sound: Sound) ->
     rows = relearning_of(staged).rows
     paths = tables_of_paths(staged)["labels"].map(tuple)
     (unseen,) = np.flatnonzero(paths == ("w", "y"))
-    assert rows.add_up(rows.ended)[unseen] == 0
+    assert rows.totals_from_leaves(rows.ended)[unseen] == 0
     counts = [one.n[unseen] for one in relearning_of(staged).replicates("parametric", 30, 1)]
     assert sum(counts) > 0
     sound(db)

@@ -305,19 +305,22 @@ def several(*changes: Callable[[list[list[Any]]], object]) -> Callable[..., obje
         (
             swap_ids,
             (
-                r"row 2: the path is \(the root\); that of vertex_id 4 is \('hi', '01'\)\n"
+                r"row 2: the path is \(the root\), but that of vertex_id 4 is \('hi', '01'\)\n"
                 r"hint: the file was made for another tree.*write the template anew"
             ),
         ),
-        (set_cell(5, "path_2", "1"), r"row 6: the path is \('hi', '1'\); that of .*'01'\)"),
+        (set_cell(5, "path_2", "1"), r"row 6: the path is \('hi', '1'\), but that of .*'01'\)"),
         (set_cell(3, "vertex_id", 999), "row 4: vertex_id 999 is not a situation of the tree"),
         (set_cell(3, "vertex_id", "x"), "row 4: vertex_id 'x' is not a whole number"),
-        (set_cell(5, "path_1", ""), "row 6: path_1 is empty, and a later one is not"),
-        (set_cell(5, "variable", "Risk"), "row 6: the variable is 'Risk'; that of vertex_id 4"),
+        (set_cell(5, "path_1", ""), "row 6: path_1 is empty, but a later one is not"),
+        (
+            set_cell(5, "variable", "Risk"),
+            "row 6: the variable is 'Risk', but that of vertex_id 4",
+        ),
         (
             several(set_cell(5, "path_2", "03"), set_cell(5, "stage", "a"), drop("vertex_id")),
             (
-                r"row 6: .*\('hi', '03'\) does not exist: after \('hi'\), the labels are "
+                r"row 6: .*no situation \('hi', '03'\): after \('hi'\) the labels are "
                 r"'01', '02'\n.*anew"
             ),
         ),
@@ -357,12 +360,12 @@ def test_what_a_template_cannot_say_is_refused_by_row(
             "stages:\n- path: [hi, null]\n  stage: a\n",
             "line 2: the path contains an empty label",
         ),
-        ("stages:\n- [hi]\n", "line 2: this is not an entry"),
+        ("stages:\n- [hi]\n", "line 2: not an entry"),
         ("stages:\n- path: [hi]\n  path: [lo]\n", "line 3: 'path' is written twice"),
-        ("stages:\n- path: [up]\n  stage: a\n", r"line 2: .*\('up'\) does not exist"),
+        ("stages:\n- path: [up]\n  stage: a\n", r"line 2: .*no situation \('up'\)"),
         ("stages:\n- stage: a\n", "line 2: stage 'a' has neither a path nor a vertex_id"),
         ("stages:\n  a: [[hi], [no]]\n", r"stage 'a' joins line 2, .*\('hi'\).* and line 2, "),
-        ("stages:\n  a: {hi: 1}\n", "line 2: this is not an entry"),
+        ("stages:\n  a: {hi: 1}\n", "line 2: not an entry"),
     ],
 )
 def test_what_a_yaml_template_cannot_say_is_refused_by_line(
@@ -640,6 +643,7 @@ def test_numbers_of_groups_are_no_names(db: Database) -> None:
         (lambda s: s.join("u0"), "u0: this is one stage, with nothing to join"),
         (lambda s: s.join("u1", "one"), "u1, one: this is one stage, with"),
         (lambda s: s.join(), "no stages to join"),
+        (lambda s: s.join(["u0", "u1"]), "one by one, such as 'u3', 'u5'"),
         (lambda s: s.join("u1", "u99"), "has no stage 'u99'\nhint: its stages are u0 to u"),
         (
             lambda s: s.join("u3", "u4"),
@@ -648,12 +652,12 @@ def test_numbers_of_groups_are_no_names(db: Database) -> None:
                 r"\('hi', '01'\) with labels no, yes\nhint: .*sampling_zeros.*relabel"
             ),
         ),
-        (lambda s: s.split("u4"), r"this does not split stage u4 of 1 situation"),
-        (lambda s: s.split("u4", [["s4"]]), "this does not split stage u4"),
+        (lambda s: s.split("u4"), r"stage u4 of 1 situation would stay whole"),
+        (lambda s: s.split("u4", [["s4"]]), "stage u4 of 1 situation would stay whole"),
         (lambda s: s.split("u4", [["s5"]]), r"situation \('hi', '02'\) .*is not in stage u4"),
         (lambda s: s.split("u4", [["s99"]]), "the tree has no situation s99"),
-        (lambda s: s.split("u4", [["up"]]), r"groups: \('up'\) does not exist"),
-        (lambda s: s.split("u4", ["s4"]), "a group of groups is one text, 's4'"),
+        (lambda s: s.split("u4", [["up"]]), r"groups: there is no situation \('up'\)"),
+        (lambda s: s.split("u4", ["s4"]), "group 1 of groups is one text, 's4'"),
         (
             lambda s: s.split("two", [["s7"], [("lo", "01")]]),
             r"situation \('lo', '01'\) with labels no, yes is in two groups",
@@ -751,6 +755,29 @@ def test_priors_and_stages_are_read_from_a_workbook(falls: EventTree, tmp_path: 
         same.stages.drop(columns="staging", errors="ignore"),
     )
     assert staged.log_marginal_likelihood == same.log_marginal_likelihood
+
+
+@pytest.mark.parametrize("word", ["full", "indep"])
+def test_stages_by_a_word_name_the_method_that_makes_them(falls: EventTree, word: Any) -> None:
+    with pytest.raises(StagingError, match=rf"stages is '{word}'.*\nhint: .*tree\.{word}\(\)"):
+        falls.set_stages(word)
+
+
+def test_a_summary_counts_given_stages_apart_from_situations_not_named(
+    falls: EventTree,
+) -> None:
+    staged = falls.set_stages({("hi", "01"): "a", ("hi", "02"): "a"}, alpha=1)
+    n_alone = len(staged.stages) - 1
+    assert f"(1 given, {n_alone} not named" in staged.summary
+    assert f"{n_alone} situations not named" in staged.summary
+
+
+def test_situations_to_split_off_are_found_in_any_case(falls: EventTree) -> None:
+    staged = falls.set_stages({("hi", "01"): "a", ("hi", "02"): "a"})
+    stage = staged.stages.set_index("name")["stage"]["a"]
+    first = staged.florets.set_index("stage")["situation"][stage].iloc[0]
+    expected = partition(staged.split("a", [[first]], name="lower"))
+    assert partition(staged.split("A", [[f" {first.upper()} "]], name="upper")) == expected
 
 
 def test_columns_of_stages_and_priors_are_found_as_others_are(falls: EventTree) -> None:

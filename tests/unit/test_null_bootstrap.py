@@ -82,7 +82,7 @@ def tree_of(db: Database, first: NDArray[np.int64]) -> EventTree:
     [("ahc", "flat"), ("ahc", "size"), ("bhc", "flat"), ("exact", "flat"), ("exact", "size")],
 )
 @pytest.mark.parametrize("n", N_SETS)
-def test_the_printed_number_of_false_stages_is_the_one_seen(
+def test_the_printed_number_of_spurious_stages_is_the_one_seen(
     db: Database, n: int, method: Any, structure_prior: Any
 ) -> None:
     data = null(n)[0]
@@ -91,8 +91,8 @@ def test_the_printed_number_of_false_stages_is_the_one_seen(
     ours = learnt.florets.query("variable == 'Y'")["stage_id"].tolist()
     assert ours == stages(data, method, structure_prior).tolist()
     (details,) = db.sql("select summary from cegdb.staging")["summary"].map(json.loads)
-    printed, error = details["false_stages"], details["false_stages_error"]
-    assert (details["null_situations"], learnt.false_stages) == (n + 1, printed)
+    printed, error = details["spurious_stages"], details["spurious_stages_error"]
+    assert (details["null_situations"], learnt.spurious_stages) == (n + 1, printed)
     assert (
         f"expected number of spurious stages: {printed:.2f} ± {error:.2f} if" in learnt.summary
     )
@@ -102,7 +102,7 @@ def test_the_printed_number_of_false_stages_is_the_one_seen(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n", N_SETS)
-def test_the_structure_prior_by_size_makes_fewer_false_stages(n: int) -> None:
+def test_the_structure_prior_by_size_makes_fewer_spurious_stages(n: int) -> None:
     flat, size = seen(n, "ahc", "flat"), seen(n, "ahc", "size")
     assert size.mean < flat.mean
     if n > 5:  # of 5 situations alike even a flat prior makes few

@@ -221,10 +221,10 @@ def _sizes(report: ReportData) -> Table:
 def _uncertainty(report: ReportData) -> list[str]:
     name, details = report.staging["name"], json_column(report.staging, "summary")
     spurious = []
-    if "false_stages" in details:
+    if "spurious_stages" in details:
         spurious.append(
-            f"Expected number of spurious stages: {details['false_stages']:.2f} ± "
-            f"{details['false_stages_error']:.2f} ({details['null_runs']} null runs)."
+            f"Expected number of spurious stages: {details['spurious_stages']:.2f} ± "
+            f"{details['spurious_stages_error']:.2f} ({details['null_runs']} null runs)."
         )
     return [
         *spurious,

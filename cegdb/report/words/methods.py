@@ -261,10 +261,10 @@ def stages_sentences(staging: Mapping[str, Any], min_n: int | None) -> list[str]
         were = "was" if relabelled == 1 else "were"
         sentences.append(f"{counted(relabelled, 'edge')} {were} relabelled.")
     sentences += [_prior(staging, settings, details), _size(staging, settings, min_n)]
-    if "false_stages" in details:
+    if "spurious_stages" in details:
         sentences.append(
             "If the situations that may share a stage were all alike, learning would be "
-            f"expected to add {details['false_stages']:.2f} spurious stages (mean of "
+            f"expected to add {details['spurious_stages']:.2f} spurious stages (mean of "
             f"{details['null_runs']} simulations)."
         )
     return sentences
