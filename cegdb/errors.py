@@ -79,7 +79,7 @@ class NetworkError(CegdbError, ValueError):
 
 
 class QueryError(CegdbError, ValueError):
-    """A user's own SQL failed."""
+    """A query or evidence does not fit the object, or a user's own SQL failed."""
 
     exit_code = 3
 

@@ -29,7 +29,14 @@ __all__ = [
 class Evidence:
     """What is known about a path; made by the functions of this module.
 
-    ``a & b`` means both.
+    Mappings of variables to labels are evidence too.
+
+    Examples
+    --------
+    Both are known:
+
+    >>> print(answers(Fall="Fall") & visits("w3"))
+    Fall = Fall and visits w3
     """
 
     kind: ClassVar[str]
@@ -181,10 +188,12 @@ def answers(given: Mapping[str, object] | None = None, /, **others: object) -> E
     Risk level = High and Fall in (Fall, Died)
     """
     if given is not None and not isinstance(given, Mapping):
-        raise QueryError(f"expected a mapping, got {given!r}", hint='example: {"Fall": "Fall"}')
+        raise QueryError(
+            f"the answers are {given!r}", hint='give {"variable": "label"}, or variable="label"'
+        )
     labels: dict[str, object] = dict(given or {})
     if twice := sorted(set(labels) & set(others)):
-        raise QueryError(f"variable {twice[0]!r} is named twice")
+        raise QueryError(f"variable {twice[0]!r} is named twice", hint="name it once")
     labels |= others
     parts = tuple(Answer(str(name), _labels(name, label)) for name, label in labels.items())
     return parts[0] if len(parts) == 1 else All(parts)
@@ -227,7 +236,17 @@ def text_of(label: object) -> str:
 
 
 def visits(position: str | int) -> Evidence:
-    """Return the evidence that the path passes a position (name or id).
+    """Return the evidence that the path passes a position.
+
+    Parameters
+    ----------
+    position
+        Name, such as ``"w3"``, or id.
+
+    Raises
+    ------
+    QueryError
+        It is neither a name nor an id. Whether the CEG has it is checked when it is queried.
 
     Examples
     --------
@@ -238,7 +257,17 @@ def visits(position: str | int) -> Evidence:
 
 
 def avoids(position: str | int) -> Evidence:
-    """Return the evidence that the path avoids a position (name or id).
+    """Return the evidence that the path avoids a position.
+
+    Parameters
+    ----------
+    position
+        Name, such as ``"w3"``, or id.
+
+    Raises
+    ------
+    QueryError
+        It is neither a name nor an id. Whether the CEG has it is checked when it is queried.
 
     Examples
     --------
@@ -249,7 +278,22 @@ def avoids(position: str | int) -> Evidence:
 
 
 def takes(position: str | int, label: object, *, is_taken: bool = True) -> Evidence:
-    """Return the evidence that the path takes the edge with this label, or does not.
+    """Return the evidence that the path takes an edge, or does not.
+
+    Parameters
+    ----------
+    position
+        Name, such as ``"w3"``, or id of the position that the edge leaves.
+    label
+        Label of the edge.
+    is_taken
+        False: the path does not take it.
+
+    Raises
+    ------
+    QueryError
+        The position is neither a name nor an id. Whether the CEG has the edge is checked when
+        it is queried.
 
     Examples
     --------
@@ -308,15 +352,35 @@ def likelihood_of(variable: str, weights: Sequence[tuple[object, object]]) -> Li
                 hint="give a number that is 0 or more",
             )
         if text in by_label:
-            raise QueryError(f"the likelihood of {variable} = {text} is listed twice")
+            raise QueryError(
+                f"the likelihood of {variable} = {text} is listed twice",
+                hint="list each label once",
+            )
         by_label[text] = float(weight)
     if not any(by_label.values()):
-        raise QueryError(f"the likelihood of {variable!r} is 0 for every label")
+        raise QueryError(
+            f"the likelihood of {variable!r} is 0 for every label",
+            hint="such an observation is impossible: check the numbers",
+        )
     return Likelihood(variable, tuple(by_label.items()))
 
 
 def exactly(n: int, of: Iterable[EvidenceLike]) -> Evidence:
     """Return the evidence that exactly ``n`` of the events occur.
+
+    Parameters
+    ----------
+    n
+        Number of events.
+    of
+        The events: mappings of one variable to its label or labels, positions visited or
+        avoided, edges taken or not.
+
+    Raises
+    ------
+    QueryError
+        ``n`` is not a whole number from 0 to the number of events, or an event is not one of
+        these.
 
     Examples
     --------
@@ -329,6 +393,20 @@ def exactly(n: int, of: Iterable[EvidenceLike]) -> Evidence:
 def at_least(n: int, of: Iterable[EvidenceLike]) -> Evidence:
     """Return the evidence that at least ``n`` of the events occur.
 
+    Parameters
+    ----------
+    n
+        Number of events.
+    of
+        The events: mappings of one variable to its label or labels, positions visited or
+        avoided, edges taken or not.
+
+    Raises
+    ------
+    QueryError
+        ``n`` is not a whole number from 0 to the number of events, or an event is not one of
+        these.
+
     Examples
     --------
     >>> print(at_least(2, [{"X1": "t"}, {"X3": "p"}, visits("w4")]))
@@ -339,6 +417,20 @@ def at_least(n: int, of: Iterable[EvidenceLike]) -> Evidence:
 
 def at_most(n: int, of: Iterable[EvidenceLike]) -> Evidence:
     """Return the evidence that at most ``n`` of the events occur.
+
+    Parameters
+    ----------
+    n
+        Number of events.
+    of
+        The events: mappings of one variable to its label or labels, positions visited or
+        avoided, edges taken or not.
+
+    Raises
+    ------
+    QueryError
+        ``n`` is not a whole number from 0 to the number of events, or an event is not one of
+        these.
 
     Examples
     --------
@@ -371,6 +463,16 @@ def _bound(n: object, n_events: int) -> int:
 def before(first: EvidenceLike, second: EvidenceLike) -> Evidence:
     """Return the evidence that two events occur, the first before the second.
 
+    Parameters
+    ----------
+    first, second
+        A mapping of one variable to its label or labels, a position visited or an edge taken.
+
+    Raises
+    ------
+    QueryError
+        An event is not one of these.
+
     Examples
     --------
     >>> print(before({"X3": "p"}, {"X5": "q"}))
@@ -381,6 +483,16 @@ def before(first: EvidenceLike, second: EvidenceLike) -> Evidence:
 
 def after(first: EvidenceLike, second: EvidenceLike) -> Evidence:
     """Return the evidence that two events occur, the first after the second.
+
+    Parameters
+    ----------
+    first, second
+        A mapping of one variable to its label or labels, a position visited or an edge taken.
+
+    Raises
+    ------
+    QueryError
+        An event is not one of these.
 
     Examples
     --------
@@ -453,8 +565,8 @@ def from_json(value: object) -> Evidence:
     expected = {field.name for field in fields(kind)}  # type: ignore[arg-type]
     if set(values) != expected:
         raise QueryError(
-            f"evidence of kind {kind.kind!r} has the keys {listed(sorted(values))}",
-            hint=f"expected {listed(sorted(expected))}",
+            f"evidence of kind {kind.kind!r} has the keys {listed(sorted(values)) or '(none)'}",
+            hint=f"give the keys {listed(sorted(expected))}",
         )
     return _READERS[kind](values)
 
@@ -539,7 +651,7 @@ def with_positions(evidence: Evidence, names: Mapping[str | int, str | int]) -> 
 
 
 def with_parts(evidence: Evidence, change: Callable[[Evidence], Evidence]) -> Evidence:
-    """Return evidence with what it is made of changed; itself if it has no parts."""
+    """Return evidence with each part changed; itself if it has no parts."""
     if isinstance(evidence, Order):
         return Order(change(evidence.first), change(evidence.second))
     if isinstance(evidence, (All, Count)):
@@ -556,4 +668,7 @@ def _within(evidence: Evidence) -> tuple[Evidence, ...]:
 def _parts(value: object) -> Sequence[object]:
     if isinstance(value, (list, tuple)):
         return value
-    raise QueryError(f"expected a list in the evidence, got {value!r}")
+    raise QueryError(
+        f"the evidence has {value!r} where a list is expected",
+        hint="write the value in square brackets",
+    )

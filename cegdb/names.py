@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Final
 from cegdb.errors import CegdbError, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Hashable, Iterable
+    from typing import TypeVar
+
+    Item = TypeVar("Item", bound=Hashable)
 
 WILDCARD: Final = "*"
 """Stands for any label in a path that a user writes."""
@@ -112,3 +115,19 @@ def available(known: Collection[str]) -> str:
     ("available: 'High', 'Low'", 'there are none yet')
     """
     return f"available: {listed(map(repr, known))}" if known else "there are none yet"
+
+
+def first_repeated(items: Iterable[Item]) -> Item | None:
+    """Return the first item that occurs a second time, None if there is none.
+
+    Examples
+    --------
+    >>> first_repeated(["a", "b", "a"]), first_repeated(["a", "b"])
+    ('a', None)
+    """
+    seen: set[Item] = set()
+    for item in items:
+        if item in seen:
+            return item
+        seen.add(item)
+    return None

@@ -17,7 +17,7 @@ from cegdb.errors import (
     is_one_of,
 )
 from cegdb.evidence import from_json, positions_of, with_positions
-from cegdb.inference.conditioned_ceg import remake_conditioned
+from cegdb.inference.conditioned_ceg import rebuild_conditioned
 from cegdb.sqlfiles import Steps
 from cegdb.stages import rebuild_stages
 from cegdb.store import schema
@@ -169,7 +169,7 @@ def _rebuild_cegs(
         rebuild_ceg(store, ceg.object_id)
     else:
         with _naming(ceg):
-            remake_conditioned(store, ceg.object_id, evidence)
+            rebuild_conditioned(store, ceg.object_id, evidence)
     yield ceg
     # For all of them before the next CEG is made, which replaces ``former_position``.
     current = []

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from cegdb.errors import QueryError, listed
+from cegdb.errors import QueryError, is_whole, listed
 from cegdb.sqlfiles import Steps
 from cegdb.store.catalog import ceg_and_parents, find, row
 
@@ -52,44 +52,23 @@ _VIEWS: Final = {
 
 
 def views(kind: Kind) -> list[str]:
-    """Return the views of an object that have a form without small cells.
-
-    Examples
-    --------
-    >>> views("ceg")
-    ['positions', 'ceg_edges']
-    """
+    """Return the views of an object that have a form without small cells."""
     return [view for view, known in _VIEWS.items() if known.kind == kind]
 
 
 def view_order(view: str) -> str:
-    """Return the columns that sort the rows of one object.
-
-    Examples
-    --------
-    >>> view_order("tree_edges")
-    'child_id'
-    """
+    """Return the columns that sort the rows of one object."""
     return _VIEWS[view].order
 
 
 def check_min_n(min_n: object) -> None:
-    """Refuse a smallest count that is not a whole number of 1 or more.
-
-    Examples
-    --------
-    >>> check_min_n(0)
-    Traceback (most recent call last):
-    ...
-    cegdb.errors.QueryError: min_n is 0, expected a whole number that is 1 or more
-    hint: counts from 1 to min_n - 1 are hidden; leave min_n out to show all counts
-    """
+    """Refuse a smallest count that is not a whole number of 1 or more."""
     if min_n is None:
         return
-    if isinstance(min_n, bool) or not isinstance(min_n, int) or min_n < 1:
+    if not is_whole(min_n) or min_n < 1:
         raise QueryError(
-            f"min_n is {min_n!r}, expected a whole number that is 1 or more",
-            hint="counts from 1 to min_n - 1 are hidden; leave min_n out to show all counts",
+            f"min_n is {min_n!r}",
+            hint="give a whole number that is 1 or more: counts from 1 to min_n - 1 are hidden",
         )
 
 
@@ -101,17 +80,6 @@ def masked_view(
 
     Counts from 1 to ``min_n - 1``, and counts that would reveal them, are null in it, like
     everything calculated from them. ``where`` maps the column of the object to its name.
-
-    Examples
-    --------
-    >>> from cegdb.ingest import ingest
-    >>> from cegdb.store import Store
-    >>> where = {"survey": "nine"}
-    >>> with Store.open() as store:
-    ...     survey = ingest(store, "select i < 7 as x from range(9) t(i)", name="nine")
-    ...     with store.reading() as con, masked_view(store, "variables", where, 3) as rows:
-    ...         con.execute(f"select label, n from {rows} where kind = 'value'").fetchall()
-    [('False', None), ('True', None)]
     """
     with masked_views(store, (view,), where, min_n) as (relation,):
         yield relation
@@ -125,14 +93,6 @@ def masked_views(
 
     Inside, ``temp.hidden_cell`` (``kind``, ``owner_id``, ``label_id``) lists the hidden counts,
     unless ``min_n`` is None.
-
-    Examples
-    --------
-    >>> from cegdb.store import Store
-    >>> views, where = ["vertices", "tree_edges"], {"tree": "nine"}
-    >>> with Store.open() as store, masked_views(store, views, where, None) as relations:
-    ...     relations
-    ('cegdb.vertices', 'cegdb.tree_edges')
     """
     check_min_n(min_n)
     if min_n is None:
@@ -159,11 +119,13 @@ def masked_views(
         flows = steps.arrays(
             f"select cell, tail, head, n from temp.{cells} order by n, cell, tail, head"  # noqa: S608
         )
-        hidden = hidden_flows(flows["tail"], flows["head"], flows["n"], min_n, flows["cell"])
+        hidden = hidden_flows(
+            flows["tail"], flows["head"], flows["n"], int(min_n), flows["cell"]
+        )
         steps.create_from("hidden_number", {"cell": np.unique(flows["cell"][hidden])})
         steps.run("hidden_cell", cells=f"temp.{cells}")
         if origin_id != object_id:
-            _hide_probabilities(steps, origin_id, min_n)
+            _hide_probabilities(steps, origin_id, int(min_n))
         for view in views:
             steps.run(f"masked_{view}", object_name=name)
         yield tuple(f"temp.masked_{view}" for view in views)
@@ -197,23 +159,6 @@ def hidden_flows(
     ``tail`` and ``head`` are the ends of each flow (0 is outside), ``n`` its respondents; flows
     of one ``cell`` are hidden together. A flow of 0 is never hidden.
 
-    Notes
-    -----
-    A reader who sees the other flows, knows that hidden ones are at least 1, and adds and
-    subtracts, still finds two or more values for each hidden flow. That is so if and only if
-    each lies on a cycle of hidden flows along which one respondent can be moved: forwards
-    through any flow, backwards through flows of 2 or more. Such cycles exist if no hidden
-    flow is a bridge of the hidden ones and each of their components is strongly connected in
-    these directions (the mixed graphs of [1]_). While a part of the network has one hidden
-    flow across its border, or none to move somebody in (or out), the smallest other flow
-    across its border (ties: the first given) is hidden too; there is one, because as much
-    leaves the part as arrives. Each round is linear in the flows.
-
-    References
-    ----------
-    .. [1] F. Boesch and R. Tindell (1980), Robbins's theorem for mixed multigraphs,
-       American Mathematical Monthly 87.
-
     Examples
     --------
     Of 60 people 3 said "a", 7 "b" and 50 "c": "b" would reveal "a".
@@ -221,6 +166,16 @@ def hidden_flows(
     >>> hidden_flows([0, 1, 1, 1], [1, 0, 0, 0], [60, 3, 7, 50], min_n=5).tolist()
     [False, True, True, False]
     """
+    # A reader who sees the other flows, and knows that hidden ones are at least 1, still finds
+    # two or more values for each hidden flow if and only if each lies on a cycle of hidden
+    # flows along which one respondent can be moved: forwards through any flow, backwards
+    # through flows of 2 or more. Such cycles exist if no hidden flow is a bridge of the hidden
+    # ones, and each of their components is strongly connected in these directions (Boesch and
+    # Tindell 1980, Robbins's theorem for mixed multigraphs, American Mathematical Monthly 87).
+    # While a part of the network has one hidden flow across its border, or none to move
+    # somebody in (or out), the smallest other flow across its border (ties: the first) is
+    # hidden too; there is one, since as many leave the part as arrive. A round is linear in
+    # the flows.
     flow = np.asarray(n, dtype=np.int64)
     ends = np.concatenate([np.asarray(tail), np.asarray(head)])
     names, numbered = np.unique(ends, return_inverse=True)

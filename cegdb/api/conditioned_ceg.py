@@ -347,13 +347,13 @@ class IntervenedCeg(ConditionedCeg):
         return pd.DataFrame(
             {
                 "source": [ceg.names[node] for node in graph.source.tolist()],
-                "label": ceg.texts,
+                "label": ceg.edge_labels,
                 "target": [ceg.names[node] for node in graph.target.tolist()],
                 "variable": [names[index] if index >= 0 else None for index in variables],
                 "fitted": self._before.ceg.probability,
                 "probability": ceg.probability,
                 "is_set": self._made.is_set,
-                "passed": np.bincount(product.edge, taken, len(ceg.texts)),
+                "passed": np.bincount(product.edge, taken, len(ceg.edge_labels)),
             }
         )
 

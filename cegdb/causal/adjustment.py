@@ -17,7 +17,13 @@ from cegdb.independence.modular_arithmetic import MODULAR, multiply, random_para
 from cegdb.inference.automata import run_automata
 from cegdb.inference.compiled_model import MIXED, SINK
 from cegdb.inference.propagation import PATH_COUNT, REAL
-from cegdb.inference.queries import condition, distribution, path_sums
+from cegdb.inference.queries import (
+    MOST_STATES,
+    condition,
+    distribution,
+    path_sums,
+    refuse_repeated,
+)
 from cegdb.ingest.coding.variables import NOT_APPLICABLE
 
 if TYPE_CHECKING:
@@ -32,16 +38,15 @@ if TYPE_CHECKING:
     from cegdb.inference.propagation import Floats, Graph, Ints, Ring
 
 _DRAWS: Final = 2
-_MOST_STATES: Final = 2_000_000
-_LARGEST_CODE: Final = 2**62
+_MOST_CELLS: Final = 2_000_000
 _MOST_SETS: Final = 200
-_LARGEST: Final = 3
+_MAX_SET_SIZE: Final = 3
 
 
 class CellProbabilities(NamedTuple):
     """Values by adjustment cell z (rows) and answer y to the outcome (columns).
 
-    ``total`` is P(z); ``by_label`` yields x, P(z, y || x) and P(z, y, x) for each label x.
+    ``total`` is P(z); ``by_label`` yields x, P(z, y | do(x)) and P(z, y, x) for each label x.
     """
 
     cells: Ints
@@ -53,7 +58,7 @@ class Estimates(NamedTuple):
     """The outcome by label of the treatment (rows) and answer (columns).
 
     ``adjusted`` is the sum over z of P(y | x, z) P(z), NaN where a z with P(z) > 0 never has x;
-    ``intervened`` is P(y || x), ``observed`` is P(y | x).
+    ``intervened`` is P(y | do(x)), ``observed`` is P(y | x).
     """
 
     answers: list[str]
@@ -90,12 +95,12 @@ class AdjustmentProblem:
 
     def reason_invalid(self, by: Sequence[int]) -> str | None:
         """Return why adjusting for variables does not give the effect; None if it does."""
-        # P(z || x) = P(z) and P(y || x, z) = P(y | x, z) must be equal as polynomials in the
-        # parameters of the stages. They are compared at random points modulo 2^61 - 1: a valid
-        # set is never refused, an invalid one passes with probability (degree / 2^61)^2
+        # P(z | do(x)) = P(z) and P(y | do(x), z) = P(y | x, z) must hold for polynomials in
+        # the parameters of the stages. They are compared at random points modulo 2^61 - 1: a
+        # valid set is never refused, an invalid one passes with probability (degree / 2^61)^2
         # (docs/theory.md, section 11b).
-        for theta in self._points:
-            cells = self._cells(by, theta, MODULAR)
+        for parameters in self._random_parameters:
+            cells = self._cells(by, parameters, MODULAR)
             for label, intervened_cells, observed_cells in cells.by_label:
                 intervened_total = _row_sums(intervened_cells, MODULAR)
                 observed_total = _row_sums(observed_cells, MODULAR)
@@ -170,18 +175,20 @@ class AdjustmentProblem:
         return probability
 
     @cached_property
-    def _points(self) -> list[Residues]:
+    def _random_parameters(self) -> list[Residues]:
         return list(random_parameters(self.ceg, _DRAWS, self.seed).T)
 
-    def _cells(self, by: Sequence[int], theta: NDArray[Any], ring: Ring) -> CellProbabilities:
-        """Return probabilities by cell and answer, of the group, with parameters ``theta``.
+    def _cells(
+        self, by: Sequence[int], parameters: NDArray[Any], ring: Ring
+    ) -> CellProbabilities:
+        """Return probabilities by cell and answer, of the group.
 
         Where the treatment does not occur, does not apply or lacks the label, nothing is set.
         """
         ceg, graph, product = self.ceg, self.ceg.graph, self.product
         added, n_cells, n_answers = self._states(by)
-        applies = np.array(ceg.texts) != NOT_APPLICABLE
-        zero = theta.dtype.type(0)
+        applies = np.array(ceg.edge_labels) != NOT_APPLICABLE
+        zero = parameters.dtype.type(0)
 
         def sums(value: NDArray[Any]) -> tuple[Ints, NDArray[Any]]:
             edge, n_states = product.edge, n_cells * n_answers
@@ -189,15 +196,15 @@ class AdjustmentProblem:
 
         def by_label() -> Iterator[tuple[str, NDArray[Any], NDArray[Any]]]:
             is_it = (ceg.edge_variable == self.treatment) & applies
-            whole = _source_totals(graph, np.where(is_it, theta, zero), ring)
+            whole = _source_totals(graph, np.where(is_it, parameters, zero), ring)
             for label in self.labels:
                 has = is_it & (ceg.label == ceg.variables[self.treatment].label_index(label))
                 can = np.isin(graph.source, graph.source[has])
-                follows = np.where(~is_it | has | ~can, theta, zero)
+                follows = np.where(~is_it | has | ~can, parameters, zero)
                 intervened = _table_of(sums(np.where(has, whole, follows)), cells, n_answers)
                 yield label, intervened, _table_of(sums(follows), cells, n_answers)
 
-        all_sums = sums(theta)
+        all_sums = sums(parameters)
         cells = np.unique(all_sums[0] // n_answers)
         return CellProbabilities(
             cells, _row_sums(_table_of(all_sums, cells, n_answers), ring), by_label()
@@ -207,8 +214,8 @@ class AdjustmentProblem:
         """Return whether the table of combinations of labels is small enough."""
         sizes = [len(self.ceg.variables[index].labels) + 1 for index in (self.outcome, *by)]
         n_states = 2 * math.prod(sizes)
-        fits = n_states * self.ceg.graph.n_nodes < _LARGEST_CODE
-        return fits and min(n_states, self._n_paths) <= _MOST_STATES
+        fits = n_states * self.ceg.graph.n_nodes < MOST_STATES
+        return fits and min(n_states, self._n_paths) <= _MOST_CELLS
 
     @cached_property
     def _n_paths(self) -> int:
@@ -239,7 +246,7 @@ class AdjustmentProblem:
             sizes.append(len(labels) + 1)
             step *= sizes[-1]
         applies = (ceg.edge_variable == self.treatment) & (
-            np.array(ceg.texts) != NOT_APPLICABLE
+            np.array(ceg.edge_labels) != NOT_APPLICABLE
         )
         added += np.where(applies, step, 0)
         return added, 2 * math.prod(sizes[1:]), sizes[0]
@@ -260,7 +267,7 @@ class AdjustmentProblem:
         Sets of up to 3 variables are tried, 200 at most, then all predecessors at once.
         """
         known = self.predecessors()
-        sizes = range(min(_LARGEST, len(known)) + 1)
+        sizes = range(min(_MAX_SET_SIZE, len(known)) + 1)
         tried, skips = 0, False
         for size in sizes:
             valid: list[tuple[int, ...]] = []
@@ -273,7 +280,7 @@ class AdjustmentProblem:
                     valid.append(by)
             if valid:
                 return valid, not skips
-        return self._all_predecessors(known), not skips and len(known) <= _LARGEST + 1
+        return self._all_predecessors(known), not skips and len(known) <= _MAX_SET_SIZE + 1
 
     def _all_predecessors(self, known: Sequence[int]) -> list[tuple[int, ...]]:
         works = self.is_small(known) and self.reason_invalid(known) is None
@@ -312,9 +319,8 @@ def variable_indexes(
     """Return the indexes of treatment, outcome and adjustment variables, all different."""
     names = [treatment, outcome, *(by if isinstance(by, (list, tuple)) else [])]
     indexes = [ceg.variable_index(name) for name in names]
-    if len(set(indexes)) < len(indexes):
-        raise QueryError(
-            "a variable is named twice",
-            hint="treatment, outcome and adjustment variables must differ",
-        )
+    refuse_repeated(
+        (ceg.variables[index].name for index in indexes),
+        "treatment, outcome and adjustment variables must differ",
+    )
     return indexes

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cegdb.inference.compiled_model import CompiledModel
     from cegdb.inference.propagation import Floats, Ints
 
-_CELLS: Final = 4_000_000
+_CELLS_AT_ONCE: Final = 4_000_000
 _ROUNDING: Final = 1e-12
 _MOST_DRAWS: Final = 1_000_000
 
@@ -29,8 +29,8 @@ _MOST_DRAWS: Final = 1_000_000
 class OutcomeProbabilities(NamedTuple):
     """The probability of an outcome by label of a treatment, given the group.
 
-    ``intervened`` is P(outcome || treatment = label); ``observed`` is P(outcome | treatment =
-    label), NaN where nobody has that label.
+    ``intervened`` is P(outcome | do(treatment = label)); ``observed`` is P(outcome |
+    treatment = label), NaN where nobody has that label.
     """
 
     intervened: Floats
@@ -176,7 +176,7 @@ def _posterior_draws(
         yield np.empty((0, draws))
         return
     stages = ceg.stage_id[ceg.graph.source[edges]].tolist()
-    keys = list(zip(stages, [ceg.texts[edge] for edge in edges.tolist()], strict=True))
+    keys = list(zip(stages, [ceg.edge_labels[edge] for edge in edges.tolist()], strict=True))
     known = {key: i for i, key in enumerate(dict.fromkeys(keys))}
     mass = np.array([masses[key] for key in known])
     _, stage = np.unique([key[0] for key in known], return_inverse=True)
@@ -185,7 +185,7 @@ def _posterior_draws(
     mean = mass / np.bincount(stage, mass)[stage]
     which = np.array([known[key] for key in keys], np.int64)
     random = np.random.Generator(np.random.PCG64(seed))
-    at_once = max(1, _CELLS // len(edges))
+    at_once = max(1, _CELLS_AT_ONCE // len(edges))
     for first in range(0, draws, at_once):
         share = random.standard_gamma(mass, (min(at_once, draws - first), len(mass)))
         total = np.add.reduceat(share[:, order], starts, axis=1)[:, stage]

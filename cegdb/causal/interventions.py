@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from cegdb.errors import QueryError, agreeing, counted, is_number, is_one_of, listed
+from cegdb.errors import QueryError, is_number, joined, listed
 from cegdb.evidence import All, Count, Likelihood, Order, Take, Visit, items, text_of
-from cegdb.inference.compiled_model import MIXED
 from cegdb.inference.queries import condition
 from cegdb.ingest.coding.variables import NOT_APPLICABLE
-from cegdb.names import find_name
+from cegdb.names import find_name, only_match
+from cegdb.options import check_choice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 Absent: TypeAlias = Literal["error", "leave"]
 
 MAPPING_HINT: Final = 'give a mapping: {"Treatment": "Treated"}'
-_HINT: Final = 'give a label, or a distribution: {"Treated": 0.3, "Not treated": 0.7}'
+_SETTING_HINT: Final = 'give a label, or a distribution: {"Treated": 0.3, "Not treated": 0.7}'
 _ROUNDING: Final = 1e-9
-_ALL: Final = slice(None)
+_ALL_EDGES: Final = slice(None)
 _NOTHING: Final = All(())
 
 
@@ -51,7 +51,7 @@ class Intervention:
     is_set: Flags
     share: Floats
 
-    def apply(self, probability: Floats, edges: Ints | slice = _ALL) -> Floats:
+    def apply(self, probability: Floats, edges: Ints | slice = _ALL_EDGES) -> Floats:
         """Return edge probabilities after the intervention; further axes are independent.
 
         A share of "not applicable" stays. ``edges`` are all edges of some positions.
@@ -85,40 +85,39 @@ def intervene(
     label -> probability. Where a reached position lacks the label, ``absent`` is an error or
     leaves its probabilities; positions that ``group`` excludes count as not reached.
     """
-    if not is_one_of(absent, get_args(Absent)):
-        raise QueryError(f"absent is {absent!r}", hint="choose 'error' or 'leave'")
+    check_choice("absent", absent, get_args(Absent), QueryError)
     if not actions:
         raise QueryError("the intervention sets nothing", hint=MAPPING_HINT)
     ceg = earlier.ceg
     source, n_nodes = ceg.graph.source, ceg.graph.n_nodes
-    applies = np.array(ceg.texts) != NOT_APPLICABLE
+    applies = np.array(ceg.edge_labels) != NOT_APPLICABLE
     is_set, share_set = earlier.is_set.copy(), earlier.share.copy()
-    texts, lacking = list(earlier.actions), []
+    names, texts, lacking = list(earlier.names), list(earlier.actions), []
     for name, setting in actions.items():
-        shares = _distribution(name, setting)
-        nodes, share = _nodes_and_shares(ceg, name, shares)
-        edges = np.isin(source, nodes)
+        action = _action(ceg, name, _distribution(name, setting))
+        edges = np.isin(source, action.nodes)
         if is_set[edges].any():
-            raise QueryError(f"{name!r} is set twice", hint="set each variable once")
-        if NOT_APPLICABLE not in shares:
+            raise QueryError(f"{action.name!r} is set twice", hint="set each variable once")
+        if NOT_APPLICABLE not in action.shares:
             edges &= applies
-        total = np.bincount(source, np.where(edges, share, 0.0), n_nodes)
+        total = np.bincount(source, np.where(edges, action.share, 0.0), n_nodes)
         has_edges = np.bincount(source, edges, n_nodes) > 0
-        lacks = nodes[(total[nodes] < 1 - _ROUNDING) & has_edges[nodes]]
-        edges &= ~np.isin(source, lacks)
-        share_set[edges] = share[edges]
+        lacks_label = (total < 1 - _ROUNDING) & has_edges
+        nodes_lacking = action.nodes[lacks_label[action.nodes]]
+        edges &= ~np.isin(source, nodes_lacking)
+        share_set[edges] = action.share[edges]
         is_set |= edges
-        lacking.append((name, shares, lacks))
-        texts.append(_action_text(name, shares))
-    names = (*earlier.names, *map(str, actions))
-    intervention = Intervention(ceg, names, tuple(texts), is_set, share_set)
+        lacking.append((action, nodes_lacking))
+        names.append(action.name)
+        texts.append(str(action))
+    intervention = Intervention(ceg, tuple(names), tuple(texts), is_set, share_set)
     # docs/theory.md, section 11a: paths without the variable keep their probabilities, and a
     # share that does not apply stays, unless the action names it.
     after = replace(ceg, probability=intervention.apply(ceg.probability))
-    if absent == "error" and any(len(lacks) for *_, lacks in lacking):
+    if absent == "error" and any(len(nodes) for _, nodes in lacking):
         reached = np.unique(condition(after, group).product.node)
-        for name, shares, lacks in lacking:
-            _refuse_lacking(after, name, shares, lacks[np.isin(lacks, reached)])
+        for action, nodes in lacking:
+            _refuse_lacking(after, action, nodes[np.isin(nodes, reached)])
     return replace(intervention, ceg=after)
 
 
@@ -126,7 +125,7 @@ def _distribution(name: object, setting: object) -> dict[str, float]:
     """Return labels and their probabilities, normalised."""
     if not isinstance(setting, Mapping):
         if setting is None or isinstance(setting, (list, tuple, set, frozenset)):
-            raise QueryError(f"{name!r} is set to {setting!r}", hint=_HINT)
+            raise QueryError(f"{name!r} is set to {setting!r}", hint=_SETTING_HINT)
         return {text_of(setting): 1.0}
     for label, share in setting.items():
         if not is_number(share) or share < 0:
@@ -142,73 +141,83 @@ def _distribution(name: object, setting: object) -> dict[str, float]:
     return {text_of(label): float(share) / total for label, share in setting.items()}
 
 
-def _action_text(name: object, shares: Mapping[str, float]) -> str:
-    certain = [label for label, share in shares.items() if share == 1]
-    if certain:
-        return f"{name} = {certain[0]}"
-    each = ", ".join(f"{label}: {share:.4g}" for label, share in shares.items())
-    return f"{name} ~ {each}"
+class _Action(NamedTuple):
+    """A variable or position that is set, with the probability of each label.
+
+    ``nodes`` are those set, ``share`` the probability of each edge.
+    """
+
+    name: str
+    shares: Mapping[str, float]
+    nodes: Ints
+    share: Floats
+
+    def __str__(self) -> str:
+        certain = [label for label, share in self.shares.items() if share == 1]
+        if certain:
+            return f"{self.name} = {certain[0]}"
+        each = ", ".join(f"{label}: {share:.4g}" for label, share in self.shares.items())
+        return f"{self.name} ~ {each}"
 
 
-def _nodes_and_shares(
-    ceg: CompiledModel, name: object, shares: Mapping[str, float]
-) -> tuple[Ints, Floats]:
-    """Return the nodes that an action sets, and the probability of each edge."""
-    graph = ceg.graph
-    share = np.zeros(len(ceg.probability))
+def _action(ceg: CompiledModel, name: object, shares: Mapping[str, float]) -> _Action:
+    """Return an action with the names that the CEG has."""
     if ceg.has_variable(name):
-        index = ceg.variable_index(name)
-        known = ceg.variables[index]
-        share_of_label = np.zeros(len(known.labels))
-        for label, value in shares.items():
-            share_of_label[known.label_index(label)] += value
-        is_it = ceg.edge_variable == index
-        share[is_it] = share_of_label[ceg.label[is_it]]
-        return np.flatnonzero(ceg.variable == index), share
-    if isinstance(name, str) and find_name(name, ceg.names) is None:
-        ceg.variable_index(name)
-    node = ceg.node(name)
-    edges = np.flatnonzero(graph.source == node)
-    labels = [ceg.texts[edge] for edge in edges.tolist()]
-    variable = ceg.variable[node]
-    for label, value in shares.items():
-        if label not in labels and variable >= 0:
-            at = ceg.variables[variable].label_index(label)
-            share[edges[ceg.label[edges] == at]] += value
-        elif label in labels:
-            share[edges[labels.index(label)]] += value
-        elif variable == MIXED or not labels:
+        variable = ceg.variable_index(name)
+        nodes = np.flatnonzero(ceg.variable == variable)
+        title, labels = ceg.variables[variable].name, ceg.variables[variable].labels
+    else:
+        if isinstance(name, str) and find_name(name, ceg.names) is None:
+            ceg.variable_index(name)
+        node = ceg.node(name)
+        nodes, variable, title = np.array([node]), int(ceg.variable[node]), ceg.names[node]
+        edges = np.flatnonzero(ceg.graph.source == node).tolist()
+        labels = tuple(ceg.edge_labels[edge] for edge in edges)
+        if not labels:
             raise QueryError(
-                f"position {ceg.names[node]} of {ceg.title} has no edge {label!r}",
-                hint=f"available: {listed(map(repr, labels))}" if labels else "it has no edges",
+                f"position {title} of {ceg.title} has no edges", hint="set another position"
             )
-    return np.array([node]), share
+    stored: dict[str, float] = {}
+    for label, value in shares.items():
+        text = label
+        if label not in labels and variable >= 0:
+            known = ceg.variables[variable]
+            text = known.labels[known.label_index(label)]
+        elif label not in labels:
+            unknown = f"position {title} of {ceg.title} has no edge {label!r}"
+            text = only_match(label, labels, unknown, QueryError)
+        stored[text] = stored.get(text, 0.0) + value
+    share = np.zeros(len(ceg.probability))
+    for edge in np.flatnonzero(np.isin(ceg.graph.source, nodes)).tolist():
+        share[edge] = stored.get(ceg.edge_labels[edge], 0.0)
+    return _Action(title, stored, nodes, share)
 
 
-def _refuse_lacking(
-    after: CompiledModel, name: object, shares: Mapping[str, float], lacks: Ints
-) -> None:
-    if not len(lacks):
+def _refuse_lacking(after: CompiledModel, action: _Action, nodes: Ints) -> None:
+    if not len(nodes):
         return
-    missing = []
-    for node in lacks.tolist():
+    lacking = []
+    for node in nodes.tolist():
         edges = np.flatnonzero(after.graph.source == node).tolist()
-        labels = listed([repr(after.texts[edge]) for edge in edges])
-        missing.append(f"{after.names[node]} (it has {labels})")
+        labels = {after.edge_labels[edge]: None for edge in edges}
+        absent = [label for label, p in action.shares.items() if p and label not in labels]
+        lacking.append(
+            f"{after.names[node]} has no {joined([*map(repr, absent)], 'or')} "
+            f"(available: {listed(map(repr, labels))})"
+        )
     raise QueryError(
-        f"{_action_text(name, shares)} cannot be set at {counted(len(missing), 'position')} "
-        f"that {agreeing(len(missing), 'lack')} a label: {listed(missing)}",
+        f"{action} cannot be set at every position: {listed(lacking)}",
         hint="use absent='leave' to leave these positions as they are, or set other labels",
     )
 
 
 def assumption(ceg: CompiledModel, names: Sequence[object]) -> str:
     """Return the assumption on which an intervention rests, as a sentence."""
-    what = " and ".join(map(str, names))
+    treatment = joined([*map(str, names)])
     return (
-        f"assumed, not tested: the order of CEG {ceg.name!r} is causal (setting {what} changes "
-        "nothing before it, and keeps the probabilities of what follows each position), and "
-        f"nothing unmeasured confounds {what} and what follows"
+        f"assumed, not tested: the order of CEG {ceg.name!r} is causal: setting {treatment} "
+        "changes nothing before it, and keeps the probabilities after each position. Nothing "
+        f"unmeasured confounds {treatment} and what follows."
     )
 
 
@@ -238,8 +247,8 @@ def refuse_post_treatment(ceg: CompiledModel, treatment: int, evidence: Evidence
         if is_later:
             raise QueryError(
                 f"{part} may come after {treated!r} or be the treatment itself: setting "
-                f"{treated!r} would change who is in that group, and P(outcome || treatment, "
-                "group) would not compare the same people",
+                f"{treated!r} would change who is in that group, and the "
+                "labels would not be compared in the same people",
                 hint=f"define groups by what comes before {treated!r}; to condition after "
                 "intervening, use ceg.do(...).given(...)",
             )
@@ -299,7 +308,7 @@ def positivity_violations(
     nodes = np.flatnonzero((ceg.variable == treatment) & (passed > 0))
     first = np.searchsorted(ceg.graph.source, [nodes, nodes + 1])
     for node, start, end in zip(nodes.tolist(), *first.tolist(), strict=True):
-        texts, shares = ceg.texts[start:end], ceg.probability[start:end].tolist()
+        texts, shares = ceg.edge_labels[start:end], ceg.probability[start:end].tolist()
         share_of = dict(zip(texts, shares, strict=True))
         applies = 1.0 - share_of.pop(NOT_APPLICABLE, 0.0)
         if not share_of or applies <= 0:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import fsum
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from cegdb.errors import QueryError, agreeing, counted, is_number, items_of, listed
-from cegdb.evidence import Answer, answers, items
+from cegdb.errors import QueryError, agreeing, counted, is_number, items_of, joined, listed
+from cegdb.evidence import answers, items
 from cegdb.independence.contingency import Cells, g_test, largest_difference, log_bayes_factor
+from cegdb.inference.queries import refuse_repeated
 from cegdb.ingest.files.relation import find_columns
 from cegdb.ingest.survey_version import survey_version
 from cegdb.names import only_match
@@ -21,6 +22,7 @@ from cegdb.tree.answer_columns import AnswerColumn, pair_answers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from cegdb.evidence import Answer
     from cegdb.ingest.coding.variables import VariableVersion
     from cegdb.ingest.survey_version import SurveyVersion
     from cegdb.store import Store
@@ -30,7 +32,7 @@ GivenRows: TypeAlias = "str | Mapping[str, object] | Sequence[str | Mapping[str,
 _HINT: Final = 'give {"smoker": "Current"}, names to stratify by, or a list of both'
 
 
-class Group(NamedTuple):
+class AnswerGroup(NamedTuple):
     """A group (one answer to the second variable), its n and its share of an answer."""
 
     label: str
@@ -84,8 +86,8 @@ class IndependenceTest:
     p_value: float
     answer: str
     stratum: str
-    larger: Group
-    smaller: Group
+    larger: AnswerGroup
+    smaller: AnswerGroup
     difference: float
     low: float
     high: float
@@ -94,7 +96,7 @@ class IndependenceTest:
         """Return column names and values of one row, with groups spread out."""
         columns: dict[str, object] = {}
         for name, value in vars(self).items():
-            if isinstance(value, Group):
+            if isinstance(value, AnswerGroup):
                 columns |= {f"{name}_{part}": one for part, one in value._asdict().items()}
             else:
                 columns[name] = value
@@ -197,8 +199,8 @@ def independence_test(
         p_value=p_value,
         answer=first.labels[widest.answer - 1],
         stratum=_stratum_text(strata, codes[widest.stratum]),
-        larger=Group(second.labels[widest.larger.group - 1], *widest.larger[1:]),
-        smaller=Group(second.labels[widest.smaller.group - 1], *widest.smaller[1:]),
+        larger=AnswerGroup(second.labels[widest.larger.group - 1], *widest.larger[1:]),
+        smaller=AnswerGroup(second.labels[widest.smaller.group - 1], *widest.smaller[1:]),
         difference=widest.difference,
         low=widest.low,
         high=widest.high,
@@ -223,9 +225,11 @@ def _parse(
     )
     for part in parts:
         if isinstance(part, Mapping):
-            for answer in items(answers(part)):
-                if not isinstance(answer, Answer) or answer.variable in where:
-                    raise QueryError(f"{answer} conflicts with another condition", hint=_HINT)
+            for answer in cast("tuple[Answer, ...]", items(answers(part))):
+                if answer.variable in where:
+                    raise QueryError(
+                        f"given has two conditions on {answer.variable!r}", hint=_HINT
+                    )
                 where[answer.variable] = answer.labels
         elif isinstance(part, str):
             names.append(part)
@@ -234,15 +238,11 @@ def _parse(
     exact = find_columns(
         list(survey.variables), [x, y, *names, *where], f"survey {survey.row['name']!r}"
     )
-    twice = [name for i, name in enumerate(exact) if name in exact[:i]]
-    if twice:
-        raise QueryError(
-            f"{twice[0]!r} is named twice", hint="X, Y and the variables given must differ"
-        )
+    refuse_repeated(exact, "X, Y and the variables given must differ")
     variables = [_survey_variable(name, survey.variables[name]) for name in exact]
     n_names = 2 + len(names)
     context = [
-        (variable, _codes(variable, labels), " or ".join(labels))
+        (variable, *_codes_and_text(variable, labels))
         for variable, labels in zip(variables[n_names:], where.values(), strict=True)
     ]
     return variables[0], variables[1], variables[2:n_names], context
@@ -267,12 +267,14 @@ def _survey_variable(name: str, variable: VariableVersion) -> _SurveyVariable:
     return _SurveyVariable(name, AnswerColumn(variable.ordinal, len(labels)), labels, codes)
 
 
-def _codes(variable: _SurveyVariable, labels: Sequence[str]) -> list[int]:
+def _codes_and_text(variable: _SurveyVariable, labels: Sequence[str]) -> tuple[list[int], str]:
     codes: list[int] = []
+    texts = []
     for label in labels:
         unknown = f"{variable.name!r} has no label {label!r}"
-        codes += variable.codes[only_match(label, variable.codes, unknown, QueryError)]
-    return sorted(set(codes))
+        texts.append(only_match(label, variable.codes, unknown, QueryError))
+        codes += variable.codes[texts[-1]]
+    return sorted(set(codes)), joined(texts, "or")
 
 
 def _cells_counted(

@@ -76,12 +76,7 @@ def _value_of_group(value: Ints, group: Ints) -> Ints:
 def log_bayes_factor(cells: Cells, alpha: float) -> float:
     """Return log P(rows | independent) - log P(rows | dependent).
 
-    Parameters
-    ----------
-    cells
-        One or more.
-    alpha
-        Prior mass of each stratum, shared equally among its cells.
+    ``alpha`` is the prior mass of each stratum, shared equally among its cells.
 
     Examples
     --------

@@ -142,22 +142,20 @@ def _are_all_of_stages(ceg: CompiledModel, nodes: Ints, stages: Ints) -> bool:
 
 def _fine_statement(names: list[str]) -> str:
     if len(names) == 1:
-        return (
-            f"everybody passes {names[0]}: what comes after does not depend on what came before"
-        )
+        return f"everybody passes {names[0]}: later answers do not depend on earlier ones"
     return (
-        f"given which of {listed(names, most=_MOST_SHOWN)} is reached, what comes after does "
-        "not depend on what came before"
+        f"given which of {listed(names, most=_MOST_SHOWN)} is reached, later answers do not "
+        "depend on earlier ones"
     )
 
 
 def _stage_statement(stages: list[str], variable: str | None) -> str:
     answer = "the next answer" if variable is None else f"the answer to {variable}"
     if len(stages) == 1:
-        return f"{answer} does not depend on anything that came before"
+        return f"{answer} does not depend on earlier ones"
     return (
         f"given which of the stages {listed(stages, most=_MOST_SHOWN)} is reached, {answer} "
-        "does not depend on what came before"
+        "does not depend on earlier ones"
     )
 
 
@@ -187,7 +185,7 @@ def is_cut(ceg: CompiledModel, stages: object, stage_names: Mapping[int, str]) -
 
 def _is_fine(ceg: CompiledModel, nodes: Ints, names: list[object]) -> bool:
     if not names:
-        raise QueryError("no position or stage is named", hint="name at least one")
+        raise QueryError("the list of positions or stages is empty", hint="name at least one")
     if len(np.unique(nodes)) < len(nodes):
         raise QueryError(
             f"a position or stage is named twice in {listed(names)}", hint="name each once"

@@ -87,7 +87,9 @@ def random_parameters(ceg: CompiledModel, n_draws: int, seed: int) -> Residues:
     """
     graph = ceg.graph
     labels: dict[str, int] = {}
-    label = np.array([labels.setdefault(text, len(labels)) for text in ceg.texts], np.int64)
+    label = np.array(
+        [labels.setdefault(text, len(labels)) for text in ceg.edge_labels], np.int64
+    )
     own = np.where(ceg.stage_id >= 0, ceg.stage_id, ceg.stage_id.max() + 1 + ceg.position_id)
     stage = np.unique(own, return_inverse=True)[1].astype(np.int64)[graph.source]
     keys, of_edge = np.unique(stage * (len(labels) + 1) + label, return_inverse=True)

@@ -13,8 +13,9 @@ from cegdb.evidence import All, Answer, Evidence, Take, Visit, evidence_of
 from cegdb.independence.modular_arithmetic import MODULAR, PRIME, multiply, random_parameters
 from cegdb.inference.automata import event_changes, run_automata
 from cegdb.inference.propagation import REAL
-from cegdb.inference.queries import path_sums, too_many_combinations
+from cegdb.inference.queries import MOST_STATES, path_sums, too_many_combinations
 from cegdb.ingest.coding.variables import NOT_APPLICABLE
+from cegdb.names import first_repeated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 N_DRAWS: Final = 2
 _SEED: Final = 20_260_101
-_MOST_STATES: Final = 2**62
 _IMPOSSIBLE: Final = "no path agrees with all parts of it: leave one out"
 _HINT: Final = 'give names of variables, {"variable": "label"}, visits("w3") or takes(...)'
 
@@ -100,8 +100,8 @@ class Independence:
         if self.holds:
             least = ceil(log10(self.false_positive_bound))
             return (
-                f"{self.statement}: yes, whatever the probabilities of the stages (wrong with "
-                f"probability below 1e{least})"
+                f"{self.statement}: yes, for all probabilities of the stages (a false positive "
+                f"has probability below 1e{least})"
             )
         worst = self.strata[0]
         where = f", most at {worst.stratum}" if len(self.strata) > 1 else ""
@@ -153,13 +153,12 @@ def independence(
     # 2^61 - 1, twice: one that is not zero is so both times with probability
     # (degree / (2^61 - 1))^2 at most (docs/theory.md, section 9.3).
     parts = [_tracked_variables(ceg, group) for group in (x, y, given)]
-    named = [part.key for group in parts for part in group]
-    if len(set(named)) < len(named):
-        twice = next(key for key in named if named.count(key) > 1)
-        raise QueryError(f"{twice} is named twice", hint="X, Y and Z must differ")
+    repeated = first_repeated(part.key for group in parts for part in group)
+    if repeated is not None:
+        raise QueryError(f"{repeated} is named twice", hint="X, Y and Z must differ")
     if not parts[0] or not parts[1]:
         raise QueryError("X or Y is empty", hint=_HINT)
-    evidence = evidence_of(context) if context is not None else All(())
+    evidence = ceg.with_stored_names(evidence_of(context)) if context is not None else All(())
     product = _possible_paths(ceg, evidence)
     order = [*parts[2], *parts[0], *parts[1]]
     added, n_states = _state_changes(ceg, order, product)
@@ -214,7 +213,7 @@ def _tracked_variables(ceg: CompiledModel, parts: Parts) -> list[_TrackedVariabl
 
 def _tracked_variable(ceg: CompiledModel, part: object) -> _TrackedVariable:
     if not isinstance(part, str):
-        return _event(ceg, evidence_of(part))
+        return _event(ceg, ceg.with_stored_names(evidence_of(part)))
     index = ceg.variable_index(part)
     labels = ceg.variables[index].labels
     added = np.where(ceg.edge_variable == index, ceg.label + 1, 0)
@@ -243,7 +242,7 @@ def _state_changes(
     for part in reversed(order):
         added += part.added * n_states
         n_states *= len(part.texts)
-        if n_states * product.graph.n_nodes > _MOST_STATES:
+        if n_states * product.graph.n_nodes > MOST_STATES:
             raise too_many_combinations()
     return added[product.edge], n_states
 

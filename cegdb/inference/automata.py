@@ -21,7 +21,6 @@ from cegdb.evidence import (
 )
 from cegdb.inference.propagation import MIN_SUM, Graph
 from cegdb.ingest.coding.variables import NOT_APPLICABLE
-from cegdb.names import only_match
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,7 +72,7 @@ def run_automata(
     # A mask is enough for answers to a variable that every path has, and for positions and
     # edges: docs/theory.md, section 8, (a) to (d). Only the rest multiplies the nodes.
     _refuse_extremes(evidence)
-    parts = [_automaton(ceg, part) for part in items(evidence)]
+    parts = [_automaton_of(ceg, part) for part in items(evidence)]
     mask = np.ones(len(ceg.probability))
     for part in parts:
         mask = mask * part.mask
@@ -166,19 +165,19 @@ def smallest_path_sum(graph: Graph, met: Floats) -> float:
     return float(graph.backward(met, MIN_SUM)[0])
 
 
-def _automaton(ceg: CompiledModel, part: Evidence) -> Automaton:
+def _automaton_of(ceg: CompiledModel, part: Evidence) -> Automaton:
     if isinstance(part, Answer):
-        return _answer(ceg, part)
+        return _answer_automaton(ceg, part)
     if isinstance(part, Likelihood):
-        return _likelihood(ceg, part)
+        return _likelihood_automaton(ceg, part)
     if isinstance(part, Visit):
         return _mask_only(ceg, _visit_mask(ceg, part))
     if isinstance(part, Take):
         return _mask_only(ceg, _take_mask(ceg, part))
     if isinstance(part, Count):
-        return _count(ceg, part)
+        return _count_automaton(ceg, part)
     if isinstance(part, Order):
-        return _order(ceg, part)
+        return _order_automaton(ceg, part)
     raise QueryError(f"{part!r} is not evidence")
 
 
@@ -204,13 +203,13 @@ def _label_indexes(ceg: CompiledModel, part: Answer) -> tuple[int, list[int], bo
     return variable, [known.label_index(label) for label in named], may_be_absent
 
 
-def _answer(ceg: CompiledModel, part: Answer) -> Automaton:
+def _answer_automaton(ceg: CompiledModel, part: Answer) -> Automaton:
     variable, labels, may_be_absent = _label_indexes(ceg, part)
     is_other = (ceg.edge_variable == variable) & ~np.isin(ceg.label, labels)
     return _occurrence(ceg, variable, np.where(is_other, 0.0, 1.0), float(may_be_absent))
 
 
-def _likelihood(ceg: CompiledModel, part: Likelihood) -> Automaton:
+def _likelihood_automaton(ceg: CompiledModel, part: Likelihood) -> Automaton:
     variable = ceg.variable_index(part.variable)
     known = ceg.variables[variable]
     weights = np.full(len(known.labels), np.nan)
@@ -261,7 +260,7 @@ def _visit_mask(ceg: CompiledModel, part: Visit) -> Floats:
 
 def _take_mask(ceg: CompiledModel, part: Take) -> Floats:
     """Return the mask of the paths that take an edge, or do not."""
-    edge, graph = _edge(ceg, part), ceg.graph
+    edge, graph = ceg.edge(part.position, part.label), ceg.graph
     if not part.is_taken:
         return np.where(np.arange(len(graph.source)) == edge, 0.0, 1.0)
     keeps = (
@@ -270,14 +269,6 @@ def _take_mask(ceg: CompiledModel, part: Take) -> Floats:
     )
     keeps[edge] = True
     return keeps.astype(float)
-
-
-def _edge(ceg: CompiledModel, part: Take) -> int:
-    node = ceg.node(part.position)
-    edges = np.flatnonzero(ceg.graph.source == node).tolist()
-    labels = [ceg.texts[edge] for edge in edges]
-    unknown = f"{ceg.vertex} {ceg.names[node]} of {ceg.title} has no edge {part.label!r}"
-    return int(edges[labels.index(only_match(part.label, labels, unknown, QueryError))])
 
 
 def _ancestors(graph: Graph, node: int) -> NDArray[np.bool_]:
@@ -314,11 +305,12 @@ def event_changes(ceg: CompiledModel, part: Evidence) -> tuple[int, Ints]:
         return (at_root, passes) if part.is_passed else (1 - at_root, -passes)
     if not isinstance(part, Take):
         raise QueryError(f"{part} cannot be counted or ordered")
-    takes = np.where(np.arange(len(ceg.texts)) == _edge(ceg, part), 1, 0)
+    edge = ceg.edge(part.position, part.label)
+    takes = np.where(np.arange(len(ceg.edge_labels)) == edge, 1, 0)
     return (0, takes) if part.is_taken else (1, -takes)
 
 
-def _count(ceg: CompiledModel, part: Count) -> Automaton:
+def _count_automaton(ceg: CompiledModel, part: Count) -> Automaton:
     n_edges, n_events = len(ceg.probability), len(part.of)
     start, change = 0, np.zeros(n_edges, np.int64)
     for event in part.of:
@@ -332,7 +324,7 @@ def _count(ceg: CompiledModel, part: Count) -> Automaton:
     return Automaton(start, moves, np.ones(n_edges), accepts)
 
 
-def _order(ceg: CompiledModel, part: Order) -> Automaton:
+def _order_automaton(ceg: CompiledModel, part: Order) -> Automaton:
     changes = []
     starts = []
     for event in (part.first, part.second):

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from cegdb.errors import QueryError, listed
-from cegdb.evidence import Answer, Likelihood, likelihood_of, text_of, with_parts
+from cegdb.evidence import (
+    Answer,
+    Likelihood,
+    Take,
+    Visit,
+    likelihood_of,
+    text_of,
+    with_parts,
+)
 from cegdb.inference.propagation import Graph
 from cegdb.ingest.coding.variables import NOT_APPLICABLE
 from cegdb.names import find_name, folded, matching, only_match
@@ -37,29 +45,17 @@ class Variable(NamedTuple):
     synonyms: Mapping[str, int]
 
     def label_index(self, label: object) -> int:
-        """Return the index of a label, given as it is shown, or as its original code.
-
-        Raises
-        ------
-        QueryError
-            It is none of the variable.
-        """
+        """Return the index of a label, given as it is shown or as its original code."""
         text = self.stored_label(label)
         return self.labels.index(text) if text in self.labels else self.synonyms[text]
 
     def stored_answer(self, label: str) -> str:
         """Return a label as it is stored; also where the variable does not occur."""
         is_absent = folded(label) == NOT_APPLICABLE and not matching(label, self.labels)
-        return NOT_APPLICABLE if is_absent else self.stored_label(label)
+        return NOT_APPLICABLE if is_absent else self.labels[self.label_index(label)]
 
     def stored_label(self, label: object) -> str:
-        """Return a label or original code as it is stored, however it was written.
-
-        Raises
-        ------
-        QueryError
-            It is none of the variable, or may be several.
-        """
+        """Return a label or original code as it is stored, however it was written."""
         text = text_of(label)
         if text in self.labels or text in self.synonyms:
             return text
@@ -88,7 +84,7 @@ class CompiledModel:
         situations with different variables.
     label
         Index of each edge in the labels of its variable; -1 at positions with several.
-    texts
+    edge_labels
         The label of each edge.
     probability
         Posterior mean of each edge.
@@ -108,7 +104,7 @@ class CompiledModel:
     names: tuple[str, ...]
     variable: Ints
     label: Ints
-    texts: tuple[str, ...]
+    edge_labels: tuple[str, ...]
     probability: Floats
     variables: tuple[Variable, ...]
     label_id: Ints
@@ -136,13 +132,7 @@ class CompiledModel:
         return bool(matching(str(name), (known.name for known in self.variables)))
 
     def with_stored_names(self, evidence: Evidence) -> Evidence:
-        """Return evidence with its variables and labels as the CEG spells them.
-
-        Raises
-        ------
-        QueryError
-            The CEG has no such variable or label.
-        """
+        """Return evidence with variables, labels and positions as the CEG spells them."""
         if isinstance(evidence, Answer):
             variable = self.variables[self.variable_index(evidence.variable)]
             return Answer(variable.name, tuple(map(variable.stored_answer, evidence.labels)))
@@ -150,7 +140,18 @@ class CompiledModel:
             variable = self.variables[self.variable_index(evidence.variable)]
             weights = [(variable.stored_answer(text), w) for text, w in evidence.weights]
             return likelihood_of(variable.name, weights)
+        if isinstance(evidence, (Visit, Take)):
+            return self._with_stored_position(evidence)
         return with_parts(evidence, self.with_stored_names)
+
+    def _with_stored_position(self, evidence: Visit | Take) -> Evidence:
+        node, position = self.node(evidence.position), evidence.position
+        if isinstance(position, str):
+            position = self.names[node]
+        if isinstance(evidence, Visit):
+            return replace(evidence, position=position)
+        label = self.edge_labels[self.edge(position, evidence.label)]
+        return replace(evidence, position=position, label=label)
 
     def refuse_mixed(self) -> None:
         """Refuse a CEG that has a position with several variables."""
@@ -177,6 +178,14 @@ class CompiledModel:
             hint=f"available: {listed(self.names[node] for node in self.nodes_by_name)}",
         )
 
+    def edge(self, position: object, label: str) -> int:
+        """Return the edge of a position, given by name or id, that has a label."""
+        node = self.node(position)
+        edges = np.flatnonzero(self.graph.source == node).tolist()
+        labels = [self.edge_labels[edge] for edge in edges]
+        unknown = f"{self.vertex} {self.names[node]} of {self.title} has no edge {label!r}"
+        return int(edges[labels.index(only_match(label, labels, unknown, QueryError))])
+
     @property
     def nodes_by_name(self) -> list[int]:
         """The nodes in the order of their names: w0, w1, ..., w_inf."""
@@ -195,22 +204,7 @@ class CompiledModel:
 
 
 def compile_ceg(store: Store, ceg_id: int) -> CompiledModel:
-    """Return a CEG as arrays.
-
-    Examples
-    --------
-    >>> from cegdb.ceg import build_ceg
-    >>> from cegdb.ingest import ingest
-    >>> from cegdb.stages import set_stages
-    >>> from cegdb.store import Store
-    >>> from cegdb.tree import event_tree
-    >>> with Store.open() as store:
-    ...     survey = ingest(store, "select 'a' as x, 'u' as y union all select 'b', 'u'")
-    ...     ceg = build_ceg(store, set_stages(store, event_tree(store, survey), {}))
-    ...     compiled = compile_ceg(store, ceg)
-    ...     compiled.names, compiled.texts, compiled.probability
-    (('w0', 'w1', 'w_inf'), ('a', 'b', 'u'), array([0.5, 0.5, 1. ]))
-    """
+    """Return a CEG as arrays."""
     with store.reading() as con, store.catalog() as catalog, Steps(con) as steps:
         ceg, *parents = ceg_and_parents(catalog, ceg_id)
         origin = parents[-1] if parents else ceg
@@ -235,21 +229,7 @@ def compile_ceg(store: Store, ceg_id: int) -> CompiledModel:
 
 
 def compile_staged_tree(store: Store, staging_id: int) -> CompiledModel:
-    """Return a staged tree as arrays: the nodes are its situations, the leaves are one sink.
-
-    Examples
-    --------
-    >>> from cegdb.ingest import ingest
-    >>> from cegdb.stages import set_stages
-    >>> from cegdb.store import Store
-    >>> from cegdb.tree import event_tree
-    >>> with Store.open() as store:
-    ...     survey = ingest(store, "select 'a' as x, 'u' as y union all select 'b', 'u'")
-    ...     staging = set_stages(store, event_tree(store, survey), {})
-    ...     compiled = compile_staged_tree(store, staging)
-    ...     compiled.names, compiled.texts, compiled.probability
-    (('s0', 's1', 's2', 'leaf'), ('a', 'b', 'u', 'u'), array([0.5, 0.5, 1. , 1. ]))
-    """
+    """Return a staged tree as arrays: the nodes are its situations, the leaves are one sink."""
     with store.reading() as con, store.catalog() as catalog, Steps(con) as steps:
         staging = row(catalog, "staging", staging_id)
         tree = row(catalog, "tree", staging["tree_id"])
@@ -259,13 +239,13 @@ def compile_staged_tree(store: Store, staging_id: int) -> CompiledModel:
             "sink_id": tree["n_vertices"],
         }
         steps.run("compiled_situation", **ids)
-        steps.run("compiled_branch", **ids)
-        relabelling = steps.fetch("branch_relabelling")
+        steps.run("compiled_tree_edge", **ids)
+        relabelling = steps.fetch("tree_edge_relabelling")
         tables = _read(
             steps,
             tree["survey_id"],
             "compiled_situation",
-            "compiled_branch",
+            "compiled_tree_edge",
             [],
             relabelling,
         )

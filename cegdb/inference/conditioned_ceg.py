@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from cegdb.store import Store
 
 _LONGEST_PATH: Final = Semiring(np.maximum, np.add, 0, 0)
-_ALIKE: Final = 1e-12
+_TOLERANCE: Final = 1e-12
 
 
-class Merged(NamedTuple):
+class MergedNodes(NamedTuple):
     """The position, stage and height of each node of a product.
 
     Positions and stages are named by their smallest vertex, -1 at the sink. ``stage_edge`` has
@@ -64,22 +64,7 @@ def save_conditioned(
 ) -> int:
     """Save a CEG given evidence as a CEG, in one transaction, and return its id.
 
-    Its default name is that of the CEG with ``-given``; the CEG may be conditioned itself.
-
-    Examples
-    --------
-    >>> from cegdb.ceg import build_ceg
-    >>> from cegdb.evidence import answers
-    >>> from cegdb.ingest import ingest
-    >>> from cegdb.stages import set_stages
-    >>> from cegdb.store import Store
-    >>> from cegdb.tree import event_tree
-    >>> with Store.open() as store:
-    ...     survey = ingest(store, "select 'a' as x, 'u' as y union all select 'b', 'u'")
-    ...     ceg = build_ceg(store, set_stages(store, event_tree(store, survey), {}))
-    ...     given = save_conditioned(store, ceg, answers(x="b"))
-    ...     compile_ceg(store, given).texts
-    ('b', 'u')
+    The CEG may be conditioned itself.
     """
     with store.writing() as (con, catalog):
         parent = row(catalog, "ceg", parent_id)
@@ -90,8 +75,8 @@ def save_conditioned(
         return _build(store, con, catalog, parent, evidence, name, again=None)
 
 
-def remake_conditioned(store: Store, ceg_id: int, evidence: Evidence | None = None) -> None:
-    """Make a conditioned CEG again after its parent was made again; id and name stay."""
+def rebuild_conditioned(store: Store, ceg_id: int, evidence: Evidence | None = None) -> None:
+    """Rebuild a conditioned CEG after its parent was rebuilt; id and name stay."""
     with store.writing() as (con, catalog):
         ceg = row(catalog, "ceg", ceg_id)
         parent = row(catalog, "ceg", ceg["parent_ceg_id"])
@@ -125,7 +110,7 @@ def _build(
     with Steps(con) as steps:
         first, variable = _reach_vertices(steps, model, staging)
         label = model.ceg.label_id[model.product.edge]
-        merged = merge(model.graph, label, model.probability, first, variable)
+        merged = merge_nodes(model.graph, label, model.probability, first, variable)
         steps.create_from(
             "node_position",
             {
@@ -206,30 +191,18 @@ def _reach_vertices(
     return nodes["first_id"], nodes["variable_id"]
 
 
-def merge(
+def merge_nodes(
     graph: Graph, label: Ints, probability: Floats, first: Ints, variable: Ints
-) -> Merged:
+) -> MergedNodes:
     """Merge nodes with the same stage and targets; equal variable and answers are a stage.
 
     ``first`` and ``variable`` are the smallest vertex and the variable of each node. The result
     is the smallest graph with the same coloured paths, in time linear in the graph.
-
-    Examples
-    --------
-    Both answers to the first question lead to a fair coin:
-
-    >>> from cegdb.inference.propagation import Graph
-    >>> graph = Graph(
-    ...     np.array([2, 1, 1, 0]), np.array([0, 0, 1, 1, 2, 2]), np.array([1, 2, 3, 3, 3, 3])
-    ... )
-    >>> label, chance = np.array([0, 1] * 3), np.array([0.2, 0.8, 0.5, 0.5, 0.5, 0.5])
-    >>> merge(graph, label, chance, np.arange(4), np.array([1, 2, 2, -1])).position
-    array([0, 1, 1, 3])
     """
     n, sink = graph.n_nodes, graph.n_nodes - 1
     order = np.lexsort((label, graph.source))
     start = np.searchsorted(graph.source, np.arange(n + 1)).tolist()
-    labels, codes = label[order].tolist(), _codes(probability)[order].tolist()
+    labels, codes = label[order].tolist(), _value_codes(probability)[order].tolist()
     targets, variables = graph.target[order].tolist(), variable.tolist()
     stages: dict[tuple[object, ...], int] = {}
     blocks: dict[tuple[int, tuple[int, ...]], int] = {}
@@ -242,26 +215,26 @@ def merge(
         key = (int(stage[node]), tuple(block_of[target] for target in targets[part]))
         block_of[node] = blocks.setdefault(key, node)
     block = np.array(block_of, np.int64)
-    position = _smallest(block, first)[block]
+    position = _smallest_of_groups(block, first)[block]
     stage_id = np.full(n, -1, np.int64)
-    stage_id[:sink] = _smallest(stage[:sink], first[:sink])[stage[:sink]]
+    stage_id[:sink] = _smallest_of_groups(stage[:sink], first[:sink])[stage[:sink]]
     is_smallest = (stage_id == first)[graph.source]
     ones = np.ones(len(label), np.int64)
-    return Merged(
+    return MergedNodes(
         position, stage_id, graph.backward(ones, _LONGEST_PATH), np.flatnonzero(is_smallest)
     )
 
 
-def _codes(values: Floats) -> Ints:
+def _value_codes(values: Floats) -> Ints:
     """Return a code for each value; values that agree to 12 digits share it."""
     order = np.argsort(values, kind="stable")
     ordered = values[order]
     code = np.empty(len(values), np.int64)
-    code[order] = np.cumsum(np.diff(ordered, prepend=-1.0) > _ALIKE * ordered)
+    code[order] = np.cumsum(np.diff(ordered, prepend=-1.0) > _TOLERANCE * ordered)
     return code
 
 
-def _smallest(group: Ints, value: Ints) -> Ints:
+def _smallest_of_groups(group: Ints, value: Ints) -> Ints:
     """Return the smallest value of each group."""
     smallest = np.full(int(group.max(initial=0)) + 1, np.iinfo(np.int64).max)
     np.minimum.at(smallest, group, value)

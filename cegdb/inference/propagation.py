@@ -72,17 +72,17 @@ class Graph:
         return len(self.height)
 
     @cached_property
-    def _out(self) -> list[tuple[slice, Ints, Ints]]:
+    def _layers_by_source(self) -> list[tuple[slice, Ints, Ints]]:
         return list(self._layers(self.source))
 
     @cached_property
-    def _into(self) -> tuple[Ints, list[tuple[slice, Ints, Ints]]]:
+    def _layers_by_target(self) -> tuple[Ints, list[tuple[slice, Ints, Ints]]]:
         order = np.argsort(self.target, kind="stable")
         return order, list(self._layers(self.target[order]))
 
     def layers(self) -> list[slice]:
         """Return the edges in layers, by the height of their source, the highest first."""
-        return [part for part, _, _ in self._out]
+        return [part for part, _, _ in self._layers_by_source]
 
     def _layers(self, nodes: Ints) -> Iterator[tuple[slice, Ints, Ints]]:
         """Yield, for each height, its edges, the start of each node's edges, and the nodes."""
@@ -111,7 +111,7 @@ class Graph:
         """
         message = np.full((self.n_nodes, *value.shape[1:]), semiring.zero, value.dtype)
         message[0] = semiring.one
-        order, layers = self._into
+        order, layers = self._layers_by_target
         source = self.source[order]
         ordered = value[order]
         for part, starts, nodes in layers:
@@ -130,7 +130,7 @@ class Graph:
         """
         message = np.full((self.n_nodes, *value.shape[1:]), semiring.zero, value.dtype)
         message[-1] = semiring.one
-        for part, starts, nodes in reversed(self._out):
+        for part, starts, nodes in reversed(self._layers_by_source):
             passed = semiring.multiply(value[part], message[self.target[part]])
             message[nodes] = semiring.add.reduceat(passed, starts, axis=0)
         return message

@@ -14,17 +14,17 @@ from cegdb.evidence import All, Answer, Evidence, items
 from cegdb.inference.automata import Product, run_automata, smallest_path_sum
 from cegdb.inference.propagation import MAX_PRODUCT, PATH_COUNT, REAL
 from cegdb.ingest.coding.variables import NOT_APPLICABLE
-from cegdb.names import only_match
+from cegdb.names import first_repeated, only_match
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from cegdb.inference.compiled_model import CompiledModel
     from cegdb.inference.propagation import Floats, Graph, Ints, Ring
 
-_MOST_STATES: Final = 2**62
+MOST_STATES: Final = 2**62
 _MOST_ROWS: Final = 20_000_000
 
 
@@ -101,16 +101,14 @@ def distribution(
     """
     ceg, graph = model.ceg, model.graph
     indexes = [ceg.variable_index(variable) for variable in variables]
-    if len(set(indexes)) < len(indexes):
-        twice = next(name for name in variables if list(variables).count(name) > 1)
-        raise QueryError(f"variable {twice!r} is named twice", hint="name each variable once")
+    refuse_repeated([ceg.variables[index].name for index in indexes])
     sizes = [len(ceg.variables[index].labels) + 1 for index in indexes]
     stride, n_states = [], 1
     for size in reversed(sizes):
         stride.append(n_states)
         n_states *= size
     stride.reverse()
-    if n_states * graph.n_nodes > _MOST_STATES:
+    if n_states * graph.n_nodes > MOST_STATES:
         raise too_many_combinations()
     edge = model.product.edge
     added = np.zeros(len(edge), np.int64)
@@ -119,7 +117,7 @@ def distribution(
         added += np.where(edge_variable == index, (label + 1) * step, 0)
     code, mass = path_sums(graph, model.probability, added, n_states)
     digits = [code // step % size - 1 for step, size in zip(stride, sizes, strict=True)]
-    return _labelled(ceg, indexes, digits, mass)
+    return _with_labels(ceg, indexes, digits, mass)
 
 
 def marginal(model: ConditionedModel, variable: object) -> tuple[list[str], Floats]:
@@ -138,6 +136,13 @@ def marginal(model: ConditionedModel, variable: object) -> tuple[list[str], Floa
     return [ceg.variables[index].labels[i] for i in met.tolist()], total[met]
 
 
+def refuse_repeated(names: Iterable[str], hint: str = "name each variable once") -> None:
+    """Refuse variables of which one is named twice."""
+    repeated = first_repeated(names)
+    if repeated is not None:
+        raise QueryError(f"variable {repeated!r} is named twice", hint=hint)
+
+
 def too_many_combinations() -> QueryError:
     """Return the error of a query about too many variables."""
     return QueryError(
@@ -145,7 +150,7 @@ def too_many_combinations() -> QueryError:
     )
 
 
-def _labelled(
+def _with_labels(
     ceg: CompiledModel, indexes: list[int], digits: list[Ints], mass: Floats
 ) -> tuple[list[list[str]], Floats]:
     """Return labels and probabilities; absent and explicitly "not applicable" are one, last."""
@@ -194,7 +199,7 @@ def path_sums(
     for height in range(int(graph.height[0]), 0, -1):
         if height not in waiting:
             continue
-        key, mass = _summed(waiting.pop(height), ring)
+        key, mass = _sums_by_key(waiting.pop(height), ring)
         node, state = key // n_states, key % n_states
         n_out = first[node + 1] - first[node]
         if n_out.sum() > _MOST_ROWS:
@@ -208,11 +213,13 @@ def path_sums(
         for lower in np.unique(graph.height[target]).tolist():
             is_at_height = graph.height[target] == lower
             waiting.setdefault(lower, []).append((after[is_at_height], passed[is_at_height]))
-    key, mass = _summed(waiting[0], ring)
+    key, mass = _sums_by_key(waiting[0], ring)
     return key % n_states, mass
 
 
-def _summed(parts: list[tuple[Ints, NDArray[Any]]], ring: Ring) -> tuple[Ints, NDArray[Any]]:
+def _sums_by_key(
+    parts: list[tuple[Ints, NDArray[Any]]], ring: Ring
+) -> tuple[Ints, NDArray[Any]]:
     key = np.concatenate([part[0] for part in parts])
     mass = np.concatenate([part[1] for part in parts])
     order = np.argsort(key, kind="stable")
@@ -298,7 +305,7 @@ def _edges_of_label(ceg: CompiledModel, name: str, label: object, *, is_variable
         return np.flatnonzero((ceg.edge_variable == index) & (ceg.label == at))
     node = ceg.node(name)
     edges = np.flatnonzero(ceg.graph.source == node)
-    labels = [ceg.texts[edge] for edge in edges.tolist()]
+    labels = [ceg.edge_labels[edge] for edge in edges.tolist()]
     unknown = f"{ceg.vertex} {name} of {ceg.title} has no edge {label!r}"
     meant = only_match(str(label), dict.fromkeys(labels), unknown, QueryError)
     return edges[[text == meant for text in labels]]
@@ -387,7 +394,7 @@ def path_answers(model: ConditionedModel, edges: Ints) -> tuple[list[str], list[
         names[index] if index >= 0 else "(several)"
         for index in ceg.edge_variable[edges].tolist()
     ]
-    return variables, [ceg.texts[edge] for edge in edges.tolist()]
+    return variables, [ceg.edge_labels[edge] for edge in edges.tolist()]
 
 
 def position_probabilities(
@@ -431,4 +438,4 @@ def most_probable_histories(ceg: CompiledModel, nodes: Sequence[int]) -> list[li
 def _answer_text(ceg: CompiledModel, edge: int) -> str:
     index = int(ceg.edge_variable[edge])
     name = ceg.variables[index].name if index >= 0 else "(several)"
-    return f"{name} = {ceg.texts[edge]}"
+    return f"{name} = {ceg.edge_labels[edge]}"

@@ -15,7 +15,7 @@ from cegdb.inference.row_tables import ModelOrigin, make_tables, origin_of
 from cegdb.ingest.csv.csv_file import retry_rewritten
 from cegdb.ingest.files.sources import query_progress
 from cegdb.ingest.new_rows import RowColumns, open_new_rows, read_rows
-from cegdb.names import only_match
+from cegdb.names import first_repeated, only_match
 from cegdb.options import check_choice
 from cegdb.sqlfiles import Steps
 from cegdb.store import quoted
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     from cegdb.options import ReadOptions
     from cegdb.store import Store
 
-_ROWS = (
+_ROW_COLUMNS = (
     "n_answered", "log_likelihood", "last_situation", "last_position", "completion",
     "completion_probability", "unseen",
 )  # fmt: skip
-_PATH = (
+_PATH_COLUMNS = (
     "depth", "variable", "label", "situation", "stage", "position", "vertex_id", "stage_id",
     "position_id",
 )  # fmt: skip
-_LABELS = ("variable", "label", "probability")
+_LABEL_COLUMNS = ("variable", "label", "probability")
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class OpenRows:
     steps: Steps
     con: duckdb.DuckDBPyConnection
     origin: ModelOrigin
-    read: RowsRead
+    rows_read: RowsRead
     passes: Passes
     n_combinations: int
     block_sizes: tuple[int, int]
@@ -112,7 +112,11 @@ def open_rows(
     check_choice("blank", source.blank, ("tree", "unknown"), QueryError)
     hint = "give a list of column names"
     keep = [str(name) for name in items_of(source.keep, "keep", QueryError, hint=hint)]
-    clashes = [name for name in keep if name in ("row_number", *_ROWS, *_PATH, *_LABELS)]
+    clashes = [
+        name
+        for name in keep
+        if name in ("row_number", *_ROW_COLUMNS, *_PATH_COLUMNS, *_LABEL_COLUMNS)
+    ]
     if clashes:
         raise QueryError(
             f"keep names {clashes[0]!r}, which is also a column of the result",
@@ -171,18 +175,18 @@ def assign_rows(
                 hint="assign rows to the CEG it comes from; complete and score work here",
             )
         rows.run(rows.n_combinations, best=True, vertices=True)
-        _answer(rows)
+        _make_answers(rows)
         # Without a CEG there are no positions.
-        answers: Sequence[str] = _ROWS
-        path: Sequence[str] = _PATH
+        answers: Sequence[str] = _ROW_COLUMNS
+        path: Sequence[str] = _PATH_COLUMNS
         if origin.ceg_id is None:
-            answers = [name for name in _ROWS if name != "last_position"]
-            path = [name for name in _PATH if not name.startswith("position")]
+            answers = [name for name in _ROW_COLUMNS if name != "last_position"]
+            path = [name for name in _PATH_COLUMNS if not name.startswith("position")]
         yield RowTables(
             rows.con,
             {
-                "rows": _per_row(rows.read, "combination_answer", answers),
-                "paths": _per_row(rows.read, "combination_vertex", path),
+                "rows": _rows_query(rows.rows_read, "combination_answer", answers),
+                "paths": _rows_query(rows.rows_read, "combination_vertex", path),
             },
             {"rows": "row_number", "paths": "row_number, depth"},
             _summary(rows),
@@ -204,14 +208,14 @@ def complete_rows(
             ranks = ranks_of(origin, variables)
         request_labels(steps, ranks)
         rows.run(rows.n_combinations, best=True, labels=True)
-        _answer(rows)
+        _make_answers(rows)
         steps.run("combination_label")
-        without = [name for name in _ROWS if not name.startswith("last_")]
+        without = [name for name in _ROW_COLUMNS if not name.startswith("last_")]
         yield RowTables(
             rows.con,
             {
-                "rows": _per_row(rows.read, "combination_answer", without),
-                "labels": _per_row(rows.read, "combination_label", _LABELS),
+                "rows": _rows_query(rows.rows_read, "combination_answer", without),
+                "labels": _rows_query(rows.rows_read, "combination_label", _LABEL_COLUMNS),
             },
             {"rows": "row_number", "labels": "row_number, c.rank, c.label_index"},
             _summary(rows),
@@ -229,10 +233,10 @@ def ranks_of(origin: ModelOrigin, variables: object, setting: str = "variables")
         variables = [variables]
     names = items_of(variables, setting, QueryError, hint="give the names of variables")
     ranks = [rank_of(origin, name) for name in names]
-    twice = [rank for i, rank in enumerate(ranks) if rank in ranks[:i]]
-    if twice:
+    repeated = first_repeated(ranks)
+    if repeated is not None:
         raise QueryError(
-            f"variable {origin.order[twice[0]]!r} is named twice in {setting}",
+            f"variable {origin.order[repeated]!r} is named twice in {setting}",
             hint="name each variable once",
         )
     return ranks
@@ -244,7 +248,7 @@ def rank_of(origin: ModelOrigin, name: object) -> int:
     return origin.order.index(only_match(str(name), origin.order, unknown, QueryError))
 
 
-def _answer(rows: OpenRows) -> None:
+def _make_answers(rows: OpenRows) -> None:
     """Make ``combination_answer``; the last vertices are null where none were asked for."""
     steps, origin = rows.steps, rows.origin
     tree, staging = origin.tree_id, origin.staging_id
@@ -255,11 +259,11 @@ def _answer(rows: OpenRows) -> None:
     steps.run("combination_answer")
 
 
-def _per_row(read: RowsRead, table: str, columns: Sequence[str]) -> str:
+def _rows_query(rows_read: RowsRead, table: str, columns: Sequence[str]) -> str:
     """Return the SELECT that gives each row the results of its combination."""
     # Generated, since the columns to keep have the source's names; and a query, not a step, so
     # that a result of many rows is streamed to its file or table.
-    of_source = [f"r.k{i} as {quoted(name)}" for i, name in enumerate(read.keep, 1)]
+    of_source = [f"r.k{i} as {quoted(name)}" for i, name in enumerate(rows_read.keep, 1)]
     selected = ", ".join(["r.row_number", *of_source, *(f"c.{name}" for name in columns)])
     return (
         f"select {selected} from temp.source_row as r inner join temp.{table} as c "  # noqa: S608
@@ -272,8 +276,8 @@ def _summary(rows: OpenRows) -> str:
     of = "" if n == n_rows else f" of {counted(int(n), 'respondent')}"
     combinations = counted(rows.n_combinations, "distinct combination")
     lines = [f"{counted(int(n_rows), 'row')}{of}, {combinations} of answers"]
-    if rows.read.absent:
-        lines.append(f"not in the source: {listed(rows.read.absent, most=10)}")
+    if rows.rows_read.absent:
+        lines.append(f"not in the source: {listed(rows.rows_read.absent, most=10)}")
     unseen = rows.steps.fetch("unseen_answer_total")
     if unseen:
         answers = [f"{text} ({counted(int(times), 'row')})" for _, text, times in unseen]
@@ -281,6 +285,6 @@ def _summary(rows: OpenRows) -> str:
     if n_impossible:
         lines.append(
             f"{counted(int(n_impossible), 'row')} with probability 0: unknown answers, or "
-            "answers that no path combines"
+            "an impossible combination of answers"
         )
     return "\n".join(lines)

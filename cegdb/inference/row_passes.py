@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from cegdb.inference.row_tables import AFTER_ALL
+from cegdb.inference.row_tables import RANK_AFTER_ALL
 
 if TYPE_CHECKING:
     from cegdb.inference.row_tables import ModelOrigin, Passes
@@ -50,7 +50,7 @@ def run_passes(
             # Without jumps no variable can be skipped, and the window over all cells is saved.
             steps.view(
                 "row_cell",
-                f"select *, {AFTER_ALL} as next_rank, {AFTER_ALL} as next_open "  # noqa: S608
+                f"select *, {RANK_AFTER_ALL} as next_rank, {RANK_AFTER_ALL} as next_open "  # noqa: S608
                 "from temp.coded_cell",
             )
         n_path_edges = _pass_messages(steps, passes)
@@ -71,7 +71,7 @@ def run_passes(
 def _pass_messages(steps: Steps, passes: Passes) -> int:
     """Go down from the root and up again with each combination; return the path edges."""
     root_height = passes.heights[0][0]
-    steps.run("row_start", root_rank=passes.root_rank, root_height=root_height)
+    steps.run("row_root_edge", root_rank=passes.root_rank, root_height=root_height)
     steps.run("row_path_edge")
     n_path_edges = sum(
         steps.run("next_path_edge", height=height) for height, _ in passes.heights

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cegdb.inference.row_tables import ModelKey
     from cegdb.store import Store
 
-_ALIKE: Final = 12
+_DIGITS: Final = 12
 
 
 class LogScore(NamedTuple):
@@ -96,14 +96,14 @@ def predict(
     key: ModelKey,
     source: RowSource,
     variable: str,
-    others: object = None,
+    predictors: object = None,
 ) -> Predictions:
-    """Predict a variable for each row of a source from its other answers, by default all."""
+    """Predict a variable for each row of a source from other answers, by default all."""
     with open_rows(store, model, key, source) as rows:
         rank = rank_of(rows.origin, variable)
-        used = _ranks_used(rows, rank, others)
+        used = _predictor_ranks(rows, rank, predictors)
         rows.steps.run("masked_combination", used=used, rank=rank)
-        _separate_variable(rows, rank)
+        _separate_actual_answers(rows, rank)
         labels, table, _ = _labels_of_combinations(rows, rank)
         rows.steps.run("prediction_count")
         counts = rows.steps.arrays("from temp.prediction_count order by all")
@@ -112,8 +112,9 @@ def predict(
     is_scored = is_known & ~is_impossible & (counts["weight"] > 0)
     if not is_scored.any():
         raise QueryError(
-            f"no row has an answer to {variable!r} and other answers that are possible",
-            hint="see the summary of cegdb assign for these rows",
+            f"no row can be scored: each lacks a known answer to {variable!r}, or its other "
+            "answers are impossible",
+            hint="see what cegdb assign prints for these rows",
         )
     return Predictions(
         labels,
@@ -137,7 +138,7 @@ class PredictedLabels(NamedTuple):
 
     def best(self) -> list[str | None]:
         """Return the most probable label of each row; of ties, the first in level order."""
-        rounded = np.round(self.probability, _ALIKE)
+        rounded = np.round(self.probability, _DIGITS)
         return [
             None if np.isnan(row[0]) else self.labels[int(np.argmax(row))] for row in rounded
         ]
@@ -149,16 +150,16 @@ def predict_labels(
     key: ModelKey,
     source: RowSource,
     variable: str,
-    others: object = None,
+    predictors: object = None,
 ) -> PredictedLabels:
-    """Predict a variable for each row from its other answers, ignoring its own."""
+    """Predict a variable for each row from other answers, ignoring the variable's own."""
     with open_rows(store, model, key, source) as rows:
         rank = rank_of(rows.origin, variable)
-        used = _ranks_used(rows, rank, others)
+        used = _predictor_ranks(rows, rank, predictors)
         steps = rows.steps
         steps.run("masked_combination", used=used, rank=rank)
         steps.run("predicted_row")
-        _separate_variable(rows, rank)
+        _separate_actual_answers(rows, rank)
         labels, table, is_impossible = _labels_of_combinations(rows, rank)
         steps.run("predicted_combination")
         combination = steps.arrays(
@@ -173,11 +174,11 @@ def predict_labels(
     )
 
 
-def _ranks_used(rows: OpenRows, rank: int, others: object) -> list[int]:
+def _predictor_ranks(rows: OpenRows, rank: int, predictors: object) -> list[int]:
     order = rows.origin.order
-    if others is None:
+    if predictors is None:
         return [other for other in range(len(order)) if other != rank]
-    used = sorted(ranks_of(rows.origin, others, "given"))
+    used = sorted(ranks_of(rows.origin, predictors, "given"))
     if rank in used:
         raise QueryError(
             f"{order[rank]!r} cannot be predicted from itself", hint="name other variables"
@@ -210,7 +211,7 @@ def _labels_of_combinations(
     return labels, table, scores["is_impossible"].astype(bool)
 
 
-def _separate_variable(rows: OpenRows, rank: int) -> None:
+def _separate_actual_answers(rows: OpenRows, rank: int) -> None:
     """Make the combinations again from the masked ones, the variable's answer apart."""
     steps = rows.steps
     steps.run("coded_row")
@@ -287,7 +288,7 @@ def _auc(predictions: Predictions) -> float:
     )
     if len(occurs) != 2:
         return math.nan
-    score = np.round(predictions.probability[:, occurs[1]], _ALIKE)
+    score = np.round(predictions.probability[:, occurs[1]], _DIGITS)
     _, group = np.unique(score, return_inverse=True)
     is_second = predictions.actual == occurs[1]
     second = np.bincount(group, weights=predictions.weight * is_second)
@@ -317,11 +318,11 @@ def calibration_bins(
         if not (p.any() or is_it.any()):
             continue
         if bins is None:
-            low, group = np.unique(np.round(p, _ALIKE), return_inverse=True)
+            low, group = np.unique(np.round(p, _DIGITS), return_inverse=True)
             high = low
         else:
             group = np.clip(
-                np.ceil(np.round(p * bins, _ALIKE)).astype(np.int64) - 1, 0, bins - 1
+                np.ceil(np.round(p * bins, _DIGITS)).astype(np.int64) - 1, 0, bins - 1
             )
             low, high = np.arange(bins) / bins, np.arange(1, bins + 1) / bins
         size = len(low)

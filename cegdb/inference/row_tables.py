@@ -30,10 +30,12 @@ if TYPE_CHECKING:
 
 ModelKey: TypeAlias = "tuple[Kind, int]"
 """A CEG or staging, by kind and id."""
-AFTER_ALL: Final = 2**31 - 1
+RANK_AFTER_ALL: Final = 2**31 - 1
 """The rank of what comes after all variables."""
-_OPEN: Final = -1
-_NOWHERE: Final = -1
+_OPEN_ANSWER: Final = -1
+"""The code of an answer that is not known."""
+_NO_LEVEL: Final = -1
+"""The level id of an answer without a level in the tree."""
 
 
 class _TreeVariable(NamedTuple):
@@ -120,7 +122,7 @@ def make_tables(
         raise QueryError(f"{ceg.title} has no variables", hint="build a tree with variables")
     rank_of = {name: rank for rank, name in enumerate(origin.order)}
     ranks = np.array([rank_of[variable.name] for variable in ceg.variables], np.int64)
-    node_rank = np.append(ranks[ceg.variable[model.product.node[:-1]]], AFTER_ALL)
+    node_rank = np.append(ranks[ceg.variable[model.product.node[:-1]]], RANK_AFTER_ALL)
     steps.create_from(
         "query_node",
         {
@@ -159,7 +161,7 @@ def _heights(source: Ints, target: Ints) -> list[tuple[int, int]]:
     for height in np.unique(source)[::-1].tolist():
         below = target[source == height]
         below = below[below > 0]
-        heights.append((height, int(below.min()) if len(below) else AFTER_ALL))
+        heights.append((height, int(below.min()) if len(below) else RANK_AFTER_ALL))
     return heights
 
 
@@ -176,7 +178,7 @@ def _make_edges(
     for i, edge in enumerate(model.product.edge.tolist()):
         edge_codes = codes_of[edge]
         edges += [i] * (len(edge_codes) + 1)
-        codes += [_OPEN, *edge_codes]
+        codes += [_OPEN_ANSWER, *edge_codes]
         known.update((ranks[i], code) for code in edge_codes)
     at = np.array(edges, np.int64)
     with np.errstate(divide="ignore"):
@@ -204,7 +206,7 @@ def _make_answers(steps: Steps, model: ConditionedModel, node_rank: Ints) -> Non
     names = [variable.name for variable in ceg.variables]
     answer_texts = np.array(
         [
-            f"{names[ceg.variable[node]]} = {ceg.texts[edge]}"
+            f"{names[ceg.variable[node]]} = {ceg.edge_labels[edge]}"
             for node, edge in zip(
                 product.node[graph.source].tolist(), product.edge.tolist(), strict=True
             )
@@ -296,7 +298,9 @@ def _codes_of_edges(
             of_label.setdefault(label, []).append(code)
     codes_of_edges = []
     sources = ceg.position_id[ceg.graph.source].tolist()
-    for source, index, text in zip(sources, ceg.edge_variable.tolist(), ceg.texts, strict=True):
+    for source, index, text in zip(
+        sources, ceg.edge_variable.tolist(), ceg.edge_labels, strict=True
+    ):
         of_variable = codes[ceg.variables[index].name]
         labels = raw.get((source, text), [text])
         codes_of_edges.append(
@@ -322,7 +326,7 @@ def _make_codes(
         kinds = [kind for kind, *_ in levels]
         structural = kinds.index("structural") + 1
         missing = next(code for code, level in enumerate(levels, 1) if level[1] == MISSING)
-        rows.append((rank, ABSENT, _NOWHERE, _OPEN, False))
+        rows.append((rank, ABSENT, _NO_LEVEL, _OPEN_ANSWER, False))
         for code, (kind, label, *_) in enumerate(levels, 1):
             is_given = kind == "value"
             answer = code
@@ -330,13 +334,13 @@ def _make_codes(
                 answer = _code_of_blank(origin, structural, missing, blank)
             elif kind == "missing":
                 is_given = origin.missing_policy == "category"
-                answer = code if is_given else _OPEN
-            level_id = first + answer - 1 if answer > 0 else _NOWHERE
+                answer = code if is_given else _OPEN_ANSWER
+            level_id = first + answer - 1 if answer > 0 else _NO_LEVEL
             rows.append((rank, code, level_id, answer, is_given))
             if is_given and (rank, code) not in known:
                 unseen.append((rank, code, f"{name} = {label}"))
         for code, text in unknown.get(name, {}).items():
-            rows.append((rank, code, _NOWHERE, code, True))
+            rows.append((rank, code, _NO_LEVEL, code, True))
             unseen.append((rank, code, f"{name} = {text}"))
     columns = ("rank", "code", "level_id", "answer", "is_given")
     steps.create_from("code_meaning", _columns(columns, rows))
@@ -345,10 +349,10 @@ def _make_codes(
 
 def _code_of_blank(origin: ModelOrigin, structural: int, missing: int, blank: str) -> int:
     if blank == "unknown":
-        return _OPEN
+        return _OPEN_ANSWER
     if origin.blank == "structural":
         return structural
-    return missing if origin.missing_policy == "category" else _OPEN
+    return missing if origin.missing_policy == "category" else _OPEN_ANSWER
 
 
 def _columns(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> dict[str, Any]:

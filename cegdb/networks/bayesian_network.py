@@ -50,17 +50,15 @@ class Network:
         default = self._sorted()
         if wanted is None:
             return default
-        hint = f"an order of network {self.name!r} with parents first: " + listed(
-            map(repr, default), most=40
-        )
+        hint = "an order with parents first: " + listed(map(repr, default), most=40)
         order = [str(name) for name in items_of(wanted, "order", NetworkError, hint=hint)]
         wrong = sorted(set(order) ^ set(default)) or sorted(
             name for name in set(order) if order.count(name) > 1
         )
         if wrong:
             raise NetworkError(
-                f"the order must name each variable of the network once: "
-                f"see {listed(map(repr, wrong))}",
+                "the order must name each variable of the network once; check "
+                f"{listed(map(repr, wrong))}",
                 hint=hint,
             )
         index = {name: i for i, name in enumerate(order)}

@@ -111,7 +111,7 @@ class _Token(NamedTuple):
     is_mark: bool = False
 
 
-class _Table(NamedTuple):
+class _ProbabilityBlock(NamedTuple):
     """A ``probability`` block: its variable, and its entries, each with its line."""
 
     line: int
@@ -131,7 +131,7 @@ class _Reader:
     def network(self) -> Network:
         name = Path(self._where).stem
         levels: dict[str, list[str]] = {}
-        tables: dict[str, _Table] = {}
+        tables: dict[str, _ProbabilityBlock] = {}
         while self._peek() is not None:
             token = self._expect_word("network, variable or probability")
             if token.text == "network":
@@ -224,14 +224,14 @@ class _Reader:
             raise self._error(variable.line, f"variable {variable.text!r} has no labels")
         return texts
 
-    def _table(self, line: int) -> tuple[_Token, _Table]:
+    def _table(self, line: int) -> tuple[_Token, _ProbabilityBlock]:
         self._expect_mark("(")
         variable = self._expect_word("the name of a variable")
         parents: list[_Token] = []
         self._accept("|")
         parents = self._words_until(")")
         self._expect_mark("{")
-        table = _Table(line, parents, [], None)
+        table = _ProbabilityBlock(line, parents, [], None)
         while not self._accept("}"):
             entry = self._next("table, default, property or (")
             if entry.is_mark and entry.text == "(":
@@ -243,11 +243,14 @@ class _Reader:
             elif entry.text == "property":
                 self._skip_property()
             else:
-                raise self._error(entry.line, f"{entry.text!r} where an entry is expected")
+                raise self._error(
+                    entry.line,
+                    f"{entry.text!r} where table, default, property or ( is expected",
+                )
         return variable, table
 
     def _parents(
-        self, name: str, tables: dict[str, _Table], levels: dict[str, list[str]]
+        self, name: str, tables: dict[str, _ProbabilityBlock], levels: dict[str, list[str]]
     ) -> list[str]:
         if name not in tables:
             return []
@@ -264,7 +267,7 @@ class _Reader:
         return names
 
     def _rows(
-        self, name: str, table: _Table, levels: dict[str, list[str]]
+        self, name: str, table: _ProbabilityBlock, levels: dict[str, list[str]]
     ) -> dict[tuple[str, ...], list[float]]:
         parents = [token.text for token in table.parents]
         sizes = [len(levels[parent]) for parent in parents]

@@ -82,11 +82,7 @@ def find_families(store: Store, staging_id: int) -> list[Family]:
 def smallest_network(store: Store, staging_id: int) -> tuple[Network, list[Family]]:
     """Return the smallest Bayesian network that contains a staged tree, and its families.
 
-    Its tables are the probabilities of a variable given its parents: those of the stage,
-    wherever the parents determine it. They do but for histories that do not count; there it is
-    the mean over the histories, weighted by their probability: of all networks with these
-    parents the one nearest to the staged tree by relative entropy. A row is left out where the
-    parents never have these labels at once.
+    A row of a table is left out where the parents never have these labels at once.
     """
     with store.reading() as con, Steps(con) as steps:
         return _Histories(store, staging_id, steps).network()
@@ -116,7 +112,7 @@ class _Histories:
             "variable_ids": variable_ids,
         }
         steps.run("network_edge", **of_tree)
-        steps.run("configuration", is_empty=tree["n"] == 0, **of_tree)
+        steps.run("history_stage", is_empty=tree["n"] == 0, **of_tree)
         self.levels: dict[int, dict[int, str]] = {i: {} for i in range(1, len(self.order) + 1)}
         for index, label_id, label in steps.fetch(
             "network_level", survey_id=tree["survey_id"], variable_ids=variable_ids
@@ -127,6 +123,10 @@ class _Histories:
 
     def network(self) -> tuple[Network, list[Family]]:
         """Return the network, its tables and its families."""
+        # Tables are the probabilities of the stage, wherever the parents determine it. They do
+        # but for histories that do not count; there it is the mean over the histories, weighted
+        # by their probability: of all networks with these parents the one nearest to the staged
+        # tree by relative entropy.
         indexes = range(1, len(self.order) + 1)
         families = [self.family(index) for index in indexes]
         return (

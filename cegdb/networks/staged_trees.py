@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cegdb.networks.readers import NetworkSource
     from cegdb.store import Store
 
-_PRIORS = "select vertex_id, label, prior from temp.network_walk"
+_PRIORS = "select vertex_id, label, prior from temp.network_prior"
 
 
 def rules_of(store: Store, tree_id: int, source: NetworkSource) -> dict[str, list[str]]:
@@ -101,7 +101,7 @@ def staged_tree(
                 hint=error.hint,
             ) from error
         tree = row(catalog, "tree", tree_id)
-        _walk(steps, network, tree, chosen_alpha(catalog, tree, alpha))
+        _make_priors(steps, network, tree, chosen_alpha(catalog, tree, alpha))
         return set_stages(
             store,
             tree_id,
@@ -128,8 +128,8 @@ def _zeros(network: Network) -> list[dict[str, str]]:
     return paths
 
 
-def _walk(steps: Steps, network: Network, tree: Mapping[str, Any], alpha: float) -> None:
-    """Make ``network_walk``, the priors of the tree's edges."""
+def _make_priors(steps: Steps, network: Network, tree: Mapping[str, Any], alpha: float) -> None:
+    """Make ``network_prior``, the priors of the tree's edges."""
     levels: dict[str, dict[str, int]] = {name: {} for name in network.parents}
     ids: dict[str, int] = {}
     for variable, variable_id, label, level_id in steps.fetch(
@@ -162,7 +162,7 @@ def _walk(steps: Steps, network: Network, tree: Mapping[str, Any], alpha: float)
         probabilities=[row[2] for row in rows],
     )
     n = steps.run(
-        "network_walk", tree_id=tree["tree_id"], variable_ids=variable_ids, alpha=alpha
+        "network_prior", tree_id=tree["tree_id"], variable_ids=variable_ids, alpha=alpha
     )
     if n + 1 < tree["n_vertices"]:
         ((variable, labels),) = steps.fetch("situation_without_row", tree=tree["name"])

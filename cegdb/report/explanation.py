@@ -113,7 +113,9 @@ def count_people(
     sources = ceg.position_id[ceg.graph.source].tolist()
     return Counts(
         np.array([n[i] for i in ceg.position_id.tolist()], np.int64),
-        np.array([taken[edge] for edge in zip(sources, ceg.texts, strict=True)], np.int64),
+        np.array(
+            [taken[edge] for edge in zip(sources, ceg.edge_labels, strict=True)], np.int64
+        ),
         n_left_out,
         is_conditioned,
         names_of_stages(positions),

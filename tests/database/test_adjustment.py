@@ -46,7 +46,7 @@ def test_polynomials_at_a_point_are_those_of_all_paths(sample: StagedSample, see
     tree = RandomCeg(sample, seed)
     ceg = tree.compiled
     theta = random_parameters(ceg, 1, seed)[:, 0]
-    edges = zip(ceg.graph.source.tolist(), ceg.texts, theta.tolist(), strict=True)
+    edges = zip(ceg.graph.source.tolist(), ceg.edge_labels, theta.tolist(), strict=True)
     of = {(node, label): value for node, label, value in edges}
     nodes = sorted(tree.children, key=lambda path: (-tree._height(path), path))
     by_stage: dict[Any, set[int]] = {}
@@ -222,7 +222,7 @@ def test_w11_1_needs_its_confounder(confounded: ChainEventGraph) -> None:  # noq
     assert at["truth"] == pytest.approx(11 / 20)
     assert at["observed"] == pytest.approx(27 / 40)
     assert "adjusting for Z identifies the effect of X on Y" in str(found)
-    assert "nothing unmeasured confounds X" in str(found)
+    assert "Nothing unmeasured confounds X" in str(found)
 
 
 def test_a_descendant_and_a_collider_fail(db: Database) -> None:
@@ -260,7 +260,7 @@ def test_nothing_is_adjusted_for_in_a_context_where_the_treatment_ignores_it(
     assert ceg.adjustment("X", "Y").sets == [("place", "Z")]
     assert not ceg.adjustment("X", "Y", by="Z").works
     for bad, said in (
-        ({"by": ["X"]}, "named twice"),
+        ({"by": ["X"]}, "'X' is named twice"),
         ({"by": ["W"]}, "no variable"),
         ({"given": {"Y": 1}}, "may come after"),
         ({"given": evidence.likelihood("Z", {0: 1, 1: 2})}, "is not an event"),

@@ -528,8 +528,8 @@ def test_a_network_is_given_to_a_tree_of_its_variables_in_its_order(db: Database
     ("order", "message"),
     [
         (["y", "x"], "puts 'y' before its parent 'x'"),
-        (["x"], "each variable of the network once: see 'y'"),
-        (["x", "y", "y"], "once: see 'y'"),
+        (["x"], "each variable of the network once; check 'y'"),
+        (["x", "y", "y"], "once; check 'y'"),
         ("xy", "order is one text"),
     ],
 )
@@ -851,7 +851,7 @@ X = "variable x { type discrete [ 2 ] { a, b }; }\n"
         (X + "probability ( x ) { () 1 0;\n () 1 0; }", "line 3: 'x' given .* has two rows"),
         (X + "probability ( x ) { }", "line 2: 'x' has no row for"),
         (X + "probability ( x ) { default 1; }", "the default of 'x' does not have 2"),
-        (X + "probability ( x ) { some 1; }", "'some' where an entry is expected"),
+        (X + "probability ( x ) { some 1; }", "'some' where table, default, property or"),
         (X + "probability ( x ) { table 1 0; }\n" * 2, "line 3: 'x' has two probability"),
         (X + "probability ( x ) { table 1 0", "line 2: the text ends where"),
         (

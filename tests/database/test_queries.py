@@ -425,7 +425,7 @@ def test_paths_are_never_listed(db: Database) -> None:
         names=tuple(f"w{i}" for i in nodes),
         variable=np.append(nodes[:-1], -1),
         label=np.tile([0, 1], 100),
-        texts=("0", "1") * 100,
+        edge_labels=("0", "1") * 100,
         probability=np.tile([0.25, 0.75], 100),
         variables=tuple(Variable(f"v{k}", ("0", "1"), {}) for k in range(100)),
     )
@@ -534,6 +534,7 @@ def test_events_are_asked_by_label_or_code_in_any_spelling(falls: ChainEventGrap
         ),
         (lambda c: c.most_probable_paths(0), "k is 0"),
         (lambda c: c.distribution(["fall", "fall"]), "'fall' is named twice"),
+        (lambda c: c.distribution(["fall", " FALL"]), "'fall' is named twice"),
         (
             lambda c: c.expected_cost({"fall": {"yes": "much"}}),
             "fall = yes is 'much'\nhint: give a finite",
@@ -562,7 +563,10 @@ FALL = {"kind": "answer", "variable": "fall", "labels": ["yes"]}
         ({"kind": "likelihood", "variable": "fall", "weights": [["yes", math.inf]]}, "is inf"),
         ({"kind": "likelihood", "variable": "fall", "weights": [["yes", 0]]}, "every label"),
         ({"kind": "likelihood", "variable": "fall", "weights": [["yes"]]}, "pairs of a label"),
-        ({"kind": "likelihood", "variable": "fall", "weights": {"yes": 1}}, "expected a list"),
+        (
+            {"kind": "likelihood", "variable": "fall", "weights": {"yes": 1}},
+            "where a list is expected",
+        ),
         (
             {"kind": "likelihood", "variable": "fall", "weights": [["yes", 1], ["yes", 2]]},
             "listed twice",

@@ -559,7 +559,7 @@ def test_min_n_is_refused_in_words_on_the_command_line(file: Path) -> None:
     refused = call(
         "export", file, "falls", "-o", file.with_suffix(".csv"), "--min-n", 0, fails=3
     )
-    assert "error: min_n is 0, expected a whole number" in refused.stderr
+    assert "error: min_n is 0\nhint: give a whole number" in refused.stderr
     call("draw", file, "falls", "-o", "a.svg", "--min-n", "few", fails=2)
     call("sql", file, "from cegdb.ceg_edges", "--min-n", 5, fails=2)
     assert "use show, export or draw with --min-n" in " ".join(

@@ -2,7 +2,7 @@
 -- mode:    create
 -- purpose: The edges of the CEG that agree with each combination of answers: at first only the
 --          edge into the root; next_path_edge adds one height after the other.
--- reads:   row_start
+-- reads:   row_root_edge
 -- writes:  row_path_edge(height, combination_id, edge, source, target, target_height,
 --          log_probability)
 -- params:  none
@@ -16,4 +16,4 @@ select
     target,
     target_height,
     log_probability
-from temp.row_start
+from temp.row_root_edge

@@ -2,7 +2,7 @@
 -- mode:    create
 -- purpose: The start of the most probable path, at the root, of each possible combination that
 --          leaves variables open.
--- reads:   row_score, row_start
+-- reads:   row_score, row_root_edge
 -- writes:  row_best(height, combination_id, node, completion)
 -- params:  root_height INTEGER, height of the root
 -- source:  docs/theory.md, section 8 (Probability propagation), most probable path;
@@ -18,6 +18,6 @@ where
     and s.log_best is not null
     and exists (
         select 1
-        from temp.row_start as t
+        from temp.row_root_edge as t
         where t.combination_id = s.combination_id
     )

@@ -2,7 +2,7 @@
 -- mode:    create
 -- purpose: The probability of each edge given all answers of a combination. At first only the
 --          edge into the root; next_edge_posterior adds the others, height by height.
--- reads:   row_start, backward_message
+-- reads:   row_root_edge, backward_message
 -- writes:  row_edge_posterior(combination_id, edge, target, target_height, probability)
 -- params:  none
 -- source:  docs/theory.md, section 8 (Probability propagation), posterior edge probabilities;
@@ -13,5 +13,5 @@ select
     s.target,
     s.target_height,
     cast(1 as double) as probability
-from temp.row_start as s
+from temp.row_root_edge as s
 inner join temp.backward_message as o on s.combination_id = o.combination_id and o.node = 0

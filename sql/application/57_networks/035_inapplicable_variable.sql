@@ -2,12 +2,12 @@
 -- mode:    fetch
 -- purpose: The variables of a network that do not apply after some history, which gives them
 --          the label 'not applicable'.
--- reads:   configuration, network_edge
+-- reads:   history_stage, network_edge
 -- writes:  inapplicable_variable(variable_index)
 -- params:  none
 -- source:  docs/theory.md, section 10 (Bayesian networks)
 select distinct c.variable_index
-from temp.configuration as c
+from temp.history_stage as c
 where c.stage_key = -1
 union
 select e.variable_index

@@ -2,7 +2,7 @@
 -- mode:    fetch
 -- purpose: Whether histories with the same answers to some variables have different stages of a
 --          later one, so that a variable left out matters.
--- reads:   configuration
+-- reads:   history_stage
 -- writes:  stage_conflict(has_conflict)
 -- params:  variable_index INTEGER, of the variable
 --          parents INTEGER[], indexes of the variables that may be parents
@@ -11,7 +11,7 @@ with grouped as (
     select
         min(stage_key) as lowest,
         max(stage_key) as highest
-    from temp.configuration
+    from temp.history_stage
     where variable_index = $variable_index and is_counted
     group by [answers[i] for i in cast($parents as integer[])]
 )

@@ -1,9 +1,9 @@
--- step:    network_walk
+-- step:    network_prior
 -- mode:    create
 -- purpose: The prior of each edge of a tree by a network: alpha times the probability of the
 --          path.
 -- reads:   edge, level, network_rule, network_row
--- writes:  network_walk(vertex_id, child_id, label, answers, prior)
+-- writes:  network_prior(vertex_id, child_id, label, answers, prior)
 -- params:  tree_id INTEGER, the tree
 --          variable_ids INTEGER[], the variables in the order of the tree
 --          alpha DOUBLE, the prior mass of the root

@@ -3,7 +3,7 @@
 -- purpose: The probability of each label of a variable given its parents: that of the stage if
 --          all histories share one; else the mean over the histories, weighted by their
 --          probability, which gives the network closest to the staged tree.
--- reads:   configuration, network_edge
+-- reads:   history_stage, network_edge
 -- writes:  parent_probability(answers, label_id, probability)
 -- params:  variable_index INTEGER, of the variable
 --          parents INTEGER[], indexes of its parents
@@ -14,7 +14,7 @@ with history as (
         vertex_id,
         stage_key,
         mass
-    from temp.configuration
+    from temp.history_stage
     where variable_index = $variable_index
 ),
 

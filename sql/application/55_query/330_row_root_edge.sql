@@ -1,9 +1,9 @@
--- step:    row_start
+-- step:    row_root_edge
 -- mode:    create
 -- purpose: The edge into the root, for every combination that answers no variable before the
 --          root.
 -- reads:   row_cell
--- writes:  row_start(height, combination_id, edge, source, target, target_height,
+-- writes:  row_root_edge(height, combination_id, edge, source, target, target_height,
 --          log_probability)
 -- params:  root_rank INTEGER, rank of the root's variable in the order of the tree
 --          root_height INTEGER, its height

@@ -1,9 +1,9 @@
--- step:    compiled_branch
+-- step:    compiled_tree_edge
 -- mode:    create
 -- purpose: The edges of a staged tree: the rank of the label among the levels of the variable,
 --          the label in the tree, and the probability of the stage. All leaves are one sink.
 -- reads:   edge, level, relabelled_edge, compiled_situation, stage_edge
--- writes:  compiled_branch(source_id, height, variable_id, target_id, label_id, raw_label,
+-- writes:  compiled_tree_edge(source_id, height, variable_id, target_id, label_id, raw_label,
 --          level_order, probability)
 -- params:  tree_id INTEGER, the tree
 --          staging_id INTEGER, its stages

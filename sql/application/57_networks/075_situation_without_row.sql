@@ -1,7 +1,7 @@
 -- step:    situation_without_row
 -- mode:    fetch
 -- purpose: The first situation, by id, for which the tables of a network have no row.
--- reads:   network_walk, situations
+-- reads:   network_prior, situations
 -- writes:  situation_without_row(variable, path)
 -- params:  tree VARCHAR, the name of the tree
 -- source:  docs/theory.md, section 10 (Bayesian networks)
@@ -11,7 +11,7 @@ select
 from cegdb.situations as s
 where
     s.tree = $tree
-    and s.vertex_id not in (select w.vertex_id from temp.network_walk as w)
-    and (s.vertex_id = 0 or s.vertex_id in (select w.child_id from temp.network_walk as w))
+    and s.vertex_id not in (select w.vertex_id from temp.network_prior as w)
+    and (s.vertex_id = 0 or s.vertex_id in (select w.child_id from temp.network_prior as w))
 order by s.vertex_id
 limit 1

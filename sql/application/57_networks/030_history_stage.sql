@@ -1,11 +1,11 @@
--- step:    configuration
+-- step:    history_stage
 -- mode:    create
 -- purpose: The stage of each variable after each history of answers to the variables before it
 --          (-1: not applicable), or that the variable does not apply. Situations with a single
 --          edge are distinguished by its label only. Where stages were learnt, histories
 --          without respondents do not count, nor do ends of the tree without respondents.
 -- reads:   network_edge, vertex, stage_member, stage
--- writes:  configuration(variable_index, vertex_id, answers, stage_key, n, mass, applicable_mass,
+-- writes:  history_stage(variable_index, vertex_id, answers, stage_key, n, mass, applicable_mass,
 --          is_counted)
 -- params:  tree_id INTEGER, the tree
 --          staging_id INTEGER, its staging
