@@ -35,9 +35,9 @@ class StagingPlots:
         return variables_of(self._store, int(self._staging._row()["tree_id"]))
 
     def _known(self, variable: object) -> str:
-        from cegdb.pictures.plot_data import check_variable
+        from cegdb.pictures.plot_data import find_variable
 
-        return check_variable(self._variables(), variable)
+        return find_variable(self._variables(), variable)
 
     def probabilities(
         self, variable: str, *, min_n: int | None = None, most: int = 40, width_mm: float = 170
@@ -248,8 +248,8 @@ class StagingPlots:
         >>> import cegdb
         >>> staged = cegdb.open().demo("chds").staging
         >>> frame = staged.stability(runs=20)
-        >>> print(staged.plot.costaging("Admission").caption[:37])
-        In what share of 20 bootstrap replica
+        >>> print(staged.plot.costaging("Admission").caption[:32])
+        Share of 20 bootstrap replicates
         """
         from cegdb.pictures.plot_data import read_members, read_pairs, read_situations
         from cegdb.pictures.plots import draw_costaging, shares_of_pairs, shares_of_stagings

@@ -9,7 +9,7 @@ from cegdb.atomic_files import atomic_writer, check_folder, suffix_of
 from cegdb.errors import QueryError, listed, path_of
 from cegdb.export.row_files import TABLE_FILES, export_query, table_file
 from cegdb.export.stage_tables import stage_tables
-from cegdb.names import did_you_mean
+from cegdb.names import did_you_mean, find_name
 from cegdb.render.document import Column, Group, Table
 from cegdb.render.writers import TEXT_FILES, format_value, table_file_lines
 from cegdb.small_cells import masked_view, view_order, views
@@ -47,8 +47,9 @@ _ORDERS: Final = {
 
 
 class _Source(NamedTuple):
-    """Where the rows of an object are: a relation, and the column that names it."""
+    """Where the rows of an object are: a table or view, and the column that names it."""
 
+    table: str
     relation: str
     column: str
     value: object
@@ -78,12 +79,7 @@ def tables_of(store: Store, kind: Kind) -> list[str]:
 
 
 def kind_of(store: Store, table: str) -> Kind:
-    """Return whose rows a table or view has.
-
-    Raises
-    ------
-    QueryError
-        There is no such table; the hint names close ones, or some of those there are.
+    """Return whose rows a table or view has, refusing one that no object has.
 
     Examples
     --------
@@ -92,15 +88,20 @@ def kind_of(store: Store, table: str) -> Kind:
     ...     kind_of(store, "stage_table")
     'staging'
     """
-    every = {kind: tables_of(store, kind) for kind in KINDS}
-    for kind, tables in every.items():
-        if table in tables:
-            return kind
-    close = did_you_mean(table, [name for tables in every.values() for name in tables])
+    tables_by_kind = {kind: tables_of(store, kind) for kind in KINDS}
+    owner: dict[str, Kind] = {}
+    for kind, tables in tables_by_kind.items():
+        owner = {**dict.fromkeys(tables, kind), **owner}
+    name = find_name(table, owner)
+    if name is not None:
+        return owner[name]
     some = "; ".join(
-        f"each {KIND_WORDS[kind]} has {listed(tables)}" for kind, tables in every.items()
+        f"each {KIND_WORDS[kind]} has {listed(tables)}"
+        for kind, tables in tables_by_kind.items()
     )
-    raise QueryError(f"no object has a table or view {table!r}", hint=close or some)
+    raise QueryError(
+        f"no object has a table or view {table!r}", hint=did_you_mean(table, owner) or some
+    )
 
 
 def export_table(
@@ -112,33 +113,11 @@ def export_table(
     *,
     min_n: int | None = None,
 ) -> Path:
-    """Write the rows of a table or view that belong to one object to a file.
+    """Write the rows of a table or view that belong to one object to a file, as they are read.
 
-    Parameters
-    ----------
-    store
-        Where to read.
-    kind, name
-        The object.
-    table
-        One of `tables_of`, such as ``ceg_edges``; of a survey also its ``response_ID``.
-    path
-        Ends in ``.csv``, ``.parquet``, ``.json``, ``.md``, ``.html`` or ``.tex``. In CSV,
-        lists are JSON; the last three, for people, leave out the ids of a view.
-    min_n
-        Hide counts below it, and what would reveal them: see `cegdb.small_cells.masked_view`.
-
-    Returns
-    -------
-    Path
-        The file. Rows are written as they are read.
-
-    Raises
-    ------
-    GraphError
-        The suffix is none of these, or the file cannot be written.
-    QueryError
-        The object has no such table, or ``min_n`` cannot be applied to it.
+    ``table`` is one of `tables_of`, found like a column; of a survey also its ``response_ID``.
+    In CSV, lists are JSON; ``.md``, ``.html`` and ``.tex``, which are for people, leave out the
+    ids of a view.
 
     Examples
     --------
@@ -154,10 +133,11 @@ def export_table(
     suffix = suffix_of(file, (*TABLE_FILES, *TEXT_FILES), "a table")
     check_folder(file)
     source = _source(store, kind, name, table)
+    table = source.table
     if min_n is not None and table not in views(kind):
         raise QueryError(
             f"{table} cannot be exported with small cells hidden",
-            hint=f"of a {kind}, these can be: {listed(views(kind))}",
+            hint=f"these views can be: {listed(views(kind))}",
         )
     with (
         store.reading() as con,
@@ -187,19 +167,22 @@ def _source(store: Store, kind: Kind, name: str, table: str) -> _Source:
     with store.catalog() as catalog:
         object_id = find(catalog, kind, name)
     if kind == "survey" and table == f"response_{object_id}":
-        return _Source(f"cegdb.{table}", "true", value=True, order="all", is_view=False)
+        return _Source(table, f"cegdb.{table}", "true", value=True, order="all", is_view=False)
     known = tables_of(store, kind)
-    if table not in known:
+    match = find_name(table, known)
+    if match is None:
         raise QueryError(
             f"{KIND_WORDS[kind]} {name!r} has no table or view {table!r}",
             hint=f"it has {', '.join(known)}",
         )
+    table = match
     order = view_order(table) if table in views(kind) else _ORDERS.get(table, "all")
     with store.reading() as con:
         first = con.execute(f"select * from cegdb.{table} limit 0").description  # noqa: S608
     column = first[0][0]
     is_view = column == kind
-    return _Source(f"cegdb.{table}", column, name if is_view else object_id, order, is_view)
+    value = name if is_view else object_id
+    return _Source(table, f"cegdb.{table}", column, value, order, is_view)
 
 
 def _column_types(con: duckdb.DuckDBPyConnection, relation: str) -> list[tuple[str, str]]:

@@ -29,21 +29,7 @@ TABLE_FILES: Final = tuple(_FORMATS)
 
 
 def write_frame(store: Store, frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
-    """Write the rows of a DataFrame to a file, in their order.
-
-    Parameters
-    ----------
-    store
-        A database to write with.
-    frame
-        The rows.
-    path
-        Ends in ``.csv``, ``.parquet`` or ``.json``.
-
-    Raises
-    ------
-    GraphError
-        The suffix is none of these, or the file cannot be written.
+    """Write the rows of a DataFrame to a CSV, Parquet or JSON file, in their order.
 
     Examples
     --------
@@ -67,13 +53,7 @@ def write_frame(store: Store, frame: pd.DataFrame, path: str | os.PathLike[str])
 
 
 def table_file(path: str | os.PathLike[str]) -> Path:
-    """Return the path of a table file that can be written.
-
-    Raises
-    ------
-    GraphError
-        Its suffix is none of ``TABLE_FILES``, it is a folder, or there is none for it.
-    """
+    """Return the path of a table file, refusing one that cannot be written."""
     file = path_of(path)
     suffix_of(file, TABLE_FILES, "a table")
     check_folder(file)
@@ -86,21 +66,7 @@ def export_query(
     path: str | os.PathLike[str],
     params: Mapping[str, object] | None = None,
 ) -> Path:
-    r"""Write the rows of a query to a file, whole or not at all.
-
-    Parameters
-    ----------
-    con
-        Runs it.
-    query, params
-        One SELECT.
-    path
-        Ends in ``.csv``, ``.parquet`` or ``.json``.
-
-    Raises
-    ------
-    GraphError
-        As in `write_frame`.
+    r"""Write the rows of a query to a CSV, Parquet or JSON file, whole or not at all.
 
     Examples
     --------

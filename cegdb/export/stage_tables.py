@@ -43,18 +43,7 @@ class _Row(NamedTuple):
 def stage_table_text(
     store: Store, name: str, form: Form = "markdown", *, min_n: int | None = None
 ) -> str:
-    """Return the stage table of a staging as text.
-
-    Parameters
-    ----------
-    store
-        Where to read.
-    name
-        The staging.
-    form
-        ``markdown``, ``latex`` or ``html``: see `cegdb.render.writers.lines`.
-    min_n
-        Hide counts below it, and what would reveal them: see `cegdb.small_cells.masked_view`.
+    """Return the stage table of a staging as Markdown, LaTeX or HTML.
 
     Examples
     --------

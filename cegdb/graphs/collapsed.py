@@ -35,7 +35,7 @@ class OverviewSource:
     variables: Mapping[int, str]
     nodes: str
     edges: str
-    hides: bool
+    hides_counts: bool
 
     @property
     def tree_id(self) -> int:
@@ -70,7 +70,7 @@ class CollapsedTree:
         self.source.steps.run("large_situation", tree_id=tree_id, most=CANDIDATES)
         return self.source.steps.fetch("tree_overview_size", tree_id=tree_id)
 
-    def cut(self, collapse_below: int, n_variables: int) -> int:
+    def choose_drawn(self, collapse_below: int, n_variables: int) -> int:
         """Decide what is drawn; return the number of edges."""
         steps, tree_id = self.source.steps, self.source.tree_id
         n_drawn = steps.run(
@@ -91,7 +91,7 @@ class CollapsedTree:
             level += 1
             n_deeper = source.steps.run("hidden_level", tree_id=source.tree_id, step=level)
         source.steps.run("collapsed_subtree", tree_id=source.tree_id)
-        nodes, edges = self._masked_rows() if source.hides else self._plain_rows()
+        nodes, edges = self._masked_rows() if source.hides_counts else self._plain_rows()
         parents = {node["vertex_id"]: node for node in nodes}
         by_child = {edge["child_id"]: edge for edge in edges}
         has_drawn = {edge["parent_id"] for edge in edges}
@@ -120,9 +120,9 @@ class CollapsedTree:
                     }
                 )
             n_hidden = subtree["n_hidden"]
-            hides = counted(n_hidden, "situation") if n_hidden else counted(n_labels, "leaf")
+            content = counted(n_hidden, "situation") if n_hidden else counted(n_labels, "leaf")
             nodes.append(
-                {"vertex": name, "text": _box_text(hides, n), "n_hidden": n_hidden, "n": n}
+                {"vertex": name, "text": _box_text(content, n), "n_hidden": n_hidden, "n": n}
             )
         edges.sort(key=lambda edge: (edge["parent_id"], edge["child_id"]))
         return nodes, edges
@@ -160,7 +160,7 @@ class CollapsedCeg:
         """Return how many edges are drawn from low + 1 to high people on: low, high, edges."""
         return self.source.steps.fetch("ceg_overview_size", ceg_id=self._id, most=CANDIDATES)
 
-    def cut(self, collapse_below: int, n_variables: int) -> int:
+    def choose_drawn(self, collapse_below: int, n_variables: int) -> int:
         """Decide what is drawn; return the number of edges."""
         steps, n_all = self.source.steps, len(self.source.variables)
         ((last,),) = steps.fetch("last_column", collapse_below=collapse_below)
@@ -236,5 +236,5 @@ def _answers(n: int, has_drawn: bool) -> str:  # noqa: FBT001
     return "both answers" if n == 2 else f"all {n:,} answers"
 
 
-def _box_text(hides: str, n: int | None) -> str:
-    return hides if n is None else f"{hides}\n{counted(n, 'person')}"
+def _box_text(content: str, n: int | None) -> str:
+    return content if n is None else f"{content}\n{counted(n, 'person')}"

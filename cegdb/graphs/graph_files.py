@@ -22,12 +22,9 @@ if TYPE_CHECKING:
 
 
 def write_graph(graph: Graph | GraphRows, path: str | os.PathLike[str]) -> Path:
-    """Write the graph into a file for another program and return its path.
+    """Write the graph into a file for another program and return its path, in constant memory.
 
-    Time is linear in the size of the graph, and memory does not grow with it. networkx reads
-    ``.json`` by ``node_link_graph(json.load(file), edges="edges")`` and ``.cyjs`` by
-    ``cytoscape_graph``. In GraphML and GEXF an edge's id is ``e0``, ``e1``, ... since ids must
-    be unique there.
+    In GraphML and GEXF an edge's id is ``e0``, ``e1``, ... since ids must be unique there.
     """
     target = path_of(path)
     suffix = suffix_of(target, GRAPH_FILES, "a graph")
@@ -58,7 +55,7 @@ def _node_link_parts(rows: GraphRows) -> FileParts:
         '\n  ],\n  "edges": [',
         edge,
         "\n  ]\n}\n",
-        between=",",
+        separator=",",
     )
 
 
@@ -84,7 +81,7 @@ def _cytoscape_parts(rows: GraphRows) -> FileParts:
         '\n    ],\n    "edges": [',
         edge,
         "\n    ]\n  }\n}\n",
-        between=",",
+        separator=",",
     )
 
 

@@ -67,7 +67,7 @@ class FileParts(NamedTuple):
     middle: str
     edge: Callable[[int, EdgeRow], str]
     tail: str
-    between: str = ""
+    separator: str = ""
 
     def lines(self, rows: GraphRows) -> Iterator[str]:
         """Yield the file, a vertex or edge at a time."""
@@ -78,10 +78,10 @@ class FileParts(NamedTuple):
         yield self.tail
 
     def _separated(self, items: Iterable[str]) -> Iterator[str]:
-        between = ""
+        separator = ""
         for item in items:
-            yield between + item
-            between = self.between
+            yield separator + item
+            separator = self.separator
 
 
 def graph_rows(graph: Graph) -> GraphRows:
@@ -109,7 +109,7 @@ def _columns_of(rows: Iterable[Mapping[str, object]]) -> dict[str, type]:
     return {name: kind for name, kind in COLUMNS.items() if name in used}
 
 
-class _Stored(NamedTuple):
+class _RowSource(NamedTuple):
     """Where the rows of a kind of object are."""
 
     graph_kind: str
@@ -124,9 +124,11 @@ class _Stored(NamedTuple):
 _CEG_EDGES: Final = (
     "source_id, min(label_id) over (partition by source_id, target_id), label_id"
 )
-_STORED: Final[dict[str, _Stored]] = {
-    "tree": _Stored("event_tree", "vertices", "vertex", "vertex_id", "tree_edges", "child_id"),
-    "staging": _Stored(
+_SOURCES: Final[dict[str, _RowSource]] = {
+    "tree": _RowSource(
+        "event_tree", "vertices", "vertex", "vertex_id", "tree_edges", "child_id"
+    ),
+    "staging": _RowSource(
         "staged_tree",
         "staged_vertices",
         "vertex",
@@ -134,7 +136,7 @@ _STORED: Final[dict[str, _Stored]] = {
         "staged_edges",
         "child_id",
     ),
-    "ceg": _Stored(
+    "ceg": _RowSource(
         "ceg",
         "positions",
         "position",
@@ -154,7 +156,7 @@ def stored_rows(
     They are those of the networkx graph, in the same order; one pass at a time. ``min_n``
     hides small cells as in `cegdb.small_cells.masked_view`.
     """
-    source = _STORED[kind]
+    source = _SOURCES[kind]
     where: dict[str, object] = {kind: name}
     with store.catalog() as catalog:
         find(catalog, kind, name)

@@ -15,7 +15,7 @@ WHITE = "#ffffff"
 LINE_WIDTH = 28  # characters; a longer label continues on the next line
 _COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
 _LINE_BREAK = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
-_FILLERS = "\u115f\u1160\u3164\uffa0"  # letters without width
+_WIDTHLESS_LETTERS = "\u115f\u1160\u3164\uffa0"  # letters without width
 
 
 def vertex_label(name: str, values: Mapping[str, object]) -> str:
@@ -96,7 +96,7 @@ def _is_one_character(left: str, right: str) -> bool:
 def _filler(line: str) -> str:
     """Return a space if no character of the line has a width for sure."""
     has_width = any(
-        unicodedata.category(character)[0] in "LNPS" and character not in _FILLERS
+        unicodedata.category(character)[0] in "LNPS" and character not in _WIDTHLESS_LETTERS
         for character in line
     )
     return "" if has_width else " "

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from cegdb.errors import GraphError
 from cegdb.graphs.dot import EdgeInfo, edge_texts
-from cegdb.graphs.graphviz import BoxKind, Point, SizedVertex, graphviz_placement
+from cegdb.graphs.graphviz import BoxKind, Placement, Point, SizedVertex, graphviz_placement
 from cegdb.graphs.label_text import WHITE, is_shared, text_lines
 from cegdb.graphs.tree_layout import tree_placement
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from cegdb.graphs.networkx_graphs import Graph
 
@@ -106,21 +106,17 @@ def layout(
     width: float | None = None,
     most_edges: int = MAX_DRAWN_EDGES,
 ) -> Layout:
-    """Lay out a graph from left to right: a tree by rows, another by Graphviz' dot [1]_.
+    """Lay out a graph from left to right: a tree by rows, another by Graphviz' dot.
 
-    Every variable has a column of its own if the order in which paths meet them allows it;
-    else a column holds what comes after so many edges. Columns are set apart to reach
-    ``width`` in points; a graph that needs more keeps it.
-
-    References
-    ----------
-    .. [1] Gansner, Koutsofios, North & Vo (1993), A technique for drawing directed graphs.
+    Every variable has a column of its own if the order in which paths meet them allows it; else
+    a column holds what comes after so many edges. Columns are set apart to reach ``width`` in
+    points; a graph that needs more keeps it.
     """
     if graph.number_of_edges() > most_edges:
         raise GraphError(
             f"the graph has {graph.number_of_edges():,} edges, and a picture holds at "
             f"most {most_edges:,}",
-            hint="leave out small counts (collapse_below) or later variables "
+            hint="collapse what few people reach (collapse_below) or later variables "
             "(top_variables), or write a .dot or .graphml file for a program made for "
             "large graphs",
         )
@@ -147,55 +143,61 @@ def layout(
             placement = graphviz_placement(graph, nodes, rooms, header_sizes, gap)
     top = max((size[1] for size in header_sizes), default=0.0)
     top += _PADDING if top else 0.0
-    boxes = []
-    for name, data in graph.nodes(data=True):
-        node, (x, y) = nodes[name], placement.nodes[name]
-        shared = is_shared(data)
-        boxes.append(
-            Box(
-                name=name,
-                lines=node.lines,
-                x=x,
-                y=y + top,
-                width=node.width,
-                height=node.height,
-                kind=node.kind,
-                variable=data.get("variable"),
-                stage=data.get("stage"),
-                colour=str(data["colour"]) if shared else WHITE,
-                is_shared=shared,
-            )
-        )
-    curves = []
-    for number, (source, target, key) in enumerate(graph.edges(keys=True)):
-        points, label = placement.edges[number]
-        curves.append(
-            Curve(
-                source=source,
-                target=target,
-                key=str(key),
-                points=tuple((x, y + top) for x, y in points),
-                lines=texts[number],
-                x=label[0],
-                y=label[1] + top,
-                width=sizes[number][0],
-                height=sizes[number][1],
-                line_width=thickness[number],
-            )
-        )
-    heads = tuple(
-        Column(lines, x, size[0])
-        for lines, x, size in zip(headers, placement.columns, header_sizes, strict=True)
-    )
+    columns_at = zip(headers, placement.columns, header_sizes, strict=True)
     return Layout(
         name=str(graph.graph.get("name", "")),
         kind=str(graph.graph.get("kind", "")),
         width=placement.width,
         height=placement.height + top,
-        boxes=tuple(boxes),
-        curves=tuple(curves),
-        columns=heads,
+        boxes=tuple(_boxes(graph, nodes, placement, top)),
+        curves=tuple(_curves(graph, placement, top, texts, sizes, thickness)),
+        columns=tuple(Column(lines, x, size[0]) for lines, x, size in columns_at),
     )
+
+
+def _boxes(
+    graph: Graph, nodes: Mapping[str, SizedVertex], placement: Placement, top: float
+) -> Iterator[Box]:
+    for name, data in graph.nodes(data=True):
+        node, (x, y) = nodes[name], placement.nodes[name]
+        shared = is_shared(data)
+        yield Box(
+            name=name,
+            lines=node.lines,
+            x=x,
+            y=y + top,
+            width=node.width,
+            height=node.height,
+            kind=node.kind,
+            variable=data.get("variable"),
+            stage=data.get("stage"),
+            colour=str(data["colour"]) if shared else WHITE,
+            is_shared=shared,
+        )
+
+
+def _curves(
+    graph: Graph,
+    placement: Placement,
+    top: float,
+    texts: Sequence[tuple[str, ...]],
+    sizes: Sequence[tuple[float, float]],
+    thickness: Sequence[float],
+) -> Iterator[Curve]:
+    for number, (source, target, key) in enumerate(graph.edges(keys=True)):
+        points, (label_x, label_y) = placement.edges[number]
+        yield Curve(
+            source=source,
+            target=target,
+            key=str(key),
+            points=tuple((x, y + top) for x, y in points),
+            lines=texts[number],
+            x=label_x,
+            y=label_y + top,
+            width=sizes[number][0],
+            height=sizes[number][1],
+            line_width=thickness[number],
+        )
 
 
 def _columns(graph: Graph) -> tuple[dict[str, int], list[tuple[str, ...]]]:

@@ -90,10 +90,11 @@ def subtree(
         variable = str(graph.nodes[here].get("variable", ""))
         if variable not in left:
             raise QueryError(
-                f"the path asks {variable!r} before {listed(map(repr, left))}"
+                f"the path needs an answer to {variable!r}, which comes before "
+                f"{listed(map(repr, left))}"
                 if variable
-                else f"the path ends before {listed(map(repr, left))}",
-                hint="give the answers to all variables before it, from the root",
+                else f"the path ends before it reaches {listed(map(repr, left))}",
+                hint="give the answers to all variables on the path, from the root on",
             )
         here = _child(graph, here, left.pop(variable))
     below = nx.descendants(graph, here)
@@ -139,7 +140,7 @@ def _graph(
     for row in nodes:
         node = str(row[key])
         if node in graph:
-            raise GraphError(f"{key} {node!r} of {name!r} is given twice")
+            raise GraphError(f"{key} {node!r} of {name!r} occurs twice")
         graph.add_node(node, **_attributes(row))
     for row in edges:
         ends = source, target = str(row["source"]), str(row["target"])
@@ -152,7 +153,7 @@ def _graph(
             )
         if graph.has_edge(source, target, label):
             raise GraphError(
-                f"edge {source} -> {target} of {name!r} with label {label!r} is given twice"
+                f"edge {source} -> {target} of {name!r} with label {label!r} occurs twice"
             )
         graph.add_edge(source, target, label, **_attributes(row))
     return graph

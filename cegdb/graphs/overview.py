@@ -31,11 +31,9 @@ _ALL: Final = 1 << 30
 class Overview:
     """The rows of an overview, as `cegdb.graphs.overview_graph` takes them.
 
-    A collapsed node has a name that no other has, the ``text`` to show instead, ``n_hidden``
-    situations or positions and ``n`` people (None if hidden). An edge that stands for several
-    has ``n_labels`` and no probability. ``attributes`` of the graph are ``n_drawn``,
-    ``n_hidden`` and ``n_all`` situations or positions without the sink, the bounds
-    ``collapse_below`` and ``top_variables``, and ``is_chosen`` if nobody asked for them.
+    A collapsed node has a name that no other has, and ``n_hidden`` situations or positions. An
+    edge that stands for several has ``n_labels`` and no probability. ``attributes`` are those
+    of the graph: see `cegdb.EventTree.overview`.
     """
 
     nodes: list[Row]
@@ -62,15 +60,9 @@ def overview(
 ) -> Overview:
     """Return what is drawn of a tree, staging or CEG, and what is collapsed.
 
-    What fewer people than ``collapse_below`` reach, and what comes after the first
-    ``top_variables``, is collapsed. Without either, ``collapse_below`` is chosen if there are
-    more than ``most`` edges.
-
-    In a tree the children of a drawn situation that have few people are one collapsed node;
-    one of a later variable is a node of its own. In a CEG the positions of a column are one
-    collapsed node (one alone is drawn), and all of the columns after the last that has a
-    drawn one another: edges lead to later columns only, so there is no cycle. The work is
-    done in SQL; only what is drawn is read.
+    In a tree the children of a drawn situation that few people reach are one node. In a CEG
+    the collapsed positions of a column are one node, and so are all those after the last
+    column with a drawn one: edges lead to later columns only, so there is no cycle.
     """
     for name, value in (("collapse_below", collapse_below), ("top_variables", top_variables)):
         _check_bound(name, value)
@@ -83,7 +75,7 @@ def overview(
         if is_chosen:
             collapse_below = _chosen_bound(graph.sizes())
         n_variables = min(top_variables or _ALL, len(source.variables))
-        n_edges = graph.cut(collapse_below or 0, n_variables)
+        n_edges = graph.choose_drawn(collapse_below or 0, n_variables)
         if n_edges > most:
             raise GraphError(
                 f"the overview has {counted(n_edges, 'edge')}, and a picture holds at most "
@@ -123,8 +115,10 @@ def open_graph(
             steps.empty("hidden_cell", columns)
         known = {one for one, _ in steps.fetch("tree_variable", tree_id=tree["tree_id"])}
         variables = {one: name for one, name in order.items() if one in known}
-        hides = min_n is not None
-        source = OverviewSource(con, steps, kind, of, tree, variables, nodes, edges, hides)
+        hides_counts = min_n is not None
+        source = OverviewSource(
+            con, steps, kind, of, tree, variables, nodes, edges, hides_counts
+        )
         yield CollapsedCeg(source) if kind == "ceg" else CollapsedTree(source)
 
 

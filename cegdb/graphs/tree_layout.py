@@ -24,14 +24,11 @@ def tree_placement(
     headers: Sequence[Size],
     width: float | None,
 ) -> Placement:
-    """Return where the boxes and labels of a tree go.
+    """Return where the boxes and labels of a tree go; the graph's vertices come breadth first.
 
-    A leaf has a row of its own; another vertex is in the middle of its children. An edge
-    bends to the row of its target and goes on straight, its label above it. So lines do
-    not cross, and a label has room for itself.
-
-    A vertex without a column, such as a leaf, stands right of its parent. Columns are set
-    apart to reach ``width``; the graph's vertices come breadth first.
+    A leaf has a row of its own; another vertex is in the middle of its children. An edge bends
+    to the row of its target and goes on straight below its label, so that lines do not cross.
+    A vertex without a column stands right of its parent.
     """
     edge_of = {target: i for i, (_, target) in enumerate(graph.edges())}
     columns = _columns(graph, nodes)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cegdb.graphs.dot import EdgeInfo
     from cegdb.graphs.networkx_graphs import Graph
     from cegdb.pictures.merge_data import Dendrogram, Merges
-    from cegdb.pictures.plot_data import Block, Flow, Omitted, Overlap, Stages
+    from cegdb.pictures.plot_data import Block, Flow, OmittedSituations, Overlap, Stages
 
 _KINDS: Final = {
     "ceg": "Chain Event Graph",
@@ -41,6 +41,7 @@ GAINS: Final = {
 _COLOURS: Final = (
     "Stages of several situations are coloured, stages of a single situation are white"
 )
+_READABLE: Final = 4.5  # points
 _BEST_SCORE: Final = "where the score, with the prior on the number of stages, is best"
 
 
@@ -51,7 +52,10 @@ def join_sentences(*parts: str) -> str:
 
 def scale_note(text_size: float | None) -> str:
     """Say how small the text of a figure is that was scaled down."""
-    return "" if text_size is None else f"Reduced to fit: text is {text_size:.1f} pt"
+    if text_size is None:
+        return ""
+    advice = "" if text_size >= _READABLE else ", too small to read in print"
+    return f"Reduced to fit: text is {text_size:.1f} pt{advice}"
 
 
 def omission_note(n_shown: int, n_omitted: int, word: str, n_people: int | None = None) -> str:
@@ -155,21 +159,23 @@ def _stages(graph: Graph) -> list[str]:
 
 
 def _collapsed(graph: Graph) -> str:
-    of = graph.graph
-    if not of.get("n_hidden"):
+    attributes = graph.graph
+    if not attributes.get("n_hidden"):
         return ""
     reasons = []
-    if of.get("collapse_below"):
-        reasons.append(f"fewer than {of['collapse_below']:,} people")
-        if of.get("min_n"):
+    if attributes.get("collapse_below"):
+        reasons.append(f"fewer than {attributes['collapse_below']:,} people")
+        if attributes.get("min_n"):
             reasons.append("a number left out")
-    if of.get("top_variables"):
-        reasons.append(f"after the first {counted(of['top_variables'], 'variable')}")
+    if attributes.get("top_variables"):
+        reasons.append(f"after the first {counted(attributes['top_variables'], 'variable')}")
     why = f" ({' or '.join(reasons)})" if reasons else ""
     several = any(data.get("n_labels", 1) > 1 for *_, data in graph.edges(data=True))
     more = "; an arrow to or from a box may stand for several answers" if several else ""
-    word = "position" if of.get("kind") == "ceg" else "situation"
-    return f"Dashed boxes stand for {counted(of['n_hidden'], word)} not drawn{why}{more}"
+    word = "position" if attributes.get("kind") == "ceg" else "situation"
+    return (
+        f"Dashed boxes stand for {counted(attributes['n_hidden'], word)} not drawn{why}{more}"
+    )
 
 
 # -----------------------------------------------------------------------------
@@ -189,7 +195,7 @@ def probabilities_caption(rows: Stages, variable: str, note: str) -> str:
         "Squares: the only possible answer, with probability 1"
         if "single_edge" in kinds
         else "",
-        "Diamonds: nobody reached the stage, so the mean is that of the prior"
+        "Diamonds: nobody reached the stage, so the dot is the prior mean"
         if "unobserved" in kinds
         else "",
         f"…: {counted(n_hidden, 'number')} hidden, because small counts could be calculated "
@@ -200,7 +206,7 @@ def probabilities_caption(rows: Stages, variable: str, note: str) -> str:
     )
 
 
-def situations_note(omitted: Omitted, n_unknown: int = 0) -> str:
+def situations_note(omitted: OmittedSituations, n_unknown: int = 0) -> str:
     """Return the note on situations left out, of which ``n_unknown`` have unknown shares.
 
     They are the smaller ones only if each has a known number of people.
@@ -228,37 +234,39 @@ def situations_caption(n: int, variable: str, marks: str, note: str) -> str:
 
 
 ROW_MARKS: Final = (
-    "one row per stage: each circle is a situation, placed at the share of people who gave "
-    "the answer; its area is proportional to the number of people (small ones are enlarged); "
-    "the upright line is the posterior mean of the stage, n the number of people who reach it"
+    "one row per stage. Each circle is a situation, placed at the share of people who gave "
+    "the answer; its area is proportional to the number of people (small circles are "
+    "enlarged). The vertical line is the posterior mean of the stage; n is the number of "
+    "people who reach it"
 )
 TRIANGLE_MARKS: Final = (
-    "each a circle placed by the shares of its three answers: at a corner everybody gives that "
-    "answer, on the opposite side nobody does (the scale of the left corner is below, of the "
-    "right one at the right, of the upper one at the left); areas are proportional to the "
-    "number of people (small ones are enlarged); + is the posterior mean of the stage named "
-    "beside it, and thin lines lead from it to its situations"
+    "each a circle placed by the shares of its three answers. At a corner everybody gives that "
+    "answer, on the opposite side nobody does. The scale of the left corner is at the bottom, "
+    "that of the right corner at the right, that of the upper corner at the left. Areas are "
+    "proportional to the number of people (small circles are enlarged). Each + is the "
+    "posterior mean of the stage named beside it; thin lines lead to its situations"
 )
 PARALLEL_MARKS: Final = (
     "one axis per label and one line per situation, through the shares of its answers (wider "
-    "for more people); black lines with dots are the posterior means of the stages, named at "
-    "their right end; lines of neighbouring stages differ in their dashes"
+    "for more people). Black lines with dots are the posterior means of the stages, which are "
+    "named at the right; lines of neighbouring stages have different dashes"
 )
 NO_MARKS: Final = "none of which can be shown"
 
 
 def costaging_caption(
-    n: int, variable: str, of: str, note: str, *, has_unknown: bool, is_one: bool
+    n: int, variable: str, source: str, note: str, *, has_unknown: bool, is_one: bool
 ) -> str:
     """Return the caption of the map of situations that share a stage."""
     if n < 2:
         which = "only one situation" if n else "no situation"
         return join_sentences(f"There is {which} of {variable} to show", _COLOURS, note)
-    pair = f"two of the {counted(n, 'situation')} of {variable}"
+    situations = f"{counted(n, 'situation')} of {variable}"
     return join_sentences(
-        f"Whether {pair} share a stage in this staging: dark if they do"
+        f"Pairs of the {situations}, dark if both are in one stage of this staging"
         if is_one
-        else f"In what share of {of} {pair} share a stage: the darker, the more often",
+        else f"Share of {source} in which two of the {situations} are in one stage (darker: "
+        "more often)",
         "Situations are sorted by their stage in this staging; black frames are its stages, "
         "named at the left where there is room",
         _COLOURS,
@@ -300,7 +308,7 @@ def flow_caption(
         f"People through {word}s{f' given {given}' if given else ''}: one column per variable, "
         f"and one block per {word} with its name and the number of people who reach it",
         "Each ribbon is an answer; its width is proportional to the number of people who gave "
-        "it (a long answer ends in …, a narrow ribbon has no text)",
+        "it. Long answers are cut with …; narrow ribbons have no text",
         f"{coloured} are coloured, and so are the ribbons that leave them; others are white",
         "Grey blocks without a frame are people who are not asked that variable"
         if passes
@@ -341,7 +349,8 @@ def block_text(block: Block) -> tuple[str, str]:
 
 def _people(block: Block) -> str:
     if block.n_hidden:
-        return f"{block.n:,} and hidden people" if block.n else "hidden people"
+        known = f"{counted(block.n, 'person')} and " if block.n else ""
+        return f"{known}a hidden number{' more' if known else ' of people'}"
     return counted(block.n, "person")
 
 
@@ -356,7 +365,7 @@ def difference_caption(
     n_apart = sum(one.n_situations for one in unmatched)
     n_hidden = sum(one.n_hidden for one in overlaps)
     n_people = counted(sum(one.n for one in unmatched), "person")
-    hides = " (and hidden people)" if any(one.n_hidden for one in unmatched) else ""
+    hides = " (and a hidden number more)" if any(one.n_hidden for one in unmatched) else ""
     return join_sentences(
         f"Stages of {first} (left) and {second} (right), by variable: the width of a ribbon is "
         "proportional to the number of people in both stages",
@@ -393,7 +402,7 @@ def merges_caption(merges: Merges, *, is_named: bool, every: int) -> str:
         if merges.made
         else "",
         "The upper scale is linear from -1 to 1 and logarithmic beyond",
-        f"Of the merges made, one in {every:,} is drawn" if every > 1 else "",
+        f"One in {every:,} of the merges made is drawn" if every > 1 else "",
         hidden_note(merges),
     )
 
@@ -409,10 +418,10 @@ def dendrogram_caption(dendrogram: Dendrogram) -> str:
         f"{_BEST_SCORE}"
     )
     return join_sentences(
-        "Situations and the stages they were merged into, by variable: two branches meet at "
+        "Situations and the stages they were merged into, by variable. Two branches meet at "
         f"the {GAINS[merges.score]} of their merge (natural logarithm; the scale is linear "
-        "from -1 to 1 and logarithmic beyond), or later if their own parts meet later. "
-        f"{cut}; the number beside a situation is its number of people",
+        "from -1 to 1 and logarithmic beyond), but never before the merges within them",
+        f"{cut}. The number beside a situation is its number of people",
         _COLOURS,
         further_note(merges),
         *dendrogram_notes(dendrogram),
@@ -424,7 +433,7 @@ def dendrogram_notes(dendrogram: Dendrogram) -> list[str]:
     leaves = [leaf for root in dendrogram.roots for leaf in root.leaves()]
     several = ""
     if any(leaf.start < 0 for leaf in leaves):
-        several = "; one that begins beyond the cut is several stages"
+        several = "; a branch that begins beyond the cut is several stages"
     n_trees, n_single = dendrogram.n_trees_omitted, dendrogram.n_single
     return [
         f"{counted(dendrogram.n_folded, 'further leaf')} "
@@ -467,5 +476,5 @@ def hidden_note(merges: Merges) -> str:
         return ""
     return (
         f"{counted(merges.n_hidden, 'merge')} left out, in hyperstages with hidden small "
-        "counts, which could be calculated from them"
+        f"counts that could be calculated from {'it' if merges.n_hidden == 1 else 'them'}"
     )

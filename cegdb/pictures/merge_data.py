@@ -25,12 +25,10 @@ if TYPE_CHECKING:
 
 
 class Merges(NamedTuple):
-    """The merges of a staging, those that would follow, and the stages they led to.
+    """The merges of a staging, those that would follow, and the learnt stages they led to.
 
-    ``made`` is in the order made. ``stages`` are the learnt ones, without their people;
-    ``hyperstage`` is that of each, ``variable`` that of each hyperstage, None if several.
-    ``why_incomplete`` says why not all ``further`` merges are known. ``n_hidden`` merges are
-    left out since small counts could be calculated from them.
+    ``hyperstage`` is that of each stage, ``variable`` that of each hyperstage, None if it asks
+    several. ``n_hidden`` merges are left out since small counts could be calculated from them.
     """
 
     made: list[Merge]

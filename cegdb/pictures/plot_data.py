@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cegdb.compare.stage_matching import match_stages
-from cegdb.errors import QueryError, is_whole, listed
+from cegdb.errors import QueryError, is_whole
+from cegdb.names import only_match
 from cegdb.small_cells import masked_view, masked_views
 from cegdb.sqlfiles import Steps
 from cegdb.store.catalog import row
@@ -52,7 +53,7 @@ class Situation(NamedTuple):
     path: tuple[str, ...]
 
 
-class Omitted(NamedTuple):
+class OmittedSituations(NamedTuple):
     """How many of all were left out for lack of room, and their people as far as known.
 
     The number of people is hidden for ``n_hidden`` of all.
@@ -81,7 +82,7 @@ class Situations(NamedTuple):
     situations: list[Situation]
     stages: Stages
     shares: dict[int, dict[int, float | None]]
-    omitted: Omitted
+    omitted: OmittedSituations
     n_unlearnt: int = 0
 
 
@@ -148,14 +149,10 @@ def variables_of(store: Store, tree_id: int) -> list[str]:
     return [name for name in order if name in known]
 
 
-def check_variable(known: Sequence[str], variable: object) -> str:
-    """Return a variable that situations have, refusing any other."""
-    if variable not in known:
-        raise QueryError(
-            f"no situation has the variable {variable!r}",
-            hint=f"the variables are {listed(known, most=20)}",
-        )
-    return str(variable)
+def find_variable(known: Sequence[str], variable: object) -> str:
+    """Return the variable that is meant, refusing one that no situation has."""
+    unknown = f"no situation has the variable {variable!r}"
+    return only_match(str(variable), known, unknown, QueryError)
 
 
 def matched_stages(overlaps: Sequence[Overlap]) -> set[tuple[int, int]]:
@@ -240,7 +237,11 @@ def read_situations(
         situations = situations_with_paths(steps, tree_id)
         (omitted,) = steps.fetch("omitted_situation", variable=variable)
     return Situations(
-        situations, stages, shares, Omitted(*omitted), n_unlearnt if only_learnt else 0
+        situations,
+        stages,
+        shares,
+        OmittedSituations(*omitted),
+        n_unlearnt if only_learnt else 0,
     )
 
 

@@ -77,7 +77,7 @@ def figure_style(texts: Iterable[str] = ()) -> Iterator[None]:
     need_matplotlib()
     import matplotlib as mpl
 
-    with mpl.rc_context(_STYLE), _silent_fonts():
+    with mpl.rc_context(_STYLE), _no_font_messages():
         mpl.rcParams["font.family"] = [
             "sans-serif",
             *_more_fonts(frozenset(xml_text("".join(texts)))),
@@ -92,7 +92,7 @@ def check_sizes(font_size: float, width_mm: float | None) -> None:
     if width_mm is not None and not 10 <= width_mm <= 5_000:
         raise GraphError(
             f"the width is {width_mm!r} mm, expected 10 to 5,000",
-            hint="a page of A4 has room for 170 mm, a column of two for 85",
+            hint="an A4 page has room for 170 mm, one of two columns for 85",
         )
 
 
@@ -170,9 +170,9 @@ def render_figure(figure: Figure, form: str, caption: str = "") -> bytes:
     inches = float(max(figure.get_size_inches()))
     if form == "pdf" and inches > MOST_INCHES:
         raise GraphError(
-            f"the figure is {inches * MM_PER_INCH:,.0f} mm long, and a PDF holds at most "
-            f"{MOST_INCHES * MM_PER_INCH:,.0f}",
-            hint="write an .svg, or draw less of it",
+            f"the figure is {inches * MM_PER_INCH:,.0f} mm long, more than the "
+            f"{MOST_INCHES * MM_PER_INCH:,.0f} mm of the largest PDF page",
+            hint="write an .svg file, or draw less",
         )
     description = xml_text(caption) or None
     metadata: dict[str, dict[str, Any]] = {
@@ -187,7 +187,7 @@ def render_figure(figure: Figure, form: str, caption: str = "") -> bytes:
     }
     stream = io.BytesIO()
     # A font that lacks a glyph shows a box, and the SVG has the text itself.
-    with mpl.rc_context(_STYLE), warnings.catch_warnings(), _silent_fonts():
+    with mpl.rc_context(_STYLE), warnings.catch_warnings(), _no_font_messages():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure.savefig(
             stream,
@@ -221,7 +221,7 @@ def text_size(
 
 
 @contextmanager
-def _silent_fonts() -> Iterator[None]:
+def _no_font_messages() -> Iterator[None]:
     """Keep matplotlib from logging which font stood in for which."""
     logger = logging.getLogger("matplotlib.font_manager")
     level = logger.level

@@ -73,16 +73,7 @@ class Group(NamedTuple):
 class Table:
     """A table of texts; groups may be produced while it is written.
 
-    Parameters
-    ----------
-    caption
-        What it shows.
-    columns
-        Those of the rows.
-    groups
-        The rows.
-    shared
-        Columns of the cells that a group shows once, before `columns`.
+    A group shows the cells of the ``shared`` columns once, before those of its rows.
     """
 
     caption: str

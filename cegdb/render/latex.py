@@ -57,12 +57,12 @@ _FONT: Final = r"""  \IfFontExistsTF{DejaVu Serif}{\setmainfont{DejaVu Serif}}{}
 """
 #: Size of letters -> how many digits a line of it has, in the standard classes.
 _SIZES: Final = {r"\normalsize": 66, r"\footnotesize": 78, r"\scriptsize": 84}
-_PEEKED: Final = 1_000  # groups whose cells decide the widths of columns
-_LEAST: Final = 4
-_LEAST_NUMBER: Final = 9  # where not all rows are known
+_MEASURED_GROUPS: Final = 1_000  # groups whose cells decide the widths of columns
+_MIN_WIDTH: Final = 4
+_MIN_NUMBER_WIDTH: Final = 9  # where not all rows are known
 _BREAKABLE: Final = 13  # characters: longer words may be broken
-_LONGEST: Final = 60
-_COMFORT: Final = 20  # room beside the least that is worth smaller letters
+_MAX_TEXT_WIDTH: Final = 60
+_SPARE_WIDTH: Final = 20  # room beside the least that is worth smaller letters
 _GAP: Final = 1.5
 
 
@@ -102,7 +102,7 @@ def lines(block: Block) -> Iterator[str]:
             )
         case Table():
             groups = iter(block.groups)
-            first = list(islice(groups, _PEEKED))
+            first = list(islice(groups, _MEASURED_GROUPS))
             widths = _widths(block.columns, first)
             rest = chain(first, groups)
             yield from _columns(block, rest, *widths) if widths else _records(block, rest)
@@ -128,20 +128,22 @@ def _widths(
     ]
     least = [
         max(
-            _LEAST_NUMBER if column.is_number and len(groups) == _PEEKED else _LEAST,
+            _MIN_NUMBER_WIDTH
+            if column.is_number and len(groups) == _MEASURED_GROUPS
+            else _MIN_WIDTH,
             *(_word_width(word) for text in texts for word in re.split(r"[_\s]", text)),
         )
         for column, texts in zip(columns, cells, strict=True)
     ]
     wishes = [
-        0 if column.is_number else max(1, min(max(map(len, texts)), _LONGEST) - one)
+        0 if column.is_number else max(1, min(max(map(len, texts)), _MAX_TEXT_WIDTH) - one)
         for column, texts, one in zip(columns, cells, least, strict=True)
     ]
     needed = sum(least) + _GAP * (len(columns) - 1)
     fitting = [(size, room) for size, room in _SIZES.items() if room >= needed]
     if not fitting:
         return None
-    comfort = needed + min(sum(wishes), _COMFORT)
+    comfort = needed + min(sum(wishes), _SPARE_WIDTH)
     size, room = next((one for one in fitting if one[1] >= comfort), fitting[-1])
     spare = (room - needed) / (sum(wishes) or 1)
     return size, [(one + spare * wish) / room for one, wish in zip(least, wishes, strict=True)]

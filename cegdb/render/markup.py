@@ -72,7 +72,7 @@ _LATEX: Final = {
 # Two alike would become one character: a dash, a quotation mark.
 _LIGATURE: Final = re.compile(r"([-,<>'`])(?=\1)")
 _LONG: Final = re.compile(r"\S{13,}")
-_STEP: Final = 4
+_BREAK_EVERY: Final = 4
 _LETTERS: Final = ("L", "R", "AL")
 _SIDE: Final = {"L": "left", "EN": "left", "AN": "left", "R": "right", "AL": "right"}
 LATEX_HEAD: Final = r"""% Letters that the font lacks show as their number.
@@ -168,7 +168,7 @@ def _set(text: str) -> str:
 def _breakable(match: re.Match[str]) -> str:
     """Return a long word with a mark where it may be broken, if it must."""
     word = match[0]
-    return "\0".join(word[i : i + _STEP] for i in range(0, len(word), _STEP))
+    return "\0".join(word[i : i + _BREAK_EVERY] for i in range(0, len(word), _BREAK_EVERY))
 
 
 def _letter(character: str) -> str:

@@ -31,25 +31,11 @@ _SMALLEST: Final = 0.005
 
 
 class Counts(NamedTuple):
-    """The respondents of a CEG, and what its staging says.
+    """The respondents of a CEG by node and edge, and what its staging says.
 
-    Parameters
-    ----------
-    n
-        Respondents that reach each node.
-    n_taken
-        Respondents of each edge.
-    n_left_out
-        Rows of the survey that the tree leaves out.
-    is_conditioned
-        Whether the CEG is one given evidence, so that answers may lead out of it.
-    stage_names
-        Stage -> its name.
-    order
-        The variables from the root on.
-    parents, statements
-        What each answer depends on, and what it is independent of and where, in words:
-        read off the stages (``docs/theory.md``, section 9.2), most people first.
+    ``is_conditioned``: the CEG is given evidence, so that answers may lead out of it.
+    ``parents`` and ``statements`` are sentences on what answers depend on, most people first
+    (``docs/theory.md``, section 9.2).
     """
 
     n: Ints
@@ -128,18 +114,8 @@ def count_people(
 def explain(ceg: CompiledModel, counts: Counts) -> Explanation:
     """Return what a CEG says: people, the last answer, associations, cuts, independence.
 
-    Parameters
-    ----------
-    ceg
-        The CEG.
-    counts
-        Of its respondents.
-
-    Returns
-    -------
-    Explanation
-        At most 6 sentences a section, and how many more there are. Probabilities are
-        posterior means; differences below 0.005 are left out.
+    A section has at most 6 sentences, and how many more there are. Probabilities are posterior
+    means; differences below 0.005 are left out.
     """
     sections = [("People", _people(ceg, counts))]
     if (ceg.variable == MIXED).any():
@@ -158,7 +134,7 @@ def explain(ceg: CompiledModel, counts: Counts) -> Explanation:
         ("Where the past no longer matters", _first_few(_cuts_by_people(ceg, counts))),
         ("What each answer depends on", _first_few(counts.parents)),
         ("Independent according to the stages", _first_few(counts.statements)),
-        ("Independent, whatever the probabilities", _independent(ceg, counts, variables)),
+        ("Independent for all probabilities", _independent(ceg, counts, variables)),
     ]
     return Explanation(tuple((title, sentences) for title, sentences in sections if sentences))
 
@@ -219,16 +195,18 @@ def _outcome(given: ConditionedModel, counts: Counts, last: str) -> tuple[str, .
         if spread[label] < _SMALLEST:
             break
         share = table[:, label]
-        high, low = int(np.argmax(share)), int(np.argmin(share))
+        most, least = (
+            f"{_position_text(ceg, counts, int(nodes[i]))}: {share[i]:.3f}"
+            for i in (int(np.argmax(share)), int(np.argmin(share)))
+        )
         sentences.append(
-            f"{last} = {ceg.variables[index].labels[label]} is most probable at "
-            f"{_at(ceg, counts, int(nodes[high]))}: {share[high]:.3f}; least probable at "
-            f"{_at(ceg, counts, int(nodes[low]))}: {share[low]:.3f}"
+            f"{last} = {ceg.variables[index].labels[label]} is most probable at {most}; least "
+            f"probable at {least}"
         )
     return of_all, *sentences
 
 
-def _at(ceg: CompiledModel, counts: Counts, node: int) -> str:
+def _position_text(ceg: CompiledModel, counts: Counts, node: int) -> str:
     """Return a position with its respondents and the most probable path to it."""
     n = f"n = {int(counts.n[node]):,}"
     (history,) = most_probable_histories(ceg, [node])

@@ -1,7 +1,8 @@
-"""How summaries and reports say the settings of a staging."""
+"""How summaries and reports say the settings of an object."""
 
 from __future__ import annotations
 
+import json
 from typing import Final
 
 #: Kind of a stage -> how a summary says it.
@@ -93,6 +94,20 @@ DEFAULTS: Final = {
     "(prior='mass')",
     ("staging", "weighting", "situation"): "weights are rescaled in each situation to its "
     "effective sample size (weighting='situation')",
-    ("ceg", "stop", "early"): "the recursion stops when nothing merges any more, which does "
+    ("ceg", "stop", "early"): "the recursion stops when no more vertices merge, which does "
     "not change the result (stop='early')",
 }
+
+
+def setting_text(value: object, most: int) -> str:
+    """Return the value of a setting, cut after ``most`` characters.
+
+    Examples
+    --------
+    >>> setting_text("mass", 4), setting_text(["Risk", "Fall"], 8)
+    ('mass', '["Risk",… (16 characters in all)')
+    """
+    text = (
+        value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    )
+    return text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters in all)"

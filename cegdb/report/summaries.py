@@ -30,19 +30,9 @@ _DECISIONS: Final = {
 
 
 def summary(kind: Kind, row: Mapping[str, Any]) -> str:
-    """Return what was made, which defaults were used, and what looks wrong.
+    """Return what was made, which defaults were used, and what looks wrong, in a few lines.
 
-    Parameters
-    ----------
-    kind
-        ``survey``, ``tree``, ``staging`` or ``ceg``.
-    row
-        The object's catalog row.
-
-    Returns
-    -------
-    str
-        A line or a few; hints begin with ``note:``.
+    ``row`` is the object's catalog row; hints begin with ``note:``.
 
     Examples
     --------
@@ -222,9 +212,11 @@ def _learning(
             lines.append(
                 f"  {counted(n_rough, 'hyperstage')} with more than "
                 f"{details['situations_exact']:,} distinct florets approximated: situations "
-                "with nearly equal shares start in one stage; on a sample of 1,000 situations "
-                f"of each, the score is {details['sample_loss']:.4g} below the exact "
-                f"{details['sample_score']:.6g}"
+                "with nearly equal shares start in one stage"
+            )
+            lines.append(
+                "  loss by the approximation, on a sample of 1,000 situations of each: "
+                f"{details['sample_loss']:.4g} of a score of {details['sample_score']:.6g}"
             )
         else:
             lines.append("  not approximated: no hyperstage was large enough")
@@ -235,7 +227,7 @@ def _spurious(details: Mapping[str, Any]) -> str:
     """Return how many stages are expected to be found by chance alone."""
     sampled, learnt = details["null_situations"], details["situations_learnt"]
     of_sample = (
-        f"; from a sample of {sampled:,} of {learnt:,} situations, usually more for all"
+        f", on a sample of {sampled:,} of {learnt:,} situations; all of them usually give more"
         if sampled < learnt
         else ""
     )
@@ -273,23 +265,9 @@ def _ceg(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
 def check(store: Store) -> list[dict[str, object]]:
     """Return every row that violates an invariant of trees, stagings, CEGs or surveys.
 
-    Parameters
-    ----------
-    store
-        What to check: all objects in it. Nothing is written.
-
-    Returns
-    -------
-    list of dict
-        One a violation, none being good: ``invariant`` (what should hold), ``kind``
-        (survey, tree, staging or ceg) and ``name`` of the object (None if it is gone),
-        ``row_id`` (the vertex, stage, position or other row meant, None if the whole
-        object is), ``detail`` (what was found, and what was expected).
-
-    Notes
-    -----
-    The invariants are the steps ``check_...`` of ``sql/checks/90_check``, each one statement
-    over all objects: joins and groupings, linear in the rows stored.
+    The invariants are the steps ``check_...`` of ``sql/checks/90_check``; nothing is written.
+    Each violation has ``invariant`` (what should hold), ``kind`` and ``name`` of the object
+    (None if it is gone), ``row_id`` (None if the whole object is meant), and ``detail``.
 
     Examples
     --------

@@ -406,7 +406,8 @@ def test_every_table_and_view_of_every_object_can_be_written(
             rows = duckdb.sql(f"select count(*) from '{file}'").fetchall()  # noqa: S608
             assert rows == db.rows(count, {"value": value})[1]
     assert survey.export(tmp_path / "r.csv", table=f"response_{survey.id}").exists()
-    view = ceg.export(tmp_path / "p.json", table="positions")
+    view = ceg.export(tmp_path / "p.json", table=" Positions")
+    assert db.kind_of("Positions") == "ceg"
     assert [row["position"] for row in json.loads(view.read_text())][-1] == "w_inf"
     listed = pd.read_csv(tree.export(tmp_path / "f.csv", table="florets"))
     assert list(map(json.loads, listed["labels"])) == [list(x) for x in tree.florets["labels"]]

@@ -101,7 +101,9 @@ def test_figure_has_the_width_asked_for_and_says_when_text_shrinks():
     assert wide.figure.get_size_inches()[0] * 25.4 == pytest.approx(170)
     assert "Reduced to fit" not in wide.caption
     assert narrow.figure.get_size_inches()[0] * 25.4 == pytest.approx(40)
-    assert re.search(r"Reduced to fit: text is [1-6]\.\d pt\.$", narrow.caption)
+    assert re.search(
+        r"Reduced to fit: text is [1-6]\.\d pt, too small to read in print\.$", narrow.caption
+    )
 
 
 @pytest.mark.slow

@@ -21,13 +21,13 @@ from cegdb.graphs.label_text import (
     vertex_label,
     xml_text,
 )
-from cegdb.pictures.captions import join_sentences, omission_note
+from cegdb.pictures.captions import join_sentences, omission_note, scale_note
 from cegdb.pictures.merge_trees import choose_trees, final_stages, fold_merges, grow_trees
 from cegdb.pictures.plot_data import (
     Overlap,
     Stage,
     check_most,
-    check_variable,
+    find_variable,
     matched_stages,
 )
 
@@ -68,6 +68,8 @@ def test_suffixes_are_named() -> None:
 def test_captions_leave_out_what_is_empty_and_agree_in_number() -> None:
     assert join_sentences("One", "", "Two") == "One. Two."
     assert omission_note(40, 0, "stage") == ""
+    assert scale_note(6.42) == "Reduced to fit: text is 6.4 pt"
+    assert scale_note(2.5) == "Reduced to fit: text is 2.5 pt, too small to read in print"
     assert omission_note(40, 172, "stage", 3456) == (
         "Shown: the 40 largest of 212 stages; the others have 3,456 people"
     )
@@ -80,9 +82,16 @@ def test_settings_of_plots_are_refused() -> None:
     with pytest.raises(QueryError, match="most is 1, expected a whole number of stages, at le"):
         check_most(1, "stages")
     with pytest.raises(
-        QueryError, match=r"variable 'risk'\nhint: the variables are Risk, Fall"
+        QueryError, match=r"variable 'Rsk'; available: 'Risk', 'Fall'\nhint: did"
     ):
-        check_variable(["Risk", "Fall"], "risk")
+        find_variable(["Risk", "Fall"], "Rsk")
+
+
+def test_the_variable_of_a_plot_is_found_like_a_column() -> None:
+    assert find_variable(["Risk", "Fall"], " risk") == "Risk"
+    assert find_variable(["Risk", "risk"], "risk") == "risk"
+    with pytest.raises(QueryError, match="may be any of 'Risk', 'risk'"):
+        find_variable(["Risk", "risk"], "RISK")
 
 
 def test_stages_that_share_more_people_are_matched() -> None:

@@ -32,24 +32,24 @@ if TYPE_CHECKING:
 
 _SHADES: Final = ("#ffffff", "#d4e4f2", "#9cc3e0", "#5b97c8", "#2766a5", "#0b2e5c")
 _SCALE: Final = 16.0  # mm that the scale of shades takes
-_NAMED: Final = 60  # situations, of which each is named
-_VALUED: Final = 16  # situations, of which each pair shows its share
+_MOST_NAMED: Final = 60  # situations, of which each is named
+_MOST_VALUED: Final = 16  # situations, of which each pair shows its share
 _VALUE_SIZE: Final = 6.5
 
 
 class Shares(NamedTuple):
     """The share of stagings in which two situations are together.
 
-    A row and a column per situation, nan where no staging has both; ``of`` names the stagings,
-    such as ``"100 bootstrap replicates"``.
+    A row and a column per situation, nan where no staging has both; ``source`` names the
+    stagings, such as ``"100 bootstrap replicates"``.
     """
 
     share: NDArray[np.float64]
-    of: str
+    source: str
 
 
 def shares_of_pairs(
-    vertex_ids: Sequence[int], pairs: Sequence[tuple[int, int, int, int]], of: str
+    vertex_ids: Sequence[int], pairs: Sequence[tuple[int, int, int, int]], source: str
 ) -> Shares:
     """Return the shares of runs that staged two situations together."""
     index_of = {vertex_id: index for index, vertex_id in enumerate(vertex_ids)}
@@ -59,16 +59,16 @@ def shares_of_pairs(
         if n_runs:
             i, j = index_of[one], index_of[other]
             share[i, j] = share[j, i] = n_together / n_runs
-    return Shares(share, of)
+    return Shares(share, source)
 
 
 def shares_of_stagings(
-    vertex_ids: Sequence[int], members: Sequence[dict[int, int]], of: str
+    vertex_ids: Sequence[int], members: Sequence[dict[int, int]], source: str
 ) -> Shares:
     """Return the shares of stagings in which two situations have one stage."""
     stages = np.array([[one[vertex_id] for vertex_id in vertex_ids] for one in members])
     together = (stages[:, :, None] == stages[:, None, :]).mean(axis=0)
-    return Shares(together, of)
+    return Shares(together, source)
 
 
 def draw_costaging(
@@ -91,10 +91,10 @@ def draw_costaging(
     caption = costaging_caption(
         len(order),
         variable,
-        shares.of,
+        shares.source,
         note,
         has_unknown=bool(np.isnan(shares.share).any()),
-        is_one=shares.of == "this staging",
+        is_one=shares.source == "this staging",
     )
     return Picture(sheet.figure, caption)
 
@@ -117,7 +117,7 @@ def _draw(
     strip = max([width_of(stage_title(stages[s]), 7.5) for s, _, _ in spans], default=0) + 2
     strip = min(max(strip, 6.0), 28.0)
     room = 0.0
-    if n <= _NAMED:
+    if n <= _MOST_NAMED:
         room = min(max(width_of(name, 7.5) for name in names) + 2, width * 0.4)
     side = min(width - MARGIN * 2 - strip - room - _SCALE, 6.5 * n, 150.0)
     side = max(side, 20.0)
@@ -131,7 +131,7 @@ def _draw(
         height = (end - first) * cell
         strip_axes = sheet.drawing(MARGIN, top + first * cell, strip - 1, height)
         _stage_strip(strip_axes, stages[stage_id], strip - 1, height)
-    if n <= _NAMED:
+    if n <= _MOST_NAMED:
         _write_names(sheet, names, (left + side + 1.5, top), room - 2, cell)
     _draw_scale(sheet, width - MARGIN - _SCALE + 4, top)
     return sheet
@@ -158,7 +158,7 @@ def _draw_cells(axes: Axes, share: NDArray[np.float64], cell: float) -> None:
         spine.set_color("#808080")
     _cross_out(axes, share)
     values = {_share_text(one) for one in share[~np.isnan(share)]}
-    if n <= _VALUED and max(width_of(value, _VALUE_SIZE) for value in values) < cell:
+    if n <= _MOST_VALUED and max(width_of(value, _VALUE_SIZE) for value in values) < cell:
         for row in range(n):
             for column in range(n):
                 _value(axes, row, column, share[row, column])

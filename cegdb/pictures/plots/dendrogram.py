@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from cegdb.pictures.merge_trees import MergeNode
     from cegdb.pictures.plot_data import Stage
 
-_ROW: Final = 4.4
+_ROW: Final = 4.4  # mm, at least
+_HEADING: Final = 6.5  # mm
+_TOP: Final = 4.0  # mm
 
 
 def draw_dendrogram(dendrogram: Dendrogram, *, width_mm: float = WIDTH) -> Picture:
@@ -51,48 +53,61 @@ def _draw_trees(dendrogram: Dendrogram, note: str, width: float) -> Sheet:
     merges, roots, leaves = dendrogram.merges, dendrogram.roots, dendrogram.leaves
     if not roots:
         return empty_sheet("There are no merges to show.", note, width)
-    by_variable: dict[str, list[MergeNode]] = {}
-    for root in roots:
-        stage_id = _stage_of(root, merges)
-        name = merges.variable.get(merges.hyperstage.get(stage_id, -1)) or "several variables"
-        by_variable.setdefault(name, []).append(root)
+    trees_of = _trees_by_variable(roots, merges)
     texts = {stage_id: _leaf_text(leaf) for stage_id, leaf in leaves.items()}
     label_room = min(max(width_of(text, 8) for text in texts.values()) + 1, width * 0.42)
     texts = {key: fit_text(text, label_room, 8, most=3) for key, text in texts.items()}
-    tall = {key: max(_ROW, height_of(text, 8) + 0.9) for key, text in texts.items()}
+    row_height = {key: max(_ROW, height_of(text, 8) + 0.9) for key, text in texts.items()}
     n_room = max(width_of(format_count(leaf.n), 8) for leaf in leaves.values()) + 3
     left = MARGIN + label_room + n_room
-    room = width - left - MARGIN - 2
-    order = [node.stage_id for root in roots for node in root.leaves()]
-    high = sum(tall[stage_id] for stage_id in order) + len(by_variable) * 6.5
-    sheet = Sheet(width, high + 16, note)
-    axes = sheet.axes(left, 4, room, high)
-    heights = [node.height for root in roots for node in _inner_nodes(root)]
-    low, top = min([0.0, *heights]), max([0.0, *heights])
-    axes.set_xscale("symlog", linthresh=1, linscale=0.8)
-    start, finish = top * 1.5 + 0.5, low * 1.5 - 0.5
-    axes.set_xlim(start, finish)
-    label_gains(axes.xaxis, low, top)
-    axes.set_ylim(high, 0)
-    plain_axis(axes)
-    axes.set_xlabel(GAINS[merges.score], fontsize=8, labelpad=1)
-    axes.axvline(0, color=BLACK, linewidth=0.9, linestyle="--", zorder=1)
+    leaf_ids = [node.stage_id for root in roots for node in root.leaves()]
+    height = sum(row_height[stage_id] for stage_id in leaf_ids) + len(trees_of) * _HEADING
+    sheet = Sheet(width, height + 16, note)
+    axes = sheet.axes(left, _TOP, width - left - MARGIN - 2, height)
+    axes.set_ylim(height, 0)
+    across = _gain_axis(axes, roots, GAINS[merges.score])
     y = 0.0
-    for name, trees in by_variable.items():
+    for name, trees in trees_of.items():
         head = fit_text(name, width - 2 * MARGIN, 8.5, most=1, bold=True)
-        sheet.text(MARGIN, 4 + y + 5.2, head, 8.5, va="bottom", weight="bold")
-        y += 6.5
+        sheet.text(MARGIN, _TOP + y + 5.2, head, 8.5, va="bottom", weight="bold")
+        y += _HEADING
         for root in trees:
             y_of = {}
             for node in root.leaves():
                 key = node.stage_id
-                y_of[id(node)] = middle = y + tall[key] / 2
-                sheet.text(MARGIN, 4 + middle, texts[key], 8, va="center")
+                y_of[id(node)] = middle = y + row_height[key] / 2
+                sheet.text(MARGIN, _TOP + middle, texts[key], 8, va="center")
                 n = format_count(leaves[key].n)
-                sheet.text(left - 2, 4 + middle, n, 8, va="center", ha="right")
-                y += tall[key]
-            _draw_tree(axes, root, y_of, merges, (start, finish))
+                sheet.text(left - 2, _TOP + middle, n, 8, va="center", ha="right")
+                y += row_height[key]
+            _draw_tree(axes, root, y_of, merges, across)
     return sheet
+
+
+def _trees_by_variable(
+    roots: Sequence[MergeNode], merges: Merges
+) -> dict[str, list[MergeNode]]:
+    """Return the trees below the heading of each variable."""
+    trees_of: dict[str, list[MergeNode]] = {}
+    for root in roots:
+        hyperstage = merges.hyperstage.get(_stage_of(root, merges), -1)
+        name = merges.variable.get(hyperstage) or "several variables"
+        trees_of.setdefault(name, []).append(root)
+    return trees_of
+
+
+def _gain_axis(axes: Axes, roots: Sequence[MergeNode], title: str) -> tuple[float, float]:
+    """Draw the axis of gains, largest first, and the cut; return its ends."""
+    gains = [node.height for root in roots for node in _inner_nodes(root)]
+    least, most = min([0.0, *gains]), max([0.0, *gains])
+    start, finish = most * 1.5 + 0.5, least * 1.5 - 0.5
+    axes.set_xscale("symlog", linthresh=1, linscale=0.8)
+    axes.set_xlim(start, finish)
+    label_gains(axes.xaxis, least, most)
+    plain_axis(axes)
+    axes.set_xlabel(title, fontsize=8, labelpad=1)
+    axes.axvline(0, color=BLACK, linewidth=0.9, linestyle="--", zorder=1)
+    return start, finish
 
 
 def _stage_of(node: MergeNode, merges: Merges) -> int:

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from cegdb.pictures.plot_data import Overlap, Stage
 
-_BAR: Final = 9.0
-_HIGH: Final = 62.0  # mm that all people of a variable take
+_BAR_WIDTH: Final = 9.0
+_PEOPLE_HEIGHT: Final = 62.0  # mm that all people of a variable take
 _GAP: Final = 3.6
 _MOST_PANELS: Final = 12
 
@@ -182,8 +182,9 @@ def _draw(
     step = (width - 2 * MARGIN + 6) / columns
     panel_width = min(step - 6, 80.0)
     heads = [fit_text(panel.name, panel_width, 9, most=3, bold=True) for panel in panels]
-    highs = [
-        _HIGH + _GAP * (max(len(panel.left), len(panel.right), 1) - 1) + 4 for panel in panels
+    heights = [
+        _PEOPLE_HEIGHT + _GAP * (max(len(panel.left), len(panel.right), 1) - 1) + 4
+        for panel in panels
     ]
     lines = [
         range(first, min(first + columns, len(panels)))
@@ -192,7 +193,7 @@ def _draw(
     tops, y = [], MARGIN
     for line in lines:
         tops.append(y)
-        y += max(height_of(heads[i]) for i in line) + 6 + max(highs[i] for i in line) + 3
+        y += max(height_of(heads[i]) for i in line) + 6 + max(heights[i] for i in line) + 3
     if not panels:
         y += 8
     sheet = Sheet(width, y + 1, note)
@@ -210,7 +211,7 @@ def _draw(
             sheet.text(x, start - 1.5, names[0], 8, **style)
             sheet.text(x + panel_width, start - 1.5, names[1], 8, ha="right", **style)
             _draw_panel(
-                sheet, compared, panels[index], colours, (x, start, panel_width, highs[index])
+                sheet, compared, panels[index], colours, (x, start, panel_width, heights[index])
             )
     return sheet
 
@@ -234,9 +235,9 @@ def _draw_panel(
     area: tuple[float, float, float, float],
 ) -> None:
     """Draw the stages of both stagings of a variable, and the ribbons between them."""
-    x, top, width, high = area
-    axes = sheet.drawing(x, top, width, high)
-    scale = _HIGH / max(sum(panel.n_left.values()), 1)
+    x, top, width, panel_height = area
+    axes = sheet.drawing(x, top, width, panel_height)
+    scale = _PEOPLE_HEIGHT / max(sum(panel.n_left.values()), 1)
     sides = (
         _Side(panel.left, panel.n_left, compared.stages, colours[0], len(panel.rest), 0.0),
         _Side(
@@ -245,18 +246,22 @@ def _draw_panel(
             compared.others,
             colours[1],
             len(panel.rest_right),
-            width - _BAR,
+            width - _BAR_WIDTH,
         ),
     )
-    tops = [_draw_side(axes, side, scale, width, high) for side in sides]
+    tops = [_draw_side(axes, side, scale, width, panel_height) for side in sides]
     _draw_ribbons(axes, panel, colours[0], (tops[0], tops[1]), scale, width)
 
 
 def _draw_side(
-    axes: Axes, side: _Side, scale: float, width: float, high: float
+    axes: Axes, side: _Side, scale: float, width: float, panel_height: float
 ) -> dict[int, float]:
     """Draw the stages of one staging as blocks; return where each begins."""
-    gap = (high - 4 - _HIGH) / max(len(side.keys) - 1, 1) if len(side.keys) > 1 else 0.0
+    gap = (
+        (panel_height - 4 - _PEOPLE_HEIGHT) / max(len(side.keys) - 1, 1)
+        if len(side.keys) > 1
+        else 0.0
+    )
     gap = max(gap, _GAP)
     y, tops = 3.0, {}
     for key in side.keys:
@@ -265,10 +270,10 @@ def _draw_side(
         is_rest = key == REST
         face = REST_COLOUR if is_rest else side.colours[key]
         style = {"hatch": REST_STYLE["hatch"]} if is_rest else {}
-        draw_block(axes, side.left, y, _BAR, height, face, **style)
+        draw_block(axes, side.left, y, _BAR_WIDTH, height, face, **style)
         name = f"{side.n_rest:,} others" if is_rest else stage_title(side.stages[key])
-        room = (_BAR - 0.6, height)
-        middle = (side.left + _BAR / 2, y + height / 2)
+        room = (_BAR_WIDTH - 0.6, height)
+        middle = (side.left + _BAR_WIDTH / 2, y + height / 2)
         is_written = (
             not is_rest
             and height > 3.4
@@ -303,7 +308,7 @@ def _draw_ribbons(
     next_start = dict(tops[0])
     for pair in sorted(panel.ribbons, key=lambda k: (order[0][k[0]], order[1][k[1]], not k[2])):
         n, n_hidden = panel.ribbons[pair]
-        start, end = (_BAR, next_start[pair[0]]), (width - _BAR, ends[pair])
+        start, end = (_BAR_WIDTH, next_start[pair[0]]), (width - _BAR_WIDTH, ends[pair])
         height = n * scale
         next_start[pair[0]] += height
         if n_hidden and not n:
@@ -320,7 +325,7 @@ def _draw_ribbons(
             )  # fmt: skip
         if height > 3.0:
             axes.text(
-                _BAR + 2, start[1] + height / 2, _people(n, n_hidden), fontsize=7,
+                _BAR_WIDTH + 2, start[1] + height / 2, _people(n, n_hidden), fontsize=7,
                 va="center", color=BLACK, zorder=7,
                 bbox={"facecolor": "white", "alpha": 0.7, "pad": 0.4, "linewidth": 0},
             )  # fmt: skip

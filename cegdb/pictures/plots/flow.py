@@ -31,11 +31,13 @@ from cegdb.pictures.plots.sheet import (
 from cegdb.pictures.style import Picture, figure_style
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from cegdb.pictures.plot_data import Block, Flow, Ribbon
 
 _GAP: Final = 3.4  # between blocks, in mm: a name fits in
-_PEOPLE: Final = 75.0  # mm that all people take
-_PASSING: Final = -3  # the block of those who only pass a column
+_PEOPLE_HEIGHT: Final = 75.0  # mm high for all people
+_PASSING_ID: Final = -3  # the block of those who only pass a column
 _TEXT: Final = 7  # points
 
 Key = tuple[int, int]
@@ -67,58 +69,72 @@ def draw_flow(flow: Flow, word: str, *, given: str = "", width_mm: float = WIDTH
     return Picture(sheet.figure, caption)
 
 
-class _Drawing:
-    """The blocks and ribbons, placed and drawn."""
+class _Layout:
+    """The blocks of each column from the top to the bottom, and how tall they are."""
 
-    def __init__(self, flow: Flow, note: str, width: float) -> None:
+    def __init__(self, flow: Flow) -> None:
         self.blocks = {(block.block_id, block.column): block for block in flow.blocks}
         self.lanes, self.passing = _lanes(flow)
-        columns = len(flow.columns)
-        sums = [
+        columns = range(len(flow.columns) + 1)
+        people = [
             sum(block.n for block in flow.blocks if block.column == column)
             + sum(n for (_, passed), n in self.passing.items() if passed == column)
-            for column in range(columns + 1)
+            for column in columns
         ]
-        total = max(sums, default=1)
-        self.scale = _PEOPLE / max(total, 1)
-        self.columns = [self._ordered(column) for column in range(columns + 1)]
+        self.scale = _PEOPLE_HEIGHT / max(*people, 1)
+        self.columns = [self._by_id(column) for column in columns]
         self._untangle()
-        high = max(
-            sum(self._height(key) for key in keys) + _GAP * (len(keys) + 1)
-            for keys in self.columns
+
+    @property
+    def height(self) -> float:
+        """The height of the tallest column."""
+        return max(
+            sum(map(self.height_of, keys)) + _GAP * (len(keys) + 1) for keys in self.columns
         )
-        heads = [
-            fit_text(name, (width - 2 * MARGIN) / (columns + 0.5) - 3) for name in flow.columns
-        ]
-        top = MARGIN + max([height_of(head) for head in heads], default=0) + 2
-        widest = max(width_of(f"{block.n:,}", _TEXT) for block in flow.blocks)
-        self.block_width = max(9.0, widest + 1.5)
-        self.step = (width - 2 * MARGIN - self.block_width) / columns
-        self.sheet = Sheet(width, top + high + 3, note)
-        self.axes = self.sheet.drawing(MARGIN, top, width - 2 * MARGIN, high)
-        for column, head in enumerate(heads):
-            self.sheet.text(MARGIN + column * self.step, top - 2, head, va="bottom")
-        self.sheet.text(
-            MARGIN + columns * self.step, top - 2, "end", va="bottom", style="italic"
-        )
-        self.top: dict[Key, float] = {}
+
+    def height_of(self, key: Key) -> float:
+        """Return the height of a block."""
+        n = self.blocks[key].n if key in self.blocks else self.passing[key]
+        return max(n * self.scale, 0.4)
+
+    def tops(self) -> dict[Key, float]:
+        """Return the upper edge of each block; columns are centred."""
+        tops: dict[Key, float] = {}
         for keys in self.columns:
-            free = high - sum(self._height(key) for key in keys)
+            free = self.height - sum(map(self.height_of, keys))
             gap = min(free / (len(keys) + 1), _GAP * 3) if keys else 0.0
             y = (free - gap * (len(keys) - 1)) / 2
             for key in keys:
-                self.top[key] = y
-                y += self._height(key) + gap
-        self._draw_ribbons()
-        self._draw_blocks()
+                tops[key] = y
+                y += self.height_of(key) + gap
+        return tops
 
-    def _n(self, key: Key) -> int:
-        return self.blocks[key].n if key in self.blocks else self.passing[key]
+    def placed_lanes(self, tops: Mapping[Key, float]) -> Iterator[tuple[_Lane, float, float]]:
+        """Yield each lane with its upper edge at the source and at the target."""
+        order = {key: i for keys in self.columns for i, key in enumerate(keys)}
+        lanes = sorted(
+            self.lanes, key=lambda one: (one.source[1], order[one.source], order[one.target])
+        )
+        arriving = sorted(
+            range(len(lanes)),
+            key=lambda i: (
+                lanes[i].target[1],
+                order[lanes[i].target],
+                order[lanes[i].source],
+                i,
+            ),
+        )
+        free_at_target, end = dict(tops), [0.0] * len(lanes)
+        for index in arriving:
+            lane = lanes[index]
+            end[index] = free_at_target[lane.target]
+            free_at_target[lane.target] += lane.ribbon.n * self.scale
+        free_at_source = dict(tops)
+        for index, lane in enumerate(lanes):
+            yield lane, free_at_source[lane.source], end[index]
+            free_at_source[lane.source] += lane.ribbon.n * self.scale
 
-    def _height(self, key: Key) -> float:
-        return max(self._n(key) * self.scale, 0.4)
-
-    def _ordered(self, column: int) -> list[Key]:
+    def _by_id(self, column: int) -> list[Key]:
         keys = [key for key in self.blocks if key[1] == column]
         keys.sort(key=lambda key: (key[0] == REST, key[0]))
         return keys + sorted(key for key in self.passing if key[1] == column)
@@ -142,45 +158,51 @@ class _Drawing:
                 )
             )
 
-    def _draw_ribbons(self) -> None:
-        down = {key: self.top[key] for key in self.top}
-        reach = dict(down)
-        order = {key: i for keys in self.columns for i, key in enumerate(keys)}
-        lanes = sorted(
-            self.lanes, key=lambda one: (one.source[1], order[one.source], order[one.target])
-        )
-        ends: dict[int, float] = {}
-        for index in sorted(
-            range(len(lanes)),
-            key=lambda i: (
-                lanes[i].target[1],
-                order[lanes[i].target],
-                order[lanes[i].source],
-                i,
-            ),
-        ):
-            target = lanes[index].target
-            ends[index] = reach[target]
-            reach[target] += lanes[index].ribbon.n * self.scale
-        for index, lane in enumerate(lanes):
-            height = lane.ribbon.n * self.scale
-            start = (lane.source[1] * self.step + self.block_width, down[lane.source])
-            if lane.source not in self.blocks:
-                start = (lane.source[1] * self.step, down[lane.source])
-            end = (lane.target[1] * self.step, ends[index])
-            down[lane.source] += height
-            self._draw_lane(lane, start, end, height)
+
+class _Drawing:
+    """The blocks and ribbons of a layout on a sheet."""
+
+    def __init__(self, flow: Flow, note: str, width: float) -> None:
+        self.layout = layout = _Layout(flow)
+        n_columns = len(flow.columns)
+        widest = max(width_of(f"{block.n:,}", _TEXT) for block in flow.blocks)
+        self.block_width = max(9.0, widest + 1.5)
+        self.step = (width - 2 * MARGIN - self.block_width) / n_columns
+        heads = [
+            fit_text(name, (width - 2 * MARGIN) / (n_columns + 0.5) - 3)
+            for name in flow.columns
+        ]
+        top = MARGIN + max(map(height_of, heads), default=0) + 2
+        height = layout.height
+        self.sheet = Sheet(width, top + height + 3, note)
+        self.axes = self.sheet.drawing(MARGIN, top, width - 2 * MARGIN, height)
+        for column, head in enumerate(heads):
+            self.sheet.text(MARGIN + column * self.step, top - 2, head, va="bottom")
+        end = MARGIN + n_columns * self.step
+        self.sheet.text(end, top - 2, "end", va="bottom", style="italic")
+        tops = layout.tops()
+        for lane, source_top, target_top in layout.placed_lanes(tops):
+            is_block = lane.source in layout.blocks
+            left = lane.source[1] * self.step + (self.block_width if is_block else 0.0)
+            start, finish = (left, source_top), (lane.target[1] * self.step, target_top)
+            self._draw_lane(lane, start, finish, lane.ribbon.n * layout.scale)
+        for key, y in tops.items():
+            x, tall = key[1] * self.step, layout.height_of(key)
+            if key in layout.blocks:
+                self._draw_block(layout.blocks[key], x, y, tall)
+            else:
+                self._draw_passing(x, y, tall)
 
     def _draw_lane(
         self, lane: _Lane, start: tuple[float, float], end: tuple[float, float], height: float
     ) -> None:
-        source = self.blocks[(lane.ribbon.source_id, lane.ribbon.source_column)]
+        source = self.layout.blocks[(lane.ribbon.source_id, lane.ribbon.source_column)]
         colour = PLAIN if source.colour == WHITE else lighten(source.colour)
         if lane.ribbon.n_hidden and not lane.ribbon.n:
             draw_hidden(self.axes, start, end)
             return
         draw_ribbon(self.axes, start, end, height, colour)
-        if lane.source in self.blocks:
+        if lane.source in self.layout.blocks:
             room = (self.step - self.block_width - 3, height)
             x, y = start[0] + 1.5, start[1] + height / 2
             slope = abs(end[1] - start[1])
@@ -190,16 +212,8 @@ class _Drawing:
                 self.axes, x, y, room, lane.ribbon.label, colour, ha="left", fontsize=_TEXT
             )
 
-    def _draw_blocks(self) -> None:
-        for key, y in self.top.items():
-            if key not in self.blocks:
-                x, height = key[1] * self.step, self._height(key)
-                draw_block(self.axes, x, y, self.block_width, height, "#eeeeee", linewidth=0)
-                self._draw_passing(x, y, height)
-                continue
-            self._draw_block(self.blocks[key], key[1] * self.step, y, self._height(key))
-
     def _draw_passing(self, x: float, y: float, height: float) -> None:
+        draw_block(self.axes, x, y, self.block_width, height, "#eeeeee", linewidth=0)
         write_in(
             self.axes, x + self.block_width / 2, y + height / 2, (self.block_width, height),
             "not asked", "#eeeeee", fontsize=6, style="italic",
@@ -233,7 +247,7 @@ def _lanes(flow: Flow) -> tuple[list[_Lane], dict[Key, int]]:
         source = (ribbon.source_id, ribbon.source_column)
         target = (ribbon.target_id, ribbon.target_column)
         for column in range(ribbon.source_column + 1, ribbon.target_column):
-            through = (_PASSING, column)
+            through = (_PASSING_ID, column)
             passing[through] += ribbon.n
             lanes.append(_Lane(source, through, ribbon))
             source = through

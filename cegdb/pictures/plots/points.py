@@ -42,7 +42,7 @@ class Points:
         self._answers = {(one.stage_id, one.label_id): one for one in rows.stages.answers}
         self.most = max((one.n or 0 for one in self.situations), default=1)
 
-    def keep(self, most: int) -> int:
+    def keep_largest_stages(self, most: int) -> int:
         """Leave out stages there is no room for; return how many."""
         self.stages, others = largest(self.stages, most, lambda stage: stage.n or 0)
         kept = {one.stage_id for one in self.stages}

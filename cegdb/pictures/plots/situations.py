@@ -44,7 +44,7 @@ def draw_situations(rows: Situations, variable: str, *, width_mm: float = WIDTH)
     Two labels make a line (one row per stage), three a triangle, more parallel axes.
     """
     points = Points(rows)
-    n_stages_omitted = points.keep(_MANY if len(points.labels) > 3 else _ROWS)
+    n_stages_omitted = points.keep_largest_stages(_MANY if len(points.labels) > 3 else _ROWS)
     note = _note(points, n_stages_omitted)
     with figure_style([variable, *points.names.values(), *map(stage_title, points.stages)]):
         if not points.situations:

@@ -26,49 +26,10 @@ def write_page(
     min_n: int | None = None,
     limits: Limits | None = None,
 ) -> Path:
-    """Write the page of a CEG and return its path.
+    """Write the page of a CEG and return its path; the same bytes for the same tables.
 
-    Parameters
-    ----------
-    store
-        Where it is.
-    ceg_id
-        The CEG.
-    path
-        Ends in ``.html``. A file there is replaced, and stays as it was if anything fails.
-    min_n
-        Counts from 1 to ``min_n - 1`` are not in the file, nor what would reveal them: see
-        `cegdb.small_cells`.
-    limits
-        How much the page holds. Default: up to 2,000 edges drawn of the CEG and of the tree.
-
-    Raises
-    ------
-    GraphError
-        The suffix is another one, or the file cannot be written.
-    MissingExtraError
-        The extra ``draw`` is not installed.
-    QueryError
-        ``min_n`` is not a whole number from 1 on.
-
-    Notes
-    -----
-    The same bytes for the same tables. Of a CEG or tree of more edges than the limit, the
-    part that most people pass is drawn.
-
-    Examples
-    --------
-    >>> from cegdb.ceg import build_ceg
-    >>> from cegdb.ingest import ingest
-    >>> from cegdb.stages import set_stages
-    >>> from cegdb.store import Store
-    >>> from cegdb.tree import event_tree
-    >>> import tempfile
-    >>> with Store.open() as store, tempfile.TemporaryDirectory() as folder:
-    ...     survey = ingest(store, "select 'a' as x, 'u' as y union all select 'b', 'u'")
-    ...     ceg = build_ceg(store, set_stages(store, event_tree(store, survey), {}))
-    ...     write_page(store, ceg, folder + "/two.html").name
-    'two.html'
+    Counts from 1 to ``min_n - 1``, and what would reveal them, are not in the file. Of a CEG or
+    tree with more edges than the limits, the part that most people pass is drawn.
     """
     from cegdb.report.page.html import assemble_page
     from cegdb.report.page.page_data import page_model

@@ -21,16 +21,9 @@ CYTOSCAPE: Final = (
 
 
 def assemble_page(model: dict[str, Any]) -> str:
-    r"""Return the page that shows a model.
+    r"""Return the page that shows a model made by `cegdb.report.page.page_data.page_model`.
 
-    Parameters
-    ----------
-    model
-        Made by `cegdb.report.page.page_data.page_model`.
-
-    Notes
-    -----
-    What the browser runs are the two scripts of the package, by their hashes in the
+    A browser runs only the two scripts of the package, by their hashes in the
     Content-Security-Policy: nothing of the model, and nothing from elsewhere.
 
     Examples

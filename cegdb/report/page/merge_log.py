@@ -18,12 +18,8 @@ _MOST: Final = 5_000
 def merge_log(store: Store, lineage: Lineage, content: Content, min_n: int | None) -> Any:
     """Return the merges in the order made, or why the page cannot show them.
 
-    Returns
-    -------
-    dict or str
-        ``steps``: kept and absorbed vertex and log Bayes factor; ``start``: situations that
-        were together before, as pairs of a situation and the first one of its group;
-        ``variable`` of each step. The start and the merges give the stages of the staging.
+    ``steps`` are kept and absorbed vertex and log Bayes factor. ``start`` has the situations
+    that were together before, each with the first of its group.
     """
     if lineage.is_conditioned:
         return page_text.NO_MERGES_GIVEN_EVIDENCE

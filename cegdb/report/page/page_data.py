@@ -26,19 +26,7 @@ if TYPE_CHECKING:
 
 
 def page_model(store: Store, ceg_id: int, min_n: int | None, limits: Limits) -> dict[str, Any]:
-    """Return what a page shows of a CEG; the same for the same tables.
-
-    Parameters
-    ----------
-    store
-        Where it is.
-    ceg_id
-        The CEG.
-    min_n
-        Counts from 1 to ``min_n - 1`` are left out, and what would reveal them.
-    limits
-        How much it holds.
-    """
+    """Return what a page shows of a CEG, as JSON has it; the same for the same tables."""
     lineage = lineage_of(store, ceg_id)
     content = read_content(store, lineage, min_n, limits)
     compiled, why_not = _compiled(store, lineage, content, limits)

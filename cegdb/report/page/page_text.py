@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import datetime
 import decimal
-import json
 import math
 from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.errors import counted
-from cegdb.report.copied_sql import view_query
+from cegdb.report.setting_texts import setting_text
 from cegdb.report.summaries import summary
+from cegdb.report.view_queries import view_query
 
 if TYPE_CHECKING:
     from cegdb.report.lineage import Lineage
@@ -102,7 +102,7 @@ def about(lineage: Lineage, min_n: int | None) -> list[dict[str, Any]]:
                 "lines": [line for line in lines if not line.startswith("note: ")],
                 "notes": [line[6:] for line in lines if line.startswith("note: ")],
                 "settings": [
-                    [key, _shortened(json.dumps(value, ensure_ascii=False, default=str))]
+                    [key, setting_text(value, _LONGEST)]
                     for key, value in sorted(one["settings"].items())
                     if key not in _LEFT_OUT and value not in (None, [], {}, False)
                 ],
@@ -161,8 +161,8 @@ def evidence_off(n_edges: int, most: int | None) -> str:
             "probabilities it needs would reveal them."
         )
     return (
-        f"Evidence is off: this CEG has {n_edges:,} edges, and a page calculates with at most "
-        f"{most:,}. Use cegdb probability."
+        f"Evidence is off: this CEG has {n_edges:,} edges, more than the {most:,} that a page "
+        "can calculate with. Use cegdb probability."
     )
 
 
@@ -197,15 +197,9 @@ MERGES_OF_A_PART: Final = (
     "The merge log is not shown, because only part of the staged tree is drawn."
 )
 MERGES_INCOMPLETE: Final = (
-    "The merge log is not shown, because merging began with groups of situations that are not "
-    "part of it."
+    "The merge log is not shown, because merging began with groups of situations that it does "
+    "not record."
 )
-
-
-def _shortened(text: str) -> str:
-    if len(text) <= _LONGEST:
-        return text
-    return f"{text[:_LONGEST]} \u2026 ({len(text):,} characters in all)"
 
 
 def tables(

@@ -18,25 +18,9 @@ def most_visited(
 ) -> NDArray[np.int64]:
     """Return the nodes that most people pass, all reached from the first through these.
 
-    Parameters
-    ----------
-    source, target
-        Nodes of each edge, numbered from the root, 0, to the sink, the last; sorted by
-        source.
-    n
-        People who pass each node.
-    most_edges
-        Nodes are added, of those that the edges so far lead to the one with most people,
-        as long as their edges are no more; the root always is.
-
-    Returns
-    -------
-    array of int
-        In the order of their numbers, without the sink.
-
-    Notes
-    -----
-    O(most_edges log most_edges), beside the arrays.
+    Edges are sorted by their source; nodes are numbered from the root, 0, to the sink, which is
+    not returned. Of the nodes that edges lead to, the one with most people is added next, as
+    long as there are no more than ``most_edges`` edges; O(most_edges log most_edges).
 
     Examples
     --------

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from cegdb.errors import QueryError, is_one_of, is_whole, listed
-from cegdb.names import available, did_you_mean
+from cegdb.errors import QueryError, is_whole
+from cegdb.names import only_match
+from cegdb.options import check_choice
 from cegdb.render.writers import TEXT_FILES
 from cegdb.small_cells import check_min_n
 
@@ -31,26 +32,21 @@ _WORDS_HINT: Final = (
 def check_settings(form: object, unit: object, limit: object, min_n: object) -> int:
     """Check the settings of a report; return the most stages of a variable to report.
 
-    Raises
-    ------
-    QueryError
-        One of them is invalid.
-
     Examples
     --------
     >>> check_settings("plain", "people", None, None)
     20
     """
-    if not is_one_of(form, FORMS):
-        raise QueryError(f"form is {form!r}", hint=f"choose {listed(FORMS)}")
+    check_choice("form", form, FORMS, QueryError)
     if not isinstance(unit, str) or not unit.strip():
         raise QueryError(
-            f"unit is {unit!r}, expected words", hint="say what was counted: unit='residents'"
+            f"unit is {unit!r}, expected words",
+            hint="name what was counted, such as unit='residents'",
         )
     if limit is not None and not (is_whole(limit) and limit > 0):
         raise QueryError(
             f"limit is {limit!r}, expected a whole number of at least 1",
-            hint="it is the most groups reported of a variable",
+            hint="it is the largest number of groups to report for a variable",
         )
     check_min_n(min_n)
     return FORMS[str(form)] if limit is None else int(str(limit))
@@ -59,41 +55,29 @@ def check_settings(form: object, unit: object, limit: object, min_n: object) -> 
 def check_words(
     words: object, variables: Collection[str], labels: Mapping[str, Collection[str]]
 ) -> Words:
-    """Return what to say of labels; refuse an unknown variable or label.
+    """Return the words for labels by variable and label, which are found like columns.
 
-    Parameters
-    ----------
-    words
-        Variable -> label -> what to say.
-    variables, labels
-        Those there are.
-
-    Raises
-    ------
-    QueryError
-        ``words`` is not such a mapping, or a variable or label is unknown.
+    Examples
+    --------
+    >>> check_words({"fall": {" yes": "fall"}}, ["Fall"], {"Fall": ["Yes", "No"]})
+    {'Fall': {'Yes': 'fall'}}
     """
     if words is None:
         return {}
     if not isinstance(words, dict):
         raise QueryError(f"words are {words!r}", hint=_WORDS_HINT)
-    for name, known in words.items():
-        if name not in variables:
-            raise QueryError(
-                f"words are given for {name!r}, which is not a variable of the tree; "
-                f"{available(variables)}",
-                hint=did_you_mean(str(name), variables),
-            )
-        if not isinstance(known, dict):
-            raise QueryError(f"words of {name!r} are {known!r}", hint=_WORDS_HINT)
-        labels_of_name = labels.get(name, ())
-        for label, phrase in known.items():
-            if label not in labels_of_name:
-                raise QueryError(
-                    f"words are given for {label!r}, which is not a label of {name!r}; "
-                    f"{available(labels_of_name)}",
-                    hint=did_you_mean(str(label), labels_of_name),
-                )
+    checked: dict[str, dict[str, str]] = {}
+    for typed_name, phrases in words.items():
+        unknown = f"words are given for {typed_name!r}, which is not a variable of the tree"
+        name = only_match(str(typed_name), variables, unknown, QueryError)
+        if not isinstance(phrases, dict):
+            raise QueryError(f"words for {name!r} are {phrases!r}", hint=_WORDS_HINT)
+        for typed_label, phrase in phrases.items():
+            unknown = f"words are given for {typed_label!r}, which is not a label of {name!r}"
+            label = only_match(str(typed_label), labels.get(name, ()), unknown, QueryError)
             if not isinstance(phrase, str) or not phrase.strip():
-                raise QueryError(f"words of {name} = {label} are {phrase!r}", hint=_WORDS_HINT)
-    return words
+                raise QueryError(f"words for {name} = {label} are {phrase!r}", hint=_WORDS_HINT)
+            if label in checked.setdefault(name, {}):
+                raise QueryError(f"words for {name} = {label} are given twice")
+            checked[name][label] = phrase
+    return checked

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.errors import counted
 from cegdb.options import SCORE_NAMES
 from cegdb.render.document import Code, Heading, Items, Note, Paragraph, Table
-from cegdb.report.copied_sql import view_query
 from cegdb.report.lineage import json_column
-from cegdb.report.setting_texts import DEFAULTS
+from cegdb.report.setting_texts import DEFAULTS, setting_text
 from cegdb.report.summaries import summary
+from cegdb.report.view_queries import view_query
 from cegdb.report.words import methods, position_tables
 from cegdb.report.words.citations import reference_list
 from cegdb.report.words.phrases import quoted
@@ -49,20 +48,10 @@ def analyst_report(
     *,
     limit: int,
 ) -> list[Block]:
-    """Return the report for an analyst.
+    """Return the report for an analyst, with at most ``limit`` positions.
 
-    Parameters
-    ----------
-    store
-        Where more is read.
-    report
-        What the tables say.
-    explained
-        What the CEG says, in sections: see `cegdb.ChainEventGraph.explain`.
-    left_out
-        Why some of that is left out, if it is.
-    limit
-        The most rows of a table of positions.
+    ``explained`` are the sections of `cegdb.ChainEventGraph.explain`; ``left_out`` says why
+    some of them are missing, if so.
     """
     rows = _objects(report)
     blocks: list[Block] = [Heading(f"Analyst's report on CEG {quoted(report.ceg['name'])}", 1)]
@@ -119,7 +108,10 @@ def _cells(report: ReportData) -> list[Block]:
     """Return how many cells of each variable are values, not applicable, missing, blank."""
     cells = report.survey["summary"].get("cells") or {}
     kinds = ("value", "structural", "missing", "blank")
-    rows = [(name, *(f"{of.get(kind, 0):,}" for kind in kinds)) for name, of in cells.items()]
+    rows = [
+        (name, *(f"{counts.get(kind, 0):,}" for kind in kinds))
+        for name, counts in cells.items()
+    ]
     caption = "Cells of each variable of the survey, counted in respondents."
     return [Table.of_rows(caption, ("Variable", *kinds), rows, kinds)] if rows else []
 
@@ -129,10 +121,12 @@ def _histories(report: ReportData) -> list[Block]:
     histories = report.tree["summary"].get("histories") or {}
     rows = [
         (name, one["history"] or "the root", f"{one['decided']:,}", one["as"])
-        for name, of in histories.items()
-        for one in of["shown"]
+        for name, of_variable in histories.items()
+        for one in of_variable["shown"]
     ]
-    more = sum(of["n"] - len(of["shown"]) for of in histories.values())
+    more = sum(
+        of_variable["n"] - len(of_variable["shown"]) for of_variable in histories.values()
+    )
     caption = "How cells without an answer were classified, by history"
     caption += f"; {more:,} more are not shown." if more else "."
     names = ("Variable", "History", "Rows", "Classified as")
@@ -169,9 +163,7 @@ def _settings(rows: Sequence[tuple[Kind, Mapping[str, Any]]]) -> Table:
         for name, value in values.items():
             if value in (None, [], {}, ""):
                 continue
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… (cut)"
-            settings.append((f"{kind} {row['name']}", name, cut))
+            settings.append((f"{kind} {row['name']}", name, setting_text(value, _LONGEST)))
     caption = "Settings, without those that are empty."
     return Table.of_rows(caption, ("Object", "Setting", "Value"), settings)
 
@@ -182,8 +174,8 @@ def _defaults(rows: Sequence[tuple[Kind, Mapping[str, Any]]]) -> list[str]:
         settings = json_column(row, "settings")
         used += [
             text
-            for (of, name, value), text in DEFAULTS.items()
-            if of == kind and settings.get(name) == value
+            for (owner, name, value), text in DEFAULTS.items()
+            if owner == kind and settings.get(name) == value
         ]
         if json_column(row, "summary").get("alpha_is_default"):
             used.append(f"alpha = {row['alpha']:g}, the largest number of levels of a variable")
@@ -210,7 +202,7 @@ def _sizes(report: ReportData) -> Table:
         ("vertices of the CEG, including the sink", f"{ceg['n_vertices']:,}"),
         ("edges of the CEG", f"{ceg['n_edges']:,}"),
     ]
-    caption = "Sizes and scores."
+    caption = "Sizes of the survey, the tree, the staging and the CEG, and scores."
     if report.min_n is not None:
         hidden = set(SCORE_NAMES.values())
         numbers = [(name, number) for name, number in numbers if name not in hidden]

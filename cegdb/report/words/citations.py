@@ -233,12 +233,7 @@ def general_references() -> list[Reference]:
 def references_used(
     survey: Mapping[str, Any], stagings: Sequence[Mapping[str, Any]]
 ) -> list[Reference]:
-    """Return what to cite for a CEG: only what it used.
-
-    Parameters
-    ----------
-    survey, stagings
-        Catalog rows of what it was made from.
+    """Return what to cite for a CEG made from catalog rows: only what it used.
 
     Examples
     --------

@@ -95,13 +95,7 @@ class ComparisonData(NamedTuple):
 def read_comparison(
     store: Store, staging_ids: Sequence[int], min_n: int | None
 ) -> ComparisonData:
-    """Return the stagings to compare, with their tree and survey.
-
-    Raises
-    ------
-    StagingError
-        They are not two or three, or of different trees.
-    """
+    """Return two or three stagings of one tree to compare, with their tree and survey."""
     ids = list(dict.fromkeys(staging_ids))
     if len(ids) not in (2, 3):
         raise StagingError(
@@ -223,8 +217,8 @@ def comparison_report(
         n_ways = "two" if len(names) == 2 else "three"
         blocks.append(
             Paragraph(
-                f"{joined(names)} are {n_ways} ways to group {unit} who are assumed to "
-                "answer a question alike."
+                f"{joined(names)} are {n_ways} ways to divide {unit} into groups. People in "
+                "one group are assumed to answer a question alike."
             )
         )
     if form == "paper":
@@ -307,7 +301,7 @@ def _evidence(
     if min_n is not None:
         return f"{support}. {methods.NO_SCORES}"
     if form == "plain" and abs(log_factor) < _HARDLY:
-        return f"The data support {better} hardly more than {worse}."
+        return f"The data support {better} only slightly more than {worse}."
     probable = f"such data are {_times(abs(log_factor))} as probable under {better}"
     if form == "plain":
         return f"{support}: {probable}."

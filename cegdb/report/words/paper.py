@@ -17,17 +17,7 @@ if TYPE_CHECKING:
 
 
 def paper_report(store: Store, report: ReportData, figure: Figure | str) -> list[Block]:
-    """Return the report for a paper.
-
-    Parameters
-    ----------
-    store
-        Where the stage table is read.
-    report
-        What the tables say.
-    figure
-        The picture of the CEG, or why there is none.
-    """
+    """Return the report for a paper, with the picture of the CEG or why there is none."""
     return [
         Heading(f"Chain Event Graph {quoted(report.ceg['name'])}", 1),
         *([Note(STALE)] if report.ceg["is_stale"] else []),

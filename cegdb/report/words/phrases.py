@@ -38,16 +38,7 @@ def quoted(label: str) -> str:
 
 
 def group_phrase(group: Group, unit: str, words: Words) -> str:
-    """Return who is in a group.
-
-    Parameters
-    ----------
-    group
-        A stage in words.
-    unit
-        What is counted, in the plural.
-    words
-        What to say of labels.
+    """Return who is in a group, of a unit in the plural.
 
     Examples
     --------
@@ -57,6 +48,9 @@ def group_phrase(group: Group, unit: str, words: Words) -> str:
     'people with Risk “High Risk” and Treatment “None” or “Advice”'
     >>> group_phrase(Group((rule,), 0), "people", {"Risk": {"High Risk": "are at high risk"}})
     'people with Treatment “None” or “Advice” who are at high risk'
+    >>> alike = [Rule((("Risk", ("High",)), (name, ("No",)))) for name in ("Help", "Drugs")]
+    >>> group_phrase(Group(tuple(alike), 0), "people", {})
+    'people with Risk “High” who also have Help “No”, or Drugs “No”'
     >>> other = Rule((("Risk", ("Low Risk",)),))
     >>> group_phrase(Group((rule, other), 0), "people", {})
     'people with Risk “High Risk” and Treatment “None” or “Advice”, or with Risk “Low Risk”'
@@ -78,18 +72,40 @@ def group_phrase(group: Group, unit: str, words: Words) -> str:
             else f"with any of {group.n_left_out:,} other combinations of answers"
         )
     if common:
-        either = "; or ".join(parts) if len(parts) > 2 else ", or ".join(parts)
-        return f"{unit} {_rule_phrase(common, words)}, and either {either}"
+        also = [_have_phrase(rule, words) for rule in own]
+        if all(one.startswith("have ") for one in also):
+            also[1:] = [one.removeprefix("have ") for one in also[1:]]
+        _, common_verbs = _nouns_and_verbs(common, words)
+        who = ", and who" if common_verbs else " who"
+        return f"{unit} {_rule_phrase(common, words)}{who} also {_alternatives(also)}"
     is_short = len(parts) == 2 and all(len(rule) == 1 for rule in own)
     if is_short and all(len(labels) == 1 for rule in own for labels in rule.values()):
         first, second = parts
         is_alike = first.startswith("with ") and second.startswith("with ")
         return f"{unit} {first} or {second.removeprefix('with ') if is_alike else second}"
-    return f"{unit} {'; or '.join(parts) if len(parts) > 2 else ', or '.join(parts)}"
+    return f"{unit} {_alternatives(parts)}"
+
+
+def _alternatives(parts: Sequence[str]) -> str:
+    return ("; or " if len(parts) > 2 else ", or ").join(parts)
 
 
 def _rule_phrase(answers: Answers, words: Words) -> str:
     """Return answers as what people are "with", and, where there are words, what they do."""
+    nouns, verbs = _nouns_and_verbs(answers, words)
+    return " ".join(
+        [*([f"with {nouns}"] if nouns else []), *([f"who {verbs}"] if verbs else [])]
+    )
+
+
+def _have_phrase(answers: Answers, words: Words) -> str:
+    """Return answers as what people "have", and, where there are words, what they do."""
+    nouns, verbs = _nouns_and_verbs(answers, words)
+    return joined([*([f"have {nouns}"] if nouns else []), *([verbs] if verbs else [])])
+
+
+def _nouns_and_verbs(answers: Answers, words: Words) -> tuple[str, str]:
+    """Return the answers of a rule without words, as nouns, and the words of the others."""
     nouns: list[str] = []
     lists: list[str] = []
     verbs: list[str] = []
@@ -105,9 +121,7 @@ def _rule_phrase(answers: Answers, words: Words) -> str:
                 more = len(shown) - MOST_LABELS + 1
                 shown = [*shown[: MOST_LABELS - 1], f"one of {more:,} other answers"]
             (nouns if len(shown) == 1 else lists).append(f"{name} {joined(shown, 'or')}")
-    have = [f"with {joined([*nouns, *lists])}"] if nouns or lists else []
-    do = [f"who {joined(verbs)}"] if verbs else []
-    return " ".join([*have, *do])
+    return joined([*nouns, *lists]), joined(verbs)
 
 
 def count_of(n: int, unit: str) -> str:
@@ -128,12 +142,8 @@ def frequency_base(
 ) -> int:
     """Return out of how many people to give frequencies.
 
-    Parameters
-    ----------
-    probabilities
-        Each is at least one person, down to 1 in 10,000.
-    intervals
-        Each has two different ends, if 1,000 people are enough for that.
+    Each probability is at least one person, down to 1 in 10,000; the ends of an interval
+    differ, if 1,000 people are enough for that.
 
     Examples
     --------

@@ -23,17 +23,7 @@ FEW: Final = 30
 def plain_report(
     report: ReportData, *, unit: str = "people", words: Words | None = None
 ) -> list[Block]:
-    """Return the report for non-technical readers.
-
-    Parameters
-    ----------
-    report
-        What the tables say.
-    unit
-        What was counted, in the plural.
-    words
-        What to say of labels.
-    """
+    """Return the report for non-technical readers; ``unit`` is in the plural."""
     variables = [name for name in report.variables if name in report.stages]
     title = f"What the answers of {phrases.count_of(report.tree['n'], unit)} show"
     blocks: list[Block] = [Heading(f"{title}: {report.ceg['name']}", 1)]
@@ -252,7 +242,7 @@ def _how_to_read(report: ReportData, unit: str) -> list[str]:
     example = f"Of 100 {unit}, about 31"
     expect = f"among 100 such {unit}, expect about 31."
     sentences = (
-        [f"“{example}”: {expect} How certain this is, is not stated here."]
+        [f"“{example}”: {expect} The uncertainty of the number is not stated here."]
         if report.is_conditioned
         else [
             (

@@ -166,21 +166,10 @@ def read_report_data(
     min_n: int | None = None,
     most_compared: int = MOST_COMPARED,
 ) -> ReportData:
-    """Return what the tables say about a CEG.
+    """Return what the tables say about a CEG, of a variable at most ``limit`` stages.
 
-    Parameters
-    ----------
-    store
-        Where to read.
-    ceg_id
-        The CEG.
-    limit
-        The most stages of a variable, those of most people.
-    min_n
-        Hide counts below it, and what would reveal them, as in `cegdb.small_cells.masked_view`.
-    most_compared
-        The most situations of a variable that are compared to find what those of a stage
-        have in common; of more, a few examples describe each stage.
+    If a variable has more than ``most_compared`` situations, a few examples describe each stage
+    instead of what its situations have in common.
     """
     lineage = lineage_of(store, ceg_id)
     ceg, _, tree, survey = lineage

@@ -43,14 +43,7 @@ class Group(NamedTuple):
 class StageDescriber:
     """Finds which answers make up the stages of one variable.
 
-    Parameters
-    ----------
-    histories
-        Every situation that asks it, and where each other path skips it.
-    variables
-        In the order of the tree.
-    levels
-        Variable -> its labels in level order.
+    ``histories`` are the situations that ask it, and where other paths skip it.
 
     Examples
     --------
