@@ -33,6 +33,7 @@ from cegdb.store.progress import Progress, set_progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from importlib.resources.abc import Traversable
 
 __all__ = ["Store", "quoted", "schema"]
 
@@ -52,16 +53,16 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-class _Held(ConnectionWrapper):
+class _BorrowedConnection(ConnectionWrapper):
     """The store's connection, which SQLAlchemy would close after an interrupt."""
 
     def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
         super().__init__(con)
-        self._held = con
+        self._borrowed = con
 
     def close(self) -> None:
         """Give up the transaction, not the connection."""
-        _roll_back(self._held)
+        _roll_back(self._borrowed)
 
 
 class Store:
@@ -96,11 +97,11 @@ class Store:
         # Weak: the connection of a thread goes with the thread.
         self._cursors: weakref.WeakSet[duckdb.DuckDBPyConnection] = weakref.WeakSet()
         self._transaction: sa.Connection | None = None
-        self._is_spoilt = False
+        self._has_failed = False
         self._is_counted = False
         self.is_changed = False
         self._engine = sa.create_engine(
-            "duckdb://", creator=lambda: _Held(con), poolclass=StaticPool
+            "duckdb://", creator=lambda: _BorrowedConnection(con), poolclass=StaticPool
         )
         _open_stores.add(self)
 
@@ -112,6 +113,7 @@ class Store:
         read_only: bool = False,
         memory_limit: str | None = None,
         threads: int | None = None,
+        migrations: Traversable | None = None,
     ) -> Store:
         """Open a file, or a database in memory; create or migrate its schema.
 
@@ -125,6 +127,8 @@ class Store:
             DuckDB's limit, such as ``"2GB"``, beyond which it spills to disk.
         threads
             Number of threads that DuckDB may use.
+        migrations
+            Folder of the revisions of the schema; None for that of cegdb.
 
         Raises
         ------
@@ -156,7 +160,9 @@ class Store:
                     _set(con, "memory_limit", memory_limit)
                 if threads is not None:
                     _set(con, "threads", threads)
-                migrate.bring_to_head(con, store._engine, file, read_only=read_only)
+                migrate.bring_to_head(
+                    con, store._engine, file, read_only=read_only, folder=migrations
+                )
         except BaseException:
             with held_interrupts():
                 if store is not None:
@@ -200,7 +206,7 @@ class Store:
             self._engine.dispose()
             con.close()
 
-    def _checked(self) -> duckdb.DuckDBPyConnection:
+    def _open_connection(self) -> duckdb.DuckDBPyConnection:
         if os.getpid() != self._pid:
             raise StoreError(
                 "this database was opened by the parent of this forked process",
@@ -220,25 +226,25 @@ class Store:
             The database is closed, or DuckDB fails in a way that nothing else explains:
             a damaged file, a full disk, a conflict with another connection.
         """
-        self._checked()
+        self._open_connection()
         with self._lock:
             try:
-                yield self._checked()
+                yield self._open_connection()
             except CegdbError:
                 raise
             except (duckdb.Error, RuntimeError) as error:
                 raise_interrupt(error)
                 if isinstance(error, duckdb.Error):
-                    raise self._failed(error) from error
+                    raise self._translated(error) from error
                 raise
             except sa.exc.IntegrityError as error:
                 raise StoreError(f"a catalog row was refused: {error.orig}") from error
             except sa.exc.DBAPIError as error:
                 if isinstance(error.orig, Exception):
                     raise_interrupt(error.orig)
-                raise self._failed(error.orig or error) from error
+                raise self._translated(error.orig or error) from error
 
-    def _failed(self, error: BaseException) -> StoreError:
+    def _translated(self, error: BaseException) -> StoreError:
         raise_out_of_memory(error)
         where = self.path or "the database in memory"
         return damage_error(str(error), self.path) or StoreError(
@@ -262,13 +268,13 @@ class Store:
                 try:
                     yield con, self._transaction
                 except BaseException:
-                    self._is_spoilt = True
+                    self._has_failed = True
                     raise
                 return
-            self._is_spoilt = False
+            self._has_failed = False
             try:
                 with self._connection() as self._transaction:
-                    yield from self._whole(con, self._transaction)
+                    yield from self._transact(con, self._transaction)
             except BaseException:
                 with held_interrupts():
                     _roll_back(con)
@@ -289,14 +295,14 @@ class Store:
             with held_interrupts():
                 connection.close()
 
-    def _whole(
+    def _transact(
         self, con: duckdb.DuckDBPyConnection, connection: sa.Connection
     ) -> Iterator[tuple[duckdb.DuckDBPyConnection, sa.Connection]]:
         """Begin, and commit or roll back; an interrupt comes before the commit or after."""
         transaction = connection.begin()
         try:
             yield con, connection
-            self._refuse_spoilt()
+            self._refuse_failed_transaction()
             raise_lost_interrupt()
             with held_interrupts():
                 transaction.commit()
@@ -307,8 +313,8 @@ class Store:
                     transaction.rollback()
             raise
 
-    def _refuse_spoilt(self) -> None:
-        if self._is_spoilt:
+    def _refuse_failed_transaction(self) -> None:
+        if self._has_failed:
             raise StoreError(
                 "a step of this transaction failed, so all of it is rolled back",
                 hint="let the error end the transaction, and start another",
@@ -349,7 +355,7 @@ class Store:
 
     def own_connection(self) -> duckdb.DuckDBPyConnection:
         """Return this thread's connection for users' own SQL."""
-        con = self._checked()
+        con = self._open_connection()
         cursor: duckdb.DuckDBPyConnection | None = getattr(self._own, "cursor", None)
         if cursor is None:
             with self._lock:

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from cegdb.errors import MigrationError, listed
 from cegdb.sqlfiles import raise_interrupt, raise_out_of_memory, resource_root
-from cegdb.store.schema import HEAD, SCHEMA
+from cegdb.store.schema import SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("cegdb")
 
-# Revisions of the time before the first release, and the commit that reads files of them.
+# Revisions from before the first release, and the last commit that reads files of them.
 _UNRELEASED = {f"{number:04}" for number in range(1, 11)}
-_THEIR_COMMIT = "f46e688"
+_UNRELEASED_READER = "f46e688"
 
 _PROBE = "describe select * from {}"
 _CREATE = re.compile(r"^\s*create\s+view\b", re.IGNORECASE)
@@ -117,46 +117,51 @@ def bring_to_head(
     file: Path | None,
     *,
     read_only: bool,
+    folder: Traversable | None = None,
 ) -> str | None:
     """Create or upgrade the schema; return the revision it was at.
 
     A new file is made from the SQL of all revisions, without importing Alembic. A file that is
     from a newer cegdb, not ours, or opened read-only at another revision is refused. All
-    revisions run in one transaction, so that an error leaves the file unchanged.
+    revisions run in one transaction, so that an error leaves the file unchanged. ``folder``
+    holds the revisions, those of this cegdb if it is None.
     """
+    folder = folder or resource_root("migrations")
     stored = stored_revision(con, file)
-    if stored == HEAD:
+    known = known_revisions(folder)
+    head = known[-1]
+    if stored == head:
         return stored
     if stored in _UNRELEASED:
         raise MigrationError(
             f"{file} was made by cegdb before its first release (schema {stored}), "
             "and this version cannot read it",
-            hint=f"commit {_THEIR_COMMIT} of cegdb still reads it: use that to export what you "
-            "need, or make a new file from the survey with this version",
+            hint=f"commit {_UNRELEASED_READER} of cegdb still reads it: use that to export "
+            "what you need, or make a new file from the survey with this version",
         )
-    if stored is not None and stored not in known_revisions():
+    if stored is not None and stored not in known:
         raise MigrationError(
-            f"{file} was written by a newer cegdb (schema {stored}, this one knows {HEAD})",
+            f"{file} was written by a newer cegdb (schema {stored}, this one knows {head})",
             hint="upgrade cegdb",
         )
     if read_only:
-        at = "has no cegdb tables" if stored is None else f"has schema {stored}, not {HEAD}"
+        at = "has no cegdb tables" if stored is None else f"has schema {stored}, not {head}"
         raise MigrationError(f"{file} {at}", hint=f"run: cegdb migrate {file}")
     if stored is not None:
-        log.warning("migrating %s from schema %s to %s", file, stored, HEAD)
+        log.warning("migrating %s from schema %s to %s", file, stored, head)
     try:
         with _set_for_ddl(con):
             if _has_schema(con):
-                upgrade(engine, HEAD, _working_views(con))
+                upgrade(engine, head, _working_views(con), folder=folder)
             else:
-                make_head(engine, comments=file is not None)
+                create_schema(engine, folder, comments=file is not None)
     except sa.exc.DBAPIError as error:
         reason = error.orig or error
         if isinstance(reason, Exception):
             raise_interrupt(reason)
         raise_out_of_memory(reason)
         raise MigrationError(
-            f"{file or 'the database'} cannot be migrated to schema {HEAD}, and is unchanged: "
+            f"{file or 'the database'} cannot be migrated to schema {head}, and is unchanged: "
             f"{str(reason).strip().splitlines()[0]}",
             hint=f"rename or drop your own views and indexes in the schema {SCHEMA} or on its "
             "tables, and make them again afterwards; keep a copy of the file",
@@ -168,19 +173,20 @@ def _has_schema(con: duckdb.DuckDBPyConnection) -> bool:
     return (SCHEMA,) in con.execute(_SCHEMAS).fetchall()
 
 
-def make_head(engine: sa.Engine, *, comments: bool) -> None:
-    """Make the schema at the head of the chain, without running the chain.
+def create_schema(engine: sa.Engine, folder: Traversable, *, comments: bool) -> None:
+    """Create the schema at the head of the chain, without running the chain.
 
     The comments take 0.1 s, and are left out in databases in memory.
     """
     version = f"{SCHEMA}.alembic_version"
+    known = known_revisions(folder)
     texts = [
         f"create schema {SCHEMA}",
         f"create table {version} (version_num varchar not null primary key)",
-        f"insert into {version} values ('{HEAD}')",  # noqa: S608
+        f"insert into {version} values ('{known[-1]}')",  # noqa: S608
     ]
-    for revision in known_revisions():
-        texts += _texts(resource_root("migrations") / "sql" / revision)
+    for revision in known:
+        texts += _texts(folder / "sql" / revision)
     script = ";\n".join(texts)
     if not comments:
         script = _COMMENT.sub("", script)
@@ -215,20 +221,25 @@ def _set_for_ddl(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
         con.execute(f"set checkpoint_threshold = '{before}'")
 
 
-def known_revisions() -> list[str]:
-    """Return the revisions of this cegdb, oldest first.
+def known_revisions(folder: Traversable) -> list[str]:
+    """Return the revisions in a folder of migrations, oldest first; the last is the head.
 
     Examples
     --------
-    >>> known_revisions()[0]
+    >>> known_revisions(resource_root("migrations"))[0]
     '0001_first'
     """
-    versions = resource_root("migrations") / "versions"
-    names = (item.name for item in versions.iterdir())
+    names = (item.name for item in (folder / "versions").iterdir())
     return sorted(name.removesuffix(".py") for name in names if name.endswith(".py"))
 
 
-def upgrade(engine: sa.Engine, revision: str, views: Collection[str] = ()) -> None:
+def upgrade(
+    engine: sa.Engine,
+    revision: str,
+    views: Collection[str] = (),
+    *,
+    folder: Traversable | None = None,
+) -> None:
     """Run the chain up (or, for an earlier revision or ``base``, down) to a revision.
 
     Where it goes up, those of ``views`` that it breaks are made again.
@@ -236,11 +247,12 @@ def upgrade(engine: sa.Engine, revision: str, views: Collection[str] = ()) -> No
     from alembic import command
     from alembic.config import Config
 
-    with as_file(resource_root("migrations")) as folder, engine.begin() as connection:
+    folder = folder or resource_root("migrations")
+    with as_file(folder) as path, engine.begin() as connection:
         config = Config()
-        config.set_main_option("script_location", str(folder).replace("%", "%%"))
+        config.set_main_option("script_location", str(path).replace("%", "%%"))
         config.attributes["connection"] = connection
-        known = ["base", *known_revisions()]
+        known = ["base", *known_revisions(folder)]
         at = stored_revision_of(connection) or "base"
         if known.index(revision) < known.index(at):
             command.downgrade(config, revision)
@@ -260,14 +272,14 @@ def _working_views(con: duckdb.DuckDBPyConnection) -> list[str]:
     return working
 
 
-def _remake_views(connection: sa.Connection, worked: Collection[str]) -> None:
+def _remake_views(connection: sa.Connection, working: Collection[str]) -> None:
     """Replace views that worked before and now fail: DuckDB 1.4 requires the same columns.
 
     They are replaced in the order in which they were made, so that a view comes after those
     it reads.
     """
     for name, sql in connection.exec_driver_sql(_VIEWS).fetchall():
-        if name not in worked:
+        if name not in working:
             continue
         try:
             connection.exec_driver_sql(_PROBE.format(name))

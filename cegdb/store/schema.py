@@ -11,10 +11,9 @@ from typing import Final
 import sqlalchemy as sa
 
 SCHEMA: Final = "cegdb"
-HEAD: Final = "0001_first"
 
 _JSON: Final = {"settings", "summary", "evidence"}
-_MADE: Final = ("settings", "summary", "seconds", "created_at", "cegdb_version")
+_PROVENANCE: Final = ("settings", "summary", "seconds", "created_at", "cegdb_version")
 
 
 def _table(name: str, *columns: str) -> sa.TableClause:
@@ -28,7 +27,7 @@ def _table(name: str, *columns: str) -> sa.TableClause:
 # The catalog: all columns.
 survey = _table(
     "survey",
-    "survey_id", "name", "source", "n_read", "n", "n_distinct", *_MADE, "superseded_by",
+    "survey_id", "name", "source", "n_read", "n", "n_distinct", *_PROVENANCE, "superseded_by",
 )  # fmt: skip
 variable = _table("variable", "variable_id", "survey_id", "ordinal", "name", "question")
 level = _table(
@@ -38,17 +37,17 @@ level = _table(
 event_tree = _table(
     "event_tree",
     "tree_id", "name", "survey_id", "n", "n_vertices", "n_situations", "n_leaves", "height",
-    *_MADE,
+    *_PROVENANCE,
 )  # fmt: skip
 staging = _table(
     "staging",
     "staging_id", "name", "tree_id", "method", "alpha", "n_hyperstages", "n_stages",
-    "log_marginal_likelihood", "log_likelihood", "df", "aic", "bic", *_MADE,
+    "log_marginal_likelihood", "log_likelihood", "df", "aic", "bic", *_PROVENANCE,
 )  # fmt: skip
 ceg = _table(
     "ceg",
     "ceg_id", "name", "staging_id", "parent_ceg_id", "evidence", "n_vertices", "n_edges",
-    *_MADE, "root_staging_id", "probability",
+    *_PROVENANCE, "root_staging_id", "probability",
 )  # fmt: skip
 
 # Up to 10^8 rows, written by SQL steps as a whole: only the column of the owner.

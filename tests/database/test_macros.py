@@ -666,13 +666,15 @@ def test_errors_name_what_is_wrong(chds: Database) -> None:
     event = "from cegdb.event_probability('chds', 'patients')"
     conditional = "from cegdb.conditional_probability('chds', 'patients', {})"
     for query, message in {
-        "from cegdb.marginals('chd')": "no CEG named 'chd'; available: chds",
-        "from cegdb.position_probability('x')": "no CEG named 'x'; available: chds",
-        "from cegdb.most_probable_paths('x', 2)": "no CEG named 'x'; available: chds",
-        event.replace("'chds'", "'x'"): "no CEG named 'x'; available: chds",
+        "from cegdb.paths('chd')": "no CEG named 'chd'; available: 'chds'",
+        "from cegdb.paths('CHDS')": "no CEG named 'CHDS'; available: 'chds'",
+        "from cegdb.marginals('chd')": "no CEG named 'chd'; available: 'chds'",
+        "from cegdb.position_probability('x')": "no CEG named 'x'; available: 'chds'",
+        "from cegdb.most_probable_paths('x', 2)": "no CEG named 'x'; available: 'chds'",
+        event.replace("'chds'", "'x'"): "no CEG named 'x'; available: 'chds'",
         "from cegdb.most_probable_paths('chds', 0)": "k is 0: it must be 1 or more",
         conditional.format("['Sozial']"): "no variable 'Sozial' in CEG 'chds'; "
-        "available: Social, ",
+        "available: 'Social', ",
         conditional.format("['Events']"): "patients has no column 'Events', whose ",
         conditional.format("[null]"): "no variable NULL in CEG 'chds'",
         event.replace("patients", "nobody"): "Table with name nobody does not exist",
@@ -681,13 +683,13 @@ def test_errors_name_what_is_wrong(chds: Database) -> None:
             values(chds, query)
         assert message in str(caught.value)
     asked(chds, ("Hihg", "1"), columns="Social person_id")
-    message = "'Hihg' is not a label of 'Social' in CEG 'chds'; available: High, Low"
+    message = "'Hihg' is not a label of 'Social' in CEG 'chds'; available: 'High', 'Low'"
     with pytest.raises(QueryError, match=message):
         values(chds, event)
     asked(chds, ("High", "1"), columns="Soc person_id")
     message = (
         "no column of patients is named like a variable of CEG 'chds'; "
-        "available: Admission, Economic, Events, Social"
+        "available: 'Admission', 'Economic', 'Events', 'Social'"
     )
     with pytest.raises(QueryError, match=message):
         values(chds, event)

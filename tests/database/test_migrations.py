@@ -18,7 +18,7 @@ import cegdb
 from cegdb.cli import main
 from cegdb.errors import CegdbError, MigrationError
 from cegdb.sqlfiles import resource_root
-from cegdb.store import Store, migrate, schema
+from cegdb.store import Store, migrate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,6 +49,7 @@ OTHERS = """
 """
 
 
+HEAD = migrate.known_revisions(resource_root("migrations"))[-1]
 LATER = "9000_more"
 REVISION = f"""
 from pathlib import Path
@@ -56,7 +57,7 @@ from pathlib import Path
 from alembic import op
 
 revision = "{LATER}"
-down_revision = "{schema.HEAD}"
+down_revision = "{HEAD}"
 branch_labels = None
 depends_on = None
 
@@ -87,7 +88,7 @@ CATALOG = {"survey", "variable", "level", "event_tree", "staging", "ceg"}
 
 # Files of macros, and a call of each that asks a CEG.
 MACROS = {
-    "paths.macro": "",
+    "paths.macro": "paths('none')",
     "nearest.macro": "",
     "situation_paths.macro": "",
     "ceg_answers.macro": "ceg_answers('none')",
@@ -138,7 +139,7 @@ def test_up_down_up_gives_the_same_schema(
     con: duckdb.DuckDBPyConnection, engine: sa.Engine
 ) -> None:
     empty = shape(con)
-    migrate.upgrade(engine, schema.HEAD)
+    migrate.upgrade(engine, HEAD)
     first = shape(con)
     assert {row[1] for row in first[0]} > {"survey", "vertex", "ceg_edges", "alembic_version"}
     migrate.upgrade(engine, "base")
@@ -146,7 +147,7 @@ def test_up_down_up_gives_the_same_schema(
     assert con.execute("select * from cegdb.alembic_version").fetchall() == []
     con.execute("drop table cegdb.alembic_version")
     assert shape(con) == empty
-    migrate.upgrade(engine, schema.HEAD)
+    migrate.upgrade(engine, HEAD)
     assert shape(con) == first
 
 
@@ -162,10 +163,10 @@ def test_the_tests_have_the_schema_that_users_have(tmp_path: Path, name: str | N
         expected = without_comments(expected)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Store, "_connected", COPIED)
-        patch.setattr(migrate, "make_head", None)
+        patch.setattr(migrate, "create_schema", None)
         with Store.open(file) as store, store.reading() as con:
             assert same(con) == expected
-            assert migrate.stored_revision(con, None) == schema.HEAD
+            assert migrate.stored_revision(con, None) == HEAD
 
 
 @pytest.mark.slow
@@ -201,18 +202,18 @@ def test_moving_to_where_it_is_changes_nothing(
     con: duckdb.DuckDBPyConnection, engine: sa.Engine
 ) -> None:
     migrate.upgrade(engine, "base")
-    migrate.upgrade(engine, schema.HEAD)
+    migrate.upgrade(engine, HEAD)
     first = shape(con)
-    migrate.upgrade(engine, schema.HEAD)
+    migrate.upgrade(engine, HEAD)
     assert shape(con) == first
-    assert con.execute("select * from cegdb.alembic_version").fetchall() == [(schema.HEAD,)]
+    assert con.execute("select * from cegdb.alembic_version").fetchall() == [(HEAD,)]
 
 
 @pytest.mark.slow
 def test_a_new_database_has_what_the_chain_leads_to(
     con: duckdb.DuckDBPyConnection, engine: sa.Engine, tmp_path: Path
 ) -> None:
-    migrate.upgrade(engine, schema.HEAD)
+    migrate.upgrade(engine, HEAD)
     of_chain = shape(con)
     with Store.open(tmp_path / "new.duckdb") as store, store.reading() as made_at_once:
         assert shape(made_at_once) == of_chain
@@ -257,9 +258,9 @@ def test_nothing_in_a_file_is_without_a_comment(tmp_path: Path) -> None:
     assert [text for text in texts.values() if not text.strip().endswith(".")] == []
 
 
-def test_the_head_is_the_last_revision_and_one_follows_the_other() -> None:
-    known = migrate.known_revisions()
-    assert known[-1] == schema.HEAD
+def test_each_revision_follows_the_one_before() -> None:
+    known = migrate.known_revisions(resource_root("migrations"))
+    assert known[0] == "0001_first"
     assert [name[:5] for name in known] == [f"{i:04}_" for i in range(1, len(known) + 1)]
     scripts = (resource_root("migrations") / "versions").iterdir()
     texts = {item.name: item.read_text() for item in scripts if item.name.endswith(".py")}
@@ -269,18 +270,20 @@ def test_the_head_is_the_last_revision_and_one_follows_the_other() -> None:
 
 
 @pytest.fixture
-def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a copy of ``migrations/`` that is used instead of the real one."""
-    copy = tmp_path / "migrations"
-    shutil.copytree(str(resource_root("migrations")), copy)
-    monkeypatch.setattr(migrate, "resource_root", lambda _: copy)
-    return copy
+def broken(tmp_path: Path) -> Path:
+    """Give a copy of ``migrations/`` to change."""
+    return Path(shutil.copytree(str(resource_root("migrations")), tmp_path / "migrations"))
+
+
+def opened(file: Path | None, migrations: Path, *, read_only: bool = False) -> cegdb.Database:
+    """Open a database with another folder of migrations."""
+    return cegdb.Database(Store.open(file, read_only=read_only, migrations=migrations))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["tables/040_event_tree", "views/190_stage_bootstraps"])
 def test_a_failing_upgrade_leaves_no_table(tmp_path: Path, broken: Path, name: str) -> None:
-    view = broken / "sql" / schema.HEAD / f"{name}.sql"
+    view = broken / "sql" / HEAD / f"{name}.sql"
     right = view.read_text()
     view.write_text("create view cegdb.broken as select nothing from nowhere")
     file = tmp_path / "falls.duckdb"
@@ -288,31 +291,30 @@ def test_a_failing_upgrade_leaves_no_table(tmp_path: Path, broken: Path, name: s
         con.execute("create table mine as select 1 as a")
         before = shape(con)
     with pytest.raises(CegdbError, match="nowhere does not exist"):
-        Store.open(file)
+        Store.open(file, migrations=broken)
     with duckdb.connect(file) as con:
         assert shape(con) == before
         assert tables(con) == ["mine"]
     fresh = tmp_path / "fresh.duckdb"
     with pytest.raises(CegdbError, match="nowhere does not exist"):
-        Store.open(fresh)
+        Store.open(fresh, migrations=broken)
     assert not fresh.exists()
     with pytest.raises(CegdbError, match="nowhere does not exist"):
-        Store.open()
+        Store.open(migrations=broken)
     view.write_text(right)
-    with cegdb.open(file) as db:
+    with opened(file, broken) as db:
         assert db.sql("from mine")["a"].tolist() == [1]
         assert db.ingest("select 1 as x").name == "survey"
 
 
 @pytest.fixture
-def later(broken: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Append a revision to the chain; return the file of its SQL."""
+def longer(broken: Path) -> Path:
+    """Give a folder of migrations with one more revision."""
     (broken / "versions" / f"{LATER}.py").write_text(REVISION)
     script = broken / "sql" / LATER / "010_more.sql"
     script.parent.mkdir()
     script.write_text(SCRIPT)
-    monkeypatch.setattr(migrate, "HEAD", LATER)
-    return script
+    return broken
 
 
 @pytest.fixture(scope="module")
@@ -333,38 +335,38 @@ def file(made: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_a_failing_later_revision_leaves_the_first_as_it_was(file: Path, later: Path) -> None:
+def test_a_failing_later_revision_leaves_the_first_as_it_was(file: Path, longer: Path) -> None:
+    later = longer / "sql" / LATER / "010_more.sql"
     with duckdb.connect(file) as con:
         before = shape(con)
     content = file.read_bytes()
     later.write_text(SCRIPT + "select nothing from nowhere;")  # noqa: S608
-    with pytest.raises(CegdbError, match=f"has schema {schema.HEAD}, not {LATER}"):
-        cegdb.open(file, read_only=True)
+    with pytest.raises(CegdbError, match=f"has schema {HEAD}, not {LATER}"):
+        opened(file, longer, read_only=True)
     with pytest.raises(CegdbError, match="nowhere does not exist"):
-        cegdb.open(file)
+        opened(file, longer)
     assert file.read_bytes() == content
     with duckdb.connect(file) as con:
         assert shape(con) == before
-        assert rows_of(con, "from cegdb.alembic_version") == [(schema.HEAD,)]
+        assert rows_of(con, "from cegdb.alembic_version") == [(HEAD,)]
     later.write_text(SCRIPT)
-    with cegdb.open(file) as db:
+    with opened(file, longer) as db:
         assert db.surveys.names() == ["old"]
         assert db.sql("from cegdb.more")["a"].tolist() == []
-    with Store.open(file) as store:
-        migrate.upgrade(store._engine, schema.HEAD)
+    with Store.open(file, migrations=longer) as store:
+        migrate.upgrade(store._engine, HEAD, folder=longer)
     with duckdb.connect(file) as con:
         assert shape(con) == before
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("made", "later")
 def test_a_file_that_was_upgraded_has_the_schema_of_a_new_one(
-    made: Path, tmp_path: Path
+    made: Path, tmp_path: Path, longer: Path
 ) -> None:
     file = shutil.copyfile(made.with_name("empty.duckdb"), tmp_path / "empty.duckdb")
     fresh = tmp_path / "fresh.duckdb"
     for path in (file, fresh):
-        Store.open(path).close()
+        Store.open(path, migrations=longer).close()
     with duckdb.connect(fresh) as con:
         expected = shape(con)
     with duckdb.connect(file) as con:
@@ -373,8 +375,9 @@ def test_a_file_that_was_upgraded_has_the_schema_of_a_new_one(
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("later")
-def test_an_upgrade_goes_on_with_indexes_and_views_of_the_analyst(file: Path) -> None:
+def test_an_upgrade_goes_on_with_indexes_and_views_of_the_analyst(
+    file: Path, longer: Path
+) -> None:
     with duckdb.connect(file) as con:
         query = "select {0}_name from duckdb_{0}s() where schema_name = 'cegdb'"
         names = [
@@ -405,8 +408,8 @@ def test_an_upgrade_goes_on_with_indexes_and_views_of_the_analyst(file: Path) ->
         con.execute("insert into cegdb.child values (1)")
         with pytest.raises(duckdb.Error, match="across different schemas"):
             con.execute("create table child (id integer references cegdb.survey (survey_id))")
-        assert rows_of(con, "from cegdb.alembic_version") == [(schema.HEAD,)]
-    with cegdb.open(file) as db:
+        assert rows_of(con, "from cegdb.alembic_version") == [(HEAD,)]
+    with opened(file, longer) as db:
         assert db.check() == []
         for name, rows in before.items():
             assert len(db.rows(f'from "my ""own"""."%{name}"')[1]) == len(rows)
@@ -423,27 +426,26 @@ def test_an_upgrade_goes_on_with_indexes_and_views_of_the_analyst(file: Path) ->
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("later")
 @pytest.mark.parametrize(
     "script",
     ["create table cegdb.more (a integer)", "create view cegdb.more_stages as select 1 as a"],
 )
 def test_an_upgrade_that_something_is_in_the_way_of_changes_nothing(
-    file: Path, script: str
+    file: Path, longer: Path, script: str
 ) -> None:
     with duckdb.connect(file) as con:
         con.execute(script)
         con.execute("create view mine as select * from cegdb.surveys")
     content = file.read_bytes()
     with pytest.raises(MigrationError, match=r"and is unchanged: .* already exists") as caught:
-        cegdb.open(file)
-    assert "rename or drop what you made yourself" in str(caught.value.hint)
+        opened(file, longer)
+    assert "rename or drop your own views and indexes" in str(caught.value.hint)
     assert file.read_bytes() == content
     with duckdb.connect(file) as con:
         assert rows_of(con, "select survey from mine") == [("old",)]
         name = script.split()[2]
         con.execute(f"drop {script.split()[1]} {name}")
-    with cegdb.open(file) as db:
+    with opened(file, longer) as db:
         assert db.rows("select survey from mine")[1] == [("old",)]
 
 
@@ -499,18 +501,16 @@ def test_each_view_and_macro_has_its_file_and_runs() -> None:
         for name, kind in found:
             if kind == "view":
                 assert made.execute(f"from cegdb.{name}").fetchall() == []
-        assert made.execute("from cegdb.paths('none')").fetchall() == []
         for call in MACROS.values():
             if call:
-                with pytest.raises(duckdb.Error, match="no CEG named 'none'; available: no"):
+                with pytest.raises(
+                    duckdb.Error, match="no CEG named 'none'; there are none yet"
+                ):
                     made.execute(f"from cegdb.{call}").fetchall()
 
 
-def test_a_folder_of_any_name_may_hold_the_package(
-    tmp_path: Path, broken: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_of_any_name_may_hold_the_package(tmp_path: Path, broken: Path) -> None:
     odd = tmp_path / "100% sure, it's %(here)s"
     shutil.move(broken, odd)
-    monkeypatch.setattr(migrate, "resource_root", lambda _: Path(odd))
-    with cegdb.open() as db:
+    with opened(None, odd) as db:
         assert db.surveys.names() == []

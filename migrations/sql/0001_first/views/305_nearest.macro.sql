@@ -1,7 +1,7 @@
 create macro cegdb.nearest(word, words) as
 array_to_string(
     [
-        each_pair.each_word
+        '''' || each_pair.each_word || ''''
         for each_pair in list_sort(
             [
                 struct_pack(
@@ -16,4 +16,4 @@ array_to_string(
 )
 || if(len(words) > 5, ' and ' || cast(len(words) - 5 as varchar) || ' more', '');
 
-comment on macro cegdb.nearest is 'The words that are most like a word, as text for error messages: select cegdb.nearest(''Hgh'', [''High'', ''Low'']).';
+comment on macro cegdb.nearest is 'The words most like a word, in quotes and separated by commas, for error messages: select cegdb.nearest(''Hgh'', [''High'', ''Low'']).';

@@ -7,8 +7,8 @@ with found as (
         coalesce(
             f.ceg_id,
             error(
-                'no CEG named ''' || f.name || '''; available: '
-                || coalesce(cegdb.nearest(f.name, k.names), 'none')
+                'no CEG named ''' || f.name || '''; '
+                || coalesce('available: ' || cegdb.nearest(f.name, k.names), 'there are none yet')
             )
         ) as ceg_id
     from (

@@ -114,8 +114,8 @@ cegdb_place_list as (
             when count(w.place) > 0 then list_sort(list(w.place))
             else error(
                 'no column of ' || questions || ' is named like a variable of CEG ''' || ceg_name
-                || '''; available: ' || (
-                    select array_to_string(list_sort(list(v.variable)), ', ')
+                || '''; available: ''' || (
+                    select array_to_string(list_sort(list(v.variable)), ''', ''') || ''''
                     from cegdb_known_variable as v
                 )
             )
