@@ -163,3 +163,8 @@ DEMOS: Final[Mapping[DemoName, Demo]] = {
         (),
     ),
 }
+
+
+def demo_of(source: object) -> DemoName | None:
+    """Return which of the surveys a source is, if any: the SELECT of its table."""
+    return next((name for name, demo in DEMOS.items() if demo.select() == source), None)

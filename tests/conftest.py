@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from template import COPIED, MADE, clear
+from database_template import WITH_TEMPLATE, WITHOUT_TEMPLATE, remove_template
 
 import cegdb
 from cegdb.store import Store
@@ -33,20 +33,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_sessionstart() -> None:
     """Give new databases the schema of a template, in doctests too."""
-    Store._connected = COPIED
+    Store._connected = WITH_TEMPLATE
 
 
 def pytest_sessionfinish() -> None:
     """Remove the template."""
-    clear()
+    remove_template()
 
 
 @pytest.fixture
 def from_nothing() -> Iterator[None]:
     """Make new databases as users do, for tests of how they are made."""
-    Store._connected = MADE
+    Store._connected = WITHOUT_TEMPLATE
     yield
-    Store._connected = COPIED
+    Store._connected = WITH_TEMPLATE
 
 
 @pytest.fixture

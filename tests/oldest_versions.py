@@ -18,6 +18,8 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
 TEST_TOOLS = {"hypothesis", "polars", "pyarrow", "pytest", "pytest-randomly", "pytest-xdist"}
+READERS = ["igraph", "ipykernel", "myst-parser", "nbclient", "nbformat", "playwright"]
+"""What tests read the output of cegdb with, in any version."""
 
 
 def pins() -> list[str]:
@@ -41,7 +43,7 @@ def main(arguments: list[str]) -> int:
         venv.create(folder, with_pip=True)
         python = str(Path(folder) / "bin" / "python")
         pip = [python, "-m", "pip", "install", "--quiet"]
-        subprocess.run([*pip, *pins()], check=True)
+        subprocess.run([*pip, *pins(), *READERS], check=True)
         subprocess.run([*pip, "--no-deps", "-e", str(ROOT)], check=True)
         tests = arguments or ["tests/unit", "tests/database", "tests/peers"]
         return subprocess.run(

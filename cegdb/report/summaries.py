@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from cegdb.demo import demo_of
 from cegdb.errors import agreeing, counted
 from cegdb.ingest.files.cell_labels import abbreviated_source
 from cegdb.options import GREEDY_METHODS, SCORE_NAMES
@@ -62,7 +63,9 @@ def _survey(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     read, kept = counted(details["rows_read"], "row"), details["rows_kept"]
     is_file = bool(json_column(row, "settings").get("fingerprints"))
     sources = [
-        abbreviated_source(str(one), is_file=is_file, most=_LONGEST)
+        "the demo data"
+        if demo_of(one)
+        else abbreviated_source(str(one), is_file=is_file, most=_LONGEST)
         for one in _sources(row, details)
     ]
     between = [f"{len(sources) - 2} more"] if len(sources) > 2 else []

@@ -421,7 +421,8 @@ def test_every_kind_of_source_gives_the_same(small: ChainEventGraph, tmp_path: P
 
 @pytest.mark.slow
 def test_labelled_files_workbooks_and_odd_files_are_read(db: Database, tmp_path: Path) -> None:
-    pyreadstat = pytest.importorskip("pyreadstat")
+    import pyreadstat
+
     frame = pd.DataFrame(
         {"id": range(40), "sex": [1.0, 2.0] * 20, "vote": [1.0, 2, 2, 1, 9] * 8}
     )

@@ -168,7 +168,6 @@ def test_export_writes_each_format(db: Path, suffix: str) -> None:
 
 @pytest.mark.parametrize("kind", ["tree", "staging", "ceg"])
 def test_draw_makes_a_picture_of_each_kind(db: Path, kind: str) -> None:
-    pytest.importorskip("pygraphviz")
     call("draw", db, "falls", "--kind", kind, "-o", "out.svg", "--edge-info", "count")
     assert (db.parent / "out.svg").read_text().startswith("<?xml")
 

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from surveys import NASTY, TEXTS, emptied, labels_of, rows_of, written
+from ingest_helpers import NASTY, TEXTS, emptied, labels_of, rows_of, written
 
 import cegdb
 from cegdb.cli import main
@@ -229,7 +229,8 @@ def test_columns_without_a_name_of_their_own_are_left_out(
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_files_that_say_what_codes_mean(db: Database, tmp_path: Path, form: str) -> None:
-    pyreadstat = pytest.importorskip("pyreadstat")
+    import pyreadstat
+
     file = tmp_path / "survey.sav"
     frame = pd.DataFrame(
         {

@@ -14,6 +14,7 @@ import importlib.util
 import io
 import os
 import random
+import sys
 import tempfile
 import zipfile
 from collections import Counter
@@ -27,7 +28,17 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
-from surveys import NASTY, TEXTS, Rows, column, emptied, labels_of, rows_of, trace, written
+from ingest_helpers import (
+    NASTY,
+    TEXTS,
+    Rows,
+    column,
+    emptied,
+    labels_of,
+    rows_of,
+    trace,
+    written,
+)
 
 import cegdb
 from cegdb.errors import CegdbError, SurveyError
@@ -64,9 +75,12 @@ def reader_of(file: Path, **told: Any) -> csv_file.CsvFile:
 
 
 def zstd(content: bytes) -> bytes:
-    """Compress with Zstandard, with a checksum as its command does, or skip the test."""
-    module = pytest.importorskip("backports.zstd")
-    return module.compress(content, options={module.CompressionParameter.checksum_flag: 1})
+    """Compress with Zstandard, with a checksum as its command does."""
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    return zstd.compress(content, options={zstd.CompressionParameter.checksum_flag: 1})
 
 
 @pytest.fixture

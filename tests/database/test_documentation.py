@@ -5,7 +5,6 @@
 - ``sql`` runs on the database that the page named last: ``<!-- database: falls.duckdb -->``.
   A ``text`` block right after it holds the table that it gives.
 - ``<!-- file: name -->`` before a block keeps the block as that file.
-- ``<!-- run: ... -->`` runs commands that a reader does not need to see.
 - ``<!-- data: surveys/Asym.csv -->`` copies a file of ``tests/data`` that readers have already.
 - ``<!-- not run: reason -->`` exempts a block.
 
@@ -34,12 +33,12 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = [page for page in PAGES if page.exists() and "_build" not in page.parts]
 QUICK = {"README.md", "CONTRIBUTING.md", "first-ceg.md", "gates.md"}
-RUN = {"python", "console", "sql"}
+PROGRAMS = {"cegdb": (sys.executable, "-m", "cegdb"), "sh": ("sh",)}
 READ = {"text", "yaml", "csv", "r"}
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 _PART = re.compile(
-    r"^<!-- (?P<key>database|data|file|run|not run): ?(?P<value>.*?) -->$"
+    r"^<!-- (?P<key>database|data|file|not run): ?(?P<value>.*?) -->$"
     r"|^(?P<fence>```+|:::+)(?P<language>[^\n`]*)\n(?P<text>.*?)^(?P=fence)$",
     re.MULTILINE | re.DOTALL,
 )
@@ -100,21 +99,26 @@ class Page:
             command, _, output = call.partition("\n")
             while command.endswith("\\"):
                 more, _, output = output.partition("\n")
-                command = command[:-1] + " " + more.strip().removeprefix("> ")
+                command = command[:-1] + " " + more.strip()
             self.command(block, command, output)
 
     def command(self, block: Block, command: str, output: str = "") -> None:
         words = shlex.split(command, comments=True)
-        assert words[0] == "cegdb", f"{self.where(block)}: only cegdb runs here: {command}"
+        assert words[0] in PROGRAMS, f"{self.where(block)}: {command} is not run here"
         target = None
         if ">" in words:
             target = words[words.index(">") + 1]
             words = words[: words.index(">")]
         ran = subprocess.run(  # noqa: S603
-            [sys.executable, "-m", "cegdb", *words[1:]],
+            [*PROGRAMS[words[0]], *words[1:]],
             capture_output=True,
             encoding="utf-8",
-            env={**os.environ, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"},
+            env={
+                **os.environ,
+                "COLUMNS": "100",
+                "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
+                "PYTHONIOENCODING": "utf-8",
+            },
             check=False,
         )
         report = f"{self.where(block)}: {command}\n{ran.stdout}{ran.stderr}"
@@ -186,9 +190,6 @@ def test_the_page_gives_what_it_shows(
             running.database = block.text
         elif block.language == "<data>":
             shutil.copy(DATA / block.text, tmp_path)
-        elif block.language == "<run>":
-            for command in filter(None, map(str.strip, block.text.splitlines())):
-                running.command(block, command)
         else:
             if file:
                 Path(file).write_text(block.text, encoding="utf-8")

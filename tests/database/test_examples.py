@@ -79,7 +79,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def statistics_files(folder: Path) -> None:
     """Write the example files of SPSS."""
-    pyreadstat = pytest.importorskip("pyreadstat")
+    import pyreadstat
+
     frame = pd.DataFrame({"vote": ["yes", "no"] * 10, "sex": ["f", "m", "m", "f"] * 5})
     pyreadstat.write_sav(frame, str(folder / "school.sav"))
     pyreadstat.write_sav(frame.assign(wt=1.0), str(folder / "panel.sav"))

@@ -9,6 +9,7 @@ import zipfile
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import xlsxwriter
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -18,9 +19,6 @@ from cegdb.ingest.files.excel import chunks, describe
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-pytest.importorskip("python_calamine", reason="python-calamine is not installed")
-xlsxwriter = pytest.importorskip("xlsxwriter", reason="xlsxwriter is not installed")
 
 
 def write(file: Path, **sheets: Sequence[Sequence[Any]]) -> Path:

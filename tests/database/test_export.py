@@ -141,7 +141,8 @@ def test_numbers_are_typed_and_what_is_never_there_is_not_declared(
 
 
 def test_igraph_takes_the_graph_and_the_file(db: Database, tmp_path: Path) -> None:
-    igraph = pytest.importorskip("igraph", reason="python-igraph is not installed")
+    import igraph
+
     *_, ceg = kinds_of(db)
     stored = Counter(ceg.edges["label"])
     assert Counter(igraph.Graph.from_networkx(ceg.to_networkx()).es["label"]) == stored
@@ -313,7 +314,8 @@ def visible(text: str) -> str:
 
 
 def test_hostile_labels_show_literally_in_markdown(hostile: Any) -> None:
-    markdown_it = pytest.importorskip("markdown_it", reason="markdown-it-py is not installed")
+    import markdown_it
+
     page = (
         markdown_it.MarkdownIt("commonmark").enable("table").render(hostile.stage_table_text())
     )

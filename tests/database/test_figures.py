@@ -14,9 +14,6 @@ from cegdb.pictures import graph_figure, to_tikz
 from cegdb.pictures.captions import graph_caption
 from cegdb.pictures.tikz import latex_line
 
-pytest.importorskip("pygraphviz")
-pytest.importorskip("matplotlib")
-
 
 def size(lines, *, bold=False):
     width = 7.0 if bold else 6.0

@@ -9,6 +9,7 @@ import zipfile
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+import pyreadstat
 import pytest
 
 from cegdb.errors import SurveyError
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cegdb import Database, Survey
-
-pyreadstat = pytest.importorskip("pyreadstat")
 
 
 def levels(db: Database, survey: Survey, variable: str) -> list[tuple[object, ...]]:
@@ -194,7 +193,8 @@ def test_a_fault_in_one_of_several_files_names_it(db: Database, tmp_path: Path) 
 
 
 def test_a_workbook_is_read_as_shown(db: Database, tmp_path: Path) -> None:
-    xlsxwriter = pytest.importorskip("xlsxwriter")
+    import xlsxwriter
+
     file = tmp_path / "book.xlsx"
     with xlsxwriter.Workbook(file) as book:
         for name in ("first", "second"):
@@ -220,7 +220,8 @@ def test_a_workbook_is_read_as_shown(db: Database, tmp_path: Path) -> None:
 
 
 def test_polars_frames_are_read_through_arrow(db: Database) -> None:
-    pl = pytest.importorskip("polars")
+    import polars as pl
+
     frame = pl.DataFrame({"a": ["x", None, "y"], "b": [1, 2, 2], "c": [1.0, float("nan"), 2.5]})
     for source in (frame, frame.lazy()):
         survey = db.ingest(source)

@@ -95,7 +95,8 @@ def tree(labels, stage="u0", colour="#1f78b4", **columns):
 
 
 def parsed(text):
-    pygraphviz = pytest.importorskip("pygraphviz")
+    import pygraphviz
+
     found = pygraphviz.AGraph()
     found.from_string(text)
     return found
@@ -149,7 +150,8 @@ def test_rows_become_typed_attributes_and_none_is_left_out():
 
 
 def test_numbers_of_other_types_become_int_and_float():
-    np = pytest.importorskip("numpy")
+    import numpy as np
+
     row = edge_row("s0", "l0", "a", n=np.int64(4), weight=np.float32(0.5), prior=1)
     graph = tree_graph("t", [{"vertex": "s0"}, {"vertex": "l0"}], [row])
     data = graph.edges["s0", "l0", "a"]
@@ -210,7 +212,6 @@ def test_hostile_names_of_graph_and_variable_are_only_names():
     name = 'n"\\ --> ]; charset= <svg &amp; \n\x01'
     graph = fan(["a"], name=name, variable='v "<&\\n>" ;\n')
     assert len(parsed(to_dot(graph)).nodes()) == 2
-    pytest.importorskip("pygraphviz")
     root = ElementTree.fromstring(svg(graph))  # noqa: S314
     assert 'v "<&\\n>" ;' in [text.text for text in root.iter(f"{SVG}text")]
 
@@ -299,7 +300,6 @@ def test_dot_has_no_limit_of_size():
 @pytest.mark.slow
 @pytest.mark.parametrize("build", [fan, tree], ids=["ceg", "tree"])
 def test_svg_shows_hostile_labels_literally(build):
-    pytest.importorskip("pygraphviz")
     graph = build(HOSTILE)
     shown = edge_texts(svg(graph, edge_info="count"))
     assert {lines.pop() for lines in shown} == {"3"}
@@ -308,21 +308,18 @@ def test_svg_shows_hostile_labels_literally(build):
 
 
 def test_svg_shows_short_labels_exactly():
-    pytest.importorskip("pygraphviz")
     labels = COLONS + KEYWORDS + MARKUP + SCRIPTS + ["  two  spaces "]
     shown = edge_texts(svg(fan(labels), edge_info="none"))
     assert shown == [[label] for label in labels]
 
 
 def test_newline_in_a_label_is_a_new_line_of_the_picture():
-    pytest.importorskip("pygraphviz")
     assert edge_texts(svg(fan(["two\nlines"]))) == [["two", "lines", "0.250"]]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["png", "pdf"])
 def test_lines_without_width_are_drawn(suffix, tmp_path):
-    pytest.importorskip("pygraphviz")
     graph = fan([*LINES, *WIDTHLESS, "after"])
     assert draw(graph, tmp_path / f"a.{suffix}").stat().st_size > 500
 
@@ -339,7 +336,6 @@ def test_lines_without_width_are_drawn(suffix, tmp_path):
     ],
 )
 def test_picture_is_of_the_kind_named_and_the_same_twice(suffix, magic, tmp_path):
-    pytest.importorskip("pygraphviz")
     graph = fan(["no", "yes", "日本"])
     one, two = tmp_path / f"one.{suffix}", str(tmp_path / f"two.{suffix}")
     assert draw(graph, one) == one
@@ -353,21 +349,18 @@ def test_picture_is_of_the_kind_named_and_the_same_twice(suffix, magic, tmp_path
 
 
 def test_svg_file_is_xml_without_versions(tmp_path):
-    pytest.importorskip("pygraphviz")
     path = draw(fan(["a"]), tmp_path / "a.svg")
     assert ElementTree.parse(path).getroot().tag == f"{SVG}svg"  # noqa: S314
     assert "matplotlib v" not in path.read_text(encoding="utf-8").lower()
 
 
 def test_svg_for_a_notebook_is_one_element():
-    pytest.importorskip("pygraphviz")
     text = svg(fan(["a"]))
     assert text.startswith("<svg ")
     assert text.endswith("</svg>\n")
 
 
 def test_graph_with_many_nodes_is_drawn_without_a_word(capfd):
-    pytest.importorskip("pygraphviz")
     graphviz("digraph {" + "; ".join(f"n{number}" for number in range(1_100)) + "}", "json")
     assert "Warning: graph has" not in "".join(capfd.readouterr())
 

@@ -23,7 +23,17 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from surveys import NASTY, TEXTS, Rows, column, emptied, labels_of, rows_of, trace, written
+from ingest_helpers import (
+    NASTY,
+    TEXTS,
+    Rows,
+    column,
+    emptied,
+    labels_of,
+    rows_of,
+    trace,
+    written,
+)
 
 from cegdb.errors import CegdbError, NameTakenError, SurveyError
 

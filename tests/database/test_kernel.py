@@ -5,14 +5,13 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+import nbclient
+import nbformat
 import pytest
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-nbformat = pytest.importorskip("nbformat")
-nbclient = pytest.importorskip("nbclient")
-pytest.importorskip("ipykernel")
 
 START = """
 import sys
@@ -30,7 +29,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet
-import pyreadstat
 
 import cegdb
 

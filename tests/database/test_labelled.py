@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+import pyreadstat
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -22,8 +23,6 @@ from cegdb.ingest.files.labelled import chunks, describe, format_of
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-pyreadstat = pytest.importorskip("pyreadstat", reason="pyreadstat is not installed")
 
 
 def cells(file: Path, rows: int = 100_000, **settings: Any) -> list[list[str | None]]:

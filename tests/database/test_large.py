@@ -13,9 +13,9 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from limited import append_as_large, ingest_as_large, limits_of_large_sources
+from ingest_helpers import NASTY, TEXTS, labels_of, rows_of
+from low_limits import append_as_large, ingest_as_large, limits_of_large_sources
 from rich.console import Console
-from surveys import NASTY, TEXTS, labels_of, rows_of
 
 import cegdb
 from cegdb.cli import main

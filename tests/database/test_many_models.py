@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 import sqlalchemy as sa
-from template import TABLES
+from database_template import TABLES
 
 import cegdb
 from cegdb.demo import DEMOS

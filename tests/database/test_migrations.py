@@ -10,9 +10,9 @@ import duckdb
 import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
+from database_template import TABLES, WITH_TEMPLATE, template_file
 from duckdb_sqlalchemy import ConnectionWrapper
 from sqlalchemy.pool import StaticPool
-from template import COPIED, TABLES, template
 
 import cegdb
 from cegdb.cli import main
@@ -155,14 +155,14 @@ def test_up_down_up_gives_the_same_schema(
 @pytest.mark.parametrize("name", [None, "copied.duckdb"])
 def test_the_tests_have_the_schema_that_users_have(tmp_path: Path, name: str | None) -> None:
     file = name and tmp_path / name
-    template()
+    template_file()
     with Store.open(name and tmp_path / "made.duckdb") as store, store.reading() as con:
         expected = shape(con)
     same = shape if name else lambda con: without_comments(shape(con))
     if not name:
         expected = without_comments(expected)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Store, "_connected", COPIED)
+        patch.setattr(Store, "_connected", WITH_TEMPLATE)
         patch.setattr(migrate, "create_schema", None)
         with Store.open(file) as store, store.reading() as con:
             assert same(con) == expected

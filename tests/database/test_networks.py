@@ -19,9 +19,9 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ingest_helpers import NASTY
 from oracle import BLANK
 from strategies import StagedSample, staged_trees
-from surveys import NASTY
 
 import cegdb
 from cegdb.cli import main

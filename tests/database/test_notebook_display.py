@@ -60,7 +60,6 @@ def test_large_graphs_say_how_to_get_an_overview(made):
 
 
 def test_graphs_show_their_picture(made):
-    pytest.importorskip("pygraphviz")
     _, _, tree, staged, ceg = made
     for graph in (tree, staged, ceg):
         assert "<svg " in graph._repr_html_()

@@ -372,8 +372,6 @@ def test_hostile_labels_stay_as_they_are(db: Database, tmp_path: Path) -> None:
     drawn = [edge for edge in graph.edges(keys=True) if "n_hidden" not in graph.nodes[edge[1]]]
     assert all(whole.has_edge(*edge) for edge in drawn)
     assert 'style="rounded,dashed"' in to_dot(graph)
-    pytest.importorskip("pygraphviz")
-    pytest.importorskip("matplotlib")
     from cegdb.pictures import draw
 
     assert draw(graph, tmp_path / "hostile.svg").stat().st_size > 1_000

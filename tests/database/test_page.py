@@ -290,7 +290,8 @@ LIT = """pane => document.getElementById(`graph-${pane}`)._cyreg.cy.nodes('.lit'
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """Give a headless Chromium, or skip."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is missing")
+    from playwright import sync_api as playwright
+
     names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
     path = next(filter(None, map(shutil.which, names)), None)
     if path is None:

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from cegdb.api import Database, StagedTree
     from cegdb.pictures import Picture
 
-pytest.importorskip("matplotlib", reason="plots need the extra draw")
 
 ORDER = ["Social", "Economic", "Events", "Admission"]
 HOSTILE = [

@@ -24,7 +24,7 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, example, given, note, settings
 from hypothesis import strategies as st
-from limited import ceg_of_lists, tree_in_chunks
+from low_limits import ceg_of_lists, tree_in_chunks
 from oracle import BLANK, MISS, NA, NOT_APPLICABLE, Graph, Row, Stages, Tree, labels
 from strategies import SurveyTable, death_tree, staged_trees, survey_tables, tree_options
 

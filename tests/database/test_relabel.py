@@ -17,9 +17,9 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from ingest_helpers import trace
 from oracle import Graph, Stages, Tree
 from strategies import StagedSample, staged_trees
-from surveys import trace
 
 import cegdb
 from cegdb.cli import main

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import numpy as np
 import pytest
-from limited import ceg_of_lists, tree_in_chunks
+from low_limits import ceg_of_lists, tree_in_chunks
 
 import cegdb
 from cegdb import sqlfiles

@@ -18,7 +18,7 @@ import yaml
 from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from surveys import NASTY, TEXTS
+from ingest_helpers import NASTY, TEXTS
 
 import cegdb
 from cegdb.cli import main

@@ -18,7 +18,7 @@ import duckdb
 import pandas as pd
 import pytest
 import sqlalchemy as sa
-from template import TABLES
+from database_template import TABLES
 
 import cegdb
 from cegdb import ceg as ceg_room

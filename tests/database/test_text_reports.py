@@ -366,7 +366,6 @@ def test_latex_compiles_and_fits_the_page(db: Database, tmp_path: Path, program:
 
 @pytest.mark.slow
 def test_a_report_is_the_same_bytes_each_time(db: Database, tmp_path: Path) -> None:
-    pytest.importorskip("pygraphviz")
     ceg = chds(db)
     for name in ("plain.tex", "analyst.html"):
         path, form = tmp_path / name, name.partition(".")[0]

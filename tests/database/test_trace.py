@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
+from ingest_helpers import NASTY
 from oracle import BLANK, MISS, NA, NOT_APPLICABLE, labels
 from strategies import death_tree, staged_trees, survey_tables, tree_options
-from surveys import NASTY
 
 import cegdb
 from cegdb.cli import main

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import oracle
 import pandas as pd
 import pytest
-from limited import tree_in_chunks
+from low_limits import tree_in_chunks
 
 import cegdb
 from cegdb.errors import SurveyError, TreeError

@@ -5,15 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+import nbformat
 import pytest
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-pytest.importorskip("pygraphviz")
-nbformat = pytest.importorskip("nbformat")
-pytest.importorskip("nbclient")
-pytest.importorskip("ipykernel")
 
 
 def shown(notebook: Any) -> list[tuple[str, object]]:

@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ingest_helpers import NASTY, labels_of, rows_of, trace, written
 from oracle import BLANK
 from strategies import StagedSample, staged_trees
-from surveys import NASTY, labels_of, rows_of, trace, written
 
 import cegdb
 from cegdb.cli import main
@@ -254,7 +254,8 @@ def test_cut_points_of_quantiles_stay(db: Database) -> None:
 def test_codes_of_a_file_without_labels_mean_what_they_meant(
     db: Database, tmp_path: Path
 ) -> None:
-    pyreadstat = pytest.importorskip("pyreadstat")
+    import pyreadstat
+
     file = tmp_path / "one.sav"
     pyreadstat.write_sav(
         pd.DataFrame({"sex": [1.0, 2.0, 9.0]}),
@@ -276,8 +277,8 @@ def test_codes_of_a_file_without_labels_mean_what_they_meant(
 
 
 def test_a_workbook_and_a_parquet_file_are_appended(db: Database, tmp_path: Path) -> None:
-    pytest.importorskip("python_calamine")
-    xlsxwriter = pytest.importorskip("xlsxwriter")
+    import xlsxwriter
+
     with xlsxwriter.Workbook(tmp_path / "w.xlsx") as book:
         sheet = book.add_worksheet()
         for i, cells in enumerate([["vote", "extra"], ["x", 1], ["y", 2]]):
@@ -396,7 +397,8 @@ def test_new_labels_take_their_place_in_the_order(db: Database, tmp_path: Path) 
 
     survey = db.ingest(ordered("low", "high"), name="s").append(ordered("mid", "high"))
     assert list(labels_of(survey)["x"]) == ["low", "mid", "high"]
-    pyreadstat = pytest.importorskip("pyreadstat")
+    import pyreadstat
+
     for i, codes in enumerate([[1.0, 2.0], [3.0], [0.0]]):
         pyreadstat.write_sav(
             pd.DataFrame({"x": codes}),

@@ -115,13 +115,7 @@ def test_the_largest_tree_that_has_room_is_chosen() -> None:
 
 
 class TestDrawn:
-    """What needs matplotlib."""
-
-    pytestmark = pytest.mark.usefixtures("matplotlib")
-
-    @pytest.fixture
-    def matplotlib(self) -> None:
-        pytest.importorskip("matplotlib", reason="plots need the extra draw")
+    """What matplotlib measures and draws."""
 
     def test_sizes_are_those_of_the_font(self) -> None:
         from cegdb.pictures.plots.sheet import fit_text, height_of, width_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from cegdb.demo import DEMOS
+from cegdb.demo import demo_of
 from cegdb.render.document import References
 from cegdb.version import __version__
 
@@ -250,7 +250,7 @@ def references_used(
         settings = staging["settings"] if isinstance(staging["settings"], dict) else {}
         if settings.get("weighting") in ("situation", "global"):
             keys["kish1965survey"] = None
-    name = demo_of(survey)
+    name = demo_of(survey["source"])
     if name:
         keys[_DATA[name]] = None
     return [reference for key, reference in REFERENCES.items() if key in keys]
@@ -261,12 +261,6 @@ def reference_list(
 ) -> References:
     """Return what to cite for a CEG, for the end of a report."""
     return References([(work.text, work.url) for work in references_used(survey, stagings)])
-
-
-def demo_of(survey: Mapping[str, Any]) -> str | None:
-    """Return which data set included in cegdb a survey was read from, if any."""
-    demos = (name for name, demo in DEMOS.items() if survey["source"] == demo.select())
-    return next(demos, None)
 
 
 def format_references(references: Sequence[Reference], *, bibtex: bool = False) -> str:

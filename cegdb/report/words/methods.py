@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
+from cegdb.demo import demo_of
 from cegdb.errors import agreeing, counted, joined
 from cegdb.options import GATE_MIN_ROWS, SCORE_NAMES
 from cegdb.report.lineage import json_column
@@ -17,7 +18,6 @@ from cegdb.report.setting_texts import (
     PRIORS,
     WEIGHTING,
 )
-from cegdb.report.words.citations import demo_of
 from cegdb.report.words.phrases import quoted
 from cegdb.report.words.report_data import (
     count_at_start,
@@ -108,7 +108,7 @@ def design_effects(effects: Mapping[str, float]) -> str:
 
 def _origin(survey: Mapping[str, Any]) -> str:
     """Return what a survey was read from: the name of a file, but not the text of a query."""
-    name = demo_of(survey)
+    name = demo_of(survey["source"])
     if name:
         return f"the data set {quoted(name)} included in cegdb"
     if json_column(survey, "settings").get("fingerprints"):
