@@ -90,39 +90,9 @@ class Settings:
 def check_settings(relation: Relation, options: IngestOptions) -> Settings:
     """Find every column and label of the options in a source, or refuse what is not there."""
     where, names, book = relation.title, relation.columns, load_codebook(options.codebook)
+    roles = _find_roles(relation, options, book)
     columns = options.columns if options.columns is not None else book.columns
-    wanted: list[object] = []
-    if columns is not None:
-        wanted = items_of(
-            columns, "columns", SurveyError, hint="give a list of names", in_order=True
-        )
-    count, weight, cluster = (
-        None if column is None else find_columns(names, [column], where)[0]
-        for column in (
-            options.count if options.count is not None else book.count,
-            options.weight if options.weight is not None else book.weight,
-            options.cluster,
-        )
-    )
-    if columns is None:
-        chosen = [name for name in names if name not in (count, weight, cluster)]
-    else:
-        chosen = find_columns(names, wanted, where)
-    column_in_source = {
-        str(name): column
-        for name, column in zip(wanted, chosen, strict=False)
-        if str(name) != column
-    }
-    if relation.source_column is not None and relation.source_column not in chosen:
-        chosen = [relation.source_column, *chosen]
-    _check_names(chosen, relation)
-    for column, role in ((count, "count"), (weight, "weight")):
-        if column is not None and column in chosen:
-            raise SurveyError(f"{column!r} cannot be both the {role} and a variable")
-        if column is not None:
-            refuse_duplicates([column], names, where)
-    if count is not None and count == weight:
-        raise SurveyError(f"{count!r} cannot be both the count and the weight")
+    chosen, column_in_source = _choose_columns(relation, columns, roles)
     structural = _labels_of(options.structural, chosen, "structural")
     missing = _labels_of(options.missing, chosen, "missing")
     levels = _labels_of(options.levels, chosen, "levels")
@@ -154,9 +124,9 @@ def check_settings(relation: Relation, options: IngestOptions) -> Settings:
     return Settings(
         variables,
         dict(zip(names, relation.cells, strict=True)),
-        count,
-        weight,
-        cluster,
+        roles.count,
+        roles.weight,
+        roles.cluster,
         relation.source_column,
         options.decimal,
         structural,
@@ -175,6 +145,65 @@ def check_settings(relation: Relation, options: IngestOptions) -> Settings:
         },
         entries_without_column,
     )
+
+
+@dataclass(frozen=True)
+class _Roles:
+    """The columns that are no variables, as the source names them."""
+
+    count: str | None
+    weight: str | None
+    cluster: str | None
+
+
+def _find_roles(relation: Relation, options: IngestOptions, book: Codebook) -> _Roles:
+    names = (
+        options.count if options.count is not None else book.count,
+        options.weight if options.weight is not None else book.weight,
+        options.cluster,
+    )
+    roles = _Roles(
+        *(
+            None if name is None else find_columns(relation.columns, [name], relation.title)[0]
+            for name in names
+        )
+    )
+    if roles.count is not None and roles.count == roles.weight:
+        raise SurveyError(f"{roles.count!r} cannot be both the count and the weight")
+    return roles
+
+
+def _choose_columns(
+    relation: Relation, columns: object, roles: _Roles
+) -> tuple[list[str], dict[str, str]]:
+    """Return the columns to be variables, and those that the user spelled otherwise.
+
+    Without a choice they are all that have no other role.
+    """
+    names, where = relation.columns, relation.title
+    column_in_source: dict[str, str] = {}
+    if columns is None:
+        others = (roles.count, roles.weight, roles.cluster)
+        chosen = [name for name in names if name not in others]
+    else:
+        wanted = items_of(
+            columns, "columns", SurveyError, hint="give a list of names", in_order=True
+        )
+        chosen = find_columns(names, wanted, where)
+        column_in_source = {
+            str(name): column
+            for name, column in zip(wanted, chosen, strict=True)
+            if str(name) != column
+        }
+    if relation.source_column is not None and relation.source_column not in chosen:
+        chosen = [relation.source_column, *chosen]
+    _check_names(chosen, relation)
+    for column, role in ((roles.count, "count"), (roles.weight, "weight")):
+        if column is not None and column in chosen:
+            raise SurveyError(f"{column!r} cannot be both the {role} and a variable")
+        if column is not None:
+            refuse_duplicates([column], names, where)
+    return chosen, column_in_source
 
 
 def _levels_of_several_texts(variable: Variable) -> list[list[object]]:

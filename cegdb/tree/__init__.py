@@ -160,44 +160,55 @@ def _build(
         if dict(survey["settings"]).get("same"):
             _refuse_equivalent_siblings(steps, tree_id)
         size = steps.fetch("tree_size", tree_id=tree_id)[0]
-    n, n_vertices, n_situations, n_leaves, height, n_stopped, n_zero = size
-    write(
-        catalog,
-        "tree",
-        {
-            "tree_id": tree_id,
-            "name": request.name,
-            "survey_id": survey_id,
-            "n": n,
-            "n_vertices": n_vertices,
-            "n_situations": n_situations,
-            "n_leaves": n_leaves,
-            "height": height,
-            "settings": {
-                "order": [variable.name for variable in variables],
-                **policy.as_json(),
-                "add_paths": [_labels_by_name(path, variables) for path in add_paths]
-                if is_new
-                else list(request.add_paths),
-                "impossible": [_labels_by_name(path, variables) for path in impossible]
-                if is_new
-                else list(request.impossible),
-            },
-            "summary": {
-                "rows_of_survey": survey["n"],
-                "rows_left_out": survey["n"] - n,
-                "rows_stopped_at_a_situation": n_stopped,
-                "decisions": codes.decisions,
-                "histories": codes.histories,
-                "missing": _missing_counts(codes, policy, survey["n"]),
-                "vertices_without_rows": n_zero,
-                "hints": [*_hints(variables, codes, policy, survey["n"]), *(skipped or [])],
-            },
-            **made_by(time.perf_counter() - started),
+    paths: dict[str, Sequence[object]] = {
+        "add_paths": [_labels_by_name(path, variables) for path in add_paths],
+        "impossible": [_labels_by_name(path, variables) for path in impossible],
+    }
+    if not is_new:  # a path that was skipped now may have its labels again later
+        paths = {"add_paths": request.add_paths, "impossible": request.impossible}
+    tree = {
+        "tree_id": tree_id,
+        "name": request.name,
+        "survey_id": survey_id,
+        "settings": {
+            "order": [variable.name for variable in variables],
+            **policy.as_json(),
+            **paths,
         },
-        again=not is_new,
-    )
+        **_results(size, variables, codes, policy, survey["n"], skipped or []),
+        **made_by(time.perf_counter() - started),
+    }
+    write(catalog, "tree", tree, again=not is_new)
     return tree_id
+
+
+def _results(
+    size: Sequence[Any],
+    variables: Sequence[TreeVariable],
+    codes: PathCodes,
+    policy: Policy,
+    n_survey: int,
+    skipped: Sequence[str],
+) -> dict[str, object]:
+    """Return what the catalog says of a tree that was built: its size and its summary."""
+    n, n_vertices, n_situations, n_leaves, height, n_stopped, n_zero = size
+    return {
+        "n": n,
+        "n_vertices": n_vertices,
+        "n_situations": n_situations,
+        "n_leaves": n_leaves,
+        "height": height,
+        "summary": {
+            "rows_of_survey": n_survey,
+            "rows_left_out": n_survey - n,
+            "rows_stopped_at_a_situation": n_stopped,
+            "decisions": codes.decisions,
+            "histories": codes.histories,
+            "missing": _missing_counts(codes, policy, n_survey),
+            "vertices_without_rows": n_zero,
+            "hints": [*_hints(variables, codes, policy, n_survey), *skipped],
+        },
+    }
 
 
 def _is_weighted(survey: Mapping[str, object]) -> bool:
