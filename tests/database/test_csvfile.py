@@ -683,7 +683,7 @@ def test_no_room_for_a_copy_is_told(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(decoding.shutil, "copyfileobj", full)
-    with pytest.raises(SurveyError, match=r"there is no room in .* for a UTF-8 copy") as caught:
+    with pytest.raises(SurveyError, match=r"not enough space in .* for a UTF-8 copy") as caught:
         db.ingest(written(tmp_path, gzip.compress(b"x\na\n")))
     assert "TMPDIR" in str(caught.value.hint)
 
@@ -711,7 +711,7 @@ def test_a_rare_delimiter_is_found_if_no_other_splits(tmp_path: Path, delimiter:
     assert found.header == ["x", "y"]
     assert found.dialect["delimiter"] == delimiter
     assert found.notes == [
-        f"the fields were split at {delimiter!r}: if that is wrong, pass delimiter="
+        f"fields were split at {delimiter!r}; if that is wrong, pass delimiter="
     ]
     for content in (
         ()
@@ -909,7 +909,9 @@ def test_bad_rows_are_left_out_counted_and_listed(
 def test_a_broken_quote_is_not_skipped_where_cells_have_several_lines(
     db: Database, tmp_path: Path, content: str
 ) -> None:
-    with pytest.raises(SurveyError, match=r"it cannot be skipped, since cells .* \(line \d\)"):
+    with pytest.raises(
+        SurveyError, match=r"the line cannot be skipped, because cells .* \(line \d\)"
+    ):
         read(db, written(tmp_path, content), bad_rows="skip")
 
 

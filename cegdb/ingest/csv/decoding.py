@@ -113,8 +113,8 @@ def file_errors(file: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise SurveyError(
-                f"too little room in {tempfile.gettempdir()} for a UTF-8 copy of {file}",
-                hint="set TMPDIR to a folder on a larger disk",
+                f"not enough space in {tempfile.gettempdir()} for a UTF-8 copy of {file}",
+                hint="set TMPDIR to a folder on a disk with more space",
             ) from None
         raise SurveyError(f"{file} cannot be read: {error}") from None
     except (EOFError, zlib.error) as error:
