@@ -248,8 +248,10 @@ def _with_s(word: str) -> str:
     return f"{word}es" if _SIBILANT.fullmatch(word) else f"{word}s"
 
 
-def listed(items: Iterable[object], *, most: int = 5) -> str:
+def listed(items: Iterable[object], *, most: int = 5, total: int | None = None) -> str:
     """Return at most ``most`` items for a message, then how many more there are.
+
+    ``total`` is how many there are in all, if ``items`` are only the first of them.
 
     Examples
     --------
@@ -257,8 +259,9 @@ def listed(items: Iterable[object], *, most: int = 5) -> str:
     'a, b and 1 more'
     """
     texts = [str(item) for item in items]
+    n_more = (len(texts) if total is None else total) - most
     first = ", ".join(texts[:most])
-    return first if len(texts) <= most else f"{first} and {len(texts) - most} more"
+    return first if n_more <= 0 else f"{first} and {n_more:,} more"
 
 
 def joined(parts: Sequence[str], word: str = "and") -> str:

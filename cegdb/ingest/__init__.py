@@ -426,9 +426,11 @@ def _fingerprints(plan: _Plan, fingerprint: str | None) -> list[str]:
     earlier = plan.appended_to.settings.get("fingerprints", [])
     digests = {digest for each in earlier for digest in each.split()}
     if fingerprint and not digests.isdisjoint(fingerprint.split()):
+        title = plan.relation.title
+        file = title if len(plan.relation.files) == 1 else f"a file of {title}"
         plan.settings.hints.append(
-            f"{plan.relation.title}, or one of its files, was read into this survey before "
-            "(the same bytes): its rows now count twice; to replace rows, use refresh"
+            f"{file} was read into this survey before (the same bytes): its rows now count "
+            "twice; to replace rows, use refresh"
         )
     return [*earlier, *fingerprints]
 

@@ -84,7 +84,7 @@ def label_hints(variables: list[Variable], settings: Settings) -> list[str]:
         ]
         hints += [
             f"{name!r} has the answers {listed(map(repr, group), most=10)}, which differ only "
-            "in case or in spaces around them: recode joins them"
+            "in case or in spaces around them: to count them as one answer, use recode"
             for group in similar_labels(variable.values)
         ]
         if len(variable.values) > MANY_LEVELS:

@@ -209,11 +209,15 @@ def test_numbers_with_many_values_are_refused_together(db: Database) -> None:
         ),
         ("b.yaml", "variables: [", r"line 1 is not YAML"),
         ("b.yaml", "- a\n- b", r"is not a mapping"),
-        ("b.yaml", "variabels: {}", r"has the key 'variabels'\nhint: did you mean 'variables'"),
+        (
+            "b.yaml",
+            "variabels: {}",
+            r"has an unknown key, 'variabels'\nhint: did you mean 'variables'",
+        ),
         (
             "b.yaml",
             "variables: {a: {value: {1: x}}}",
-            r"'a' has the key 'value'\nhint: did you",
+            r"'a' has an unknown key, 'value'\nhint: did you",
         ),
         ("b.yaml", "variables: {a: x}", r"'a' is 'x', not a mapping"),
         ("b.yaml", "variables: {a: {levels: x}}", r"levels is 'x'\nhint: give a list"),

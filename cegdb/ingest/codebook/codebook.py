@@ -323,4 +323,4 @@ def _refuse_unknown(tree: Mapping[Any, object], known: Sequence[str], where: str
     for key in tree:
         if key not in known:
             hint = did_you_mean(str(key), known) or f"the keys are {', '.join(known)}"
-            raise SurveyError(f"{where} has the key {key!r}", hint=hint)
+            raise SurveyError(f"{where} has an unknown key, {key!r}", hint=hint)

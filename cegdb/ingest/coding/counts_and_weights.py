@@ -7,6 +7,7 @@ rounded. A weight is kept beside the counts as a decimal with 12 places, exactly
 from __future__ import annotations
 
 import math
+import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
@@ -119,30 +120,33 @@ def check_numbers(steps: Steps, relation: Relation, settings: Settings) -> int:
 def _refuse_bad(
     steps: Steps, relation: Relation, kind: str, column: str, cell: str, rule: str
 ) -> None:
-    texts: list[str | None] = [text for (text,) in steps.fetch("refused_number", kind=kind)]
-    if not texts:
+    refused = steps.fetch("refused_number", kind=kind)
+    if not refused:
         return
-    if kind == "count":
+    texts: list[str | None] = [text for text, _ in refused]
+    if kind == "count" and any(_has_decimals(text) for text in texts):
         hint = "numbers with decimals are weights, not counts: give weight instead"
-    elif any("," in (text or "") for text in texts):
+    elif kind == "weight" and any("," in (text or "") for text in texts):
         hint = "if the comma is a decimal sign, ingest with decimal=','"
     else:
         hint = "correct those rows, or leave them out of the file"
-    rows = _bad_rows(steps, relation, kind, cell)
-    where = f" (row{'s' * (len(rows) != 1)} {listed(rows)})" if rows else ""
-    raise SurveyError(
-        f"{column!r} contains {listed(map(_cell, texts))}{where}: {rule}", hint=hint
-    )
+    cells = listed(map(_cell, texts), total=refused[0][1])
+    where = _bad_rows(steps, relation, kind, cell)
+    raise SurveyError(f"{column!r} contains {cells}{where}: {rule}", hint=hint)
+
+
+def _has_decimals(text: str | None) -> bool:
+    return re.fullmatch(r"[+-]?\d*[.,]\d+", text or "") is not None
 
 
 def _cell(text: str | None) -> str:
     return "a blank" if text is None else abbreviated(text)
 
 
-def _bad_rows(steps: Steps, relation: Relation, kind: str, cell: str) -> list[int]:
-    """Return the rows of the source with refused cells, where it can be read again."""
+def _bad_rows(steps: Steps, relation: Relation, kind: str, cell: str) -> str:
+    """Return which rows of the source have refused cells, if it can be read again."""
     if relation.is_stream:
-        return []
+        return ""
     columns = _parsed_columns(has_count=kind == "count", has_weight=kind == "weight")
     texts = {"count_text": "null", "weight_text": "null", f"{kind}_text": cell}
     cells = ", ".join(f"cast({text} as varchar) as {name}" for name, text in texts.items())
@@ -151,7 +155,12 @@ def _bad_rows(steps: Steps, relation: Relation, kind: str, cell: str) -> list[in
         f"(select row_number() over () as row_number, {cells} from {relation.from_clause})"
     )
     steps.create("parsed_row", query, relation.params_of(query))
-    return [number for number, _ in steps.fetch("refused_row", kind=kind)]
+    rows = steps.fetch("refused_row", kind=kind)
+    if not rows:
+        return ""
+    total = rows[0][2]
+    numbers = listed((number for number, *_ in rows), total=total)
+    return f" (row{'s' * (total > 1)} {numbers})"
 
 
 def weight_exponent(steps: Steps, settings: Settings, earlier: int | None) -> int:
@@ -177,8 +186,8 @@ def weight_exponent(steps: Steps, settings: Settings, earlier: int | None) -> in
     if math.log10(smallest) < lowest or math.log10(largest) > highest:
         beside = "" if earlier is None else ", together with those the survey has"
         raise SurveyError(
-            f"{settings.weight!r} is between {smallest:g} and {largest:g}{beside}: weights of "
-            "such different size cannot be kept together",
+            f"{settings.weight!r} is between {smallest:g} and {largest:g}{beside}: weights so "
+            "different in size cannot be stored together",
             hint="bring them to one scale (only their ratios matter), or set the tiniest to 0",
         )
     return exponent
@@ -234,5 +243,8 @@ def parse_new_rows(steps: Steps, count: str | None, weight: str | None) -> None:
             continue
         rows = steps.fetch("refused_row", kind=kind)
         if rows:
-            cells = listed(f"{_cell(text)} in row {number}" for number, text in rows)
+            cells = listed(
+                (f"{_cell(text)} in row {number}" for number, text, _ in rows),
+                total=rows[0][2],
+            )
             raise SurveyError(f"{name!r} contains {cells}: {rule}")

@@ -254,8 +254,8 @@ def _apply_bins(variable: Variable) -> None:
         )
     if bins.quantiles and len(labels) < bins.quantiles:
         variable.hints.append(
-            f"{name!r} has {len(labels)} of {bins.quantiles} quantiles: some numbers occur "
-            "too often to be cut"
+            f"{name!r} is cut into {counted(len(labels), 'level')} instead of "
+            f"{bins.quantiles}: some numbers are too frequent, or too few are different"
         )
     variable.meanings.update({text: ("value", label) for text, label in interval_of.items()})
     variable.values = labels

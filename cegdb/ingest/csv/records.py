@@ -281,6 +281,8 @@ def _too_long(file: Path, line: int) -> SurveyError:
 def ragged_rows(file: str, lines: list[tuple[int, str]], width: int, hint: str) -> SurveyError:
     """Return the error that lists lines, each with its number of fields."""
     numbers = _line_list([line for line, _ in lines])
+    if len(lines) >= MOST_LISTED:  # the rest was not read
+        numbers = numbers.replace(" and ", " and at least ")
     sizes = listed(dict.fromkeys(size for _, size in lines))
     return SurveyError(
         f"{file}, {numbers}: {sizes} field{'s' * (sizes != '1')} where the header has {width}",
