@@ -435,7 +435,7 @@ def built() -> Iterator[Database]:
         ("set", {"stages": 5}, STAGING, "stages is 5\nhint: give a mapping from path to name"),
         ("set", {"stages": {5: "a"}}, STAGING, "a path of stages is 5\nhint: give labels"),
         ("recover", {"limit": "a"}, CegError, "limit is 'a'\nhint: give a number of vertices"),
-        ("edges", {"min_n": "a"}, QueryError, "min_n is 'a', expected a whole number"),
+        ("edges", {"min_n": "a"}, QueryError, "min_n is 'a'\nhint: give a whole number"),
         ("drop", {"kind": [5]}, UnknownNameError, "no kind is named [5]\nhint: the kinds are"),
     ],
     ids=str,
