@@ -2,7 +2,7 @@
 
 A row's path is one integer in mixed radix, with a digit for each variable: 0 if the row
 stopped before, else the code of its level. Where the product of the radices would pass 2^62,
-the codes start again from a dense id of the path so far: one *chunk* of variables after
+the codes start again from a consecutive id of the path so far: one *chunk* of variables after
 another.
 """
 

@@ -854,9 +854,7 @@ def test_bad_rows_are_named_with_their_lines(
         RAGGED: f"lines {line}, {line + 2}: 2, 4 fields where the header has 3",
         BROKEN: f"line {line}: a quote is opened and not closed, or closed too early",
         "x,y\na,b\n" + "c,d,e\n" * 30: rf"lines {line}, .* and 25 more: 3 fields where the",
-        "x,y\na,b\n"
-        + "c,d,e\n"
-        * 3000: rf"lines {line}, .* and at least 995 more: 3 fields",
+        "x,y\na,b\n" + "c,d,e\n" * 3000: rf"lines {line}, .* and at least 995 more: 3 fields",
     }.items():
         file = written(tmp_path, above + content.replace("\n", end))
         before = trace(db)
