@@ -31,7 +31,7 @@ _MISSING: Final = -1
 
 @dataclass(frozen=True)
 class Question:
-    """A variable as a search over orders sees it.
+    """A variable in a search over orders.
 
     Attributes
     ----------

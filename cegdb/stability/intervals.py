@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from cegdb.stability.relearning import Florets, Relearning, RelearntStages
+    from cegdb.stability.relearning import FloretGroup, Relearning, RelearntStages
     from cegdb.stability.replicates import Replicate
     from cegdb.store import Store
 
@@ -210,7 +210,7 @@ def _posterior_means(relearning: Relearning, replicate: Replicate) -> Floats:
     return np.concatenate(parts)
 
 
-def _floret_means(florets: Florets, relearnt: RelearntStages, size: Floats) -> Floats:
+def _floret_means(florets: FloretGroup, relearnt: RelearntStages, size: Floats) -> Floats:
     """Return the posterior mean of each situation's stage, NaN where no row reached it."""
     has_stage = relearnt.stage >= 0
     mean = np.full(size.shape, np.nan)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BootstrapKind",
-    "Florets",
+    "FloretGroup",
     "Relearning",
     "RelearntStages",
     "read_relearning",
@@ -44,7 +44,7 @@ __all__ = [
 BootstrapKind: TypeAlias = Literal["nonparametric", "parametric"]
 
 
-class Florets(NamedTuple):
+class FloretGroup(NamedTuple):
     """Situations of one hyperstage, or of one frozen stage, with several edges each.
 
     Attributes
@@ -68,7 +68,7 @@ class Florets(NamedTuple):
 
 
 class RelearntStages(NamedTuple):
-    """The stages of `Florets` in a replicate, and which situations a row reached.
+    """The stages of `FloretGroup` in a replicate, and which situations a row reached.
 
     A stage is -1 where learning did not use the situation.
     """
@@ -87,7 +87,7 @@ class Relearning:
     """
 
     rows: TreeRows
-    florets: Sequence[Florets]
+    florets: Sequence[FloretGroup]
     learnt_ids: Numbers
     learning: LearnOptions
     smoothing: float
@@ -198,7 +198,7 @@ def recorded_weighting(settings: Mapping[str, Any]) -> Weighting:
     return Weighting(settings.get("weighting", "situation"), settings.get("deff") or {})
 
 
-def _florets(steps: Steps, hyperstages: Sequence[clustering.Hyperstage]) -> list[Florets]:
+def _florets(steps: Steps, hyperstages: Sequence[clustering.Hyperstage]) -> list[FloretGroup]:
     edges = steps.arrays("select * from temp.floret_edge order by row_index")
     initial = "select vertex_id from temp.given_group where role = 'initial'"
     named = steps.arrays(initial)["vertex_id"]
@@ -210,7 +210,7 @@ def _florets(steps: Steps, hyperstages: Sequence[clustering.Hyperstage]) -> list
         ids, first = np.unique(edges["vertex_id"][rows], return_index=True)
         shape = (len(ids), len(rows) // len(ids))
         florets.append(
-            Florets(
+            FloretGroup(
                 ids=ids,
                 edges=edges["child_id"][rows].reshape(shape),
                 prior=edges["prior"][rows].reshape(shape),

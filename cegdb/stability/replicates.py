@@ -38,9 +38,9 @@ class TreeRows:
     ----------
     parent
         Shape (vertices,), ascending; -1 for the root.
-    starts
+    depth_starts
         The first vertex of each depth, and last the number of vertices.
-    ended
+    n_ended
         Rows that end at each: all of a leaf, those that stop at a situation.
     size
         The effective number of rows on the edge to each.
@@ -59,8 +59,8 @@ class TreeRows:
     """
 
     parent: Numbers
-    starts: Numbers
-    ended: Numbers
+    depth_starts: Numbers
+    n_ended: Numbers
     size: Floats
     effect: Floats
     share: Floats
@@ -72,12 +72,12 @@ class TreeRows:
     @property
     def n_rows(self) -> int:
         """The number of rows."""
-        return int(self.ended.sum())
+        return int(self.n_ended.sum())
 
-    def totals_from_leaves(self, ended: NDArray[Any]) -> NDArray[Any]:
+    def sum_towards_root(self, ended: NDArray[Any]) -> NDArray[Any]:
         """Return how much reaches each vertex, given how much ends at each."""
         total = ended.copy()
-        for low, high in zip(self.starts[-2:0:-1], self.starts[:1:-1], strict=True):
+        for low, high in zip(self.depth_starts[-2:0:-1], self.depth_starts[:1:-1], strict=True):
             np.add.at(total, self.parent[low:high], total[low:high])
         return total
 
@@ -87,21 +87,21 @@ class TreeRows:
         Rows that end at one vertex are alike, so how many of them are drawn is multinomial.
         Each of them has their mean weight and mean squared weight.
         """
-        ended = np.zeros_like(self.ended)
-        ends = np.flatnonzero(self.ended)
+        ended = np.zeros_like(self.n_ended)
+        ends = np.flatnonzero(self.n_ended)
         if len(ends):
-            ended[ends] = random.multinomial(self.n_rows, self.ended[ends] / self.n_rows)
+            ended[ends] = random.multinomial(self.n_rows, self.n_ended[ends] / self.n_rows)
         return self.replicate(ended)
 
     def replicate(self, ended: Numbers) -> Replicate:
         """Return the rows that reach each vertex, and their effective number."""
-        n = self.totals_from_leaves(ended)
+        n = self.sum_towards_root(ended)
         if self.weight is None or self.weight_sq is None:
             size = n / self.effect
             size[0] = 0
             return Replicate(n, size)
-        weight = self.totals_from_leaves(ended * self.weight)
-        weight_sq = self.totals_from_leaves(ended * self.weight_sq)
+        weight = self.sum_towards_root(ended * self.weight)
+        weight_sq = self.sum_towards_root(ended * self.weight_sq)
         inner = self.parent[1:]
         if self.factor is not None:
             factor = np.full(
@@ -129,7 +129,7 @@ class TreeRows:
     def _totals(self) -> tuple[float, float]:
         assert self.weight is not None  # noqa: S101
         assert self.weight_sq is not None  # noqa: S101
-        return float(self.ended @ self.weight), float(self.ended @ self.weight_sq)
+        return float(self.n_ended @ self.weight), float(self.n_ended @ self.weight_sq)
 
     def simulate(self, random: np.random.Generator) -> Replicate:
         """Send as many rows down the tree, by the shares of the stage of each situation.
@@ -137,7 +137,7 @@ class TreeRows:
         Rows stop at a situation with the share that stops there. A row on an edge counts what a
         row of its situation counts on average.
         """
-        n = np.zeros_like(self.ended)
+        n = np.zeros_like(self.n_ended)
         n[0] = self.n_rows
         for situation, children, share in self._florets:
             n[children] = random.multinomial(n[situation], share)[:, :-1]
@@ -150,7 +150,7 @@ class TreeRows:
         """What a row of each situation counts; if it has no rows, the mean over all."""
         if len(self.parent) == 1:
             return np.ones(1)
-        n = self.totals_from_leaves(self.ended)
+        n = self.sum_towards_root(self.n_ended)
         size = np.bincount(self.parent[1:], self.size[1:], len(n))
         rows = np.bincount(self.parent[1:], n[1:].astype(np.float64), len(n))
         mean = size.sum() / max(rows.sum(), 1.0)
@@ -160,12 +160,12 @@ class TreeRows:
     @cached_property
     def _florets(self) -> list[tuple[Numbers, Numbers, Floats]]:
         """Situations, children and shares (stopping last), by depth and number of edges."""
-        n = self.totals_from_leaves(self.ended)
-        stops = np.divide(self.ended, n, out=np.zeros(len(n)), where=n > 0)
+        n = self.sum_towards_root(self.n_ended)
+        stops = np.divide(self.n_ended, n, out=np.zeros(len(n)), where=n > 0)
         n_edges = np.bincount(self.parent[1:], minlength=len(n))
         first = np.searchsorted(self.parent, np.arange(len(n)))
         florets = []
-        for low, high in zip(self.starts[:-1], self.starts[1:], strict=True):
+        for low, high in zip(self.depth_starts[:-1], self.depth_starts[1:], strict=True):
             for width in np.unique(n_edges[low:high]):
                 if width == 0:
                     continue
@@ -195,8 +195,8 @@ def read_rows(
         effect[ends["variable_id"] == weighting.variable_ids[name]] = value
     rows = TreeRows(
         parent=ends["parent_id"].astype(np.int64),
-        starts=starts,
-        ended=ended,
+        depth_starts=starts,
+        n_ended=ended,
         size=ends["size"],
         effect=effect,
         share=_shares(ends),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Number
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
@@ -88,6 +88,11 @@ class GroupReader:
     skipped: list[str] | None = None
     max_recorded: int = MAX_RECORDED
 
+    @property
+    def is_strict(self) -> bool:
+        """Whether what fits no situation is refused."""
+        return self.skipped is None
+
     def read(self, grouping: Grouping | None, role: Role) -> dict[str, object] | None:
         """Add what a user grouped to ``given_group``, and return it as settings to record.
 
@@ -154,11 +159,7 @@ class GroupReader:
     def _fit_paths(self, named: Sequence[tuple[list[str], str]], role: Role) -> None:
         """Make ``path_situation``; paths that fit no situation are refused, or skipped."""
         steps = self.steps
-        query = "select distinct label from temp.situation_edge"
-        known = [str(label) for (label,) in steps.rows(query)]
-        labels_written = {label for labels, _ in named for label in labels} - {WILDCARD}
-        meant = {label: find_name(label, known) or label for label in labels_written}
-        paths = [[meant.get(label, label) for label in labels] for labels, _ in named]
+        paths = self._spell_paths([labels for labels, _ in named])
         steps.run(
             "given_path",
             names=[name for _, name in named],
@@ -170,11 +171,23 @@ class GroupReader:
         unfit = [path_id for (path_id,) in steps.fetch("unfit_path")]
         if not unfit:
             return
-        reason = explain_mismatch(steps, self.tree_id, paths[unfit[0]], _SETTINGS[role])
+        mismatch = explain_mismatch(steps, self.tree_id, paths[unfit[0]])
+        reason = f"{_SETTINGS[role]}: {mismatch}"
         if self.skipped is None:
             raise StagingError(reason, hint=_PATHS)
         more = f"; and {counted(len(unfit) - 1, 'more path')}" if len(unfit) > 1 else ""
         self.skipped.append(f"skipped: {reason}{more}")
+
+    def _spell_paths(self, paths: Sequence[list[str]]) -> list[list[str]]:
+        """Return paths with labels as the tree spells them; unknown ones stay as written."""
+        alike: dict[str, list[str]] = {}
+        for (label,) in self.steps.rows("select distinct label from temp.situation_edge"):
+            alike.setdefault(folded(label), []).append(label)
+        written = {label for path in paths for label in path} - {WILDCARD}
+        spelled = {
+            label: find_name(label, alike.get(folded(label), ())) or label for label in written
+        }
+        return [[spelled.get(label, label) for label in path] for path in paths]
 
     def _read_source(self, source: Source, role: Role) -> dict[str, object]:
         template = template_reader.read_file(source)
@@ -232,22 +245,26 @@ class GroupReader:
         self, template: template_reader.Template, role: Role
     ) -> dict[str, object]:
         steps = self.steps
+        paths = iter(
+            self._spell_paths([row.path for row in template.rows if row.path is not None])
+        )
+        rows = [
+            row if row.path is None else replace(row, path=next(paths)) for row in template.rows
+        ]
         steps.run(
             "template_row",
-            lines=[row.line for row in template.rows],
-            names=[row.stage for row in template.rows],
-            vertex_ids=[row.vertex_id for row in template.rows],
-            variables=[row.variable for row in template.rows],
-            paths=[row.path for row in template.rows],
+            lines=[row.line for row in rows],
+            names=[row.stage for row in rows],
+            vertex_ids=[row.vertex_id for row in rows],
+            variables=[row.variable for row in rows],
+            paths=[row.path for row in rows],
         )
         extend_paths(steps)
         steps.run("template_situation")
         for row_id, path, variable in steps.fetch("template_mismatch"):
-            row = template.rows[row_id]
+            row = rows[row_id]
             if path is None and row.vertex_id is None:
-                reason = explain_mismatch(
-                    steps, self.tree_id, row.path or [], _SETTINGS[role], is_literal=True
-                )
+                reason = explain_mismatch(steps, self.tree_id, row.path or [], is_literal=True)
                 raise StagingError(
                     f"{template.title}, {row.line}: {reason}", hint=template_reader.OTHER_TREE
                 )
@@ -259,9 +276,9 @@ class GroupReader:
                 f"{other!r}",
                 hint="delete one of the rows, or write the same name in both",
             )
-        rows = steps.run("template_group", role=role)
-        recorded = self._recorded_groups(role, rows, is_named=True)
-        return {"source": template.title, "rows": rows, **recorded}
+        n_rows = steps.run("template_group", role=role)
+        recorded = self._recorded_groups(role, n_rows, is_named=True)
+        return {"source": template.title, "rows": n_rows, **recorded}
 
     def _recorded_groups(self, role: Role, rows: int, *, is_named: bool) -> dict[str, object]:
         """Return the groups by path, so that they can be given again, unless they are many.

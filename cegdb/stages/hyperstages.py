@@ -32,6 +32,6 @@ def find_hyperstages(reader: GroupReader, hyperstages: Hyperstages) -> object:
     else:
         steps.empty("leaf_distance", "vertex_id bigint, distance integer")
     steps.run("situation_group", tree_id=tree_id, rule=rule)
-    if reader.skipped is None and not is_rule:
+    if reader.is_strict and not is_rule:
         reader.refuse_mixed_labels("hyperstage")
     return setting

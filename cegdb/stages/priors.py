@@ -109,7 +109,7 @@ def smallest_prior(steps: Steps) -> tuple[float | None, str | None]:
 def _read_priors(reader: GroupReader, prior: Prior) -> dict[str, object]:
     """Make ``given_entry`` of priors given, check it, and return the setting to record."""
     steps, con, tree_id = reader.steps, reader.con, reader.tree_id
-    is_strict = reader.skipped is None
+    is_strict = reader.is_strict
     steps.empty("given_entry", "vertex_id bigint, label varchar, prior double")
     if isinstance(prior, Mapping):
         by_path = {path: _as_json(path, entries) for path, entries in prior.items()}

@@ -45,9 +45,9 @@ def describe_situation(steps: Steps, tree_id: int, vertex_id: int) -> str:
 
 
 def explain_mismatch(
-    steps: Steps, tree_id: int, path: Sequence[str], setting: str, *, is_literal: bool = False
+    steps: Steps, tree_id: int, path: Sequence[str], *, is_literal: bool = False
 ) -> str:
-    """Say why a path of a setting fits no situation, following it as far as it goes.
+    """Say why a path fits no situation, following it as far as it goes.
 
     ``is_literal``: ``"*"`` is a label like any other.
     """
@@ -58,13 +58,13 @@ def explain_mismatch(
         children = {str(known): child_id for known, child_id in rows}
         before = f"({', '.join(map(repr, path[:depth]))})" if depth else "the root"
         if not children:
-            return f"{setting}: there is no situation ({written}): {before} is a leaf"
+            return f"there is no situation ({written}): {before} is a leaf"
         if label == WILDCARD and not is_literal:
-            return f"{setting}: no situation of the tree fits ({written})"
+            return f"no situation of the tree fits ({written})"
         if label not in children:
             return (
-                f"{setting}: there is no situation ({written}): {'after' if depth else 'at'} "
+                f"there is no situation ({written}): {'after' if depth else 'at'} "
                 f"{before} the labels are {listed(map(repr, children))}"
             )
         vertex_id = children[label]
-    return f"{setting}: ({written}) is a leaf, which has no stage"
+    return f"({written}) is a leaf, which has no stage"

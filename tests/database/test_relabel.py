@@ -105,7 +105,7 @@ def test_w5_1_joining_siblings_is_refused(w5_1: EventTree) -> None:
     assert str(caught.value) == (
         "relabel makes 'death', 'recovery' one label, 'recovery', in situation ('hospital', "
         "'test+') with labels death, recovery\nhint: labels of one situation must differ: "
-        "in fewer places, or join the answers at ingest (recode in the codebook)"
+        "relabel in fewer places, or join the answers at ingest (recode in the codebook)"
     )
 
 

@@ -100,7 +100,7 @@ def test_the_rows_themselves_give_the_staging_again(
 ) -> None:
     staged = planted(db).learn_stages(**settings)
     relearning = relearning_of(staged)
-    replicate = relearning.rows.replicate(relearning.rows.ended)
+    replicate = relearning.rows.replicate(relearning.rows.n_ended)
     assert replicate.size.tolist() == pytest.approx(relearning.rows.size.tolist())
     stages = members(staged)
     for florets, relearnt in zip(relearning.florets, relearning.learn(replicate), strict=True):
@@ -119,7 +119,7 @@ def test_weighted_rows_are_worth_what_learning_takes_them_for(
         .learn_stages(weighting=weighting, deff=1.5)
     )
     relearning = relearning_of(staged)
-    replicate = relearning.rows.replicate(relearning.rows.ended)
+    replicate = relearning.rows.replicate(relearning.rows.n_ended)
     assert replicate.size.tolist() == pytest.approx(relearning.rows.size.tolist(), rel=1e-9)
     stages = members(staged)
     for florets, now in zip(relearning.florets, relearning.learn(replicate), strict=True):
@@ -288,7 +288,7 @@ def test_simulated_rows_may_reach_what_no_row_did(db: Database, sound: Sound) ->
     rows = relearning_of(staged).rows
     paths = tables_of_paths(staged)["labels"].map(tuple)
     (unseen,) = np.flatnonzero(paths == ("w", "y"))
-    assert rows.totals_from_leaves(rows.ended)[unseen] == 0
+    assert rows.sum_towards_root(rows.n_ended)[unseen] == 0
     counts = [one.n[unseen] for one in relearning_of(staged).replicates("parametric", 30, 1)]
     assert sum(counts) > 0
     sound(db)
@@ -314,7 +314,7 @@ def test_replicates_keep_the_number_of_rows_and_its_mean_and_variance(db: Databa
     staged = db.ingest(SKIPPED, "skipped").event_tree().learn_stages()
     relearning = relearning_of(staged)
     rows = relearning.rows
-    data = rows.replicate(rows.ended).n
+    data = rows.replicate(rows.n_ended).n
     for kind in ("nonparametric", "parametric"):
         counts = np.array([one.n for one in relearning.replicates(kind, 400, 7)])
         assert (counts[:, 0] == 601).all()
@@ -322,7 +322,7 @@ def test_replicates_keep_the_number_of_rows_and_its_mean_and_variance(db: Databa
         for vertex in inner:
             below = counts[:, rows.parent == vertex].sum(axis=1)
             assert (below <= counts[:, vertex]).all()
-            if not rows.ended[vertex]:
+            if not rows.n_ended[vertex]:
                 assert (below == counts[:, vertex]).all()
         if kind == "nonparametric":
             share = data / 601
@@ -334,7 +334,7 @@ def test_replicates_keep_the_number_of_rows_and_its_mean_and_variance(db: Databa
                 counts[:, inner]
                 - np.array([counts[:, rows.parent == vertex].sum(axis=1) for vertex in inner]).T
             ).mean(axis=0)
-            assert stops == pytest.approx(rows.ended[inner], rel=0.15, abs=1)
+            assert stops == pytest.approx(rows.n_ended[inner], rel=0.15, abs=1)
 
 
 def test_simulated_rows_follow_the_shares_of_the_stages(db: Database) -> None:

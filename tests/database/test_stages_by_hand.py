@@ -247,6 +247,14 @@ def test_a_spreadsheet_may_be_edited_freely(falls: EventTree, tmp_path: Path) ->
     assert set(falls.situations["labels"].map(len)) == {0, 1, 2}
 
 
+def test_labels_of_a_template_are_found_in_any_case(falls: EventTree, tmp_path: Path) -> None:
+    (tmp_path / "short.yaml").write_text("stages:\n  a: [[HI, '01'], [' Hi', '02']]\n")
+    (tmp_path / "long.csv").write_text("path_1,path_2,stage\nHI,01,a\n Hi,02,a\n")
+    expected = partition(falls.set_stages({("hi", "01"): "a", ("hi", "02"): "a"}, "exact"))
+    for name in ("short.yaml", "long.csv"):
+        assert partition(falls.set_stages(tmp_path / name, name)) == expected
+
+
 def test_the_label_star_is_no_wildcard_in_a_template(falls: EventTree, tmp_path: Path) -> None:
     def fill(rows: list[list[Any]]) -> None:
         for row in rows[1:]:
