@@ -1,7 +1,7 @@
 -- step:    row_label
 -- mode:    create
--- purpose: The distributions of the variables that each combination leaves open: none at first;
---          block_label adds one block after the other.
+-- purpose: The distributions of the variables that each combination leaves open. Empty at
+--          first; block_label adds rows, block by block.
 -- reads:   nothing
 -- writes:  row_label(combination_id, rank, label_index, probability)
 -- params:  none
