@@ -313,7 +313,8 @@ def flow_caption(
         "Grey blocks without a frame are people who are not asked that variable"
         if passes
         else "",
-        f"{counted(n_hidden, 'number')} hidden as small counts (dotted lines)"
+        f"{counted(n_hidden, 'number')} {agreeing(n_hidden, 'are')} hidden as small counts "
+        "(dotted lines)"
         if n_hidden
         else "",
         "Where fewer people leave a block than reach it, the others stopped there or gave an "
@@ -329,7 +330,7 @@ def flow_note(flow: Flow, word: str) -> str:
     """Return the note on nodes of a flow that are drawn as one block."""
     rests = [block for block in flow.blocks if block.block_id == REST]
     parts = [
-        f"{counted(block.n_nodes, word)} with {_people(block)} at "
+        f"{counted(block.n_nodes, word)} with {_people(block.n, block.n_hidden)} at "
         f"{flow.columns[block.column] if block.column < len(flow.columns) else 'the end'}"
         for block in rests[:4]
     ]
@@ -347,11 +348,13 @@ def block_text(block: Block) -> tuple[str, str]:
     return "" if block.block_id == END else name, n
 
 
-def _people(block: Block) -> str:
-    if block.n_hidden:
-        known = f"{counted(block.n, 'person')} and " if block.n else ""
-        return f"{known}a hidden number{' more' if known else ' of people'}"
-    return counted(block.n, "person")
+def _people(n: int, n_hidden: int) -> str:
+    """Return how many people there are, of whom ``n_hidden`` counts are hidden."""
+    if not n_hidden:
+        return counted(n, "person")
+    return (
+        f"{counted(n, 'person')} and a hidden number more" if n else "a hidden number of people"
+    )
 
 
 def difference_caption(
@@ -364,15 +367,14 @@ def difference_caption(
     first, second = names
     n_apart = sum(one.n_situations for one in unmatched)
     n_hidden = sum(one.n_hidden for one in overlaps)
-    n_people = counted(sum(one.n for one in unmatched), "person")
-    hides = " (and a hidden number more)" if any(one.n_hidden for one in unmatched) else ""
+    people = _people(sum(one.n for one in unmatched), sum(one.n_hidden for one in unmatched))
     return join_sentences(
         f"Stages of {first} (left) and {second} (right), by variable: the width of a ribbon is "
         "proportional to the number of people in both stages",
         "Stages are matched one to one so that matched stages share as many people as "
         "possible; matched stages have the same colour and are joined by a ribbon of that "
         "colour, hatched ribbons are people whose stages do not match",
-        f"{counted(n_apart, 'situation')} with {n_people}{hides} "
+        f"{counted(n_apart, 'situation')} with {people} "
         f"{agreeing(n_apart, 'are')} staged differently"
         if n_apart
         else "No situation is staged differently",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 import unicodedata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from cegdb.render.document import (
     Code,
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from cegdb.render.document import Block
+
+
+_WIDTHLESS: Final = ("Mn", "Me", "Cf")
 
 
 def lines(block: Block, width: int | None = None) -> Iterator[str]:
@@ -106,6 +109,10 @@ def _table(table: Table, width: int | None) -> Iterator[str]:
 def _width(text: str) -> int:
     """Return how many columns of a terminal a text takes."""
     return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        0
+        if unicodedata.category(c) in _WIDTHLESS
+        else 2
+        if unicodedata.east_asian_width(c) in "WF"
+        else 1
         for c in text
     )

@@ -8,6 +8,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 from cegdb.render import markup
+from cegdb.render.document import Table
+from cegdb.render.writers import plain_text
 
 TEXTS = [
     "a & b &amp; c &#35; d",
@@ -38,3 +40,10 @@ def test_text_from_right_to_left_is_marked_without_the_quotes_around_it() -> Non
     shown = markup.directed("of “שלום, 12” b", str)
     assert shown == r"of “\cegrtl{שלום}, 12” b"
     assert markup.directed("שלום abc", str) == r"\cegrtl{שלום \cegltr{abc}}"
+
+
+def test_marks_without_width_do_not_shift_the_columns_of_a_terminal() -> None:
+    rows = [["“\u2068נ\u2069”", "x"], ["“n”", "y"]]
+    text = plain_text([Table.of_rows("Two", ["Label", "Next"], rows)])
+    hebrew, latin = text.splitlines()[-2:]
+    assert hebrew.index("x") == latin.index("y") + 2

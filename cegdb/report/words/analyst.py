@@ -58,8 +58,7 @@ def analyst_report(
     blocks += [Heading("Warnings"), Items(_warnings(rows, report) or ["none"])]
     blocks += [Heading("Summaries")]
     if report.min_n is None:
-        lines = [line.strip() for kind, row in rows for line in summary(kind, row).split("\n")]
-        blocks.append(Items([line for line in lines if not line.startswith("note: ")]))
+        blocks.append(Items([_summary_sentences(kind, row) for kind, row in rows]))
         blocks += [*_cells(report), *_histories(report)]
     else:
         blocks.append(
@@ -102,6 +101,12 @@ def _objects(report: ReportData) -> list[tuple[Kind, Mapping[str, Any]]]:
         ("staging", report.staging),
         ("ceg", report.ceg),
     ]
+
+
+def _summary_sentences(kind: Kind, row: Mapping[str, Any]) -> str:
+    """Return the summary of an object in one item; its notes are among the warnings."""
+    lines = [line.strip() for line in summary(kind, row).split("\n")]
+    return f"{'; '.join(line for line in lines if not line.startswith('note: '))}."
 
 
 def _cells(report: ReportData) -> list[Block]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from cegdb.errors import joined
@@ -21,20 +22,22 @@ MOST_LABELS: Final = 6
 _BASES: Final = (100, 1_000, 10_000)
 _SMALLEST: Final = 1.5
 _ROUNDING: Final = 1e-12
+_RIGHT_TO_LEFT: Final = ("R", "AL", "AN")
 _ISOLATES: Final = dict.fromkeys(range(0x2066, 0x206A), "\N{REPLACEMENT CHARACTER}")
 
 
 def quoted(label: str) -> str:
-    """Return a label between quotes, so that its direction of writing stays its own.
+    """Return a label between quotes; one from right to left is isolated from what follows.
 
     Examples
     --------
-    >>> quoted("High Risk")
-    '“High Risk”'
+    >>> quoted("High Risk"), quoted("sì"), len(quoted("נ")) - len(quoted("n"))
+    ('“High Risk”', '“sì”', 2)
     """
-    if label.isascii():
-        return f"“{label}”"
-    return f"“\N{FIRST STRONG ISOLATE}{label.translate(_ISOLATES)}\N{POP DIRECTIONAL ISOLATE}”"
+    shown = label.translate(_ISOLATES)
+    if not any(unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in shown):
+        return f"“{shown}”"
+    return f"“\N{FIRST STRONG ISOLATE}{shown}\N{POP DIRECTIONAL ISOLATE}”"
 
 
 def group_phrase(group: Group, unit: str, words: Words) -> str:

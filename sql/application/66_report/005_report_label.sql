@@ -4,7 +4,7 @@
 -- reads:   variable, level
 -- writes:  report_label(variable, label)
 -- params:  survey_id INTEGER, the survey
--- source:  serves the reports in words
+-- source:  serves the reports in words (cegdb report text)
 select
     v.name as variable,
     l.label

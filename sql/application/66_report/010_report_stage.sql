@@ -7,7 +7,7 @@
 -- params:  positions VARCHAR, the view of positions, such as cegdb.positions
 --          ceg VARCHAR, the name of the CEG
 --          staging_id INTEGER, its staging; 0 given evidence
--- source:  serves the reports in words
+-- source:  serves the reports in words (cegdb report text)
 with pooled as (
     select
         p.stage_id,

@@ -6,7 +6,7 @@
 -- writes:  report_answer(stage_id, label_id, label, n, share, probability, low, high)
 -- params:  edges VARCHAR, the view of edges, such as cegdb.ceg_edges
 --          ceg VARCHAR, the name of the CEG
--- source:  serves the reports in words
+-- source:  serves the reports in words (cegdb report text)
 select
     p.stage_id,
     e.label_id,

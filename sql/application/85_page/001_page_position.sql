@@ -6,7 +6,7 @@
 --          n_situations)
 -- params:  positions VARCHAR, the view of positions, such as cegdb.positions
 --          ceg VARCHAR, the name of the CEG
--- source:  serves the page of a CEG
+-- source:  serves the page of a CEG (cegdb report page)
 select
     p.position_id,
     p.position,

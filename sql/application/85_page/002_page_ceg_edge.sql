@@ -6,7 +6,7 @@
 --          prior, share, probability, low, high)
 -- params:  edges VARCHAR, the view of edges, such as cegdb.ceg_edges
 --          ceg VARCHAR, the name of the CEG
--- source:  serves the page of a CEG
+-- source:  serves the page of a CEG (cegdb report page)
 select
     e.source_id,
     e.source,

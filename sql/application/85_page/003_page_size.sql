@@ -5,7 +5,7 @@
 -- reads:   page_position, page_ceg_edge
 -- writes:  page_size(n_positions, n_situations, n_edges, n_hidden)
 -- params:  none
--- source:  serves the page of a CEG
+-- source:  serves the page of a CEG (cegdb report page)
 select
     p.n_positions,
     p.n_situations,

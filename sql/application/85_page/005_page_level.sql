@@ -4,7 +4,7 @@
 -- reads:   variable, level
 -- writes:  page_level(variable, label_id, level_index)
 -- params:  survey_id INTEGER, the survey
--- source:  serves the page of a CEG (cegdb report)
+-- source:  serves the page of a CEG (cegdb report page)
 select
     v.name as variable,
     l.label_id,

@@ -5,7 +5,7 @@
 -- writes:  page_shown_position(position_id, position, stage_id, variable, height, n,
 --          n_situations)
 -- params:  none
--- source:  serves the page of a CEG
+-- source:  serves the page of a CEG (cegdb report page)
 with shown as (
     select d.position_id
     from temp.page_drawn as d

@@ -5,7 +5,7 @@
 -- writes:  page_shown_edge(source_id, target_id, label_id, label, n, prior, share, probability,
 --          low, high)
 -- params:  none
--- source:  serves the page of a CEG
+-- source:  serves the page of a CEG (cegdb report page)
 select
     e.source_id,
     e.target_id,

@@ -9,7 +9,7 @@
 --          tree_id INTEGER, its tree
 --          most_edges INTEGER, the most edges to show
 --          by_people BOOLEAN, false if counts are hidden; then the first ones are shown
--- source:  serves the page of a CEG (cegdb report)
+-- source:  serves the page of a CEG (cegdb report page)
 with sized as (
     select
         m.vertex_id,

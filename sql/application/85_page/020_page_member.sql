@@ -7,7 +7,7 @@
 --          tree_id INTEGER, its tree
 --          most INTEGER, the most situations of a position
 --          by_people BOOLEAN, false if counts are hidden; then the first ones are shown
--- source:  serves the page of a CEG (cegdb report)
+-- source:  serves the page of a CEG (cegdb report page)
 select
     m.position_id,
     m.vertex_id

@@ -7,7 +7,7 @@
 -- params:  ceg_id INTEGER, the CEG
 --          tree_id INTEGER, its tree
 --          staging_id INTEGER, its staging, or that of the CEG without evidence
--- source:  serves the page of a CEG (cegdb report)
+-- source:  serves the page of a CEG (cegdb report page)
 select
     e.parent_id,
     e.child_id,

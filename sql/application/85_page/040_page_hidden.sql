@@ -5,7 +5,7 @@
 -- writes:  page_hidden(vertex_id, n_hidden)
 -- params:  ceg_id INTEGER, the CEG
 --          tree_id INTEGER, its tree
--- source:  serves the page of a CEG (cegdb report)
+-- source:  serves the page of a CEG (cegdb report page)
 with recursive below as (
     select
         e.child_id as top_id,

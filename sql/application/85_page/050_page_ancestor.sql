@@ -4,7 +4,7 @@
 -- reads:   page_situation, page_edge, page_member, edge, level
 -- writes:  page_ancestor(vertex_id, parent_id, label)
 -- params:  tree_id INTEGER, the tree
--- source:  serves the page of a CEG (cegdb report)
+-- source:  serves the page of a CEG (cegdb report page)
 with recursive up as (
     select s.vertex_id
     from temp.page_situation as s

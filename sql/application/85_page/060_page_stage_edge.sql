@@ -5,7 +5,7 @@
 -- reads:   page_position, page_ceg_edge, page_level
 -- writes:  page_stage_edge(stage_id, label_id, label, n, share, probability, low, high)
 -- params:  none
--- source:  serves the page of a CEG (cegdb report)
+-- source:  serves the page of a CEG (cegdb report page)
 select
     p.stage_id,
     e.label_id,

@@ -5,7 +5,7 @@
 -- reads:   page_position
 -- writes:  page_stage(stage_id, stage, variable, colour, n, n_situations, n_positions)
 -- params:  none
--- source:  serves the page of a CEG (cegdb report)
+-- source:  serves the page of a CEG (cegdb report page)
 select
     p.stage_id,
     p.stage,

@@ -6,7 +6,7 @@
 --          stage_id)
 -- params:  ceg_id INTEGER, the CEG
 --          staging VARCHAR, its staging, or that of the CEG without evidence
--- source:  serves the page of a CEG (cegdb report)
+-- source:  serves the page of a CEG (cegdb report page)
 select
     a.vertex_id,
     v.vertex,
