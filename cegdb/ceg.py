@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from cegdb.errors import CegError
+from cegdb.options import check_choice
 from cegdb.positions import MAX_BITS, Layer, Stop, merge_positions
 from cegdb.sqlfiles import Row, Steps
 from cegdb.stages.priors import has_priors, make_edge_priors
@@ -14,7 +15,7 @@ from cegdb.stages.recorded import prior_rule
 from cegdb.store import schema
 from cegdb.store.catalog import (
     claim_name,
-    clear,
+    delete_rows,
     insert_rows,
     new_id,
     refuse_stale,
@@ -67,8 +68,7 @@ def build_ceg(
     ...     build_ceg(store, set_stages(store, event_tree(store, survey), {}))
     1
     """
-    if stop not in ("early", "baseline"):
-        raise CegError(f"stop is {stop!r}", hint="choose 'early' or 'baseline'")
+    check_choice("stop", stop, get_args(Stop), CegError)
     with store.writing() as (con, catalog):
         staging = row(catalog, "staging", staging_id)
         refuse_stale("staging", staging)
@@ -81,7 +81,7 @@ def rebuild_ceg(store: Store, ceg_id: int, max_bits: int = MAX_BITS) -> None:
     with store.writing() as (con, catalog):
         ceg = row(catalog, "ceg", ceg_id)
         staging = row(catalog, "staging", ceg["staging_id"])
-        clear(catalog, "ceg", ceg_id)
+        delete_rows(catalog, "ceg", ceg_id)
         stop = ceg["settings"]["stop"]
         _build(store, con, catalog, staging, ceg["name"], stop, max_bits, former_id=ceg_id)
 
@@ -108,7 +108,7 @@ def _build(
         steps.run("position_floret", tree_id=tree_id, staging_id=staging_id, is_full=is_full)
         steps.run("position_edge", tree_id=tree_id, staging_id=staging_id)
         merges = _merge_steps(
-            ceg_id, tree["n_vertices"], layers, dict(steps.fetch("merged_edge"))
+            ceg_id, tree["n_vertices"], layers, dict(steps.fetch("merged_edge_count"))
         )
         _make_priors(steps, tree, staging)
         _make_raw_labels(steps, tree, staging_id)
@@ -132,7 +132,7 @@ def _build(
             },
             **made_by(time.perf_counter() - started),
         },
-        again=former_id is not None,
+        is_update=former_id is not None,
     )
     return ceg_id
 
@@ -140,8 +140,8 @@ def _build(
 def _make_raw_labels(steps: Steps, tree: Mapping[str, Any], staging_id: int) -> None:
     """Make ``raw_label``, which is empty if each label is the tree's own."""
     tree_id, survey_id = tree["tree_id"], tree["survey_id"]
-    ((is_various,),) = steps.fetch("spelling", survey_id=survey_id, staging_id=staging_id)
-    if is_various:
+    ((is_shared,),) = steps.fetch("shared_label", survey_id=survey_id, staging_id=staging_id)
+    if is_shared:
         steps.run("raw_label", tree_id=tree_id, staging_id=staging_id)
     else:
         steps.empty("raw_label", "position_id bigint, label_id integer, labels varchar[]")
@@ -217,20 +217,20 @@ def recover(store: Store, ceg_id: int, *, limit: int = MAX_VERTICES) -> list[Row
                 hint="give a larger limit",
             )
         steps.run(
-            "edge_rank",
+            "label_order",
             ceg_id=ceg_id,
             tree_id=tree["tree_id"],
             staging_id=staging["staging_id"],
         )
         steps.empty(
-            "copied_vertex",
+            "unrolled_vertex",
             "vertex_id bigint, parent_id bigint, depth integer, position_id bigint, "
             "label_id integer",
         )
-        steps.run("copied_root")
+        steps.run("unrolled_root")
         n_before = 1
         for depth in range(1, top + 1):
             n_before += steps.run(
-                "copied_vertex", ceg_id=ceg_id, depth=depth, n_before=n_before
+                "unrolled_vertex", ceg_id=ceg_id, depth=depth, n_before=n_before
             )
         return steps.fetch("recovered_vertex", ceg_id=ceg_id, survey_id=tree["survey_id"])

@@ -14,10 +14,10 @@ from cegdb.errors import (
     StaleError,
     SurveyError,
     TreeError,
-    is_one_of,
 )
 from cegdb.evidence import from_json, positions_of, with_positions
 from cegdb.inference.conditioned_ceg import rebuild_conditioned
+from cegdb.options import check_choice
 from cegdb.sqlfiles import Steps
 from cegdb.stages import rebuild_stages
 from cegdb.store import schema
@@ -48,23 +48,12 @@ def rebuild(
 ) -> list[Rebuilt]:
     """Make every stale tree, and its stagings and CEGs, again with the same settings.
 
-    This is one transaction: all objects are rebuilt, or none. Without ``survey`` all stale
-    trees are rebuilt. With stages ``"keep"``, situations that existed before stay in their
-    stage, whose probabilities are estimated again (if the label sets of some have changed,
-    those with the same set stay together), and each new situation is its own stage. With
-    ``"relearn"``, learnt stages are learnt again. Stages given by hand hold in both cases, also
-    for new situations that match their paths. A CEG given evidence is conditioned again on the
-    same evidence.
-
-    Returned are the objects: trees before their stagings before their CEGs. The view
-    ``cegdb.drift`` shows how the probabilities of each stage have changed.
-
-    Notes
-    -----
-    The ids of situations, stages and positions are ranks, so they change only if something new
-    comes before them; ``former_stage`` in ``cegdb.drift`` is the former name of a stage. A
-    situation is the same as before if the same answers to the same variables lead to it and it
-    asks the same variable. A position named in evidence is replaced by the position in which
+    This is one transaction: all objects are rebuilt, or none. Situations that existed before
+    (the same answers to the same variables lead to them, and they have the same variable) stay
+    in their stage; if their label sets have changed, those with the same set stay together. A
+    new situation is its own stage. With ``"relearn"``, learnt stages are learnt again instead.
+    Stages given by hand also hold for new situations that match their paths. A CEG given
+    evidence is conditioned on it again; a position in evidence is replaced by the one in which
     its former situations are now.
 
     Examples
@@ -79,8 +68,7 @@ def rebuild(
     ...     [(made.kind, made.name) for made in rebuild(store)]
     [('tree', 'one')]
     """
-    if not is_one_of(stages, get_args(Stages)):
-        raise StaleError(f"stages is {stages!r}", hint="choose 'keep' or 'relearn'")
+    check_choice("stages", stages, get_args(Stages), StaleError)
     with store.writing() as (con, catalog):
         objects: list[Rebuilt] = []
         stale = _stale_trees(catalog, survey)
@@ -125,7 +113,7 @@ def _rebuild_tree(
     """Make one tree again, and all that is built on it; yield each object when it is made."""
     steps.run("former_vertex", tree_id=tree.object_id)
     steps.run("former_edge", tree_id=tree.object_id)
-    with _naming(tree):
+    with _named_in_errors(tree):
         rebuild_tree(store, tree.object_id)
     yield tree
     of_tree = schema.staging.c.tree_id == tree.object_id
@@ -139,12 +127,12 @@ def _rebuild_tree(
         steps.run("former_stage", staging_id=staging_id)
         steps.run("former_member", staging_id=staging_id)
         steps.run("former_probability", staging_id=staging_id, survey_id=former_survey_id)
-        steps.run("kept_situation", tree_id=tree.object_id)
-        steps.run("kept_member")
-        steps.run("kept_prior", staging_id=staging_id, tree_id=tree.object_id)
-        with _naming(staging):
+        steps.run("remaining_situation", tree_id=tree.object_id)
+        steps.run("remaining_member")
+        steps.run("remaining_prior", staging_id=staging_id, tree_id=tree.object_id)
+        with _named_in_errors(staging):
             rebuild_stages(store, staging_id, keeps=keeps)
-        steps.run("moved_stage", staging_id=staging_id)
+        steps.run("stage_change", staging_id=staging_id)
         _record_drift(steps, catalog, staging_id, keeps=keeps)
         yield staging
         of_staging = schema.ceg.c.staging_id == staging_id
@@ -168,13 +156,13 @@ def _rebuild_cegs(
     if evidence is None:
         rebuild_ceg(store, ceg.object_id)
     else:
-        with _naming(ceg):
+        with _named_in_errors(ceg):
             rebuild_conditioned(store, ceg.object_id, evidence)
     yield ceg
     # For all of them before the next CEG is made, which replaces ``former_position``.
     current = []
     for one, evidence in zip(conditioned, former, strict=True):
-        with _naming(one):
+        with _named_in_errors(one):
             current.append(_current_evidence(steps, ceg, evidence))
     for one, evidence in zip(conditioned, current, strict=True):
         yield from _rebuild_cegs(store, steps, catalog, one, evidence)
@@ -186,7 +174,7 @@ def _current_evidence(steps: Steps, ceg: Rebuilt, evidence: Evidence) -> Evidenc
         return evidence
     names: dict[str | int, str | int] = {}
     for former, former_id, least, least_id, most_id in steps.fetch(
-        "moved_position", ceg_id=ceg.object_id
+        "current_position", ceg_id=ceg.object_id
     ):
         if least_id is not None and least_id == most_id:
             names |= {former: least, former_id: least_id}
@@ -230,7 +218,7 @@ def _record_drift(
         "situations_gone": n_gone,
     }
     summary = {**row(catalog, "staging", staging_id)["summary"], "drift": drift}
-    write(catalog, "staging", {"staging_id": staging_id, "summary": summary}, again=True)
+    write(catalog, "staging", {"staging_id": staging_id, "summary": summary}, is_update=True)
 
 
 def _children(
@@ -246,7 +234,7 @@ def _children(
 
 
 @contextmanager
-def _naming(one: Rebuilt) -> Iterator[None]:
+def _named_in_errors(one: Rebuilt) -> Iterator[None]:
     """Name the object in an error, as one that cannot be rebuilt."""
     try:
         yield

@@ -162,20 +162,7 @@ class Step:
 
 
 def parse(path: str, text: str) -> Step:
-    """Check one SQL file and return its step.
-
-    Parameters
-    ----------
-    path
-        ``PART/NN_phase/NNN_name.sql``, for messages and the step's name.
-    text
-        What the file holds.
-
-    Raises
-    ------
-    SqlStepError
-        The name, a header field, the mode, the number or kind of statements, or the
-        declared parameters are wrong.
+    """Check one SQL file and return its step; ``path`` is ``PART/NN_phase/NNN_name.sql``.
 
     Examples
     --------
@@ -344,6 +331,17 @@ def bound(sql: str, literals: Mapping[str, str]) -> str:
     return _BOUND.sub(lambda match: literals[match[1]] if match[1] else match[0], sql)
 
 
+def quoted(name: str) -> str:
+    """Return a name as an SQL identifier, whatever it holds.
+
+    Examples
+    --------
+    >>> quoted('5" disk')
+    '"5"" disk"'
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
 def literal(value: object) -> str:
     r"""Return a value as an SQL literal, on one line, that reads back as the same value.
 
@@ -478,15 +476,15 @@ def registered(con: duckdb.DuckDBPyConnection, name: str, rows: object) -> Itera
 class Recorder(Protocol):
     """Receives each statement that makes rows, in the order in which they run."""
 
-    def ran_step(
+    def on_step(
         self, con: duckdb.DuckDBPyConnection, step: Step, params: Mapping[str, Value]
     ) -> None:
         """Receive a step with its parameters, before it runs."""
 
-    def ran(self, name: str, sql: str, purpose: str) -> None:
+    def on_statement(self, name: str, sql: str, purpose: str) -> None:
         """Receive a generated statement, with its parameters as literals."""
 
-    def filled(self, con: duckdb.DuckDBPyConnection, table: str, purpose: str) -> None:
+    def on_table(self, con: duckdb.DuckDBPyConnection, table: str, purpose: str) -> None:
         """Receive a temp table whose rows come from outside SQL."""
 
 
@@ -507,7 +505,12 @@ class Steps:
     """Runs steps on one connection and drops their temp tables at the end.
 
     The caller owns the transaction; a step never commits. Within `recording`, a recorder
-    receives each statement.
+    receives each statement that makes rows.
+
+    A step is called by its name: ``run`` makes the rows of a table or view, ``fetch`` returns
+    them, ``stream`` yields them. SQL generated in Python is passed as text: ``create``,
+    ``empty`` and ``view`` make a temp table or view of it, ``execute`` runs it, ``rows`` and
+    ``arrays`` return what it finds. ``create_from`` makes a temp table of arrays.
 
     Examples
     --------
@@ -616,7 +619,7 @@ class Steps:
             rows = _count(self._execute(table, statement, {}))
         self._tables[table] = "table"
         if self._recorder is not None:
-            self._recorder.filled(self._con, table, purpose)
+            self._recorder.on_table(self._con, table, purpose)
         return rows
 
     def arrays(self, sql: str) -> dict[str, NDArray[Any]]:
@@ -639,7 +642,7 @@ class Steps:
                 hint="see the params line at the head of its file",
             )
         if self._recorder is not None:
-            self._recorder.ran_step(self._con, step, params)
+            self._recorder.on_step(self._con, step, params)
         typed = {key: _typed(value, step.params[key]) for key, value in params.items()}
         return self._execute(step.name, step.statement, typed, params)
 
@@ -649,7 +652,7 @@ class Steps:
         """Run a generated statement that makes rows."""
         if self._recorder is not None:
             texts = {key: literal(value) for key, value in params.items()}
-            self._recorder.ran(name, bound(statement, texts), purpose)
+            self._recorder.on_statement(name, bound(statement, texts), purpose)
         return self._execute(name, statement, params)
 
     def _execute(

@@ -53,12 +53,12 @@ _SECTIONS: Final = {
     "40_positions": "Positions: the backward recursion, one height at a time",
     "50_ceg": "The Chain Event Graph",
 }
-_HEADED: Final = ("purpose", "reads", "writes", "source")
+_SHOWN_FIELDS: Final = ("purpose", "reads", "writes", "source")
 _FOLDER: Final = "cegdb_folder"
-_UNBROKEN: Final = "\xa0"
+_NO_BREAK_SPACE: Final = "\xa0"
 _TOLERANCE: Final = 1e-9
 # The columns that the steps read.
-_CODED: Final = (
+_CATALOG_INPUTS: Final = (
     (
         "cegdb.variable",
         "The variables of the tree. The ordinal i is that of column vi of the coded rows.",
@@ -70,7 +70,7 @@ _CODED: Final = (
         ("level_id", "variable_id", "code", "label", "label_id", "kind"),
     ),
 )
-_ROWS: Final = "The distinct rows of the survey, as codes of levels, with n respondents each."
+_CODED_ROWS: Final = "The distinct rows of the survey, as codes, with n respondents each."
 _HYPERSTAGES: Final = "The hyperstages: groups of situations that may share a stage."
 # The tables that the script makes, by the kind of their owner; they must equal those stored.
 _OUTPUTS: Final = {
@@ -140,7 +140,7 @@ def trace(
         script = _Script(Path(folder), file, int(max_values))
         with store.catalog() as catalog:
             ceg = row(catalog, "ceg", ceg_id)
-            _refuse(catalog, ceg)
+            _refuse_untraceable(catalog, ceg)
             staging = row(catalog, "staging", ceg["staging_id"])
             tree = row(catalog, "tree", staging["tree_id"])
         run = _Run(store, ceg, staging, tree, Path(folder))
@@ -156,7 +156,7 @@ def trace(
     return text
 
 
-def _refuse(catalog: sa.Connection, ceg: Mapping[str, Any]) -> None:
+def _refuse_untraceable(catalog: sa.Connection, ceg: Mapping[str, Any]) -> None:
     """Refuse a stale CEG, and one given evidence; name the CEG that this comes from."""
     if ceg["staging_id"] is None:
         origin = ceg_and_parents(catalog, ceg["ceg_id"])[-1]
@@ -213,10 +213,11 @@ class _Run:
                     insert_rows(catalog, table, rows)
                 else:
                     catalog.execute(sa.insert(table), rows)
+            # Generated, since the rows keep only the columns of variables in the tree.
             columns = ", ".join(
                 f"v{variable['ordinal']}" for variable in rows_of[schema.variable]
             )
-            self._move(
+            self._copy_query(
                 con,
                 f"create table {self._response} as",
                 f"select {columns}, cast(sum(n) as bigint) as n, "  # noqa: S608
@@ -225,16 +226,16 @@ class _Run:
             )
             staging_id = self._staging["staging_id"]
             hyperstages = f"select * from cegdb.hyperstage where staging_id = {staging_id}"  # noqa: S608
-            self._move(
+            self._copy_query(
                 con, "insert into cegdb.hyperstage", f"{hyperstages} order by hyperstage_id"
             )
             for stage_input in _STAGES:
                 query = bound(stage_input.query, {"id": literal(staging_id)})
-                self._move(con, f"create temp table {stage_input.name} as", query)
+                self._copy_query(con, f"create temp table {stage_input.name} as", query)
 
-    def _move(self, con: duckdb.DuckDBPyConnection, target: str, query: str) -> None:
+    def _copy_query(self, con: duckdb.DuckDBPyConnection, target: str, query: str) -> None:
         """Fill a table of the scratch database with the rows of a query on the store."""
-        file = literal(str(self._folder / "moved.parquet"))
+        file = literal(str(self._folder / "copied.parquet"))
         with self._store.reading() as source, Steps(source) as steps:
             steps.run("recorded_member", staging_id=self._staging["staging_id"])
             source.execute(f"copy ({query}) to {file} (format parquet)")
@@ -245,20 +246,20 @@ class _Run:
         tree_id, staging = self._tree["tree_id"], self._staging
         staging_id = staging["staging_id"]
         with scratch.writing() as (con, catalog):
-            script.section("The tables to be made")
-            script.declared(
+            script.start_section("The tables to be made")
+            script.add_empty_tables(
                 con, [table.fullname for tables in _OUTPUTS.values() for table in tables]
             )
-            script.section("The survey, coded")
-            for name, purpose, columns in _CODED:
-                script.table(con, name, purpose, columns)
-            script.table(con, self._response, _ROWS)
-            script.section(_SECTIONS["20_tree"])
+            script.start_section("The survey, coded")
+            for name, purpose, columns in _CATALOG_INPUTS:
+                script.add_table(con, name, purpose, columns)
+            script.add_table(con, self._response, _CODED_ROWS)
+            script.start_section(_SECTIONS["20_tree"])
             rebuild_tree(scratch, tree_id, max_code)
-            script.section(_SECTIONS["30_stages"])
-            script.table(con, "cegdb.hyperstage", _HYPERSTAGES)
+            script.start_section(_SECTIONS["30_stages"])
+            script.add_table(con, "cegdb.hyperstage", _HYPERSTAGES)
             for table in _STAGES:
-                script.filled(con, table.name, table.purpose)
+                script.on_table(con, table.name, table.purpose)
             with Steps(con) as steps:
                 steps.run("situation_edge", tree_id=tree_id)
                 steps.run("staging_prior", staging_id=staging_id)
@@ -320,14 +321,8 @@ def _digest(con: duckdb.DuckDBPyConnection, table: str, owner: int) -> str:
 class _Script:
     """A script that grows with each statement that is run.
 
-    Parameters
-    ----------
-    folder
-        Where Parquet files wait until all is written.
-    file
-        The script to write; None if its text is only returned.
-    max_values
-        The largest number of rows of a table that are written as values.
+    Parquet files wait in ``folder`` until all is written. ``file`` is the script to write,
+    None if its text is only returned.
     """
 
     def __init__(self, folder: Path, file: Path | None, max_values: int) -> None:
@@ -336,18 +331,18 @@ class _Script:
         self._sections: list[str] = []
         self._saved: list[str] = []
 
-    def section(self, title: str) -> None:
+    def start_section(self, title: str) -> None:
         """Begin a section, unless it has begun."""
         if title not in self._sections:
             self._sections.append(title)
             line = f"-- {'=' * (_WIDTH - 3)}"
             self._parts.append(f"{line}\n-- {len(self._sections)}. {title}\n{line}")
 
-    def ran(self, name: str, sql: str, purpose: str) -> None:
+    def on_statement(self, name: str, sql: str, purpose: str) -> None:
         """Add a generated statement."""
         self._add([("makes", name), ("purpose", purpose)], sql)
 
-    def ran_step(
+    def on_step(
         self,
         con: duckdb.DuckDBPyConnection,  # noqa: ARG002
         step: Step,
@@ -355,7 +350,7 @@ class _Script:
     ) -> None:
         """Add a step, headed by the description in its file."""
         if step.phase in ("40_positions", "50_ceg"):
-            self.section(_SECTIONS[step.phase])
+            self.start_section(_SECTIONS[step.phase])
         values = [
             f", {key} = {literal(value)}"
             for key, value in params.items()
@@ -363,14 +358,14 @@ class _Script:
         ]
         fields = [("step", f"{step.name} (sql/{step.path}){''.join(values)}")]
         # The parameters that the header names are literals here.
-        fields += [(key, step.header[key].replace("$", "")) for key in _HEADED]
+        fields += [(key, step.header[key].replace("$", "")) for key in _SHOWN_FIELDS]
         self._add(fields, step.bound(params))
 
-    def filled(self, con: duckdb.DuckDBPyConnection, table: str, purpose: str) -> None:
+    def on_table(self, con: duckdb.DuckDBPyConnection, table: str, purpose: str) -> None:
         """Add a temp table with its rows as values."""
-        self.table(con, f"temp.{table}", purpose)
+        self.add_table(con, f"temp.{table}", purpose)
 
-    def table(
+    def add_table(
         self,
         con: duckdb.DuckDBPyConnection,
         table: str,
@@ -379,7 +374,7 @@ class _Script:
     ) -> None:
         """Add a table, or some of its columns, with its rows as values."""
         relation = con.sql(f"select {', '.join(columns or ['*'])} from {table}")  # noqa: S608
-        declared = _declared(table, relation)
+        created = _create_table(table, relation)
         (n_rows,) = relation.count("*").fetchall()[0]
         if not n_rows:
             rows = ""
@@ -396,12 +391,12 @@ class _Script:
                 f";\ninsert into {table}\nselect * from read_parquet("
                 f"getvariable('{_FOLDER}') || {path_literal(Path('/' + saved))})"
             )
-        self._add([("makes", table), ("purpose", purpose)], declared + rows)
+        self._add([("makes", table), ("purpose", purpose)], created + rows)
 
-    def declared(self, con: duckdb.DuckDBPyConnection, tables: Iterable[str]) -> None:
+    def add_empty_tables(self, con: duckdb.DuckDBPyConnection, tables: Iterable[str]) -> None:
         """Add statements that create tables, without rows."""
         self._parts.append(
-            ";\n".join(_declared(table, con.table(table)) for table in tables) + ";"
+            ";\n".join(_create_table(table, con.table(table)) for table in tables) + ";"
         )
 
     def _add(self, fields: Iterable[tuple[str, str]], sql: str) -> None:
@@ -435,15 +430,15 @@ class _Script:
                 shutil.copyfileobj(source, out)
 
 
-def _declared(table: str, relation: duckdb.DuckDBPyRelation) -> str:
+def _create_table(table: str, relation: duckdb.DuckDBPyRelation) -> str:
     """Return the statement that makes a table of a relation's columns, without a semicolon."""
     columns = ", ".join(
-        f"{name}{_UNBROKEN}{str(kind).lower()}"
+        f"{name}{_NO_BREAK_SPACE}{str(kind).lower()}"
         for name, kind in zip(relation.columns, relation.types, strict=True)
     )
     lines = textwrap.indent("\n".join(textwrap.wrap(columns, _WIDTH)), "    ")
     kind = "temp table" if table.startswith("temp.") else "table"
-    return f"create {kind} {table} (\n{lines}\n)".replace(_UNBROKEN, " ")
+    return f"create {kind} {table} (\n{lines}\n)".replace(_NO_BREAK_SPACE, " ")
 
 
 def _head(ceg: str, staging: str, tree: str) -> str:

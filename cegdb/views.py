@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import duckdb
 
 from cegdb.errors import CegdbError, QueryError, listed
+from cegdb.names import close_names
 from cegdb.small_cells import masked_view
 from cegdb.sqlfiles import raise_interrupt
 
@@ -69,7 +71,7 @@ def _select(relation: str, where: Mapping[str, object], order: str) -> str:
     return f"select * from {relation} where {condition} order by {order}"  # noqa: S608
 
 
-class Result:
+class QueryResult:
     """The result of a user's query, fetched once; an error while fetching is a QueryError."""
 
     def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
@@ -93,7 +95,7 @@ class Result:
 
 def run_sql(
     store: Store, query: str, params: Mapping[str, object] | Sequence[object] | None
-) -> Result:
+) -> QueryResult:
     """Run a user's SQL on the user's connection and return its result."""
     con = store.own_connection()
     if not isinstance(query, str):
@@ -101,7 +103,7 @@ def run_sql(
     with _query_errors(con):
         if con.execute(query, params) is None:
             raise QueryError("no SQL statement given", hint="example: from cegdb.surveys")
-    return Result(con)
+    return QueryResult(con)
 
 
 @contextmanager
@@ -111,30 +113,35 @@ def _query_errors(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
     except CegdbError:
         raise
     except duckdb.CatalogException as error:
-        raise QueryError(_first_line(error), hint=_known_tables(con, error)) from None
+        raise QueryError(_first_line(error), hint=_table_hint(con, error)) from None
     except duckdb.TransactionException as error:
         raise QueryError(
             _first_line(error), hint="run rollback to end the transaction"
         ) from None
     except (duckdb.Error, RuntimeError, TypeError, ValueError) as error:
         raise_interrupt(error)
-        raise QueryError(str(error).strip()) from None
+        # The prefix of what a macro of ours refuses.
+        raise QueryError(str(error).strip().removeprefix("Invalid Input Error: ")) from None
 
 
 def _first_line(error: duckdb.Error) -> str:
     return str(error).strip().split("\n", 1)[0]
 
 
-def _known_tables(con: duckdb.DuckDBPyConnection, error: duckdb.Error) -> str | None:
-    """Return a hint with the existing tables, if the error is an unknown table."""
-    if not str(error).startswith("Catalog Error: Table with name"):
+def _table_hint(con: duckdb.DuckDBPyConnection, error: duckdb.Error) -> str | None:
+    """Return a hint on an unknown table: close names, else those of all tables and views."""
+    unknown = re.match(r"Catalog Error: Table with name (.+) does not exist", str(error))
+    if unknown is None:
         return None
     try:
         rows = con.execute(
-            "select schema_name || '.' || view_name from duckdb_views() where not internal "
-            "union all select if(temporary, '', schema_name || '.') || table_name "
-            "from duckdb_tables() where schema_name <> 'cegdb' and not internal order by 1"
+            "select if(table_catalog = 'temp', '', table_schema || '.') || table_name, "
+            "table_name from information_schema.tables "
+            "where table_schema <> 'cegdb' or table_type = 'VIEW' order by 1"
         ).fetchall()
     except duckdb.TransactionException:
         return "run rollback to end the transaction"
-    return f"available: {listed((row[0] for row in rows), most=40)}"
+    near = close_names(unknown[1], {bare for _, bare in rows})
+    if near:
+        return f"did you mean {listed(name for name, bare in rows if bare in near)}?"
+    return f"available: {listed((name for name, _ in rows), most=40)}"

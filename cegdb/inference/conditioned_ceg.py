@@ -17,7 +17,7 @@ from cegdb.stages.build import PALETTE
 from cegdb.store.catalog import (
     ceg_and_parents,
     claim_name,
-    clear,
+    delete_rows,
     new_id,
     refuse_stale,
     row,
@@ -72,7 +72,7 @@ def save_conditioned(
         if name is not None and replace:
             _refuse_ancestor(catalog, parent_id, str(name))
         name = claim_name(catalog, "ceg", name, f"{parent['name']}-given", replace=replace)
-        return _build(store, con, catalog, parent, evidence, name, again=None)
+        return _build(store, con, catalog, parent, evidence, name, former_id=None)
 
 
 def rebuild_conditioned(store: Store, ceg_id: int, evidence: Evidence | None = None) -> None:
@@ -81,8 +81,8 @@ def rebuild_conditioned(store: Store, ceg_id: int, evidence: Evidence | None = N
         ceg = row(catalog, "ceg", ceg_id)
         parent = row(catalog, "ceg", ceg["parent_ceg_id"])
         current = from_json(ceg["evidence"]) if evidence is None else evidence
-        clear(catalog, "ceg", ceg_id)
-        _build(store, con, catalog, parent, current, ceg["name"], again=ceg_id)
+        delete_rows(catalog, "ceg", ceg_id)
+        _build(store, con, catalog, parent, current, ceg["name"], former_id=ceg_id)
 
 
 def _refuse_ancestor(catalog: sa.Connection, parent_id: int, name: str) -> None:
@@ -102,7 +102,7 @@ def _build(
     evidence: Evidence,
     name: str,
     *,
-    again: int | None,
+    former_id: int | None,
 ) -> int:
     started = time.perf_counter()
     model = condition(compile_ceg(store, parent["ceg_id"]), evidence)
@@ -128,7 +128,7 @@ def _build(
                 "probability": model.probability[merged.stage_edge],
             },
         )
-        ceg_id = new_id(catalog, "ceg") if again is None else again
+        ceg_id = new_id(catalog, "ceg") if former_id is None else former_id
         steps.run("conditioned_stage", ceg_id=ceg_id, palette=PALETTE)
         n_vertices = steps.run("conditioned_position", ceg_id=ceg_id)
         steps.run("conditioned_member", ceg_id=ceg_id)
@@ -153,7 +153,7 @@ def _build(
             },
             **made_by(time.perf_counter() - started),
         },
-        again=again is not None,
+        is_update=former_id is not None,
     )
     return ceg_id
 

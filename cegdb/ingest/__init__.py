@@ -280,7 +280,7 @@ def _ingest(
         )
         survey = _catalog_row(plan, receipt, fingerprints)
         survey |= {"n": n, "n_distinct": n_distinct, **made_by(time.perf_counter() - started)}
-        write(catalog, "survey", survey, again=plan.earlier is not None)
+        write(catalog, "survey", survey, is_update=plan.earlier is not None)
     return plan.survey_id
 
 

@@ -10,7 +10,7 @@ from cegdb.ingest.files.cell_labels import abbreviated_source
 from cegdb.options import GREEDY_METHODS, SCORE_NAMES
 from cegdb.report.lineage import json_column
 from cegdb.report.setting_texts import PRIORS, STAGE_KINDS, WEIGHTING
-from cegdb.sqlfiles import Steps, names
+from cegdb.sqlfiles import Steps, in_phase
 from cegdb.store.catalog import response_table
 
 if TYPE_CHECKING:
@@ -285,11 +285,10 @@ def check(store: Store) -> list[dict[str, object]]:
     ([], '2 cells of variable 1, 3 respondents')
     """
     with store.reading() as con, Steps(con) as steps:
-        rows = [
-            row for name in names() if name.startswith("check_") for row in steps.fetch(name)
-        ]
+        checks = [step for step in in_phase("90_check") if step.name.startswith("check_")]
+        rows = [row for step in checks if not step.params for row in steps.fetch(step.name)]
         for (survey_id,) in steps.fetch("checkable_survey"):
-            number = int(str(survey_id))
-            for name in ("response_row", "response_cell"):
-                rows += steps.fetch(name, survey_id=number, source=response_table(number))
+            for step in (step for step in checks if step.params):
+                source = response_table(survey_id)
+                rows += steps.fetch(step.name, survey_id=survey_id, source=source)
     return [dict(zip(_VIOLATION, row, strict=True)) for row in rows]

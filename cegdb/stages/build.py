@@ -167,7 +167,7 @@ def build(store: Store, tree_id: int, request: StagingRequest) -> int:
                 },
                 **made_by(time.perf_counter() - started),
             },
-            again=former is not None,
+            is_update=former is not None,
         )
     return staging_id
 
@@ -254,7 +254,7 @@ def _read_groups(
         ids = variable_ids(catalog, tree)
         groups["depends"] = add_dependence_stages(steps, tree, request.depends, ids)
     if request.keeps_stages or (request.former is not None and learning is None):
-        steps.run("kept_name")
+        steps.run("former_stage_name")
     return groups
 
 
@@ -282,7 +282,7 @@ def _make_stages(
     else:
         steps.empty("learnt_stage", "vertex_id bigint, stage_id bigint")
         if request.keeps_stages:
-            steps.run("kept_stage")
+            steps.run("former_learnt_stage")
         else:
             ((n_unnamed,),) = steps.fetch("unnamed_situation", is_apart=is_apart)
             outcome = _Outcome(n_unnamed=n_unnamed)

@@ -162,7 +162,7 @@ def rename_stages(
         staging = edit.staging
         new_names = edit.new_names(names)
         copy_id = new_id(edit.catalog, "staging")
-        copy_rows(edit.catalog, "staging", staging_id, copy_id, but=schema.stage)
+        copy_rows(edit.catalog, "staging", staging_id, copy_id, omitted=schema.stage)
         edit.steps.run(
             "renamed_stage",
             staging_id=staging_id,

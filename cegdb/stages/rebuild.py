@@ -14,27 +14,26 @@ from cegdb.stages.recorded import (
     recorded_options,
     recorded_prior,
 )
-from cegdb.store.catalog import clear, row
+from cegdb.store.catalog import delete_rows, row
 
 if TYPE_CHECKING:
     from cegdb.store import Store
 
-_KEPT_HYPERSTAGES: Final = "select vertex_id, hyperstage_id from temp.kept_situation"
-_KEPT_PRIORS: Final = "select vertex_id, label, prior from temp.kept_prior"
-_KEPT_MEMBERS: Final = MemberTable("temp.kept_member")
+_REMAINING_HYPERSTAGES: Final = "select vertex_id, hyperstage_id from temp.remaining_situation"
+_REMAINING_PRIORS: Final = "select vertex_id, label, prior from temp.remaining_prior"
+_REMAINING_MEMBERS: Final = MemberTable("temp.remaining_member")
 
 
 def rebuild_stages(store: Store, staging_id: int, *, keeps: bool) -> None:
-    """Make a staging again with its settings, on its tree, which was made again.
+    """Make a staging again with its settings, on its rebuilt tree; id, name and alpha stay.
 
-    Its id, name and alpha stay. The temp tables ``kept_situation``, ``kept_member`` and
-    ``kept_prior`` hold what was there before. With ``keeps`` situations stay in the stage
-    they were in, and new ones are their own; otherwise learnt stages are learnt again. Stages
-    given by path hold for new situations too; paths that fit none any more are skipped.
+    What was there before is in the temp tables ``remaining_...``. With ``keeps`` situations
+    stay in their stage, and new ones are their own; otherwise learnt stages are learnt again.
+    Stages given by path hold for new situations too; paths that no longer fit are skipped.
     """
     with store.writing() as (_, catalog):
         staging = row(catalog, "staging", staging_id)
-        clear(catalog, "staging", staging_id)
+        delete_rows(catalog, "staging", staging_id)
     settings = recorded_settings(staging)
     initial = None if keeps else recorded_groups(settings["initial"], None)
     if settings["initial"] is not None and initial is None and not keeps:
@@ -45,17 +44,17 @@ def rebuild_stages(store: Store, staging_id: int, *, keeps: bool) -> None:
         )
     options = recorded_options(
         staging,
-        recorded_prior(settings["prior"], _KEPT_PRIORS),
-        recorded_groups(settings["hyperstages"], _KEPT_HYPERSTAGES),
+        recorded_prior(settings["prior"], _REMAINING_PRIORS),
+        recorded_groups(settings["hyperstages"], _REMAINING_HYPERSTAGES),
     )
     learning = None
     if staging["method"] != "given":
-        frozen = recorded_groups(settings["frozen"], _KEPT_MEMBERS)
+        frozen = recorded_groups(settings["frozen"], _REMAINING_MEMBERS)
         learning = replace(recorded_learning(staging), initial=initial, frozen=frozen)
     request = StagingRequest(
         options,
         learning,
-        stages=recorded_groups(settings["stages"], _KEPT_MEMBERS),
+        stages=recorded_groups(settings["stages"], _REMAINING_MEMBERS),
         depends=settings.get("depends"),
         name=staging["name"],
         former=staging,

@@ -21,7 +21,7 @@ from sqlalchemy.pool import StaticPool
 
 from cegdb.errors import CegdbError, StoreError
 from cegdb.interrupts import held_interrupts, raise_lost_interrupt
-from cegdb.sqlfiles import damage_error, raise_interrupt, raise_out_of_memory
+from cegdb.sqlfiles import damage_error, quoted, raise_interrupt, raise_out_of_memory
 from cegdb.store import migrate, schema
 from cegdb.store.files import (
     check_path,
@@ -40,17 +40,6 @@ __all__ = ["Store", "quoted", "schema"]
 log = logging.getLogger("cegdb")
 
 _open_stores: weakref.WeakSet[Store] = weakref.WeakSet()
-
-
-def quoted(name: str) -> str:
-    """Return a name as an SQL identifier, whatever it holds.
-
-    Examples
-    --------
-    >>> quoted('5" disk')
-    '"5"" disk"'
-    """
-    return '"' + name.replace('"', '""') + '"'
 
 
 class _BorrowedConnection(ConnectionWrapper):

@@ -156,17 +156,17 @@ def _of_other_kind(catalog: sa.Connection, kind: Kind, name: str) -> str | None:
         if match is None:
             continue
         part = f"there is {_ARTICLES[other]} {KIND_WORDS[other]} {match!r}"
-        below = _stands_on_name(catalog, other, rows[match], kind)
+        below = _ancestor_name(catalog, other, rows[match], kind)
         found.append(
             part if below is None else f"{part}, whose {KIND_WORDS[kind]} is {below!r}"
         )
     return "; ".join(found) or None
 
 
-def _stands_on_name(
+def _ancestor_name(
     catalog: sa.Connection, kind: Kind, of: Mapping[str, Any], below: Kind
 ) -> str | None:
-    """Return the name of the object of the kind ``below`` on which one stands, if on any."""
+    """Return the name of the object of kind ``below`` that an object was made from, if any."""
     while kind != below:
         parent = _STORAGE[kind].parent
         if parent is None:
@@ -191,7 +191,8 @@ def row(catalog: sa.Connection, kind: Kind, object_id: int) -> dict[str, Any]:
     record = catalog.execute(query).mappings().one_or_none()
     if record is None:
         raise UnknownNameError(
-            f"this {KIND_WORDS[kind]} was dropped", hint="make it again, or look it up again"
+            f"this {KIND_WORDS[kind]} no longer exists: it was dropped",
+            hint="look it up or make it again",
         )
     return dict(record)
 
@@ -296,19 +297,19 @@ def new_id(catalog: sa.Connection, kind: Kind) -> int:
 
 
 def write(
-    catalog: sa.Connection, kind: Kind, values: Mapping[str, object], *, again: bool = False
+    catalog: sa.Connection, kind: Kind, values: Mapping[str, object], *, is_update: bool = False
 ) -> None:
-    """Write the catalog row of an object whose rows are written; ``again`` updates it."""
+    """Write the catalog row of an object whose rows are written, or update it."""
     storage = _STORAGE[kind]
-    if again:
+    if is_update:
         is_same = storage.table.c[storage.key] == values[storage.key]
         catalog.execute(sa.update(storage.table).where(is_same).values(**values))
     else:
         catalog.execute(sa.insert(storage.table).values(**values))
 
 
-def clear(catalog: sa.Connection, kind: Kind, object_id: int) -> None:
-    """Delete the rows of an object that is made again; its catalog row stays."""
+def delete_rows(catalog: sa.Connection, kind: Kind, object_id: int) -> None:
+    """Delete the rows of an object to be made again; its catalog row stays."""
     storage = _STORAGE[kind]
     for table in storage.rows:
         catalog.execute(sa.delete(table).where(table.c[storage.key] == object_id))
@@ -320,12 +321,12 @@ def copy_rows(
     object_id: int,
     copy_id: int,
     *,
-    but: sa.TableClause,
+    omitted: sa.TableClause,
 ) -> None:
-    """Copy the rows of an object, in their order, for another, those of one table excepted."""
+    """Copy the rows of an object, in their order, for another, except those of one table."""
     storage = _STORAGE[kind]
     for table in storage.rows:
-        if table is but:
+        if table is omitted:
             continue
         catalog.exec_driver_sql(
             f"insert into {table.fullname} select * replace ($1 as {storage.key}) "  # noqa: S608
@@ -357,7 +358,7 @@ def drop(catalog: sa.Connection, kind: Kind, object_id: int) -> None:
         query = sa.select(key).where(parent_id == object_id)
         for child_id in catalog.execute(query).scalars().all():
             drop(catalog, child, child_id)
-    clear(catalog, kind, object_id)
+    delete_rows(catalog, kind, object_id)
     if kind == "survey":
         drop_variables(catalog, object_id)
         catalog.exec_driver_sql(f"drop table if exists {response_table(object_id)}")

@@ -15,9 +15,9 @@ from cegdb.sqlfiles import damage_error
 from cegdb.store import schema
 
 _DATA_FILES: Final = {".csv", ".tsv", ".gz", ".parquet", ".json", ".xlsx"}
-_SPILLED: Final = "duckdb_temp_"
+_SPILL_PREFIX: Final = "duckdb_temp_"
 # The header: a checksum, DUCK, the version of the storage, flags, who made the file.
-_MAKER: Final = slice(52, 84)
+_VERSION_BYTES: Final = slice(52, 84)
 
 
 def check_path(file: Path, *, read_only: bool) -> bool:
@@ -108,7 +108,7 @@ def open_error(file: Path | None, error: duckdb.Error, *, read_only: bool) -> St
 
 def _other_version(file: Path | None) -> StoreError:
     """Return an error that names both versions; the file's own is in its header."""
-    maker = _maker(file)
+    maker = _duckdb_version_of(file)
     tool = f"duckdb {maker}" if maker else "the duckdb that made it"
     return StoreError(
         f"{file} was made by {f'DuckDB {maker}' if maker else 'another DuckDB'}, and this "
@@ -119,13 +119,15 @@ def _other_version(file: Path | None) -> StoreError:
     )
 
 
-def _maker(file: Path | None) -> str:
+def _duckdb_version_of(file: Path | None) -> str:
     """Return the version of DuckDB that wrote a file, from its header."""
     if file is None:
         return ""
     try:
         with file.open("rb") as stream:
-            name = stream.read(_MAKER.stop)[_MAKER].rstrip(b"\0").decode("ascii")
+            name = (
+                stream.read(_VERSION_BYTES.stop)[_VERSION_BYTES].rstrip(b"\0").decode("ascii")
+            )
     except (OSError, UnicodeDecodeError):
         return ""
     version = re.fullmatch(r"v(\d+(?:\.\d+)+)", name)
@@ -141,7 +143,7 @@ def clear_spill(con: duckdb.DuckDBPyConnection, file: Path) -> None:
     folder = Path(f"{file}.tmp")
     if not folder.is_dir():
         return
-    spilled = [item for item in folder.iterdir() if item.name.startswith(_SPILLED)]
+    spilled = [item for item in folder.iterdir() if item.name.startswith(_SPILL_PREFIX)]
     ((setting,),) = con.execute("select current_setting('temp_directory')").fetchall()
     try:
         ((n_connections,),) = con.execute("from duckdb_connection_count()").fetchall()

@@ -12,7 +12,7 @@ import duckdb
 import sqlalchemy as sa
 
 from cegdb.errors import MigrationError, listed
-from cegdb.sqlfiles import raise_interrupt, raise_out_of_memory, resource_root
+from cegdb.sqlfiles import quoted, raise_interrupt, raise_out_of_memory, resource_root
 from cegdb.store.schema import SCHEMA
 
 if TYPE_CHECKING:
@@ -39,32 +39,16 @@ _SCHEMAS = """
     where lower(schema_name) in ('cegdb', 'temp') and database_name = current_database()
 """
 _VIEWS = """
-    select format('"{}"."{}"', replace(schema_name, '"', '""'), replace(view_name, '"', '""')),
-        sql
-    from duckdb_views()
+    select schema_name, view_name, sql, comment from duckdb_views()
     where not internal and not temporary and database_name = current_database()
     order by view_oid
 """
-_COMMENT = re.compile(r"^comment on .*?';?$", re.MULTILINE | re.DOTALL)
-
-# The statements that give a view and its columns the comments they have.
-_COMMENTS = """
-    select format(
-        'comment on {} is ''{}''',
-        if(column_name is null, 'view ' || $1, format('column {}."{}"', $1, column_name)),
-        replace(comment, '''', '''''')
-    )
-    from (
-        select schema_name, view_name, null as column_name, comment
-        from duckdb_views() where database_name = current_database()
-        union all
-        select schema_name, table_name, replace(column_name, '"', '""'), comment
-        from duckdb_columns() where database_name = current_database()
-    )
-    where comment is not null and $1 = format(
-        '"{}"."{}"', replace(schema_name, '"', '""'), replace(view_name, '"', '""')
-    )
+_COMMENTED_COLUMNS = """
+    select column_name, comment from duckdb_columns()
+    where database_name = current_database() and schema_name = $1 and table_name = $2
+        and comment is not null
 """
+_COMMENT = re.compile(r"^comment on .*?';?$", re.MULTILINE | re.DOTALL)
 _VERSIONED = """
     select count(*) from duckdb_columns()
     where lower(schema_name) = 'cegdb' and database_name = current_database()
@@ -264,7 +248,8 @@ def upgrade(
 def _working_views(con: duckdb.DuckDBPyConnection) -> list[str]:
     """Return the names of all views that can be queried, also those of the user."""
     working = []
-    for name, _ in con.execute(_VIEWS).fetchall():
+    for schema, view, *_ in con.execute(_VIEWS).fetchall():
+        name = f"{quoted(schema)}.{quoted(view)}"
         # Outside a transaction, which an error would abort.
         with suppress(duckdb.Error):
             con.execute(_PROBE.format(name))
@@ -278,20 +263,28 @@ def _remake_views(connection: sa.Connection, working: Collection[str]) -> None:
     They are replaced in the order in which they were made, so that a view comes after those
     it reads.
     """
-    for name, sql in connection.exec_driver_sql(_VIEWS).fetchall():
+    for schema, view, sql, comment in connection.exec_driver_sql(_VIEWS).fetchall():
+        name = f"{quoted(schema)}.{quoted(view)}"
         if name not in working:
             continue
         try:
             connection.exec_driver_sql(_PROBE.format(name))
         except sa.exc.DBAPIError as error:
             with suppress(sa.exc.DBAPIError):
-                comments = connection.exec_driver_sql(_COMMENTS, (name,)).scalars().all()
+                columns = connection.exec_driver_sql(_COMMENTED_COLUMNS, (schema, view)).all()
                 connection.exec_driver_sql(_CREATE.sub("create or replace view", sql))
                 connection.exec_driver_sql(_PROBE.format(name))
-                for comment in comments:
-                    connection.exec_driver_sql(comment)
+                _set_comment(connection, f"view {name}", comment)
+                for column, text in columns:
+                    _set_comment(connection, f"column {name}.{quoted(column)}", text)
                 continue
             raise error from None
+
+
+def _set_comment(connection: sa.Connection, item: str, comment: str | None) -> None:
+    if comment is not None:
+        text = comment.replace("'", "''")
+        connection.exec_driver_sql(f"comment on {item} is '{text}'")
 
 
 def stored_revision_of(connection: sa.Connection) -> str | None:

@@ -45,25 +45,25 @@ class Progress:
         """The fraction that is done, None if it is not known."""
         return self.rows / self.total if self.total else None
 
-    def after(self, seconds: float) -> str:
+    def text_after(self, seconds: float) -> str:
         """Return as text what is done, the percentage and, for rows, the speed.
 
         The text is empty as long as nothing is known.
 
         Examples
         --------
-        >>> Progress().after(0.5)
+        >>> Progress().text_after(0.5)
         ''
-        >>> Progress(total=4_000, rows=1_000).after(0.5)
+        >>> Progress(total=4_000, rows=1_000).text_after(0.5)
         '1,000 of 4,000 rows, 25 %, 2,000 rows/s'
-        >>> Progress(rows=1_000).after(0.5)
+        >>> Progress(rows=1_000).text_after(0.5)
         '1,000 rows, 2,000 rows/s'
-        >>> Progress(rows=1_000, estimate=lambda: 42.5).after(0.5)
+        >>> Progress(rows=1_000, estimate=lambda: 42.5).text_after(0.5)
         '1,000 rows, 2,000 rows/s, about 42 % of this pass'
-        >>> Progress(total=12, rows=3, unit="height").after(0.5)
+        >>> Progress(total=12, rows=3, unit="height").text_after(0.5)
         '3 of 12 heights, 25 %'
         """
-        running = self._of_pass()
+        running = self._pass_estimate()
         if not self.rows:
             return running
         text = counted(self.rows, self.unit)
@@ -74,13 +74,13 @@ class Progress:
             text = f"{text}, {speed(self.rows, seconds)}"
         return f"{text}, {running}" if running else text
 
-    def _of_pass(self) -> str:
+    def _pass_estimate(self) -> str:
         percent = -1.0 if self.total or self.estimate is None else self.estimate()
         return f"about {math.floor(percent)} % of this pass" if percent >= 0 else ""
 
     def __str__(self) -> str:
         """Return how far it is by now."""
-        return self.after(time.perf_counter() - self.started)
+        return self.text_after(time.perf_counter() - self.started)
 
 
 def speed(rows: int, seconds: float) -> str:

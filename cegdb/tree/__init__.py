@@ -18,7 +18,7 @@ from cegdb.names import WILDCARD, available, did_you_mean, find_name
 from cegdb.options import TreeOptions
 from cegdb.sqlfiles import Steps
 from cegdb.store import schema
-from cegdb.store.catalog import claim_name, clear, new_id, row, write
+from cegdb.store.catalog import claim_name, delete_rows, new_id, row, write
 from cegdb.tree.histories import TreeVariable, label_for
 from cegdb.tree.path_codes import MAX_CODE, PathCodes, Policy, code_paths, refuse_gaps
 from cegdb.version import made_by
@@ -112,7 +112,7 @@ def rebuild_tree(store: Store, tree_id: int, max_code: int = MAX_CODE) -> None:
             settings["impossible"],
             tree_id,
         )
-        clear(catalog, "tree", tree_id)
+        delete_rows(catalog, "tree", tree_id)
         _build(store, con, catalog, survey, request, max_code)
 
 
@@ -178,7 +178,7 @@ def _build(
         **_results(size, variables, codes, policy, survey["n"], skipped or []),
         **made_by(time.perf_counter() - started),
     }
-    write(catalog, "tree", tree, again=not is_new)
+    write(catalog, "tree", tree, is_update=not is_new)
     return tree_id
 
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     Sound = Callable[[Database], None]
 
 COLUMNS = ["invariant", "kind", "name", "row_id", "detail"]
-CHECKS = [name for name in names() if name.startswith("check_")]
-ROW_CHECKS = ["response_row", "response_cell"]
+ROW_CHECKS = ["check_response_row", "check_response_cell"]
+CHECKS = [name for name in names() if name.startswith("check_") and name not in ROW_CHECKS]
 
 
 class Fault(NamedTuple):
@@ -1174,7 +1174,7 @@ GIVEN_FAULTS = [
                 )
             ),
             *(
-                ("check_ceg_stage", "a stage asks the variable of its situations", sql)
+                ("check_ceg_stage", "a stage has the variable of its situations", sql)
                 for sql in (
                     f"update cegdb.ceg_stage set variable_id = null where ceg_id = {GIVEN}",
                     f"update cegdb.ceg_stage set variable_id = 2 where ceg_id = {GIVEN}",
@@ -1285,14 +1285,14 @@ SURVEY_FAULTS = [
         for change in ("drop v2", "drop v1", "drop n", "add v9 integer", "add x integer")
     ),
     Fault(
-        "response_row",
+        "check_response_row",
         "the rows of a survey are distinct",
         "people",
         "insert into cegdb.response_1 select * from cegdb.response_1 limit 1",
     ),
     *(
         Fault(
-            "response_row",
+            "check_response_row",
             "a row of a survey stands for at least one respondent",
             "people",
             f"update cegdb.response_1 set n = {n} where v1 = 1",
@@ -1300,7 +1300,7 @@ SURVEY_FAULTS = [
         for n in ("0", "-n", "null")
     ),
     *(
-        Fault("response_row", "the catalog has the size of a survey", "people", sql)
+        Fault("check_response_row", "the catalog has the size of a survey", "people", sql)
         for sql in (
             "update cegdb.response_1 set n = n + 1",
             "delete from cegdb.response_1",
@@ -1309,7 +1309,7 @@ SURVEY_FAULTS = [
         )
     ),
     *(
-        Fault("response_cell", "a level has the count of its cells", "people", sql)
+        Fault("check_response_cell", "a level has the count of its cells", "people", sql)
         for sql in (
             "update cegdb.response_1 set n = n + 1 where v2 = 1",
             "update cegdb.response_1 set v2 = 77",

@@ -668,6 +668,7 @@ def test_errors_name_what_is_wrong(chds: Database) -> None:
     for query, message in {
         "from cegdb.paths('chd')": "no CEG named 'chd'; available: 'chds'",
         "from cegdb.paths('CHDS')": "no CEG named 'CHDS'; available: 'chds'",
+        "from cegdb.paths(null)": "no CEG named NULL; available: 'chds'",
         "from cegdb.marginals('chd')": "no CEG named 'chd'; available: 'chds'",
         "from cegdb.position_probability('x')": "no CEG named 'x'; available: 'chds'",
         "from cegdb.most_probable_paths('x', 2)": "no CEG named 'x'; available: 'chds'",

@@ -12,7 +12,7 @@ import pytest
 
 import cegdb
 from cegdb.errors import TreeError
-from cegdb.sqlfiles import Steps
+from cegdb.sqlfiles import recording
 from cegdb.store.progress import Progress
 
 if TYPE_CHECKING:
@@ -84,26 +84,33 @@ def test_work_that_fails_is_not_shown_as_done(db: Database) -> None:
 
 @pytest.mark.parametrize("column", ["a", "b"])
 def test_duckdb_is_asked_how_far_a_file_is_while_it_is_read(
-    db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, column: str
+    db: Database, tmp_path: Path, column: str
 ) -> None:
     file = tmp_path / "rows.parquet"
     db.sql(f"copy ({ROWS}) to '{file}'")
     estimates: list[float] = []
-    execute = Steps._execute
 
-    def asked(steps: Steps, *arguments: Any) -> Any:
-        if db.progress.estimate is not None:
-            estimates.append(db.progress.estimate())
-        return execute(steps, *arguments)
+    class Listener:
+        """Reads the estimate before each statement that makes rows."""
 
-    monkeypatch.setattr(Steps, "_execute", asked)
-    if column == "a":
-        db.ingest(file)
-    else:
-        with pytest.raises(cegdb.CegdbError, match="lists '0' twice"):
-            db.ingest(file, levels={"b": ["0", "0"]})
-        with pytest.raises(cegdb.CegdbError, match="answers that levels does not list"):
-            db.ingest(file, levels={"b": ["0"]})
+        def on_step(self, *_: object) -> None:
+            self.on_statement()
+
+        def on_statement(self, *_: object) -> None:
+            if db.progress.estimate is not None:
+                estimates.append(db.progress.estimate())
+
+        def on_table(self, *_: object) -> None:
+            self.on_statement()
+
+    with recording(Listener()):
+        if column == "a":
+            db.ingest(file)
+        else:
+            with pytest.raises(cegdb.CegdbError, match="lists '0' twice"):
+                db.ingest(file, levels={"b": ["0", "0"]})
+            with pytest.raises(cegdb.CegdbError, match="answers that levels does not list"):
+                db.ingest(file, levels={"b": ["0"]})
     assert estimates
     assert all(-1 <= estimate <= 100 for estimate in estimates)
     assert db.progress.estimate is None
@@ -123,7 +130,7 @@ def test_duckdb_is_asked_how_far_a_file_is_while_it_is_read(
     ],
 )
 def test_what_is_shown_never_says_all_too_early(progress: Progress, text: str) -> None:
-    assert progress.after(0.1) == text
+    assert progress.text_after(0.1) == text
 
 
 AT_ONCE = """

@@ -101,7 +101,7 @@ class _Checker:
         self.ran_steps: set[str] = set()
         self.shown_steps: set[str] = set()
 
-    def ran_step(
+    def on_step(
         self, con: duckdb.DuckDBPyConnection, step: Step, params: Mapping[str, sqlfiles.Value]
     ) -> None:
         if step.name not in self.ran_steps:
@@ -117,10 +117,10 @@ class _Checker:
                 con.execute(step.prepared())
                 con.execute(f"deallocate {step.name}")
 
-    def ran(self, name: str, sql: str, purpose: str) -> None:
+    def on_statement(self, name: str, sql: str, purpose: str) -> None:
         pass
 
-    def filled(self, con: duckdb.DuckDBPyConnection, table: str, purpose: str) -> None:
+    def on_table(self, con: duckdb.DuckDBPyConnection, table: str, purpose: str) -> None:
         pass
 
 

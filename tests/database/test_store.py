@@ -566,6 +566,21 @@ def test_no_query_reads_a_python_variable(db: Database, table: str) -> None:
     assert "cegdb.survey," not in str(caught.value.hint)
 
 
+@pytest.mark.parametrize(
+    ("table", "hint"),
+    [
+        ("cegdb.marginal", "did you mean cegdb.marginals?"),
+        ("mein", "did you mean main.mine?"),
+        ("MINES", "did you mean main.mine?"),
+    ],
+)
+def test_a_misspelt_table_is_guessed(db: Database, table: str, hint: str) -> None:
+    db.sql("create table mine (a integer)")
+    with pytest.raises(QueryError) as caught:
+        db.sql(f"from {table}")
+    assert caught.value.hint == hint
+
+
 @pytest.mark.parametrize("name", ["df", "nodes", "edges", "cegdb_source"])
 def test_a_frame_is_handed_in_whatever_its_variable_is_called(db: Database, name: str) -> None:
     exec(f"{name} = pd.DataFrame({{'x': ['a']}})\ndb.ingest({name})", {"pd": pd, "db": db})  # noqa: S102

@@ -1,7 +1,7 @@
 -- step:    recovered_vertex
 -- mode:    fetch
 -- purpose: The staged tree recovered from a CEG, breadth first.
--- reads:   copied_vertex, position, labels
+-- reads:   unrolled_vertex, position, labels
 -- writes:  recovered_vertex(vertex_id, parent_id, depth, label, position_id, stage_id)
 -- params:  ceg_id INTEGER, the CEG
 --          survey_id INTEGER, whose labels its edges carry
@@ -14,7 +14,7 @@ select
     l.label,
     v.position_id,
     p.stage_id
-from temp.copied_vertex as v
+from temp.unrolled_vertex as v
 inner join cegdb.position as p on p.ceg_id = $ceg_id and v.position_id = p.position_id
 left join cegdb.labels as l on l.survey_id = $survey_id and v.label_id = l.label_id
 order by v.vertex_id

@@ -28,10 +28,10 @@ edges as (
 sized as (
     select
         t.name,
-        t.n_vertices as said_vertices,
-        t.n_situations as said_situations,
-        t.n_leaves as said_leaves,
-        t.height as said_height,
+        t.n_vertices as stored_vertices,
+        t.n_situations as stored_situations,
+        t.n_leaves as stored_leaves,
+        t.height as stored_height,
         coalesce(v.n_vertices, 0) as n_vertices,
         coalesce(v.n_situations, 0) as n_situations,
         coalesce(v.n_leaves, 0) as n_leaves,
@@ -58,13 +58,13 @@ select
     cast(null as bigint) as row_id,
     concat(
         'vertices, situations, leaves, height: the catalog says ',
-        concat_ws(', ', said_vertices, said_situations, said_leaves, said_height),
+        concat_ws(', ', stored_vertices, stored_situations, stored_leaves, stored_height),
         '; the tables have ', concat_ws(', ', n_vertices, n_situations, n_leaves, height)
     ) as detail
 from sized
 where
-    said_vertices <> n_vertices
-    or said_situations <> n_situations
-    or said_leaves <> n_leaves
-    or said_height <> height
+    stored_vertices <> n_vertices
+    or stored_situations <> n_situations
+    or stored_leaves <> n_leaves
+    or stored_height <> height
 order by invariant, name, row_id, detail

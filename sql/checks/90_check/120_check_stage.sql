@@ -23,8 +23,8 @@ joined as (
     select
         coalesce(s.staging_id, m.staging_id) as staging_id,
         coalesce(s.stage_id, m.stage_id) as stage_id,
-        s.n_situations as said_situations,
-        s.n as said_n,
+        s.n_situations as stored_situations,
+        s.n as stored_n,
         coalesce(m.n_situations, 0) as n_situations,
         coalesce(m.n, 0) as n,
         m.smallest_id
@@ -58,14 +58,14 @@ select
     g.name,
     j.stage_id as row_id,
     concat(
-        'stage ', j.stage_id, ' says ', coalesce(j.said_situations, 0), ' situations of ',
-        coalesce(j.said_n, 0), ' rows; they are ', j.n_situations, ' of ', j.n
+        'stage ', j.stage_id, ' has ', coalesce(j.stored_situations, 0), ' situations of ',
+        coalesce(j.stored_n, 0), ' rows; they are ', j.n_situations, ' of ', j.n
     ) as detail
 from joined as j
 inner join cegdb.staging as g on j.staging_id = g.staging_id
 where
-    j.said_situations is distinct from j.n_situations
-    or j.said_n is distinct from j.n
+    j.stored_situations is distinct from j.n_situations
+    or j.stored_n is distinct from j.n
     or j.n_situations = 0
 union all
 select

@@ -27,8 +27,8 @@ joined as (
     select
         coalesce(h.staging_id, m.staging_id) as staging_id,
         coalesce(h.hyperstage_id, m.hyperstage_id) as hyperstage_id,
-        h.n_situations as said_situations,
-        h.variable_id as said_variable_id,
+        h.n_situations as stored_situations,
+        h.variable_id as stored_variable_id,
         coalesce(m.n_situations, 0) as n_situations,
         m.variable_id,
         m.smallest_id
@@ -55,12 +55,12 @@ select
     g.name,
     j.hyperstage_id as row_id,
     concat(
-        'hyperstage ', j.hyperstage_id, ' says ', coalesce(j.said_situations, 0),
+        'hyperstage ', j.hyperstage_id, ' has ', coalesce(j.stored_situations, 0),
         ' situations, its stages have ', j.n_situations
     ) as detail
 from joined as j
 inner join cegdb.staging as g on j.staging_id = g.staging_id
-where j.said_situations is distinct from j.n_situations or j.n_situations = 0
+where j.stored_situations is distinct from j.n_situations or j.n_situations = 0
 union all
 select
     'the variable of a hyperstage is that of its situations' as invariant,
@@ -69,10 +69,10 @@ select
     j.hyperstage_id as row_id,
     concat(
         'hyperstage ', j.hyperstage_id, ' has variable ',
-        coalesce(cast(j.said_variable_id as varchar), 'none'), ', its situations ',
+        coalesce(cast(j.stored_variable_id as varchar), 'none'), ', its situations ',
         coalesce(cast(j.variable_id as varchar), 'several')
     ) as detail
 from joined as j
 inner join cegdb.staging as g on j.staging_id = g.staging_id
-where j.said_variable_id is distinct from j.variable_id
+where j.stored_variable_id is distinct from j.variable_id
 order by invariant, name, row_id, detail

@@ -35,8 +35,8 @@ joined as (
         coalesce(p.position_id, m.position_id) as position_id,
         coalesce(p.stage_id, -1) as stage_id,
         p.height,
-        p.n_situations as said_situations,
-        p.n as said_n,
+        p.n_situations as stored_situations,
+        p.n as stored_n,
         coalesce(m.n_situations, 0) as n_situations,
         coalesce(m.n, 0) as n,
         m.smallest_id,
@@ -56,8 +56,8 @@ wrong as (
     inner join cegdb.ceg as c on j.ceg_id = c.ceg_id
     where
         j.smallest_id is distinct from j.position_id
-        or j.said_situations is distinct from j.n_situations
-        or j.said_n is distinct from j.n
+        or j.stored_situations is distinct from j.n_situations
+        or j.stored_n is distinct from j.n
         or j.least_height <> j.height
         or j.most_height <> j.height
         or j.least_stage_id <> j.stage_id
@@ -92,11 +92,11 @@ select
     name,
     position_id as row_id,
     concat(
-        'position ', position_id, ' says ', coalesce(said_situations, 0), ' members of ',
-        coalesce(said_n, 0), ' rows; they are ', n_situations, ' of ', n
+        'position ', position_id, ' has ', coalesce(stored_situations, 0), ' members of ',
+        coalesce(stored_n, 0), ' rows; they are ', n_situations, ' of ', n
     ) as detail
 from wrong
-where said_situations is distinct from n_situations or said_n is distinct from n
+where stored_situations is distinct from n_situations or stored_n is distinct from n
 union all
 select
     'the members of a position have its height' as invariant,

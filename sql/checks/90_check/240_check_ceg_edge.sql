@@ -36,8 +36,8 @@ joined as (
         coalesce(x.source_id, a.source_id) as source_id,
         coalesce(x.target_id, a.target_id) as target_id,
         coalesce(x.label_id, a.label_id) as label_id,
-        x.n as said_n,
-        x.weight as said_weight,
+        x.n as stored_n,
+        x.weight as stored_weight,
         a.n,
         a.weight,
         coalesce(a.n_situations, 0) as n_situations
@@ -59,8 +59,8 @@ wrong as (
     inner join cegdb.ceg as c on j.ceg_id = c.ceg_id
     left join cegdb.position as p on j.ceg_id = p.ceg_id and j.source_id = p.position_id
     where
-        j.said_n is distinct from j.n
-        or j.said_weight is distinct from j.weight
+        j.stored_n is distinct from j.n
+        or j.stored_weight is distinct from j.weight
         or j.n_situations is distinct from p.n_situations
 )
 
@@ -71,13 +71,13 @@ select
     source_id as row_id,
     concat(
         'edge from ', source_id, ' to ', target_id, ', label ', label_id, ': ',
-        coalesce(cast(said_n as varchar), 'no'), ' rows, weight ',
-        coalesce(cast(said_weight as varchar), 'none'), '; its situations have ',
+        coalesce(cast(stored_n as varchar), 'no'), ' rows, weight ',
+        coalesce(cast(stored_weight as varchar), 'none'), '; its situations have ',
         coalesce(cast(n as varchar), 'no'), ' rows, weight ',
         coalesce(cast(weight as varchar), 'none')
     ) as detail
 from wrong
-where said_n is distinct from n or said_weight is distinct from weight
+where stored_n is distinct from n or stored_weight is distinct from weight
 union all
 select
     'the members of a position go to the same positions' as invariant,

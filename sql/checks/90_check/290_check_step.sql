@@ -12,7 +12,7 @@ with steps as (
     select
         *,
         count(*) over (partition by ceg_id) as n_steps,
-        row_number() over (partition by ceg_id order by step) - 1 as place,
+        row_number() over (partition by ceg_id order by step) - 1 as step_index,
         lag(n_vertices) over (partition by ceg_id order by step) as before_vertices,
         lag(n_edges) over (partition by ceg_id order by step) as before_edges
     from cegdb.merge_step
@@ -44,7 +44,7 @@ select
     concat('step ', s.step, ' of ', s.n_steps, ' has height ', s.height) as detail
 from steps as s
 inner join cegdb.ceg as c on s.ceg_id = c.ceg_id
-where s.step <> s.place or s.height <> if(s.step = 0, 0, s.step - 1)
+where s.step <> s.step_index or s.height <> if(s.step = 0, 0, s.step - 1)
 union all
 select
     'the steps begin at the tree and end at the CEG' as invariant,
@@ -60,8 +60,8 @@ select
 from cegdb.ceg as c
 inner join cegdb.staging as g on c.staging_id = g.staging_id
 inner join cegdb.event_tree as t on g.tree_id = t.tree_id
-left join steps as f on c.ceg_id = f.ceg_id and f.place = 0
-left join steps as l on c.ceg_id = l.ceg_id and l.place = l.n_steps - 1
+left join steps as f on c.ceg_id = f.ceg_id and f.step_index = 0
+left join steps as l on c.ceg_id = l.ceg_id and l.step_index = l.n_steps - 1
 where
     f.n_vertices is distinct from t.n_vertices
     or f.n_edges is distinct from t.n_vertices - 1
@@ -91,7 +91,7 @@ select
     c.name,
     s.step as row_id,
     concat(
-        'step ', s.step, ' says ', s.n_situations, ' situations and ', s.n_positions,
+        'step ', s.step, ' has ', s.n_situations, ' situations and ', s.n_positions,
         ' positions; those of height ', s.height, ' are ', coalesce(v.n_situations, 0),
         ' and ', coalesce(p.n_positions, 0)
     ) as detail

@@ -25,15 +25,15 @@ joined as (
     select
         coalesce(s.ceg_id, z.ceg_id) as ceg_id,
         coalesce(s.stage_id, z.stage_id) as stage_id,
-        coalesce(s.n_situations, 0) as said_situations,
-        coalesce(s.n, 0) as said_n,
+        coalesce(s.n_situations, 0) as stored_situations,
+        coalesce(s.n, 0) as stored_n,
         coalesce(z.n_situations, 0) as n_situations,
         coalesce(z.n, 0) as n
     from cegdb.ceg_stage as s
     full join sizes as z on s.ceg_id = z.ceg_id and s.stage_id = z.stage_id
 ),
 
-asked as (
+ceg_stage_variable as (
     select
         p.ceg_id,
         p.stage_id,
@@ -69,15 +69,15 @@ select
     c.name,
     j.stage_id as row_id,
     concat(
-        'stage ', j.stage_id, ' says ', j.said_situations, ' situations of ', j.said_n,
+        'stage ', j.stage_id, ' has ', j.stored_situations, ' situations of ', j.stored_n,
         ' rows; its positions have ', j.n_situations, ' of ', j.n
     ) as detail
 from joined as j
 inner join cegdb.ceg as c on j.ceg_id = c.ceg_id
-where j.said_situations <> j.n_situations or j.said_n <> j.n
+where j.stored_situations <> j.n_situations or j.stored_n <> j.n
 union all
 select
-    'a stage asks the variable of its situations' as invariant,
+    'a stage has the variable of its situations' as invariant,
     'ceg' as kind,
     c.name,
     s.stage_id as row_id,
@@ -86,7 +86,7 @@ select
         ', its situations ', coalesce(cast(a.variable_id as varchar), 'several')
     ) as detail
 from cegdb.ceg_stage as s
-inner join asked as a on s.ceg_id = a.ceg_id and s.stage_id = a.stage_id
+inner join ceg_stage_variable as a on s.ceg_id = a.ceg_id and s.stage_id = a.stage_id
 inner join cegdb.ceg as c on s.ceg_id = c.ceg_id
 where s.variable_id is distinct from a.variable_id
 union all

@@ -13,7 +13,7 @@ inner join cegdb.staging as g on m.staging_id = g.staging_id
 inner join cegdb.staged_vertices as k on g.name = k.staging and m.kept_id = k.vertex_id
 inner join cegdb.staged_vertices as a on g.name = a.staging and m.absorbed_id = a.vertex_id;
 
-comment on view cegdb.merges is 'One row per merge of two stages by agglomerative clustering, in the order made. A stage is called by its first situation.';
+comment on view cegdb.merges is 'One row per merge of two stages by agglomerative clustering, in the order made. A stage is named by its first situation.';
 comment on column cegdb.merges.staging is 'Name of the staged tree.';
 comment on column cegdb.merges.step is 'Number of the merge, from 1 on.';
 comment on column cegdb.merges.kept is 'First situation of the stage that was kept.';

@@ -7,8 +7,11 @@ with found as (
         coalesce(
             f.ceg_id,
             error(
-                'no CEG named ''' || f.name || '''; '
-                || coalesce('available: ' || cegdb.nearest(f.name, k.names), 'there are none yet')
+                'no CEG named ' || coalesce('''' || f.name || '''', 'NULL') || '; '
+                || coalesce(
+                    'available: ' || cegdb.nearest(coalesce(f.name, ''), k.names),
+                    'there are none yet'
+                )
             )
         ) as ceg_id
     from (

@@ -48,7 +48,7 @@ answered as (
                     || array_to_string(m.variables, ' and ')
                     || ', so that these variables cannot be queried'
                     || chr(10) || 'hint: make the CEG with hyperstages=''variable'', '
-                    || 'or say skip_mixed := true'
+                    || 'or pass skip_mixed := true'
                 ) as boolean
             )
         end

@@ -386,4 +386,4 @@ from "cegdb asked" as t
 inner join cegdb_row_key as k on t."cegdb row" = k."cegdb row"
 inner join cegdb_answer as a on k.cells = a.cells;
 
-comment on macro table cegdb.row_masses is 'What event_probability and conditional_probability are computed from: the rows of the table named by questions, each with the probability of its answers and of its evidence. Variables that are not in targets are evidence; targets null means there is none.';
+comment on macro table cegdb.row_masses is 'The rows of the table named by questions, each with the probability of its answers and of its evidence; event_probability and conditional_probability read it. Variables that are not in targets are evidence; if targets is null, there is no evidence.';

@@ -1,9 +1,9 @@
--- step:    kept_prior
+-- step:    remaining_prior
 -- mode:    create
 -- purpose: The priors given for situations that are still in the tree, in a form that can be
 --          given again.
 -- reads:   prior_entry, same_vertex, edge, level
--- writes:  kept_prior(vertex_id, label, prior)
+-- writes:  remaining_prior(vertex_id, label, prior)
 -- params:  staging_id INTEGER, the staging
 --          tree_id INTEGER, its tree
 -- source:  serves making stale objects again after new rows (cegdb rebuild)

@@ -1,9 +1,9 @@
--- step:    edge_rank
+-- step:    label_order
 -- mode:    create
--- purpose: The order of the labels within each floret: the level order of the variable asked
---          there, taken from the position's smallest situation.
+-- purpose: The order of the labels within each floret: the level order of the position's
+--          variable, taken from its smallest situation.
 -- reads:   ceg_edge, edge, level, relabelled_edge
--- writes:  edge_rank(source_id, label_id, level_id)
+-- writes:  label_order(source_id, label_id, level_id)
 -- params:  ceg_id INTEGER, the CEG
 --          tree_id INTEGER, its tree
 --          staging_id INTEGER, its stages

@@ -1,9 +1,9 @@
--- step:    response_row
+-- step:    check_response_row
 -- mode:    fetch
 -- purpose: Whether the coded rows of one survey are distinct, each stand for at least one
 --          respondent, and are as many as the catalog says.
 -- reads:   survey, response_<survey_id>
--- writes:  response_row(invariant, kind, name, row_id, detail)
+-- writes:  check_response_row(invariant, kind, name, row_id, detail)
 -- params:  survey_id INTEGER, the survey
 --          source VARCHAR, its table of coded rows, such as cegdb.response_1
 -- source:  docs/architecture.md, section Tables

@@ -1,9 +1,9 @@
--- step:    kept_situation
+-- step:    remaining_situation
 -- mode:    create
--- purpose: The situations that are still in the tree and ask the same variable, with their
+-- purpose: The situations that are still in the tree and have the same variable, with their
 --          former stage and its name.
 -- reads:   same_vertex, former_member, former_stage, vertex, variable
--- writes:  kept_situation(vertex_id, stage_id, hyperstage_id, kind, name)
+-- writes:  remaining_situation(vertex_id, stage_id, hyperstage_id, kind, name)
 -- params:  tree_id INTEGER, the tree
 -- source:  serves making stale objects again after new rows (cegdb rebuild)
 select

@@ -1,8 +1,8 @@
--- step:    copied_root
--- mode:    append temp.copied_vertex
+-- step:    unrolled_root
+-- mode:    append temp.unrolled_vertex
 -- purpose: The root of the recovered tree, a copy of the root position.
 -- reads:   nothing
--- writes:  copied_vertex(vertex_id, depth, position_id)
+-- writes:  unrolled_vertex(vertex_id, depth, position_id)
 -- params:  none
 -- source:  docs/theory.md, section 3 (Recovering the staged tree)
 select

@@ -1,10 +1,10 @@
--- step:    moved_position
+-- step:    current_position
 -- mode:    fetch
 -- purpose: The positions of a rebuilt CEG that contain the situations of each former position:
 --          the first and the last of them, or none if all its situations are gone. The sink
 --          stays the sink.
 -- reads:   former_position, same_vertex, position, position_member
--- writes:  moved_position(position, position_id, now, least_id, most_id)
+-- writes:  current_position(position, position_id, now, least_id, most_id)
 -- params:  ceg_id INTEGER, the CEG
 -- source:  serves making stale objects again after new rows (cegdb rebuild);
 --          docs/architecture.md, section Ids

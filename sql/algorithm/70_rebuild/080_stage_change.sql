@@ -1,11 +1,11 @@
--- step:    moved_stage
+-- step:    stage_change
 -- mode:    append cegdb.stage_drift
 -- purpose: Each stage of a rebuilt staging with each of its former stages: how many situations
 --          they share, how many respondents reached these before and reach them now, the label
 --          whose probability changed most, and whether the 95 % intervals of any label before
 --          and now do not overlap. New situations have no former stage; situations that are
 --          gone have no present one.
--- reads:   former_member, former_stage, former_probability, same_vertex, kept_situation,
+-- reads:   former_member, former_stage, former_probability, same_vertex, remaining_situation,
 --          staging, event_tree, stage, hyperstage, stage_member, stage_edge, vertex, variable,
 --          labels
 -- writes:  stage_drift(staging_id, former_stage, stage_id, variable, n_situations, n_before,
@@ -21,7 +21,7 @@ with before as (
         m.n
     from temp.former_member as m
     left join temp.same_vertex as s on m.vertex_id = s.former_id
-    left join temp.kept_situation as k on s.vertex_id = k.vertex_id
+    left join temp.remaining_situation as k on s.vertex_id = k.vertex_id
 ),
 
 after as (

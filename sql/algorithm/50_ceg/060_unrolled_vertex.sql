@@ -1,9 +1,9 @@
--- step:    copied_vertex
--- mode:    append temp.copied_vertex
+-- step:    unrolled_vertex
+-- mode:    append temp.unrolled_vertex
 -- purpose: The vertices of the recovered tree one edge deeper: for each copy of a position, one
 --          copy of the target of each of its edges, numbered breadth first in level order.
--- reads:   copied_vertex, ceg_edge, edge_rank
--- writes:  copied_vertex(vertex_id, parent_id, depth, position_id, label_id)
+-- reads:   unrolled_vertex, ceg_edge, label_order
+-- writes:  unrolled_vertex(vertex_id, parent_id, depth, position_id, label_id)
 -- params:  ceg_id INTEGER, the CEG
 --          depth INTEGER, edges from the root, >= 1
 --          n_before BIGINT, number of vertices closer to the root
@@ -15,8 +15,8 @@ select
     $depth as depth,
     e.target_id as position_id,
     e.label_id
-from temp.copied_vertex as v
+from temp.unrolled_vertex as v
 inner join cegdb.ceg_edge as e on e.ceg_id = $ceg_id and v.position_id = e.source_id
-inner join temp.edge_rank as r
+inner join temp.label_order as r
     on e.source_id = r.source_id and e.label_id = r.label_id
 where v.depth = $depth - 1

@@ -1,9 +1,9 @@
--- step:    response_cell
+-- step:    check_response_cell
 -- mode:    fetch
 -- purpose: Levels of one survey whose count differs from that of the cells with their code, and
 --          codes that belong to no level.
 -- reads:   survey, variable, level, response_<survey_id>
--- writes:  response_cell(invariant, kind, name, row_id, detail)
+-- writes:  check_response_cell(invariant, kind, name, row_id, detail)
 -- params:  survey_id INTEGER, the survey
 --          source VARCHAR, its table of coded rows, such as cegdb.response_1
 -- source:  docs/architecture.md, section Tables

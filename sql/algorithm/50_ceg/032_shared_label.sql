@@ -1,9 +1,9 @@
--- step:    spelling
+-- step:    shared_label
 -- mode:    fetch
 -- purpose: Whether a label may stand for several labels of the tree: because the staging
 --          relabels edges, or because the codebook declares labels the same.
 -- reads:   relabelled_edge, level, variable
--- writes:  spelling(is_various)
+-- writes:  shared_label(is_shared)
 -- params:  survey_id INTEGER, the survey
 --          staging_id INTEGER, the staging
 -- source:  docs/theory.md, section 5 (Equivalent labels)
@@ -16,4 +16,4 @@ select
         where v.survey_id = $survey_id
         group by l.label_id
         having min(l.label) <> max(l.label)
-    ) as is_various
+    ) as is_shared
