@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
 TEST_TOOLS = {"hypothesis", "polars", "pyarrow", "pytest", "pytest-randomly", "pytest-xdist"}
-READERS = ["igraph", "ipykernel", "myst-parser", "nbclient", "nbformat", "playwright"]
+READERS = ["igraph", "ipykernel", "nbclient", "nbformat", "playwright"]
 """What tests read the output of cegdb with, in any version."""
 
 

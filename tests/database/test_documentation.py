@@ -4,7 +4,7 @@
 - ``console`` holds commands after ``$``, each with the output it prints (none: not compared).
 - ``sql`` runs on the database that the page named last: ``<!-- database: falls.duckdb -->``.
   A ``text`` block right after it holds the table that it gives.
-- ``<!-- file: name -->`` before a block keeps the block as that file.
+- ``<!-- file: name -->`` before a block keeps the block as that file; the text above names it.
 - ``<!-- data: surveys/Asym.csv -->`` copies a file of ``tests/data`` that readers have already.
 - ``<!-- not run: reason -->`` exempts a block.
 
@@ -224,6 +224,15 @@ def test_every_piece_of_code_stands_in_a_block_that_is_seen(page: Path) -> None:
     prose = _PART.sub("", text)
     unseen = re.findall(r"^ *(?:```|~~~|>>> |\$ ).*|^ {4,}cegdb .*", prose, re.MULTILINE)
     assert unseen == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_file_that_a_page_uses_is_named_where_readers_see_it(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for part in _PART.finditer(text):
+        if part["key"] in ("file", "data"):
+            before = text[: part.start()].rstrip().rpartition("\n\n")[2]
+            assert re.search(rf"`(\S*/)?{re.escape(Path(part['value']).name)}`", before)
 
 
 def test_the_sql_reference_is_that_of_a_new_database() -> None:
