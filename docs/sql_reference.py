@@ -183,7 +183,9 @@ def _example(page: str) -> str:
 
 
 def _shown(db: Database, sql: str) -> str:
-    return f"```text\n{db.sql(sql).to_string(index=False)}\n```"
+    # pandas 2 writes a text that is null as None, pandas 3 as NaN.
+    rows = db.sql(sql).fillna(float("nan"))
+    return f"```text\n{rows.to_string(index=False)}\n```"
 
 
 def _plain(text: str) -> str:

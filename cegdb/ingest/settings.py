@@ -54,7 +54,10 @@ class Settings:
         return self._number_text(self.weight)
 
     def _number_text(self, column: str | None) -> str:
-        return "null" if column is None else number_text(self.cells[column], self.decimal)
+        if column is None:
+            # DuckDB 1 takes a bare null for an integer, which texts cannot be compared with.
+            return "cast(null as varchar)"
+        return number_text(self.cells[column], self.decimal)
 
     def as_json(self) -> dict[str, object]:
         """Return what makes the same survey again: its columns and codebook."""

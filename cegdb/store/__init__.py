@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import threading
 import weakref
 from contextlib import contextmanager, suppress
@@ -236,8 +237,16 @@ class Store:
     def _translated(self, error: BaseException) -> StoreError:
         raise_out_of_memory(error)
         where = self.path or "the database in memory"
-        return damage_error(str(error), self.path) or StoreError(
-            f"{where}: {str(error).strip().splitlines()[0]}"
+        text = str(error)
+        if too_long := re.search(r"key size of (\d+) bytes exceeds .* of (\d+) bytes", text):
+            size, most = (f"{int(number):,}" for number in too_long.groups())
+            return StoreError(
+                f"{where}: a name of {size} bytes is too long: DuckDB {duckdb.__version__} "
+                f"keeps names of at most {most} bytes",
+                hint="shorten it, or upgrade the package: pip install -U duckdb",
+            )
+        return damage_error(text, self.path) or StoreError(
+            f"{where}: {text.strip().splitlines()[0]}"
         )
 
     @contextmanager

@@ -41,7 +41,7 @@ from ingest_helpers import (
 )
 
 import cegdb
-from cegdb.errors import CegdbError, SurveyError
+from cegdb.errors import CegdbError, StoreError, SurveyError
 from cegdb.ingest import ingest
 from cegdb.ingest.csv import csv_file, decoding
 from cegdb.ingest.csv.dialect import detect_layout
@@ -458,7 +458,12 @@ def test_a_cell_may_be_as_long_as_a_line(db: Database, tmp_path: Path) -> None:
     limit = csv.field_size_limit()
     cell = "é" * 200_000
     for content in (f"x;y\n{cell};b\n", f"\nx;y\n{cell};b\n", f"{cell};y\r\na;b\n"):
-        survey = db.ingest(written(tmp_path, content), "s", replace=True)
+        file = written(tmp_path, content)
+        if duckdb.__version__.startswith("1.4.") and content.startswith(cell):
+            with pytest.raises(StoreError, match=r"name of 400,\d+ bytes .* most 188,416"):
+                db.ingest(file)
+            continue
+        survey = db.ingest(file, "s", replace=True)
         assert cell in [*labels_of(survey), *labels_of(survey).get("x", {})]
     for content in ("x\n" + "é" * 1_100_000 + "\n", '\nx\n"a\n' + "b" * 2_097_152 + '"\n'):
         with pytest.raises(SurveyError, match=r"line [24]: longer than 2,097,152 bytes"):

@@ -390,11 +390,15 @@ def test_b11_names_follow_one_rule_in_every_format(db: Database, tmp_path: Path)
     arrays = [pa.array(column) for column in zip(*rows, strict=True)]
     table = pa.Table.from_arrays(arrays, names=header)
     pq.write_table(table, parquet)
-    for source in (text, parquet, table, pd.DataFrame(rows, columns=header)):
+    (batch,) = table.to_batches()
+    for source in (text, parquet, table, batch, pd.DataFrame(rows, columns=header)):
         with pytest.raises(SurveyError, match="several columns called '', 'item'"):
             db.ingest(source)
         survey = db.ingest(source, "s", columns=["vote"], replace=True)
         assert labels_of(survey) == {"vote": {"No": 1, "Yes": 2}}
+    stream = pa.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=1))
+    survey = db.ingest(stream, "s", columns=["vote"], replace=True)
+    assert labels_of(survey) == {"vote": {"No": 1, "Yes": 2}}
 
 
 ODD = [

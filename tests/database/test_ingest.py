@@ -376,6 +376,12 @@ def test_typed_columns_read_the_same_in_arrow_parquet_and_pandas(
         assert column(db, source) == expected, source
 
 
+def test_only_a_time_zone_other_than_utc_is_part_of_a_time(db: Database) -> None:
+    # pyarrow before 22 marks times without a zone in Parquet as UTC.
+    query = "select unnest(['01:02:03+00', '01:02:03+01', null]::timetz[]) as x, 1 as y"
+    assert column(db, query) == {"01:02:03": 1, "01:02:03+01": 1}
+
+
 def test_the_order_of_an_ordered_dictionary_is_kept(db: Database) -> None:
     labels = pa.DictionaryArray.from_arrays([2, 0, 2, 1], ["low", "mid", "high"], ordered=True)
     plain = pa.DictionaryArray.from_arrays([2, 0, 2, 1], ["low", "mid", "high"])

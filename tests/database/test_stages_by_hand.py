@@ -870,5 +870,7 @@ def test_options_that_would_be_ignored_are_refused(
         (("set-stages", db, "chds", "--depends", "Events:"), ("--frozen", template)),
         (("set-stages", db, "chds", "--stages-file", template), ("--initial", "indep")),
     ):
-        assert f"No such option '{unknown[0]}'" in call(*options, *unknown, code=2)
+        message = call(*options, *unknown, code=2).replace("option: ", "option ")
+        # click has quoted the name since 8.5.1.
+        assert f"No such option {unknown[0]}" in message.replace("'", "")
     assert not template.exists()

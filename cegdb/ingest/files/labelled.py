@@ -345,7 +345,7 @@ def _column_metadata(
         if isinstance(low, str):
             missing_texts |= {low.rstrip(pad), str(high).rstrip(pad)}
         else:
-            ranges.append((_bound(low), _bound(high)))
+            ranges.append((_bound(low, -math.inf), _bound(high, math.inf)))
     missing = {
         code: label
         for code, label in values.items()
@@ -374,8 +374,13 @@ def _within(number: float, ranges: Sequence[tuple[float, float]]) -> bool:
     return any(low <= number <= high for low, high in ranges)
 
 
-def _bound(value: float) -> float:
-    """Return an end of a range; SPSS writes LOWEST and HIGHEST as the largest numbers."""
+def _bound(value: float, unbounded: float) -> float:
+    """Return an end of a range; SPSS writes LOWEST and HIGHEST as the largest numbers.
+
+    pyreadstat before 1.3.7 returns these as NaN.
+    """
+    if math.isnan(value):
+        return unbounded
     return float(value) if abs(value) < _UNBOUNDED else math.copysign(math.inf, value)
 
 

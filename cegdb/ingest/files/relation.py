@@ -129,6 +129,9 @@ def _text_of(column: str, type_: str) -> str:
     if type_ == "BOOLEAN":
         return f"case when {column} then 'True' when not {column} then 'False' end"
     text = f"cast({column} as varchar)"
+    if type_ == "TIME WITH TIME ZONE":
+        # Arrow's times have no zone, but pyarrow before 22 marked them in Parquet as UTC.
+        return f"regexp_replace({text}, '[+]00$', '')"
     if type_ in ("FLOAT", "DOUBLE"):
         short = f"regexp_replace({text}, '\\.0$', '')"
         # Not isnan: of Parquet columns DuckDB takes it for false, by their statistics.

@@ -290,10 +290,29 @@ def _from_arrow(con: duckdb.DuckDBPyConnection, source: object) -> Relation:
     names = [str(name) for name in schema.names]
     if not names:
         raise SurveyError("the Arrow table has no columns")
-    con.register(_FRAME, source)
+    is_stream = hasattr(source, "read_next_batch")
+    con.register(_FRAME, source if len({*names}) == len(names) else _numbered(source))
     relation = typed_relation(con, "Arrow table", "survey", _FRAME, names)
     relation.level_order.update(_dictionary_order(source, names))
-    return replace(relation, is_stream=hasattr(source, "read_next_batch"))
+    return replace(relation, is_stream=is_stream)
+
+
+def _numbered(source: object) -> object:
+    """Rename the columns of Arrow data to f0, f1, ...: DuckDB 1 refuses names that repeat."""
+    import pyarrow as pa
+
+    data = cast("Any", source)
+    names = [f"f{i}" for i in range(len(data.schema.names))]
+    if isinstance(data, pa.Table):
+        return data.rename_columns(names)
+    if isinstance(data, pa.RecordBatch):
+        return pa.RecordBatch.from_arrays(data.columns, names)
+    if not isinstance(data, pa.RecordBatchReader):
+        return source  # a data set on disk, which has no columns in memory to rename
+    fields = zip(data.schema, names, strict=True)
+    schema = pa.schema([field.with_name(name) for field, name in fields])
+    batches = (pa.RecordBatch.from_arrays(batch.columns, schema=schema) for batch in data)
+    return pa.RecordBatchReader.from_batches(schema, batches)
 
 
 def _from_polars(con: duckdb.DuckDBPyConnection, source: object) -> Relation:
