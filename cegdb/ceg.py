@@ -7,8 +7,8 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 from cegdb.errors import CegError
-from cegdb.options import check_choice
-from cegdb.positions import MAX_BITS, Layer, Stop, merge_positions
+from cegdb.options import Stop, check_choice
+from cegdb.positions import MAX_BITS, Layer, merge_positions
 from cegdb.sqlfiles import Row, Steps
 from cegdb.stages.priors import has_priors, make_edge_priors
 from cegdb.stages.recorded import prior_rule

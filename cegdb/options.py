@@ -55,6 +55,14 @@ JoinDistance: TypeAlias = Literal[
 ]
 ShareDistance: TypeAlias = Literal["totvar", "hellinger", "euclidean", "manhattan"]
 Search: TypeAlias = Literal["auto", "exact", "greedy"]
+Stop: TypeAlias = Literal["early", "baseline"]
+RebuildRule: TypeAlias = Literal["keep", "relearn"]
+BlankCells: TypeAlias = Literal["tree", "unknown"]
+Absent: TypeAlias = Literal["error", "leave"]
+IntervalMethod: TypeAlias = Literal["credible", "wilson", "goodman", "bootstrap"]
+BootstrapKind: TypeAlias = Literal["nonparametric", "parametric"]
+EdgeInfo: TypeAlias = Literal["probability", "count", "prior", "posterior", "none"]
+ReportForm: TypeAlias = Literal["plain", "paper", "analyst"]
 
 GATE_MIN_ROWS: Final = 5
 """The default of ``gate_min_rows``, which a search over orders always uses."""
@@ -169,10 +177,10 @@ def suggestion(value: object, choices: Collection[str]) -> str:
     >>> suggestion(5, ("ahc", "bhc"))
     "the choices are 'ahc', 'bhc'"
     """
-    all_choices = f"he choices are {', '.join(map(repr, choices))}"
+    all_choices = f"choices are {', '.join(map(repr, choices))}"
     text = str(value).strip().casefold().removeprefix(_PREFIX)
     near = difflib.get_close_matches(text, choices, n=1) if isinstance(value, str) else []
-    return f"did you mean {near[0]!r}? T{all_choices}" if near else f"t{all_choices}"
+    return f"did you mean {near[0]!r}? The {all_choices}" if near else f"the {all_choices}"
 
 
 def check_choice(

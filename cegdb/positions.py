@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from cegdb.options import Stop
     from cegdb.sqlfiles import Steps
     from cegdb.store.progress import Progress
-
-Stop: TypeAlias = Literal["early", "baseline"]
 
 MAX_BITS: Final = 126
 """The largest number of bits of a floret that is written as one integer."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 import sqlalchemy as sa
 
@@ -17,7 +17,7 @@ from cegdb.errors import (
 )
 from cegdb.evidence import from_json, positions_of, with_positions
 from cegdb.inference.conditioned_ceg import rebuild_conditioned
-from cegdb.options import check_choice
+from cegdb.options import RebuildRule, check_choice
 from cegdb.sqlfiles import Steps
 from cegdb.stages import rebuild_stages
 from cegdb.store import schema
@@ -30,9 +30,7 @@ if TYPE_CHECKING:
     from cegdb.evidence import Evidence
     from cegdb.store import Store
 
-__all__ = ["Rebuilt", "Stages", "rebuild"]
-
-Stages: TypeAlias = Literal["keep", "relearn"]
+__all__ = ["Rebuilt", "rebuild"]
 
 
 class Rebuilt(NamedTuple):
@@ -44,7 +42,7 @@ class Rebuilt(NamedTuple):
 
 
 def rebuild(
-    store: Store, survey: str | None = None, *, stages: Stages = "keep"
+    store: Store, survey: str | None = None, *, stages: RebuildRule = "keep"
 ) -> list[Rebuilt]:
     """Make every stale tree, and its stagings and CEGs, again with the same settings.
 
@@ -68,7 +66,7 @@ def rebuild(
     ...     [(made.kind, made.name) for made in rebuild(store)]
     [('tree', 'one')]
     """
-    check_choice("stages", stages, get_args(Stages), StaleError)
+    check_choice("stages", stages, get_args(RebuildRule), StaleError)
     with store.writing() as (con, catalog):
         objects: list[Rebuilt] = []
         stale = _stale_trees(catalog, survey)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
-    from cegdb.graphs import EdgeInfo
+    from cegdb.options import EdgeInfo
     from cegdb.pictures import Picture
     from cegdb.store import Store
     from cegdb.store.catalog import Kind

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cegdb.api.staged_tree import StagedTree
-    from cegdb.causal.interventions import Absent, Intervention
+    from cegdb.causal.interventions import Intervention
     from cegdb.evidence import EvidenceLike
-    from cegdb.graphs import EdgeInfo
     from cegdb.independence.association import GivenRows, IndependenceTest
     from cegdb.independence.separation import Independence, Parts
     from cegdb.inference.compiled_model import CompiledModel
     from cegdb.inference.queries import ConditionedModel
+    from cegdb.options import Absent, EdgeInfo
     from cegdb.report.explanation import Counts, Explanation
     from cegdb.store.catalog import Kind
 
@@ -89,7 +89,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
 
         staging = self.staging
         tree = staging.tree
-        parents, statements = self._by_stages()
+        parents, statements = self._stage_sentences()
         summary, order = tree._row()["summary"], tree.settings["order"]
         return count_people(
             self._compiled().ceg,
@@ -102,7 +102,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
             statements=statements,
         )
 
-    def _by_stages(self) -> tuple[list[str], list[str]]:
+    def _stage_sentences(self) -> tuple[list[str], list[str]]:
         """Return sentences on parents and independence; none given evidence."""
         if self._row()["staging_id"] is None:
             return [], []
@@ -120,7 +120,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         return list(latest_first["sentence"]), statements
 
     def _parent_sentences(self) -> list[str]:
-        return self._by_stages()[0]
+        return self._stage_sentences()[0]
 
     def _stage_names(self) -> dict[int, str]:
         from cegdb.report.explanation import names_of_stages
@@ -267,10 +267,19 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         return frame.astype({"parent_id": "Int64", "stage_id": "Int64"})
 
     def to_networkx(self, *, min_n: int | None = None) -> nx.MultiDiGraph[str]:
-        """Return it as a networkx graph: nodes w0, w1, ..., w_inf; labels as edge keys.
+        """Return it as a networkx graph.
 
-        Counts below ``min_n``, and what would reveal them, are left out; the graph's
-        attribute ``min_n`` records it.
+        Parameters
+        ----------
+        min_n
+            Leave out counts below this, and what would reveal them; the graph's attribute
+            ``min_n`` records it. Default: nothing is left out.
+
+        Returns
+        -------
+        MultiDiGraph
+            Nodes w0, w1, ..., w_inf, with the columns of `positions`; labels as edge keys,
+            with the columns of `edges`.
 
         Examples
         --------
@@ -350,11 +359,11 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         from cegdb.inference import queries
 
         intervention = interventions.intervene(
-            self._untouched(), actions_of(actions, labels), absent
+            self._without_intervention(), actions_of(actions, labels), absent
         )
         return IntervenedCeg(queries.condition(intervention.ceg, All(())), self, intervention)
 
-    def _untouched(self) -> Intervention:
+    def _without_intervention(self) -> Intervention:
         """Return the CEG with nothing set; refuse one that is conditioned."""
         from cegdb.causal import interventions
 
@@ -410,12 +419,12 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         from cegdb.causal import interventions
         from cegdb.inference import queries
 
-        ceg = self._untouched().ceg
+        ceg = self._without_intervention().ceg
         index = ceg.variable_index(treatment)
         if not is_number(least) or not 0 <= least <= 1:
             raise QueryError(f"least is {least!r}", hint="give a number from 0 to 1")
         labels = interventions.compared_labels(ceg, index, _listed(between))
-        group = _group(given)
+        group = _subgroup(given)
         interventions.refuse_post_treatment(ceg, index, group)
         conditioned = queries.condition(ceg, group)
         passed = np.bincount(
@@ -507,16 +516,19 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         effects.check_draws(level, draws)
         seed = checked_seed(seed)
         positivity = self.positivity(treatment, between, given=given, least=least)
-        ceg, group, event = self._untouched().ceg, _group(given), evidence_of(outcome)
+        ceg = self._without_intervention().ceg
+        group = ceg.with_stored_names(_subgroup(given))
+        event = ceg.with_stored_names(evidence_of(outcome))
         interventions.refuse_soft_evidence(event)
         index = ceg.variable_index(treatment)
+        treatment = ceg.variables[index].name
         labels = interventions.compared_labels(ceg, index, _listed(between))
         by_label = effects.interventions_by_label(ceg, treatment, labels, group, absent)
         outcomes = effects.outcome_probabilities(ceg, treatment, by_label, event, group)
         simulated = np.full((1, len(labels)), np.nan)
         if draws:
             simulated = effects.sample_outcomes(
-                list(by_label.values()), event, group, self._masses(), draws, seed
+                list(by_label.values()), event, group, self._posterior_masses(), draws, seed
             )
         tails = [(1 - level) / 2, (1 + level) / 2]
         low, high = np.quantile(simulated, tails, axis=0)
@@ -602,8 +614,8 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
 
         Notes
         -----
-        The back-door criterion of CEGs [1]_: for each combination z of labels, P(z || x) =
-        P(z) and P(y || x, z) = P(y | x, z). ``not applicable`` is a label, and z also says
+        The back-door criterion of CEGs [1]_: for each combination z of labels, P(z | do(x)) =
+        P(z) and P(y | do(x), z) = P(y | x, z). ``not applicable`` is a label, and z also says
         whether the treatment applies. It is decided for all probabilities that the stages
         may have, not only the fitted ones: both sides are polynomials in these, and compared
         at random points modulo 2^61 - 1 (two draws: a set that fails is called working with
@@ -631,10 +643,12 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         from cegdb.inference import queries
         from cegdb.inference.sampling import checked_seed
 
-        ceg, group = self._untouched().ceg, _group(given)
+        ceg = self._without_intervention().ceg
+        group = ceg.with_stored_names(_subgroup(given))
         interventions.refuse_soft_evidence(group)
         names = [] if by is None else queries.variable_names(self._compiled(), by)
         treated, target, *indexes = adjusting.variable_indexes(ceg, treatment, outcome, names)
+        treatment, outcome = ceg.variables[treated].name, ceg.variables[target].name
         interventions.refuse_post_treatment(ceg, treated, group)
         labels = interventions.compared_labels(ceg, treated, _listed(between))
         effects.interventions_by_label(ceg, treatment, labels, group, absent)
@@ -672,7 +686,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
             interventions.assumption(ceg, [treatment]),
         )
 
-    def _masses(self) -> dict[tuple[int, str], float]:
+    def _posterior_masses(self) -> dict[tuple[int, str], float]:
         from cegdb.stability.intervals import posterior_masses
 
         return posterior_masses(self._store, self._row()["staging_id"])
@@ -718,6 +732,20 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
 
         Then what comes after does not depend on what came before, given which is passed.
 
+        Parameters
+        ----------
+        positions
+            Names (``"w3"``) or ids.
+
+        Returns
+        -------
+        bool
+
+        Raises
+        ------
+        QueryError
+            A position is unknown, or none is given.
+
         Examples
         --------
         >>> import cegdb
@@ -733,6 +761,20 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         """Return whether each path passes exactly one position of some stages.
 
         Then the next answer does not depend on what came before, given which stage it is.
+
+        Parameters
+        ----------
+        stages
+            Names (``"u3"``) or ids.
+
+        Returns
+        -------
+        bool
+
+        Raises
+        ------
+        QueryError
+            A stage is unknown, or none is given.
 
         Examples
         --------
@@ -791,7 +833,26 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
     ) -> IndependenceTest:
         """Test in the rows of its survey whether X is independent of Y.
 
-        Parameters, names and labels are those of `Survey.test_independence`.
+        Parameters
+        ----------
+        x, y
+            Variables of the survey.
+        given
+            Variables, or answers, within which to compare: as for
+            `Survey.test_independence`.
+        alpha
+            Prior mass of each combination of answers to what is given. Default: the largest
+            number of levels of a variable.
+
+        Returns
+        -------
+        IndependenceTest
+            As of `Survey.test_independence`.
+
+        Raises
+        ------
+        QueryError
+            A variable or label is unknown, or used twice.
 
         Examples
         --------
@@ -851,7 +912,7 @@ least probable at w1 (n = 40; most often after x = 0): 0.500
         return " and ".join(str(from_json(ceg["evidence"])) for ceg in reversed(conditioned))
 
 
-def _group(given: EvidenceLike | None) -> All:
+def _subgroup(given: EvidenceLike | None) -> All:
     return All(()) if given is None else All((evidence_of(given),))
 
 

@@ -22,19 +22,20 @@ if TYPE_CHECKING:
     from cegdb.api.chain_event_graph import ChainEventGraph
     from cegdb.api.results import Assigned
     from cegdb.api.staged_tree import StagedTree
-    from cegdb.causal.interventions import Absent, Intervention
+    from cegdb.causal.interventions import Intervention
     from cegdb.evidence import EvidenceLike
     from cegdb.inference.queries import ConditionedModel
+    from cegdb.options import Absent
 
 
 class GivenEvidence(Displayed, Queryable[Conditional]):
     """What evidence leaves of a staged tree or CEG."""
 
-    _found: ConditionedModel
-    _how_else: str
+    _conditioned: ConditionedModel
+    _unavailable_hint: str
 
     def _compiled(self) -> ConditionedModel:
-        return self._found
+        return self._conditioned
 
     def assign(self, *_: object, **__: object) -> Assigned:
         """Refuse: stages and positions are those before conditioning or intervening.
@@ -53,12 +54,12 @@ class GivenEvidence(Displayed, Queryable[Conditional]):
     @property
     def evidence(self) -> str:
         """What is known, in words."""
-        return str(self._found.evidence)
+        return str(self._conditioned.evidence)
 
     @property
     def probability_of_evidence(self) -> float:
         """Probability of the evidence; of soft evidence, its expected likelihood."""
-        return self._found.probability_of_evidence
+        return self._conditioned.probability_of_evidence
 
     @property
     def progress(self) -> pd.DataFrame:
@@ -72,10 +73,10 @@ class GivenEvidence(Displayed, Queryable[Conditional]):
 
         from cegdb.inference import queries
 
-        names, vertex = self._found.ceg.names, self._found.ceg.vertex
+        names, vertex = self._conditioned.ceg.names, self._conditioned.ceg.vertex
         rows = [
             (depth, names[node], *pair)
-            for depth, node, *pair in queries.filtered_and_smoothed(self._found)
+            for depth, node, *pair in queries.filtered_and_smoothed(self._conditioned)
         ]
         return pd.DataFrame(rows, columns=["depth", vertex, "filtered", "smoothed"])
 
@@ -91,7 +92,9 @@ class GivenEvidence(Displayed, Queryable[Conditional]):
         def __getattr__(self, name: str) -> object:
             """Say, of what it has only without evidence, what to do instead."""
             if not name.startswith("_") and hasattr(type(self._origin()), name):
-                raise AttributeError(f"{name!r} is not available here: {self._how_else}")
+                raise AttributeError(
+                    f"{name!r} is not available here: {self._unavailable_hint}"
+                )
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
 
     def _passed(self, name: str) -> pd.DataFrame:
@@ -101,21 +104,24 @@ class GivenEvidence(Displayed, Queryable[Conditional]):
         from cegdb.inference import queries
 
         names = [name, "variable", "prior", "probability", f"{name}_id"]
-        return pd.DataFrame(queries.position_probabilities(self._found), columns=names)
+        return pd.DataFrame(queries.position_probabilities(self._conditioned), columns=names)
 
     def __repr__(self) -> str:
         """Return what it comes from, the evidence, and its probability."""
         probability = self.probability_of_evidence
-        return f"{self._found.ceg.title} given {self.evidence} (probability {probability:.4g})"
+        title = self._conditioned.ceg.title
+        return f"{title} given {self.evidence} (probability {probability:.4g})"
 
 
 class ConditionedStagedTree(GivenEvidence["ConditionedStagedTree"]):
     """A staged tree given evidence: made by `StagedTree.given`, queried like it."""
 
-    _how_else = "use the staged tree without evidence, or staged.to_ceg().given(...).save()"
+    _unavailable_hint = (
+        "use the staged tree without evidence, or staged.to_ceg().given(...).save()"
+    )
 
     def __init__(self, conditioned: ConditionedModel, staging: StagedTree) -> None:
-        self._found = conditioned
+        self._conditioned = conditioned
         self._staging = staging
 
     def _origin(self) -> StagedTree:
@@ -162,10 +168,10 @@ class ConditionedStagedTree(GivenEvidence["ConditionedStagedTree"]):
 class ConditionedCeg(GivenEvidence["ConditionedCeg"]):
     """A CEG given evidence: made by `ChainEventGraph.given`, queried like it."""
 
-    _how_else = "save it as a CEG first, with save()"
+    _unavailable_hint = "save it as a CEG first, with save()"
 
     def __init__(self, conditioned: ConditionedModel, ceg: ChainEventGraph) -> None:
-        self._found = conditioned
+        self._conditioned = conditioned
         self._ceg = ceg
 
     def _origin(self) -> ChainEventGraph:
@@ -190,7 +196,7 @@ class ConditionedCeg(GivenEvidence["ConditionedCeg"]):
             Something is known; intervene first, then condition:
             ``ceg.do(...).given(...)``.
         """
-        if self._found.evidence != All(()):
+        if self._conditioned.evidence != All(()):
             self._refuse_do()
         return self._ceg.do(actions, absent=absent, **labels)
 
@@ -247,13 +253,13 @@ class ConditionedCeg(GivenEvidence["ConditionedCeg"]):
         from cegdb.inference.conditioned_ceg import save_conditioned
 
         origin = self._ceg
-        if origin._compiled().ceg is not self._found.ceg:
+        if origin._compiled().ceg is not self._conditioned.ceg:
             raise StaleError(
                 f"CEG {origin.name!r} was rebuilt since it was given {self.evidence}",
                 hint="give the evidence again: ceg.given(...)",
             )
         ceg_id = save_conditioned(
-            origin._store, origin.id, self._found.evidence, name=name, replace=replace
+            origin._store, origin.id, self._conditioned.evidence, name=name, replace=replace
         )
         return type(origin)(origin._store, ceg_id)
 
@@ -264,20 +270,35 @@ class IntervenedCeg(ConditionedCeg):
     ``given`` conditions on what is observed after the intervention.
     """
 
-    _how_else = "use the CEG without the intervention"
+    _unavailable_hint = "use the CEG without the intervention"
 
     def __init__(
         self, conditioned: ConditionedModel, ceg: ChainEventGraph, intervention: Intervention
     ) -> None:
         super().__init__(conditioned, ceg)
         self._before = ceg._compiled()
-        self._made = intervention
+        self._intervention = intervention
 
     def _conditional(self, conditioned: ConditionedModel) -> IntervenedCeg:
-        return IntervenedCeg(conditioned, self._ceg, self._made)
+        return IntervenedCeg(conditioned, self._ceg, self._intervention)
 
     def given(self, *evidence: EvidenceLike, **labels: object) -> IntervenedCeg:
-        """Condition on what is observed after the intervention; see `ChainEventGraph.given`.
+        """Condition on what is observed after the intervention.
+
+        Parameters
+        ----------
+        *evidence, **labels
+            As for `ChainEventGraph.given`.
+
+        Returns
+        -------
+        IntervenedCeg
+            To be queried like the CEG.
+
+        Raises
+        ------
+        QueryError
+            The evidence has probability 0, or a name or label is unknown.
 
         Examples
         --------
@@ -289,7 +310,7 @@ class IntervenedCeg(ConditionedCeg):
         """
         from cegdb.inference import queries
 
-        conditioned = queries.condition(self._made.ceg, self._joined(evidence, labels))
+        conditioned = queries.condition(self._intervention.ceg, self._joined(evidence, labels))
         return self._conditional(conditioned)
 
     def do(
@@ -300,19 +321,38 @@ class IntervenedCeg(ConditionedCeg):
         absent: Absent = "error",
         **labels: object,
     ) -> IntervenedCeg:
-        """Return it after a further intervention; see `ChainEventGraph.do`.
+        """Return it after a further intervention.
+
+        Parameters
+        ----------
+        actions, absent, **labels
+            As for `ChainEventGraph.do`.
+
+        Returns
+        -------
+        IntervenedCeg
+            The CEG after both interventions.
 
         Raises
         ------
         QueryError
             Something was observed before, or a variable is set twice.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> ceg = cegdb.open().demo("chds")
+        >>> ceg.do(Social="Low").do(Economic="High").intervention
+        'Social = Low, Economic = High'
         """
         from cegdb.causal import interventions
         from cegdb.inference import queries
 
-        if self._found.evidence != All(()):
+        if self._conditioned.evidence != All(()):
             self._refuse_do()
-        intervention = interventions.intervene(self._made, actions_of(actions, labels), absent)
+        intervention = interventions.intervene(
+            self._intervention, actions_of(actions, labels), absent
+        )
         return IntervenedCeg(
             queries.condition(intervention.ceg, All(())), self._ceg, intervention
         )
@@ -322,12 +362,12 @@ class IntervenedCeg(ConditionedCeg):
         """What must be true for its probabilities to be those of an intervention."""
         from cegdb.causal import interventions
 
-        return interventions.assumption(self._made.ceg, self._made.names)
+        return interventions.assumption(self._intervention.ceg, self._intervention.names)
 
     @property
     def intervention(self) -> str:
         """What was set, in words."""
-        return ", ".join(self._made.actions)
+        return ", ".join(self._intervention.actions)
 
     @property
     def edges(self) -> pd.DataFrame:
@@ -340,8 +380,15 @@ class IntervenedCeg(ConditionedCeg):
         """
         import pandas as pd
 
-        ceg, graph, product = self._made.ceg, self._made.ceg.graph, self._found.product
-        taken = self._found.smoothed[self._found.graph.source] * self._found.probability
+        ceg, graph, product = (
+            self._intervention.ceg,
+            self._intervention.ceg.graph,
+            self._conditioned.product,
+        )
+        taken = (
+            self._conditioned.smoothed[self._conditioned.graph.source]
+            * self._conditioned.probability
+        )
         names = [variable.name for variable in ceg.variables]
         variables = ceg.edge_variable.tolist()
         return pd.DataFrame(
@@ -352,7 +399,7 @@ class IntervenedCeg(ConditionedCeg):
                 "variable": [names[index] if index >= 0 else None for index in variables],
                 "fitted": self._before.ceg.probability,
                 "probability": ceg.probability,
-                "is_set": self._made.is_set,
+                "is_set": self._intervention.is_set,
                 "passed": np.bincount(product.edge, taken, len(ceg.edge_labels)),
             }
         )
@@ -389,7 +436,23 @@ class IntervenedCeg(ConditionedCeg):
         )
 
     def draw(self, path: str | os.PathLike[str]) -> Path:
-        """Draw what can be reached, as `ChainEventGraph.draw` does."""
+        """Draw what can be reached, with the new probabilities.
+
+        Parameters
+        ----------
+        path
+            File to write, as for `ChainEventGraph.draw`.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        GraphError
+            The file cannot be written, or its kind is unknown.
+        """
         from cegdb import pictures
 
         return pictures.draw(self.to_networkx(), path)
@@ -410,8 +473,8 @@ class IntervenedCeg(ConditionedCeg):
 
     def __repr__(self) -> str:
         """Return the CEG, the intervention, what was observed, and the assumption."""
-        text = f"CEG {self._found.ceg.name!r} after do({self.intervention})"
-        if self._found.evidence != All(()):
+        text = f"CEG {self._conditioned.ceg.name!r} after do({self.intervention})"
+        if self._conditioned.evidence != All(()):
             probability = self.probability_of_evidence
             text += f", given {self.evidence} (probability {probability:.4g})"
         return f"{text}\n{self.assumption}"

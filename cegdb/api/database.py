@@ -15,7 +15,7 @@ from cegdb.api.survey import Survey
 from cegdb.errors import NetworkError, StagingError, SurveyError, counted
 from cegdb.ingest import ingest
 from cegdb.names import available, find_name
-from cegdb.options import IngestOptions, ReadOptions, check_choice
+from cegdb.options import IngestOptions, ReadOptions, RebuildRule, check_choice
 from cegdb.store.catalog import KINDS, all_ids, all_names, all_rows, drop, find
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from cegdb.ingest.codebook.draft import Form
     from cegdb.networks import NetworkSource
     from cegdb.options import BadRows, DecimalSign, Labels
-    from cegdb.rebuild import Stages
     from cegdb.store import Store
     from cegdb.store.catalog import Kind
     from cegdb.store.progress import Progress
@@ -537,7 +536,7 @@ class Database(Displayed):
             yield
 
     def rebuild(
-        self, survey: str | None = None, *, stages: Stages = "keep"
+        self, survey: str | None = None, *, stages: RebuildRule = "keep"
     ) -> list[EventTree | StagedTree | ChainEventGraph]:
         """Rebuild stale trees, stagings and CEGs from the rows their surveys have now.
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from cegdb.errors import StagingError
-from cegdb.options import check_choice
+from cegdb.options import BootstrapKind, check_choice
 
 if TYPE_CHECKING:
     from cegdb.api.chain_event_graph import ChainEventGraph
     from cegdb.api.staged_tree import StagedTree
     from cegdb.pictures import Picture
     from cegdb.pictures.merge_data import Merges
-    from cegdb.stability.relearning import BootstrapKind
 
 
 class StagingPlots:
@@ -293,7 +292,7 @@ class StagingPlots:
         from cegdb.views import view_rows
 
         if kind is not None:
-            check_choice("kind", kind, ("nonparametric", "parametric"), StagingError)
+            check_choice("kind", kind, get_args(BootstrapKind), StagingError)
         if others:
             if kind is not None:
                 raise StagingError(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Generic, Literal, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Generic, TypedDict, TypeVar
 
 from cegdb.api.base import GraphObject
-from cegdb.api.results import Assigned, Classification, Completed, delivered
+from cegdb.api.results import Assigned, Classification, Completed, write_or_return
 from cegdb.errors import QueryError
 from cegdb.evidence import All, answers, evidence_of, items
 
@@ -24,10 +24,8 @@ if TYPE_CHECKING:
     from cegdb.inference.queries import ConditionedModel
     from cegdb.inference.row_scores import LogScore
     from cegdb.ingest import Source
-    from cegdb.options import BadRows, ReadOptions
+    from cegdb.options import BadRows, BlankCells, ReadOptions
     from cegdb.store import Store
-
-    BlankCells = Literal["tree", "unknown"]
 
 Conditional = TypeVar("Conditional")
 
@@ -101,6 +99,33 @@ class Queryable(ABC, Generic[Conditional]):
         known = (self._compiled().evidence, *parts)
         return All(tuple(item for part in known for item in items(part)))
 
+    def with_stored_names(self, event: EvidenceLike) -> Evidence:
+        """Return evidence or an event with variables and labels spelled as they are stored.
+
+        Parameters
+        ----------
+        event
+            As for `given`.
+
+        Returns
+        -------
+        Evidence
+            ``str()`` is the event in words.
+
+        Raises
+        ------
+        QueryError
+            A variable or label is unknown.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> ceg = cegdb.open().demo("chds")
+        >>> print(ceg.with_stored_names({"admission": "YES"}))
+        Admission = Yes
+        """
+        return self._compiled().ceg.with_stored_names(evidence_of(event))
+
     def probability(self, event: EvidenceLike | None = None, /, **labels: object) -> float:
         """Return the probability of an event.
 
@@ -170,7 +195,7 @@ class Queryable(ABC, Generic[Conditional]):
         return pd.DataFrame(rows, columns=["variable", "label", "probability"])
 
     def distribution(
-        self, variables: str | Sequence[str], given: str | Sequence[str] = ()
+        self, variables: str | Sequence[str], by: str | Sequence[str] = ()
     ) -> pd.DataFrame:
         """Return the joint distribution of variables, also conditional on others.
 
@@ -178,7 +203,7 @@ class Queryable(ABC, Generic[Conditional]):
         ----------
         variables
             Names.
-        given
+        by
             Names of other variables: the probabilities are then conditional on each
             combination of their labels.
 
@@ -186,7 +211,7 @@ class Queryable(ABC, Generic[Conditional]):
         -------
         DataFrame
             One row per combination that some path has: a column for each variable, first those
-            in ``given``, then ``probability``. A variable called ``probability`` is
+            in ``by``, then ``probability``. A variable called ``probability`` is
             refused: use `marginals`.
 
         Raises
@@ -198,7 +223,7 @@ class Queryable(ABC, Generic[Conditional]):
         --------
         >>> import cegdb
         >>> ceg = cegdb.open().demo("chds")
-        >>> ceg.distribution("Admission", given="Social").round(4)
+        >>> ceg.distribution("Admission", by="Social").round(4)
           Social Admission  probability
         0   High        No       0.8456
         1   High       Yes       0.1544
@@ -210,7 +235,7 @@ class Queryable(ABC, Generic[Conditional]):
         from cegdb.inference import queries
 
         conditioned = self._compiled()
-        before = queries.variable_names(conditioned, given)
+        before = queries.variable_names(conditioned, by)
         names, columns, probability = queries.conditional_distribution(
             conditioned, before, queries.variable_names(conditioned, variables)
         )
@@ -420,7 +445,7 @@ class Queryable(ABC, Generic[Conditional]):
         origin = self._origin()
         store, model = origin._store, (origin.kind, origin.id)
         tables = query_rows.assign_rows(store, self._compiled(), model, row_source)
-        return Assigned(*delivered(store, tables, "paths", into, file, replace=replace))
+        return Assigned(*write_or_return(store, tables, "paths", into, file, replace=replace))
 
     def complete(
         self,
@@ -472,7 +497,7 @@ class Queryable(ABC, Generic[Conditional]):
         origin = self._origin()
         store, model = origin._store, (origin.kind, origin.id)
         tables = query_rows.complete_rows(store, self._compiled(), model, row_source, variables)
-        return Completed(*delivered(store, tables, "labels", into, file, replace=replace))
+        return Completed(*write_or_return(store, tables, "labels", into, file, replace=replace))
 
     def score(
         self,
@@ -518,7 +543,7 @@ class Queryable(ABC, Generic[Conditional]):
         self,
         source: Source,
         variable: str,
-        given: str | Sequence[str] | None = None,
+        predictors: str | Sequence[str] | None = None,
         *,
         count: str | None = None,
         weight: str | None = None,
@@ -533,7 +558,7 @@ class Queryable(ABC, Generic[Conditional]):
             As for `score`.
         variable
             To be predicted. Rows without an answer to it are left out and counted.
-        given
+        predictors
             Variables to predict from. Default: all others.
 
         Returns
@@ -561,7 +586,9 @@ class Queryable(ABC, Generic[Conditional]):
 
         from cegdb.inference import row_scores
 
-        predictions = self._predicted(source, variable, given, count, weight, blank, read_as)
+        predictions = self._predicted(
+            source, variable, predictors, count, weight, blank, read_as
+        )
         metrics, table = row_scores.classification_metrics(predictions)
         used = [i for i in range(len(table)) if table[i].any() or table[:, i].any()]
         used = [
@@ -579,7 +606,7 @@ class Queryable(ABC, Generic[Conditional]):
         self,
         source: Source,
         variable: str,
-        given: str | Sequence[str] | None = None,
+        predictors: str | Sequence[str] | None = None,
         *,
         probabilities: bool = False,
         blank: BlankCells = "tree",
@@ -595,7 +622,7 @@ class Queryable(ABC, Generic[Conditional]):
             As for `assign`. The row's own answer to the variable is not used.
         variable
             To be predicted.
-        given
+        predictors
             Variables to predict from. Default: all others.
         probabilities
             Whether to return the probability of each label instead of the most probable one.
@@ -635,7 +662,7 @@ class Queryable(ABC, Generic[Conditional]):
             (origin.kind, origin.id),
             row_source,
             variable,
-            given,
+            predictors,
         )
         if probabilities:
             return pd.DataFrame(predictions.probability, columns=predictions.labels)
@@ -645,7 +672,7 @@ class Queryable(ABC, Generic[Conditional]):
         self,
         source: Source,
         variable: str,
-        given: str | Sequence[str] | None = None,
+        predictors: str | Sequence[str] | None = None,
         *,
         bins: int | None = 10,
         count: str | None = None,
@@ -657,7 +684,7 @@ class Queryable(ABC, Generic[Conditional]):
 
         Parameters
         ----------
-        source, variable, given, count, weight, blank, **read_as
+        source, variable, predictors, count, weight, blank, **read_as
             As for `classify`.
         bins
             Number of intervals of equal width, each with its upper end, into which predicted
@@ -693,7 +720,9 @@ class Queryable(ABC, Generic[Conditional]):
 
         from cegdb.inference import row_scores
 
-        predictions = self._predicted(source, variable, given, count, weight, blank, read_as)
+        predictions = self._predicted(
+            source, variable, predictors, count, weight, blank, read_as
+        )
         names = ["label", "low", "high", "n", "weight", "predicted", "observed"]
         return pd.DataFrame(row_scores.calibration_bins(predictions, bins), columns=names)
 
@@ -701,7 +730,7 @@ class Queryable(ABC, Generic[Conditional]):
         self,
         source: Source,
         variable: str,
-        given: str | Sequence[str] | None,
+        predictors: str | Sequence[str] | None,
         count: str | None,
         weight: str | None,
         blank: BlankCells,
@@ -713,7 +742,9 @@ class Queryable(ABC, Generic[Conditional]):
         row_source = query_rows.RowSource(source, (), count, weight, blank, _reading(read_as))
         origin = self._origin()
         store, model = origin._store, (origin.kind, origin.id)
-        return row_scores.predict(store, self._compiled(), model, row_source, variable, given)
+        return row_scores.predict(
+            store, self._compiled(), model, row_source, variable, predictors
+        )
 
 
 class StoredModel(GraphObject, Queryable[Conditional]):

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from cegdb.api.chain_event_graph import ChainEventGraph
     from cegdb.api.database import Database
     from cegdb.api.staged_tree import StagedTree
+    from cegdb.options import ReportForm
     from cegdb.render.document import Block, Figure
-    from cegdb.report.words import Form
     from cegdb.report.words.report_data import ReportData
 
 _MOST_EXPLAINED: Final = 5_000
@@ -79,7 +79,7 @@ class CegReport:
 
     def text(
         self,
-        form: Form = "plain",
+        form: ReportForm = "plain",
         *,
         unit: str = "people",
         words: Mapping[str, Mapping[str, str]] | None = None,
@@ -141,7 +141,7 @@ class CegReport:
     def save(
         self,
         path: str | os.PathLike[str],
-        form: Form = "plain",
+        form: ReportForm = "plain",
         *,
         unit: str = "people",
         words: Mapping[str, Mapping[str, str]] | None = None,
@@ -279,7 +279,7 @@ class DatabaseReport:
     def comparison(
         self,
         *stagings: str | StagedTree,
-        form: Form = "plain",
+        form: ReportForm = "plain",
         unit: str = "people",
         words: Mapping[str, Mapping[str, str]] | None = None,
         limit: int | None = None,
@@ -334,7 +334,7 @@ class DatabaseReport:
         self,
         path: str | os.PathLike[str],
         *stagings: str | StagedTree,
-        form: Form = "plain",
+        form: ReportForm = "plain",
         unit: str = "people",
         words: Mapping[str, Mapping[str, str]] | None = None,
         limit: int | None = None,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from cegdb.store import Store
 
 _MOST_NOTES: Final = 5
-_OURS: Final = ("cegdb", "information_schema", "pg_catalog")
+_RESERVED_SCHEMAS: Final = ("cegdb", "information_schema", "pg_catalog")
 
 
 class RowResult(Displayed):
@@ -108,7 +108,7 @@ class Classification(Displayed):
         return f"<pre>{html.escape(repr(self))}</pre>{self.confusion.to_html()}"
 
 
-def delivered(
+def write_or_return(
     store: Store,
     opening: AbstractContextManager[RowTables],
     other: str,
@@ -169,7 +169,7 @@ def _tables(store: Store, into: str, other: str, *, replace: bool) -> dict[str, 
     schema = schema if dot else "main"
     if not table or not schema:
         raise QueryError(f"into is {into!r}", hint='give "table" or "schema.table"')
-    if schema.casefold() in (*_OURS, "temp"):
+    if schema.casefold() in (*_RESERVED_SCHEMAS, "temp"):
         raise QueryError(
             f"into is {into!r}: schema {schema!r} is reserved",
             hint="name another schema, such as main",
@@ -217,7 +217,7 @@ class Effect(Displayed):
         In words.
     probabilities
         One row per label of the treatment: ``label``; ``probability`` of the outcome when it
-        is set, P(outcome || treatment = label); ``low``, ``high``; ``observed``,
+        is set, P(outcome | do(treatment = label)); ``low``, ``high``; ``observed``,
         P(outcome | treatment = label), which confounding may bias.
     differences
         One row per label but the first: ``label``; ``against``; ``effect``, the difference of
@@ -249,7 +249,7 @@ class Effect(Displayed):
         group = "" if self.group == "nothing" else f", given {self.group}"
         lines = [f"effect of {self.treatment} on {self.outcome}{group}"]
         lines += [
-            f"  P({self.outcome} || {self.treatment} = {label}) = {probability:.4f}"
+            f"  P({self.outcome} | do({self.treatment} = {label})) = {probability:.4f}"
             f"{_interval(low, high)}, observed {seen:.4f}"
             for label, probability, low, high, seen in _rows(self.probabilities)
         ]
@@ -327,7 +327,7 @@ class Adjustment(Displayed):
     estimates
         One row per label of the treatment and answer to the outcome: ``label``; ``outcome``;
         ``adjusted``, the sum over z of P(y | x, z) P(z), missing where a z lacks x;
-        ``truth``, P(y || x); ``observed``, P(y | x); all as fitted.
+        ``truth``, P(y | do(x)); ``observed``, P(y | x); all as fitted.
     assumption
         What must be true for ``truth`` to be that.
     """

@@ -25,10 +25,8 @@ if TYPE_CHECKING:
     from cegdb.evidence import EvidenceLike
     from cegdb.inference.compiled_model import CompiledModel
     from cegdb.inference.queries import ConditionedModel
-    from cegdb.positions import Stop
+    from cegdb.options import BootstrapKind, IntervalMethod, Stop
     from cegdb.render.writers import Form
-    from cegdb.stability.intervals import IntervalMethod
-    from cegdb.stability.relearning import BootstrapKind
     from cegdb.stages import SituationPath
     from cegdb.store.catalog import Kind
 

@@ -16,10 +16,11 @@ from cegdb.inference.queries import condition, probability_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from cegdb.causal.interventions import Absent, Intervention
+    from cegdb.causal.interventions import Intervention
     from cegdb.evidence import Evidence
     from cegdb.inference.compiled_model import CompiledModel
     from cegdb.inference.propagation import Floats, Ints
+    from cegdb.options import Absent
 
 _CELLS_AT_ONCE: Final = 4_000_000
 _ROUNDING: Final = 1e-12

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from cegdb.evidence import All, Count, Likelihood, Order, Take, Visit, items, te
 from cegdb.inference.queries import condition
 from cegdb.ingest.coding.variables import NOT_APPLICABLE
 from cegdb.names import find_name, only_match
-from cegdb.options import check_choice
+from cegdb.options import Absent, check_choice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from cegdb.inference.propagation import Floats, Ints
 
     Flags: TypeAlias = NDArray[np.bool_]
-
-Absent: TypeAlias = Literal["error", "leave"]
 
 MAPPING_HINT: Final = 'give a mapping: {"Treatment": "Treated"}'
 _SETTING_HINT: Final = 'give a label, or a distribution: {"Treated": 0.3, "Not treated": 0.7}'

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from cegdb import options as settings
 from cegdb.cli.group import main
 from cegdb.cli.options import (
     DB,
@@ -20,6 +22,7 @@ from cegdb.cli.options import (
     REPLACE,
     SEED,
     Word,
+    chosen,
     options_of,
     output_option,
     read_answers,
@@ -40,17 +43,17 @@ from cegdb.cli.output import (
 from cegdb.evidence import All
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from cegdb.api import ChainEventGraph
     from cegdb.api.queries import Queryable
     from cegdb.api.results import RowResult
 
-_PART = 1 << 20
+_CHUNK_BYTES = 1 << 20
 _LEAST_PATHS = ("rank",)
 BLANK = click.option(
     "--blank",
-    type=Word(["tree", "unknown"]),
+    type=Word(get_args(settings.BlankCells)),
     default="tree",
     show_default=True,
     help='What an empty cell of FILE means: "tree" (the same as in the event tree) or '
@@ -66,6 +69,22 @@ ROWS = options_of(
     click.option("--replace", is_flag=True, help="Overwrite the file or table if it exists."),
     READING,
     FORMAT,
+)
+PREDICTORS = click.option(
+    "--predictors",
+    callback=split_names,
+    metavar="A,B,C",
+    help="Variables to predict from. Default: all others.",
+)
+WEIGHTED_ROWS = options_of(
+    click.option(
+        "--count",
+        metavar="COLUMN",
+        help="Column that says how many respondents a row stands for.",
+    ),
+    click.option("--weight", metavar="COLUMN", help="Column of survey weights."),
+    BLANK,
+    READING,
 )
 BY = click.option(
     "--by",
@@ -84,23 +103,10 @@ WHERE = click.option(
 @main.command()
 @DB
 @NAME
-@click.argument("event", metavar="[VARIABLE=LABEL]...", nargs=-1)
+@click.argument("event", metavar="VARIABLE=LABEL...", nargs=-1, required=True)
 @MODEL_KIND
 @GIVEN
 @EVIDENCE
-@click.option(
-    "--variables",
-    callback=split_names,
-    metavar="A,B",
-    help="Print the joint distribution of these variables instead.",
-)
-@click.option(
-    "--by",
-    callback=split_names,
-    metavar="A,B",
-    help="With --variables: condition on each label of these variables.",
-)
-@click.option("--paths", type=int, metavar="K", help="Print the K most probable paths instead.")
 @FORMAT
 def probability(
     db: Path,
@@ -109,49 +115,138 @@ def probability(
     kind: str | None,
     given: tuple[str, ...],
     evidence: str | None,
-    variables: Sequence[str] | None,
-    by: Sequence[str] | None,
-    paths: int | None,
     form: str | None,
 ) -> None:
     """Print the probability of an event by the CEG or staging NAME in DB.
 
     The event is one or several VARIABLE=LABEL, which must all hold. A label can also be given
-    by its original code; "not applicable" is the label where a variable does not occur.
-    Without an event, the probability of each label of each variable is printed.
+    by its original code; "not applicable" is the label where a variable does not occur. cegdb
+    marginals prints the probabilities of all labels.
 
     \b
     Examples:
       cegdb probability falls.duckdb falls Fall=Fall
       cegdb probability falls.duckdb falls Fall=Fall --given "Risk=High Risk"
-      cegdb probability falls.duckdb falls --variables Fall --by Risk,Treatment
-      cegdb probability falls.duckdb falls --paths 5 --given Fall=Fall
-      cegdb probability falls.duckdb falls --evidence '{"Risk": ["High Risk"]}'
+      cegdb probability falls.duckdb falls Fall=Fall \\
+        --evidence '{"Risk": ["High Risk"]}'
       cegdb probability falls.duckdb falls Fall=Fall --kind staging
     """
-    if sum((bool(event), variables is not None, paths is not None)) > 1:
-        raise click.UsageError("give only one of an event, --variables and --paths")
-    if by is not None and variables is None:
-        raise click.UsageError("--by needs --variables")
-    condition = read_evidence(given, evidence)
     query = read_evidence(event, None)
+    with conditioned_model(db, name, kind, given, evidence) as model:
+        value = model.probability(query)
+        print_table(
+            ["event", "probability"], [(str(model.with_stored_names(query)), value)], form
+        )
+
+
+@main.command()
+@DB
+@NAME
+@click.argument("variables", metavar="[VARIABLE]...", nargs=-1)
+@MODEL_KIND
+@GIVEN
+@EVIDENCE
+@FORMAT
+def marginals(
+    db: Path,
+    name: str,
+    variables: tuple[str, ...],
+    kind: str | None,
+    given: tuple[str, ...],
+    evidence: str | None,
+    form: str | None,
+) -> None:
+    """Print the probability of each label of VARIABLE by the CEG or staging NAME in DB.
+
+    Without VARIABLE, prints those of all variables.
+
+    \b
+    Examples:
+      cegdb marginals falls.duckdb falls
+      cegdb marginals falls.duckdb falls Treatment --given Fall=Fall
+    """
+    with conditioned_model(db, name, kind, given, evidence) as model:
+        print_frame(model.marginals(list(variables) or None), form)
+
+
+@main.command()
+@DB
+@NAME
+@click.argument("variables", metavar="VARIABLE...", nargs=-1, required=True)
+@click.option(
+    "--by",
+    callback=split_names,
+    metavar="A,B",
+    help="Condition on each combination of labels of these variables.",
+)
+@MODEL_KIND
+@GIVEN
+@EVIDENCE
+@FORMAT
+def distribution(
+    db: Path,
+    name: str,
+    variables: tuple[str, ...],
+    by: Sequence[str] | None,
+    kind: str | None,
+    given: tuple[str, ...],
+    evidence: str | None,
+    form: str | None,
+) -> None:
+    """Print the joint distribution of variables by the CEG or staging NAME in DB.
+
+    \b
+    Examples:
+      cegdb distribution falls.duckdb falls Risk Fall
+      cegdb distribution falls.duckdb falls Fall --by Risk,Treatment
+    """
+    with conditioned_model(db, name, kind, given, evidence) as model:
+        print_frame(model.distribution(list(variables), by=by or ()), form)
+
+
+@main.command("most-probable-paths")
+@DB
+@NAME
+@click.option(
+    "-k", "k", type=int, default=1, show_default=True, help="Number of paths to print."
+)
+@MODEL_KIND
+@GIVEN
+@EVIDENCE
+@FORMAT
+def most_probable_paths(
+    db: Path,
+    name: str,
+    k: int,
+    kind: str | None,
+    given: tuple[str, ...],
+    evidence: str | None,
+    form: str | None,
+) -> None:
+    """Print the most probable paths through the CEG or staging NAME in DB.
+
+    \b
+    Examples:
+      cegdb most-probable-paths falls.duckdb falls -k 5
+      cegdb most-probable-paths falls.duckdb falls --given Fall=Fall
+    """
+    with conditioned_model(db, name, kind, given, evidence) as model:
+        frame = model.most_probable_paths(k)[["rank", "path", "probability"]]
+        print_frame(frame, form, least=_LEAST_PATHS)
+
+
+@contextmanager
+def conditioned_model(
+    db: Path, name: str, kind: str | None, given: Sequence[str], evidence: str | None
+) -> Iterator[Queryable[Any]]:
+    """Open the CEG or staging of that name, given evidence; print its probability."""
+    condition = read_evidence(given, evidence)
     with opened(str(db), read_only=True) as database:
-        model: Queryable[Any] = model_of(database, name, kind)
+        model: Any = model_of(database, name, kind)
         if condition != All(()):
-            conditioned = model.given(condition)
-            say(f"given {condition}: probability {conditioned.probability_of_evidence:.6g}")
-            model = conditioned
-        if paths is not None:
-            frame = model.most_probable_paths(paths)[["rank", "path", "probability"]]
-            print_frame(frame, form, least=_LEAST_PATHS)
-        elif variables is not None:
-            print_frame(model.distribution(variables, given=by or ()), form)
-        elif event:
-            print_table(
-                ["event", "probability"], [(str(query), model.probability(query))], form
-            )
-        else:
-            print_frame(model.marginals(), form)
+            model = model.given(condition)
+            say(f"given {model.evidence}: probability {model.probability_of_evidence:.6g}")
+        yield model
 
 
 @main.command()
@@ -202,7 +297,7 @@ def given(
 @click.argument("file", metavar="FILE")
 @MODEL_KIND
 @ROWS
-def assign(db: Path, name: str, file: str, **given: Any) -> None:
+def assign(db: Path, name: str, file: str, **options: Any) -> None:
     """Assign each row of FILE its situation, stage and position by the CEG or staging NAME.
 
     Prints one row per row of FILE: its log likelihood, the last situation and position that it
@@ -213,11 +308,11 @@ def assign(db: Path, name: str, file: str, **given: Any) -> None:
 
     \b
     Examples:
-      cegdb assign falls.duckdb falls new.csv --keep person_id
-      cegdb assign falls.duckdb falls new.csv --keep person_id -o people.parquet
-      cegdb assign falls.duckdb falls new.csv --into people --replace
+      cegdb assign falls.duckdb falls falls.csv --keep people
+      cegdb assign falls.duckdb falls falls.csv --keep people -o people.parquet
+      cegdb assign falls.duckdb falls falls.csv --into people --replace
     """
-    _answer("assign", db, name, file, {}, given)
+    _query_rows("assign", db, name, file, **options)
 
 
 @main.command()
@@ -232,7 +327,7 @@ def assign(db: Path, name: str, file: str, **given: Any) -> None:
     help="Variables to print. Default: all that a row leaves open.",
 )
 @ROWS
-def complete(db: Path, name: str, file: str, variables: list[str] | None, **given: Any) -> None:
+def complete(db: Path, name: str, file: str, **options: Any) -> None:
     """Complete the rows of FILE with probable answers, by the CEG or staging NAME in DB.
 
     Prints one row per row of FILE, variable that it leaves open, and label. -o people.parquet
@@ -242,22 +337,30 @@ def complete(db: Path, name: str, file: str, variables: list[str] | None, **give
 
     \b
     Examples:
-      cegdb complete falls.duckdb falls new.csv --variables Fall
-      cegdb complete falls.duckdb falls new.csv --keep person_id -o people.parquet
+      cegdb complete falls.duckdb falls falls.csv --variables Fall
+      cegdb complete falls.duckdb falls falls.csv --keep people -o open.parquet
     """
-    _answer("complete", db, name, file, {"variables": variables}, given)
+    _query_rows("complete", db, name, file, **options)
 
 
-def _answer(
-    verb: str, db: Path, name: str, file: str, more: dict[str, Any], given: dict[str, Any]
+def _query_rows(
+    method: str,
+    db: Path,
+    name: str,
+    file: str,
+    *,
+    kind: str | None,
+    keep: list[str] | None,
+    into: str | None,
+    output: Path | None,
+    form: str | None,
+    **options: Any,
 ) -> None:
-    kind, form = given.pop("kind"), given.pop("form")
-    output, into = given.pop("output"), given.pop("into")
-    given["keep"] = given["keep"] or ()
     with opened(str(db), read_only=into is None) as database:
         with working(f"reading {file}", database):
-            result: RowResult = getattr(model_of(database, name, kind), verb)(
-                source_of(file), file=output, into=into, **more, **given
+            query = getattr(model_of(database, name, kind), method)
+            result: RowResult = query(
+                source_of(file), keep=keep or (), file=output, into=into, **options
             )
         say(result.summary)
         for target in result.written.values():
@@ -274,69 +377,102 @@ def _answer(
 @NAME
 @click.argument("file", metavar="FILE")
 @MODEL_KIND
-@click.option("--target", metavar="VARIABLE", help="Score predictions of this variable.")
-@click.option(
-    "--from",
-    "others",
-    callback=split_names,
-    metavar="A,B,C",
-    help="Predict it from these variables only. Default: from all others.",
-)
-@click.option("--calibration", is_flag=True, help="Print the calibration table.")
-@click.option("--bins", type=int, help="Rows of the calibration table. Default: 10.")
-@click.option(
-    "--count",
-    metavar="COLUMN",
-    help="Column that says how many respondents a row stands for.",
-)
-@click.option("--weight", metavar="COLUMN", help="Column of survey weights.")
-@BLANK
-@READING
+@WEIGHTED_ROWS
 @FORMAT
 def score(
-    db: Path,
-    name: str,
-    file: str,
-    kind: str | None,
-    target: str | None,
-    others: list[str] | None,
-    bins: int | None,
-    form: str | None,
-    *,
-    calibration: bool,
-    **read: Any,
+    db: Path, name: str, file: str, kind: str | None, form: str | None, **read: Any
 ) -> None:
     """Score how well the CEG or staging NAME in DB predicts the rows of FILE.
 
     Use rows from which it was not learnt. Prints the log score: the natural logarithm of the
-    probability of a row's answers, in total and on average. With --target, prints how well
-    that variable is predicted from the other answers: accuracy, log loss, Brier score and AUC.
+    probability of a row's answers, in total and on average. cegdb classify scores the
+    predictions of one variable.
 
     \b
     Examples:
-      cegdb score falls.duckdb falls held_out.csv
-      cegdb score falls.duckdb falls held_out.csv --target Fall
-      cegdb score falls.duckdb falls held_out.csv --target Fall --from Risk
-      cegdb score falls.duckdb falls held_out.csv --target Fall --calibration
+      cegdb sample falls.duckdb falls -n 1000 --seed 2 -o new.csv
+      cegdb score falls.duckdb falls new.csv
+      cegdb score falls.duckdb falls new.csv --kind staging
     """
-    if target is None and (others is not None or calibration):
-        raise click.UsageError("--from and --calibration need --target")
-    if bins is not None and not calibration:
-        raise click.UsageError("--bins needs --calibration")
     with opened(str(db), read_only=True) as database:
-        model = model_of(database, name, kind)
-        source = source_of(file)
         with working(f"reading {file}", database):
-            if target is None:
-                scored: Any = model.score(source, **read)
-            elif calibration:
-                bins = 10 if bins is None else bins
-                frame = model.calibration(source, target, others, bins=bins, **read)
-                print_frame(frame, form)
-                return
-            else:
-                scored = model.classify(source, target, others, **read).metrics
-        print_table(list(scored._fields), [list(scored)], form)
+            log_score = model_of(database, name, kind).score(source_of(file), **read)
+        print_table(list(log_score._fields), [list(log_score)], form)
+
+
+@main.command()
+@DB
+@NAME
+@click.argument("file", metavar="FILE")
+@click.argument("variable", metavar="VARIABLE")
+@PREDICTORS
+@MODEL_KIND
+@WEIGHTED_ROWS
+@FORMAT
+def classify(
+    db: Path,
+    name: str,
+    file: str,
+    variable: str,
+    kind: str | None,
+    form: str | None,
+    **options: Any,
+) -> None:
+    """Score how well the CEG or staging NAME in DB predicts VARIABLE in the rows of FILE.
+
+    It is predicted from the other answers of each row. Prints accuracy, log loss, Brier score
+    and AUC. Use rows from which the CEG or staging was not learnt.
+
+    \b
+    Examples:
+      cegdb sample falls.duckdb falls -n 1000 --seed 2 -o new.csv
+      cegdb classify falls.duckdb falls new.csv Fall
+      cegdb classify falls.duckdb falls new.csv Fall --predictors Risk
+    """
+    with opened(str(db), read_only=True) as database:
+        with working(f"reading {file}", database):
+            model = model_of(database, name, kind)
+            metrics = model.classify(source_of(file), variable, **options).metrics
+        print_table(list(metrics._fields), [list(metrics)], form)
+
+
+@main.command()
+@DB
+@NAME
+@click.argument("file", metavar="FILE")
+@click.argument("variable", metavar="VARIABLE")
+@PREDICTORS
+@click.option(
+    "--bins", type=int, default=10, show_default=True, help="Number of bins of equal width."
+)
+@MODEL_KIND
+@WEIGHTED_ROWS
+@FORMAT
+def calibration(
+    db: Path,
+    name: str,
+    file: str,
+    variable: str,
+    kind: str | None,
+    form: str | None,
+    **options: Any,
+) -> None:
+    """Compare predicted probabilities of VARIABLE with the shares observed in FILE.
+
+    Predictions are those of the CEG or staging NAME in DB. Prints one row per label and bin of
+    predicted probabilities.
+
+    \b
+    Examples:
+      cegdb sample falls.duckdb falls -n 1000 --seed 2 -o new.csv
+      cegdb calibration falls.duckdb falls new.csv Fall
+      cegdb calibration falls.duckdb falls new.csv Fall --bins 5
+    """
+    with opened(str(db), read_only=True) as database:
+        with working(f"reading {file}", database):
+            model = model_of(database, name, kind)
+            frame = model.calibration(source_of(file), variable, **options)
+        print_frame(frame, form)
 
 
 @main.command()
@@ -392,8 +528,8 @@ def sample(
         with tempfile.TemporaryDirectory() as folder:
             file = database.write(rows, Path(folder) / "rows.csv")
             with file.open("rb") as stream:
-                while part := stream.read(_PART):
-                    click.echo(part, nl=False)
+                while chunk := stream.read(_CHUNK_BYTES):
+                    click.echo(chunk, nl=False)
 
 
 @main.command()
@@ -415,7 +551,7 @@ def sample(
 )
 @click.option(
     "--absent",
-    type=Word(["error", "leave"]),
+    type=Word(get_args(settings.Absent)),
     default="error",
     show_default=True,
     help='Positions without one of the labels: "error" (refuse) or "leave" (do not intervene '
@@ -451,7 +587,7 @@ def sample(
 )
 @SEED
 @FORMAT
-def do(db: Path, name: str, treatment: str, form: str | None, **given: Any) -> None:
+def effect(db: Path, name: str, treatment: str, form: str | None, **options: Any) -> None:
     """Estimate the effect of a treatment on an outcome by the CEG NAME in DB.
 
     VARIABLE is the treatment. Prints one row per label: the probability of the outcome if
@@ -462,43 +598,42 @@ def do(db: Path, name: str, treatment: str, form: str | None, **given: Any) -> N
 
     \b
     Examples:
-      cegdb do falls.duckdb falls Risk --outcome Fall=Fall
-      cegdb do falls.duckdb falls "Risk=Low Risk" --outcome Fall=Fall --adjust
-      cegdb do falls.duckdb falls Treatment --outcome Fall=Fall --absent leave
-      cegdb do falls.duckdb falls Treatment --outcome Fall=Fall \\
+      cegdb effect falls.duckdb falls Risk --outcome Fall=Fall
+      cegdb effect falls.duckdb falls "Risk=Low Risk" --outcome Fall=Fall --adjust
+      cegdb effect falls.duckdb falls Treatment --outcome Fall=Fall --absent leave
+      cegdb effect falls.duckdb falls Treatment --outcome Fall=Fall \\
         --given "Risk=High Risk"
     """
     variable, label = _treatment(treatment)
-    outcome = read_answers(given["outcome"])
-    group = read_answers(given["given"]) or None
+    outcome = read_answers(options["outcome"])
+    group = read_answers(options["given"]) or None
     with opened(str(db), read_only=True) as database:
         ceg = ceg_of(database, name)
         between = None if label is None else [label]
         with working("intervening", database):
-            effect = ceg.effect(
+            result = ceg.effect(
                 variable,
                 outcome,
                 between,
                 given=group,
-                **{key: given[key] for key in ("absent", "least", "level", "draws", "seed")},
+                **chosen(options, ("absent", "least", "level", "draws", "seed")),
             )
-        is_adjusted = given["adjust"] or given["adjust_for"] is not None
+        is_adjusted = options["adjust"] or options["adjust_for"] is not None
         adjustments = [
             ceg.adjustment(
                 variable,
                 target,
-                given["adjust_for"],
+                options["adjust_for"],
                 between=between,
                 given=group,
-                absent=given["absent"],
-                seed=given["seed"],
+                **chosen(options, ("absent", "seed")),
             )
             for target in (outcome if is_adjusted else ())
         ]
-        print_frame(effect.frame, form)
-        say(*effect.notes)
-        for one in adjustments:
-            say(*str(one).splitlines()[:-1])
+        print_frame(result.frame, form)
+        say(*result.notes)
+        for adjustment in adjustments:
+            say(*str(adjustment).splitlines()[:-1])
 
 
 def _treatment(text: str) -> tuple[str, str | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
@@ -24,13 +24,13 @@ from cegdb.errors import agreeing, counted
 if TYPE_CHECKING:
     from pathlib import Path
 
-_LEAST_COMPARED = (
+_MAY_DROP_COMPARED = (
     *("staging_id", "tree", "is_stale", "comparable_group", "score", "log_likelihood", "alpha"),
     *("aic", "method", "df", "is_best", "bic"),
 )
-_LEAST_ALPHAS = ("log_likelihood", "aic", "smallest_prior", "df")
-_LEAST_STABILITY = ("staging", "kind", "n_runs", "n_situations", "min_share")
-_LEAST_INTERVALS = (
+_MAY_DROP_ALPHAS = ("log_likelihood", "aic", "smallest_prior", "df")
+_MAY_DROP_STABILITY = ("staging", "kind", "n_runs", "n_situations", "min_share")
+_MAY_DROP_INTERVALS = (
     *("staging", "given", "level", "method", "weight", "situation", "share", "path"),
 )
 
@@ -43,7 +43,7 @@ _LEAST_INTERVALS = (
     "--most", type=click.IntRange(1), default=20, show_default=True, help="Orders to print."
 )
 @FORMAT
-def search_orders(db: Path, name: str, most: int, form: str | None, **given: Any) -> None:
+def search_orders(db: Path, name: str, most: int, form: str | None, **options: Any) -> None:
     """Search for the best order of the variables of the survey NAME in DB.
 
     Stages are learnt for each order, and the order with the best score wins. Prints the best
@@ -63,7 +63,7 @@ def search_orders(db: Path, name: str, most: int, form: str | None, **given: Any
     """
     with opened(str(db), read_only=True) as database:
         with working("searching orders", database):
-            search = database.surveys[name].search_orders(**given)
+            search = database.surveys[name].search_orders(**options)
         say(search.summary)
         names, rows = search.rows(most)
         print_table(names, rows, form)
@@ -75,7 +75,7 @@ def search_orders(db: Path, name: str, most: int, form: str | None, **given: Any
 @from_settings(settings.LearnOptions)
 @from_settings(settings.StageOptions, only=[name for name in STAGE_NAMES if name != "alpha"])
 @FORMAT
-def alpha_path(db: Path, name: str, form: str | None, **given: Any) -> None:
+def alpha_path(db: Path, name: str, form: str | None, **options: Any) -> None:
     """Show what learn-stages would find in the event tree NAME in DB with other alphas.
 
     One row for each alpha from 0.5 to 64, and for the default. Nothing is stored. Log marginal
@@ -89,45 +89,54 @@ def alpha_path(db: Path, name: str, form: str | None, **given: Any) -> None:
     with opened(str(db), read_only=True) as database:
         tree = database.trees[name]
         with working("learning stages", database):
-            frame = tree.alpha_path(**given)
-        print_frame(frame, form, least=_LEAST_ALPHAS)
+            frame = tree.alpha_path(**options)
+        print_frame(frame, form, least=_MAY_DROP_ALPHAS)
 
 
 @main.command()
 @DB
 @click.argument("names", metavar="[NAME]...", nargs=-1)
-@click.option(
-    "--diff",
-    is_flag=True,
-    help="List the situations that two stagings put in different stages.",
-)
 @FORMAT
-def compare(db: Path, names: tuple[str, ...], form: str | None, *, diff: bool) -> None:
+def compare(db: Path, names: tuple[str, ...], form: str | None) -> None:
     """Compare stagings of DB by their stages, scores and Bayes factors.
 
     Without NAME, compares all of them. log_bayes_factor compares each with the first one
     named, or otherwise with the best; it is missing where rows, tree, prior or weighting
-    differ. With --diff, stages are matched by the situations they share, whatever their names.
+    differ. cegdb diff lists the situations that two of them put in different stages.
 
     \b
     Examples:
       cegdb compare falls.duckdb
-      cegdb compare falls.duckdb falls by_hand
-      cegdb compare falls.duckdb falls by_hand --diff --format csv
+      cegdb learn-stages falls.duckdb falls --method hc --name by_hc --replace
+      cegdb compare falls.duckdb falls by_hc --format csv
     """
-    if diff and len(names) != 2:
-        raise click.UsageError(f"--diff needs two stagings, got {len(names)}")
     with opened(str(db), read_only=True) as database:
-        if not diff:
-            print_frame(database.compare(*names), form, least=_LEAST_COMPARED)
-            return
-        one, other = (database.stagings[name] for name in names)
-        differences = one.diff(other)
+        print_frame(database.compare(*names), form, least=_MAY_DROP_COMPARED)
+
+
+@main.command()
+@DB
+@NAME
+@click.argument("other", metavar="OTHER")
+@FORMAT
+def diff(db: Path, name: str, other: str, form: str | None) -> None:
+    """List the situations that the stagings NAME and OTHER put in different stages.
+
+    Stages are matched by the situations they share, whatever their names.
+
+    \b
+    Examples:
+      cegdb learn-stages falls.duckdb falls --method hc --name by_hc --replace
+      cegdb diff falls.duckdb falls by_hc
+    """
+    with opened(str(db), read_only=True) as database:
+        a, b = database.stagings[name], database.stagings[other]
+        frame = a.diff(b)
         say(
-            f"{counted(len(differences), 'situation')} {agreeing(len(differences), 'are')} in "
-            f"different stages in {one.name!r} (a) and {other.name!r} (b)"
+            f"{counted(len(frame), 'situation')} {agreeing(len(frame), 'are')} in "
+            f"different stages in {a.name!r} (a) and {b.name!r} (b)"
         )
-        print_frame(differences, form)
+        print_frame(frame, form)
 
 
 @main.command()
@@ -135,7 +144,7 @@ def compare(db: Path, names: tuple[str, ...], form: str | None, *, diff: bool) -
 @NAME
 @click.option(
     "--bootstrap",
-    type=Word(["nonparametric", "parametric"]),
+    type=Word(get_args(settings.BootstrapKind)),
     default="nonparametric",
     show_default=True,
     help="Draw rows with replacement, or simulate them from the stages.",
@@ -173,7 +182,7 @@ def stability(
             f"the view cegdb.stage_pairs has its {row['n_pairs']:,} pairs of situations",
         )
         printed = frame.drop(columns=["stage_id", "outside_id"])
-        print_frame(printed, form, least=_LEAST_STABILITY)
+        print_frame(printed, form, least=_MAY_DROP_STABILITY)
 
 
 @main.command()
@@ -181,7 +190,7 @@ def stability(
 @NAME
 @click.option(
     "--method",
-    type=Word(["credible", "wilson", "goodman", "bootstrap"]),
+    type=Word(get_args(settings.IntervalMethod)),
     default="credible",
     show_default=True,
     help='"credible", "wilson" and "goodman" take the stages as known; "bootstrap" learns them '
@@ -214,24 +223,19 @@ def intervals(
         staged = database.stagings[name]
         with working("calculating intervals", database):
             frame = staged.intervals(method, level=level, runs=runs, seed=seed)
-        print_frame(frame, form, least=_LEAST_INTERVALS)
+        print_frame(frame, form, least=_MAY_DROP_INTERVALS)
 
 
 @main.command()
 @DB
 @NAME
-@click.option(
-    "--contexts",
-    is_flag=True,
-    help="Print independences instead, with the contexts in which they hold, those that "
-    "concern most people first.",
-)
 @FORMAT
-def parents(db: Path, name: str, form: str | None, *, contexts: bool) -> None:
+def parents(db: Path, name: str, form: str | None) -> None:
     """Print on which earlier variables each variable of the staging NAME in DB depends.
 
     These are its parents in the smallest Bayesian network that contains the staging; cegdb
-    write-bif writes that network to a file.
+    write-bif writes that network to a file. cegdb independences prints what does not depend on
+    what.
 
     \b
     How a variable depends on a parent when the other parents are fixed:
@@ -244,24 +248,39 @@ def parents(db: Path, name: str, form: str | None, *, contexts: bool) -> None:
     \b
     Examples:
       cegdb parents falls.duckdb falls
-      cegdb parents falls.duckdb falls --contexts
     """
     with opened(str(db), read_only=True) as database:
         staged = database.stagings[name]
         with working("looking for parents", database):
-            if contexts:
-                frame = staged.independences.drop(columns=["staging"])
-                frame["context"] = [
-                    [f"{variable} = {label}" for variable, label in context.items()]
-                    for context in frame["context"]
-                ]
-            else:
-                frame = staged.parents.drop(columns=["staging"])
-                n = frame.loc[~frame["is_unique"], "variable"].nunique()
-                if n:
-                    say(
-                        f"note: the parents of {counted(n, 'variable')} are not unique, "
-                        "because some combinations of answers do not occur; earlier variables "
-                        "were left out first"
-                    )
+            frame = staged.parents.drop(columns=["staging"])
+        n = frame.loc[~frame["is_unique"], "variable"].nunique()
+        if n:
+            say(
+                f"note: the parents of {counted(n, 'variable')} are not unique, because some "
+                "combinations of answers do not occur; earlier variables were left out first"
+            )
+        print_frame(frame, form)
+
+
+@main.command()
+@DB
+@NAME
+@FORMAT
+def independences(db: Path, name: str, form: str | None) -> None:
+    """Print the independences that hold by the staging NAME in DB, and in which contexts.
+
+    Those that concern most people come first.
+
+    \b
+    Examples:
+      cegdb independences falls.duckdb falls
+    """
+    with opened(str(db), read_only=True) as database:
+        staged = database.stagings[name]
+        with working("looking for independences", database):
+            frame = staged.independences.drop(columns=["staging"])
+        frame["context"] = [
+            [f"{variable} = {label}" for variable, label in context.items()]
+            for context in frame["context"]
+        ]
         print_frame(frame, form)

@@ -56,8 +56,8 @@ def codebook(file: str, output: Path | None, *, replace: bool, **given: Any) -> 
     \b
     Examples:
       cegdb codebook falls.csv
-      cegdb codebook school.sav -o school.yaml
-      cegdb codebook vote.csv --delimiter ";" --columns sex,vote -o vote_codes.csv
+      cegdb codebook falls.csv -o falls.yaml
+      cegdb codebook falls.csv --columns Risk,Fall -o falls_codes.csv
     """
     form: Any = "yaml" if output is None else _FORMS.get(output.suffix.lower())
     if output is not None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
+import difflib
 import logging
+import re
 import signal
 import sys
 import threading
@@ -16,7 +19,7 @@ from cegdb.interrupts import Interrupts
 from cegdb.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
 
 IS_CHANGED = "cegdb.is_changed"
@@ -28,14 +31,43 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "Look": ("list", "show", "sql", "steps", "draw", "plot", "report", "explain"),
     "Ask": (
-        *("probability", "given", "assign", "complete", "score", "sample", "do"),
+        *("probability", "marginals", "distribution", "most-probable-paths", "given", "sample"),
+        *("assign", "complete", "score", "classify", "calibration", "effect"),
         *("cuts", "independence", "test-independence"),
     ),
-    "Decide": ("search-orders", "alpha-path", "compare", "stability", "intervals", "parents"),
+    "Decide": (
+        *("search-orders", "alpha-path", "compare", "diff", "stability", "intervals"),
+        *("parents", "independences"),
+    ),
     "Exchange": ("codebook", "export", "write-bif", "cite"),
     "Maintain": ("append", "refresh", "rebuild", "check", "drop", "migrate"),
 }
 """The commands by what they are for, as ``cegdb --help`` lists them."""
+
+
+MOVED: Final[Mapping[str, str]] = {
+    "ask": "probability",
+    "ceg": "to-ceg",
+    "contexts": "independences",
+    "differences": "report comparison",
+    "do": "effect",
+    "edit": "join, split or rename",
+    "figure": "draw",
+    "full": "set-stages",
+    "indep": "set-stages",
+    "network": "parents",
+    "orders": "search-orders",
+    "path": "most-probable-paths",
+    "paths": "most-probable-paths",
+    "predict": "complete or classify",
+    "prob": "probability",
+    "sevt": "event-tree",
+    "sevt_fit": "learn-stages",
+    "stages": "learn-stages or set-stages",
+    "tree": "event-tree",
+    "words": "report text",
+}
+"""Former and other packages' names of commands, with the commands that do it here."""
 
 
 def write_commands(
@@ -112,8 +144,19 @@ class ReportingGroup(click.Group):
         """Run, on a console of any encoding: what it lacks is shown as an escape."""
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
-                stream.reconfigure(errors="backslashreplace")
+                stream.reconfigure(errors=_CONSOLE)
         return super().main(*args, **kwargs)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; name the one that is meant by a former or similar name."""
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-"):
+            meant = _meant_command(name.casefold(), self.commands)
+            hint = f" Did you mean {meant}?" if meant else " cegdb --help lists them."
+            ctx.fail(f"there is no command {name!r}.{hint}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands by what they are for."""
@@ -152,6 +195,32 @@ class ReportingGroup(click.Group):
             outcome = f"the work was done and is kept in {file}; not all of it was shown"
         click.echo(f"interrupted: {outcome}", err=True)
         ctx.exit(130)
+
+
+_CONSOLE: Final = "cegdb_console"
+_ISOLATES: Final = re.compile("[\u2066-\u2069]")
+
+
+def _replace_unprintable(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Escape what the console lacks, but leave out marks of direction, which nobody sees."""
+    if isinstance(error, UnicodeEncodeError):
+        lacking = _ISOLATES.sub("", error.object[error.start : error.end])
+        escaped = "".join(ch.encode("ascii", "backslashreplace").decode() for ch in lacking)
+        return escaped, error.end
+    return codecs.backslashreplace_errors(error)
+
+
+codecs.register_error(_CONSOLE, _replace_unprintable)
+
+
+def _meant_command(word: str, commands: Collection[str]) -> str:
+    """Return what a wrong word stands for, as text; empty if nothing is near."""
+    if word in MOVED:
+        return MOVED[word]
+    method = word.removeprefix("stages_")
+    if method != word:
+        return f"learn-stages --method {method}"
+    return " or ".join(difflib.get_close_matches(word.replace("_", "-"), commands, n=2))
 
 
 @contextmanager

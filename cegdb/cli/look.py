@@ -38,6 +38,8 @@ from cegdb.cli.output import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+_MAY_DROP = ("prior", "low", "high", "n_situations", "height", "colour", "weight", "share")
+
 
 @main.command("list")
 @DB
@@ -91,7 +93,7 @@ def show(
             names, rows = rows_of_view(shown_object, view, min_n)
         if min_n is None:
             say(shown_object.summary)
-        print_table(names, rows, form)
+        print_table(names, rows, form, least=_MAY_DROP)
 
 
 @main.command()

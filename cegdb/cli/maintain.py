@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from cegdb import options as settings
 from cegdb.cli.group import main
 from cegdb.cli.options import (
     DB,
@@ -59,9 +60,9 @@ def append(db: Path, name: str, file: str, form: str | None, **given: Any) -> No
 
     \b
     Examples:
-      cegdb append panel.duckdb panel wave2.csv
-      cegdb append panel.duckdb panel wave3.csv --delimiter ";"
-      cegdb rebuild panel.duckdb
+      cegdb demo falls --csv wave2.csv
+      cegdb append falls.duckdb falls wave2.csv
+      cegdb rebuild falls.duckdb
     """
     _change("append", db, name, file, form, given)
 
@@ -81,6 +82,7 @@ def refresh(db: Path, name: str, file: str, form: str | None, **given: Any) -> N
 
     \b
     Examples:
+      cegdb demo falls --csv falls_today.csv
       cegdb refresh falls.duckdb falls falls_today.csv
       cegdb rebuild falls.duckdb
     """
@@ -117,7 +119,7 @@ def _counted(kinds: list[str]) -> str:
 @click.argument("name", metavar="[NAME]", required=False)
 @click.option(
     "--stages",
-    type=Word(["keep", "relearn"]),
+    type=Word(get_args(settings.RebuildRule)),
     default="keep",
     show_default=True,
     help='"keep" (situations stay in their stages, which get new probabilities) or "relearn" '

@@ -180,8 +180,9 @@ def run(
 
     \b
     Examples:
-      cegdb run falls.csv --count people --db falls.duckdb --draw falls.svg
-      cegdb run school.csv --missing unknown --missing-policy complete --alpha 2
+      cegdb demo titanic --csv titanic.csv
+      cegdb run titanic.csv --count people --sampling-zeros floret
+      cegdb run titanic.csv --count people --alpha 2 --draw titanic.svg
     """
     from cegdb.small_cells import check_min_n
 
@@ -239,10 +240,11 @@ def ingest(
 
     \b
     Examples:
-      cegdb ingest falls.duckdb falls.csv --count people --name falls
-      cegdb ingest ship.duckdb ship_freq.csv --count Freq
-      cegdb ingest s.duckdb school.csv --missing unknown --structural attends=none
-      cegdb ingest w.duckdb panel.sav --weight wt --codebook panel.yaml
+      cegdb ingest survey.duckdb falls.csv --count people
+      cegdb ingest survey.duckdb falls.csv --weight people --name weighted
+      cegdb codebook falls.csv --columns Risk,Treatment,Fall -o codes.yaml
+      cegdb ingest survey.duckdb falls.csv --count people --name coded \\
+        --codebook codes.yaml
     """
     with opened(str(db), makes=True) as database:
         receipt = ingest_file(database, file, new_name, given, replace=replace).receipt
@@ -263,7 +265,8 @@ def event_tree(
     \b
     Examples:
       cegdb event-tree falls.duckdb falls --order Risk,Treatment,Fall
-      cegdb event-tree ship.duckdb ship --sampling-zeros full \\
+      cegdb demo titanic --db titanic.duckdb
+      cegdb event-tree titanic.duckdb titanic --sampling-zeros full \\
         --impossible Class=Crew,Age=Child
     """
     with opened(str(db)) as database:
@@ -334,9 +337,11 @@ def set_stages(
 
     \b
     Examples:
-      cegdb set-stages falls.duckdb falls --stages-file falls.xlsx --name expert
-      cegdb set-stages falls.duckdb falls --stages-file falls.bif --name network
       cegdb set-stages falls.duckdb falls --depends "Fall: Risk" --name ruled
+      cegdb template falls.duckdb falls --kind staging -o edited.csv
+      cegdb set-stages falls.duckdb falls --stages-file edited.csv --name expert
+      cegdb write-bif falls.duckdb falls -o network.bif
+      cegdb set-stages falls.duckdb falls --stages-file network.bif --name network
     """
     rules = read_rules(depends)
     if stages_file is None and not rules:
@@ -361,8 +366,9 @@ def to_ceg(db: Path, name: str, new_name: str | None, stop: Any, *, replace: boo
 
     \b
     Examples:
-      cegdb to-ceg falls.duckdb by_hand
       cegdb to-ceg falls.duckdb falls --stop baseline --name whole
+      cegdb set-stages falls.duckdb falls --depends "Fall: Risk" --name by_hand
+      cegdb to-ceg falls.duckdb by_hand
     """
     with opened(str(db)) as database:
         staged: StagedTree = database.stagings[name]
@@ -384,7 +390,7 @@ def template(db: Path, name: str, kind: str | None, output: Path) -> None:
 
     \b
     Examples:
-      cegdb template falls.duckdb falls -o falls.xlsx
+      cegdb template falls.duckdb falls -o stages.xlsx
       cegdb template falls.duckdb falls --kind staging -o stages.csv
     """
     with opened(str(db), read_only=True) as database:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 import click
 from click.core import ParameterSource
@@ -365,7 +365,7 @@ FORMAT = click.option(
 )
 EDGE_INFO = click.option(
     "--edge-info",
-    type=Word(["probability", "count", "prior", "posterior", "none"]),
+    type=Word(get_args(settings.EdgeInfo)),
     default="probability",
     show_default=True,
     help="Number on the edges of the picture; prior and posterior are for CEGs only.",
@@ -406,12 +406,12 @@ SEED = click.option(
 )
 DECIMAL = click.option(
     "--decimal",
-    type=Word([".", ","]),
+    type=Word(get_args(settings.DecimalSign)),
     help="Decimal sign of numbers in FILE. Default: that of the survey.",
 )
 STOP = click.option(
     "--stop",
-    type=Word(["early", "baseline"]),
+    type=Word(get_args(settings.Stop)),
     default="early",
     show_default=True,
     help='Where merging positions stops: "early" (once nothing can merge any more) or '

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from cegdb import options as settings
 from cegdb.cli.group import CommandGroup, main
 from cegdb.cli.options import (
     DB,
@@ -169,7 +170,7 @@ def dendrogram(db: Path, name: str, variable: str | None, **given: Any) -> None:
 )
 @click.option(
     "--bootstrap",
-    type=Word(["nonparametric", "parametric"]),
+    type=Word(get_args(settings.BootstrapKind)),
     help="Runs of cegdb stability to use, if there are both.",
 )
 @SHEET
@@ -189,7 +190,8 @@ def costaging(
     \b
     Examples:
       cegdb plot costaging falls.duckdb falls --variable Fall -o together.svg
-      cegdb plot costaging falls.duckdb falls --variable Fall --other by_hand \\
+      cegdb learn-stages falls.duckdb falls --method hc --name by_hc --replace
+      cegdb plot costaging falls.duckdb falls --variable Fall --other by_hc \\
         -o two.svg
     """
 
@@ -212,7 +214,8 @@ def difference(db: Path, name: str, other: str, **given: Any) -> None:
 
     \b
     Examples:
-      cegdb plot difference falls.duckdb falls by_hand -o difference.svg
+      cegdb learn-stages falls.duckdb falls --method hc --name by_hc --replace
+      cegdb plot difference falls.duckdb falls by_hc -o difference.svg
     """
 
     def make(staged: Any, look: dict[str, Any], database: Database) -> Picture:

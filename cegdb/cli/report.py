@@ -5,10 +5,11 @@ from __future__ import annotations
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from cegdb import options as settings
 from cegdb.cli.group import CommandGroup, main
 from cegdb.cli.options import DB, MIN_N, NAME, Word, options_of, output_option
 from cegdb.cli.output import ceg_of, opened, say_made, working
@@ -21,7 +22,7 @@ _HINT = "write the variable and a colon (Fall:), and below it, indented, Yes: fa
 TEXT = options_of(
     click.option(
         "--form",
-        type=Word(["plain", "paper", "analyst"]),
+        type=Word(get_args(settings.ReportForm)),
         default="plain",
         show_default=True,
         help="For whom the text is: everybody, readers of a scientific paper, or analysts.",
@@ -123,8 +124,9 @@ def comparison(
 
     \b
     Examples:
-      cegdb report comparison falls.duckdb falls by_hand
-      cegdb report comparison falls.duckdb falls by_hand --form paper -o two.md
+      cegdb learn-stages falls.duckdb falls --method hc --name by_hc --replace
+      cegdb report comparison falls.duckdb falls by_hc
+      cegdb report comparison falls.duckdb falls by_hc --form paper -o two.md
     """
     given["words"] = read_words(words)
     with opened(str(db), read_only=True) as database:

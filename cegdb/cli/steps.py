@@ -40,7 +40,7 @@ def steps() -> None:
       cegdb steps
       cegdb steps positions --format csv
       cegdb steps --show layer_block
-      cegdb steps trace demo.duckdb chds -o pipeline.sql
+      cegdb steps trace falls.duckdb falls -o pipeline.sql
     """
 
 
@@ -88,8 +88,7 @@ def trace(db: Path, name: str, output: Path | None) -> None:
 
     \b
     Examples:
-      cegdb demo --db demo.duckdb
-      cegdb steps trace demo.duckdb chds -o pipeline.sql
+      cegdb steps trace falls.duckdb falls -o pipeline.sql
     """
     with opened(str(db), read_only=True) as database:
         ceg: ChainEventGraph = database.cegs[name]

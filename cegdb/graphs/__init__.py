@@ -8,7 +8,7 @@ show: a tree by rows, a CEG by the Graphviz that the wheel of pygraphviz carries
 
 from __future__ import annotations
 
-from cegdb.graphs.dot import EdgeInfo, to_dot
+from cegdb.graphs.dot import to_dot
 from cegdb.graphs.graph_files import GRAPH_FILES, write_graph
 from cegdb.graphs.graph_rows import GraphRows, graph_rows, stored_rows
 from cegdb.graphs.layout import MAX_DRAWN_EDGES
@@ -18,7 +18,6 @@ from cegdb.graphs.networkx_graphs import ceg_graph, overview_graph, subtree, tre
 __all__ = [
     "GRAPH_FILES",
     "MAX_DRAWN_EDGES",
-    "EdgeInfo",
     "GraphRows",
     "ceg_graph",
     "graph_rows",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from cegdb.errors import GraphError
 from cegdb.graphs.graph_rows import graph_rows
@@ -14,7 +14,7 @@ from cegdb.graphs.label_text import (
     text_lines,
     xml_text,
 )
-from cegdb.options import check_choice
+from cegdb.options import EdgeInfo, check_choice
 from cegdb.render.writers import HIDDEN
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from cegdb.graphs.graph_rows import GraphRows
     from cegdb.graphs.networkx_graphs import Graph
 
-EdgeInfo: TypeAlias = Literal["probability", "count", "prior", "posterior", "none"]
 """What an edge shows below its label; an event tree shows counts, having no probability."""
 
 # ORDERING: a tree keeps its children in the order of the levels, which in a CEG would

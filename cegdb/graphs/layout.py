@@ -8,7 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Protocol
 
 from cegdb.errors import GraphError
-from cegdb.graphs.dot import EdgeInfo, edge_texts
+from cegdb.graphs.dot import edge_texts
 from cegdb.graphs.graphviz import BoxKind, Placement, Point, SizedVertex, graphviz_placement
 from cegdb.graphs.label_text import WHITE, is_shared, text_lines
 from cegdb.graphs.tree_layout import tree_placement
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from cegdb.graphs.networkx_graphs import Graph
+    from cegdb.options import EdgeInfo
 
 
 class Measure(Protocol):

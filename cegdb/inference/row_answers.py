@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from cegdb.ingest.csv.csv_file import retry_rewritten
 from cegdb.ingest.files.sources import query_progress
 from cegdb.ingest.new_rows import RowColumns, open_new_rows, read_rows
 from cegdb.names import first_repeated, only_match
-from cegdb.options import check_choice
+from cegdb.options import BlankCells, check_choice
 from cegdb.sqlfiles import Steps
 from cegdb.store import quoted
 
@@ -109,7 +109,7 @@ def open_rows(
     store: Store, model: ConditionedModel, key: ModelKey, source: RowSource
 ) -> Iterator[OpenRows]:
     """Read the rows of a source like those of the CEG's survey; forget them at the end."""
-    check_choice("blank", source.blank, ("tree", "unknown"), QueryError)
+    check_choice("blank", source.blank, get_args(BlankCells), QueryError)
     hint = "give a list of column names"
     keep = [str(name) for name in items_of(source.keep, "keep", QueryError, hint=hint)]
     clashes = [

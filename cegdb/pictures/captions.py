@@ -16,8 +16,8 @@ from cegdb.pictures.plot_data import END, REST
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cegdb.graphs.dot import EdgeInfo
     from cegdb.graphs.networkx_graphs import Graph
+    from cegdb.options import EdgeInfo
     from cegdb.pictures.merge_data import Dendrogram, Merges
     from cegdb.pictures.plot_data import Block, Flow, OmittedSituations, Overlap, Stages
 

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from cegdb.graphs.dot import EdgeInfo
     from cegdb.graphs.graphviz import Point
     from cegdb.graphs.layout import Box, Curve, Layout
     from cegdb.graphs.networkx_graphs import Graph
+    from cegdb.options import EdgeInfo
 
 FONT_SIZE: Final = 9.0
 _MARGIN: Final = 6.0  # points

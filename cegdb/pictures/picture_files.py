@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from cegdb.graphs.dot import EdgeInfo
     from cegdb.graphs.networkx_graphs import Graph
+    from cegdb.options import EdgeInfo
     from cegdb.pictures.style import Picture
 
 PICTURES: Final = (*FIGURE_FILES, ".dot", ".tex")

@@ -21,10 +21,10 @@ from cegdb.render.markup import LATEX, directed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from cegdb.graphs.dot import EdgeInfo
     from cegdb.graphs.graphviz import Point
     from cegdb.graphs.layout import Box, Curve, Layout
     from cegdb.graphs.networkx_graphs import Graph
+    from cegdb.options import EdgeInfo
 
 _SPECIAL: Final = {
     **LATEX,

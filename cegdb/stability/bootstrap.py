@@ -9,9 +9,9 @@ import numpy as np
 import sqlalchemy as sa
 
 from cegdb.errors import StagingError, is_whole
-from cegdb.options import check_choice
+from cegdb.options import BootstrapKind, check_choice
 from cegdb.sqlfiles import Steps
-from cegdb.stability.relearning import BootstrapKind, read_relearning
+from cegdb.stability.relearning import read_relearning
 from cegdb.store import schema
 from cegdb.store.catalog import insert_rows
 

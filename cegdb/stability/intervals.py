@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 import numpy as np
 import sqlalchemy as sa
 
 from cegdb.errors import StagingError, is_number
-from cegdb.options import check_choice
+from cegdb.options import IntervalMethod, check_choice
 from cegdb.sqlfiles import Steps
 from cegdb.stability.bootstrap import checked_runs
 from cegdb.stability.relearning import read_relearning, recorded_weighting
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 __all__ = ["IntervalMethod", "goodman", "intervals", "posterior_masses", "wilson"]
-
-IntervalMethod: TypeAlias = Literal["credible", "wilson", "goodman", "bootstrap"]
 
 MAX_ESTIMATES: Final = 50_000_000
 

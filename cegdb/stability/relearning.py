@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,22 +26,19 @@ if TYPE_CHECKING:
     import sqlalchemy as sa
     from numpy.typing import NDArray
 
-    from cegdb.options import LearnOptions
+    from cegdb.options import BootstrapKind, LearnOptions
     from cegdb.sqlfiles import Steps
 
     Floats = NDArray[np.float64]
     Numbers = NDArray[np.int64]
 
 __all__ = [
-    "BootstrapKind",
     "FloretGroup",
     "Relearning",
     "RelearntStages",
     "read_relearning",
     "recorded_weighting",
 ]
-
-BootstrapKind: TypeAlias = Literal["nonparametric", "parametric"]
 
 
 class FloretGroup(NamedTuple):

@@ -17,7 +17,7 @@ from oracle import BLANK, NOT_APPLICABLE, labels
 from strategies import StagedSample, staged_trees
 
 import cegdb
-from cegdb.api.results import Assigned, Completed, delivered
+from cegdb.api.results import Assigned, Completed, write_or_return
 from cegdb.cli import main
 from cegdb.errors import CegdbError, NameTakenError, QueryError, SurveyError
 from cegdb.inference.row_answers import RowSource, assign_rows, complete_rows
@@ -261,9 +261,9 @@ def test_combinations_answered_in_blocks_are_answered_alike(db: Database) -> Non
     store, origin, given = ceg._store, (ceg.kind, ceg.id), ceg._compiled()
     source = RowSource(partly, block_sizes=(1, 7))
     opened = assign_rows(store, given, origin, source)
-    assigned = Assigned(*delivered(store, opened, "paths", None, None, replace=False))
+    assigned = Assigned(*write_or_return(store, opened, "paths", None, None, replace=False))
     opened = complete_rows(store, given, origin, source, None)
-    completed = Completed(*delivered(store, opened, "labels", None, None, replace=False))
+    completed = Completed(*write_or_return(store, opened, "labels", None, None, replace=False))
     pd.testing.assert_frame_equal(assigned.rows, whole[0].rows)
     pd.testing.assert_frame_equal(assigned.paths, whole[0].paths)
     pd.testing.assert_frame_equal(completed.labels, whole[1].labels)
@@ -567,7 +567,7 @@ def test_what_cannot_be_answered_is_refused(db: Database, small: ChainEventGraph
     with pytest.raises(QueryError, match="variable 'y' is named twice in variables"):
         small.complete("select 1 as x", variables=["y", "Y"])
     with pytest.raises(QueryError, match="variable 'x' is named twice in given"):
-        small.predict("select 1 as x", "y", given=["x", "x"])
+        small.predict("select 1 as x", "y", predictors=["x", "x"])
     with pytest.raises(QueryError, match="into and file are given"):
         small.assign("select 1 as x", into="people", file="people.csv")
     with pytest.raises(QueryError, match="nothing is written"):
@@ -667,7 +667,7 @@ def test_classification_is_that_of_conditional_probabilities(
     assert np.average(of_true.observed, weights=of_true.n) == pytest.approx(
         np.average(y, weights=n)
     )
-    alone = small.classify(rows, "y", given=[], count="n").metrics
+    alone = small.classify(rows, "y", predictors=[], count="n").metrics
     assert math.isnan(alone.auc) or alone.auc == 0.5
 
 
@@ -731,12 +731,10 @@ def test_commands_answer_a_file(tmp_path: Path) -> None:
     output = invoke("complete", file, "s", new, "--variables", "x", "--format", "csv")
     assert "\n3,x,1," in output
     assert "mean" in invoke("score", file, "s", new, "--format", "csv")
-    assert "accuracy" in invoke("score", file, "s", new, "--target", "y", "--format", "csv")
-    output = invoke(
-        "score", file, "s", new, "--target", "y", "--calibration", "--format", "csv"
-    )
+    assert "accuracy" in invoke("classify", file, "s", new, "y", "--format", "csv")
+    output = invoke("calibration", file, "s", new, "y", "--format", "csv")
     assert output.startswith("label,low,high,n,weight,predicted,observed")
-    result = CliRunner().invoke(main, ["score", str(file), "s", str(new), "--from", "x"])
+    result = CliRunner().invoke(main, ["classify", str(file), "s", str(new)])
     assert result.exit_code == 2
 
 

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 import duckdb
@@ -20,7 +21,7 @@ from datasets import survey_file
 
 import cegdb
 from cegdb.cli import main
-from cegdb.cli.group import SECTIONS
+from cegdb.cli.group import MOVED, SECTIONS
 from cegdb.demo import DEMOS
 
 ROWS = """area,assessed,risk,fall
@@ -301,6 +302,34 @@ def test_a_wrong_word_is_answered_with_a_close_one(db: Path) -> None:
     wrong = call("learn-stages", db, "falls", "--method", "stages_bhc", fails=2).stderr
     assert "'stages_bhc' is not one of the choices; did you mean 'bhc'?" in wrong
     assert "did you mean 'survey'?" in call("show", db, "x", "--kind", "surve", fails=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("do", "effect"),
+        ("prob", "probability"),
+        ("predict", "complete or classify"),
+        ("tree", "event-tree"),
+        ("orders", "search-orders"),
+        ("words", "report text"),
+        ("differences", "report comparison"),
+        ("sevt_fit", "learn-stages"),
+        ("stages_bhc", "learn-stages --method bhc"),
+        ("marginal", "marginals"),
+        ("Show", "show"),
+    ],
+)
+def test_a_wrong_command_is_answered_with_the_one_that_is_meant(word: str, meant: str) -> None:
+    assert f"there is no command '{word}'. Did you mean {meant}" in call(word, fails=2).stderr
+
+
+def test_every_command_named_in_a_hint_exists() -> None:
+    for meant in MOVED.values():
+        for command in meant.replace(", ", " or ").split(" or "):
+            first, *below = command.split()
+            group: Any = main.commands[first]
+            assert all(one in group.commands for one in below), command
 
 
 def test_the_kind_left_out_is_the_first_that_has_the_name(db: Path) -> None:
@@ -660,6 +689,7 @@ def test_a_console_of_any_encoding_shows_what_it_can(tmp_path: Path, encoding: s
         shown = on_console(tmp_path, encoding, *words)
         assert shown.returncode == 0, shown.stderr
         assert b"internal" not in shown.stderr
+        assert b"\\u206" not in shown.stdout + shown.stderr
     refused = on_console(tmp_path, encoding, "show", "ge.duckdb", "Ж")
     assert refused.returncode == 3
     assert refused.stderr.startswith(b"error: no CEG named '")
@@ -675,6 +705,16 @@ def test_a_console_of_one_byte_shows_escapes(tmp_path: Path) -> None:
     shown = on_console(tmp_path, "cp1252", "run", "ge.csv")
     assert b"\\u044e" in shown.stdout
     assert "é".encode("cp1252") in shown.stdout
+
+
+def test_show_leaves_out_columns_where_there_is_no_room(
+    db: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "64")
+    shown = call("show", db, "falls", "--kind", "staging", "--format", "table")
+    assert shown.stdout.startswith("stage  variable")
+    assert max(map(len, shown.stdout.splitlines())) <= 64
+    assert "note: no room for the columns prior" in shown.stderr
 
 
 @pytest.mark.slow

@@ -704,7 +704,7 @@ def test_an_explanation_has_the_numbers_of_the_tables(chds: ChainEventGraph) -> 
         edge = chds.edges.set_index(["source", "label"]).loc[(position, "No")]
         assert f"{kind} probable at {position} (n = {row['n']}; most often after " in text
         assert f"): {edge['probability']:.3f}" in text
-    shown = chds.distribution("Admission", given="Events").set_index(["Events", "Admission"])
+    shown = chds.distribution("Admission", by="Events").set_index(["Events", "Admission"])
     low = shown.loc[("Low", "No"), "probability"]
     assert f"Events: the probability of Admission = No is {low:.3f} for Low (n = 329)" in text
 

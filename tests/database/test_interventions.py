@@ -163,7 +163,7 @@ def test_what_is_set_can_be_asked_like_any_ceg(confounded: ChainEventGraph) -> N
     made = ceg.do(X=1)
     assert made.most_probable_paths(1)["path"].tolist() == ["Z = 1, X = 1, Y = 1"]
     assert set(made.sample(50, seed=1)["X"]) == {"1"}
-    assert made.distribution("Y", given="Z")["probability"].tolist() == pytest.approx(
+    assert made.distribution("Y", by="Z")["probability"].tolist() == pytest.approx(
         [0.7, 0.3, 0.2, 0.8]
     )
     assert made.given(Y=1).probability(Z=1) == pytest.approx(0.4 / 0.55)
@@ -352,7 +352,7 @@ def test_the_command_prints_effects_and_what_they_rest_on(tmp_path: Path) -> Non
         make_confounded(db)
 
     def call(*more: str, fails: int = 0) -> Any:
-        result = CliRunner().invoke(main, ["do", str(path), "w11", *more])
+        result = CliRunner().invoke(main, ["effect", str(path), "w11", *more])
         assert result.exit_code == fails, result.output
         return result
 

@@ -901,7 +901,7 @@ def test_the_command_prints_and_writes_a_network_that_stages_takes(tmp_path: Pat
     assert "Y,X2,context,True,Y depends on X2 in some contexts only" in printed.stdout
     assert "X1,,,True,X1 depends on nothing before it" in printed.stdout
     assert "not unique" not in printed.stderr
-    printed = call("parents", file, "rows", "--contexts", "--format", "json")
+    printed = call("independences", file, "rows", "--format", "json")
     assert json.loads(printed.stdout)[-1]["context"] == ["X1 = 0"]
     call("set-stages", file, "rows", "--stages-file", bif, "--name", "again")
     assert "total" in call("parents", file, "again").stdout

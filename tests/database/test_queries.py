@@ -306,7 +306,7 @@ def check_distribution(
     rows = frame[variables].itertuples(index=False, name=None)
     got = dict(zip(rows, frame["probability"], strict=True))
     assert got == pytest.approx({k: p / total for k, p in joint.items() if p}, **CLOSE)
-    conditional = found.distribution(variables[-1], given=variables[:-1])
+    conditional = found.distribution(variables[-1], by=variables[:-1])
     for *row, probability in conditional.itertuples(index=False, name=None):
         of_given = sum(p for k, p in joint.items() if k[:-1] == tuple(row[:-1]))
         assert probability == pytest.approx(joint[tuple(row)] / of_given, **CLOSE)
@@ -670,8 +670,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> str:
     return path
 
 
-def told(file: str, *words: str) -> tuple[str, str, int]:
-    result = CliRunner().invoke(main, ["probability", file, "s", *words], prog_name="cegdb")
+def told(file: str, *words: str, command: str = "probability") -> tuple[str, str, int]:
+    result = CliRunner().invoke(main, [command, file, "s", *words], prog_name="cegdb")
     return result.stdout, result.stderr, result.exit_code
 
 
@@ -684,11 +684,13 @@ def test_the_command_asks_what_the_library_does(file: str) -> None:
     assert (json.loads(out)[0]["event"], code) == ("y = True", 0)
     assert json.loads(out)[0]["probability"] == pytest.approx(right, rel=1e-14)
     assert err.startswith("given a=b = 0: probability 0.5")
-    same = told(file, "y=True", "--evidence", '{"a=b": ["0"]}', "--format", "json")
+    same = told(file, "Y=true", "--evidence", '{"a=b": ["0"]}', "--format", "json")
     assert same[0] == out
-    assert told(file)[0].startswith("variable,label,probability\na=b,0,0.5")
-    assert best in told(file, "--paths", "1")[0]
-    joint = told(file, "--variables", "y", "--by", "a=b")[0].splitlines()
+    every = told(file, command="marginals")[0]
+    assert every.startswith("variable,label,probability\na=b,0,0.5")
+    assert told(file, "A=B", command="marginals")[0].splitlines() == every.splitlines()[:3]
+    assert best in told(file, command="most-probable-paths")[0]
+    joint = told(file, "y", "--by", "a=b", command="distribution")[0].splitlines()
     assert joint[0] == "a=b,y,probability"
     assert len(joint) == 5
 
@@ -699,12 +701,10 @@ def test_the_command_asks_what_the_library_does(file: str) -> None:
         (["y"], "'y' is not VARIABLE=LABEL", 3),
         (["z=1"], "no variable 'z'", 3),
         (["y=maybe"], "'y' has no label 'maybe'", 3),
-        (["y=True", "--paths", "1"], "give only one of", 2),
-        (["--by", "y"], "--by needs --variables", 2),
-        (["--evidence", "{"], "--evidence is not JSON", 3),
-        (["--evidence", '{"kind": "visit"}'], "evidence of kind 'visit' has", 3),
-        (["--given", "y=True", "--evidence", '{"y": "False"}'], "probability 0", 3),
-        (["--paths", "0"], "k is 0", 3),
+        ([], "Missing argument 'VARIABLE=LABEL...'", 2),
+        (["y=True", "--evidence", "{"], "--evidence is not JSON", 3),
+        (["y=True", "--evidence", '{"kind": "visit"}'], "evidence of kind 'visit' has", 3),
+        (["y=1", "--given", "y=True", "--evidence", '{"y": "False"}'], "probability 0", 3),
     ],
 )
 def test_the_command_says_what_cannot_be_asked(
@@ -713,6 +713,11 @@ def test_the_command_says_what_cannot_be_asked(
     out, err, found = told(file, *words)
     assert (out, found) == ("", code)
     assert message in err
+
+
+def test_other_commands_say_what_cannot_be_asked(file: str) -> None:
+    assert "k is 0" in told(file, "-k", "0", command="most-probable-paths")[1]
+    assert "Missing argument" in told(file, command="distribution")[1]
 
 
 def test_the_command_says_that_it_asks_former_rows(tmp_path: Path) -> None:

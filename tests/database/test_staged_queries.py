@@ -175,7 +175,7 @@ def test_a_prediction_is_the_most_probable_label_whatever_the_row_says(
     judged = made.classify(rows.iloc[:3], "z").metrics
     hits = [str(z) == b for z, b in zip(rows["z"][:3], best, strict=True)]
     assert judged.accuracy == pytest.approx(np.mean(hits))
-    assert made.predict(rows, "z", given="y").notna().all()
+    assert made.predict(rows, "z", predictors="y").notna().all()
 
 
 def test_a_subtree_is_all_that_lies_below_a_situation(made: StagedTree) -> None:

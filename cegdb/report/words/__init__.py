@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import QueryError, is_whole
 from cegdb.names import only_match
@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
     from cegdb.report.words.phrases import Words
 
-__all__ = ["FORMS", "SUFFIXES", "Form", "check_settings", "check_words"]
-
-Form: TypeAlias = Literal["plain", "paper", "analyst"]
+__all__ = ["FORMS", "SUFFIXES", "check_settings", "check_words"]
 
 #: Form -> the most stages of a variable that it reports, unless a limit is given.
 FORMS: Final[Mapping[str, int]] = {"plain": 20, "paper": 40, "analyst": 200}

@@ -28,8 +28,8 @@ from cegdb.store.catalog import row
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from cegdb.options import ReportForm
     from cegdb.render.document import Block
-    from cegdb.report.words import Form
     from cegdb.report.words.phrases import Words
     from cegdb.report.words.situation_words import Group
     from cegdb.store import Store
@@ -201,7 +201,7 @@ def _groups(
 
 
 def comparison_report(
-    store: Store, data: ComparisonData, form: Form, *, unit: str, words: Words, limit: int
+    store: Store, data: ComparisonData, form: ReportForm, *, unit: str, words: Words, limit: int
 ) -> list[Block]:
     """Return the comparison of two or three stagings in one of the forms."""
     names = [phrases.quoted(str(staging["name"])) for staging in data.stagings]
@@ -279,7 +279,7 @@ def _evidence(
     store: Store,
     one: Mapping[str, Any],
     other: Mapping[str, Any],
-    form: Form,
+    form: ReportForm,
     min_n: int | None,
 ) -> str:
     """Return which of two stagings the rows support, and how strongly unless that is hidden."""
@@ -332,7 +332,7 @@ def _differences(
     data: ComparisonData,
     one: Mapping[str, Any],
     other: Mapping[str, Any],
-    form: Form,
+    form: ReportForm,
     unit: str,
     words: Words,
     limit: int,
@@ -434,5 +434,5 @@ def _sql(data: ComparisonData) -> list[Block]:
             "order by staging, stage_id, label_id;",
             "sql",
         ),
-        Paragraph("For each situation: a.diff(b), or cegdb compare DB A B --diff."),
+        Paragraph("For each situation: a.diff(b), or cegdb diff DB A B."),
     ]
