@@ -289,6 +289,7 @@ ARGUMENTS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "template": (("file.csv",), {}),
     "test_independence": (("x", "z"), {}),
     "to_ceg": (("again",), {"replace": True}),
+    "with_stored_names": (({"y": 1},), {}),
     "write_bif": (("file.bif",), {}),
     "stability": ((), {"runs": 2}),
 }
