@@ -656,7 +656,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
             ceg, treated, target, tuple(labels), group, checked_seed(seed)
         )
         variables = [variable.name for variable in ceg.variables]
-        sets, tries_all = (
+        sets, all_sets_tried = (
             ([tuple(indexes)], True) if by is not None else problem.smallest_sets()
         )
         chosen = sets[0] if sets else tuple(problem.predecessors())
@@ -681,7 +681,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
             failure is None,
             failure or "",
             working,
-            tries_all,
+            all_sets_tried,
             estimates,
             interventions.assumption(ceg, [treatment]),
         )

@@ -306,7 +306,7 @@ def _interval(low: float, high: float) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Adjustment(Displayed):
-    """Whether adjusting for variables works: made by `ChainEventGraph.adjustment`.
+    """Whether adjusting for variables is valid: made by `ChainEventGraph.adjustment`.
 
     Parameters
     ----------
@@ -316,13 +316,13 @@ class Adjustment(Displayed):
         The variables adjusted for: those given, or otherwise the first of the smallest sets.
     group
         In words.
-    works
+    is_valid
         Whether it gives the effect, whatever the probabilities of the stages are.
     reason
         Why not.
     sets
-        Those that work: the variables given, or the smallest sets.
-    tries_all
+        The valid ones: the variables given, or the smallest sets.
+    all_sets_tried
         Whether all sets up to that size were tried.
     estimates
         One row per label of the treatment and answer to the outcome: ``label``; ``outcome``;
@@ -336,24 +336,24 @@ class Adjustment(Displayed):
     outcome: str
     by: tuple[str, ...]
     group: str
-    works: bool
+    is_valid: bool
     reason: str
     sets: list[tuple[str, ...]]
-    tries_all: bool
+    all_sets_tried: bool
     estimates: pd.DataFrame
     assumption: str
 
     @property
     def verdict(self) -> str:
-        """Whether it works, and why not."""
-        return "yes" if self.works else f"no: {self.reason}"
+        """Whether adjusting for them is valid, and if not, why."""
+        return "yes" if self.is_valid else f"no: {self.reason}"
 
     def __str__(self) -> str:
         """Return all of it in words."""
         group = "" if self.group == "nothing" else f", given {self.group}"
         effect = f"the effect of {self.treatment} on {self.outcome}{group}"
         adjusting = f"adjusting for {listed(self.by, most=10)}" if self.by else "no adjustment"
-        if self.works:
+        if self.is_valid:
             lines = [f"{adjusting} {'identifies' if self.by else 'is needed for'} {effect}"]
         elif self.by:
             lines = [f"{adjusting} does not identify {effect}: {self.reason}"]
@@ -362,7 +362,7 @@ class Adjustment(Displayed):
         lines += [
             f"so does adjusting for {listed(one, most=10)}" for one in self.sets[1:] if one
         ]
-        if not self.tries_all:
+        if not self.all_sets_tried:
             lines.append("not all sets were tried: there may be a smaller one")
         lines += [
             (

@@ -250,10 +250,8 @@ def _print_aligned(
         click.echo(_line([(cells[i], is_number) for _, is_number, cells in printed], widths))
     left_out = [name for name in names if name not in {column[0] for column in printed}]
     if left_out:
-        say(
-            f"note: no room for the columns {', '.join(left_out)}; --format csv prints all of "
-            "them"
-        )
+        which = "the column" if len(left_out) == 1 else "the columns"
+        say(f"note: no room for {which} {', '.join(left_out)}; --format csv prints all columns")
 
 
 def _line(cells: Sequence[tuple[str, bool]], widths: Sequence[int]) -> str:

@@ -211,12 +211,12 @@ def test_on_the_tree_of_a_network_it_is_the_back_door_criterion(
 
 def test_w11_1_needs_its_confounder(confounded: ChainEventGraph) -> None:  # noqa: F811
     none = confounded.adjustment("X", "Y", by=[])
-    assert not none.works
+    assert not none.is_valid
     assert none.verdict == (
         "no: Y differs between people set to X = 0 and people observed with it"
     )
     found = confounded.adjustment("X", "Y")
-    assert (found.works, found.sets, found.by) == (True, [("Z",)], ("Z",))
+    assert (found.is_valid, found.sets, found.by) == (True, [("Z",)], ("Z",))
     at = found.estimates.set_index(["label", "outcome"]).loc[("1", "1")]
     assert at["adjusted"] == pytest.approx(11 / 20)
     assert at["truth"] == pytest.approx(11 / 20)
@@ -237,8 +237,8 @@ def test_a_descendant_and_a_collider_fail(db: Database) -> None:
     ceg = tree.set_stages(depends=depends).to_ceg()
     assert ceg.adjustment("X", "Y").sets == [()]
     assert "given M = 0" in ceg.adjustment("X", "Y", by="M").reason
-    assert ceg.adjustment("X", "Y", by=["M", "U"]).works
-    assert ceg.adjustment("X", "Y", by=["M", "V"]).works
+    assert ceg.adjustment("X", "Y", by=["M", "U"]).is_valid
+    assert ceg.adjustment("X", "Y", by=["M", "V"]).is_valid
     found = ceg.adjustment("X", "Y", by=["D"])
     assert found.reason == "setting X = 0 changes the probability of D = 0"
     assert found.sets == []
@@ -255,10 +255,10 @@ def test_nothing_is_adjusted_for_in_a_context_where_the_treatment_ignores_it(
     tree = db.ingest(rows).event_tree(order=["place", "Z", "X", "Y"])
     ceg = tree.set_stages({("here", "*"): "tossed"}).to_ceg()
     here = ceg.adjustment("X", "Y", given={"place": "here"})
-    assert (here.works, here.sets) == (True, [()])
+    assert (here.is_valid, here.sets) == (True, [()])
     assert ceg.adjustment("X", "Y", given={"place": "there"}).sets == [("Z",)]
     assert ceg.adjustment("X", "Y").sets == [("place", "Z")]
-    assert not ceg.adjustment("X", "Y", by="Z").works
+    assert not ceg.adjustment("X", "Y", by="Z").is_valid
     for bad, said in (
         ({"by": ["X"]}, "'X' is named twice"),
         ({"by": ["W"]}, "no variable"),

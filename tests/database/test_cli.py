@@ -714,7 +714,7 @@ def test_show_leaves_out_columns_where_there_is_no_room(
     shown = call("show", db, "falls", "--kind", "staging", "--format", "table")
     assert shown.stdout.startswith("stage  variable")
     assert max(map(len, shown.stdout.splitlines())) <= 64
-    assert "note: no room for the columns prior" in shown.stderr
+    assert "note: no room for the column prior;" in shown.stderr
 
 
 @pytest.mark.slow
