@@ -181,7 +181,7 @@ def test_an_end_that_changes_far_below_loses_no_row(
         ),
         (
             ["x,y", "a,b", *[""] * 1200, "c,d"],
-            "1,200 blank lines left out: lines 3, 4, 5, 6, 7 and 1195 more",
+            "1,200 blank lines left out: lines 3, 4, 5, 6, 7 and 1,195 more",
         ),
         (["x,y", '"a\n\nq",b', "", "c,d"], "1 blank line left out: line 5"),
         (["x,y", '"a\n\nq",b', "c,d", "", ""], None),
