@@ -200,7 +200,7 @@ def recover(store: Store, ceg_id: int, *, limit: int = MAX_VERTICES) -> list[Row
     .. [1] A. Shenvi and J. Q. Smith (2020), Theorem 3.
     """
     if isinstance(limit, bool) or not isinstance(limit, Real):
-        raise CegError(f"limit is {limit!r}", hint="give a number of vertices")
+        raise CegError(f"limit must be a number of vertices, not {limit!r}")
     with store.reading() as con, store.catalog() as catalog, Steps(con) as steps:
         ceg = row(catalog, "ceg", ceg_id)
         staging = row(catalog, "staging", staging_of(ceg))

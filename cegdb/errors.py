@@ -145,14 +145,14 @@ def items_of(
     >>> items_of(5, "order", TreeError, hint="give a list of variables")
     Traceback (most recent call last):
     ...
-    cegdb.errors.TreeError: order is 5
+    cegdb.errors.TreeError: order must be a list, not 5
     hint: give a list of variables
     """
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-        what = "one text, " if isinstance(value, str) else ""
-        raise error(f"{setting} is {what}{value!r}", hint=hint)
+        what = "the text " if isinstance(value, str) else ""
+        raise error(f"{setting} must be a list, not {what}{value!r}", hint=hint)
     if in_order and isinstance(value, Set):
-        raise error(f"{setting} is a set, which has no order", hint=hint)
+        raise error(f"{setting} must be a list, not a set, which has no order", hint=hint)
     return list(value)
 
 
@@ -203,11 +203,10 @@ def path_of(path: object) -> Path:
     >>> path_of(5)
     Traceback (most recent call last):
     ...
-    cegdb.errors.GraphError: a file to write is 5
-    hint: give a path
+    cegdb.errors.GraphError: a file to write must be a path, not 5
     """
     if not isinstance(path, (str, PathLike)):
-        raise GraphError(f"a file to write is {path!r}", hint="give a path")
+        raise GraphError(f"a file to write must be a path, not {path!r}")
     return Path(path)
 
 

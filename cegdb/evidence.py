@@ -189,7 +189,8 @@ def answers(given: Mapping[str, object] | None = None, /, **others: object) -> E
     """
     if given is not None and not isinstance(given, Mapping):
         raise QueryError(
-            f"the answers are {given!r}", hint='give {"variable": "label"}, or variable="label"'
+            f"the answers must be a mapping, not {given!r}",
+            hint='give {"variable": "label"}, or variable="label"',
         )
     labels: dict[str, object] = dict(given or {})
     if twice := sorted(set(labels) & set(others)):
@@ -335,7 +336,7 @@ def likelihood(variable: str, weights: Mapping[object, float]) -> Evidence:
     given: object = weights
     if not (isinstance(given, Mapping) and given):
         raise QueryError(
-            f"the likelihood of {variable!r} is {weights!r}",
+            f"the likelihood of {variable!r} must be a mapping, not {weights!r}",
             hint='map each label to a number: {"Fall": 0.9, "No fall": 0.2}',
         )
     return likelihood_of(str(variable), list(weights.items()))
@@ -348,8 +349,8 @@ def likelihood_of(variable: str, weights: Sequence[tuple[object, object]]) -> Li
         text = text_of(label)
         if not is_number(weight) or weight < 0:
             raise QueryError(
-                f"the likelihood of {variable} = {text} is {weight!r}",
-                hint="give a number that is 0 or more",
+                f"the likelihood of {variable} = {text} must be a number of 0 or more, "
+                f"not {weight!r}"
             )
         if text in by_label:
             raise QueryError(
@@ -456,7 +457,7 @@ def _bound(n: object, n_events: int) -> int:
     if is_whole(n) and 0 <= n <= n_events:
         return int(n)
     raise QueryError(
-        f"the number of events is {n!r}", hint=f"give a whole number from 0 to {n_events}"
+        f"the number of events must be a whole number from 0 to {n_events}, not {n!r}"
     )
 
 
@@ -526,7 +527,7 @@ def evidence_of(evidence_like: object) -> Evidence:
     if isinstance(evidence_like, Mapping):
         return answers(evidence_like)
     raise QueryError(
-        f"evidence is {evidence_like!r}",
+        f"evidence must be a mapping, not {evidence_like!r}",
         hint='give {"variable": "label"}, or use cegdb.evidence: visits("w3")',
     )
 
@@ -557,7 +558,9 @@ def from_json(value: object) -> Evidence:
     True
     """
     if not isinstance(value, Mapping):
-        raise QueryError(f"evidence is {value!r}", hint='give {"variable": "label"}')
+        raise QueryError(
+            f"evidence must be a mapping, not {value!r}", hint='give {"variable": "label"}'
+        )
     kind = _KINDS.get(str(value.get("kind")))
     if kind is None:
         return answers(value)
@@ -593,7 +596,8 @@ def _likelihood_from(values: Mapping[str, Any]) -> Evidence:
     pairs = [_parts(pair) for pair in _parts(values["weights"])]
     if any(len(pair) != 2 for pair in pairs):
         raise QueryError(
-            f"the likelihood of {values['variable']!r} is {values['weights']!r}",
+            f"the likelihood of {values['variable']!r} must be pairs, "
+            f"not {values['weights']!r}",
             hint='give pairs of a label and a number: [["Fall", 0.9], ["No fall", 0.2]]',
         )
     return likelihood_of(str(values["variable"]), [(pair[0], pair[1]) for pair in pairs])
@@ -621,7 +625,7 @@ _READERS: Final[Mapping[type[Evidence], Callable[[Mapping[str, Any]], Evidence]]
 def _flag(values: Mapping[str, Any], name: str) -> bool:
     if isinstance(values[name], bool):
         return bool(values[name])
-    raise QueryError(f"{name} is {values[name]!r}", hint="give true or false")
+    raise QueryError(f"{name} must be true or false, not {values[name]!r}")
 
 
 def positions_of(evidence: Evidence) -> set[str | int]:

@@ -168,19 +168,19 @@ def _same(settings: type, name: str) -> Any:
 
 
 def suggestion(value: object, choices: Collection[str]) -> str:
-    """Return a hint for a word that is not one of the choices: a close one, and all.
+    """Return a hint for an unknown word: a close one, and all that are available.
 
     Examples
     --------
     >>> suggestion("stages_bhc", ("ahc", "bhc"))
-    "did you mean 'bhc'? The choices are 'ahc', 'bhc'"
+    "did you mean 'bhc'? Available: 'ahc', 'bhc'"
     >>> suggestion(5, ("ahc", "bhc"))
-    "the choices are 'ahc', 'bhc'"
+    "available: 'ahc', 'bhc'"
     """
-    all_choices = f"choices are {', '.join(map(repr, choices))}"
+    available = f"available: {', '.join(map(repr, choices))}"
     text = str(value).strip().casefold().removeprefix(_PREFIX)
     near = difflib.get_close_matches(text, choices, n=1) if isinstance(value, str) else []
-    return f"did you mean {near[0]!r}? The {all_choices}" if near else f"the {all_choices}"
+    return f"did you mean {near[0]!r}? {available.capitalize()}" if near else available
 
 
 def check_choice(
@@ -193,13 +193,11 @@ def check_choice(
     >>> check_choice("method", "stages_hc", ("bhc", "hc"), StagingError)
     Traceback (most recent call last):
     ...
-    cegdb.errors.StagingError: method 'stages_hc' is not one of the choices
-    hint: did you mean 'hc'? The choices are 'bhc', 'hc'
+    cegdb.errors.StagingError: unknown value 'stages_hc' for method
+    hint: did you mean 'hc'? Available: 'bhc', 'hc'
     """
     if not is_one_of(value, choices):
-        raise error(
-            f"{setting} {value!r} is not one of the choices", hint=suggestion(value, choices)
-        )
+        raise error(f"unknown value {value!r} for {setting}", hint=suggestion(value, choices))
 
 
 def check_word_or_file(
@@ -214,8 +212,8 @@ def check_word_or_file(
     >>> check_word_or_file("prior", "masss", ("mass", "path"), StagingError, "give a file")
     Traceback (most recent call last):
     ...
-    cegdb.errors.StagingError: prior 'masss' is not one of the choices
-    hint: did you mean 'mass'? The choices are 'mass', 'path'; or give a file
+    cegdb.errors.StagingError: unknown value 'masss' for prior
+    hint: did you mean 'mass'? Available: 'mass', 'path'; or give a file
     >>> check_word_or_file("prior", "priors.csv", ("mass",), StagingError, "give a file")
     """
     is_word = isinstance(value, str) and not any(
@@ -223,7 +221,7 @@ def check_word_or_file(
     )
     if is_word and value not in choices and not os.path.exists(str(value)):  # noqa: PTH110
         hint = f"{suggestion(value, choices)}; or {form}"
-        raise error(f"{setting} {value!r} is not one of the choices", hint=hint)
+        raise error(f"unknown value {value!r} for {setting}", hint=hint)
 
 
 def check_alpha(alpha: float | None) -> None:
@@ -234,13 +232,13 @@ def check_alpha(alpha: float | None) -> None:
     >>> check_alpha(-1)
     Traceback (most recent call last):
     ...
-    cegdb.errors.StagingError: alpha is -1
-    hint: alpha, the prior mass of the root, is a number above 0, up to 1e100
+    cegdb.errors.StagingError: alpha must be a number above 0, not -1
+    hint: alpha is the prior mass of the root, up to 1e100
     """
     if alpha is not None and (not is_number(alpha) or not alpha > 0):
         raise StagingError(
-            f"alpha is {alpha!r}",
-            hint="alpha, the prior mass of the root, is a number above 0, up to 1e100",
+            f"alpha must be a number above 0, not {alpha!r}",
+            hint="alpha is the prior mass of the root, up to 1e100",
         )
 
 
@@ -312,12 +310,10 @@ class ReadOptions:
             used[char] = name
         column: object = self.source_column
         if column is not None and not (isinstance(column, str) and column.strip()):
-            raise SurveyError(f"source_column is {column!r}", hint="give the name of a column")
+            raise SurveyError(f"source_column must be the name of a column, not {column!r}")
         sheet: object = self.sheet
         if isinstance(sheet, bool) or not isinstance(sheet, (str, int, NoneType)):
-            raise SurveyError(
-                f"sheet is {sheet!r}", hint="give its name, or its number, starting at 1"
-            )
+            raise SurveyError(f"sheet must be a name, or a number from 1 on, not {sheet!r}")
         check_choice("bad_rows", self.bad_rows, get_args(BadRows), SurveyError)
 
 
@@ -339,11 +335,11 @@ def is_encoding(name: object) -> bool:
 def _check_character(name: str, char: object) -> None:
     if not isinstance(char, str) or len(char) != 1:
         raise SurveyError(
-            f"{name} is {char!r}, not one character",
+            f"{name} must be one character, not {char!r}",
             hint="a tab is written '\\t' in Python, $'\\t' in a shell",
         )
     if char in "\r\n\0" or "\ud800" <= char <= "\udfff":
-        raise SurveyError(f"{name} is {char!r}, which ends a line or is not text")
+        raise SurveyError(f"{name} cannot be {char!r}, which ends a line or is not text")
 
 
 @dataclass(frozen=True)
@@ -453,8 +449,7 @@ class TreeOptions:
         check_choice("sampling_zeros", self.sampling_zeros, get_args(SamplingZeros), TreeError)
         if not is_whole(self.gate_min_rows) or self.gate_min_rows < 1:
             raise TreeError(
-                f"gate_min_rows is {self.gate_min_rows!r}",
-                hint="give a whole number, 1 or more",
+                f"gate_min_rows must be a whole number of 1 or more, not {self.gate_min_rows!r}"
             )
 
 
@@ -540,7 +535,7 @@ class StageOptions:
         check_choice("weighting", self.weighting, get_args(WeightChoice), StagingError)
         if not is_number(self.smoothing) or self.smoothing < 0:
             raise StagingError(
-                f"smoothing is {self.smoothing!r}", hint="give a number from 0 to 1e100"
+                f"smoothing must be a number from 0 to 1e100, not {self.smoothing!r}"
             )
 
 
@@ -616,7 +611,7 @@ class LearnOptions:
         if self.score is not None:
             check_choice("score", self.score, get_args(ScoreName), StagingError)
         if not is_whole(self.seed) or self.seed < 0:
-            raise StagingError(f"seed is {self.seed!r}", hint="give a whole number, 0 or more")
+            raise StagingError(f"seed must be a whole number of 0 or more, not {self.seed!r}")
         check_word_or_file(
             "initial",
             self.initial,
@@ -651,8 +646,7 @@ class LearnOptions:
             self._only_for("threshold", "bj")
             if not is_number(self.threshold) or not self.threshold > 0:
                 raise StagingError(
-                    f"threshold is {self.threshold!r}",
-                    hint="give a distance above 0, up to 1e100",
+                    f"threshold must be a distance above 0, up to 1e100, not {self.threshold!r}"
                 )
         if self.distance is not None:
             self._only_for("distance", *DISTANCES)
@@ -661,7 +655,7 @@ class LearnOptions:
             self._only_for("n_stages", "hclust", "kmeans")
             if not is_whole(self.n_stages) or self.n_stages < 1:
                 raise StagingError(
-                    f"n_stages is {self.n_stages!r}", hint="give a whole number, 1 or more"
+                    f"n_stages must be a whole number of 1 or more, not {self.n_stages!r}"
                 )
 
     def _only_for(self, setting: str, *methods: str) -> None:

@@ -67,8 +67,8 @@ def check_min_n(min_n: object) -> None:
         return
     if not is_whole(min_n) or min_n < 1:
         raise QueryError(
-            f"min_n is {min_n!r}",
-            hint="give a whole number that is 1 or more: counts from 1 to min_n - 1 are hidden",
+            f"min_n must be a whole number of 1 or more, not {min_n!r}",
+            hint="counts from 1 to min_n - 1 are hidden",
         )
 
 

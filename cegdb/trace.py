@@ -132,7 +132,7 @@ def trace(
     See `cegdb.api.ChainEventGraph.trace`. The store is not changed.
     """
     if not is_whole(max_values) or max_values < 0:
-        raise CegError(f"max_values is {max_values!r}", hint="give a whole number, 0 or more")
+        raise CegError(f"max_values must be a whole number of 0 or more, not {max_values!r}")
     file = None if path is None else Path(path)
     if file is not None:
         check_folder(file)

@@ -422,7 +422,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         ceg = self._without_intervention().ceg
         index = ceg.variable_index(treatment)
         if not is_number(least) or not 0 <= least <= 1:
-            raise QueryError(f"least is {least!r}", hint="give a number from 0 to 1")
+            raise QueryError(f"least must be a number from 0 to 1, not {least!r}")
         labels = interventions.compared_labels(ceg, index, _listed(between))
         group = _subgroup(given)
         interventions.refuse_post_treatment(ceg, index, group)

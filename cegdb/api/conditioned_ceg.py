@@ -488,7 +488,10 @@ def actions_of(
 
     positional: object = actions
     if positional is not None and not isinstance(positional, Mapping):
-        raise QueryError(f"an intervention is {positional!r}", hint=interventions.MAPPING_HINT)
+        raise QueryError(
+            f"an intervention must be a mapping, not {positional!r}",
+            hint=interventions.MAPPING_HINT,
+        )
     combined: dict[str, object] = dict(actions) if actions is not None else {}
     if twice := sorted(set(combined) & set(labels)):
         raise QueryError(f"{twice[0]!r} is set twice", hint="set a variable once")

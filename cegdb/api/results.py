@@ -168,10 +168,12 @@ def _tables(store: Store, into: str, other: str, *, replace: bool) -> dict[str, 
     schema, dot, table = str(into).rpartition(".")
     schema = schema if dot else "main"
     if not table or not schema:
-        raise QueryError(f"into is {into!r}", hint='give "table" or "schema.table"')
+        raise QueryError(
+            f"into must name a table, not {into!r}", hint='give "table" or "schema.table"'
+        )
     if schema.casefold() in (*_RESERVED_SCHEMAS, "temp"):
         raise QueryError(
-            f"into is {into!r}: schema {schema!r} is reserved",
+            f"into cannot be {into!r}: schema {schema!r} is reserved",
             hint="name another schema, such as main",
         )
     names = {"rows": table, other: f"{table}_{other}"}

@@ -75,11 +75,11 @@ def check_draws(level: float, draws: int) -> None:
     >>> check_draws(0.95, 1000)
     """
     if not is_number(level) or not 0 < level < 1:
-        raise QueryError(f"level is {level!r}", hint="give a number between 0 and 1: 0.95")
+        raise QueryError(f"level must be a number between 0 and 1, such as 0.95, not {level!r}")
     if not is_whole(draws) or not 0 <= draws <= _MOST_DRAWS:
         raise QueryError(
-            f"draws is {draws!r}",
-            hint=f"give a whole number from 0 (no intervals) to {_MOST_DRAWS:,}",
+            f"draws must be a whole number from 0 to {_MOST_DRAWS:,}, not {draws!r}",
+            hint="with 0 draws there are no intervals",
         )
 
 

@@ -123,13 +123,12 @@ def _distribution(name: object, setting: object) -> dict[str, float]:
     """Return labels and their probabilities, normalised."""
     if not isinstance(setting, Mapping):
         if setting is None or isinstance(setting, (list, tuple, set, frozenset)):
-            raise QueryError(f"{name!r} is set to {setting!r}", hint=_SETTING_HINT)
+            raise QueryError(f"{name!r} cannot be set to {setting!r}", hint=_SETTING_HINT)
         return {text_of(setting): 1.0}
     for label, share in setting.items():
         if not is_number(share) or share < 0:
             raise QueryError(
-                f"the probability of {name} = {label} is {share!r}",
-                hint="give a number from 0 to 1",
+                f"the probability of {name} = {label} must be from 0 to 1, not {share!r}"
             )
     total = math.fsum(setting.values())
     if abs(total - 1) > _ROUNDING:

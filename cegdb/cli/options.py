@@ -36,7 +36,7 @@ class Word(click.Choice[str]):
             return super().convert(value, param, ctx)
         except click.BadParameter:
             hint = settings.suggestion(value, list(self.choices))
-            self.fail(f"{value!r} is not one of the choices; {hint}", param, ctx)
+            self.fail(f"{value!r} is unknown; {hint}", param, ctx)
 
 
 def split_names(_: object, __: object, value: str | None) -> list[str] | None:

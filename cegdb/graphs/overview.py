@@ -125,7 +125,7 @@ def open_graph(
 def _check_bound(name: str, value: object) -> None:
     if value is not None and (not is_whole(value) or value < 1):
         raise GraphError(
-            f"{name} is {value!r}, expected a whole number of at least 1",
+            f"{name} must be a whole number of 1 or more, not {value!r}",
             hint="leave it out to draw all that a picture holds",
         )
 

@@ -158,7 +158,7 @@ def independence_test(
     # Dirichlet-multinomial. With weights a group counts as W^2 / sum w^2 respondents (Kish),
     # over the design effect of X where there are clusters.
     if alpha is not None and not (is_number(alpha) and alpha > 0):
-        raise QueryError(f"alpha is {alpha!r}", hint="give a number above 0")
+        raise QueryError(f"alpha must be a number above 0, not {alpha!r}")
     from scipy.special import expit
 
     with store.reading() as con, store.catalog() as catalog, Steps(con) as steps:

@@ -234,7 +234,7 @@ def most_probable(model: ConditionedModel, k: int) -> list[tuple[Ints, float]]:
     Equal probabilities (to 11 digits) are in level order.
     """
     if not is_whole(k) or k < 1:
-        raise QueryError(f"k is {k!r}", hint="give a whole number that is 1 or more")
+        raise QueryError(f"k must be a whole number of 1 or more, not {k!r}")
     # Each node keeps its k best paths to the sink, so the cost is k x edges, up to sorting.
     graph, value = model.graph, model.probability
     n = graph.n_nodes
@@ -284,14 +284,14 @@ def expected_cost(
     for name, of_label in costs.items():
         if not isinstance(of_label, Mapping):
             raise QueryError(
-                f"the cost of {name!r} is {of_label!r}",
+                f"the cost of {name!r} must be a mapping, not {of_label!r}",
                 hint='map labels to numbers: {"Fall": {"Fall": 1200}}',
             )
         is_variable = ceg.has_variable(name)
         for label, value in of_label.items():
             if not is_number(value):
                 raise QueryError(
-                    f"the cost of {name} = {label} is {value!r}", hint="give a finite number"
+                    f"the cost of {name} = {label} must be a finite number, not {value!r}"
                 )
             cost[_edges_of_label(ceg, name, label, is_variable=is_variable)] += float(value)
     visited = model.smoothed[model.graph.source] * model.probability

@@ -308,9 +308,7 @@ def calibration_bins(
     Bins have equal width and include their upper bound; None gives each probability its own.
     """
     if bins is not None and (not is_whole(bins) or bins < 1):
-        raise QueryError(
-            f"bins is {bins!r}", hint="give a whole number that is 1 or more, or None"
-        )
+        raise QueryError(f"bins must be a whole number of 1 or more, or None, not {bins!r}")
     rows = []
     for i, label in enumerate(predictions.labels):
         p = predictions.probability[:, i]

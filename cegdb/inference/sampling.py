@@ -32,7 +32,7 @@ def checked_seed(seed: object) -> int:
     if seed is None:
         return secrets.randbits(32)
     if not is_whole(seed) or not 0 <= seed < 2**63:
-        raise QueryError(f"seed is {seed!r}", hint="give a whole number from 0 to 2^63 - 1")
+        raise QueryError(f"seed must be a whole number from 0 to 2^63 - 1, not {seed!r}")
     return int(seed)
 
 
@@ -46,7 +46,9 @@ def sample(
     """
     ceg = model.ceg
     if not is_whole(n) or n < 1:
-        raise QueryError(f"n is {n!r}", hint="give the number of rows, 1 or more")
+        raise QueryError(
+            f"n, the number of rows, must be a whole number of 1 or more, not {n!r}"
+        )
     ceg.refuse_mixed()
     if not ceg.variables:
         raise QueryError(f"{ceg.title} has no variables", hint="build a tree with variables")

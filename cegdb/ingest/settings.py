@@ -264,7 +264,7 @@ def _items(
         return []
     if not isinstance(by_name, Mapping):
         raise SurveyError(
-            f"{setting} is {abbreviated(repr(by_name))}",
+            f"{setting} must be a mapping, not {abbreviated(repr(by_name))}",
             hint="give a value for each variable",
         )
     items: list[tuple[str, object]] = []

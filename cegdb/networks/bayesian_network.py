@@ -143,9 +143,7 @@ def normalised_row(row: Sequence[float], where: str) -> list[float]:
     """Return numbers as probabilities that add to 1; refuse what cannot be such."""
     bad = [value for value in row if not 0 <= value <= 1]
     if bad:
-        raise NetworkError(
-            f"a probability of {where} is {bad[0]:g}", hint="give a number from 0 to 1"
-        )
+        raise NetworkError(f"a probability of {where} must be from 0 to 1, not {bad[0]:g}")
     total = math.fsum(row)
     if not abs(total - 1) <= ROUNDING:
         raise NetworkError(

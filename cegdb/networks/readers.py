@@ -52,7 +52,7 @@ def network_of(source: NetworkSource) -> Network:
     if is_bif(source):
         return read_bif(source)  # type: ignore[arg-type]
     if not is_network(source):
-        raise NetworkError(f"the network is {source!r}"[:200], hint=_HINT)
+        raise NetworkError(f"this is not a network: {source!r}"[:200], hint=_HINT)
     graph: Any = source
     if hasattr(graph, "is_directed") and not graph.is_directed():
         raise NetworkError("the edges of the network have no directions", hint=_HINT)
@@ -88,7 +88,7 @@ def _text(value: object, what: str) -> str:
     except SurveyError:
         text = None
     if text is None:
-        raise NetworkError(f"{what} of the network is {value!r}", hint="give it a name")
+        raise NetworkError(f"{what} of the network must have a text as its name, not {value!r}")
     return text
 
 

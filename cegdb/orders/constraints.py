@@ -78,7 +78,9 @@ def ordered_pairs(
     for pair in items_of(before, "before", TreeError, hint=hint):
         written = items_of(pair, "a pair of before", TreeError, hint=hint, in_order=True)
         if len(written) != 2:
-            raise TreeError(f"a pair of before is {tuple(written)!r}", hint=hint)
+            raise TreeError(
+                f"each item of before must be two variables, not {tuple(written)!r}", hint=hint
+            )
         first, second = find_columns(names, written, "the variables to order (before)")
         pairs.append((first, second))
     return list(dict.fromkeys(pairs))

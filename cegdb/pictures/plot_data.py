@@ -136,7 +136,9 @@ REST = -2
 def check_most(most: object, what: str) -> int:
     """Return the limit of a plot; refuse all but whole numbers from 2 on."""
     if not is_whole(most) or not 2 <= most <= 10_000:
-        raise QueryError(f"most is {most!r}, expected a whole number of {what}, at least 2")
+        raise QueryError(
+            f"most must be a whole number of {what} from 2 to 10,000, not {most!r}"
+        )
     return int(most)
 
 

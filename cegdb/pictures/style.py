@@ -88,10 +88,10 @@ def figure_style(texts: Iterable[str] = ()) -> Iterator[None]:
 def check_sizes(font_size: float, width_mm: float | None) -> None:
     """Refuse sizes that no figure has, before any work."""
     if not 1 <= font_size <= 100:
-        raise GraphError(f"font_size is {font_size!r}, expected 1 to 100 points")
+        raise GraphError(f"font_size must be 1 to 100 points, not {font_size!r}")
     if width_mm is not None and not 10 <= width_mm <= 5_000:
         raise GraphError(
-            f"the width is {width_mm!r} mm, expected 10 to 5,000",
+            f"the width must be 10 to 5,000 mm, not {width_mm!r}",
             hint="an A4 page has room for 170 mm, one of two columns for 85",
         )
 

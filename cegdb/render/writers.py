@@ -38,8 +38,8 @@ def check_form(form: object) -> None:
     >>> check_form("word")
     Traceback (most recent call last):
     ...
-    cegdb.errors.GraphError: form 'word' is not one of the choices
-    hint: the choices are 'markdown', 'latex', 'html'
+    cegdb.errors.GraphError: unknown value 'word' for form
+    hint: available: 'markdown', 'latex', 'html'
     """
     check_choice("form", form, get_args(Form), GraphError)
 

@@ -33,14 +33,9 @@ MAX_RUNS: Final = 10_000_000
 def checked_runs(runs: int, seed: int) -> tuple[int, int]:
     """Return a number of runs and a seed, refusing those that are not usable."""
     if not is_whole(runs) or not 1 <= runs <= MAX_RUNS:
-        raise StagingError(
-            f"runs is {runs!r}",
-            hint=f"give a whole number from 1 to {MAX_RUNS:,}, such as 100",
-        )
+        raise StagingError(f"runs must be a whole number from 1 to {MAX_RUNS:,}, not {runs!r}")
     if not is_whole(seed) or not 0 <= seed < 2**63:
-        raise StagingError(
-            f"seed is {seed!r}", hint="give a whole number, 0 or more and below 2^63"
-        )
+        raise StagingError(f"seed must be a whole number from 0 to 2^63 - 1, not {seed!r}")
     return int(runs), int(seed)
 
 

@@ -65,7 +65,7 @@ def intervals(
     check_choice("method", method, get_args(IntervalMethod), StagingError)
     if not is_number(level) or not 0 < level < 1:
         raise StagingError(
-            f"level is {level!r}", hint="give a number between 0 and 1, such as 0.95"
+            f"level must be a number between 0 and 1, such as 0.95, not {level!r}"
         )
     if method == "bootstrap":
         _store_bootstrap(

@@ -67,7 +67,7 @@ def set_stages(
         raise StagingError("no stages are given", hint="give stages or dependence rules")
     if is_one_of(stages, get_args(StartRule)):
         raise StagingError(
-            f"stages is {stages!r}, which names no stages",
+            f"stages cannot be {stages!r}, which names no stages",
             hint=f"the method tree.{stages}() makes this staging; or give a mapping, a list, a "
             "frame, a file or a SELECT",
         )

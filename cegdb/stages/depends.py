@@ -29,7 +29,7 @@ def checked_depends(depends: object, order: Sequence[str], tree: str) -> dict[st
     {'Fall': ['Risk', 'Treatment']}
     """
     if not isinstance(depends, Mapping):
-        raise StagingError(f"depends is {depends!r}", hint=_HINT)
+        raise StagingError(f"depends must be a mapping, not {depends!r}", hint=_HINT)
     rules: dict[str, list[str]] = {}
     for variable, written in depends.items():
         names = items_of(written, f"depends of {variable!r}", StagingError, hint=_HINT)

@@ -157,7 +157,10 @@ def rename_stages(
     Its method, kinds of stages and settings stay.
     """
     if not names or not isinstance(names, Mapping):
-        raise StagingError(f"names is {names!r}", hint="give a mapping such as {'u3': 'frail'}")
+        raise StagingError(
+            f"names must be a mapping from stage to new name, not {names!r}",
+            hint="give a mapping such as {'u3': 'frail'}",
+        )
     with _editing(store, staging_id) as edit:
         staging = edit.staging
         new_names = edit.new_names(names)
@@ -221,7 +224,7 @@ class _Edit:
         """Return the stage that a name shown or given stands for."""
         if not isinstance(written, str):
             raise StagingError(
-                f"the name of a stage is {written!r}",
+                f"the name of a stage must be a text, not {written!r}",
                 hint="give the names of stages one by one, such as 'u3', 'u5'",
             )
         stages_of: dict[str, list[_Stage]] = {}

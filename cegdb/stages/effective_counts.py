@@ -59,7 +59,7 @@ class Weighting:
             (name,) = find_columns(list(ids), [written], "the tree (deff)")
             if not is_number(effect) or not effect > 0:
                 raise StagingError(
-                    f"deff of {name!r} is {effect!r}",
+                    f"deff of {name!r} must be a number above 0, not {effect!r}",
                     hint="a design effect is a number above 0, up to 1e100",
                 )
             effects[name] = float(effect)

@@ -108,7 +108,9 @@ class GroupReader:
         if isinstance(grouping, (Mapping, list, tuple)):
             settings = self._read_paths(grouping, role)
         elif isinstance(grouping, (Number, bytes)):
-            raise StagingError(f"{_SETTINGS[role]} is {grouping!r}", hint=_accepted_forms(role))
+            raise StagingError(
+                f"{_SETTINGS[role]} cannot be {grouping!r}", hint=_accepted_forms(role)
+            )
         else:
             settings = self._read_source(cast("Source", grouping), role)
         for vertex_id, name, other in self.steps.fetch("group_overlap", role=role):
@@ -329,7 +331,9 @@ def checked_name(name: object, what: str) -> str:
     try:
         text = (label_of(name) or "").strip()
     except SurveyError:
-        raise StagingError(f"{what} is {name!r}", hint=_NAME) from None
+        raise StagingError(
+            f"{what} must be a text or a number, not {name!r}", hint=_NAME
+        ) from None
     if not text:
         raise StagingError(f"{what} is empty", hint=_NAME)
     return text

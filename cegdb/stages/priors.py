@@ -118,7 +118,7 @@ def _read_priors(reader: GroupReader, prior: Prior) -> dict[str, object]:
     elif isinstance(prior, PriorRows):
         setting = {**_read_source(steps, con, prior.query), "source": prior.source}
     elif isinstance(prior, (Real, bytes, list, tuple)):
-        raise StagingError(f"prior is {prior!r}", hint=_FORMS)
+        raise StagingError(f"prior cannot be {prior!r}", hint=_FORMS)
     else:
         setting = _read_source(steps, con, prior)
     _refuse_unusable(steps, tree_id, is_strict=is_strict)
@@ -134,7 +134,7 @@ def _as_json(path: SituationPath, entries: object) -> str:
     is_list = isinstance(entries, Sequence) and not isinstance(entries, (str, bytes))
     if is_list and all(map(_is_real, cast("Sequence[object]", entries))):
         return json.dumps([_as_float(entry) for entry in cast("Sequence[float]", entries)])
-    raise StagingError(f"prior of {path!r} is {entries!r}", hint=_FORMS)
+    raise StagingError(f"the prior of {path!r} must be numbers, not {entries!r}", hint=_FORMS)
 
 
 def _is_real(value: object) -> TypeGuard[float]:

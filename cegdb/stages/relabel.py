@@ -67,7 +67,7 @@ def read_rules(relabel: Relabel | None) -> list[RelabelRule]:
     if relabel is None:
         return []
     if not isinstance(relabel, Mapping):
-        raise StagingError(f"relabel is {relabel!r}", hint=_FORM)
+        raise StagingError(f"relabel must be a mapping, not {relabel!r}", hint=_FORM)
     return [_read_rule(key, label) for key, label in relabel.items()]
 
 
@@ -93,7 +93,9 @@ def _read_rule(key: object, label: object) -> RelabelRule:
 def _checked_label(label: object, what: str) -> str:
     text = None if isinstance(label, (tuple, list, Mapping)) else label_of(label)
     if text is None or not text.strip():
-        raise StagingError(f"relabel: {what} is {label!r}", hint=_FORM)
+        raise StagingError(
+            f"relabel: {what} must be a text that is not blank, not {label!r}", hint=_FORM
+        )
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -238,8 +238,8 @@ BAD_SETTINGS = {
     ("--order", "area,nobody"): "there is no variable 'nobody' in ",
     ("--columns", "area,nobody"): "there is no variable 'nobody' in ",
     ("--count", "fall"): "'fall' contains fall, none (rows 1, 2",
-    ("--alpha", "-1"): "alpha is -1.0",
-    ("--alpha", "nan"): "alpha is nan",
+    ("--alpha", "-1"): "alpha must be a number above 0, not -1.0",
+    ("--alpha", "nan"): "alpha must be a number above 0, not nan",
     ("--impossible", "area"): "'area' is not a path",
     ("--impossible", "area=west"): "'area' has no label 'west'",
     ("--levels", "area=north"): "has answers that levels does not list: 'south' (7 rows)",
@@ -300,7 +300,7 @@ def test_unknown_objects_are_listed(db: Path) -> None:
 
 def test_a_wrong_word_is_answered_with_a_close_one(db: Path) -> None:
     wrong = call("learn-stages", db, "falls", "--method", "stages_bhc", fails=2).stderr
-    assert "'stages_bhc' is not one of the choices; did you mean 'bhc'?" in wrong
+    assert "'stages_bhc' is unknown; did you mean 'bhc'?" in wrong
     assert "did you mean 'survey'?" in call("show", db, "x", "--kind", "surve", fails=2).stderr
 
 

@@ -311,8 +311,8 @@ def test_b14_files_of_one_name_are_told_apart_by_their_paths(
     ("column", "source", "message"),
     [
         ("x", None, r"survey\.csv has a column called 'x' already"),
-        ("", None, "source_column is ''"),
-        (5, None, "source_column is 5"),
+        ("", None, "source_column must be the name of a column, not ''"),
+        (5, None, "source_column must be the name of a column, not 5"),
         ("w", "select 1 as x", "source_column needs files, and a SELECT is not a file"),
         ("w", pd.DataFrame({"x": ["a"]}), "needs files, and DataFrame is not a file"),
         ("w", "-", "needs files, and standard input is not a file"),

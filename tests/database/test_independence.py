@@ -353,7 +353,7 @@ def test_in_a_simple_ceg_a_cut_vertex_makes_positions_independent() -> None:
         ({"x": "Social", "y": "Social"}, "Social is named twice"),
         ({"x": "Social", "y": "Events", "given": ["Events"]}, "Events is named twice"),
         ({"x": [], "y": "Events"}, "X or Y is empty"),
-        ({"x": "Social", "y": 5}, "evidence is 5"),
+        ({"x": "Social", "y": 5}, "evidence must be a mapping, not 5"),
         ({"x": "Social", "y": "Events", "context": {"Social": "Hi"}}, "no label 'Hi'"),
         (
             {"x": "Social", "y": "Events", "context": {"Admission": ABSENT}},
@@ -511,7 +511,7 @@ def test_given_the_position_of_a_fine_cut_the_future_is_independent(
     ("ask", "message"),
     [
         (lambda ceg: ceg.is_fine_cut([]), "the list of positions or stages is empty"),
-        (lambda ceg: ceg.is_fine_cut("w1"), "positions is one text, 'w1'"),
+        (lambda ceg: ceg.is_fine_cut("w1"), "positions must be a list, not the text 'w1'"),
         (lambda ceg: ceg.is_fine_cut(["w1", "w1"]), "named twice"),
         (lambda ceg: ceg.is_fine_cut(["w99"]), "no position 'w99'"),
         (lambda ceg: ceg.is_cut(["u99"]), "no stage 'u99'"),
@@ -670,8 +670,8 @@ def test_numbers_are_those_of_scipy_on_larger_tables(db: Database) -> None:
             {"x": "ill", "y": "sex", "given": [{"region": r} for r in "ab"]},
             "two conditions on .region.",
         ),
-        ({"x": "ill", "y": "sex", "given": 5}, "given is 5"),
-        ({"x": "ill", "y": "sex", "alpha": 0}, "alpha is 0"),
+        ({"x": "ill", "y": "sex", "given": 5}, "given must be a list, not 5"),
+        ({"x": "ill", "y": "sex", "alpha": 0}, "alpha must be a number above 0, not 0"),
         ({"x": "ill", "y": "sex", "given": {"ill": "no"}}, "'ill' is named twice"),
         ({"x": "region", "y": "sex", "given": {"ill": "?!"}}, "'ill' has no label"),
     ],

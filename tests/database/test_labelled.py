@@ -344,7 +344,7 @@ def test_columns_that_are_not_there_are_named(sav: Path) -> None:
         next(chunks(sav, ["sex", "vote"]))
     with pytest.raises(SurveyError, match="columns lists none, or one twice"):
         next(chunks(sav, ["sex", "sex"]))
-    with pytest.raises(SurveyError, match="rows is 0"):
+    with pytest.raises(SurveyError, match="rows must be a whole number of 1 or more, not 0"):
         next(chunks(sav, ["sex"], 0))
 
 

@@ -493,12 +493,15 @@ def test_tables_of_a_pgmpy_model_are_read() -> None:
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        (5, "the network is 5"),
+        (5, "this is not a network: 5"),
         (nx.Graph([("x", "y")]), "edges of the network have no directions"),
         (nx.DiGraph(), "has no variables"),
         (nx.DiGraph([("x", "y"), ("y", "x")]), "has a cycle among 'x', 'y'"),
         (nx.DiGraph([(1, "1")]), "same name"),
-        (nx.DiGraph([("x", ())]), r"variable .* is \(\)"),
+        (
+            nx.DiGraph([("x", ())]),
+            r"a variable of the network must have a text as its name, not \(\)",
+        ),
         (nx.DiGraph([("x", "y")]), "has no probabilities of 'x', 'y'"),
     ],
 )
@@ -530,7 +533,7 @@ def test_a_network_is_given_to_a_tree_of_its_variables_in_its_order(db: Database
         (["y", "x"], "puts 'y' before its parent 'x'"),
         (["x"], "each variable of the network once; check 'y'"),
         (["x", "y", "y"], "once; check 'y'"),
-        ("xy", "order is one text"),
+        ("xy", "order must be a list, not the text"),
     ],
 )
 def test_an_order_that_is_none_of_the_network_is_refused(
@@ -547,8 +550,8 @@ def test_an_order_that_is_none_of_the_network_is_refused(
     ("labels", "row", "message"),
     [
         (["a", "b"], [0.5, 0.4], "add to 0.9"),
-        (["a", "b"], [1.5, -0.5], "is 1.5"),
-        (["a", "b"], [float("nan"), 1], "is nan"),
+        (["a", "b"], [1.5, -0.5], "must be from 0 to 1, not 1.5"),
+        (["a", "b"], [float("nan"), 1], "must be from 0 to 1, not nan"),
         (["a", "b"], [1.0], "1 probabilities of 'x', which has 2 labels"),
         (["a", "a"], [0.5, 0.5], "label 'a' more than once"),
         (["a", ""], [0.5, 0.5], "an empty label"),

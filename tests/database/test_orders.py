@@ -470,27 +470,31 @@ def test_tables_too_large_to_keep_are_summed_again(db: Database) -> None:
         ({"variables": ["a"]}, TreeError, "there is 1 variable to order"),
         ({"variables": []}, TreeError, "there are 0 variables to order"),
         ({"variables": ["a", "b", "A"]}, TreeError, "'a' more than once"),
-        ({"variables": "ab"}, TreeError, "variables is one text, 'ab'"),
+        ({"variables": "ab"}, TreeError, "variables must be a list, not the text 'ab'"),
         ({"tiers": [["a"], ["b", "a"]]}, TreeError, "'a' is in tier 1 and again in tier 2"),
         ({"tiers": [["a", "a"]]}, TreeError, "'a' is in tier 1 and again in tier 1"),
-        ({"tiers": ["a"]}, TreeError, "tier 1 is one text, 'a'"),
+        ({"tiers": ["a"]}, TreeError, "tier 1 must be a list, not the text 'a'"),
         ({"tiers": [["z"]]}, SurveyError, r"no variable 'z' in the variables to order \(tier"),
         ({"variables": ["a", "b"], "tiers": [["c"]]}, SurveyError, "no variable 'c'"),
-        ({"before": [("a", "b", "c")]}, TreeError, "a pair of before is"),
-        ({"before": ["ab"]}, TreeError, "a pair of before is one text"),
+        (
+            {"before": [("a", "b", "c")]},
+            TreeError,
+            "each item of before must be two variables, not",
+        ),
+        ({"before": ["ab"]}, TreeError, "a pair of before must be a list, not the text"),
         ({"before": [{"a", "b"}]}, TreeError, "a set, which has no order"),
         ({"before": [("a", "b"), ("b", "a")]}, TreeError, "no order is possible"),
         ({"before": [("a", "a")]}, TreeError, "no order is possible: 'a' before 'a'"),
         ({"before": [("b", "a")], "tiers": [["a"], ["b"]]}, TreeError, "no order is possible"),
-        ({"alpha": 0}, StagingError, "alpha is 0"),
+        ({"alpha": 0}, StagingError, "alpha must be a number above 0, not 0"),
         ({"alpha": 1e-308}, StagingError, "leaves no prior mass"),
-        ({"method": "best"}, StagingError, "method 'best' is not one of the choices"),
-        ({"score": "best"}, StagingError, "score 'best' is not one of the choices"),
+        ({"method": "best"}, StagingError, "unknown value 'best' for method"),
+        ({"score": "best"}, StagingError, "unknown value 'best' for score"),
         ({"method": "bj", "score": "bic"}, StagingError, "method 'bj' has no score"),
-        ({"search": "all"}, StagingError, "search 'all' is not one of the choices"),
-        ({"blank": None}, StagingError, "blank None is not one of the choices"),
-        ({"weighting": "all"}, StagingError, "weighting 'all' is not one of the choices"),
-        ({"deff": 0}, StagingError, "deff of 'a' is 0"),
+        ({"search": "all"}, StagingError, "unknown value 'all' for search"),
+        ({"blank": None}, StagingError, "unknown value None for blank"),
+        ({"weighting": "all"}, StagingError, "unknown value 'all' for weighting"),
+        ({"deff": 0}, StagingError, "deff of 'a' must be a number above 0, not 0"),
     ],
 )
 def test_bad_settings_are_refused_before_any_work(
@@ -521,7 +525,10 @@ def test_a_constraint_against_a_gate_and_unanswered_questions_are_refused(
 def test_many_variables_are_refused_and_one_label_is_no_error(db: Database) -> None:
     wide = ", ".join(f"i % 2 as x{i}" for i in range(61))
     survey = db.ingest(f"select {wide} from range(9) t(i)", name="wide", replace=True)  # noqa: S608
-    with pytest.raises(TreeError, match="61 variables are too many to order: the limit is 60"):
+    with pytest.raises(
+        TreeError,
+        match="61 variables are too many to order: the limit is 60",
+    ):
         survey.search_orders()
     rows = [(*row, "same") for row in random_rows(19, [2, 2], 60)]
     search = ingested(db, rows).search_orders(alpha=2)

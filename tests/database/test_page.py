@@ -267,7 +267,7 @@ def test_what_makes_no_sense_is_refused_before_any_work(made: Database, tmp_path
     ceg = made.cegs["gated"]
     with pytest.raises(GraphError, match=r"'page.pdf'"):
         ceg.report.page(tmp_path / "page.pdf")
-    with pytest.raises(QueryError, match="min_n is 0"):
+    with pytest.raises(QueryError, match="min_n must be a whole number of 1 or more, not 0"):
         ceg.report.page(tmp_path / "page.html", min_n=0)
     with pytest.raises(CegdbError, match="folder"):
         ceg.report.page(tmp_path / "none" / "page.html")

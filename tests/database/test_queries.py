@@ -513,7 +513,7 @@ def test_events_are_asked_by_label_or_code_in_any_spelling(falls: ChainEventGrap
         (lambda c: c.given(visits(1.5)), "1.5 is not a position"),
         (lambda c: c.given(takes("w0", "medium")), "w0 of CEG 'hostile' has no edge 'medium'"),
         (lambda c: c.given(avoids("w0")), "probability 0 in CEG 'hostile': avoids w0"),
-        (lambda c: c.given("fall"), "evidence is 'fall'"),
+        (lambda c: c.given("fall"), "evidence must be a mapping, not 'fall'"),
         (lambda c: c.given(likelihood("fall", {"yes": 1})), "lacks 'no'"),
         (lambda _: likelihood("fall", {"yes": -1}), "fall = yes is -1"),
         (lambda _: likelihood("fall", {"yes": 0}), "0 for every label"),
@@ -526,20 +526,23 @@ def test_events_are_asked_by_label_or_code_in_any_spelling(falls: ChainEventGrap
             lambda c: c.given(*[likelihood("fall", {"yes": 1, "no": 1e-200})] * 2),
             "too small to compute",
         ),
-        (lambda _: exactly(3, [{"fall": "yes"}]), "the number of events is 3"),
+        (
+            lambda _: exactly(3, [{"fall": "yes"}]),
+            "the number of events must be a whole number from 0 to 1, not 3",
+        ),
         (lambda _: before({"fall": "yes", "x": "y"}, visits("w1")), "cannot be counted"),
         (
             lambda c: c.given(before(avoids("w1"), visits("w2"))),
             "does not happen at any",
         ),
-        (lambda c: c.most_probable_paths(0), "k is 0"),
+        (lambda c: c.most_probable_paths(0), "k must be a whole number of 1 or more, not 0"),
         (lambda c: c.distribution(["fall", "fall"]), "'fall' is named twice"),
         (lambda c: c.distribution(["fall", " FALL"]), "'fall' is named twice"),
         (
             lambda c: c.expected_cost({"fall": {"yes": "much"}}),
             "fall = yes is 'much'\nhint: give a finite",
         ),
-        (lambda c: c.expected_cost({"fall": 5}), "the cost of 'fall' is 5"),
+        (lambda c: c.expected_cost({"fall": 5}), "the cost of 'fall' must be a mapping, not 5"),
     ],
 )
 def test_what_cannot_be_asked_is_said(
@@ -558,9 +561,18 @@ FALL = {"kind": "answer", "variable": "fall", "labels": ["yes"]}
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ({"kind": "likelihood", "variable": "fall", "weights": [["yes", -1]]}, "yes is -1"),
-        ({"kind": "likelihood", "variable": "fall", "weights": [["yes", "1"]]}, "yes is '1'"),
-        ({"kind": "likelihood", "variable": "fall", "weights": [["yes", math.inf]]}, "is inf"),
+        (
+            {"kind": "likelihood", "variable": "fall", "weights": [["yes", -1]]},
+            "yes must be a number of 0 or more, not -1",
+        ),
+        (
+            {"kind": "likelihood", "variable": "fall", "weights": [["yes", "1"]]},
+            "yes must be a number of 0 or more, not '1'",
+        ),
+        (
+            {"kind": "likelihood", "variable": "fall", "weights": [["yes", math.inf]]},
+            "must be a number of 0 or more, not inf",
+        ),
         ({"kind": "likelihood", "variable": "fall", "weights": [["yes", 0]]}, "every label"),
         ({"kind": "likelihood", "variable": "fall", "weights": [["yes"]]}, "pairs of a label"),
         (
@@ -571,16 +583,31 @@ FALL = {"kind": "answer", "variable": "fall", "labels": ["yes"]}
             {"kind": "likelihood", "variable": "fall", "weights": [["yes", 1], ["yes", 2]]},
             "listed twice",
         ),
-        ({"kind": "visit", "position": "w3", "is_passed": "false"}, "is_passed is 'false'"),
+        (
+            {"kind": "visit", "position": "w3", "is_passed": "false"},
+            "is_passed must be true or false, not 'false'",
+        ),
         ({"kind": "visit", "position": True, "is_passed": True}, "True is not a position"),
-        ({"kind": "take", "position": "w1", "label": "low", "is_taken": 0}, "is_taken is 0"),
+        (
+            {"kind": "take", "position": "w1", "label": "low", "is_taken": 0},
+            "is_taken must be true or false, not 0",
+        ),
         (
             {"kind": "answer", "variable": "fall", "labels": []},
             "list of labels of 'fall' is empty",
         ),
-        ({"kind": "count", "least": 0.5, "most": 1, "of": [FALL]}, "events is 0.5"),
-        ({"kind": "count", "least": "1", "most": 1, "of": [FALL]}, "events is '1'"),
-        ({"kind": "count", "least": -1, "most": 1, "of": [FALL]}, "events is -1"),
+        (
+            {"kind": "count", "least": 0.5, "most": 1, "of": [FALL]},
+            "events must be a whole number from 0 to 1, not 0.5",
+        ),
+        (
+            {"kind": "count", "least": "1", "most": 1, "of": [FALL]},
+            "events must be a whole number from 0 to 1, not '1'",
+        ),
+        (
+            {"kind": "count", "least": -1, "most": 1, "of": [FALL]},
+            "events must be a whole number from 0 to 1, not -1",
+        ),
         (
             {"kind": "count", "least": 1, "most": 0, "of": [FALL]},
             "at least 1 and at most 0",
@@ -716,7 +743,10 @@ def test_the_command_says_what_cannot_be_asked(
 
 
 def test_other_commands_say_what_cannot_be_asked(file: str) -> None:
-    assert "k is 0" in told(file, "-k", "0", command="most-probable-paths")[1]
+    assert (
+        "k must be a whole number of 1 or more, not 0"
+        in told(file, "-k", "0", command="most-probable-paths")[1]
+    )
     assert "Missing argument" in told(file, command="distribution")[1]
 
 

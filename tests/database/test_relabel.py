@@ -201,19 +201,35 @@ BAD: list[tuple[Any, str]] = [
     ({"recovery*": "death"}, r"'death', 'recovery\*' one label, 'death', in situation \('hosp"),
     ({(("*", "no test"), "death"): "recovery*"}, r"one label, 'recovery\*', in situation"),
     ({"hospital": "community"}, r"one label, 'community', in situation \(the root\) with lab"),
-    ({"death": ""}, r"the new label of 'death' is ''"),
-    ({"death": "  "}, r"the new label of 'death' is '  '"),
-    ({"death": None}, r"the new label of 'death' is None"),
-    ({"death": ("a", "b")}, r"the new label of 'death' is \('a', 'b'\)"),
-    ({"y": {"u": "x"}}, r"the new label of 'y' is \{'u': 'x'\}\nhint: give label -> new"),
+    ({"death": ""}, r"the new label of 'death' must be a text that is not blank, not ''"),
+    ({"death": "  "}, r"the new label of 'death' must be a text that is not blank, not '  '"),
+    ({"death": None}, r"the new label of 'death' must be a text that is not blank, not None"),
+    (
+        {"death": ("a", "b")},
+        r"the new label of 'death' must be a text that is not blank, not \('a', 'b'\)",
+    ),
+    (
+        {"y": {"u": "x"}},
+        r"the new label of 'y' must be a text that is not blank, not "
+        r"\{'u': 'x'\}\nhint: give label -> new",
+    ),
     ({"death": "\ud800"}, r"is not UTF-8 text"),
-    ({None: "x"}, r"the label of None is None"),
-    ({("Outcome", ""): "x"}, r"the label of \('Outcome', ''\) is ''"),
-    ({(("hospital", None), "death"): "x"}, r"the path \('hospital', None\) is None"),
+    ({None: "x"}, r"the label of None must be a text that is not blank, not None"),
+    (
+        {("Outcome", ""): "x"},
+        r"the label of \('Outcome', ''\) must be a text that is not blank, not ''",
+    ),
+    (
+        {(("hospital", None), "death"): "x"},
+        r"the path \('hospital', None\) must be a text that is not blank, not None",
+    ),
     ({("a", "b", "c"): "x"}, r"not a pair \(where, label\)\nhint: give label -> new"),
-    ({(5, "death"): "x"}, r"where to relabel is 5\nhint: give label -> new"),
-    (["death"], r"relabel is \['death'\]\nhint: give label -> new"),
-    ("death=x", r"relabel is 'death=x'"),
+    (
+        {(5, "death"): "x"},
+        r"where to relabel must be a list, not 5\nhint: give label -> new",
+    ),
+    (["death"], r"relabel must be a mapping, not \['death'\]\nhint: give label -> new"),
+    ("death=x", r"relabel must be a mapping, not 'death=x'"),
 ]
 
 

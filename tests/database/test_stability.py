@@ -470,20 +470,26 @@ def test_what_cannot_be_relearnt_is_refused(db: Database) -> None:
         given.intervals("bootstrap")
     staged = tree.learn_stages()
     for settings, message in (
-        ({"kind": "jackknife"}, "kind 'jackknife' is not one of the choices"),
-        ({"runs": 0}, "runs is 0"),
-        ({"runs": True}, "runs is True"),
-        ({"seed": -1}, "seed is -1"),
-        ({"seed": 2**63}, "seed is 9223"),
-        ({"runs": 10**12}, "runs is 1000000000000"),
+        ({"kind": "jackknife"}, "unknown value 'jackknife' for kind"),
+        ({"runs": 0}, "runs must be a whole number from 1 to 10,000,000, not 0"),
+        ({"runs": True}, "runs must be a whole number from 1 to 10,000,000, not True"),
+        ({"seed": -1}, r"seed must be a whole number from 0 to 2\^63 - 1, not -1"),
+        ({"seed": 2**63}, r"seed must be a whole number from 0 to 2\^63 - 1, not 9223"),
+        (
+            {"runs": 10**12},
+            "runs must be a whole number from 1 to 10,000,000, not 1000000000000",
+        ),
     ):
         with pytest.raises(StagingError, match=message):
             staged.stability(**settings)
     for settings, message in (
-        ({"method": "wald"}, "method 'wald' is not one of the choices"),
-        ({"level": 1}, "level is 1"),
-        ({"level": 95}, "level is 95"),
-        ({"method": "bootstrap", "runs": 1.5}, "runs is 1.5"),
+        ({"method": "wald"}, "unknown value 'wald' for method"),
+        ({"level": 1}, "level must be a number between 0 and 1, such as 0.95, not 1"),
+        ({"level": 95}, "level must be a number between 0 and 1, such as 0.95, not 95"),
+        (
+            {"method": "bootstrap", "runs": 1.5},
+            "runs must be a whole number from 1 to 10,000,000, not 1.5",
+        ),
     ):
         with pytest.raises(StagingError, match=message):
             staged.intervals(**settings)
@@ -648,7 +654,7 @@ def test_the_command_line_prints_stages_and_intervals(tmp_path: Path) -> None:
     )  # fmt: skip
     assert {row["given"] for row in json.loads(again.stdout)} == {"relearns the stages"}
     wrong = call("stability", str(file), "planted", "--runs", "0", code=3)
-    assert "runs is 0" in wrong.stderr
+    assert "runs must be a whole number from 1 to 10,000,000, not 0" in wrong.stderr
     pairs = call("sql", str(file), "select count(*) as n from cegdb.stage_pairs")
     assert pairs.stdout.splitlines() == ["n", "16"]
 

@@ -191,7 +191,7 @@ def test_a_subtree_is_all_that_lies_below_a_situation(made: StagedTree) -> None:
         (lambda: made.subtree([5]), "'s0' has no label '5'"),
         (lambda: made.subtree(y=1), "asks 'x' before 'y'"),
         (lambda: made.subtree(x=1, w=1), "asks 'y' before 'w'"),
-        (lambda: made.subtree("1"), "path is one text"),
+        (lambda: made.subtree("1"), "path must be a list, not the text"),
     ):
         with pytest.raises(QueryError, match=message):
             wrong()

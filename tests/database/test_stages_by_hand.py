@@ -516,9 +516,9 @@ def _paths(tree: EventTree, staged: StagedTree) -> list[list[list[str]]]:
         ({"Fall": ["Rsk"]}, "there is no variable 'Rsk' in tree"),
         ({"Care": ["Fall"]}, "'Care' cannot depend on 'Fall', which does not come before it"),
         ({"Care": ["Care"]}, "'Care' cannot depend on 'Care'"),
-        ({"Fall": "Risk"}, "is one text, 'Risk'"),
-        ({"Fall": 1}, "depends of 'Fall' is 1"),
-        ([("Fall", [])], "depends is "),
+        ({"Fall": "Risk"}, "must be a list, not the text 'Risk'"),
+        ({"Fall": 1}, "depends of 'Fall' must be a list, not 1"),
+        ([("Fall", [])], "depends must be a mapping, not "),
         ({"Fall": [], "fall ": []}, "two rules for 'Fall'"),
         (None, "no stages are given"),
     ],
@@ -665,12 +665,15 @@ def test_numbers_of_groups_are_no_names(db: Database) -> None:
         (lambda s: s.split("u4", [["s5"]]), r"situation \('hi', '02'\) .*is not in stage u4"),
         (lambda s: s.split("u4", [["s99"]]), "the tree has no situation s99"),
         (lambda s: s.split("u4", [["up"]]), r"groups: there is no situation \('up'\)"),
-        (lambda s: s.split("u4", ["s4"]), "group 1 of groups is one text, 's4'"),
+        (
+            lambda s: s.split("u4", ["s4"]),
+            "group 1 of groups must be a list, not the text 's4'",
+        ),
         (
             lambda s: s.split("two", [["s7"], [("lo", "01")]]),
             r"situation \('lo', '01'\) with labels no, yes is in two groups",
         ),
-        (lambda s: s.rename({}), "names is {}"),
+        (lambda s: s.rename({}), "names must be a mapping from stage to new name, not {}"),
         (lambda s: s.rename({"u4": " "}), "the new name of stage u4 is empty"),
         (lambda s: s.rename({"u4": "u7"}), "stage u4 cannot be named 'u7'"),
         (lambda s: s.rename({"u4": "one"}), r"would both be named 'one'"),
@@ -767,7 +770,9 @@ def test_priors_and_stages_are_read_from_a_workbook(falls: EventTree, tmp_path: 
 
 @pytest.mark.parametrize("word", ["full", "indep"])
 def test_stages_by_a_word_name_the_method_that_makes_them(falls: EventTree, word: Any) -> None:
-    with pytest.raises(StagingError, match=rf"stages is '{word}'.*\nhint: .*tree\.{word}\(\)"):
+    with pytest.raises(
+        StagingError, match=rf"stages cannot be '{word}'.*\nhint: .*tree\.{word}\(\)"
+    ):
         falls.set_stages(word)
 
 

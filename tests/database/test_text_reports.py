@@ -198,10 +198,10 @@ def test_words_and_unit_are_used_and_unknown_ones_refused(db: Database) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"form": "poem"}, "form 'poem' is not one of the choices"),
-        ({"unit": " "}, "unit is ' '"),
-        ({"limit": 0}, "limit is 0"),
-        ({"min_n": 0}, "min_n is 0"),
+        ({"form": "poem"}, "unknown value 'poem' for form"),
+        ({"unit": " "}, "unit must be a word or two, not ' '"),
+        ({"limit": 0}, "limit must be a whole number of 1 or more, not 0"),
+        ({"min_n": 0}, "min_n must be a whole number of 1 or more, not 0"),
     ],
 )
 def test_senseless_settings_are_refused(

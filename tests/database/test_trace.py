@@ -315,7 +315,9 @@ def test_large_tables_are_written_beside_the_script(
     for unwritable in (folder, tmp_path / "nowhere" / "x.sql"):
         with pytest.raises(GraphError):
             ceg.trace(unwritable)
-    with pytest.raises(CegError, match="max_values is -1"):
+    with pytest.raises(
+        CegError, match="max_values must be a whole number of 0 or more, not -1"
+    ):
         ceg.trace(max_values=-1)
 
 

@@ -118,11 +118,11 @@ def test_an_impossible_path_across_far_variables_is_refused(
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"blank": "na"}, "blank 'na' is not one of the choices"),
-        ({"missing_policy": "drop"}, "missing_policy 'drop' is not one of the choices"),
-        ({"sampling_zeros": "all"}, "sampling_zeros 'all' is not one of the choices"),
-        ({"gate_min_rows": 0}, "gate_min_rows is 0"),
-        ({"order": "area"}, "order is one text, 'area'"),
+        ({"blank": "na"}, "unknown value 'na' for blank"),
+        ({"missing_policy": "drop"}, "unknown value 'drop' for missing_policy"),
+        ({"sampling_zeros": "all"}, "unknown value 'all' for sampling_zeros"),
+        ({"gate_min_rows": 0}, "gate_min_rows must be a whole number of 1 or more, not 0"),
+        ({"order": "area"}, "order must be a list, not the text 'area'"),
         ({"order": []}, "order names no variable"),
         ({"order": ["area", "risk", "area"]}, "order lists 'area' more than once"),
         ({"add_paths": [{}]}, "add_paths has a path without labels"),

@@ -79,7 +79,9 @@ def test_captions_leave_out_what_is_empty_and_agree_in_number() -> None:
 
 
 def test_settings_of_plots_are_refused() -> None:
-    with pytest.raises(QueryError, match="most is 1, expected a whole number of stages, at le"):
+    with pytest.raises(
+        QueryError, match="most must be a whole number of stages from 2 to 10,000"
+    ):
         check_most(1, "stages")
     with pytest.raises(
         QueryError, match=r"variable 'Rsk'; available: 'Risk', 'Fall'\nhint: did"

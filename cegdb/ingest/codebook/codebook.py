@@ -234,7 +234,7 @@ def _from_tree(tree: Mapping[Any, object], title: str) -> Codebook:
     for name, rule in _items(tree.get("gates"), f"{title}, gates"):
         if not isinstance(rule, str) or not rule.strip():
             raise SurveyError(
-                f"{title}: the gate of {name!r} is {rule!r}, not a condition",
+                f"{title}: the gate of {name!r} must be a condition, not {rule!r}",
                 hint="write a condition on other variables, such as smoker = 'Current'",
             )
         gates[name] = rule
@@ -289,7 +289,7 @@ def _column_name(tree: Mapping[Any, object], key: str, title: str) -> str | None
     if value in (None, ""):
         return None
     if not isinstance(value, str):
-        raise SurveyError(f"{title}: {key} is {value!r}", hint="give the name of a column")
+        raise SurveyError(f"{title}: {key} must be the name of a column, not {value!r}")
     return value
 
 
@@ -305,13 +305,13 @@ def _mapping(tree: object, where: str) -> Mapping[Any, object]:
     if tree in (None, ""):
         return {}
     if not isinstance(tree, Mapping):
-        raise SurveyError(f"{where} is {abbreviated(repr(tree))}, not a mapping")
+        raise SurveyError(f"{where} must be a mapping, not {abbreviated(repr(tree))}")
     return tree
 
 
 def _sequence(value: object, where: str) -> Sequence[object]:
     if isinstance(value, str) or not isinstance(value, (Sequence, set, frozenset)):
-        raise SurveyError(f"{where} is {abbreviated(repr(value))}", hint="give a list")
+        raise SurveyError(f"{where} must be a list, not {abbreviated(repr(value))}")
     return cast("Sequence[object]", value)
 
 

@@ -65,17 +65,19 @@ def bins_of(value: object, where: str) -> Bins:
         quantiles = _QUANTILES.match(value.strip().casefold())
         if quantiles:
             if int(quantiles[1]) < 2:
-                raise SurveyError(f"{where}: bins is {value!r}", hint="the smallest is q2")
+                raise SurveyError(f"{where}: bins must be q2 or more, not {value!r}")
             return Bins(quantiles=int(quantiles[1]))
         value = value.split(",")
     if isinstance(value, Bins):
         return value
     if not isinstance(value, Sequence) or not value:
-        raise SurveyError(f"{where}: bins is {abbreviated(repr(value))}", hint=_HINT)
+        raise SurveyError(f"{where}: bins cannot be {abbreviated(repr(value))}", hint=_HINT)
     cuts = [number_of(label_of(item) or "") for item in value]
     points = [cut for cut in cuts if cut is not None]
     if len(points) < len(cuts):
-        raise SurveyError(f"{where}: bins is {listed(map(str, value))}", hint=_HINT)
+        raise SurveyError(
+            f"{where}: bins must be numbers, not {listed(map(str, value))}", hint=_HINT
+        )
     if any(a >= b for a, b in itertools.pairwise(points)):
         raise SurveyError(
             f"{where}: the cut points {listed(map(str, value))} do not ascend", hint=_HINT

@@ -89,5 +89,5 @@ def check_chunk_request(file: Path, columns: Sequence[str], rows: int) -> list[s
             f"{abbreviated(str(file))}: columns lists none, or one twice: {listed(wanted)}"
         )
     if rows < 1:
-        raise SurveyError(f"rows is {rows}; it must be at least 1")
+        raise SurveyError(f"rows must be a whole number of 1 or more, not {rows}")
     return wanted

@@ -59,8 +59,9 @@ def _column_name(name: object, number: int) -> str:
         text.encode()
     except (SurveyError, UnicodeEncodeError):
         raise SurveyError(
-            f"the name of column {number} of the DataFrame is {abbreviated(repr(name))}",
-            hint="use plain text for column names (join those of a MultiIndex)",
+            f"the name of column {number} of the DataFrame must be plain text, not "
+            f"{abbreviated(repr(name))}",
+            hint="rename the column; join the names of a MultiIndex",
         ) from None
     return text
 

@@ -98,7 +98,7 @@ def shrink(sheet: Sheet, width: float) -> float:
 def check_width(width: object) -> float:
     """Return a width in millimetres, refusing what no paper or screen has."""
     if not is_number(width) or not _NARROWEST <= width <= _WIDEST:
-        raise GraphError(f"width is {width!r} mm, expected {_NARROWEST} to {_WIDEST:,} mm")
+        raise GraphError(f"width must be {_NARROWEST} to {_WIDEST:,} mm, not {width!r}")
     return float(width)
 
 

@@ -38,12 +38,12 @@ def check_settings(form: object, unit: object, limit: object, min_n: object) -> 
     check_choice("form", form, FORMS, QueryError)
     if not isinstance(unit, str) or not unit.strip():
         raise QueryError(
-            f"unit is {unit!r}, expected words",
+            f"unit must be a word or two, not {unit!r}",
             hint="name what was counted, such as unit='residents'",
         )
     if limit is not None and not (is_whole(limit) and limit > 0):
         raise QueryError(
-            f"limit is {limit!r}, expected a whole number of at least 1",
+            f"limit must be a whole number of 1 or more, not {limit!r}",
             hint="it is the largest number of groups to report for a variable",
         )
     check_min_n(min_n)
@@ -63,18 +63,23 @@ def check_words(
     if words is None:
         return {}
     if not isinstance(words, dict):
-        raise QueryError(f"words are {words!r}", hint=_WORDS_HINT)
+        raise QueryError(f"words must be a mapping, not {words!r}", hint=_WORDS_HINT)
     checked: dict[str, dict[str, str]] = {}
     for typed_name, phrases in words.items():
         unknown = f"words are given for {typed_name!r}, which is not a variable of the tree"
         name = only_match(str(typed_name), variables, unknown, QueryError)
         if not isinstance(phrases, dict):
-            raise QueryError(f"words for {name!r} are {phrases!r}", hint=_WORDS_HINT)
+            raise QueryError(
+                f"words for {name!r} must be a mapping, not {phrases!r}", hint=_WORDS_HINT
+            )
         for typed_label, phrase in phrases.items():
             unknown = f"words are given for {typed_label!r}, which is not a label of {name!r}"
             label = only_match(str(typed_label), labels.get(name, ()), unknown, QueryError)
             if not isinstance(phrase, str) or not phrase.strip():
-                raise QueryError(f"words for {name} = {label} are {phrase!r}", hint=_WORDS_HINT)
+                raise QueryError(
+                    f"words for {name} = {label} must be a text, not {phrase!r}",
+                    hint=_WORDS_HINT,
+                )
             if label in checked.setdefault(name, {}):
                 raise QueryError(f"words for {name} = {label} are given twice")
             checked[name][label] = phrase
