@@ -569,6 +569,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
             1 - untreated,
             intervals if draws else "",
             interventions.assumption(ceg, [treatment]),
+            interventions.fixed_outcome_note(ceg, index, event),
         )
 
     def adjustment(
@@ -893,7 +894,7 @@ least probable at w1 (n = 40; most often after x = 0): 0.500
         Associations with y:
           - x: the probability of y = False is 0.744 for 1 (n = 40) and 0.500 for 0 (n = 40)
         What each answer depends on:
-          - y depends on x in every context: no two answers to x are alike
+          - y depends on x in every context: no two answers to x lead to the same stage
         """
         from cegdb.report.explanation import explain
 

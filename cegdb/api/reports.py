@@ -97,7 +97,7 @@ class CegReport:
             people with ..., about 31 ... (29 to 33)"); ``"paper"``: methods, stage table and
             references; ``"analyst"``: everything.
         unit
-            Plural noun for what was counted, in the plain form.
+            What was counted, in the plural, such as ``"residents"``; for the plain form.
         words
             Phrases for labels in the plain form: variable -> label -> a phrase that starts with
             a verb, such as ``{"Fall": {"Yes": "fall", "No": "do not fall"}}``. Other labels are

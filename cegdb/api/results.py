@@ -234,6 +234,8 @@ class Effect(Displayed):
         What the intervals mean, in words.
     assumption
         What must be true for these to be effects.
+    outcome_note
+        Says so if the treatment cannot change the outcome, which comes before it; else empty.
     """
 
     treatment: str
@@ -245,6 +247,7 @@ class Effect(Displayed):
     share: float
     intervals: str
     assumption: str
+    outcome_note: str = ""
 
     def __str__(self) -> str:
         """Return all of it in words."""
@@ -276,7 +279,7 @@ class Effect(Displayed):
     @property
     def notes(self) -> list[str]:
         """What must be known to read it: intervals, positivity, the assumption."""
-        notes = [self.intervals] if self.intervals else []
+        notes = [note for note in (self.outcome_note, self.intervals) if note]
         if self.share < 1 - 1e-12:
             notes.append(
                 f"{self.treatment} occurs with probability {self.share:.4g}; on other paths "

@@ -897,7 +897,7 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         >>> import cegdb
         >>> staged = cegdb.open().demo("chds").staging
         >>> staged.independences["sentence"].iloc[0]
-        "Events is independent of Economic, when Social = 'High' (n = 507)"
+        'Events is independent of Economic, when Social = High (n = 507)'
         """
         import pandas as pd
 

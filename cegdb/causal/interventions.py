@@ -210,11 +210,11 @@ def _refuse_lacking(after: CompiledModel, action: _Action, nodes: Ints) -> None:
 
 def assumption(ceg: CompiledModel, names: Sequence[object]) -> str:
     """Return the assumption on which an intervention rests, as a sentence."""
-    treatment = joined([*map(str, names)])
+    treatment, it = joined([*map(str, names)]), "it" if len(names) == 1 else "them"
     return (
         f"assumed, not tested: the order of CEG {ceg.name!r} is causal: setting {treatment} "
-        "changes nothing before it, and keeps the probabilities after each position. Nothing "
-        f"unmeasured confounds {treatment} and what follows."
+        f"changes nothing before {it}, and keeps the probabilities after each position. "
+        f"Nothing unmeasured confounds {treatment} and what follows."
     )
 
 
@@ -233,15 +233,7 @@ def refuse_post_treatment(ceg: CompiledModel, treatment: int, evidence: Evidence
     after = nodes_below(ceg, treatment)
     treated = ceg.variables[treatment].name
     for part in _parts(evidence):
-        if isinstance(part, (Visit, Take)):
-            node = ceg.node(part.position)
-            is_later = after[node] or (
-                isinstance(part, Take) and ceg.variable[node] == treatment
-            )
-        else:
-            index = ceg.variable_index(part.variable)  # type: ignore[attr-defined]
-            is_later = index == treatment or bool(after[:-1][ceg.variable[:-1] == index].any())
-        if is_later:
+        if _is_treatment(ceg, treatment, part) or _may_follow(ceg, after, part):
             raise QueryError(
                 f"{part} may come after {treated!r} or be the treatment itself: setting "
                 f"{treated!r} would change who is in that group, and the "
@@ -249,6 +241,34 @@ def refuse_post_treatment(ceg: CompiledModel, treatment: int, evidence: Evidence
                 hint=f"define groups by what comes before {treated!r}; to condition after "
                 "intervening, use ceg.do(...).given(...)",
             )
+
+
+def fixed_outcome_note(ceg: CompiledModel, treatment: int, outcome: Evidence) -> str:
+    """Return a note on an outcome that is the treatment or comes before it, else nothing."""
+    after, treated = nodes_below(ceg, treatment), ceg.variables[treatment].name
+    parts = list(_parts(outcome))
+    if not parts or any(_may_follow(ceg, after, part) for part in parts):
+        return ""
+    if any(_is_treatment(ceg, treatment, part) for part in parts):
+        return f"the outcome is about {treated} itself, which is set: this is not an effect"
+    return f"the outcome comes before {treated}, so setting {treated} cannot change it"
+
+
+def _is_treatment(ceg: CompiledModel, treatment: int, part: Evidence) -> bool:
+    """Return whether a simple event is about the answer to the treatment."""
+    if isinstance(part, Take):
+        return bool(ceg.variable[ceg.node(part.position)] == treatment)
+    if isinstance(part, Visit):
+        return False
+    return ceg.variable_index(part.variable) == treatment  # type: ignore[attr-defined]
+
+
+def _may_follow(ceg: CompiledModel, after: Flags, part: Evidence) -> bool:
+    """Return whether a simple event may be at one of the nodes ``after`` a treatment."""
+    if isinstance(part, (Visit, Take)):
+        return bool(after[ceg.node(part.position)])
+    index = ceg.variable_index(part.variable)  # type: ignore[attr-defined]
+    return bool(after[:-1][ceg.variable[:-1] == index].any())
 
 
 def _parts(evidence: Evidence) -> Iterator[Evidence]:

@@ -208,7 +208,7 @@ def distribution(
 @DB
 @NAME
 @click.option(
-    "-k", "k", type=int, default=1, show_default=True, help="Number of paths to print."
+    "-k", "k", type=int, default=10, show_default=True, help="Number of paths to print."
 )
 @MODEL_KIND
 @GIVEN

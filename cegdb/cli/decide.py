@@ -176,10 +176,10 @@ def stability(
         )
         (row,) = (dict(zip(names, values, strict=True)) for values in rows)
         say(
-            f"{runs} runs, {1000 * float(str(row['seconds'])) / runs:.3g} ms each: "
+            f"{runs} runs ({1000 * float(str(row['seconds'])) / runs:.3g} ms each): "
             f"{row['mean_stages']:.4g} stages on average ({row['min_stages']} to "
             f"{row['max_stages']}), {row['n_stages']} in {staged.name!r}",
-            f"the view cegdb.stage_pairs has its {row['n_pairs']:,} pairs of situations",
+            f"pairs of situations ({row['n_pairs']:,}): view cegdb.stage_pairs",
         )
         printed = frame.drop(columns=["stage_id", "outside_id"])
         print_frame(printed, form, least=_MAY_DROP_STABILITY)
@@ -239,11 +239,11 @@ def parents(db: Path, name: str, form: str | None) -> None:
 
     \b
     How a variable depends on a parent when the other parents are fixed:
-      total            in every context, any two answers of the parent differ
-      local            the same, but a stage recurs with other answers
-      context          in some contexts, the parent makes no difference
-      partial          in some contexts, some answers of the parent do not differ
-      context/partial  both of these
+      total            in every context; no two of its answers lead to the same stage
+      local            as total, but some stages recur from one context to another
+      context          in some contexts only
+      partial          in every context; in some, several answers lead to the same stage
+      context/partial  in some contexts only; in some of these, as partial
 
     \b
     Examples:

@@ -31,7 +31,7 @@ TEXT = options_of(
         "--unit",
         default="people",
         show_default=True,
-        help="Plural noun for what the survey counts.",
+        help="What the survey counts, in the plural, such as residents.",
     ),
     click.option(
         "--words",

@@ -122,7 +122,7 @@ class IndependenceTest:
             f"dependence {probability} at even prior odds (alpha = {self.alpha:g})\n"
             f"  G = {self.g:.4g}, {self.df} df, p = {self.p_value:.3g}\n"
             f"  largest difference{where}: the share of {self.answer!r} is {one.share:.3f} "
-            f"in {one.label!r} (n = {one.n:,}) and {other.share:.3f} in {other.label!r} "
+            f"among {one.label!r} (n = {one.n:,}) and {other.share:.3f} among {other.label!r} "
             f"(n = {other.n:,}); difference {self.difference:.3f}, 95 % Newcombe interval "
             f"{self.low:.3f} to {self.high:.3f}"
         )

@@ -125,7 +125,7 @@ def _describe(
     if says_fine:
         statements.append(_fine_statement(names))
     if says_stage:
-        statements.append(_stage_statement(of_stages, variable))
+        statements.append(_stage_statement(of_stages, variable, adds=says_fine))
     return Cut(kind, of, variable, names, of_stages, is_closed, "; ".join(statements))
 
 
@@ -142,20 +142,24 @@ def _are_all_of_stages(ceg: CompiledModel, nodes: Ints, stages: Ints) -> bool:
 
 def _fine_statement(names: list[str]) -> str:
     if len(names) == 1:
-        return f"everybody passes {names[0]}: later answers do not depend on earlier ones"
+        return f"everybody passes {names[0]}: from there on, earlier answers no longer matter"
     return (
-        f"given which of {listed(names, most=_MOST_SHOWN)} is reached, later answers do not "
-        "depend on earlier ones"
+        f"once it is known which of {listed(names, most=_MOST_SHOWN)} is reached, earlier "
+        "answers no longer matter"
     )
 
 
-def _stage_statement(stages: list[str], variable: str | None) -> str:
+def _stage_statement(stages: list[str], variable: str | None, *, adds: bool) -> str:
+    """Return what the stages say; ``adds``: after the statement on their positions."""
     answer = "the next answer" if variable is None else f"the answer to {variable}"
     if len(stages) == 1:
         return f"{answer} does not depend on earlier ones"
+    names = listed(stages, most=_MOST_SHOWN)
+    if adds:
+        return f"for {answer}, it is enough to know which of the stages {names} is reached"
     return (
-        f"given which of the stages {listed(stages, most=_MOST_SHOWN)} is reached, {answer} "
-        "does not depend on earlier ones"
+        f"once it is known which of the stages {names} is reached, {answer} does not depend on "
+        "earlier ones"
     )
 
 

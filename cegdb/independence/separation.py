@@ -100,8 +100,8 @@ class Independence:
         if self.holds:
             least = ceil(log10(self.false_positive_bound))
             return (
-                f"{self.statement}: yes, for all probabilities of the stages (a false positive "
-                f"has probability below 1e{least})"
+                f"{self.statement}: yes, whatever the probabilities of the stages (a false "
+                f"positive has probability below 1e{least})"
             )
         worst = self.strata[0]
         where = f", most at {worst.stratum}" if len(self.strata) > 1 else ""
@@ -334,7 +334,8 @@ def _strata(cells: _Cells, mass: Floats, holds: NDArray[np.bool_]) -> list[Strat
     np.maximum.at(difference, z_of_zx, most - np.where(has_impossible, 0.0, least))
     contribution, difference = (np.where(holds, 0.0, of) for of in (contribution, difference))
     within = np.divide(contribution, of_z, out=np.zeros(n), where=of_z > 0)
-    columns = (of_z, holds, within, contribution, difference)
+    # Divided by their own sum, a single stratum has probability 1, not 1 - 1e-16.
+    columns = (of_z / of_z.sum(), holds, within, contribution, difference)
     return [
         Stratum(*row)
         for row in zip(cells.strata, *(column.tolist() for column in columns), strict=True)

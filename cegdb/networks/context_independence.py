@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 
 _MAX_CELLS: Final = 50_000_000
 _SENTENCES: Final[Mapping[str, str]] = {
-    "total": "{0} depends on {1} in every context: no two answers to {1} are alike",
-    "local": "{0} depends on {1} in every context: no two answers to {1} are alike, but some "
-    "stages recur from one context to another",
+    "total": "{0} depends on {1} in every context: no two answers to {1} lead to the same "
+    "stage",
+    "local": "{0} depends on {1} in every context: no two answers to {1} lead to the same "
+    "stage, but some stages recur from one context to another",
     "context": "{0} depends on {1} in some contexts only",
-    "partial": "{0} depends on {1}, but in some contexts some answers to {1} are alike",
-    "context/partial": "{0} depends on {1} in some contexts only, and in others some answers "
-    "to {1} are alike",
+    "partial": "{0} depends on {1} in every context, but in some of them several answers to "
+    "{1} lead to the same stage",
+    "context/partial": "{0} depends on {1} in some contexts only, and in some of these several "
+    "answers to {1} lead to the same stage",
 }
 
 
@@ -56,12 +58,12 @@ class Statement:
         Examples
         --------
         >>> Statement("Fall", ["Age"], ["Risk"], {"Home": "own"}, 0, 0.25).sentence
-        "Fall is independent of Age given Risk, when Home = 'own' (25 %)"
+        'Fall is independent of Age given Risk, when Home = own (25 %)'
         >>> Statement("Fall", ["Age", "Sex"], [], {}, 1200, 1.0).sentence
         'Fall is independent of Age, Sex (n = 1,200)'
         """
         given = f" given {', '.join(self.given)}" if self.given else ""
-        context = ", ".join(f"{name} = {label!r}" for name, label in self.context.items())
+        context = ", ".join(f"{name} = {label}" for name, label in self.context.items())
         when = f", when {context}" if context else ""
         covered = f"n = {self.n:,}" if self.n else f"{100 * self.share:.0f} %"
         return (

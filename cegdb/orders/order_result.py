@@ -79,8 +79,8 @@ class OrderSearchResult:
             f"{title}: {', '.join(self.best)}",
             f"  {value}, method {settings['method']}{prior}; {counted(self.n, 'row')}",
         ]
-        n_stagings = counted(len(self.variable_stagings), "staging")
-        effort = f"{n_stagings} of single variables in {self.seconds:.2f} s"
+        n_stagings = counted(len(self.variable_stagings), "single-variable staging")
+        effort = f"{n_stagings} learnt in {self.seconds:.2f} s"
         if self.n_optimal is None or self.n_orders is None:
             lines.append(f"  greedy search: a better order may exist; {effort}")
         elif self.n_optimal == 1:
@@ -89,9 +89,9 @@ class OrderSearchResult:
             )
         else:
             lines.append(
-                f"  exact search: {self.n_optimal:,} of {counted(self.n_orders, 'order')} are "
-                "equally good, and this one ends with the earliest variables of the survey; "
-                f"{effort}"
+                f"  exact search: {self.n_optimal:,} of {counted(self.n_orders, 'order')} have "
+                "the best score, and the one shown puts the earliest variables of the survey "
+                f"last; {effort}"
             )
         if self.n_left_out:
             missing = ", ".join(f"{name} ({n:,})" for name, n in self.left_out.items())

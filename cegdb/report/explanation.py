@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cegdb.inference.compiled_model import CompiledModel
-    from cegdb.inference.propagation import Ints
+    from cegdb.inference.propagation import Floats, Ints
     from cegdb.inference.queries import ConditionedModel
 
 MOST: Final = 6
@@ -134,7 +134,7 @@ def explain(ceg: CompiledModel, counts: Counts) -> Explanation:
         ("Where the past no longer matters", _first_few(_cuts_by_people(ceg, counts))),
         ("What each answer depends on", _first_few(counts.parents)),
         ("Independent according to the stages", _first_few(counts.statements)),
-        ("Independent for all probabilities", _independent(ceg, counts, variables)),
+        ("Independent whatever the probabilities", _independent(ceg, counts, variables)),
     ]
     return Explanation(tuple((title, sentences) for title, sentences in sections if sentences))
 
@@ -194,16 +194,31 @@ def _outcome(given: ConditionedModel, counts: Counts, last: str) -> tuple[str, .
     for label in np.argsort(-spread, kind="stable")[: _MOST_LABELS if len(spread) > 2 else 1]:
         if spread[label] < _SMALLEST:
             break
-        share = table[:, label]
-        most, least = (
-            f"{_position_text(ceg, counts, int(nodes[i]))}: {share[i]:.3f}"
-            for i in (int(np.argmax(share)), int(np.argmin(share)))
-        )
-        sentences.append(
-            f"{last} = {ceg.variables[index].labels[label]} is most probable at {most}; least "
-            f"probable at {least}"
-        )
+        answer = f"{last} = {ceg.variables[index].labels[label]}"
+        sentences.append(_extremes(ceg, counts, answer, nodes, table[:, label]))
     return of_all, *sentences
+
+
+def _extremes(
+    ceg: CompiledModel, counts: Counts, answer: str, nodes: Ints, share: Floats
+) -> str:
+    """Return where an answer is most and least probable, and where it does not occur."""
+    occurs = np.flatnonzero(share > 0)
+    most, least = (
+        f"{_position_text(ceg, counts, int(nodes[i]))}: {share[i]:.3f}"
+        for i in (occurs[np.argmax(share[occurs])], occurs[np.argmin(share[occurs])])
+    )
+    if len(occurs) == 1:
+        sentence = f"{answer} occurs only at {most}"
+    else:
+        sentence = f"{answer} is most probable at {most}; least probable at {least}"
+    absent = [
+        f"{ceg.names[node]} (n = {int(counts.n[node]):,})"
+        for node in nodes[share <= 0].tolist()
+    ]
+    if not absent or len(occurs) == 1:
+        return sentence
+    return f"{sentence}; it does not occur at {listed(absent, most=MOST)}"
 
 
 def _position_text(ceg: CompiledModel, counts: Counts, node: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import defaultdict
 from io import StringIO
 from itertools import combinations, product
@@ -215,6 +216,8 @@ def test_the_oracle_agrees_with_all_paths_at_random_probabilities(
         )
         assert asked.fitted == pytest.approx(expected, abs=1e-12)
         assert sum(s.probability for s in asked.strata) == pytest.approx(1, abs=1e-12)
+        if len(asked.strata) == 1:
+            assert asked.strata[0].probability == 1
         differences = defaultdict(float)
         for (x_value, *of_z), (a, b) in product(pxz, combinations(sorted(pyz, key=str), 2)):
             if list(a[1:]) == list(b[1:]) == of_z:
@@ -496,9 +499,8 @@ def test_given_the_position_of_a_fine_cut_the_future_is_independent(
     of = chds.cuts().set_index("of")
     assert of.loc["Events", "positions"] == ["w3", "w4", "w5"]
     assert of.loc["Events", "statement"] == (
-        "given which of w3, w4, w5 is reached, later answers do not depend on earlier ones; "
-        "given which of the stages u3, u4 is reached, the answer to Events does not depend on "
-        "earlier ones"
+        "once it is known which of w3, w4, w5 is reached, earlier answers no longer matter; "
+        "for the answer to Events, it is enough to know which of the stages u3, u4 is reached"
     )
     passed = [visits(w) for w in of.loc["Events", "positions"]]
     before, after = ["Social", "Economic"], ["Events", "Admission"]
@@ -707,6 +709,21 @@ def test_an_explanation_has_the_numbers_of_the_tables(chds: ChainEventGraph) -> 
     shown = chds.distribution("Admission", by="Events").set_index(["Events", "Admission"])
     low = shown.loc[("Low", "No"), "probability"]
     assert f"Events: the probability of Admission = No is {low:.3f} for Low (n = 329)" in text
+
+
+def test_an_explanation_says_where_an_answer_does_not_occur(db: Database) -> None:
+    rows = [("a", "u"), ("a", "v"), ("b", "u"), ("b", "v"), ("b", "v"), ("c", "v")] * 20
+    survey = db.ingest(pd.DataFrame(rows, columns=["x", "y"]), "absent")
+    full = survey.event_tree().full().to_ceg()
+    sentence = dict(full.explain().sections)["Answers to y"][1]
+    assert re.fullmatch(
+        r"y = \w is most probable at w\d .*: 0\.\d+; least probable at w\d .*: 0\.[1-9]\d+; "
+        r"it does not occur at w\d \(n = 20\)",
+        sentence,
+    )
+    survey = db.ingest(pd.DataFrame(rows[:2] + rows[-1:], columns=["x", "y"]), "only")
+    only = survey.event_tree().full().to_ceg()
+    assert " occurs only at w" in dict(only.explain().sections)["Answers to y"][1]
 
 
 @pytest.mark.slow

@@ -345,6 +345,20 @@ def test_a_conditioned_ceg_is_not_intervened_on(db: Database) -> None:
         conditioned.do(X=1)
 
 
+def test_an_outcome_that_the_treatment_cannot_change_is_noted(db: Database) -> None:
+    rows = "select i % 2 as x, i % 3 as y, i % 5 as z from range(120) t(i)"
+    ceg = db.ingest(rows).event_tree().full().to_ceg()
+    before = ceg.effect("y", {"x": 1}, draws=0)
+    assert before.notes[0] == "the outcome comes before y, so setting y cannot change it"
+    assert before.differences["effect"].tolist() == pytest.approx([0, 0])
+    itself = ceg.effect("y", {"y": 1}, draws=0)
+    assert itself.notes[0].startswith("the outcome is about y itself, which is set")
+    after = ceg.effect("y", {"x": 1, "z": 1}, draws=0)
+    assert after.outcome_note == ""
+    both = ceg.do(x=1).do(y=1).assumption
+    assert "setting x and y changes nothing before them, and keeps" in both
+
+
 @pytest.mark.slow
 def test_the_command_prints_effects_and_what_they_rest_on(tmp_path: Path) -> None:
     path = tmp_path / "w11.duckdb"

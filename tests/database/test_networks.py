@@ -258,7 +258,7 @@ def test_w10_1_a_context_specific_parent(db: Database) -> None:
     staged = staged_on(db, binary("X1", "X2", "Y"), stages)
     assert edges_of(staged) == {("X1", "Y"): "total", ("X2", "Y"): "context"}
     said = [s for s in staged.independences["sentence"] if s.startswith("Y")]
-    assert said == ["Y is independent of X2, when X1 = '0' (n = 4)"]
+    assert said == ["Y is independent of X2, when X1 = 0 (n = 4)"]
 
 
 def test_w10_2_a_partial_parent(db: Database) -> None:

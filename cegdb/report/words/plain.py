@@ -180,8 +180,8 @@ def stage_sentence(
     name = str(stage.variable)
     if stage.is_hidden:
         return (
-            f"No numbers are shown for {who}: the group is too small, or its numbers would "
-            "reveal one that is."
+            f"No numbers are shown for {who}: too few of them gave one of the answers, or "
+            "their numbers would reveal such a small number elsewhere."
         )
     n = stage.n_answered
     if stage.kind == "unobserved" or n == 0:
@@ -252,6 +252,10 @@ def _how_to_read(report: ReportData, unit: str) -> list[str]:
             )
         ]
     )
+    if any(len(labels) > 2 for labels in report.labels.values()):
+        sentences.append(
+            "Numbers are rounded, so those of three or more answers may not add up exactly."
+        )
     sentences += [
         f"n is the number of {unit} in the data on which a sentence is based.",
         (
