@@ -28,7 +28,7 @@ from cegdb.errors import SqlStepError, StoreError, listed
 from cegdb.interrupts import raise_lost_interrupt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from importlib.resources.abc import Traversable
     from types import TracebackType
 
@@ -297,6 +297,15 @@ def load(name: str) -> Step:
     return parse(f"{part}/{phase}/{file}", item.read_text(encoding="utf-8"))
 
 
+def _phase_hint(phase: str, phases: Collection[str]) -> str:
+    """Return a hint on an unknown phase: close ones, else all of them."""
+    known = {part: one for one in phases for part in (one, *one.split("_", 1))}
+    near = [known[part] for part in difflib.get_close_matches(phase, known)]
+    if near:
+        return f"did you mean {' or '.join(dict.fromkeys(near))}?"
+    return f"phases are {', '.join(phases)}"
+
+
 def in_phase(phase: str | None = None) -> list[Step]:
     """Return the steps of a phase (``40_positions``, ``positions`` or ``40``), or all.
 
@@ -316,7 +325,7 @@ def in_phase(phase: str | None = None) -> list[Step]:
         return steps
     chosen = [known for known in phases if phase in (known, *known.split("_", 1))]
     if not chosen:
-        raise SqlStepError(f"no phase named {phase!r}", hint=f"phases are {', '.join(phases)}")
+        raise SqlStepError(f"no phase named {phase!r}", hint=_phase_hint(phase, phases))
     return [step for step in steps if step.phase in chosen]
 
 

@@ -72,7 +72,7 @@ def open(  # noqa: A001
     >>> import cegdb
     >>> with cegdb.open() as db:
     ...     print(db)
-    cegdb in memory: 0 surveys, 0 trees, 0 stagings, 0 cegs
+    cegdb in memory: 0 surveys, 0 event trees, 0 stagings, 0 CEGs
     """
     return Database(
         Store.open(path, read_only=read_only, memory_limit=memory_limit, threads=threads)

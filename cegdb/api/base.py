@@ -7,11 +7,12 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cegdb import report, small_cells, views
-from cegdb.errors import GraphError, QueryError, path_of
+from cegdb.errors import CegdbError, GraphError, QueryError, path_of
 from cegdb.store.catalog import KIND_WORDS, row
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable
     from pathlib import Path
 
     import networkx as nx
@@ -23,11 +24,30 @@ if TYPE_CHECKING:
     from cegdb.store.catalog import Kind
 
 
+def text_or_reason(shown: object, text: Callable[[], str]) -> str:
+    """Return the text of an object, or why it cannot be read: showing one raises nothing."""
+    try:
+        return text()
+    except CegdbError as error:
+        return f"<{type(shown).__name__}: {error.args[0]}>"
+
+
 class Displayed:
     """An object that a notebook shows as its text."""
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(repr(self))}</pre>"
+
+
+class MethodGroup(Displayed):
+    """Methods of an object under one name, such as ``ceg.plot``: it shows which there are."""
+
+    _purpose: ClassVar[str]
+
+    def __repr__(self) -> str:
+        """Return what it is for and the names of its methods."""
+        methods = (name for name in vars(type(self)) if not name.startswith("_"))
+        return f"{self._purpose}: {', '.join(methods)}"
 
 
 class StoredObject:
@@ -77,7 +97,7 @@ class StoredObject:
 
     def __repr__(self) -> str:
         """Return the first line of the summary."""
-        return self.summary.split("\n", 1)[0]
+        return text_or_reason(self, lambda: self.summary).split("\n", 1)[0]
 
     def __eq__(self, other: object) -> bool:
         """Return whether both are the same object of the same open database."""
@@ -92,7 +112,7 @@ class StoredObject:
         return hash((id(self._store), self.kind, self.id))
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.summary)}</pre>"
+        return f"<pre>{html.escape(text_or_reason(self, lambda: self.summary))}</pre>"
 
     def rows(
         self, view: str, *, min_n: int | None = None
@@ -413,7 +433,7 @@ class GraphObject(StoredObject, ABC):
             return super().export(file, table=table, min_n=min_n)
         written = ", ".join((*export.TABLE_FILES, *export.TEXT_FILES))
         raise GraphError(
-            f"the ending of {file.name!r} is not that of a known kind of file",
+            f"{file.name!r} has no known suffix",
             hint=f"a graph is written as {', '.join(graphs.GRAPH_FILES)}, its edges and other "
             f"tables as {written}",
         )
@@ -421,4 +441,7 @@ class GraphObject(StoredObject, ABC):
     def _repr_html_(self) -> str:
         from cegdb.pictures import summary_and_picture
 
-        return summary_and_picture(self.summary, self._n_vertices(), self.figure)
+        try:
+            return summary_and_picture(self.summary, self._n_vertices(), self.figure)
+        except CegdbError:
+            return super()._repr_html_()

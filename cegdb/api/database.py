@@ -6,17 +6,17 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from cegdb import report, views
-from cegdb.api.base import Displayed, StoredObject
+from cegdb.api.base import Displayed, StoredObject, text_or_reason
 from cegdb.api.chain_event_graph import ChainEventGraph
 from cegdb.api.event_tree import EventTree
 from cegdb.api.reports import DatabaseReport
 from cegdb.api.staged_tree import StagedTree
 from cegdb.api.survey import Survey
-from cegdb.errors import NetworkError, StagingError, SurveyError, counted
+from cegdb.errors import CegdbError, NetworkError, StagingError, SurveyError, counted
 from cegdb.ingest import ingest
 from cegdb.names import available, find_name
 from cegdb.options import IngestOptions, ReadOptions, RebuildRule, check_choice
-from cegdb.store.catalog import KINDS, all_ids, all_names, all_rows, drop, find
+from cegdb.store.catalog import KIND_WORDS, KINDS, all_ids, all_names, all_rows, drop, find
 
 if TYPE_CHECKING:
     import os
@@ -87,7 +87,11 @@ class Collection(Displayed, Generic[_Object]):
 
     def __repr__(self) -> str:
         """Return the kind and the names."""
-        return f"{self._of.kind}s: {', '.join(map(repr, self.names())) or 'none'}"
+        return text_or_reason(self, self._kind_and_names)
+
+    def _kind_and_names(self) -> str:
+        names = ", ".join(map(repr, self.names()))
+        return f"{KIND_WORDS[self._of.kind]}s: {names or 'none'}"
 
 
 class Database(Displayed):
@@ -647,7 +651,8 @@ class Database(Displayed):
         if not isinstance(staging, StagedTree) or staging._store is not self._store:
             raise StagingError(
                 f"{staging!r} is not a staging of this database",
-                hint="give names of stagings, or objects such as db.stagings[name]",
+                hint="give names of stagings one by one, as in compare('a', 'b'), or objects "
+                "such as db.stagings['a']",
             )
         return staging.id
 
@@ -674,7 +679,11 @@ class Database(Displayed):
 
     def __repr__(self) -> str:
         """Return where it is and how many objects it holds."""
-        with self._store.catalog() as catalog:
-            sizes = [counted(len(all_names(catalog, kind)), kind) for kind in KINDS]
         where = "in memory" if self.path is None else f"in {self.path}"
-        return f"cegdb {where}: {', '.join(sizes)}"
+        try:
+            with self._store.catalog() as catalog:
+                sizes = {kind: len(all_names(catalog, kind)) for kind in KINDS}
+        except CegdbError as error:
+            return f"<cegdb {where}: {error.args[0]}>"
+        held = (counted(n, KIND_WORDS[kind]) for kind, n in sizes.items())
+        return f"cegdb {where}: {', '.join(held)}"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, NoReturn, get_args
 
+from cegdb.api.base import MethodGroup
 from cegdb.errors import StagingError
 from cegdb.options import BootstrapKind, check_choice
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from cegdb.pictures.merge_data import Merges
 
 
-class StagingPlots:
+class StagingPlots(MethodGroup):
     """The plots of a staged tree: ``staged.plot.probabilities("Fall")``.
 
     Every plot is a `cegdb.Picture`: it shows itself in a notebook, has a ``caption`` and is
@@ -23,6 +24,8 @@ class StagingPlots:
     ``width_mm`` is the width in millimetres. What exceeds ``most`` is counted in the figure
     and its caption.
     """
+
+    _purpose = "plots of a staging"
 
     def __init__(self, staging: StagedTree) -> None:
         self._staging = staging
@@ -371,11 +374,22 @@ class StagingPlots:
         )
 
 
-class CegPlots:
+class CegPlots(MethodGroup):
     """The plots of a CEG: ``ceg.plot.flow()``. See `StagingPlots` for what plots share."""
+
+    _purpose = "plots of a CEG (those of its stages: ceg.staging.plot)"
 
     def __init__(self, ceg: ChainEventGraph) -> None:
         self._ceg = ceg
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Say where the plots of stages are."""
+            message = f"a CEG has no plot {name!r}"
+            if name in vars(StagingPlots):
+                message = f"{message}; its staging has: ceg.staging.plot.{name}"
+            raise AttributeError(message, name=name, obj=self)
 
     def flow(
         self, *, min_n: int | None = None, most: int = 10, width_mm: float = 170

@@ -254,8 +254,8 @@ class Queryable(ABC, Generic[Conditional]):
         Returns
         -------
         DataFrame
-            The most probable first; equal ones in level order: ``rank`` from 1 on, ``path``
-            in words, ``probability``, ``variables`` and ``labels`` as lists.
+            The most probable first; equal ones in level order: ``rank`` from 1 on,
+            ``variables`` and ``labels`` as lists, ``probability``, ``path`` in words.
 
         Examples
         --------
@@ -275,9 +275,10 @@ class Queryable(ABC, Generic[Conditional]):
         for rank, (edges, probability) in enumerate(queries.most_probable(given, k), start=1):
             variables, labels = queries.path_answers(given, edges)
             path = ", ".join(f"{v} = {x}" for v, x in zip(variables, labels, strict=True))
-            rows.append((rank, path, probability, variables, labels))
+            rows.append((rank, variables, labels, probability, path))
+        # What pandas prints of a wide frame are its outer columns: the path in words is last.
         return pd.DataFrame(
-            rows, columns=["rank", "path", "probability", "variables", "labels"]
+            rows, columns=["rank", "variables", "labels", "probability", "path"]
         )
 
     def expected_cost(self, costs: Mapping[str, Mapping[object, float]]) -> float:

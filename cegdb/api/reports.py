@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from cegdb.api.base import MethodGroup
 from cegdb.errors import CegdbError, GraphError, MissingExtraError, path_of
 
 if TYPE_CHECKING:
@@ -28,8 +29,10 @@ def _rendered(blocks: Sequence[Block], *, markdown: bool, width: int | None) -> 
     return document(blocks, "markdown") if markdown else plain_text(blocks, width)
 
 
-class CegReport:
+class CegReport(MethodGroup):
     """The reports of a CEG: ``ceg.report.page("falls.html")``, ``ceg.report.text()``."""
+
+    _purpose = "reports of a CEG"
 
     def __init__(self, ceg: ChainEventGraph) -> None:
         self._ceg = ceg
@@ -270,8 +273,10 @@ class CegReport:
         return [(title, sentences)] if sentences else [], ""
 
 
-class DatabaseReport:
+class DatabaseReport(MethodGroup):
     """Reports of several objects of a database: ``db.report.comparison("a", "b")``."""
+
+    _purpose = "reports of several objects"
 
     def __init__(self, database: Database) -> None:
         self._database = database

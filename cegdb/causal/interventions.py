@@ -239,7 +239,7 @@ def refuse_post_treatment(ceg: CompiledModel, treatment: int, evidence: Evidence
                 f"{treated!r} would change who is in that group, and the "
                 "labels would not be compared in the same people",
                 hint=f"define groups by what comes before {treated!r}; to condition after "
-                "intervening, use ceg.do(...).given(...)",
+                "intervening, use ceg.do(...).given(...) in Python",
             )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from contextlib import contextmanager
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -208,7 +209,12 @@ def distribution(
 @DB
 @NAME
 @click.option(
-    "-k", "k", type=int, default=10, show_default=True, help="Number of paths to print."
+    "-k",
+    "k",
+    type=int,
+    default=10,
+    show_default=True,
+    help="Number of paths to print, the most probable first.",
 )
 @MODEL_KIND
 @GIVEN
@@ -223,7 +229,7 @@ def most_probable_paths(
     evidence: str | None,
     form: str | None,
 ) -> None:
-    """Print the most probable paths through the CEG or staging NAME in DB.
+    """Print the most probable path, or -k paths, through the CEG or staging NAME in DB.
 
     \b
     Examples:
@@ -421,7 +427,8 @@ def classify(
     """Score how well the CEG or staging NAME in DB predicts VARIABLE in the rows of FILE.
 
     It is predicted from the other answers of each row. Prints accuracy, log loss, Brier score
-    and AUC. Use rows from which the CEG or staging was not learnt.
+    and, of a variable with two answers, AUC. Use rows from which the CEG or staging was not
+    learnt.
 
     \b
     Examples:
@@ -433,7 +440,8 @@ def classify(
         with working(f"reading {file}", database):
             model = model_of(database, name, kind)
             metrics = model.classify(source_of(file), variable, **options).metrics
-        print_table(list(metrics._fields), [list(metrics)], form)
+        row = [None if isnan(metric) else metric for metric in metrics]
+        print_table(list(metrics._fields), [row], form)
 
 
 @main.command()

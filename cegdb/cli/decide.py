@@ -135,6 +135,8 @@ def diff(db: Path, name: str, other: str, form: str | None) -> None:
         say(
             f"{counted(len(frame), 'situation')} {agreeing(len(frame), 'are')} in "
             f"different stages in {a.name!r} (a) and {b.name!r} (b)"
+            if len(frame)
+            else f"{a.name!r} (a) and {b.name!r} (b) put every situation in the same stage"
         )
         print_frame(frame, form)
 

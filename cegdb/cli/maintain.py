@@ -30,6 +30,7 @@ from cegdb.cli.output import (
     working,
 )
 from cegdb.errors import CegdbError, agreeing, counted
+from cegdb.store.catalog import KIND_WORDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -111,7 +112,9 @@ def _stale(database: Database) -> list[tuple[Any, Any]]:
 
 
 def _counted(kinds: list[str]) -> str:
-    return ", ".join(counted(kinds.count(kind), kind) for kind in KINDS if kind in kinds)
+    return ", ".join(
+        counted(kinds.count(kind), KIND_WORDS[kind]) for kind in KINDS if kind in kinds
+    )
 
 
 @main.command()

@@ -78,7 +78,8 @@ def label_hints(variables: list[Variable], settings: Settings) -> list[str]:
         hints += variable.hints
         hints += [
             f"{name!r} has the answer {label!r} ({counted(n, 'row')}), kept as a label: if it "
-            f"means no answer, ingest with missing=[{label!r}] or structural=[{label!r}]"
+            f"means no answer, ingest with missing=[{label!r}] (--missing); if the question "
+            f"did not apply, with structural=[{label!r}] (--structural)"
             for label in variable.values
             if folded(label) in _NO_ANSWER and (n := variable.n_of("value", label))
         ]

@@ -244,8 +244,13 @@ def _spurious(details: Mapping[str, Any]) -> str:
 def _drift(drift: Mapping[str, Any]) -> list[str]:
     """Return how the stages of a rebuilt staging differ from the former ones."""
     how = "stages kept, probabilities estimated again" if drift["keeps"] else "rebuilt"
-    apart = f"{drift['apart']:,} of {counted(drift['stages'], 'former stage')}"
-    lines = [f"  {how}; 95 % intervals before and after do not overlap in {apart}"]
+    stages = counted(drift["stages"], "former stage")
+    overlap = (
+        f"do not overlap in {drift['apart']:,} of {stages}"
+        if drift["apart"]
+        else f"overlap in each of {stages}"
+    )
+    lines = [f"  {how}; 95 % intervals before and after {overlap}"]
     new, gone = drift["situations_new"], drift["situations_gone"]
     if new or gone:
         lines.append(f"  {counted(new, 'situation')} new, {gone:,} gone")

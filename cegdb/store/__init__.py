@@ -12,7 +12,6 @@ import re
 import threading
 import weakref
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -27,6 +26,7 @@ from cegdb.store import migrate, schema
 from cegdb.store.files import (
     check_path,
     clear_spill,
+    database_path,
     open_error,
     refuse_database_name,
 )
@@ -35,6 +35,7 @@ from cegdb.store.progress import Progress, set_progress_bar
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from importlib.resources.abc import Traversable
+    from pathlib import Path
 
 __all__ = ["Store", "quoted", "schema"]
 
@@ -133,7 +134,7 @@ class Store:
         --------
         >>> Store.open().close()
         """
-        file = None if path is None or str(path) == ":memory:" else Path(path)
+        file = None if path is None or str(path) == ":memory:" else database_path(path)
         is_new = file is not None and check_path(file, read_only=read_only)
         if file is None and read_only:
             raise StoreError("a database in memory cannot be opened read-only")

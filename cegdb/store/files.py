@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import stat
 from contextlib import suppress
@@ -20,6 +21,25 @@ _SPILL_PREFIX: Final = "duckdb_temp_"
 _VERSION_BYTES: Final = slice(52, 84)
 
 
+def database_path(path: object) -> Path:
+    """Return the path of a database, and refuse what is not a path.
+
+    Examples
+    --------
+    >>> database_path(5)
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.StoreError: the path of a database must be a text or a Path, not 5
+    hint: give the path of a .duckdb file, or no path for a database in memory
+    """
+    if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
+        raise StoreError(
+            f"the path of a database must be a text or a Path, not {path!r}",
+            hint="give the path of a .duckdb file, or no path for a database in memory",
+        )
+    return Path(path)
+
+
 def check_path(file: Path, *, read_only: bool) -> bool:
     """Refuse a path that cannot be a database; return whether the file is new."""
     try:
@@ -36,7 +56,9 @@ def check_path(file: Path, *, read_only: bool) -> bool:
         # DuckDB would open a CSV, Parquet or SQLite file as something else.
         if not stat.S_ISREG(mode) or not is_duckdb(file):
             raise StoreError(
-                f"{file} is not a DuckDB database", hint="give the path of a .duckdb file"
+                f"{file} is not a DuckDB database",
+                hint="give the path of a .duckdb file; most commands take it first, before the "
+                "file of a survey",
             )
         return False
     if read_only:

@@ -367,7 +367,8 @@ def _variable(
         raise TreeError(
             f"{variable['name']!r} has the answer {MISSING!r}, and empty cells would get the "
             "same label",
-            hint=f"ingest with missing=[{MISSING!r}], or choose another missing_policy",
+            hint=f"ingest with missing=[{MISSING!r}] (--missing {MISSING}), or choose another "
+            "missing_policy (--missing-policy)",
         )
     if n["blank"] or n["structural"] or has_gaps:
         radix = blank_code + 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 
 import pytest
@@ -63,3 +64,33 @@ def test_graphs_show_their_picture(made):
     _, _, tree, staged, ceg = made
     for graph in (tree, staged, ceg):
         assert "<svg " in graph._repr_html_()
+
+
+def test_nothing_raises_when_it_is_shown_after_its_database_was_closed():
+    db = cegdb.open()
+    ceg = db.demo("chds")
+    gone = db.demo("titanic")
+    shown = [db, db.cegs, ceg, ceg.staging, ceg.staging.tree, db.surveys["chds"]]
+    assert repr(db) == "cegdb in memory: 2 surveys, 2 event trees, 2 stagings, 2 CEGs"
+    assert repr(db.trees) == "event trees: 'chds', 'titanic'"
+    db.drop("ceg", "titanic")
+    dropped = "<ChainEventGraph: this CEG no longer exists: it was dropped>"
+    assert repr(gone) == dropped
+    assert html.unescape(gone._repr_html_()) == f"<pre>{dropped}</pre>"
+    db.close()
+    assert repr(db) == "<cegdb in memory: this database is closed>"
+    assert repr(ceg) == "<ChainEventGraph: this database is closed>"
+    for one in shown:
+        assert html.unescape(one._repr_html_()) == f"<pre>{one!r}</pre>"
+
+
+def test_plots_and_reports_show_what_there_is():
+    db = cegdb.open()
+    ceg = db.demo("chds")
+    assert repr(ceg.plot) == "plots of a CEG (those of its stages: ceg.staging.plot): flow"
+    assert repr(ceg.staging.plot).startswith("plots of a staging: probabilities, situations, ")
+    assert repr(ceg.report) == "reports of a CEG: page, text, save, cite"
+    assert repr(db.report) == "reports of several objects: comparison, save_comparison"
+    with pytest.raises(AttributeError, match=r"its staging has: ceg\.staging\.plot\.merges"):
+        ceg.plot.merges  # noqa: B018
+    assert not hasattr(ceg.plot, "nothing")

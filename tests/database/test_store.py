@@ -559,11 +559,8 @@ def test_no_query_reads_a_python_variable(db: Database, table: str) -> None:
     db.sql("create table mine (a integer)")
     with pytest.raises(QueryError, match=f"Table with name {table} does not exist") as caught:
         db.sql(f"select * from {table}")  # noqa: S608
-    assert "available: cegdb.bootstrap_intervals, cegdb.ceg_ancestors, " in str(
-        caught.value.hint
-    )
-    assert "main.mine" in str(caught.value.hint)
-    assert "cegdb.survey," not in str(caught.value.hint)
+    views = "docs/reference/sql.md describes the views of cegdb"
+    assert caught.value.hint == f"your own tables are main.mine; {views}"
 
 
 @pytest.mark.parametrize(
@@ -579,6 +576,54 @@ def test_a_misspelt_table_is_guessed(db: Database, table: str, hint: str) -> Non
     with pytest.raises(QueryError) as caught:
         db.sql(f"from {table}")
     assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("ceg_edges", "from cegdb.ceg_edges (for those of one object, in Python: ceg.rows("),
+        (
+            "cegdb.situations",
+            "from cegdb.situations (for those of one object, in Python: tree.",
+        ),
+        (" surveys", "write a statement, such as: from cegdb.surveys"),
+    ],
+)
+def test_a_name_alone_is_not_sql(db: Database, name: str, hint: str) -> None:
+    for run in (db.sql, db.rows):
+        with pytest.raises(QueryError, match="syntax error") as caught:
+            run(name)
+        assert hint in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("query", "hint"),
+    [
+        ("from cegdb.path('falls')", "did you mean cegdb.paths?"),
+        ("select cegdb.quite_other(1)", "docs/reference/sql.md describes the macros of cegdb"),
+    ],
+)
+def test_a_misspelt_macro_is_guessed(db: Database, query: str, hint: str) -> None:
+    with pytest.raises(QueryError, match="Function with name") as caught:
+        db.sql(query)
+    assert caught.value.hint == hint
+
+
+def test_sql_that_writes_to_a_file_opened_to_read_gets_a_hint(tmp_path: Path) -> None:
+    file = tmp_path / "falls.duckdb"
+    cegdb.open(file).close()
+    with (
+        cegdb.open(file, read_only=True) as db,
+        pytest.raises(QueryError, match="read-only mode") as caught,
+    ):
+        db.sql("create table mine (a integer)")
+    assert "open the file without read_only=True" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize("path", [5, b"falls.duckdb", ["falls.duckdb"]])
+def test_what_is_not_a_path_is_not_opened(path: Any) -> None:
+    with pytest.raises(StoreError, match="the path of a database must be a text or a Path"):
+        cegdb.open(path)
 
 
 @pytest.mark.parametrize("name", ["df", "nodes", "edges", "cegdb_source"])

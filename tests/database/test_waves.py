@@ -890,7 +890,7 @@ def test_the_command_line_appends_refreshes_and_rebuilds(tmp_path: Path) -> None
     assert run("run", one, "--db", db, "--name", "s").exit_code == 0
     output = run("append", db, "s", two, "--delimiter", ";", "--format", "json")
     assert output.exit_code == 0
-    assert "stale now: 1 tree, 1 staging, 1 ceg" in output.stderr
+    assert "stale now: 1 event tree, 1 staging, 1 CEG" in output.stderr
     assert json.loads(output.stdout)["respondents"] == 12
     assert "(stale" in run("list", db).stdout
     assert "is stale" in run("export", db, "s", "-o", tmp_path / "s.csv").stderr

@@ -73,7 +73,8 @@ def label_list(values: Iterable[object], where: str) -> list[str]:
     if len(labels) < len(texts):
         raise SurveyError(
             f"{where} contains an empty label",
-            hint="leave it out: what empty cells mean is decided by blank= of the event tree",
+            hint="leave it out: what empty cells mean is decided with the event tree: "
+            "event_tree(blank=...), --blank",
         )
     repeated = sorted({label for label in labels if labels.count(label) > 1})
     if repeated:
