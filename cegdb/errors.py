@@ -43,85 +43,223 @@ class CegdbError(Exception):
 
 
 class SurveyError(CegdbError, ValueError):
-    """A survey source cannot be read, or a setting does not fit its columns."""
+    """A survey source cannot be read, or a setting does not fit its columns.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> cegdb.open().demo("moon")
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.SurveyError: survey 'moon' is not one of the choices
+    hint: the choices are 'titanic', 'chds', 'falls'
+    """
 
     exit_code = 3
 
 
 class TreeError(CegdbError, ValueError):
-    """An event tree cannot be built with the given order or settings."""
+    """An event tree cannot be built with the given order or settings.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> survey = cegdb.open().ingest("select 1 as x", name="one")
+    >>> survey.event_tree(blank="never")
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.TreeError: blank 'never' is not one of the choices
+    hint: the choices are 'auto', 'structural', 'missing'
+    """
 
     exit_code = 3
 
 
 class StagingError(CegdbError, ValueError):
-    """Stages, hyperstages or learning settings do not fit the event tree."""
+    """Stages, hyperstages or learning settings do not fit the event tree.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> cegdb.open().demo("chds").staging.join("u0")
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.StagingError: u0: this is one stage, with nothing to join
+    hint: name two stages or more, such as 'u3', 'u5'
+    """
 
     exit_code = 3
 
 
 class CegError(CegdbError, ValueError):
-    """A Chain Event Graph cannot be built or unrolled as requested."""
+    """A Chain Event Graph cannot be built or unrolled as requested.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> ceg = cegdb.open().demo("chds")
+    >>> ceg.given(Admission="Yes").save("chds", replace=True)
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.CegError: CEG 'chds' cannot be replaced by a CEG made from it
+    hint: choose another name
+    """
 
     exit_code = 3
 
 
 class GraphError(CegdbError, ValueError):
-    """A graph cannot be drawn or written as requested."""
+    """A graph cannot be drawn or written as requested.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> cegdb.open().demo("chds").draw("chds.gif")
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.GraphError: 'chds.gif' has no known suffix
+    hint: a picture is written as .svg, .pdf, .png, .dot or .tex
+    """
 
     exit_code = 3
 
 
 class NetworkError(CegdbError, ValueError):
-    """A Bayesian network cannot be read, written, or laid out as a staged tree."""
+    """A Bayesian network cannot be read, written, or laid out as a staged tree.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> cegdb.open().staged_tree("falls")
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.NetworkError: 'falls' is not a .bif file
+    hint: ...
+    """
 
     exit_code = 3
 
 
 class QueryError(CegdbError, ValueError):
-    """A query or evidence does not fit the object, or a user's own SQL failed."""
+    """A query or evidence does not fit the object, or a user's own SQL failed.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> cegdb.open().demo("chds").probability(Admission="Perhaps")
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.QueryError: 'Admission' has no label 'Perhaps'; available: 'No', 'Yes'
+    """
 
     exit_code = 3
 
 
 class NameTakenError(CegdbError, ValueError):
-    """An object of that kind and name exists already."""
+    """An object of that kind and name exists already.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> db = cegdb.open()
+    >>> ceg = db.demo("chds")
+    >>> db.demo("chds")
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.NameTakenError: survey 'chds' already exists
+    hint: choose another name, or replace it (replace=True, --replace)
+    """
 
     exit_code = 3
 
 
 class UnknownNameError(CegdbError, LookupError):
-    """No object of that kind has that name."""
+    """No object of that kind has that name.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> db = cegdb.open()
+    >>> ceg = db.demo("chds")
+    >>> db.cegs["falls"]
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.UnknownNameError: no CEG named 'falls'; available: 'chds'
+    """
 
     exit_code = 3
 
 
 class StaleError(CegdbError, ValueError):
-    """The survey of an object has changed since the object was made."""
+    """The survey of an object has changed since the object was made.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> survey = cegdb.open().ingest("select 1 as x", name="one")
+    >>> tree = survey.event_tree()
+    >>> _ = survey.append("select 2 as x")
+    >>> tree.learn_stages()
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.StaleError: event tree 'one' is stale: its survey has changed
+    hint: rebuild what is built on its survey first: db.rebuild(), cegdb rebuild DB
+    """
 
     exit_code = 3
 
 
 class StoreError(CegdbError, OSError):
-    """A database file cannot be opened, read or written as requested."""
+    """A database file cannot be opened, read or written as requested.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> cegdb.open("no-such-folder/falls.duckdb")
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.StoreError: there is no folder ...
+    hint: make it first
+    """
 
     exit_code = 1
 
 
 class MigrationError(CegdbError, RuntimeError):
-    """The file's cegdb schema is older, newer, or not ours."""
+    """The file's cegdb schema is older, newer, or not ours.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> issubclass(cegdb.MigrationError, RuntimeError)
+    True
+    """
 
     exit_code = 1
 
 
 class SqlStepError(CegdbError, RuntimeError):
-    """An SQL step is malformed, or the database refused it."""
+    """An SQL step is malformed, or the database refused it.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> issubclass(cegdb.SqlStepError, RuntimeError)
+    True
+    """
 
     exit_code = 4
 
 
 class MissingExtraError(CegdbError, ImportError):
-    """An optional dependency is not installed."""
+    """An optional dependency is not installed.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> issubclass(cegdb.MissingExtraError, ImportError)
+    True
+    """
 
     exit_code = 1
 

@@ -46,7 +46,18 @@ class Evidence:
         return All((*items(self), *items(other)))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the evidence as JSON values, as the catalog stores them."""
+        """Return the evidence as JSON values, as the catalog stores them.
+
+        Returns
+        -------
+        dict
+            ``kind`` and the fields of that kind.
+
+        Examples
+        --------
+        >>> visits("w3").to_json()
+        {'kind': 'visit', 'position': 'w3', 'is_passed': True}
+        """
         return {"kind": self.kind, **asdict(self)}  # type: ignore[call-overload]
 
 
@@ -177,6 +188,11 @@ def answers(given: Mapping[str, object] | None = None, /, **others: object) -> E
         where the variable does not occur. Names that are not Python identifiers go in
         ``given``.
 
+    Returns
+    -------
+    Evidence
+        To be passed to `ChainEventGraph.given`; ``str()`` puts it into words.
+
     Raises
     ------
     QueryError
@@ -244,6 +260,11 @@ def visits(position: str | int) -> Evidence:
     position
         Name, such as ``"w3"``, or id.
 
+    Returns
+    -------
+    Evidence
+        To be passed to `ChainEventGraph.given`; ``str()`` puts it into words.
+
     Raises
     ------
     QueryError
@@ -264,6 +285,11 @@ def avoids(position: str | int) -> Evidence:
     ----------
     position
         Name, such as ``"w3"``, or id.
+
+    Returns
+    -------
+    Evidence
+        To be passed to `ChainEventGraph.given`; ``str()`` puts it into words.
 
     Raises
     ------
@@ -289,6 +315,11 @@ def takes(position: str | int, label: object, *, is_taken: bool = True) -> Evide
         Label of the edge.
     is_taken
         False: the path does not take it.
+
+    Returns
+    -------
+    Evidence
+        To be passed to `ChainEventGraph.given`; ``str()`` puts it into words.
 
     Raises
     ------
@@ -322,6 +353,11 @@ def likelihood(variable: str, weights: Mapping[object, float]) -> Evidence:
     weights
         Label -> likelihood, 0 or more; only the ratios matter. Every label of the CEG must
         be listed, also ``"not applicable"`` if some paths lack the variable.
+
+    Returns
+    -------
+    Evidence
+        To be passed to `ChainEventGraph.given`; ``str()`` puts it into words.
 
     Raises
     ------
@@ -377,6 +413,11 @@ def exactly(n: int, of: Iterable[EvidenceLike]) -> Evidence:
         The events: mappings of one variable to its label or labels, positions visited or
         avoided, edges taken or not.
 
+    Returns
+    -------
+    Evidence
+        To be passed to `ChainEventGraph.given`; ``str()`` puts it into words.
+
     Raises
     ------
     QueryError
@@ -402,6 +443,11 @@ def at_least(n: int, of: Iterable[EvidenceLike]) -> Evidence:
         The events: mappings of one variable to its label or labels, positions visited or
         avoided, edges taken or not.
 
+    Returns
+    -------
+    Evidence
+        To be passed to `ChainEventGraph.given`; ``str()`` puts it into words.
+
     Raises
     ------
     QueryError
@@ -426,6 +472,11 @@ def at_most(n: int, of: Iterable[EvidenceLike]) -> Evidence:
     of
         The events: mappings of one variable to its label or labels, positions visited or
         avoided, edges taken or not.
+
+    Returns
+    -------
+    Evidence
+        To be passed to `ChainEventGraph.given`; ``str()`` puts it into words.
 
     Raises
     ------
@@ -469,6 +520,11 @@ def before(first: EvidenceLike, second: EvidenceLike) -> Evidence:
     first, second
         A mapping of one variable to its label or labels, a position visited or an edge taken.
 
+    Returns
+    -------
+    Evidence
+        To be passed to `ChainEventGraph.given`; ``str()`` puts it into words.
+
     Raises
     ------
     QueryError
@@ -489,6 +545,11 @@ def after(first: EvidenceLike, second: EvidenceLike) -> Evidence:
     ----------
     first, second
         A mapping of one variable to its label or labels, a position visited or an edge taken.
+
+    Returns
+    -------
+    Evidence
+        To be passed to `ChainEventGraph.given`; ``str()`` puts it into words.
 
     Raises
     ------

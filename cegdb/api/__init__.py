@@ -60,6 +60,11 @@ def open(  # noqa: A001
     threads
         How many DuckDB may use.
 
+    Returns
+    -------
+    Database
+        To be used in a ``with`` block, or closed.
+
     Raises
     ------
     StoreError

@@ -129,6 +129,11 @@ class StoredObject:
             Counts from 1 to ``min_n - 1`` are None, and so are those that would reveal
             them by sums, and what was calculated from either.
 
+        Returns
+        -------
+        tuple
+            The names of the columns, and the rows as tuples in the order of the view.
+
         Raises
         ------
         QueryError
@@ -170,6 +175,11 @@ class StoredObject:
             One of `tables`; of a survey, ``variables`` if left out.
         min_n
             Hides smaller counts, and what would reveal them, as in `rows`.
+
+        Returns
+        -------
+        Path
+            The file.
 
         Raises
         ------
@@ -214,7 +224,31 @@ class GraphObject(StoredObject, ABC):
 
     @abstractmethod
     def to_networkx(self, *, min_n: int | None = None) -> nx.MultiDiGraph[str]:
-        """Return it as a networkx graph: nodes by shown name, labels as edge keys."""
+        """Return it as a networkx graph: nodes by shown name, labels as edge keys.
+
+        Parameters
+        ----------
+        min_n
+            Counts from 1 to ``min_n - 1`` are left out, and so is what would reveal them; the
+            graph's attribute ``min_n`` records it. Default: nothing is left out.
+
+        Returns
+        -------
+        networkx.MultiDiGraph
+            The views' columns are the attributes of nodes and edges.
+
+        Raises
+        ------
+        QueryError
+            ``min_n`` is not a whole number, 1 or more.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> tree = cegdb.open().demo("chds").staging.tree
+        >>> list(tree.to_networkx().edges("s0", keys=True))
+        [('s0', 's1', 'High'), ('s0', 's2', 'Low')]
+        """
 
     def overview(
         self,
@@ -367,8 +401,31 @@ class GraphObject(StoredObject, ABC):
         path
             Ends in ``.svg``, ``.pdf``, ``.png``, ``.dot`` (Graphviz) or ``.tex`` (TikZ).
         edge_info, min_n, font_size, width_mm, collapse_below, top_variables
-            As for `figure`, which raises the same errors. A ``.dot`` file has the whole
-            graph, unless one of the last two is given.
+            As for `figure`. A ``.dot`` file has the whole graph, unless one of the last two is
+            given.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        GraphError
+            The suffix is not one of these, the file cannot be written, or `figure` refuses a
+            setting.
+        MissingExtraError
+            The extra ``draw`` is not installed.
+        QueryError
+            ``min_n`` is not a whole number, 1 or more.
+
+        Examples
+        --------
+        >>> import cegdb, tempfile
+        >>> ceg = cegdb.open().demo("chds")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ceg.draw(f"{folder}/chds.svg").name
+        'chds.svg'
         """
         from cegdb.pictures import check_picture, draw
 
@@ -411,9 +468,10 @@ class GraphObject(StoredObject, ABC):
         min_n
             Leaves out smaller counts, and what would reveal them, as in `draw`.
 
-        Notes
-        -----
-        Rows are written as they are read: a graph of any size, in little memory.
+        Returns
+        -------
+        Path
+            The file.
 
         Raises
         ------
@@ -421,6 +479,18 @@ class GraphObject(StoredObject, ABC):
             The suffix is not one of these, or the file cannot be written.
         QueryError
             It has no such table, or has no version with ``min_n``.
+
+        Notes
+        -----
+        Rows are written as they are read: a graph of any size, in little memory.
+
+        Examples
+        --------
+        >>> import cegdb, tempfile
+        >>> ceg = cegdb.open().demo("chds")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ceg.export(f"{folder}/chds.graphml").name
+        'chds.graphml'
         """
         from cegdb import export, graphs
 

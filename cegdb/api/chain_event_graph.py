@@ -45,6 +45,15 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
     `test_independence`); for rows of data (`assign`, `complete`, `score`, `classify`); for
     synthetic rows (`sample`). Draw, plot or export it (`draw`, `plot`, `export`,
     `to_networkx`), and write a report of it (`report`).
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> ceg = cegdb.open().demo("falls")
+    >>> ceg.edges[["source", "label", "target", "n"]].head(2)
+      source                  label target     n
+    0     w0      Communal Assessed     w1   379
+    1     w0  Communal Not Assessed     w2  1539
     """
 
     kind: Kind = "ceg"
@@ -281,6 +290,11 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
             Nodes w0, w1, ..., w_inf, with the columns of `positions`; labels as edge keys,
             with the columns of `edges`.
 
+        Raises
+        ------
+        QueryError
+            ``min_n`` is not a whole number, 1 or more.
+
         Examples
         --------
         >>> import cegdb
@@ -405,6 +419,11 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
             to it; ``label``; ``probability`` where the treatment applies, 0 without an
             edge; ``is_possible``, whether there is an edge; ``passed``, the probability to
             pass the position; ``n`` rows that reach it.
+
+        Raises
+        ------
+        QueryError
+            A name or label is unknown.
 
         Examples
         --------

@@ -44,6 +44,16 @@ class GivenEvidence(Displayed, Queryable[Conditional]):
         ------
         QueryError
             Always; `complete` and `score` work.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> given = cegdb.open().demo("chds").given(Admission="Yes")
+        >>> given.assign("select 'Low' as Social")
+        Traceback (most recent call last):
+        ...
+        cegdb.errors.QueryError: rows cannot be assigned after conditioning or intervening: ...
+        hint: assign rows with the model itself; complete() and score() work here
         """
         raise QueryError(
             "rows cannot be assigned after conditioning or intervening: the stages and "
@@ -114,7 +124,15 @@ class GivenEvidence(Displayed, Queryable[Conditional]):
 
 
 class ConditionedStagedTree(GivenEvidence["ConditionedStagedTree"]):
-    """A staged tree given evidence: made by `StagedTree.given`, queried like it."""
+    """A staged tree given evidence: made by `StagedTree.given`, queried like it.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> staged = cegdb.open().demo("chds").staging
+    >>> staged.given(Admission="Yes")
+    staged tree 'chds' given Admission = Yes (probability 0.191)
+    """
 
     _unavailable_hint = (
         "use the staged tree without evidence, or staged.to_ceg().given(...).save()"
@@ -147,16 +165,41 @@ class ConditionedStagedTree(GivenEvidence["ConditionedStagedTree"]):
         ------
         QueryError
             Always; intervene on the CEG, then condition.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> given = cegdb.open().demo("chds").staging.given(Admission="Yes")
+        >>> given.do(Social="Low")
+        Traceback (most recent call last):
+        ...
+        cegdb.errors.QueryError: cannot intervene after conditioning on Admission = Yes: ...
+        hint: intervene first, then condition: ceg.do(...).given(...)
         """
         self._refuse_do()
 
     def save(self, name: str | None = None, *, replace: bool = False) -> NoReturn:
         """Refuse: given evidence, situations of one stage have different probabilities.
 
+        Parameters
+        ----------
+        name, replace
+            Not used; they are those of `ConditionedCeg.save`.
+
         Raises
         ------
         QueryError
             Always; the CEG can be saved: ``staged.to_ceg().given(...).save()``.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> given = cegdb.open().demo("chds").staging.given(Admission="Yes")
+        >>> given.save()
+        Traceback (most recent call last):
+        ...
+        cegdb.errors.QueryError: a staged tree given evidence cannot be saved: ...
+        hint: save the CEG: staged.to_ceg().given(...).save()
         """
         del name, replace
         raise QueryError(
@@ -166,7 +209,15 @@ class ConditionedStagedTree(GivenEvidence["ConditionedStagedTree"]):
 
 
 class ConditionedCeg(GivenEvidence["ConditionedCeg"]):
-    """A CEG given evidence: made by `ChainEventGraph.given`, queried like it."""
+    """A CEG given evidence: made by `ChainEventGraph.given`, queried like it.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> ceg = cegdb.open().demo("chds")
+    >>> ceg.given(Admission="Yes")
+    CEG 'chds' given Admission = Yes (probability 0.191)
+    """
 
     _unavailable_hint = "save it as a CEG first, with save()"
 
@@ -190,11 +241,28 @@ class ConditionedCeg(GivenEvidence["ConditionedCeg"]):
     ) -> IntervenedCeg:
         """Refuse to intervene after conditioning: evidence may depend on what changes.
 
+        Parameters
+        ----------
+        actions, absent, **labels
+            As for `ChainEventGraph.do`.
+
+        Returns
+        -------
+        IntervenedCeg
+            The CEG after the intervention, if nothing is known yet.
+
         Raises
         ------
         QueryError
             Something is known; intervene first, then condition:
             ``ceg.do(...).given(...)``.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> ceg = cegdb.open().demo("chds")
+        >>> ceg.given({}).do(Social="Low").intervention
+        'Social = Low'
         """
         if self._conditioned.evidence != All(()):
             self._refuse_do()
@@ -268,6 +336,13 @@ class IntervenedCeg(ConditionedCeg):
     """A CEG after an intervention: made by `ChainEventGraph.do`, queried like it.
 
     ``given`` conditions on what is observed after the intervention.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> after = cegdb.open().demo("chds").do(Social="Low")
+    >>> round(after.probability(Admission="Yes"), 4)
+    0.2393
     """
 
     _unavailable_hint = "use the CEG without the intervention"
@@ -407,8 +482,18 @@ class IntervenedCeg(ConditionedCeg):
     def to_networkx(self) -> nx.MultiDiGraph[str]:
         """Return what can be reached as a networkx graph, with the new probabilities.
 
-        As `ChainEventGraph.to_networkx`, without counts: they are not those of an
-        intervention.
+        Returns
+        -------
+        networkx.MultiDiGraph
+            As by `ChainEventGraph.to_networkx`, without counts: they are not those of an
+            intervention.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> after = cegdb.open().demo("chds").do(Social="Low")
+        >>> list(after.to_networkx().edges("w0", data="probability"))
+        [('w0', 'w2', 1.0)]
         """
         from cegdb import graphs
 
@@ -452,6 +537,14 @@ class IntervenedCeg(ConditionedCeg):
         ------
         GraphError
             The file cannot be written, or its kind is unknown.
+
+        Examples
+        --------
+        >>> import cegdb, tempfile
+        >>> after = cegdb.open().demo("chds").do(Social="Low")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     after.draw(f"{folder}/low.svg").name
+        'low.svg'
         """
         from cegdb import pictures
 
@@ -460,10 +553,25 @@ class IntervenedCeg(ConditionedCeg):
     def save(self, name: str | None = None, *, replace: bool = False) -> NoReturn:
         """Refuse: only the probabilities of a staging and evidence can be stored.
 
+        Parameters
+        ----------
+        name, replace
+            Not used; they are those of `ConditionedCeg.save`.
+
         Raises
         ------
         QueryError
             Always; use ``edges``, ``positions`` and ``draw``.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> after = cegdb.open().demo("chds").do(Social="Low")
+        >>> after.save()
+        Traceback (most recent call last):
+        ...
+        cegdb.errors.QueryError: a CEG cannot be saved after do(Social = Low)
+        hint: write its edges to a file: db.write(ceg.do(...).edges, 'edges.csv')
         """
         del name, replace
         raise QueryError(

@@ -40,19 +40,47 @@ _Object = TypeVar("_Object", bound=StoredObject)
 
 
 class Collection(Displayed, Generic[_Object]):
-    """The objects of one kind: ``db.cegs["falls"]``, ``for ceg in db.cegs``."""
+    """The objects of one kind: ``db.cegs["falls"]``, ``for ceg in db.cegs``.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> db = cegdb.open()
+    >>> ceg = db.demo("chds")
+    >>> db.cegs["chds"] == ceg, len(db.cegs), "falls" in db.cegs
+    (True, 1, False)
+    """
 
     def __init__(self, store: Store, of: type[_Object]) -> None:
         self._store = store
         self._of = of
 
     def names(self) -> list[str]:
-        """Return their names, in the order they were made."""
+        """Return their names, in the order they were made.
+
+        Returns
+        -------
+        list of str
+            The names, the oldest object first.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> db = cegdb.open()
+        >>> _ = db.demo("chds"), db.demo("falls")
+        >>> db.surveys.names()
+        ['chds', 'falls']
+        """
         with self._store.catalog() as catalog:
             return all_names(catalog, self._of.kind)
 
     def summaries(self) -> dict[str, str]:
         """Return their summaries by name, in that order; read at once, however many.
+
+        Returns
+        -------
+        dict
+            Name -> summary, as the ``summary`` of each object.
 
         Examples
         --------
@@ -98,6 +126,14 @@ class Database(Displayed):
     """An open database: surveys, trees, stagings and CEGs side by side.
 
     Use it in a ``with`` block, or call ``close``: the file is locked until then.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> with cegdb.open() as db:
+    ...     ceg = db.demo("falls")
+    ...     print(db)
+    cegdb in memory: 1 survey, 1 tree, 1 staging, 1 ceg
     """
 
     def __init__(self, store: Store) -> None:
@@ -239,6 +275,11 @@ class Database(Displayed):
             file each row comes from, for several files read as one.
         replace
             Replace a survey of that name, with everything built on it.
+
+        Returns
+        -------
+        Survey
+            Its ``receipt`` says what was read, kept and dropped.
 
         Raises
         ------
@@ -424,6 +465,11 @@ class Database(Displayed):
         replace
             Replace a survey, tree and staging of that name, with everything built on them.
 
+        Returns
+        -------
+        StagedTree
+            Its probabilities are those of the tables; its survey has no rows.
+
         Raises
         ------
         NetworkError
@@ -460,6 +506,18 @@ class Database(Displayed):
     ) -> pd.DataFrame:
         """Run your own SQL and return its rows; each thread has its own connection.
 
+        Parameters
+        ----------
+        sql
+            SQL of DuckDB, which sees the views and tables of `cegdb` and your own.
+        params
+            Values of ``$name`` (a mapping) or ``?`` (a sequence) in it.
+
+        Returns
+        -------
+        DataFrame
+            The columns that the SQL selects.
+
         Raises
         ------
         QueryError
@@ -477,12 +535,54 @@ class Database(Displayed):
     def rows(
         self, sql: str, params: Mapping[str, object] | None = None
     ) -> tuple[list[str], list[tuple[object, ...]]]:
-        """Run your own SQL and return column names and rows, without pandas."""
+        """Run your own SQL and return column names and rows, without pandas.
+
+        Parameters
+        ----------
+        sql
+            As for `sql`.
+        params
+            Values of ``$name`` in it.
+
+        Returns
+        -------
+        tuple
+            The names of the columns, and the rows as tuples.
+
+        Raises
+        ------
+        QueryError
+            The SQL fails.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     db.rows("select $x + 1 as y", {"x": 1})
+        (['y'], [(2,)])
+        """
         result = views.run_sql(self._store, sql, params)
         return [column[0] for column in result.description or []], result.fetchall()
 
     def write(self, frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
         r"""Write the rows of a DataFrame to a file, whole or not at all: .csv, .parquet, .json.
+
+        Parameters
+        ----------
+        frame
+            The rows, in their order; the index is left out.
+        path
+            Ends in ``.csv``, ``.parquet`` or ``.json``. A file there is replaced.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        GraphError
+            The suffix is not one of these, or the file cannot be written.
 
         Examples
         --------
@@ -497,6 +597,16 @@ class Database(Displayed):
 
     def kind_of(self, table: str) -> Kind:
         """Return whose rows a table or view has: survey, tree, staging or ceg.
+
+        Parameters
+        ----------
+        table
+            Name of a table or view that `export` can write.
+
+        Returns
+        -------
+        str
+            ``"survey"``, ``"tree"``, ``"staging"`` or ``"ceg"``.
 
         Raises
         ------
@@ -517,10 +627,26 @@ class Database(Displayed):
     def drop(self, kind: Kind, name: str) -> None:
         """Drop a survey, tree, staging or ceg, with everything built on it.
 
+        Parameters
+        ----------
+        kind
+            ``"survey"``, ``"tree"``, ``"staging"`` or ``"ceg"``.
+        name
+            Name of the object.
+
         Raises
         ------
         UnknownNameError
             There is none of that name.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> db = cegdb.open()
+        >>> ceg = db.demo("chds")
+        >>> db.drop("staging", "chds")
+        >>> print(db)
+        cegdb in memory: 1 survey, 1 tree, 0 stagings, 0 cegs
         """
         with self._store.writing() as (_, catalog):
             drop(catalog, kind, find(catalog, kind, name))
@@ -528,6 +654,11 @@ class Database(Displayed):
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Make several objects or none: after any error in the block nothing is kept.
+
+        Yields
+        ------
+        None
+            The block runs; objects made in it can be used at once.
 
         Examples
         --------
@@ -657,11 +788,34 @@ class Database(Displayed):
         return staging.id
 
     def check(self) -> list[dict[str, object]]:
-        """Return every row that violates an invariant; an empty list is good."""
+        """Return every row that violates an invariant; an empty list is good.
+
+        Returns
+        -------
+        list of dict
+            Each violation has ``invariant`` (what should hold), ``kind`` and ``name`` of the
+            object (None if it is gone), ``row_id`` (None if the whole object is meant) and
+            ``detail``.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> db = cegdb.open()
+        >>> ceg = db.demo("chds")
+        >>> db.check()
+        []
+        """
         return report.check(self._store)
 
     def close(self) -> None:
-        """Release the file; a second call does nothing."""
+        """Release the file; a second call does nothing.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> db = cegdb.open()
+        >>> db.close()
+        """
         self._store.close()
 
     def __enter__(self) -> Self:

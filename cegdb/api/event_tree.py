@@ -32,7 +32,18 @@ if TYPE_CHECKING:
 
 
 class EventTree(GraphObject):
-    """An event tree: its vertices and edges, and ways to stage it."""
+    """An event tree: its vertices and edges, and ways to stage it.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> db = cegdb.open()
+    >>> ceg = db.demo("falls")
+    >>> db.trees["falls"].situations[["situation", "path", "n"]].head(2)
+      situation               path      n
+    0        s0                     50000
+    1        s1  Communal Assessed    379
+    """
 
     kind: Kind = "tree"
 
@@ -140,6 +151,11 @@ class EventTree(GraphObject):
         replace
             Replace a staging of that name, with everything built on it.
 
+        Returns
+        -------
+        StagedTree
+            With the stages given; the tree stays as it is.
+
         Raises
         ------
         StagingError
@@ -216,6 +232,18 @@ class EventTree(GraphObject):
         replace
             Replace a staging of that name, with everything built on it.
 
+        Returns
+        -------
+        StagedTree
+            With as many stages as the tree has situations.
+
+        Raises
+        ------
+        NameTakenError
+            There is a staging of that name, and ``replace`` is false.
+        StagingError
+            A setting is not one of its choices or out of range.
+
         Examples
         --------
         >>> import cegdb
@@ -253,6 +281,18 @@ class EventTree(GraphObject):
             As for `set_stages`.
         replace
             Replace a staging of that name, with everything built on it.
+
+        Returns
+        -------
+        StagedTree
+            With one stage in each hyperstage.
+
+        Raises
+        ------
+        NameTakenError
+            There is a staging of that name, and ``replace`` is false.
+        StagingError
+            A setting is not one of its choices or out of range.
 
         Examples
         --------
@@ -409,6 +449,11 @@ class EventTree(GraphObject):
         replace
             Replace a staging of that name, with everything built on it.
 
+        Returns
+        -------
+        StagedTree
+            With the stages learnt, and the score that was optimised.
+
         Raises
         ------
         StagingError
@@ -546,10 +591,31 @@ class EventTree(GraphObject):
         )
 
     def to_networkx(self, *, min_n: int | None = None) -> nx.MultiDiGraph[str]:
-        """Return it as a networkx graph: nodes s0, s1, ..., l0, ...; labels as edge keys.
+        """Return it as a networkx graph.
 
-        Counts below ``min_n``, and what would reveal them, are left out; the graph's
-        attribute ``min_n`` records it.
+        Parameters
+        ----------
+        min_n
+            Counts from 1 to ``min_n - 1`` are left out, and so is what would reveal them; the
+            graph's attribute ``min_n`` records it. Default: nothing is left out.
+
+        Returns
+        -------
+        networkx.MultiDiGraph
+            Nodes s0, s1, ..., l0, ... with the columns of `situations`; labels as edge keys,
+            with the columns of `edges`.
+
+        Raises
+        ------
+        QueryError
+            ``min_n`` is not a whole number, 1 or more.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> tree = cegdb.open().demo("chds").staging.tree
+        >>> list(tree.to_networkx().edges("s0", data="n"))
+        [('s0', 's1', 507), ('s0', 's2', 383)]
         """
         from cegdb import graphs
 

@@ -19,7 +19,16 @@ if TYPE_CHECKING:
 
 
 class OrderSearch(Displayed):
-    """The orders of variables that a search found, best first; see `Survey.search_orders`."""
+    """The orders of variables that a search found, best first; see `Survey.search_orders`.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> with cegdb.open() as db:
+    ...     rows = "select i % 2 as x, i % 6 = 0 as y from range(60) t(i)"
+    ...     db.ingest(rows, name="one").search_orders().best
+    ['y', 'x']
+    """
 
     def __init__(self, store: Store, survey_id: int, result: OrderSearchResult) -> None:
         self._store = store
@@ -87,6 +96,16 @@ class OrderSearch(Displayed):
     def rows(self, most: int) -> tuple[list[str], list[list[object]]]:
         """Return column names and rows of the best orders, as `orders` has them.
 
+        Parameters
+        ----------
+        most
+            The most orders.
+
+        Returns
+        -------
+        tuple
+            The names of the columns, and the rows as lists, the best order first.
+
         Examples
         --------
         >>> import cegdb
@@ -102,6 +121,24 @@ class OrderSearch(Displayed):
 
     def event_tree(self, name: str | None = None, *, replace: bool = False) -> EventTree:
         """Build the event tree of the best order, of the rows that the search used.
+
+        Parameters
+        ----------
+        name
+            Name to store it under. Default: the name of the survey, with a number if it is
+            taken.
+        replace
+            Replace a tree of that name, with everything built on it.
+
+        Returns
+        -------
+        EventTree
+            With the settings that `Survey.search_orders` describes.
+
+        Raises
+        ------
+        NameTakenError
+            ``name`` is that of another tree, and ``replace`` is false.
 
         Examples
         --------

@@ -23,6 +23,13 @@ class StagingPlots(MethodGroup):
     ``min_n - 1``, those that would reveal them, and what was calculated from either.
     ``width_mm`` is the width in millimetres. What exceeds ``most`` is counted in the figure
     and its caption.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> staged = cegdb.open().demo("chds").staging
+    >>> print(staged.plot.flow(width_mm=85).caption[:33])
+    People through stages: one column
     """
 
     _purpose = "plots of a staging"
@@ -55,6 +62,19 @@ class StagingPlots(MethodGroup):
         most
             The most stages, those with most people.
 
+        Returns
+        -------
+        Picture
+            The figure with its ``caption``; ``save(path)`` writes it.
+
+        Raises
+        ------
+        QueryError
+            No situation has that variable, or ``most`` or ``min_n`` is not a whole number in
+            its range.
+        GraphError
+            No figure has that width.
+
         Examples
         --------
         >>> import cegdb
@@ -85,6 +105,19 @@ class StagingPlots(MethodGroup):
             As for all plots: see `StagingPlots`.
         most
             The most situations, those with most people.
+
+        Returns
+        -------
+        Picture
+            The figure with its ``caption``; ``save(path)`` writes it.
+
+        Raises
+        ------
+        QueryError
+            No situation has that variable, or ``most`` or ``min_n`` is not a whole number in
+            its range.
+        GraphError
+            No figure has that width.
 
         Examples
         --------
@@ -120,6 +153,18 @@ class StagingPlots(MethodGroup):
         most
             The most stages of a variable, those with most people; the others are one block.
 
+        Returns
+        -------
+        Picture
+            The figure with its ``caption``; ``save(path)`` writes it.
+
+        Raises
+        ------
+        QueryError
+            ``most`` or ``min_n`` is not a whole number in its range.
+        GraphError
+            No figure has that width.
+
         Examples
         --------
         >>> import cegdb
@@ -150,6 +195,11 @@ class StagingPlots(MethodGroup):
         min_n, width_mm
             As for all plots: see `StagingPlots`. A gain is calculated from counts: merges
             of a hyperstage with a hidden count are left out.
+
+        Returns
+        -------
+        Picture
+            The figure with its ``caption``; ``save(path)`` writes it.
 
         Raises
         ------
@@ -185,6 +235,11 @@ class StagingPlots(MethodGroup):
             As for `merges`.
         most
             The most leaves; the first merges are folded into one leaf.
+
+        Returns
+        -------
+        Picture
+            The figure with its ``caption``; ``save(path)`` writes it.
 
         Raises
         ------
@@ -239,6 +294,11 @@ class StagingPlots(MethodGroup):
             out.
         most
             The most situations, those with most people.
+
+        Returns
+        -------
+        Picture
+            The figure with its ``caption``; ``save(path)`` writes it.
 
         Raises
         ------
@@ -337,6 +397,11 @@ class StagingPlots(MethodGroup):
         most
             The most stages of a variable and staging; the others are one block.
 
+        Returns
+        -------
+        Picture
+            The figure with its ``caption``; ``save(path)`` writes it.
+
         Raises
         ------
         StagingError
@@ -375,7 +440,15 @@ class StagingPlots(MethodGroup):
 
 
 class CegPlots(MethodGroup):
-    """The plots of a CEG: ``ceg.plot.flow()``. See `StagingPlots` for what plots share."""
+    """The plots of a CEG: ``ceg.plot.flow()``. See `StagingPlots` for what plots share.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> ceg = cegdb.open().demo("chds")
+    >>> print(ceg.plot.flow(width_mm=85).caption[:36])
+    People through positions: one column
+    """
 
     _purpose = "plots of a CEG (those of its stages: ceg.staging.plot)"
 
@@ -403,6 +476,18 @@ class CegPlots(MethodGroup):
         most
             The most positions of a variable, those with most people; the others are one
             block.
+
+        Returns
+        -------
+        Picture
+            The figure with its ``caption``; ``save(path)`` writes it.
+
+        Raises
+        ------
+        QueryError
+            ``most`` or ``min_n`` is not a whole number in its range.
+        GraphError
+            No figure has that width.
 
         Examples
         --------

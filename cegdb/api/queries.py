@@ -173,6 +173,11 @@ class Queryable(ABC, Generic[Conditional]):
             One row per label that some path has: ``variable``, ``label`` (``not applicable``
             where the variable does not occur), ``probability``.
 
+        Raises
+        ------
+        QueryError
+            A variable is unknown.
+
         Examples
         --------
         >>> import cegdb
@@ -257,6 +262,11 @@ class Queryable(ABC, Generic[Conditional]):
             The most probable first; equal ones in level order: ``rank`` from 1 on,
             ``variables`` and ``labels`` as lists, ``probability``, ``path`` in words.
 
+        Raises
+        ------
+        QueryError
+            ``k`` is not a whole number, 1 or more.
+
         Examples
         --------
         >>> import cegdb
@@ -289,6 +299,11 @@ class Queryable(ABC, Generic[Conditional]):
         costs
             Variable -> label -> cost, or position (``"w3"``) -> label -> cost where no
             variable has that name. Labels not named cost nothing.
+
+        Returns
+        -------
+        float
+            The mean of the sum of costs over paths, in the unit of the costs.
 
         Raises
         ------
@@ -523,6 +538,11 @@ class Queryable(ABC, Generic[Conditional]):
         LogScore
             ``n``, ``weight``, ``total``, ``mean`` per respondent (natural log; larger is
             better), ``n_impossible`` and ``mean_of_possible``.
+
+        Raises
+        ------
+        SurveyError
+            The source cannot be read.
 
         Examples
         --------

@@ -30,7 +30,15 @@ def _rendered(blocks: Sequence[Block], *, markdown: bool, width: int | None) -> 
 
 
 class CegReport(MethodGroup):
-    """The reports of a CEG: ``ceg.report.page("falls.html")``, ``ceg.report.text()``."""
+    """The reports of a CEG: ``ceg.report.page("falls.html")``, ``ceg.report.text()``.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> ceg = cegdb.open().demo("chds")
+    >>> print(ceg.report.text().splitlines()[0])
+    # What the answers of 890 people show: chds
+    """
 
     _purpose = "reports of a CEG"
 
@@ -162,6 +170,11 @@ class CegReport(MethodGroup):
         form, unit, words, limit, min_n
             As for `text`.
 
+        Returns
+        -------
+        Path
+            The file.
+
         Raises
         ------
         GraphError
@@ -205,6 +218,11 @@ class CegReport(MethodGroup):
         ----------
         bibtex
             As BibTeX entries.
+
+        Returns
+        -------
+        str
+            One work per line, or one BibTeX entry per work.
 
         Examples
         --------
@@ -274,7 +292,16 @@ class CegReport(MethodGroup):
 
 
 class DatabaseReport(MethodGroup):
-    """Reports of several objects of a database: ``db.report.comparison("a", "b")``."""
+    """Reports of several objects of a database: ``db.report.comparison("a", "b")``.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> db = cegdb.open()
+    >>> staged = db.demo("chds").staging
+    >>> print(db.report.comparison(staged, staged.full()).splitlines()[0])
+    # Where “chds” and “chds-full” differ
+    """
 
     _purpose = "reports of several objects"
 
@@ -354,6 +381,11 @@ class DatabaseReport(MethodGroup):
         *stagings, form, unit, words, limit, min_n
             As for `comparison`.
 
+        Returns
+        -------
+        Path
+            The file.
+
         Raises
         ------
         GraphError
@@ -413,6 +445,11 @@ def cite(ceg: ChainEventGraph | None = None, *, bibtex: bool = False) -> str:
         A CEG. Default: cegdb and the works it is based on.
     bibtex
         As BibTeX entries.
+
+    Returns
+    -------
+    str
+        One work per line, or one BibTeX entry per work.
 
     Examples
     --------

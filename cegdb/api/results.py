@@ -68,7 +68,17 @@ class RowResult(Displayed):
 
 
 class Assigned(RowResult):
-    """Where the rows of a source are in a CEG: see `Queryable.assign`."""
+    """Where the rows of a source are in a CEG: see `Queryable.assign`.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> ceg = cegdb.open().demo("chds")
+    >>> ceg.assign("select 'Low' as Social").paths[["depth", "variable", "position"]]
+       depth  variable position
+    0      0    Social       w0
+    1      1  Economic       w2
+    """
 
     @property
     def paths(self) -> pd.DataFrame:
@@ -77,7 +87,18 @@ class Assigned(RowResult):
 
 
 class Completed(RowResult):
-    """What completes the rows of a source: see `Queryable.complete`."""
+    """What completes the rows of a source: see `Queryable.complete`.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> ceg = cegdb.open().demo("chds")
+    >>> rows = "select 'Low' as Social, 'Yes' as Admission"
+    >>> ceg.complete(rows, "Economic").labels[["label", "probability"]].round(4)
+      label  probability
+    0  High       0.0986
+    1   Low       0.9014
+    """
 
     @property
     def labels(self) -> pd.DataFrame:
@@ -94,6 +115,14 @@ class Classification(Displayed):
         The numbers.
     confusion
         Weight of respondents: a row per label given, a column per label predicted.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> ceg = cegdb.open().demo("chds")
+    >>> rows = "from (values ('High', 'No'), ('Low', 'Yes')) as t(Social, Admission)"
+    >>> ceg.classify(rows, "Admission").confusion.loc["Yes"].to_dict()
+    {'No': 1.0, 'Yes': 0.0}
     """
 
     def __init__(self, metrics: ClassificationMetrics, confusion: pd.DataFrame) -> None:
@@ -236,6 +265,14 @@ class Effect(Displayed):
         What must be true for these to be effects.
     outcome_note
         Says so if the treatment cannot change the outcome, which comes before it; else empty.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> effect = cegdb.open().demo("chds").effect("Economic", {"Admission": "Yes"})
+    >>> effect.differences[["label", "against", "effect"]].round(3)
+      label against  effect
+    0   Low    High   0.022
     """
 
     treatment: str
@@ -335,6 +372,13 @@ class Adjustment(Displayed):
         ``truth``, P(y | do(x)); ``observed``, P(y | x); all as fitted.
     assumption
         What must be true for ``truth`` to be that.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> found = cegdb.open().demo("chds").adjustment("Economic", "Admission")
+    >>> found.is_valid, found.by
+    (True, ('Social',))
     """
 
     treatment: str

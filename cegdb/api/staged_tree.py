@@ -41,6 +41,15 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
     `inclusion`, `cid`, `lr_test`, `bayes_factor`), see how certain it is (`stability`,
     `intervals`) and what it says of independence (`parents`, `independences`). `to_ceg`
     makes its CEG.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> staged = cegdb.open().demo("chds").staging
+    >>> staged.stages[["stage", "variable", "n"]].head(2)
+      stage  variable    n
+    0    u0    Social  890
+    1    u1  Economic  507
     """
 
     kind: Kind = "staging"
@@ -145,6 +154,12 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         min_n
             Counts from 1 to ``min_n - 1`` show as ``…``, and so does what would reveal them.
 
+        Returns
+        -------
+        str
+            The tables, a heading before each. Columns: stage, situations, people, answer, n,
+            share, mean and 95 % interval.
+
         Raises
         ------
         GraphError
@@ -220,6 +235,14 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         ------
         StagingError
             The ending is another one, or the file cannot be written.
+
+        Examples
+        --------
+        >>> import cegdb, tempfile
+        >>> staged = cegdb.open().demo("chds").staging
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     staged.template(f"{folder}/stages.csv").name
+        'stages.csv'
         """
         from cegdb.stages.template import write_template
 
@@ -236,6 +259,11 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
             Name to store it under. Default: that of this staging.
         replace
             Replace a staging of that name (also this one), with everything built on it.
+
+        Returns
+        -------
+        StagedTree
+            With the stages joined; this staging stays, unless it is replaced.
 
         Raises
         ------
@@ -275,6 +303,11 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         name, replace
             As for `join`.
 
+        Returns
+        -------
+        StagedTree
+            With the stage split; this staging stays, unless it is replaced.
+
         Raises
         ------
         StagingError
@@ -306,6 +339,11 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
             Stage, by the name shown (``"u3"``) or given -> its new name.
         name, replace
             As for `join`.
+
+        Returns
+        -------
+        StagedTree
+            With the new names; this staging stays, unless it is replaced.
 
         Raises
         ------
@@ -371,6 +409,16 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         stages are matched one to one so that they share as many situations as possible (a
         maximum-weight bipartite matching), the other situations count.
 
+        Parameters
+        ----------
+        other
+            Another staging of the same tree.
+
+        Returns
+        -------
+        int
+            From 0, for equal stagings, to the number of situations.
+
         Raises
         ------
         StagingError
@@ -389,6 +437,11 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
 
     def inclusion(self, other: StagedTree) -> pd.DataFrame:
         """Return which stage lies within which of another staging of the same tree.
+
+        Parameters
+        ----------
+        other
+            Another staging of the same tree.
 
         Returns
         -------
@@ -429,6 +482,11 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         variable after an intervention that leads there: it pools what the reference keeps
         apart. The measure is the share of such situations among those of a variable,
         summed over the variables.
+
+        Parameters
+        ----------
+        other
+            Another staging of the same tree.
 
         Returns
         -------
@@ -472,6 +530,11 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
 
         The order of the two does not matter: the coarser one is detected.
 
+        Parameters
+        ----------
+        other
+            Another staging of the same tree.
+
         Returns
         -------
         LikelihoodRatio
@@ -512,6 +575,16 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         The difference of the log marginal likelihoods, natural log: above 0 the rows
         support this staging, below 0 the other; ``math.exp`` of it is the Bayes factor.
         The prior probabilities of the two stagings are not included.
+
+        Parameters
+        ----------
+        other
+            Another staging of the same tree.
+
+        Returns
+        -------
+        float
+            A natural logarithm.
 
         Raises
         ------
@@ -555,6 +628,16 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         event, labels
             As for `probability`.
 
+        Returns
+        -------
+        float
+            From 0 to 1.
+
+        Raises
+        ------
+        QueryError
+            As for `probability`.
+
         Examples
         --------
         >>> import cegdb
@@ -579,6 +662,11 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
             As for `to_networkx`.
         **answers
             The same as variable -> label, instead of ``path``.
+
+        Returns
+        -------
+        networkx.MultiDiGraph
+            As by `to_networkx`: the situation, what follows it, and the edges between them.
 
         Raises
         ------
@@ -614,6 +702,16 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         replace
             Replace a staging of that name, with everything built on it.
 
+        Returns
+        -------
+        StagedTree
+            With as many stages as the tree has situations.
+
+        Raises
+        ------
+        NameTakenError
+            There is a staging of that name, and ``replace`` is false.
+
         Examples
         --------
         >>> import cegdb
@@ -640,6 +738,16 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
             Name to store it under. Default: that of this staging with ``-indep``.
         replace
             Replace a staging of that name, with everything built on it.
+
+        Returns
+        -------
+        StagedTree
+            With one stage in each hyperstage.
+
+        Raises
+        ------
+        NameTakenError
+            There is a staging of that name, and ``replace`` is false.
 
         Examples
         --------
@@ -674,6 +782,11 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         replace
             Replace a CEG of that name, with everything made from it.
 
+        Returns
+        -------
+        ChainEventGraph
+            Its positions are the situations merged; its `steps` are those of the recursion.
+
         Raises
         ------
         StaleError
@@ -697,8 +810,29 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
     def to_networkx(self, *, min_n: int | None = None) -> nx.MultiDiGraph[str]:
         """Return it as a networkx graph: the tree's, with stage, colour, probability.
 
-        Counts below ``min_n``, and what would reveal them, are left out; the graph's
-        attribute ``min_n`` records it.
+        Parameters
+        ----------
+        min_n
+            Counts from 1 to ``min_n - 1`` are left out, and so is what would reveal them; the
+            graph's attribute ``min_n`` records it. Default: nothing is left out.
+
+        Returns
+        -------
+        networkx.MultiDiGraph
+            As by `EventTree.to_networkx`. Nodes have their ``stage`` and ``colour`` too; edges
+            their ``probability`` and its interval, ``low`` to ``high``.
+
+        Raises
+        ------
+        QueryError
+            ``min_n`` is not a whole number, 1 or more.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> graph = cegdb.open().demo("chds").staging.to_networkx()
+        >>> [graph.nodes[name]["stage"] for name in ("s0", "s1", "s2")]
+        ['u0', 'u1', 'u2']
         """
         from cegdb import graphs
 
@@ -927,11 +1061,14 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
     def to_bayesian_network(self) -> nx.DiGraph[str]:
         """Return the smallest Bayesian network that contains it, as a networkx graph.
 
-        Nodes are the variables, with their labels (``levels``), whether their parents are
-        the only ones that would do (``is_unique``), and their table (``probability``, a row
-        for each combination of the parents' labels that can occur: see
-        `cegdb.networks.smallest_network` for what it is); edges have their ``kind``. A
-        variable that does not occur on some path has the label ``not applicable``.
+        Returns
+        -------
+        networkx.DiGraph
+            Nodes are the variables, with their labels (``levels``), whether their parents are
+            the only ones that would do (``is_unique``), and their table (``probability``, a row
+            for each combination of the parents' labels that can occur: see
+            `cegdb.networks.smallest_network` for what it is); edges have their ``kind``. A
+            variable that does not occur on some path has the label ``not applicable``.
 
         Examples
         --------
@@ -947,10 +1084,20 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         return network_graph(*networks.smallest_network(self._store, self.id))
 
     def write_bif(self, path: str | os.PathLike[str]) -> Path:
-        """Write the smallest Bayesian network that holds it as a ``.bif`` file.
+        """Write the smallest Bayesian network that contains it as a ``.bif`` file.
 
         Rows of combinations that cannot occur have equal probabilities, since the format
         needs each. See `cegdb.networks.bif` for how odd labels are written.
+
+        Parameters
+        ----------
+        path
+            Ends in ``.bif``. A file there is replaced.
+
+        Returns
+        -------
+        Path
+            The file.
 
         Raises
         ------
@@ -958,6 +1105,14 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
             The path does not end in ``.bif``, or cannot be written.
         NetworkError
             A table has more than a million rows.
+
+        Examples
+        --------
+        >>> import cegdb, tempfile
+        >>> staged = cegdb.open().demo("chds").staging
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     staged.write_bif(f"{folder}/chds.bif").name
+        'chds.bif'
         """
         from cegdb import networks
         from cegdb.graphs import write_bif

@@ -35,7 +35,18 @@ if TYPE_CHECKING:
 
 
 class Survey(StoredObject):
-    """A survey: coded rows, its variables, and a receipt of what was read."""
+    """A survey: coded rows, its variables, and a receipt of what was read.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> with cegdb.open() as db:
+    ...     survey = db.ingest("select unnest(['yes', 'no', 'yes']) as vote", name="polls")
+    ...     survey.variables[["label", "n"]].head(2)
+      label  n
+    0    no  1
+    1   yes  2
+    """
 
     kind: Kind = "survey"
 
@@ -238,6 +249,11 @@ class Survey(StoredObject):
             empty cell is structural.
         replace
             Replace a tree of that name, with everything built on it.
+
+        Returns
+        -------
+        EventTree
+            Without stages: `EventTree.learn_stages` or `EventTree.set_stages` gives them.
 
         Raises
         ------

@@ -137,10 +137,23 @@ class Picture:
             the same bytes: no dates, no random ids. The caption becomes the file's
             description.
 
+        Returns
+        -------
+        Path
+            The file.
+
         Raises
         ------
         GraphError
             The suffix is unknown, or the file cannot be written.
+
+        Examples
+        --------
+        >>> import cegdb, tempfile
+        >>> picture = cegdb.open().demo("chds").plot.flow()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     picture.save(f"{folder}/flow.svg").name
+        'flow.svg'
         """
         target = path_of(path)
         suffix = suffix_of(target, FIGURE_FILES, "a figure")
