@@ -441,6 +441,8 @@ def classify(
             model = model_of(database, name, kind)
             metrics = model.classify(source_of(file), variable, **options).metrics
         row = [None if isnan(metric) else metric for metric in metrics]
+        if isnan(metrics.auc):
+            say("note: auc is empty: it needs exactly two labels, both given in the rows")
         print_table(list(metrics._fields), [row], form)
 
 

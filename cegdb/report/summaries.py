@@ -248,7 +248,7 @@ def _drift(drift: Mapping[str, Any]) -> list[str]:
     overlap = (
         f"do not overlap in {drift['apart']:,} of {stages}"
         if drift["apart"]
-        else f"overlap in each of {stages}"
+        else f"overlap in {'all ' if drift['stages'] > 1 else ''}{stages}"
     )
     lines = [f"  {how}; 95 % intervals before and after {overlap}"]
     new, gone = drift["situations_new"], drift["situations_gone"]

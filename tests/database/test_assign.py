@@ -734,6 +734,9 @@ def test_commands_answer_a_file(tmp_path: Path) -> None:
     assert "\n3,x,1," in output
     assert "mean" in invoke("score", file, "s", new, "--format", "csv")
     assert "accuracy" in invoke("classify", file, "s", new, "y", "--format", "csv")
+    one = tmp_path / "one.csv"
+    one.write_text("x,y\n0,True\n1,True\n")
+    assert "note: auc is empty: " in invoke("classify", file, "s", one, "y")
     output = invoke("calibration", file, "s", new, "y", "--format", "csv")
     assert output.startswith("label,low,high,n,weight,predicted,observed")
     result = CliRunner().invoke(main, ["classify", str(file), "s", str(new)])

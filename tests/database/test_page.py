@@ -476,7 +476,7 @@ def test_characters_that_show_nothing_have_symbols(browser: Any, tmp_path: Path)
     assert not re.search(rb"[\x00-\x08\x0b-\x1f]", file.read_bytes())
     page = browser.new_page(viewport={"width": 1400, "height": 900})
     page.goto(file.as_uri())
-    assert page.title() == page.inner_text("h1") == "a\u2400\u241b[31m\u2401b"
+    assert page.title() == page.inner_text("h1") == "CEG a\u2400\u241b[31m\u2401b"
     shown = "a\u2421b\u2424c\u2424d\ufffde"
     assert page.get_by_title(f"x = {shown}", exact=True).inner_text() == shown
     page.emulate_media(media="print")
@@ -565,8 +565,8 @@ def test_hostile_texts_and_given_cegs_show_literally(
     opened: Callable[..., Any], name: str
 ) -> None:
     page = opened(name)
-    assert page.inner_text("h1") == name
-    assert page.title() == name
+    assert page.inner_text("h1") == f"CEG {name}"
+    assert page.title() == f"CEG {name}"
     page.focus("#graph-ceg")
     page.keyboard.press("Tab")
     if name == FACT:

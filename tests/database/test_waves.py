@@ -808,6 +808,9 @@ def test_drift_is_told_where_labels_come_and_go(db: Database) -> None:
     ].to_numpy()
     assert (label, before, is_apart) == ("new", 0, True)
     assert "do not overlap in 1 of 1 former stage" in staged.summary
+    db.surveys["s"].refresh(answers(new=90, a=90, b=21))
+    db.rebuild()
+    assert "95 % intervals before and after overlap in 1 former stage" in staged.summary
 
 
 @pytest.mark.slow

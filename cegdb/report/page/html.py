@@ -40,7 +40,7 @@ def assemble_page(model: dict[str, Any]) -> str:
     )
     parts = {
         "POLICY": html.escape(policy, quote=False),
-        "TITLE": html.escape(xml_text(model["name"])),
+        "TITLE": html.escape(f"CEG {xml_text(model['name'])}"),
         "STYLE": style,
         "DATA": _json_for_html(model),
         "LIBRARY": library,

@@ -1195,7 +1195,7 @@
     byId("show").addEventListener("change", showPanes);
   }
 
-  byId("title").append(surveyText(model.name));
+  byId("title").append("CEG ", surveyText(model.name));
   byId("head").textContent = model.given === null ? model.head : TEXT.headGiven(model.head, visible(model.given));
   TABS.forEach((name, at) => {
     const tab = byId(`tab-${name}`);
