@@ -566,7 +566,7 @@ def after(first: EvidenceLike, second: EvidenceLike) -> Evidence:
 
 def _event(evidence_like: EvidenceLike) -> Evidence:
     """Return an event that a single edge or position decides; refuse other evidence."""
-    event = evidence_of(evidence_like)
+    event = evidence_of(evidence_like, "event")
     if isinstance(event, (Answer, Visit, Take)):
         return event
     raise QueryError(
@@ -575,20 +575,27 @@ def _event(evidence_like: EvidenceLike) -> Evidence:
     )
 
 
-def evidence_of(evidence_like: object) -> Evidence:
+def evidence_of(evidence_like: object, name: str = "evidence") -> Evidence:
     """Return evidence, given as such or as a mapping of variables to labels.
+
+    ``name`` is that of the argument, for the message.
 
     Examples
     --------
     >>> print(evidence_of({"Fall": "Fall"}))
     Fall = Fall
+    >>> evidence_of("Fall", "outcome")
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.QueryError: outcome must be a mapping, not 'Fall'
+    hint: give {"variable": "label"}, or use cegdb.evidence: visits("w3")
     """
     if isinstance(evidence_like, Evidence):
         return evidence_like
     if isinstance(evidence_like, Mapping):
         return answers(evidence_like)
     raise QueryError(
-        f"evidence must be a mapping, not {evidence_like!r}",
+        f"{name} must be a mapping, not {evidence_like!r}",
         hint='give {"variable": "label"}, or use cegdb.evidence: visits("w3")',
     )
 

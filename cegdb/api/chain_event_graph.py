@@ -537,7 +537,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         positivity = self.positivity(treatment, between, given=given, least=least)
         ceg = self._without_intervention().ceg
         group = ceg.with_stored_names(_subgroup(given))
-        event = ceg.with_stored_names(evidence_of(outcome))
+        event = ceg.with_stored_names(evidence_of(outcome, "outcome"))
         interventions.refuse_soft_evidence(event)
         index = ceg.variable_index(treatment)
         treatment = ceg.variables[index].name
@@ -704,6 +704,9 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
             all_sets_tried,
             estimates,
             interventions.assumption(ceg, [treatment]),
+            interventions.fixed_outcome_note(
+                ceg, treated, answers({outcome: estimated.answers})
+            ),
         )
 
     def _posterior_masses(self) -> dict[tuple[int, str], float]:
@@ -933,7 +936,7 @@ least probable at w1 (n = 40; most often after x = 0): 0.500
 
 
 def _subgroup(given: EvidenceLike | None) -> All:
-    return All(()) if given is None else All((evidence_of(given),))
+    return All(()) if given is None else All((evidence_of(given, "given"),))
 
 
 def _listed(between: Sequence[object] | None) -> list[object] | None:

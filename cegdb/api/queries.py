@@ -124,7 +124,7 @@ class Queryable(ABC, Generic[Conditional]):
         >>> print(ceg.with_stored_names({"admission": "YES"}))
         Admission = Yes
         """
-        return self._compiled().ceg.with_stored_names(evidence_of(event))
+        return self._compiled().ceg.with_stored_names(evidence_of(event, "event"))
 
     def probability(self, event: EvidenceLike | None = None, /, **labels: object) -> float:
         """Return the probability of an event.
@@ -155,7 +155,7 @@ class Queryable(ABC, Generic[Conditional]):
         """
         from cegdb.inference import queries
 
-        parts = () if event is None else (evidence_of(event),)
+        parts = () if event is None else (evidence_of(event, "event"),)
         whole = All((*parts, answers(labels))) if labels else All(parts)
         return queries.probability_of(self._compiled(), whole)
 

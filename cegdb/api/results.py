@@ -372,6 +372,8 @@ class Adjustment(Displayed):
         ``truth``, P(y | do(x)); ``observed``, P(y | x); all as fitted.
     assumption
         What must be true for ``truth`` to be that.
+    outcome_note
+        Says so if the treatment cannot change the outcome, which comes before it; else empty.
 
     Examples
     --------
@@ -391,6 +393,7 @@ class Adjustment(Displayed):
     all_sets_tried: bool
     estimates: pd.DataFrame
     assumption: str
+    outcome_note: str = ""
 
     @property
     def verdict(self) -> str:
@@ -411,6 +414,8 @@ class Adjustment(Displayed):
         lines += [
             f"so does adjusting for {listed(one, most=10)}" for one in self.sets[1:] if one
         ]
+        if self.outcome_note:
+            lines.append(self.outcome_note)
         if not self.all_sets_tried:
             lines.append("not all sets were tried: there may be a smaller one")
         lines += [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import ceil, fsum, log10
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -18,7 +19,7 @@ from cegdb.ingest.coding.variables import NOT_APPLICABLE
 from cegdb.names import first_repeated
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from typing import Any, TypeAlias
 
     import pandas as pd
@@ -158,7 +159,8 @@ def independence(
         raise QueryError(f"{repeated} is named twice", hint="X, Y and Z must differ")
     if not parts[0] or not parts[1]:
         raise QueryError("X or Y is empty", hint=_HINT)
-    evidence = ceg.with_stored_names(evidence_of(context)) if context is not None else All(())
+    evidence = All(()) if context is None else evidence_of(context, "context")
+    evidence = ceg.with_stored_names(evidence)
     product = _possible_paths(ceg, evidence)
     order = [*parts[2], *parts[0], *parts[1]]
     added, n_states = _state_changes(ceg, order, product)
@@ -212,8 +214,10 @@ def _tracked_variables(ceg: CompiledModel, parts: Parts) -> list[_TrackedVariabl
 
 
 def _tracked_variable(ceg: CompiledModel, part: object) -> _TrackedVariable:
-    if not isinstance(part, str):
+    if isinstance(part, (Evidence, Mapping)):
         return _event(ceg, ceg.with_stored_names(evidence_of(part)))
+    if not isinstance(part, str):
+        raise QueryError(f"{part!r} is not a variable or an event", hint=_HINT)
     index = ceg.variable_index(part)
     labels = ceg.variables[index].labels
     added = np.where(ceg.edge_variable == index, ceg.label + 1, 0)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MOST_STATES: Final = 2**62
 _MOST_ROWS: Final = 20_000_000
+_COSTS_HINT: Final = 'map labels to numbers: {"Fall": {"Fall": 1200}}'
 
 
 @dataclass(frozen=True)
@@ -281,11 +282,13 @@ def expected_cost(
     """
     ceg = model.ceg
     cost = np.zeros(len(ceg.probability))
+    if not isinstance(costs, Mapping):
+        raise QueryError(f"costs must be a mapping, not {costs!r}", hint=_COSTS_HINT)
     for name, of_label in costs.items():
         if not isinstance(of_label, Mapping):
             raise QueryError(
                 f"the cost of {name!r} must be a mapping, not {of_label!r}",
-                hint='map labels to numbers: {"Fall": {"Fall": 1200}}',
+                hint=_COSTS_HINT,
             )
         is_variable = ceg.has_variable(name)
         for label, value in of_label.items():

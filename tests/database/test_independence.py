@@ -356,8 +356,9 @@ def test_in_a_simple_ceg_a_cut_vertex_makes_positions_independent() -> None:
         ({"x": "Social", "y": "Social"}, "Social is named twice"),
         ({"x": "Social", "y": "Events", "given": ["Events"]}, "Events is named twice"),
         ({"x": [], "y": "Events"}, "X or Y is empty"),
-        ({"x": "Social", "y": 5}, "evidence must be a mapping, not 5"),
+        ({"x": "Social", "y": 5}, "5 is not a variable or an event"),
         ({"x": "Social", "y": "Events", "context": {"Social": "Hi"}}, "no label 'Hi'"),
+        ({"x": "Social", "y": "Events", "context": "Hi"}, "context must be a mapping"),
         (
             {"x": "Social", "y": "Events", "context": {"Admission": ABSENT}},
             "the context is impossible in CEG 'chds': Admission = not applicable",

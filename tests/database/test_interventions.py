@@ -355,6 +355,8 @@ def test_an_outcome_that_the_treatment_cannot_change_is_noted(db: Database) -> N
     assert itself.notes[0].startswith("the outcome is about y itself, which is set")
     after = ceg.effect("y", {"x": 1, "z": 1}, draws=0)
     assert after.outcome_note == ""
+    assert str(ceg.adjustment("y", "x")).splitlines()[1] == before.outcome_note
+    assert ceg.adjustment("y", "z").outcome_note == ""
     both = ceg.do(x=1).do(y=1).assumption
     assert "setting x and y changes nothing before them, and keeps" in both
 

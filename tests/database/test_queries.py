@@ -514,8 +514,17 @@ def test_events_are_asked_by_label_or_code_in_any_spelling(falls: ChainEventGrap
         (lambda c: c.given(takes("w0", "medium")), "w0 of CEG 'hostile' has no edge 'medium'"),
         (lambda c: c.given(avoids("w0")), "probability 0 in CEG 'hostile': avoids w0"),
         (lambda c: c.given("fall"), "evidence must be a mapping, not 'fall'"),
+        (lambda c: c.probability("fall"), "event must be a mapping, not 'fall'"),
+        (lambda c: c.effect("the treatment", "fall"), "outcome must be a mapping, not 'fall'"),
+        (
+            lambda c: c.positivity("the treatment", given="fall"),
+            "given must be a mapping, not 'fall'",
+        ),
         (lambda c: c.given(likelihood("fall", {"yes": 1})), "lacks 'no'"),
-        (lambda _: likelihood("fall", {"yes": -1}), "fall = yes is -1"),
+        (
+            lambda _: likelihood("fall", {"yes": -1}),
+            "fall = yes must be a number of 0 or more, not -1",
+        ),
         (lambda _: likelihood("fall", {"yes": 0}), "0 for every label"),
         (lambda _: likelihood("fall", {"1": 0.5, 1: 0.25}), "fall = 1 is listed twice"),
         (
@@ -540,8 +549,9 @@ def test_events_are_asked_by_label_or_code_in_any_spelling(falls: ChainEventGrap
         (lambda c: c.distribution(["fall", " FALL"]), "'fall' is named twice"),
         (
             lambda c: c.expected_cost({"fall": {"yes": "much"}}),
-            "fall = yes is 'much'\nhint: give a finite",
+            "fall = yes must be a finite number, not 'much'",
         ),
+        (lambda c: c.expected_cost("fall"), "costs must be a mapping, not 'fall'"),
         (lambda c: c.expected_cost({"fall": 5}), "the cost of 'fall' must be a mapping, not 5"),
     ],
 )
