@@ -611,7 +611,7 @@ class Database(Displayed):
         Raises
         ------
         QueryError
-            No object has such a table; the hint lists those there are.
+            No object has such a table; the hint names similar ones.
 
         Examples
         --------

@@ -30,7 +30,6 @@ from cegdb.cli.output import (
     working,
 )
 from cegdb.errors import CegdbError, agreeing, counted
-from cegdb.store.catalog import KIND_WORDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -112,6 +111,8 @@ def _stale(database: Database) -> list[tuple[Any, Any]]:
 
 
 def _counted(kinds: list[str]) -> str:
+    from cegdb.store.catalog import KIND_WORDS
+
     return ", ".join(
         counted(kinds.count(kind), KIND_WORDS[kind]) for kind in KINDS if kind in kinds
     )
@@ -192,7 +193,8 @@ def drop(db: Path, name: str, kind: Any) -> None:
 
     \b
     Examples:
-      cegdb drop falls.duckdb falls --kind survey
+      cegdb event-tree falls.duckdb falls --name spare
+      cegdb drop falls.duckdb spare --kind tree
     """
     from cegdb.store.catalog import KIND_WORDS
 

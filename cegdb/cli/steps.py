@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING
 
 import click
@@ -24,6 +25,9 @@ class _Listing(CommandGroup):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Insert the command ``list`` if none is named."""
         if not args or args[0] not in (*self.commands, *self.get_help_option_names(ctx)):
+            # As strict as sets 'tracee' apart from the phase 'tree'.
+            if args and (near := difflib.get_close_matches(args[0], self.commands, cutoff=0.8)):
+                ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
             args = ["list", *args]
         return super().parse_args(ctx, args)
 

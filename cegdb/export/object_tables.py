@@ -95,12 +95,9 @@ def kind_of(store: Store, table: str) -> Kind:
     name = find_name(table, owner)
     if name is not None:
         return owner[name]
-    some = "; ".join(
-        f"each {KIND_WORDS[kind]} has {listed(tables)}"
-        for kind, tables in tables_by_kind.items()
-    )
     raise QueryError(
-        f"no object has a table or view {table!r}", hint=did_you_mean(table, owner) or some
+        f"no object has a table or view {table!r}",
+        hint=did_you_mean(table, owner) or "docs/reference/sql.md describes them",
     )
 
 

@@ -177,6 +177,10 @@ def is_cut(ceg: CompiledModel, stages: object, stage_names: Mapping[int, str]) -
     nodes = []
     for name in names:
         unknown = f"CEG {ceg.name!r} has no stage {name!r}"
+        if isinstance(name, str) and name not in ids and name in ceg.names:
+            raise QueryError(
+                f"{unknown}; that is a position", hint="is_fine_cut takes positions"
+            )
         stage = (
             ids[only_match(name, ids, unknown, QueryError)] if isinstance(name, str) else name
         )

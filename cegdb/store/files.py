@@ -66,7 +66,8 @@ def check_path(file: Path, *, read_only: bool) -> bool:
     if file.suffix.lower() in _DATA_FILES:
         raise StoreError(
             f"a database cannot be named {file.name}: DuckDB would read it as data",
-            hint="let its name end in .duckdb",
+            hint="let its name end in .duckdb; most commands take it first, before the file of "
+            "a survey",
         )
     if not file.absolute().parent.is_dir():
         raise StoreError(f"there is no folder {file.absolute().parent}", hint="make it first")

@@ -106,7 +106,7 @@ def test_the_rules_are_kept_in_the_settings_and_make_the_same_survey(db: Databas
             "'cigs', 'brand' depend on each other",
         ),
         ({"cigs": "cast(smoker as integer) > 3"}, "cannot be decided: .*(Current|Never)"),
-        ({"cigs": ""}, "the gate of 'cigs' is ''"),
+        ({"cigs": ""}, "the gate of 'cigs' must be a condition, not ''"),
     ],
 )
 def test_a_wrong_gate_is_refused_before_any_work(

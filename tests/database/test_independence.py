@@ -519,6 +519,10 @@ def test_given_the_position_of_a_fine_cut_the_future_is_independent(
         (lambda ceg: ceg.is_fine_cut(["w99"]), "no position 'w99'"),
         (lambda ceg: ceg.is_cut(["u99"]), "no stage 'u99'"),
         (lambda ceg: ceg.is_cut([-1]), "no stage -1"),
+        (
+            lambda ceg: ceg.is_cut(["w1"]),
+            "no stage 'w1'; that is a position\nhint: is_fine_cut",
+        ),
     ],
 )
 def test_cuts_of_what_is_not_there_are_refused(

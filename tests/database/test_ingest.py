@@ -298,7 +298,10 @@ def test_names_that_are_no_text_are_written_as_labels_are(db: Database) -> None:
         (pd.DataFrame([[1, 2]], columns=["x", "x"]), "has several columns called 'x'"),
         (pd.DataFrame([[1, 2]], columns=[1, "1"]), "has several columns called '1'"),
         (pd.DataFrame([[1, 2]], columns=[None, "x"]), "column 1 of DataFrame has no name"),
-        (pd.DataFrame([[1]], columns=[("a", "b")]), r"name of column 1 .* must be plain text, not \("),
+        (
+            pd.DataFrame([[1]], columns=[("a", "b")]),
+            r"name of column 1 .* must be plain text, not \(",
+        ),
         (pd.DataFrame({"x": []}), "has a header but no rows"),
         (pd.DataFrame(), "the DataFrame has no columns"),
         (pd.DataFrame(index=range(3)), "the DataFrame has no columns"),

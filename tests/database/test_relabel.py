@@ -210,8 +210,10 @@ BAD: list[tuple[Any, str]] = [
     ),
     (
         {"y": {"u": "x"}},
-        r"the new label of 'y' must be a text that is not blank, not "
-        r"\{'u': 'x'\}\nhint: give label -> new",
+        (
+            r"the new label of 'y' must be a text that is not blank, not \{'u': 'x'\}"
+            r"\nhint: give label -> new"
+        ),
     ),
     ({"death": "\ud800"}, r"is not UTF-8 text"),
     ({None: "x"}, r"the label of None must be a text that is not blank, not None"),

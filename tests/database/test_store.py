@@ -191,10 +191,11 @@ def test_a_closed_database_says_so(db: Database) -> None:
         db.surveys.names,
         lambda: db.ingest(SURVEY),
         lambda: survey.name,
-        lambda: repr(db),
+        lambda: len(db.trees),
     ):
         with pytest.raises(StoreError, match="this database is closed"):
             use()
+    assert repr(db).endswith(": this database is closed>")
 
 
 def test_a_plain_connection_opens_the_same_file_meanwhile(file: Path) -> None:
