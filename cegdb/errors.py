@@ -51,8 +51,8 @@ class SurveyError(CegdbError, ValueError):
     >>> cegdb.open().demo("moon")
     Traceback (most recent call last):
     ...
-    cegdb.errors.SurveyError: survey 'moon' is not one of the choices
-    hint: the choices are 'titanic', 'chds', 'falls'
+    cegdb.errors.SurveyError: unknown value 'moon' for survey
+    hint: available: 'titanic', 'chds', 'falls'
     """
 
     exit_code = 3
@@ -68,8 +68,8 @@ class TreeError(CegdbError, ValueError):
     >>> survey.event_tree(blank="never")
     Traceback (most recent call last):
     ...
-    cegdb.errors.TreeError: blank 'never' is not one of the choices
-    hint: the choices are 'auto', 'structural', 'missing'
+    cegdb.errors.TreeError: unknown value 'never' for blank
+    hint: available: 'auto', 'structural', 'missing'
     """
 
     exit_code = 3

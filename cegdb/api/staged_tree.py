@@ -11,6 +11,7 @@ from cegdb.api.plots import StagingPlots
 from cegdb.api.queries import StoredModel
 from cegdb.ceg import build_ceg
 from cegdb.errors import QueryError, StagingError, items_of
+from cegdb.names import only_match
 
 if TYPE_CHECKING:
     import os
@@ -683,11 +684,15 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         from cegdb import graphs
         from cegdb.evidence import text_of
 
-        return graphs.subtree(
-            self.to_networkx(min_n=min_n),
-            [text_of(label) for label in items_of(path, "path", QueryError, hint=_PATH)],
-            {name: text_of(label) for name, label in answers.items()},
-        )
+        graph = self.to_networkx(min_n=min_n)
+        variables = dict.fromkeys(str(one) for _, one in graph.nodes("variable") if one)
+        labels = [text_of(label) for label in items_of(path, "path", QueryError, hint=_PATH)]
+        answers_by_variable: dict[str, str] = {}
+        for name, label in answers.items():
+            unknown = f"staging {self.name!r} has no variable {name!r}"
+            variable = only_match(name, variables, unknown, QueryError)
+            answers_by_variable[variable] = text_of(label)
+        return graphs.subtree(graph, labels, answers_by_variable)
 
     def full(self, name: str | None = None, *, replace: bool = False) -> StagedTree:
         """Make the saturated staged tree, like ``full()`` of stagedtrees.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from cegdb.errors import counted, listed
+from cegdb.errors import counted, joined, listed
 from cegdb.ingest.coding.levels import MANY_LEVELS
 from cegdb.names import folded
 
@@ -97,12 +97,19 @@ def label_hints(variables: list[Variable], settings: Settings) -> list[str]:
         ("missing", settings.missing),
     ):
         n_of_label: dict[str, int] = {}
+        names_of_label: dict[str, list[str]] = {}
         for variable in variables:
             for label in declared.get(variable.name, ()):
                 n = max(variable.declared_labels().get(label, 0), variable.counts.get(label, 0))
                 n_of_label[label] = n_of_label.get(label, 0) + n
+                names_of_label.setdefault(label, []).append(variable.name)
         hints += [
-            f"{kind} label {label!r} was not found in any column"
+            f"{kind} label {label!r} was not found in "
+            + (
+                "any column"
+                if len(names_of_label[label]) == len(variables)
+                else joined([repr(name) for name in names_of_label[label]], "or")
+            )
             for label, n in n_of_label.items()
             if not n
         ]

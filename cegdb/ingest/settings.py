@@ -269,7 +269,7 @@ def _items(
         )
     items: list[tuple[str, object]] = []
     for name, value in by_name.items():
-        column = find_columns(chosen, [name], f"the variables ({setting})")[0]
+        column = find_columns(chosen, [name], "the survey", setting=setting)[0]
         if column in dict(items):
             raise SurveyError(f"{setting} lists {column!r} more than once")
         items.append((column, value))

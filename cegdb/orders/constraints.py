@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _MAX_VARIABLES: Final = 60
+_ORDERED: Final = "the variables to order"
 
 
 def chosen_variables(
@@ -66,7 +67,7 @@ def ordered_pairs(
     checked = items_of(() if tiers is None else tiers, "tiers", TreeError, hint=hint)
     for number, variables in enumerate(checked, 1):
         written = items_of(variables, f"tier {number}", TreeError, hint=hint)
-        for name in find_columns(names, written, f"the variables to order (tier {number})"):
+        for name in find_columns(names, written, _ORDERED, setting=f"tier {number}"):
             if name in tier_of:
                 raise TreeError(
                     f"{name!r} is in tier {tier_of[name]} and again in tier {number}",
@@ -81,7 +82,7 @@ def ordered_pairs(
             raise TreeError(
                 f"each item of before must be two variables, not {tuple(written)!r}", hint=hint
             )
-        first, second = find_columns(names, written, "the variables to order (before)")
+        first, second = find_columns(names, written, _ORDERED, setting="before")
         pairs.append((first, second))
     return list(dict.fromkeys(pairs))
 

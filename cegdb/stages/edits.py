@@ -13,6 +13,7 @@ from cegdb.names import did_you_mean, matching
 from cegdb.sqlfiles import Steps
 from cegdb.stages import set_stages
 from cegdb.stages.groups import (
+    OTHER_VARIABLES,
     SAME_HYPERSTAGE,
     SAME_LABELS,
     GroupReader,
@@ -21,7 +22,7 @@ from cegdb.stages.groups import (
 )
 from cegdb.stages.recorded import recorded_options, recorded_prior
 from cegdb.stages.relabel import relabel_edges
-from cegdb.stages.situations import describe_situation, find_florets
+from cegdb.stages.situations import describe_situation, find_florets, find_situation
 from cegdb.store import schema
 from cegdb.store.catalog import claim_name, copy_rows, new_id, refuse_stale, row, write
 from cegdb.version import made_by
@@ -254,18 +255,21 @@ class _Edit:
     def refuse_different(self, stages: Sequence[_Stage]) -> None:
         """Refuse to join stages that differ in their labels or hyperstage."""
         first = stages[0]
+        variable, question = self.variable_and_question(first)
         for other in stages[1:]:
+            other_variable, other_question = self.variable_and_question(other)
             if sorted(other.labels) != sorted(first.labels):
-                hint = SAME_LABELS
+                hint = SAME_LABELS if other_variable == variable else OTHER_VARIABLES
             elif other.hyperstage_id != first.hyperstage_id:
                 hint = SAME_HYPERSTAGE
             else:
                 continue
-            one, two = (
-                f"{stage.title} with situation {self.described(stage.stage_id)}"
-                for stage in (first, other)
+            raise StagingError(
+                f"{first.title} and {other.title} cannot be joined: the situations of "
+                f"{first.shown_name} ask {question}, those of {other.shown_name} "
+                f"{other_question}",
+                hint=hint,
             )
-            raise StagingError(f"stages cannot be joined: {one} and {two}", hint=hint)
 
     def begin(self) -> None:
         """Make ``recorded_member``, and ``changed_member`` without rows."""
@@ -361,6 +365,11 @@ class _Edit:
         """Return the name of the new staging; with ``replace`` drop the one that has it."""
         default = str(self.staging["name"])
         return claim_name(self.catalog, "staging", name, default, replace=replace)
+
+    def variable_and_question(self, stage: _Stage) -> tuple[str, str]:
+        """Return the variable of a stage, and the same with its labels."""
+        situation = find_situation(self.steps, self.staging["tree_id"], stage.stage_id)
+        return situation.variable, situation.question
 
     def described(self, vertex_id: int) -> str:
         """Return a situation in words."""

@@ -14,7 +14,14 @@ from cegdb.ingest.files.relation import match_columns
 from cegdb.ingest.files.sources import Source, keep_cells, open_source
 from cegdb.names import WILDCARD, find_name, folded
 from cegdb.stages import template_reader
-from cegdb.stages.situations import describe_situation, explain_mismatch, extend_paths
+from cegdb.stages.situations import (
+    describe_situation,
+    explain_mismatch,
+    extend_paths,
+    find_situation,
+    name_hint,
+    shown_path,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +39,10 @@ MAX_RECORDED: Final = 10_000
 SAME_LABELS: Final = (
     "situations can share a stage only if they have the same labels: complete the florets "
     "(tree with sampling_zeros='floret', --sampling-zeros floret) or relabel"
+)
+OTHER_VARIABLES: Final = (
+    "they belong to different variables, and only situations with the same labels can share "
+    "a stage"
 )
 SAME_HYPERSTAGE: Final = (
     "they have the same labels, but situations share a stage only within a hyperstage (by "
@@ -176,7 +187,8 @@ class GroupReader:
         mismatch = explain_mismatch(steps, self.tree_id, paths[unfit[0]])
         reason = f"{_SETTINGS[role]}: {mismatch}"
         if self.skipped is None:
-            raise StagingError(reason, hint=_PATHS)
+            hint = name_hint(steps, self.tree_id, paths[unfit[0]])
+            raise StagingError(reason, hint=hint or _PATHS)
         more = f"; and {counted(len(unfit) - 1, 'more path')}" if len(unfit) > 1 else ""
         self.skipped.append(f"skipped: {reason}{more}")
 
@@ -300,12 +312,19 @@ class GroupReader:
     def _refuse_mixed(self, role: Role, hint: str, *, is_by_labels: bool) -> None:
         rows = self.steps.fetch("mixed_group", role=role, is_by_labels=is_by_labels)
         for name, *vertex_ids in rows:
-            one, other = (
-                f"{self._line_prefix(role, vertex_id)}situation {self._described(vertex_id)}"
-                for vertex_id in vertex_ids
+            first, second = (
+                find_situation(self.steps, self.tree_id, vertex_id) for vertex_id in vertex_ids
             )
+            one, other = (
+                f"{self._line_prefix(role, vertex_id)}{shown_path(situation.path)}"
+                for vertex_id, situation in zip(vertex_ids, (first, second), strict=True)
+            )
+            if is_by_labels and first.variable != second.variable and role != "hyperstage":
+                hint = OTHER_VARIABLES
             raise StagingError(
-                f"{_group_word(role)} {name!r} joins {one} and {other}", hint=hint
+                f"{_group_word(role)} {name!r} cannot hold both {one} and {other}: the first "
+                f"asks {first.question}, the second {second.question}",
+                hint=hint,
             )
 
     def _line_prefix(self, role: Role, vertex_id: int) -> str:

@@ -10,7 +10,7 @@ from cegdb.errors import StagingError, SurveyError, items_of, listed
 from cegdb.ingest.files.cell_labels import label_of
 from cegdb.ingest.files.relation import find_columns
 from cegdb.names import WILDCARD, find_name
-from cegdb.stages.situations import describe_situation
+from cegdb.stages.situations import describe_situation, shown_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +39,7 @@ class RelabelRule:
         if self.variable is not None:
             return f"{self.raw_label!r} of {self.variable!r}"
         if self.path is not None:
-            return f"{self.raw_label!r} at {_path_text(self.path)}"
+            return f"{self.raw_label!r} at {shown_path(self.path)}"
         return repr(self.raw_label)
 
     def as_json(self) -> dict[str, object]:
@@ -229,10 +229,6 @@ def _find_variable(rule: RelabelRule, order: list[str]) -> str | None:
         raise StagingError(f"relabel: {error.args[0]}", hint=error.hint) from None
 
 
-def _path_text(labels: Sequence[str]) -> str:
-    return f"({', '.join(map(repr, labels)) or 'the root'})"
-
-
 def _explain_unused(
     steps: Steps, tree: Mapping[str, Any], rule: RelabelRule, rule_id: int
 ) -> str:
@@ -247,5 +243,5 @@ def _explain_unused(
     if depth == len(rule.path):
         return f"relabel: there is no {rule}; the situation is {situation}"
     return (
-        f"relabel: there is no situation {_path_text(rule.path)}; the path leads to {situation}"
+        f"relabel: there is no situation {shown_path(rule.path)}; the path leads to {situation}"
     )

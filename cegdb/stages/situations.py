@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cegdb.errors import listed
 from cegdb.names import WILDCARD
@@ -35,13 +35,63 @@ def extend_paths(steps: Steps, depth: int | None = None) -> None:
         reached += 1
 
 
+class Situation(NamedTuple):
+    """A vertex as messages name it: its path, its variable, and the labels of its floret."""
+
+    path: tuple[str, ...]
+    variable: str
+    labels: tuple[str, ...]
+
+    @property
+    def question(self) -> str:
+        """What it asks: the variable and its labels here."""
+        return f"{self.variable} ({listed(self.labels)})"
+
+
+def shown_path(labels: Sequence[str]) -> str:
+    """Return a path as a user would write it.
+
+    Examples
+    --------
+    >>> shown_path(["High", "Low"]), shown_path(["High"]), shown_path([])
+    ("('High', 'Low')", "('High',)", '(the root)')
+    """
+    return repr(tuple(map(str, labels))) if labels else "(the root)"
+
+
+def find_situation(steps: Steps, tree_id: int, vertex_id: int) -> Situation:
+    """Return the path, variable and labels of a vertex."""
+    parts: dict[str, list[str]] = {"path": [], "variable": [], "floret": []}
+    for part, _, label in steps.fetch("path_label", tree_id=tree_id, vertex_id=vertex_id):
+        parts[part].append(str(label))
+    return Situation(tuple(parts["path"]), "".join(parts["variable"]), tuple(parts["floret"]))
+
+
 def describe_situation(steps: Steps, tree_id: int, vertex_id: int) -> str:
     """Return a situation in words: the labels that lead to it, and those of its floret."""
-    rows = steps.fetch("path_label", tree_id=tree_id, vertex_id=vertex_id)
-    path = [repr(label) for part, _, label in rows if part == "path"]
-    floret = [str(label) for part, _, label in rows if part == "floret"]
-    labels = f"with labels {listed(floret)}" if floret else "which is a leaf"
-    return f"({', '.join(path) or 'the root'}) {labels}"
+    situation = find_situation(steps, tree_id, vertex_id)
+    labels = (
+        f"with labels {listed(situation.labels)}" if situation.labels else "which is a leaf"
+    )
+    return f"{shown_path(situation.path)} {labels}"
+
+
+def name_hint(steps: Steps, tree_id: int, path: Sequence[str]) -> str | None:
+    """Return a hint if a path is the name of a situation, such as s1; else None."""
+    if len(path) != 1:
+        return None
+    rows = steps.rows(
+        "select vertex_id from cegdb.situations where situation = $situation "
+        "and tree = (select name from cegdb.event_tree where tree_id = $tree_id)",
+        {"tree_id": tree_id, "situation": path[0].strip()},
+    )
+    for (vertex_id,) in rows:
+        situation = find_situation(steps, tree_id, vertex_id)
+        written = repr(situation.path)
+        return (
+            f"{path[0]!r} is the name of a vertex; name a situation by its answers: {written}"
+        )
+    return None
 
 
 def explain_mismatch(
@@ -51,20 +101,20 @@ def explain_mismatch(
 
     ``is_literal``: ``"*"`` is a label like any other.
     """
-    written = ", ".join(map(repr, path))
+    written = shown_path(path)
     vertex_id = 0
     for depth, label in enumerate(path):
         rows = steps.fetch("child_label", tree_id=tree_id, vertex_id=vertex_id)
         children = {str(known): child_id for known, child_id in rows}
-        before = f"({', '.join(map(repr, path[:depth]))})" if depth else "the root"
+        before = shown_path(path[:depth]) if depth else "the root"
         if not children:
-            return f"there is no situation ({written}): {before} is a leaf"
+            return f"there is no situation {written}: {before} is a leaf"
         if label == WILDCARD and not is_literal:
-            return f"no situation of the tree fits ({written})"
+            return f"no situation of the tree fits {written}"
         if label not in children:
             return (
-                f"there is no situation ({written}): {'after' if depth else 'at'} "
+                f"there is no situation {written}: {'after' if depth else 'at'} "
                 f"{before} the labels are {listed(map(repr, children))}"
             )
         vertex_id = children[label]
-    return f"({written}) is a leaf, which has no stage"
+    return f"{written} is a leaf, which has no stage"

@@ -16,6 +16,7 @@ from cegdb.ingest.csv.records import cells_of_any_length
 from cegdb.ingest.files import excel
 from cegdb.ingest.files.cell_labels import abbreviated
 from cegdb.ingest.files.sources import keep_cells
+from cegdb.stages.situations import shown_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -404,8 +405,8 @@ def refuse_mismatch(
     which = "this path" if row.vertex_id is None else f"vertex_id {row.vertex_id}"
     if row.path is not None and row.path != path:
         raise StagingError(
-            f"{where}: the path is {_shown_path(row.path)}, but that of {which} is "
-            f"{_shown_path(path)}",
+            f"{where}: the path is {shown_path(row.path)}, but that of {which} is "
+            f"{shown_path(path)}",
             hint=OTHER_TREE,
         )
     if row.variable is not None and row.variable != variable:
@@ -413,7 +414,3 @@ def refuse_mismatch(
             f"{where}: the variable is {row.variable!r}, but that of {which} is {variable!r}",
             hint=OTHER_TREE,
         )
-
-
-def _shown_path(path: list[str]) -> str:
-    return f"({', '.join(map(repr, path))})" if path else "(the root)"

@@ -254,7 +254,7 @@ def test_a11_bad_starting_groups_are_refused(db: Database) -> None:
             [("w", "m")]
         ],
         r"\('u', 'm', '1'\) is a leaf, which has no stage": [[("u", "m", "1")]],
-        r"joins situation \(the root\) with labels r, u and situation \('r'\)": [[(), ("r",)]],
+        r"cannot hold both \(the root\) and \('r',\): the first asks": [[(), ("r",)]],
     }
     for message, groups in bad.items():
         for setting in ("initial", "hyperstages"):

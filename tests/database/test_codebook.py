@@ -219,19 +219,19 @@ def test_numbers_with_many_values_are_refused_together(db: Database) -> None:
             "variables: {a: {value: {1: x}}}",
             r"'a' has an unknown key, 'value'\nhint: did you",
         ),
-        ("b.yaml", "variables: {a: x}", r"'a' is 'x', not a mapping"),
-        ("b.yaml", "variables: {a: {levels: x}}", r"levels is 'x'\nhint: give a list"),
+        ("b.yaml", "variables: {a: x}", r"'a' must be a mapping, not 'x'"),
+        ("b.yaml", "variables: {a: {levels: x}}", r"levels must be a list, not 'x'"),
         ("b.yaml", "variables: {a: {levels: [x, x]}}", r"lists 'x' twice"),
         ("b.yaml", "variables: {a: {levels: [x, '']}}", r"contains an empty label"),
         ("b.yaml", "variables: {a: {bins: [3, 1]}}", r"do not ascend"),
-        ("b.yaml", "variables: {a: {bins: q1}}", r"the smallest is q2"),
+        ("b.yaml", "variables: {a: {bins: q1}}", r"bins must be q2 or more"),
         ("b.yaml", "variables: {a: {bins: x}}", r"give cut points"),
         (
             "b.yaml",
             "variables: {a: {structural: [1], missing: [1]}}",
             r"structural and missing",
         ),
-        ("b.yaml", "count: [a]", r"count is \['a'\]"),
+        ("b.yaml", "count: [a]", r"count must be the name of a column, not \['a'\]"),
         ("b.csv", "a,b\n1,2\n", r"has the columns 'a', 'b'"),
         ("b.csv", "variable,kind,code,label\na,valu,1,x\n", r"row 2: unknown kind 'valu'"),
         ("b.csv", "variable,kind,code,label\na,value,1\n", r"row 2: 3 fields"),
@@ -253,7 +253,7 @@ def test_a_wrong_codebook_is_refused_with_its_place(
 def test_a_codebook_that_is_no_file_or_names_no_column_says_so(
     db: Database, tmp_path: Path
 ) -> None:
-    with pytest.raises(SurveyError, match=r"none\.yaml cannot be read: No such file"):
+    with pytest.raises(SurveyError, match=r"there is no file .*none\.yaml"):
         db.ingest("select '1' as a", codebook=tmp_path / "none.yaml")
     survey = db.ingest("select '1' as smoker", codebook={"variables": {"smokr": {}}})
     assert "describes 'smokr', which is not a column" in survey.receipt["hints"][0]

@@ -275,7 +275,7 @@ def test_a_letter_cut_where_sniffing_ends_is_still_a_letter(
         (b"x,,y\na,b,c\n", "column 2 of .* has no name"),
         (
             b"id,sex,vote\n1,F,Yes\n2,M\n3,F,No\n4,M,Yes,extra\n",
-            "lines 3, 5: 2, 4 fields where",
+            "line 3 has 2 fields, line 5 has 4 fields; the",
         ),
         (b"x,y\na\n", "line 2: 1 field where the header has 2"),
         (b"x,y\na,b,c\n", "line 2: 3 fields where the header has 2"),
@@ -856,7 +856,7 @@ def test_bad_rows_are_named_with_their_lines(
     above = "" if way == "direct" else end
     line = 3 + bool(above)
     for content, message in {
-        RAGGED: f"lines {line}, {line + 2}: 2, 4 fields where the header has 3",
+        RAGGED: f"line {line} has 2 fields, line {line + 2} has 4 fields; the header has 3",
         BROKEN: f"line {line}: a quote is opened and not closed, or closed too early",
         "x,y\na,b\n" + "c,d,e\n" * 30: rf"lines {line}, .* and 25 more: 3 fields where the",
         "x,y\na,b\n" + "c,d,e\n" * 3000: rf"lines {line}, .* and at least 995 more: 3 fields",

@@ -599,7 +599,7 @@ def test_columns_choose_variables_and_their_order(db: Database) -> None:
         ({"missing": ["9", 9]}, "missing lists '9' twice"),
         ({"missing": {"Sex": "NA"}}, "missing of 'Sex' must be a list, not the text 'NA'"),
         ({"missing": {"Sex": None}}, "missing of 'Sex' must be a list, not None"),
-        ({"missing": {"nobody": ["NA"]}}, "there is no variable 'nobody' in the variables"),
+        ({"missing": {"nobody": ["NA"]}}, "missing: there is no variable 'nobody' in the s"),
         ({"missing": ["NA"], "structural": ["NA"]}, "NA cannot be structural and missing"),
         ({"levels": {"Sex": "FM"}}, "levels of 'Sex' must be a list, not the text 'FM'"),
         ({"levels": {"Sex": []}}, "levels of 'Sex' is empty"),
@@ -621,6 +621,14 @@ def test_a_setting_that_does_not_fit_is_refused(
         db.ingest(frame, **settings)
     assert trace(db) == before
     db.ingest(frame)
+
+
+def test_a_label_that_is_not_found_is_reported_with_its_columns(db: Database) -> None:
+    frame = pd.DataFrame({"x": ["a", "b"], "y": ["c", "d"], "z": ["e", "f"]})
+    survey = db.ingest(frame, missing={"x": ["no"], "y": ["no"]}, structural=["never"])
+    hints = survey.receipt["hints"]
+    assert "missing label 'no' was not found in 'x' or 'y'" in hints
+    assert "structural label 'never' was not found in any column" in hints
 
 
 def test_labels_set_apart_are_structural_or_missing(db: Database) -> None:
@@ -713,7 +721,8 @@ def test_a_count_that_is_no_whole_number_is_named_with_its_row(
     for source in (file, pd.DataFrame({"x": list("abc"), "n": ["2", "3", cell]})):
         with pytest.raises(SurveyError, match="a count is a whole number, 0 or more") as caught:
             db.ingest(source, count="n")
-        assert f"'n' contains {cell} (row 3)" in str(caught.value)
+        shown = cell if any(map(str.isdigit, cell)) else repr(cell)
+        assert f"'n' contains {shown} (row 3)" in str(caught.value)
     assert trace(db) == before
 
 
@@ -724,7 +733,7 @@ def test_a_count_that_is_no_whole_number_is_named_with_its_row(
         ([1, "  "], r"'n' contains a blank \(row 2\)"),
         ([1.0, NAN], r"'n' contains a blank \(row 2\)"),
         ([2.0, 3.5], r"'n' contains 3.5 \(row 2\)"),
-        ([True, 1], r"'n' contains True \(row 1\)"),
+        ([True, 1], r"'n' contains 'True' \(row 1\)"),
         (list(range(-7, 0)), r"and 2 more \(rows 1, 2, 3, 4, 5 and 2 more\)"),
         ([*range(-3, 0), *[-4] * 1_997], r"-4 \(rows 1, 2, 3, 4, 5 and 1,995 more\)"),
         ([0, 0], "stands for no respondents: 'n' is 0 in every row"),

@@ -214,7 +214,7 @@ def test_what_cannot_be_set_is_refused(confounded: ChainEventGraph) -> None:
         ({"X": 1, "w1": 0}, "set twice"),
         ({"w_inf": 1}, "no edge"),
         ({}, "the intervention sets nothing"),
-        ("X", "intervention is"),
+        ("X", "intervention must be a mapping, not 'X'"),
     ):
         with pytest.raises(QueryError, match=said):
             ceg.do(actions)  # type: ignore[arg-type]

@@ -356,11 +356,11 @@ def test_one_number_is_the_prior_of_every_label_and_wildcards_fit_all(tree: Even
 @pytest.mark.parametrize(
     ("prior", "said"),
     [
-        ({("no",): 0}, r"prior of label 'low' is 0.0 in situation \('no'\)"),
+        ({("no",): 0}, r"prior of label 'low' is 0.0 in situation \('no',\)"),
         ({("no",): {"low": -1, "top": 1}}, "prior of label 'low' is -1.0"),
         ({("no",): [1, float("inf")]}, "prior of label 'top' is inf"),
-        ({("no",): [1, 2, 3]}, r"does not fit situation \('no'\) with labels low, top"),
-        ({("no",): {"low": 1}}, r"does not fit situation \('no'\)"),
+        ({("no",): [1, 2, 3]}, r"does not fit situation \('no',\) with labels low, top"),
+        ({("no",): {"low": 1}}, r"does not fit situation \('no',\)"),
         ({("no",): {"low": 1, "up": 1}}, "does not fit"),
         ({("no",): "much"}, "the prior of .* must be numbers, not 'much'"),
         ({("no",): True}, "the prior of .* must be numbers, not True"),
@@ -569,12 +569,15 @@ def test_exact_says_that_it_is_the_optimum_and_no_method_is_better(db: Database)
             {"single_edges": np.array(["apart", "together"])},
             "unknown value array.* for single_edges",
         ),
-        ({"weighting": pd.Series(["none", "total"])}, "unknown value 0 for weighting"),
+        (
+            {"weighting": pd.Series(["none", "total"])},
+            "unknown value 0 +none\n1 ",
+        ),
         ({"weighting": pd.NA}, "unknown value <NA> for weighting"),
         ({"hyperstages": "variables"}, "unknown value 'variables' for hyperstages"),
         ({"initial": "none"}, "unknown value 'none' for initial"),
-        ({"initial": [[(), ("no",)]]}, "initial stage '1' joins"),
-        ({"frozen": [[(), ("no",)]]}, "frozen stage '1' joins"),
+        ({"initial": [[(), ("no",)]]}, "initial stage '1' cannot hold both"),
+        ({"frozen": [[(), ("no",)]]}, "frozen stage '1' cannot hold both"),
         ({"frozen": [[()]], "initial": [[()]]}, "1 situation named in both frozen and"),
     ],
 )

@@ -189,8 +189,8 @@ def test_a_subtree_is_all_that_lies_below_a_situation(made: StagedTree) -> None:
         assert part.edges == part.edges & whole.edges
     for wrong, message in (
         (lambda: made.subtree([5]), "'s0' has no label '5'"),
-        (lambda: made.subtree(y=1), "asks 'x' before 'y'"),
-        (lambda: made.subtree(x=1, w=1), "asks 'y' before 'w'"),
+        (lambda: made.subtree(y=1), "needs an answer to 'x', which comes before 'y'"),
+        (lambda: made.subtree(x=1, w=1), "has no variable 'w'; available: 'x', 'y', 'z'"),
         (lambda: made.subtree("1"), "path must be a list, not the text"),
     ):
         with pytest.raises(QueryError, match=message):

@@ -328,7 +328,7 @@ def several(*changes: Callable[[list[list[Any]]], object]) -> Callable[..., obje
         (
             several(set_cell(5, "path_2", "03"), set_cell(5, "stage", "a"), drop("vertex_id")),
             (
-                r"row 6: .*no situation \('hi', '03'\): after \('hi'\) the labels are "
+                r"row 6: .*no situation \('hi', '03'\): after \('hi',\) the labels are "
                 r"'01', '02'\n.*anew"
             ),
         ),
@@ -344,8 +344,9 @@ def several(*changes: Callable[[list[list[Any]]], object]) -> Callable[..., obje
         (
             several(set_cell(5, "stage", "a"), set_cell(4, "stage", "a")),
             (
-                r"stage 'a' joins row 5, situation \('no'\) with labels maybe, no and row 6, "
-                r"situation \('hi', '01'\) with labels no, yes\nhint: .*sampling_zeros.*relabel"
+                r"stage 'a' cannot hold both row 5, \('no',\) and row 6, \('hi', '01'\): the "
+                r"first asks Fall \(maybe, no\), the second Fall \(no, yes\)\n"
+                r"hint: .*sampling_zeros.*relabel"
             ),
         ),
         (drop("path_1"), "has a column path_2 and no path_1"),
@@ -370,9 +371,12 @@ def test_what_a_template_cannot_say_is_refused_by_row(
         ),
         ("stages:\n- [hi]\n", "line 2: not an entry"),
         ("stages:\n- path: [hi]\n  path: [lo]\n", "line 3: 'path' is written twice"),
-        ("stages:\n- path: [up]\n  stage: a\n", r"line 2: .*no situation \('up'\)"),
+        ("stages:\n- path: [up]\n  stage: a\n", r"line 2: .*no situation \('up',\)"),
         ("stages:\n- stage: a\n", "line 2: stage 'a' has neither a path nor a vertex_id"),
-        ("stages:\n  a: [[hi], [no]]\n", r"stage 'a' joins line 2, .*\('hi'\).* and line 2, "),
+        (
+            "stages:\n  a: [[hi], [no]]\n",
+            r"both line 2, \('hi',\) and line 2, .*\nhint: they belong",
+        ),
         ("stages:\n  a: {hi: 1}\n", "line 2: not an entry"),
     ],
 )
@@ -425,7 +429,7 @@ def test_learning_starts_from_a_template(falls: EventTree, tmp_path: Path) -> No
     assert {frozenset([4, 5])} <= {block & {4, 5} for block in partition(staged)}
     assert named(staged) == {}
     file.write_text("path_1,path_2,stage\nhi,01,a\nhi,,a\n")
-    with pytest.raises(StagingError, match=r"joins row 3, .*\('hi'\).* and row 2, "):
+    with pytest.raises(StagingError, match=r"cannot hold both row 3, \('hi',\) and row 2, "):
         falls.learn_stages(initial=file)
 
 
@@ -656,15 +660,23 @@ def test_numbers_of_groups_are_no_names(db: Database) -> None:
         (
             lambda s: s.join("u3", "u4"),
             (
-                r"u3 with situation \('no'\) with labels maybe, no and u4 with situation "
-                r"\('hi', '01'\) with labels no, yes\nhint: .*sampling_zeros.*relabel"
+                r"u3 and u4 cannot be joined: the situations of u3 ask Fall \(maybe, no\), "
+                r"those of u4 Fall \(no, yes\)\nhint: .*sampling_zeros.*relabel"
             ),
         ),
         (lambda s: s.split("u4"), r"stage u4 of 1 situation would stay whole"),
         (lambda s: s.split("u4", [["s4"]]), "stage u4 of 1 situation would stay whole"),
         (lambda s: s.split("u4", [["s5"]]), r"situation \('hi', '02'\) .*is not in stage u4"),
         (lambda s: s.split("u4", [["s99"]]), "the tree has no situation s99"),
-        (lambda s: s.split("u4", [["up"]]), r"groups: there is no situation \('up'\)"),
+        (lambda s: s.split("u4", [["up"]]), r"groups: there is no situation \('up',\)"),
+        (
+            lambda s: s.tree.set_stages({"s1": "a"}),
+            (
+                r"no situation \('s1',\).*\nhint: 's1' is the name of a vertex; name a "
+                r"situation by its answers: \('"
+            ),
+        ),
+        (lambda s: s.join("u0", "u1"), "cannot be joined: .*\nhint: they belong to different"),
         (
             lambda s: s.split("u4", ["s4"]),
             "group 1 of groups must be a list, not the text 's4'",
@@ -692,7 +704,10 @@ def test_stages_of_two_variables_may_be_joined_if_labels_decide(db: Database) ->
     tree = db.ingest("select i % 2 as a, i % 4 < 2 as b, i % 2 as c from range(8) t(i)")
     rows = "select (i % 2)::varchar as a, (i % 4 // 2)::varchar as b from range(8) t(i)"
     tree = db.ingest(rows, "pair").event_tree()
-    message = r"labels 0, 1 and .* labels 0, 1\nhint: they have the same labels, but.*'labels'"
+    message = (
+        r"ask a \(0, 1\), those of u1 b \(0, 1\)\n"
+        r"hint: they have the same labels, but.*'labels'"
+    )
     with pytest.raises(StagingError, match=message):
         tree.set_stages({}).join("u0", "u1")
     with pytest.raises(StagingError, match="hint: they have the same labels"):

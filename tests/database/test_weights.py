@@ -194,7 +194,7 @@ def test_weights_of_another_scale_are_not_added(db: Database) -> None:
     survey = db.ingest(SKEWED.format("1e-9", 0, 900), weight="w", name="tiny")
     with pytest.raises(SurveyError, match="together with those the survey has"):
         survey.append(SKEWED.format("1e3", 900, 2_000))
-    with pytest.raises(SurveyError, match="cannot be kept together"):
+    with pytest.raises(SurveyError, match="cannot be stored together"):
         db.ingest(
             "select i % 2 as x, if(i = 7, 1e-12, 1.0) as w from range(9) as t(i)", weight="w"
         )

@@ -158,9 +158,9 @@ class TestDrawn:
             figure = paint_layout(empty, font_size=9, width=144)
         assert figure.get_size_inches().tolist() == [2.0, 1.0]
         check_sizes(9, 170)
-        with pytest.raises(GraphError, match="width is 10 mm, expected 80 to 1,000 mm"):
+        with pytest.raises(GraphError, match="width must be 80 to 1,000 mm, not 10"):
             check_width(10)
-        with pytest.raises(GraphError, match="font_size is 0, expected 1 to 100 points"):
+        with pytest.raises(GraphError, match="font_size must be 1 to 100 points, not 0"):
             check_sizes(0, 170)
 
     def test_marks_of_stages(self) -> None:

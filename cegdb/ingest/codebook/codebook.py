@@ -101,6 +101,8 @@ def load_codebook(source: CodebookSource | None) -> Codebook:
         text = file.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise SurveyError(f"{title} is not UTF-8 text", hint="save it as UTF-8") from error
+    except FileNotFoundError:
+        raise SurveyError(f"there is no file {title.removeprefix('codebook ')}") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise SurveyError(f"{title} cannot be read: {reason}") from None

@@ -128,6 +128,8 @@ def _refuse_bad(
         hint = "numbers with decimals are weights, not counts: give weight instead"
     elif kind == "weight" and any("," in (text or "") for text in texts):
         hint = "if the comma is a decimal sign, ingest with decimal=','"
+    elif not any(char.isdigit() for text in texts for char in text or "0"):
+        hint = f"correct those rows, or name another column: is {column!r} the {kind}?"
     else:
         hint = "correct those rows, or leave them out of the file"
     cells = listed(map(_cell, texts), total=refused[0][1])
@@ -140,7 +142,9 @@ def _has_decimals(text: str | None) -> bool:
 
 
 def _cell(text: str | None) -> str:
-    return "a blank" if text is None else abbreviated(text)
+    if text is None:
+        return "a blank"
+    return abbreviated(text if any(map(str.isdigit, text)) else repr(text))
 
 
 def _bad_rows(steps: Steps, relation: Relation, kind: str, cell: str) -> str:

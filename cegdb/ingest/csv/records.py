@@ -280,11 +280,18 @@ def _too_long(file: Path, line: int) -> SurveyError:
 
 def ragged_rows(file: str, lines: list[tuple[int, str]], width: int, hint: str) -> SurveyError:
     """Return the error that lists lines, each with its number of fields."""
-    numbers = _line_list([line for line, _ in lines])
+    sizes = dict.fromkeys(size for _, size in lines)
+    if len(sizes) == 1:
+        numbers = _line_list([line for line, _ in lines])
+        message = f", {numbers}: {_field_count(*sizes)} where the header has {width}"
+    else:
+        numbers = listed(f"line {line} has {_field_count(size)}" for line, size in lines)
+        message = f": {numbers}; the header has {width}"
     if len(lines) >= MOST_LISTED:  # the rest was not read
-        numbers = numbers.replace(" and ", " and at least ")
-    sizes = listed(dict.fromkeys(size for _, size in lines))
-    return SurveyError(
-        f"{file}, {numbers}: {sizes} field{'s' * (sizes != '1')} where the header has {width}",
-        hint=hint,
-    )
+        message = message.replace(" and ", " and at least ")
+    return SurveyError(f"{file}{message}", hint=hint)
+
+
+def _field_count(size: str) -> str:
+    """Return how many fields a line has; an unclosed quote leaves it unclear."""
+    return f"{'an unclear number of' if size == 'unclear' else size} field{'s' * (size != '1')}"

@@ -159,20 +159,26 @@ def first_line(error: BaseException) -> str:
 # -----------------------------------------------------------------------------
 
 
-def find_columns(names: Sequence[str], wanted: Iterable[object], where: str) -> list[str]:
-    """Return the names meant by ``wanted``: exactly, else trimmed, else case-folded."""
+def find_columns(
+    names: Sequence[str], wanted: Iterable[object], where: str, *, setting: str = ""
+) -> list[str]:
+    """Return the names meant by ``wanted``: exactly, else trimmed, else case-folded.
+
+    A message begins with the ``setting`` that names the variables, if one is given.
+    """
+    prefix = f"{setting}: " if setting else ""
     columns = []
     for item in wanted:
         name = _as_name(item)
         matches = matching(name, names)
         if len(matches) > 1:
             raise SurveyError(
-                f"{name!r} may be any of {listed(map(repr, matches))} in {where}",
+                f"{prefix}{name!r} may be any of {listed(map(repr, matches))} in {where}",
                 hint="write it exactly",
             )
         if not matches:
             raise SurveyError(
-                f"there is no variable {item!r} in {where}; {available(names)}",
+                f"{prefix}there is no variable {item!r} in {where}; {available(names)}",
                 hint=_hint(name, names),
             )
         columns += matches

@@ -1,7 +1,8 @@
 -- step:    path_label
 -- mode:    fetch
--- purpose: The labels that lead to one vertex, and those of its floret, for messages.
--- reads:   edge, level
+-- purpose: The labels that lead to one vertex, those of its floret, and its variable, for
+--          messages.
+-- reads:   edge, level, vertex, variable
 -- writes:  path_label(part, edge_index, label)
 -- params:  tree_id INTEGER, the tree
 --          vertex_id BIGINT, the vertex
@@ -36,4 +37,12 @@ select
 from cegdb.edge as e
 inner join cegdb.level as l on e.level_id = l.level_id
 where e.tree_id = $tree_id and e.parent_id = $vertex_id
+union all
+select
+    'variable' as part,
+    0 as edge_index,
+    v.name as label
+from cegdb.vertex as s
+inner join cegdb.variable as v on s.variable_id = v.variable_id
+where s.tree_id = $tree_id and s.vertex_id = $vertex_id
 order by 1, 2
