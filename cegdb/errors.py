@@ -9,6 +9,24 @@ from os import PathLike
 from pathlib import Path
 from typing import Final, TypeGuard, cast
 
+__all__ = [
+    "CegError",
+    "CegdbError",
+    "GraphError",
+    "MigrationError",
+    "MissingExtraError",
+    "NameTakenError",
+    "NetworkError",
+    "QueryError",
+    "SqlStepError",
+    "StagingError",
+    "StaleError",
+    "StoreError",
+    "SurveyError",
+    "TreeError",
+    "UnknownNameError",
+]
+
 LARGEST: Final = 1e100
 """Larger numbers are refused in settings: sums and products of them would overflow."""
 
@@ -412,3 +430,8 @@ def joined(parts: Sequence[str], word: str = "and") -> str:
     if len(parts) < 2:
         return "".join(parts)
     return f"{', '.join(parts[:-1])} {word} {parts[-1]}"
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return sorted(__all__)

@@ -744,3 +744,8 @@ def _parts(value: object) -> Sequence[object]:
         f"the evidence has {value!r} where a list is expected",
         hint="write the value in square brackets",
     )
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return sorted(__all__)

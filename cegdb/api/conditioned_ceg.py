@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cegdb.api.chain_event_graph import ChainEventGraph
-    from cegdb.api.results import Assigned
     from cegdb.api.staged_tree import StagedTree
     from cegdb.causal.interventions import Intervention
     from cegdb.evidence import EvidenceLike
@@ -36,30 +35,6 @@ class GivenEvidence(Displayed, Queryable[Conditional]):
 
     def _compiled(self) -> ConditionedModel:
         return self._conditioned
-
-    def assign(self, *_: object, **__: object) -> Assigned:
-        """Refuse: stages and positions are those before conditioning or intervening.
-
-        Raises
-        ------
-        QueryError
-            Always; `complete` and `score` work.
-
-        Examples
-        --------
-        >>> import cegdb
-        >>> given = cegdb.open().demo("chds").given(Admission="Yes")
-        >>> given.assign("select 'Low' as Social")
-        Traceback (most recent call last):
-        ...
-        cegdb.errors.QueryError: rows cannot be assigned after conditioning or intervening: ...
-        hint: assign rows with the model itself; complete() and score() work here
-        """
-        raise QueryError(
-            "rows cannot be assigned after conditioning or intervening: the stages and "
-            "positions are those of the model before",
-            hint="assign rows with the model itself; complete() and score() work here",
-        )
 
     @property
     def evidence(self) -> str:
@@ -90,18 +65,25 @@ class GivenEvidence(Displayed, Queryable[Conditional]):
         ]
         return pd.DataFrame(rows, columns=["depth", vertex, "filtered", "smoothed"])
 
-    def _refuse_do(self) -> NoReturn:
-        raise QueryError(
-            f"cannot intervene after conditioning on {self.evidence}: the evidence may depend "
-            "on what the intervention changes",
-            hint="intervene first, then condition: ceg.do(...).given(...)",
+    def _unavailable(self) -> dict[str, tuple[str, str]]:
+        """Return why methods of the model do not exist here, and what to do, by name."""
+        reason = (
+            "rows cannot be assigned after conditioning or intervening: the stages and "
+            "positions are those of the model before"
         )
+        hint = "assign rows with the model itself; complete() and score() work here"
+        return {"assign": (reason, hint)}
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> object:
             """Say, of what it has only without evidence, what to do instead."""
-            if not name.startswith("_") and hasattr(type(self._origin()), name):
+            if name.startswith("_"):
+                raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
+            if name in (unavailable := self._unavailable()):
+                reason, hint = unavailable[name]
+                raise AttributeError(f"{reason}\nhint: {hint}")
+            if hasattr(type(self._origin()), name):
                 raise AttributeError(
                     f"{name!r} is not available here: {self._unavailable_hint}"
                 )
@@ -158,57 +140,40 @@ class ConditionedStagedTree(GivenEvidence["ConditionedStagedTree"]):
         """
         return self._passed("situation")
 
-    def do(self, *_: object, **__: object) -> NoReturn:
-        """Refuse to intervene after conditioning.
+    def _unavailable(self) -> dict[str, tuple[str, str]]:
+        return super()._unavailable() | {
+            "do": _no_intervention(self.evidence),
+            "save": (
+                "a staged tree given evidence cannot be saved: its stages no longer hold",
+                "save the CEG: staged.to_ceg().given(...).save()",
+            ),
+        }
 
-        Raises
-        ------
-        QueryError
-            Always; intervene on the CEG, then condition.
 
-        Examples
-        --------
-        >>> import cegdb
-        >>> given = cegdb.open().demo("chds").staging.given(Admission="Yes")
-        >>> given.do(Social="Low")
-        Traceback (most recent call last):
-        ...
-        cegdb.errors.QueryError: cannot intervene after conditioning on Admission = Yes: ...
-        hint: intervene first, then condition: ceg.do(...).given(...)
+class CegGivenEvidence(GivenEvidence[Conditional]):
+    """A CEG given evidence or after an intervention."""
+
+    _ceg: ChainEventGraph
+
+    def _origin(self) -> ChainEventGraph:
+        return self._ceg
+
+    @property
+    def positions(self) -> pd.DataFrame:
+        """How probable it is to pass each position.
+
+        Columns: ``position``; ``variable``; ``prior``, without the evidence; ``probability``
+        given all of it (smoothed); ``position_id``.
         """
-        self._refuse_do()
+        return self._passed("position")
 
-    def save(self, name: str | None = None, *, replace: bool = False) -> NoReturn:
-        """Refuse: given evidence, situations of one stage have different probabilities.
-
-        Parameters
-        ----------
-        name, replace
-            Not used; they are those of `ConditionedCeg.save`.
-
-        Raises
-        ------
-        QueryError
-            Always; the CEG can be saved: ``staged.to_ceg().given(...).save()``.
-
-        Examples
-        --------
-        >>> import cegdb
-        >>> given = cegdb.open().demo("chds").staging.given(Admission="Yes")
-        >>> given.save()
-        Traceback (most recent call last):
-        ...
-        cegdb.errors.QueryError: a staged tree given evidence cannot be saved: ...
-        hint: save the CEG: staged.to_ceg().given(...).save()
-        """
-        del name, replace
-        raise QueryError(
-            "a staged tree given evidence cannot be saved: its stages no longer hold",
-            hint="save the CEG: staged.to_ceg().given(...).save()",
-        )
+    def _check_nothing_known(self) -> None:
+        if self._conditioned.evidence != All(()):
+            reason, hint = _no_intervention(self.evidence)
+            raise QueryError(reason, hint=hint)
 
 
-class ConditionedCeg(GivenEvidence["ConditionedCeg"]):
+class ConditionedCeg(CegGivenEvidence["ConditionedCeg"]):
     """A CEG given evidence: made by `ChainEventGraph.given`, queried like it.
 
     Examples
@@ -225,9 +190,6 @@ class ConditionedCeg(GivenEvidence["ConditionedCeg"]):
         self._conditioned = conditioned
         self._ceg = ceg
 
-    def _origin(self) -> ChainEventGraph:
-        return self._ceg
-
     def _conditional(self, conditioned: ConditionedModel) -> ConditionedCeg:
         return ConditionedCeg(conditioned, self._ceg)
 
@@ -239,7 +201,7 @@ class ConditionedCeg(GivenEvidence["ConditionedCeg"]):
         absent: Absent = "error",
         **labels: object,
     ) -> IntervenedCeg:
-        """Refuse to intervene after conditioning: evidence may depend on what changes.
+        """Return it after an intervention, if nothing is known yet.
 
         Parameters
         ----------
@@ -249,13 +211,13 @@ class ConditionedCeg(GivenEvidence["ConditionedCeg"]):
         Returns
         -------
         IntervenedCeg
-            The CEG after the intervention, if nothing is known yet.
+            The CEG after the intervention.
 
         Raises
         ------
         QueryError
-            Something is known; intervene first, then condition:
-            ``ceg.do(...).given(...)``.
+            Something is known, which may depend on what the intervention changes: intervene
+            first, then condition, ``ceg.do(...).given(...)``.
 
         Examples
         --------
@@ -264,18 +226,8 @@ class ConditionedCeg(GivenEvidence["ConditionedCeg"]):
         >>> ceg.given({}).do(Social="Low").intervention
         'Social = Low'
         """
-        if self._conditioned.evidence != All(()):
-            self._refuse_do()
+        self._check_nothing_known()
         return self._ceg.do(actions, absent=absent, **labels)
-
-    @property
-    def positions(self) -> pd.DataFrame:
-        """How probable it is to pass each position.
-
-        Columns: ``position``; ``variable``; ``prior``, without the evidence; ``probability``
-        given all of it (smoothed); ``position_id``.
-        """
-        return self._passed("position")
 
     def save(self, name: str | None = None, *, replace: bool = False) -> ChainEventGraph:
         """Save it as a CEG that can be drawn, exported, listed and queried like any other.
@@ -283,7 +235,8 @@ class ConditionedCeg(GivenEvidence["ConditionedCeg"]):
         Parameters
         ----------
         name
-            Name to store it under. Default: that of the CEG with ``-given``.
+            Name to store it under. Default: that of the CEG with ``-given``, and with a
+            number if it is taken.
         replace
             Replace a CEG of that name.
 
@@ -332,7 +285,7 @@ class ConditionedCeg(GivenEvidence["ConditionedCeg"]):
         return type(origin)(origin._store, ceg_id)
 
 
-class IntervenedCeg(ConditionedCeg):
+class IntervenedCeg(CegGivenEvidence["IntervenedCeg"]):
     """A CEG after an intervention: made by `ChainEventGraph.do`, queried like it.
 
     ``given`` conditions on what is observed after the intervention.
@@ -350,7 +303,8 @@ class IntervenedCeg(ConditionedCeg):
     def __init__(
         self, conditioned: ConditionedModel, ceg: ChainEventGraph, intervention: Intervention
     ) -> None:
-        super().__init__(conditioned, ceg)
+        self._conditioned = conditioned
+        self._ceg = ceg
         self._before = ceg._compiled()
         self._intervention = intervention
 
@@ -423,8 +377,7 @@ class IntervenedCeg(ConditionedCeg):
         from cegdb.causal import interventions
         from cegdb.inference import queries
 
-        if self._conditioned.evidence != All(()):
-            self._refuse_do()
+        self._check_nothing_known()
         intervention = interventions.intervene(
             self._intervention, actions_of(actions, labels), absent
         )
@@ -550,34 +503,13 @@ class IntervenedCeg(ConditionedCeg):
 
         return pictures.draw(self.to_networkx(), path)
 
-    def save(self, name: str | None = None, *, replace: bool = False) -> NoReturn:
-        """Refuse: only the probabilities of a staging and evidence can be stored.
-
-        Parameters
-        ----------
-        name, replace
-            Not used; they are those of `ConditionedCeg.save`.
-
-        Raises
-        ------
-        QueryError
-            Always; use ``edges``, ``positions`` and ``draw``.
-
-        Examples
-        --------
-        >>> import cegdb
-        >>> after = cegdb.open().demo("chds").do(Social="Low")
-        >>> after.save()
-        Traceback (most recent call last):
-        ...
-        cegdb.errors.QueryError: a CEG cannot be saved after do(Social = Low)
-        hint: write its edges to a file: db.write(ceg.do(...).edges, 'edges.csv')
-        """
-        del name, replace
-        raise QueryError(
-            f"a CEG cannot be saved after do({self.intervention})",
-            hint="write its edges to a file: db.write(ceg.do(...).edges, 'edges.csv')",
-        )
+    def _unavailable(self) -> dict[str, tuple[str, str]]:
+        return super()._unavailable() | {
+            "save": (
+                f"a CEG cannot be saved after do({self.intervention})",
+                "write its edges to a file: db.write(ceg.do(...).edges, 'edges.csv')",
+            )
+        }
 
     def __repr__(self) -> str:
         """Return the CEG, the intervention, what was observed, and the assumption."""
@@ -586,6 +518,15 @@ class IntervenedCeg(ConditionedCeg):
             probability = self.probability_of_evidence
             text += f", given {self.evidence} (probability {probability:.4g})"
         return f"{text}\n{self.assumption}"
+
+
+def _no_intervention(evidence: str) -> tuple[str, str]:
+    """Return why one cannot intervene given the evidence, and what to do."""
+    reason = (
+        f"cannot intervene after conditioning on {evidence}: the evidence may depend on what "
+        "the intervention changes"
+    )
+    return reason, "intervene first, then condition: ceg.do(...).given(...)"
 
 
 def actions_of(

@@ -224,7 +224,7 @@ class Database(Displayed):
             matched by column name; ``"-"`` for standard input; a pandas or polars DataFrame; an
             Arrow table; or a SELECT that runs in this database.
         name
-            Name to store it under. Default: the name of the file.
+            Name to store it under. Default: the name of the file, with a number if it is taken.
         columns
             Columns that become variables, in this order. Default: all but `count`,
             `weight` and `cluster`.
@@ -456,7 +456,7 @@ class Database(Displayed):
             `StagedTree.to_bayesian_network` returns it.
         name
             Name of the survey (variables and labels, no rows), the tree and the staging.
-            Default: the network's.
+            Default: the network's, with a number if it is taken.
         order
             Variables from the root, parents first. Default: as declared where possible.
         alpha

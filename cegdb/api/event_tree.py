@@ -107,7 +107,7 @@ class EventTree(GraphObject):
             with a single edge share one in each hyperstage. Names are kept, except those like
             u0, by which stages are shown.
         name
-            Name to store it under. Default: the name of the tree.
+            Name to store it under. Default: the name of the tree, with a number if it is taken.
         depends
             Rules: variable -> the earlier ones that its stages depend on, such as
             ``{"Fall": ["Risk", "Treatment"]}``. Its situations that ``stages`` does not name
@@ -374,7 +374,7 @@ class EventTree(GraphObject):
         Parameters
         ----------
         name
-            Name to store it under. Default: the name of the tree.
+            Name to store it under. Default: the name of the tree, with a number if it is taken.
         method
             How stages are learnt. "ahc" (agglomerative hierarchical clustering)
             merges the two stages that gain most until no merge improves the score;

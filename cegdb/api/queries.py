@@ -376,93 +376,6 @@ class Queryable(ABC, Generic[Conditional]):
 
         return queries.n_paths(self._compiled())
 
-    def assign(
-        self,
-        source: Source,
-        keep: Sequence[str] = (),
-        *,
-        blank: BlankCells = "tree",
-        into: str | None = None,
-        file: str | os.PathLike[str] | None = None,
-        replace: bool = False,
-        **read_as: Unpack[ReadSettings],
-    ) -> Assigned:
-        """Assign each row of a source its situation, stage and position at each depth.
-
-        Parameters
-        ----------
-        source
-            A file, several, a DataFrame, an Arrow table or a SELECT, as for
-            `Database.ingest`: the survey itself, or new rows. Columns are matched to
-            variables by name; cells are read as the survey's were, by its codes or labels.
-            A variable without a column counts as not answered; other columns are ignored.
-        keep
-            Columns to keep, such as an id.
-        blank
-            What an empty cell means: ``"tree"``, as in the tree (not answered, unless it has
-            ``blank="structural"`` or ``missing_policy="category"``), or ``"unknown"``, not
-            answered in any case.
-        into
-            Write tables of the database instead of DataFrames: ``"mart.people"`` gets the
-            rows, ``"mart.people_paths"`` their paths.
-        file
-            Write files instead: ``people.parquet`` and ``people_paths.parquet`` (or .csv,
-            .json).
-        replace
-            Replace tables or files of that name.
-        **read_as
-            ``encoding``, ``delimiter``, ... of a file, as for `Database.ingest`.
-
-        Returns
-        -------
-        Assigned
-            ``rows``, one per row of the source: ``row_number`` from 1; the columns kept;
-            ``n_answered`` variables; ``log_likelihood``, the natural log of the probability
-            of all its answers (low: unusual; -inf: no path has them); ``last_situation``
-            and ``last_position`` it is known to reach; ``completion``, the most probable
-            answers to what it leaves open, in words (missing if nothing is left), with
-            ``completion_probability`` given its answers; ``unseen``, the first answer that
-            the CEG does not know. ``paths``, one per row of the source and depth, down to the
-            first question not answered: ``row_number``; the columns kept; ``depth``;
-            ``variable`` asked there and ``label`` given (missing at the end); ``situation``,
-            ``stage`` and ``position`` as the views call them; ``vertex_id``, ``stage_id``,
-            ``position_id``. ``summary``, in words. In tables and files the row order is
-            unspecified.
-
-        Raises
-        ------
-        SurveyError
-            The source cannot be read, or has no variable of the tree.
-        QueryError
-            A setting is not one of its choices, or a kept column has the name of a result.
-        NameTakenError
-            The table or file exists, and ``replace`` is false.
-
-        Notes
-        -----
-        An answer to a question that is on no path with the others is a contradiction:
-        ``log_likelihood`` is -inf. The paths end before it.
-
-        Examples
-        --------
-        >>> import cegdb
-        >>> ceg = cegdb.open().demo("chds")
-        >>> new = ceg.assign("select 7 as person, 'Low' as Social", keep=["person"])
-        >>> new.paths[["person", "depth", "variable", "label", "situation", "position"]]
-           person  depth  variable label situation position
-        0       7      0    Social   Low        s0       w0
-        1       7      1  Economic   NaN        s2       w2
-        >>> new.rows["completion"].item()
-        'Economic = Low, Events = High, Admission = No'
-        """
-        from cegdb.inference import row_answers as query_rows
-
-        row_source = query_rows.RowSource(source, keep, blank=blank, reading=_reading(read_as))
-        origin = self._origin()
-        store, model = origin._store, (origin.kind, origin.id)
-        tables = query_rows.assign_rows(store, self._compiled(), model, row_source)
-        return Assigned(*write_or_return(store, tables, "paths", into, file, replace=replace))
-
     def complete(
         self,
         source: Source,
@@ -480,7 +393,7 @@ class Queryable(ABC, Generic[Conditional]):
         Parameters
         ----------
         source, keep, blank, into, file, replace, **read_as
-            As for `assign`; the second table or file ends in ``_labels``.
+            As for `ChainEventGraph.assign`; the second table or file ends in ``_labels``.
         variables
             Whose labels to return. Default: all that a row leaves open.
 
@@ -489,13 +402,13 @@ class Queryable(ABC, Generic[Conditional]):
         Completed
             ``labels``: ``row_number``; the columns kept; ``variable``, ``label`` (``not
             applicable`` where the question does not occur) and its ``probability`` given all
-            answers of the row; rows of probability 0 have none. ``rows``: as of `assign`,
-            without paths. ``summary``, in words.
+            answers of the row; rows of probability 0 have none. ``rows``: as of
+            `ChainEventGraph.assign`, without paths. ``summary``, in words.
 
         Raises
         ------
         SurveyError, QueryError, NameTakenError
-            As `assign`.
+            As for `ChainEventGraph.assign`.
 
         Examples
         --------
@@ -529,7 +442,7 @@ class Queryable(ABC, Generic[Conditional]):
         Parameters
         ----------
         source, blank, **read_as
-            As for `assign`.
+            As for `ChainEventGraph.assign`.
         count, weight
             Columns that say how many respondents, and what weight, each row stands for.
 
@@ -640,7 +553,7 @@ class Queryable(ABC, Generic[Conditional]):
         Parameters
         ----------
         source, blank, **read_as
-            As for `assign`. The row's own answer to the variable is not used.
+            As for `ChainEventGraph.assign`. The row's own answer to the variable is not used.
         variable
             To be predicted.
         predictors
@@ -774,6 +687,93 @@ class StoredModel(GraphObject, Queryable[Conditional]):
     def __init__(self, store: Store, object_id: int) -> None:
         super().__init__(store, object_id)
         self._kept: tuple[object, ConditionedModel] | None = None
+
+    def assign(
+        self,
+        source: Source,
+        keep: Sequence[str] = (),
+        *,
+        blank: BlankCells = "tree",
+        into: str | None = None,
+        file: str | os.PathLike[str] | None = None,
+        replace: bool = False,
+        **read_as: Unpack[ReadSettings],
+    ) -> Assigned:
+        """Assign each row of a source its situation, stage and position at each depth.
+
+        Parameters
+        ----------
+        source
+            A file, several, a DataFrame, an Arrow table or a SELECT, as for
+            `Database.ingest`: the survey itself, or new rows. Columns are matched to
+            variables by name; cells are read as the survey's were, by its codes or labels.
+            A variable without a column counts as not answered; other columns are ignored.
+        keep
+            Columns to keep, such as an id.
+        blank
+            What an empty cell means: ``"tree"``, as in the tree (not answered, unless it has
+            ``blank="structural"`` or ``missing_policy="category"``), or ``"unknown"``, not
+            answered in any case.
+        into
+            Write tables of the database instead of DataFrames: ``"mart.people"`` gets the
+            rows, ``"mart.people_paths"`` their paths.
+        file
+            Write files instead: ``people.parquet`` and ``people_paths.parquet`` (or .csv,
+            .json).
+        replace
+            Replace tables or files of that name.
+        **read_as
+            ``encoding``, ``delimiter``, ... of a file, as for `Database.ingest`.
+
+        Returns
+        -------
+        Assigned
+            ``rows``, one per row of the source: ``row_number`` from 1; the columns kept;
+            ``n_answered`` variables; ``log_likelihood``, the natural log of the probability
+            of all its answers (low: unusual; -inf: no path has them); ``last_situation``
+            and ``last_position`` it is known to reach; ``completion``, the most probable
+            answers to what it leaves open, in words (missing if nothing is left), with
+            ``completion_probability`` given its answers; ``unseen``, the first answer that
+            the CEG does not know. ``paths``, one per row of the source and depth, down to the
+            first question not answered: ``row_number``; the columns kept; ``depth``;
+            ``variable`` asked there and ``label`` given (missing at the end); ``situation``,
+            ``stage`` and ``position`` as the views call them; ``vertex_id``, ``stage_id``,
+            ``position_id``. ``summary``, in words. In tables and files the row order is
+            unspecified.
+
+        Raises
+        ------
+        SurveyError
+            The source cannot be read, or has no variable of the tree.
+        QueryError
+            A setting is not one of its choices, or a kept column has the name of a result.
+        NameTakenError
+            The table or file exists, and ``replace`` is false.
+
+        Notes
+        -----
+        An answer to a question that is on no path with the others is a contradiction:
+        ``log_likelihood`` is -inf. The paths end before it.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> ceg = cegdb.open().demo("chds")
+        >>> new = ceg.assign("select 7 as person, 'Low' as Social", keep=["person"])
+        >>> new.paths[["person", "depth", "variable", "label", "situation", "position"]]
+           person  depth  variable label situation position
+        0       7      0    Social   Low        s0       w0
+        1       7      1  Economic   NaN        s2       w2
+        >>> new.rows["completion"].item()
+        'Economic = Low, Events = High, Admission = No'
+        """
+        from cegdb.inference import row_answers as query_rows
+
+        row_source = query_rows.RowSource(source, keep, blank=blank, reading=_reading(read_as))
+        origin = self._origin()
+        store, model = origin._store, (origin.kind, origin.id)
+        tables = query_rows.assign_rows(store, self._compiled(), model, row_source)
+        return Assigned(*write_or_return(store, tables, "paths", into, file, replace=replace))
 
     @abstractmethod
     def _compile(self) -> CompiledModel:

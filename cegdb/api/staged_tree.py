@@ -257,7 +257,8 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         *stages
             Two or more, by the names shown (``"u3"``) or given. The first given name is kept.
         name
-            Name to store it under. Default: that of this staging.
+            Name to store it under. Default: that of this staging, with a number if it is
+            taken.
         replace
             Replace a staging of that name (also this one), with everything built on it.
 
@@ -780,7 +781,7 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         Parameters
         ----------
         name
-            Name to store it under. Default: that of the staging.
+            Name to store it under. Default: that of the staging, with a number if it is taken.
         stop
             ``"early"`` ends the backward recursion at the first height where nothing merges,
             ``"baseline"`` goes on to the root; both give the same CEG.

@@ -223,7 +223,8 @@ class Survey(StoredObject):
         Parameters
         ----------
         name
-            Name to store it under. Default: the name of the survey.
+            Name to store it under. Default: the name of the survey, with a number if it is
+            taken.
         order
             Variables from the root. Default: all, in the order of the survey.
         blank

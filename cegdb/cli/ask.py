@@ -264,7 +264,7 @@ def conditioned_model(
     "--name",
     "new_name",
     metavar="NEW",
-    help="Name to store the result under. Default: NAME-given.",
+    help="Name to store the result under. Default: NAME-given, with a number if it is taken.",
 )
 @REPLACE
 def given(

@@ -331,14 +331,14 @@ NEW_NAME = click.option(
     "--name",
     "new_name",
     metavar="NEW",
-    help="Name to store the result under. Default: NAME, or NAME-2, NAME-3, ... if "
-    "it is taken.",
+    help="Name to store the result under. Default: NAME, with a number if it is taken.",
 )
 NAME_OF_FILE = click.option(
     "--name",
     "new_name",
     metavar="NEW",
-    help="Name to store the result under. Default: the name of FILE.",
+    help="Name to store the result under. Default: the name of FILE, with a number if it is "
+    "taken.",
 )
 REPLACE = click.option(
     "--replace",

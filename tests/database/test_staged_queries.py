@@ -227,7 +227,6 @@ def test_one_cannot_intervene_after_conditioning(made: StagedTree, database: Dat
     for given_first in (
         lambda: ceg.given(z=True).do(x=1),
         lambda: ceg.do(y=0).given(z=True).do(x=1),
-        lambda: made.given(z=True).do(x=1),
         lambda: ceg.given(z=True).save("asked-z", replace=True).do(x=1),
     ):
         with pytest.raises(QueryError, match="cannot intervene after conditioning") as caught:
@@ -236,6 +235,9 @@ def test_one_cannot_intervene_after_conditioning(made: StagedTree, database: Dat
     after = ceg.do(x=1).given(z=True)
     assert after.probability(x=1) == pytest.approx(1)
     assert ceg.given().do(x=1).intervention == "x = 1"
+    with pytest.raises(AttributeError, match="cannot intervene after conditioning") as refused:
+        made.given(z=True).do(x=1)  # type: ignore[attr-defined]
+    assert "hint: intervene first, then condition" in str(refused.value)
 
 
 def test_what_is_gone_given_evidence_says_what_to_do(
@@ -328,3 +330,23 @@ def test_every_public_method_works_or_says_why_not(
         args = tuple(other if arg == "other" else arg for arg in args)
         with suppress(CegdbError):
             getattr(one, name)(*args, **kwargs)
+
+
+def test_methods_that_never_work_do_not_exist(made: StagedTree, database: Database) -> None:
+    ceg = database.cegs["asked"]
+    for model, missing in (
+        (ceg.given(z=True), {"assign"}),
+        (ceg.do(x=1), {"assign", "save"}),
+        (ceg.do(x=1).given(z=True), {"assign", "save"}),
+        (made.given(z=True), {"assign", "do", "save"}),
+    ):
+        found = {name for name in ("assign", "do", "save") if hasattr(model, name)}
+        assert found == {"assign", "do", "save"} - missing
+        assert missing.isdisjoint(dir(model))
+        for name in missing:
+            with pytest.raises(AttributeError, match="\\nhint: "):
+                getattr(model, name)
+    with pytest.raises(AttributeError, match=r"cannot be saved after do\(x = 1\)\nhint: write"):
+        _ = ceg.do(x=1).save  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="its stages no longer hold\nhint: save the CEG"):
+        _ = made.given(z=True).save  # type: ignore[attr-defined]

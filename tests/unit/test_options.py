@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import cegdb
+from cegdb import errors
 from cegdb.api import Database, EventTree, Survey
 from cegdb.errors import StagingError
 from cegdb.options import (
@@ -129,3 +130,5 @@ def test_the_package_shows_its_public_names() -> None:
     for name in cegdb.__all__:
         assert getattr(cegdb, name) is not None
     assert not [name for name in dir(cegdb) if name == "annotations"]
+    for module in (cegdb.evidence, errors):
+        assert dir(module) == sorted(module.__all__)
