@@ -386,6 +386,11 @@ def _variable(
         missing_code=missing_code if is_category else blank_code,
         n_undecided=n["blank"] + (0 if is_category else n["missing"]),
         radix=radix,
+        known_labels=tuple(
+            dict.fromkeys(
+                level["label"] for level in levels if level["kind"] == "value" or level["n"]
+            )
+        ),
     )
 
 
@@ -433,7 +438,8 @@ def _path(path: object, variables: Sequence[TreeVariable], setting: str) -> dict
         known_label = find_name(text, codes)
         if known_label is None:
             raise TreeError(
-                f"{setting}: {names[i]!r} has no label {label!r}; {available(codes)}",
+                f"{setting}: {names[i]!r} has no label {label!r}; "
+                f"{available(variables[i].known_labels)}",
                 hint=did_you_mean(text, codes) or "declare it with levels= when ingesting",
             )
         result[i] = codes[known_label]

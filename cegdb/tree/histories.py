@@ -19,7 +19,8 @@ class TreeVariable:
 
     ``is_unanswered``: some cells are blank, and none has an answer or a reason for its lack.
     ``radix`` is the number of digits it may have in a path code, ``n_undecided`` the number of
-    cells that may mean either "missing" or "not applicable".
+    cells that may mean either "missing" or "not applicable". ``known_labels`` are those of
+    ``codes`` that are answers or occur, to name in messages.
     """
 
     name: str
@@ -33,6 +34,7 @@ class TreeVariable:
     missing_code: int
     n_undecided: int
     radix: int
+    known_labels: Sequence[str]
 
     @property
     def structural_code(self) -> int:

@@ -128,7 +128,7 @@ def test_an_impossible_path_across_far_variables_is_refused(
         ({"add_paths": [{}]}, "add_paths has a path without labels"),
         ({"add_paths": ["n"]}, "add_paths contains the text 'n' instead of a path"),
         ({"add_paths": [["n", "yes", "low", "x"]]}, "add_paths has a path of 4 labels"),
-        ({"add_paths": [{"area": "w"}]}, "'area' has no label 'w'; available: 'n'"),
+        ({"add_paths": [{"area": "w"}]}, "'area' has no label 'w'; available: 'n', 's'\nhint"),
         (
             {"add_paths": [{"area": "s", "risk": "low"}]},
             "the added path s, low leaves out 'asked', but 10 rows that start like it answer",
