@@ -36,16 +36,30 @@ def suffix_of(path: Path, allowed: Sequence[str], file_kind: str) -> str:
     >>> suffix_of(Path("falls.xls"), (".csv", ".json"), "a table")
     Traceback (most recent call last):
     ...
-    cegdb.errors.GraphError: 'falls.xls' has no known suffix
+    cegdb.errors.GraphError: unknown file type '.xls' (falls.xls)
     hint: a table is written as .csv or .json
     """
     suffix = path.suffix.lower()
     if suffix not in allowed:
         raise GraphError(
-            f"{path.name!r} has no known suffix",
+            unknown_file_type(path),
             hint=f"{file_kind} is written as {joined(allowed, 'or')}",
         )
     return suffix
+
+
+def unknown_file_type(path: Path) -> str:
+    """Return the message about a file whose suffix stands for none of the types in question.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> unknown_file_type(Path("out/falls.xls")), unknown_file_type(Path("falls"))
+    ("unknown file type '.xls' (falls.xls)", "the file name 'falls' has no suffix")
+    """
+    if not path.suffix:
+        return f"the file name {path.name!r} has no suffix"
+    return f"unknown file type {path.suffix!r} ({path.name})"
 
 
 @contextmanager

@@ -135,7 +135,7 @@ class GraphError(CegdbError, ValueError):
     >>> cegdb.open().demo("chds").draw("chds.gif")
     Traceback (most recent call last):
     ...
-    cegdb.errors.GraphError: 'chds.gif' has no known suffix
+    cegdb.errors.GraphError: unknown file type '.gif' (chds.gif)
     hint: a picture is written as .svg, .pdf, .png, .dot or .tex
     """
 

@@ -493,6 +493,7 @@ class GraphObject(StoredObject, ABC):
         'chds.graphml'
         """
         from cegdb import export, graphs
+        from cegdb.atomic_files import unknown_file_type
 
         file = path_of(path)
         suffix = file.suffix.lower()
@@ -503,7 +504,7 @@ class GraphObject(StoredObject, ABC):
             return super().export(file, table=table, min_n=min_n)
         written = ", ".join((*export.TABLE_FILES, *export.TEXT_FILES))
         raise GraphError(
-            f"{file.name!r} has no known suffix",
+            unknown_file_type(file),
             hint=f"a graph is written as {', '.join(graphs.GRAPH_FILES)}, its edges and other "
             f"tables as {written}",
         )

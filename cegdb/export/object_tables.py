@@ -123,7 +123,7 @@ def export_table(
     ...     export_table(store, "ceg", "falls", "ceg_edges", "falls.xls")
     Traceback (most recent call last):
     ...
-    cegdb.errors.GraphError: 'falls.xls' has no known suffix
+    cegdb.errors.GraphError: unknown file type '.xls' (falls.xls)
     hint: a table is written as .csv, .parquet, .json, .md, .html or .tex
     """
     file = path_of(path)

@@ -39,7 +39,7 @@ def write_frame(store: Store, frame: pd.DataFrame, path: str | os.PathLike[str])
     ...     write_frame(store, pd.DataFrame({"x": [1]}), "falls.xls")
     Traceback (most recent call last):
     ...
-    cegdb.errors.GraphError: 'falls.xls' has no known suffix
+    cegdb.errors.GraphError: unknown file type '.xls' (falls.xls)
     hint: a table is written as .csv, .parquet or .json
     """
     plain = frame.set_axis([f"v{i}" for i in range(frame.shape[1])], axis=1)

@@ -7,7 +7,7 @@ import importlib.util
 import io
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from cegdb.atomic_files import atomic_writer
+from cegdb.atomic_files import atomic_writer, unknown_file_type
 from cegdb.errors import GraphError, MissingExtraError, StagingError, path_of
 from cegdb.ingest.files.cell_labels import abbreviated
 from cegdb.sqlfiles import Steps
@@ -83,8 +83,7 @@ def write_template(
     suffix = file.suffix.lower()
     if suffix not in _FORMATS:
         raise StagingError(
-            f"{file} does not end in .xlsx, .csv or .yaml",
-            hint="a template has one of these formats",
+            unknown_file_type(file), hint="a template is written as .xlsx, .csv or .yaml"
         )
     with store.catalog() as catalog:
         tree = row(catalog, "tree", tree_id)

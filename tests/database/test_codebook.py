@@ -237,7 +237,7 @@ def test_numbers_with_many_values_are_refused_together(db: Database) -> None:
         ("b.csv", "variable,kind,code,label\na,value,1\n", r"row 2: 3 fields"),
         ("b.csv", "variable,kind,code,label\na,value,1,x\na,value,1,y\n", r"row 3: the code"),
         ("b.csv", "variable,kind,code,label\na,value,,x\n", r"row 2: the code is blank"),
-        ("b.txt", "", r"does not end in \.yaml"),
+        ("b.txt", "", r"unknown file type '\.txt' \(b\.txt\)\nhint: a codebook is a \.yaml"),
     ],
 )
 def test_a_wrong_codebook_is_refused_with_its_place(

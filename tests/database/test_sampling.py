@@ -178,4 +178,4 @@ def test_the_command_writes_rows(tmp_path: Path) -> None:
     assert pd.read_parquet(out).astype(object).equals(expected.astype(object))
     assert call("-n", "5").stderr.startswith("seed: ")
     assert "is not VARIABLE=LABEL" in call("--given", "Social", "-n", "5").stderr
-    assert "'rows.xls' has no known suffix" in call("-n", "5", "-o", "rows.xls").stderr
+    assert "unknown file type '.xls' (rows.xls)" in call("-n", "5", "-o", "rows.xls").stderr

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
+from cegdb.atomic_files import unknown_file_type
 from cegdb.errors import SurveyError, counted, listed
 from cegdb.ingest.coding.bins import Bins, bins_of
 from cegdb.ingest.csv.records import cells_of_any_length
@@ -95,7 +96,9 @@ def load_codebook(source: CodebookSource | None) -> Codebook:
     title = f"codebook {abbreviated(str(file), most=400)}"
     kind = file.suffix.lower()
     if kind not in (".yaml", ".yml", ".csv", ".tsv"):
-        raise SurveyError(f"{title} does not end in .yaml, .yml, .csv or .tsv")
+        raise SurveyError(
+            unknown_file_type(file), hint="a codebook is a .yaml, .yml, .csv or .tsv file"
+        )
     try:
         # Not read_text, which would make one of all line ends, in labels too.
         text = file.read_bytes().decode("utf-8-sig")
