@@ -133,7 +133,7 @@ class Database(Displayed):
     >>> with cegdb.open() as db:
     ...     ceg = db.demo("falls")
     ...     print(db)
-    cegdb in memory: 1 survey, 1 tree, 1 staging, 1 ceg
+    cegdb in memory: 1 survey, 1 event tree, 1 staging, 1 CEG
     """
 
     def __init__(self, store: Store) -> None:
@@ -646,7 +646,7 @@ class Database(Displayed):
         >>> ceg = db.demo("chds")
         >>> db.drop("staging", "chds")
         >>> print(db)
-        cegdb in memory: 1 survey, 1 tree, 0 stagings, 0 cegs
+        cegdb in memory: 1 survey, 1 event tree, 0 stagings, 0 CEGs
         """
         with self._store.writing() as (_, catalog):
             drop(catalog, kind, find(catalog, kind, name))

@@ -241,10 +241,10 @@ def parents(db: Path, name: str, form: str | None) -> None:
 
     \b
     How a variable depends on a parent when the other parents are fixed:
-      total            in every context; no two of its answers lead to the same stage
+      total            in every context; no two of its answers share a stage
       local            as total, but some stages recur from one context to another
       context          in some contexts only
-      partial          in every context; in some, several answers lead to the same stage
+      partial          in every context; in some, several answers share a stage
       context/partial  in some contexts only; in some of these, as partial
 
     \b

@@ -264,7 +264,7 @@ def test_nothing_is_adjusted_for_in_a_context_where_the_treatment_ignores_it(
         ({"by": ["W"]}, "no variable"),
         ({"given": {"Y": 1}}, "may come after"),
         ({"given": evidence.likelihood("Z", {0: 1, 1: 2})}, "is not an event"),
-        ({"seed": "x"}, "seed is"),
+        ({"seed": "x"}, "seed must be a whole number from 0"),
     ):
         with pytest.raises(QueryError, match=said):
             ceg.adjustment("X", "Y", **bad)  # type: ignore[arg-type]

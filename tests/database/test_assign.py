@@ -580,7 +580,7 @@ def test_what_cannot_be_answered_is_refused(db: Database, small: ChainEventGraph
         small.assign("select 1 as x", blank="no")  # type: ignore[arg-type]
     with pytest.raises(SurveyError, match="'n' contains -1 in row 1: a count"):
         small.score("select 1 as x, -1 as n", count="n")
-    with pytest.raises(SurveyError, match="'w' contains b in row 1: a weight"):
+    with pytest.raises(SurveyError, match="'w' contains 'b' in row 1: a weight"):
         small.score("select 1 as x, 'b' as w", weight="w")
     with pytest.raises(AttributeError, match="cannot be assigned after conditioning"):
         small.given(x=1).assign("select 1 as x")  # type: ignore[attr-defined]

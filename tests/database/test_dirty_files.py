@@ -189,7 +189,12 @@ def test_b29_a_bad_row_is_named_or_skipped_and_listed(db: Database, tmp_path: Pa
     ragged = "id,sex,vote\n1,F,Yes\n2,M\n3,F,No\n4,M,Yes,extra\n5,F,No\n"
     quote = 'id,name,vote\n2,"Ash, Bo",Yes\n1,"Cole, Di,No\n3,"Eve",Yes\n4,"Flo",No\n'
     for text, error, read, lines in (
-        (ragged, r"survey\.csv, lines 3, 5: 2, 4 fields", 5, ["line 3: 2,M", "line 5: 4,M"]),
+        (
+            ragged,
+            r"survey\.csv: line 3 has 2 fields, line 5 has 4 fields; the header has 3",
+            5,
+            ["line 3: 2,M", "line 5: 4,M"],
+        ),
         (quote, r"survey\.csv, line 3: a quote is opened and not closed", 4, ["line 3: 1,"]),
     ):
         file = written(tmp_path, text)

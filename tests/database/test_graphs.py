@@ -262,7 +262,7 @@ def test_edge_without_the_number_shows_its_label():
 
 def test_unknown_edge_info_lists_the_choices():
     with pytest.raises(
-        GraphError, match=r"(?s)edge_info 'odds' is not one of .*'count', .*'none'"
+        GraphError, match=r"(?s)unknown value 'odds' for edge_info.*count.*none"
     ):
         to_dot(tree(["a"]), edge_info="odds")
 

@@ -29,6 +29,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet
+import pyreadstat
 
 import cegdb
 

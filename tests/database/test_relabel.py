@@ -626,7 +626,7 @@ def test_siblings_that_came_to_have_one_label_stop_a_rebuild(db: Database) -> No
     staged = panel(db, {"recovery*": "well"})
     db.surveys["wards"].append(wards("well"))
     with pytest.raises(
-        StaleError, match=r"staging 'wards' .* made again: relabel makes .*well"
+        StaleError, match=r"staging 'wards' cannot be rebuilt: relabel makes .*well"
     ):
         db.rebuild()
     assert "stale" in staged.summary
