@@ -33,6 +33,7 @@ from cegdb.cli.options import (
 )
 from cegdb.cli.output import (
     ceg_of,
+    echo,
     model_of,
     opened,
     print_frame,
@@ -539,7 +540,7 @@ def sample(
             file = database.write(rows, Path(folder) / "rows.csv")
             with file.open("rb") as stream:
                 while chunk := stream.read(_CHUNK_BYTES):
-                    click.echo(chunk, nl=False)
+                    echo(chunk, nl=False)
 
 
 @main.command()
@@ -750,7 +751,7 @@ def test_independence(
     with opened(str(db), read_only=True) as database:
         test = database.surveys[name].test_independence(x, y, given=strata, alpha=alpha)
         if form is None:
-            click.echo(str(test))
+            echo(str(test))
         else:
             names, values = test.row()
             print_table(names, [values], form)

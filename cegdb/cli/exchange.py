@@ -22,6 +22,7 @@ from cegdb.cli.options import (
 )
 from cegdb.cli.output import (
     ceg_of,
+    echo,
     note_stale,
     object_of,
     opened,
@@ -74,7 +75,7 @@ def codebook(file: str, output: Path | None, *, replace: bool, **given: Any) -> 
     with opened(None) as database, working(f"reading {file}", database):
         draft: bytes = database.codebook(source_of(file), form=form, **given).encode()
     if output is None:
-        click.echo(draft, nl=False)
+        echo(draft, nl=False)
         return
     say_made("written", atomic_write(output, draft))
 
@@ -163,9 +164,9 @@ def cite(db: Path | None, name: str | None, *, bibtex: bool) -> None:
     from cegdb.report.words.citations import format_references, general_references
 
     if db is None:
-        click.echo(format_references(general_references(), bibtex=bibtex))
+        echo(format_references(general_references(), bibtex=bibtex))
         return
     if name is None:
         raise click.UsageError("give the name of the CEG too")
     with opened(str(db), read_only=True) as database:
-        click.echo(ceg_of(database, name).report.cite(bibtex=bibtex))
+        echo(ceg_of(database, name).report.cite(bibtex=bibtex))

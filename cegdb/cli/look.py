@@ -22,6 +22,7 @@ from cegdb.cli.options import (
 from cegdb.cli.output import (
     ceg_of,
     collections,
+    echo,
     note_stale,
     object_of,
     opened,
@@ -165,7 +166,7 @@ def draw(
         )
         say_made("picture", saved)
         note_stale(drawn_object)
-    click.echo(picture.caption)
+    echo(picture.caption)
 
 
 @main.command()
@@ -188,6 +189,6 @@ def explain(db: Path, name: str, form: str | None) -> None:
         with working("explaining", database):
             explanation = ceg_of(database, name).explain()
         if form is None:
-            click.echo(str(explanation))
+            echo(str(explanation))
         else:
             print_frame(explanation.frame, form)

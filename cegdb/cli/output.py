@@ -44,6 +44,7 @@ SHOWN: Final[Mapping[str, tuple[str, str, str]]] = {
 _NARROWEST: Final = 8  # columns of text are not wrapped to less than this
 _GAP: Final = 2  # blanks between two columns
 _NO_TERMINAL: Final = 200
+_END_PROGRESS: Final = "cegdb.end_progress"
 
 
 @contextmanager
@@ -138,12 +139,17 @@ def working(what: str, database: Database) -> Iterator[None]:
     progress.add_task(what)
     timer = threading.Timer(1.0, progress.start)
     timer.daemon = True
+
+    def end() -> None:
+        timer.cancel()
+        progress.stop()
+
+    click.get_current_context().meta[_END_PROGRESS] = end
     timer.start()
     try:
         yield
     finally:
-        timer.cancel()
-        progress.stop()
+        end()
 
 
 def say_made(what: str, file: Path) -> None:
@@ -155,7 +161,15 @@ def say_made(what: str, file: Path) -> None:
 def say(*texts: str) -> None:
     """Print to standard error, which is for people."""
     for text in texts:
-        click.echo(text, err=True)
+        echo(text, err=True)
+
+
+def echo(text: str | bytes, *, nl: bool = True, err: bool = False) -> None:
+    """Print a text; progress that a terminal shows is wiped first."""
+    context = click.get_current_context(silent=True)
+    if context is not None and _END_PROGRESS in context.meta:
+        context.meta[_END_PROGRESS]()
+    click.echo(text, nl=nl, err=err)
 
 
 def _distinct_names(names: Sequence[str]) -> list[str]:
@@ -187,7 +201,7 @@ def print_table(
 
         keys = _distinct_names(names)
         records = [dict(zip(keys, map(_finite, row), strict=True)) for row in rows]
-        click.echo(json.dumps(records, default=str, ensure_ascii=False, indent=1))
+        echo(json.dumps(records, default=str, ensure_ascii=False, indent=1))
     elif form == "csv":
         import csv
         import io
@@ -196,7 +210,7 @@ def print_table(
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(names)
         writer.writerows([_written(value) for value in row] for row in rows)
-        click.echo(out.getvalue(), nl=False)
+        echo(out.getvalue(), nl=False)
     else:
         _print_aligned(names, rows, least)
 
@@ -244,10 +258,10 @@ def _print_aligned(
         _print_blocks(columns)
         return
     rule = "─" * sum([*widths, _GAP * (len(widths) - 1)])
-    click.echo(_line([(name, is_number) for name, is_number, _ in printed], widths))
-    click.echo(rule if _can_print(rule) else "-" * len(rule))
+    echo(_line([(name, is_number) for name, is_number, _ in printed], widths))
+    echo(rule if _can_print(rule) else "-" * len(rule))
     for i in range(len(rows)):
-        click.echo(_line([(cells[i], is_number) for _, is_number, cells in printed], widths))
+        echo(_line([(cells[i], is_number) for _, is_number, cells in printed], widths))
     left_out = [name for name in names if name not in {column[0] for column in printed}]
     if left_out:
         which = "the column" if len(left_out) == 1 else "the columns"
@@ -341,7 +355,7 @@ def _print_blocks(columns: Sequence[tuple[str, bool, list[str]]]) -> None:
         )
         for block in blocks
     )
-    click.echo("\n\n".join(texts))
+    echo("\n\n".join(texts))
 
 
 def _finite(value: object) -> object:
@@ -436,7 +450,7 @@ def print_receipt(receipt: Any, form: str | None) -> None:
     if form == "json":
         import json
 
-        click.echo(json.dumps(receipt, ensure_ascii=False, indent=2))
+        echo(json.dumps(receipt, ensure_ascii=False, indent=2))
         return
     kinds = ("value", "structural", "missing", "blank")
     rows = [[name, *(of[kind] for kind in kinds)] for name, of in receipt["cells"].items()]

@@ -17,7 +17,7 @@ from cegdb.cli.options import (
     options_of,
     output_option,
 )
-from cegdb.cli.output import note_stale, object_of, opened, say_made, working
+from cegdb.cli.output import echo, note_stale, object_of, opened, say_made, working
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,7 +74,7 @@ def _plot(
         note_stale(plotted)
         picture = make(plotted, look, database)
         say_made("plot", picture.save(output))
-    click.echo(picture.caption)
+    echo(picture.caption)
 
 
 @plot.command()

@@ -12,7 +12,7 @@ import click
 from cegdb import options as settings
 from cegdb.cli.group import CommandGroup, main
 from cegdb.cli.options import DB, MIN_N, NAME, Word, options_of, output_option
-from cegdb.cli.output import ceg_of, opened, say_made, working
+from cegdb.cli.output import ceg_of, echo, opened, say_made, working
 from cegdb.errors import QueryError
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def text(db: Path, name: str, output: Path | None, words: Path | None, **given: 
         ceg = ceg_of(database, name)
         with working("writing", database):
             if output is None:
-                click.echo(ceg.report.text(**given, **_as_plain_text()), nl=False)
+                echo(ceg.report.text(**given, **_as_plain_text()), nl=False)
                 return
             written = ceg.report.save(output, **given)
         say_made("report", written)
@@ -133,7 +133,7 @@ def comparison(
         with working("comparing", database):
             if output is None:
                 plain = database.report.comparison(*names, **given, **_as_plain_text())
-                click.echo(plain, nl=False)
+                echo(plain, nl=False)
                 return
             written = database.report.save_comparison(output, *names, **given)
         say_made("report", written)

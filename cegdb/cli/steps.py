@@ -9,7 +9,7 @@ import click
 
 from cegdb.cli.group import CommandGroup, main
 from cegdb.cli.options import DB, FORMAT, NAME, output_option
-from cegdb.cli.output import opened, print_table, say_made, working
+from cegdb.cli.output import echo, opened, print_table, say_made, working
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,7 +69,7 @@ def list_(phase: str | None, show: str | None, form: str | None) -> None:
     if show is not None:
         if phase is not None:
             raise click.UsageError("give only one of PHASE and --show STEP")
-        click.echo(load(show).prepared(), nl=False)
+        echo(load(show).prepared(), nl=False)
         return
     rows = [
         (step.name, step.phase, *(" ".join(step.header[key].split()) for key in _COLUMNS))
@@ -99,6 +99,6 @@ def trace(db: Path, name: str, output: Path | None) -> None:
         with working("running each step again", database):
             script = ceg.trace(output)
         if output is None:
-            click.echo(script, nl=False)
+            echo(script, nl=False)
         else:
             say_made("script", output)

@@ -142,14 +142,10 @@ start()
 """
 
 
-@pytest.mark.slow
-def test_a_terminal_shows_the_part_that_is_done(tmp_path: Path) -> None:
+def shown_on_a_terminal(*command: str) -> bytes:
+    """Run a command that shows progress at once; return what it writes for people."""
     pty: Any = pytest.importorskip("pty")
-    file = tmp_path / "s.duckdb"
-    with cegdb.open(file) as db:
-        db.ingest(ROWS, name="s").event_tree().learn_stages()
     screen, terminal = pty.openpty()
-    command = ["stability", str(file), "s", "--runs", "250"]
     with subprocess.Popen(  # noqa: S603
         [sys.executable, "-c", AT_ONCE, *command],
         stdout=subprocess.DEVNULL,
@@ -162,6 +158,15 @@ def test_a_terminal_shows_the_part_that_is_done(tmp_path: Path) -> None:
             shown += part
         assert child.wait(60) == 0
     os.close(screen)
+    return shown
+
+
+@pytest.mark.slow
+def test_a_terminal_shows_the_part_that_is_done(tmp_path: Path) -> None:
+    file = tmp_path / "s.duckdb"
+    with cegdb.open(file) as db:
+        db.ingest(ROWS, name="s").event_tree().learn_stages()
+    shown = shown_on_a_terminal("stability", str(file), "s", "--runs", "250")
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
     found = re.findall(r"learning the stages again.*?(\d+) of 250 runs, (\d+) %", text)
     assert found
@@ -169,6 +174,18 @@ def test_a_terminal_shows_the_part_that_is_done(tmp_path: Path) -> None:
     assert parts == sorted(parts)
     assert all(part == 100 * done // 250 for done, part in parts)
     assert parts[-1] == (250, 100)
+
+
+@pytest.mark.slow
+def test_progress_is_wiped_before_anything_is_printed(tmp_path: Path) -> None:
+    file, page = tmp_path / "s.duckdb", tmp_path / "s.html"
+    with cegdb.open(file) as db:
+        db.ingest(ROWS, name="s").event_tree().learn_stages().to_ceg()
+    shown = shown_on_a_terminal("report", "page", str(file), "s", "-o", str(page)).decode()
+    progress, printed = shown.split("page: ")
+    assert "writing" in progress
+    assert progress.endswith("\x1b[2K")
+    assert printed.split() == [str(page)]
 
 
 def read(screen: int) -> bytes:
