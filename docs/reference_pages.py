@@ -22,13 +22,15 @@ REFERENCE = Path(__file__).parent / "reference"
 
 COMMANDS = """# Commands
 
-Every command has the name of the method that does the same from Python, and is listed in the
-group in which `cegdb --help` lists it. `cegdb COMMAND --help` shows its options and examples.
+For those who work in a terminal or write scripts. The groups are those of `cegdb --help`;
+`cegdb COMMAND --help` shows options and examples. A command has the name of the method that
+does the same from Python; only `run`, `list`, `show` and `migrate` have none.
 Options of `cegdb` itself come before the command: `cegdb --debug check falls.duckdb`.
 """
 API = """# Python API
 
-`cegdb.open` gives a `Database`; everything else is reached from there:
+For those who work in Python or a notebook. `cegdb.open` gives a `Database`; everything else is
+reached from there:
 
 ```python
 >>> import cegdb

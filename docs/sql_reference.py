@@ -91,9 +91,10 @@ NAMES = """
 """
 HEAD = """# SQL reference
 
-Everything cegdb stores is in the schema `cegdb` of one DuckDB file. This page is generated from
-the comments in that file. They are there in SQL too: in `duckdb_views()`, `duckdb_tables()`,
-`duckdb_functions()` and `duckdb_columns()`.
+For those who query with SQL. Everything cegdb stores is in the schema `cegdb` of one DuckDB
+file. This page is generated from the comments in that file. They are there in SQL too: in
+`duckdb_views()`, `duckdb_tables()`, `duckdb_functions()` and `duckdb_columns()`. (A database in
+memory has no comments.)
 
 - [Views](#views) are what you query. They show names instead of ids.
 - [Macros](#macros) compute what needs an argument, such as the name of a CEG.

@@ -125,10 +125,10 @@ class Page:
         assert ran.returncode == 0 or output.startswith("error:"), report
         if target:
             Path(target).write_text(ran.stdout, encoding="utf-8")
-        elif output.strip():
-            printed = ran.stderr if output.startswith("error:") else ran.stderr + ran.stdout
-            printed = _SLOW.sub("", printed)
-            self.compare(block, output, printed, report)
+        if output.strip():
+            is_kept = target or output.startswith("error:")
+            printed = ran.stderr if is_kept else ran.stderr + ran.stdout
+            self.compare(block, output, _SLOW.sub("", printed), report)
 
     def sql(self, block: Block, expected: str | None) -> None:
         assert self.database, f"{self.where(block)}: no <!-- database: ... --> before it"
