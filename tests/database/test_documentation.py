@@ -235,6 +235,29 @@ def test_every_file_that_a_page_uses_is_named_where_readers_see_it(page: Path) -
             assert re.search(rf"`(\S*/)?{re.escape(Path(part['value']).name)}`", before)
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_a_page_links_to_or_names_of_the_repository_exists(page: Path) -> None:
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    for link in re.findall(r"\]\((?!https?:)([^)\s]+)\)", text):
+        file, _, anchor = link.partition("#")
+        target = page.parent / file if file else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors_of(target), link
+    names = re.findall(r"(?<![\w/.])(?:cegdb|docs|migrations|sql|tests)/[\w./-]*\w", text)
+    made_up = re.compile(r"NNN|_build")
+    assert [n for n in names if not made_up.search(n) and not (ROOT / n).exists()] == []
+    tests = {*re.findall(r"`(test_\w+)`", text)}
+    written = " ".join(file.read_text("utf-8") for file in (ROOT / "tests").rglob("test_*.py"))
+    assert [name for name in tests if f"def {name}(" not in written] == []
+
+
+def anchors_of(page: Path) -> set[str]:
+    """Return the anchors that a code host gives to the headings of a page."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def test_the_sql_reference_is_that_of_a_new_database() -> None:
     """``python docs/sql_reference.py`` writes it again."""
     page = ROOT / "docs" / "reference" / "sql.md"
