@@ -27,7 +27,7 @@ extensions = [
     "sphinx_click",
 ]
 source_suffix = {".md": "markdown"}
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_templates"]
 
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
@@ -46,9 +46,12 @@ smartquotes = False
 html_theme_options = {
     "navigation_with_keys": False,
     "show_toc_level": 2,
+    "navbar_center": [],
     "navbar_end": ["theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
 }
+templates_path = ["_templates"]
+html_sidebars = {"**": ["contents.html"]}
 html_show_sourcelink = False
 
 # Commands that have commands of their own.
