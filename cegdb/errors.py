@@ -403,10 +403,17 @@ def _with_s(word: str) -> str:
     return f"{word}es" if _SIBILANT.fullmatch(word) else f"{word}s"
 
 
-def listed(items: Iterable[object], *, most: int = 5, total: int | None = None) -> str:
+def listed(
+    items: Iterable[object],
+    *,
+    most: int = 5,
+    total: int | None = None,
+    has_unseen: bool = False,
+) -> str:
     """Return at most ``most`` items for a message, then how many more there are.
 
-    ``total`` is how many there are in all, if ``items`` are only the first of them.
+    ``total`` is how many there are in all, if ``items`` are only the first of them;
+    ``has_unseen`` says that there may be more, which nobody counted.
 
     Examples
     --------
@@ -416,7 +423,8 @@ def listed(items: Iterable[object], *, most: int = 5, total: int | None = None) 
     texts = [str(item) for item in items]
     n_more = (len(texts) if total is None else total) - most
     first = ", ".join(texts[:most])
-    return first if n_more <= 0 else f"{first} and {n_more:,} more"
+    at_least = "at least " if has_unseen else ""
+    return first if n_more <= 0 else f"{first} and {at_least}{n_more:,} more"
 
 
 def joined(parts: Sequence[str], word: str = "and") -> str:

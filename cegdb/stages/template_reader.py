@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import csv
-import io
 import os
 import re
 from dataclasses import dataclass
@@ -12,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cegdb.errors import StagingError, SurveyError, counted
-from cegdb.ingest.csv.records import cells_of_any_length
+from cegdb.ingest.csv.records import file_rows
 from cegdb.ingest.files import excel
 from cegdb.ingest.files.cell_labels import abbreviated
 from cegdb.ingest.files.sources import keep_cells
@@ -267,14 +265,13 @@ def _csv_lines(text: str, title: str) -> Iterator[NumberedCells]:
     declared = re.fullmatch(r"sep=(.)\s*", first, re.IGNORECASE)  # a line that Excel reads
     body = text[len(first) + 1 :] if declared else text
     delimiter = max(";\t,", key=first.count) if declared is None else declared[1]
+    first_line = 2 if declared else 1
     try:
-        with cells_of_any_length():
-            rows = list(csv.reader(io.StringIO(body, newline=""), delimiter=delimiter))
-    except csv.Error as error:
-        raise StagingError(f"{title} is not CSV: {error}") from None
+        rows = file_rows(body, title, delimiter, first_line)
+    except SurveyError as error:
+        raise StagingError(str(error.args[0]), hint=error.hint) from None
     return (
-        (line, [cell or None for cell in cells])
-        for line, cells in enumerate(rows, 2 if declared else 1)
+        (line, [cell or None for cell in cells]) for line, cells in enumerate(rows, first_line)
     )
 
 

@@ -232,6 +232,11 @@ def test_numbers_with_many_values_are_refused_together(db: Database) -> None:
             r"structural and missing",
         ),
         ("b.yaml", "count: [a]", r"count must be the name of a column, not \['a'\]"),
+        (
+            "b.csv",
+            'variable,kind,code,label\na,value,1,one\na,value,2,"two\na,value,3,three\n',
+            r"b\.csv, line 3: the quote opened here is never closed",
+        ),
         ("b.csv", "a,b\n1,2\n", r"has the columns 'a', 'b'"),
         ("b.csv", "variable,kind,code,label\na,valu,1,x\n", r"row 2: unknown kind 'valu'"),
         ("b.csv", "variable,kind,code,label\na,value,1\n", r"row 2: 3 fields"),

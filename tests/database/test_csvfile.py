@@ -280,9 +280,9 @@ def test_a_letter_cut_where_sniffing_ends_is_still_a_letter(
         (b"x,y\na\n", "line 2: 1 field where the header has 2"),
         (b"x,y\na,b,c\n", "line 2: 3 fields where the header has 2"),
         (b"\n\nx,y\na\n", "line 4: 1 field where the header has 2"),
-        (b'x,y\n1,a\n2,"b\n3,c\n', "line 3: a quote is opened and not closed"),
-        (b'x,y\n"a"b,c\n', "line 2: a quote is opened and not closed, or closed too early"),
-        (b'x,"y\n1"\r\n"a"b,c\r\n', "line 3: a quote is opened and not closed, or"),
+        (b'x,y\n1,a\n2,"b\n3,c\n', "line 3: the quote opened here is never closed"),
+        (b'x,y\n"a"b,c\n', "line 2: the closing quote of a cell is followed by more"),
+        (b'x,"y\n1"\r\n"a"b,c\r\n', "line 3: the closing quote of a cell is followed by"),
         (b"Report\nx,y\na,b\nc,d\n", "the first line has 1 field, the lines after it have 2"),
         (b"name\nAsh, Bo\nDi, Eve\n", "the first line has 1 field, the lines after it have 2"),
         (b"a" * 3_000_000, "has no header line"),
@@ -859,7 +859,12 @@ def test_bad_rows_are_named_with_their_lines(
     line = 3 + bool(above)
     for content, message in {
         RAGGED: f"line {line} has 2 fields, line {line + 2} has 4 fields; the header has 3",
-        BROKEN: f"line {line}: a quote is opened and not closed, or closed too early",
+        BROKEN: f"line {line}: the quote opened here is closed within a cell of line",
+        'x,y\n1,a\n2,"b\n': f"line {line}: the quote opened here is never closed",
+        'x,y\na,b\n1,a,b\n2,"b\n3,c\n': (
+            f"line {line + 1}: the quote opened here is never closed; above it, "
+            f"line {line} has 3 fields where the header has 2"
+        ),
         "x,y\na,b\n" + "c,d,e\n" * 30: rf"lines {line}, .* and 25 more: 3 fields where the",
         "x,y\na,b\n" + "c,d,e\n" * 3000: rf"lines {line}, .* and at least 995 more: 3 fields",
     }.items():
@@ -922,6 +927,32 @@ def test_a_broken_quote_is_not_skipped_where_cells_have_several_lines(
         read(db, written(tmp_path, content), bad_rows="skip")
 
 
+@pytest.mark.parametrize(
+    ("rows", "line", "text"),
+    [
+        ('1,"b\n2,c\n', 2, "the quote opened here is never closed"),
+        ('1,"b"\n2,"', 3, "the quote opened here is never closed"),
+        ('1,"b\n2"\n3,"c\n4,d\n', 4, "the quote opened here is never closed"),
+        ('"a\nb","c\nd\n', 3, "the quote opened here is never closed"),
+        ('1,"b"c\n', 2, "the closing quote of a cell is followed by more text"),
+        ('"a\nb","c"d\n', 3, "the closing quote of a cell is followed by more text"),
+        ('1,"b\n\n3,"c"\n', 2, "the quote opened here is closed within a cell of line 4"),
+        ('"a\nb","c\n4,"d"\n', 3, "the quote opened here is closed within a cell of line 4"),
+        ('1,"' + "b\n" * 1_100_000, 2, "the quote opened here is not closed within 2,097,152 "),
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_broken_quote_is_named_by_the_line_where_it_opens(
+    db: Database, tmp_path: Path, rows: str, line: int, text: str, end: str
+) -> None:
+    file = written(tmp_path, ("x,y\n" + rows).replace("\n", end))
+    with pytest.raises(SurveyError, match=f"line {line}: {text}") as caught:
+        db.ingest(file)
+    assert """pass quote='' (on the command line --quote "")""" in str(caught.value.hint)
+    if "\n" not in rows[:-1]:
+        assert db.ingest(file, quote="").receipt["rows_read"] == 1
+
+
 def test_a_broken_quote_in_the_header_is_never_skipped(db: Database, tmp_path: Path) -> None:
     for content in (
         '"x,y\na,b\n"c,d\n',
@@ -929,7 +960,7 @@ def test_a_broken_quote_in_the_header_is_never_skipped(db: Database, tmp_path: P
         '"x y;z\na;b\n"k\nl";c\n' + "d;e\n" * 9,
     ):
         for told in ({}, {"bad_rows": "skip"}):
-            with pytest.raises(SurveyError, match="line 1: a quote is opened and not closed"):
+            with pytest.raises(SurveyError, match=r"line 1: the (closing )?quote"):
                 read(db, written(tmp_path, content), **told)
 
 

@@ -195,7 +195,7 @@ def test_b29_a_bad_row_is_named_or_skipped_and_listed(db: Database, tmp_path: Pa
             5,
             ["line 3: 2,M", "line 5: 4,M"],
         ),
-        (quote, r"survey\.csv, line 3: a quote is opened and not closed", 4, ["line 3: 1,"]),
+        (quote, r"survey\.csv, line 3: the quote opened here is clos", 4, ["line 3: 1,"]),
     ):
         file = written(tmp_path, text)
         with pytest.raises(SurveyError, match=error):

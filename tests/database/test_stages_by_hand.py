@@ -360,6 +360,17 @@ def test_what_a_template_cannot_say_is_refused_by_row(
     assert error.value.hint
 
 
+@pytest.mark.parametrize("first", ["", "sep=,\n"])
+def test_a_quote_of_a_template_that_is_never_closed_is_refused(
+    falls: EventTree, tmp_path: Path, first: str
+) -> None:
+    file = tmp_path / "stages.csv"
+    file.write_text(f'{first}path_1,stage\nhi,a\nlo,"b\nno,c\n')
+    line = 3 + bool(first)
+    with pytest.raises(StagingError, match=f"line {line}: the quote opened here is never clo"):
+        falls.set_stages(str(file))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

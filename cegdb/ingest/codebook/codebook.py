@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 from cegdb.atomic_files import unknown_file_type
 from cegdb.errors import SurveyError, counted, listed
 from cegdb.ingest.coding.bins import Bins, bins_of
-from cegdb.ingest.csv.records import cells_of_any_length
+from cegdb.ingest.csv.records import file_rows
 from cegdb.ingest.files.cell_labels import abbreviated, label_list, label_of
 from cegdb.names import did_you_mean
 
@@ -157,11 +155,7 @@ def _yaml(text: str, title: str) -> Mapping[object, object]:
 
 def _rows(text: str, title: str, delimiter: str) -> dict[str, object]:
     """Return the tree of a CSV codebook: one row a code."""
-    try:
-        with cells_of_any_length():
-            rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
-    except csv.Error as error:
-        raise SurveyError(f"{title}: {error}") from None
+    rows = file_rows(text, title, delimiter)
     header = [name.strip().casefold() for name in rows[0]] if rows else []
     columns = [name for name in header if name not in _IGNORED_COLUMNS]
     if sorted(columns) != sorted(_COLUMNS) or len(set(header)) < len(header):

@@ -20,7 +20,6 @@ from cegdb.ingest.csv import decoding
 from cegdb.ingest.csv.decoding import Compression, compression_of
 from cegdb.ingest.csv.dialect import CsvLayout, detect_layout
 from cegdb.ingest.csv.records import (
-    BAD_QUOTE,
     LONGEST,
     MOST_LISTED,
     SKIP_HINT,
@@ -55,6 +54,13 @@ __all__ = [
 
 _T = TypeVar("_T")
 
+#: Parts of DuckDB's messages about files that Python reads, or refuses with better reasons.
+_MISREAD: Final = (
+    "Expected Number of Columns",
+    "unterminated quote",
+    "state machine",
+    "Parallel CSV Reader",
+)
 _DUCKDB_DELIMITERS: Final = ",;\t|^~:\x1f\x01"
 
 
@@ -227,29 +233,25 @@ def explain_error(con: duckdb.DuckDBPyConnection, csv: CsvFile, message: str) ->
     """Put DuckDB's message in the file's terms; the transaction may be aborted."""
     line = None if csv.is_rewritten else re.search(r"Line: (\d+)", message)
     where = f"{csv.file}, line {line[1]}" if line else str(csv.file)
-    if "Expected Number of Columns" in message:
+    if "Expected Number of Columns" in message and (lines := _ragged_lines(con, csv)):
         width, hint = len(csv.header), SKIP_HINT
         if _is_single_quoted(csv.header):
             hint = f'cells are in single quotes: pass quote="\'"; or {hint}'
-        lines = _rejected_lines(con, csv) or [(int(line[1]) if line else 0, "other")]
         return ragged_rows(str(csv.file), lines, width, hint)
-    if "unterminated quote" in message:
-        return SurveyError(f"{where}: {BAD_QUOTE}", hint=SKIP_HINT)
     if "Maximum line size" in message:
         return SurveyError(f"{where}: longer than {LONGEST:,} bytes")
-    if "state machine" in message or "Parallel CSV Reader" in message:
-        kind = SurveyError if csv.is_rewritten else MisreadError
-        return kind(
-            f"{where}: mixed line endings, or a quote that is not closed",
-            hint="save the file with one kind of line ending, and check its quotes",
-        )
+    if any(text in message for text in _MISREAD) and not csv.is_rewritten:
+        return MisreadError(where)
     if "unicode" in message.lower() or "utf-8" in message.lower():
         return decoding.not_utf8(csv.text, csv.file, where)
     return SurveyError(f"{where} cannot be read: {message.strip().splitlines()[0]}")
 
 
-def _rejected_lines(con: duckdb.DuckDBPyConnection, csv: CsvFile) -> list[tuple[int, str]]:
-    """List the malformed lines, with a second reading on another connection."""
+def _ragged_lines(con: duckdb.DuckDBPyConnection, csv: CsvFile) -> list[tuple[int, int]]:
+    """List the malformed lines with their numbers of fields, by a second reading.
+
+    The list is empty if one of them is malformed in another way.
+    """
     rejecting = csv.sql.removesuffix(")") + (
         f", store_rejects = true, rejects_limit = {MOST_LISTED})"
     )
@@ -259,8 +261,10 @@ def _rejected_lines(con: duckdb.DuckDBPyConnection, csv: CsvFile) -> list[tuple[
             "select line, max(error_message) from reject_errors group by line order by line"
         ).fetchall()
         sizes = [re.search(r"Found: (\d+)", str(message)) for _, message in rows]
-        return [
-            (line, size[1] if size else "unclear")
+        lines = [
+            (line, int(size[1]))
             for (line, _), size in zip(rows, sizes, strict=True)
+            if size is not None
         ]
+        return lines if len(lines) == len(rows) else []
     return []

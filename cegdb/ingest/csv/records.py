@@ -7,7 +7,10 @@ line is a row with a blank cell; in any other it is left out and reported.
 from __future__ import annotations
 
 import csv
+import io
 import os
+import re
+from bisect import bisect_left
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -17,23 +20,33 @@ from cegdb.errors import SurveyError, counted, listed
 from cegdb.ingest.csv import decoding
 from cegdb.ingest.csv.dialect import CsvLayout, csv_rows
 from cegdb.ingest.files.cell_labels import abbreviated
+from cegdb.options import ReadOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
     from typing import TextIO
 
-    from cegdb.options import ReadOptions
-
 LONGEST: Final = 1 << 21  # DuckDB's limit for one line, and ours for the header
 MOST_LISTED: Final = 1000
-BAD_QUOTE: Final = "a quote is opened and not closed, or closed too early"
-SKIP_HINT: Final = (
-    "correct the file, or pass bad_rows='skip' (on the command line --bad-rows skip)"
-)
+_SKIP: Final = "pass bad_rows='skip' (on the command line --bad-rows skip)"
+SKIP_HINT: Final = f"correct the file, or {_SKIP}"
 
+_QUOTE_HINT: Final = (
+    "correct the line; if quotes are part of the text, pass quote='' (on the command line "
+    '--quote "")'
+)
+_UNFINISHED: Final = "unexpected end of data"  # what csv says at the end of a file
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
 _MOST_SHOWN: Final = 10
 _BLOCK: Final = 1 << 20
+
+
+class QuoteFault(NamedTuple):
+    """A quote that is not closed, or closed within a cell: its line, and what is wrong."""
+
+    line: int
+    text: str
 
 
 class SkippedRow(NamedTuple):
@@ -85,10 +98,51 @@ def cells_of_any_length() -> Iterator[None]:
 def check_header(file: Path, layout: CsvLayout, options: ReadOptions) -> None:
     """Refuse a broken quote in or above the header, which would swallow rows below it."""
     for record in layout.records[: layout.header_index + 1]:
+        fault = quote_fault(record.text, record.line, layout.delimiter, options)
+        if fault:
+            raise SurveyError(f"{file}, line {fault.line}: {fault.text}", hint=_QUOTE_HINT)
+
+
+def quote_fault(
+    text: str, first_line: int, delimiter: str, options: ReadOptions
+) -> QuoteFault | None:
+    """Return what is wrong with the quotes of a record, None if nothing is.
+
+    The cell with the fault is the last one of the longest start that can be read.
+    """
+
+    def error(length: int) -> str:
+        lines = io.StringIO(text[:length], newline="")
         try:
-            list(csv_rows(record.lines, layout.delimiter, options, strict=True))
-        except csv.Error:
-            raise SurveyError(f"{file}, line {record.line}: {BAD_QUOTE}") from None
+            list(csv_rows(lines, delimiter, options, strict=True))
+        except csv.Error as caught:
+            return str(caught)
+        return ""
+
+    found = error(len(text))
+    if not found:
+        return None
+    readable = text
+    if found != _UNFINISHED:
+        end = bisect_left(
+            range(len(text)), 1, key=lambda n: int(error(n) not in ("", _UNFINISHED))
+        )
+        readable = text[: end - 1]
+    lines = io.StringIO(readable, newline="")
+    *_, (*_, cell) = csv_rows(lines, delimiter, options, strict=False)
+    last_line = first_line + len(_LINE_END.findall(readable))
+    line = last_line - len(_LINE_END.findall(cell))
+    if found == _UNFINISHED:
+        return QuoteFault(line, "the quote opened here is never closed")
+    if "field limit" in found:
+        return QuoteFault(
+            line, f"the quote opened here is not closed within {LONGEST:,} characters"
+        )
+    if line == last_line:
+        return QuoteFault(line, "the closing quote of a cell is followed by more text")
+    return QuoteFault(
+        line, f"the quote opened here is closed within a cell of line {last_line}"
+    )
 
 
 class _Lines:
@@ -127,7 +181,8 @@ class _BadRows:
         self.file, self.width, self.skip = file, width, skip
         self.count = 0
         self.first: list[SkippedRow] = []
-        self.broken_quote_line = self.multiline_row = 0
+        self.quote_fault: QuoteFault | None = None
+        self.multiline_row = 0
 
     def add(self, row: SkippedRow) -> None:
         """Count a row."""
@@ -139,25 +194,54 @@ class _BadRows:
 
     def error(self) -> SurveyError:
         """Return the error to raise where rows are not left out."""
-        lines = [(row.line, str(row.n_fields)) for row in self.first if row.n_fields]
-        if lines:
+        lines = [(row.line, row.n_fields) for row in self.first if row.n_fields]
+        fault = self.quote_fault
+        if fault is None:
             return ragged_rows(str(self.file), lines, self.width, SKIP_HINT)
-        return SurveyError(
-            f"{self.file}, line {self.first[0].line}: {BAD_QUOTE}", hint=SKIP_HINT
-        )
+        message = f"{self.file}, line {fault.line}: {fault.text}"
+        if lines:
+            message += f"; above it, {_sizes(lines)} where the header has {self.width}"
+        return SurveyError(message, hint=f"{_QUOTE_HINT}; or {_SKIP}")
+
+    def add_broken_quote(self, fault: QuoteFault, row: SkippedRow) -> None:
+        """Count a row with a broken quote."""
+        self.quote_fault = self.quote_fault or fault
+        if fault.line > row.line:
+            self.add_multiline(row.line)
+        self.refuse_ambiguity()
+        self.add(row)
+
+    def add_multiline(self, line: int) -> None:
+        """Note a row of several lines."""
+        self.multiline_row = self.multiline_row or line
+        self.refuse_ambiguity()
 
     def refuse_ambiguity(self) -> None:
-        """Refuse a file with a broken quote and also cells of several lines.
+        """Refuse to skip rows of a file with a broken quote and also cells of several lines.
 
         Reading goes on at the line below the quote, which may be the inside of a cell.
         """
-        if self.broken_quote_line and self.multiline_row:
+        if self.skip and self.quote_fault and self.multiline_row:
             raise SurveyError(
-                f"{self.file}, line {self.broken_quote_line}: {BAD_QUOTE}; the line cannot be "
-                "skipped, because cells of this file span several lines "
+                f"{self.file}, line {self.quote_fault.line}: {self.quote_fault.text}; the line "
+                "cannot be skipped, because cells of this file span several lines "
                 f"(line {self.multiline_row})",
-                hint="correct that line",
+                hint=_QUOTE_HINT,
             )
+
+
+def file_rows(text: str, title: str, delimiter: str, first_line: int = 1) -> list[list[str]]:
+    """Return all rows of a small file, of which ``text`` starts at a line."""
+    options = ReadOptions()
+    with cells_of_any_length():
+        fault = quote_fault(text, first_line, delimiter, options)
+        if fault:
+            raise SurveyError(
+                f"{title}, line {fault.line}: {fault.text}",
+                hint="correct the line; quotes inside a quoted cell are doubled",
+            )
+        lines = io.StringIO(text, newline="")
+        return list(csv_rows(lines, delimiter, options, strict=True))
 
 
 def rewrite_rows(
@@ -203,9 +287,12 @@ def _good_rows(
             row = next(rows, None)
         except csv.Error:
             # Skip only the first line of the broken record: the rest may be good rows.
-            bad.add(SkippedRow(line, None, abbreviated(lines.record[0], most=60)))
-            bad.broken_quote_line = bad.broken_quote_line or line
-            bad.refuse_ambiguity()
+            text = "".join(lines.record)
+            fault = quote_fault(text, line, layout.delimiter, options)
+            bad.add_broken_quote(
+                fault or QuoteFault(line, "a quote is not closed"),
+                SkippedRow(line, None, abbreviated(lines.record[0], most=60)),
+            )
             lines.push_back()
             continue
         if row is None:
@@ -215,8 +302,7 @@ def _good_rows(
             continue
         blank.add_row()
         if lines.n > line:
-            bad.multiline_row = bad.multiline_row or line
-            bad.refuse_ambiguity()
+            bad.add_multiline(line)
         if len(row) == bad.width:
             yield line, row
         elif len(row) == bad.width + 1 and not row[-1]:  # DuckDB allows a delimiter at the end
@@ -270,28 +356,29 @@ def _has_blank_line(text: Path, block_size: int) -> bool:
     return False
 
 
-def _line_list(lines: Sequence[int]) -> str:
-    return f"line{'s' * (len(lines) > 1)} {listed(lines)}"
+def _line_list(lines: Sequence[int], *, has_unseen: bool = False) -> str:
+    return f"line{'s' * (len(lines) > 1)} {listed(lines, has_unseen=has_unseen)}"
 
 
 def _too_long(file: Path, line: int) -> SurveyError:
     return SurveyError(f"{file}, line {line}: longer than {LONGEST:,} bytes")
 
 
-def ragged_rows(file: str, lines: list[tuple[int, str]], width: int, hint: str) -> SurveyError:
-    """Return the error that lists lines, each with its number of fields."""
-    sizes = dict.fromkeys(size for _, size in lines)
+def ragged_rows(file: str, lines: list[tuple[int, int]], width: int, hint: str) -> SurveyError:
+    """Return the error that lists lines, each with its number of fields.
+
+    After the first `MOST_LISTED` lines the file was not read.
+    """
+    has_unseen = len(lines) >= MOST_LISTED
+    sizes = {size for _, size in lines}
     if len(sizes) == 1:
-        numbers = _line_list([line for line, _ in lines])
-        message = f", {numbers}: {_field_count(*sizes)} where the header has {width}"
+        numbers = _line_list([line for line, _ in lines], has_unseen=has_unseen)
+        message = f", {numbers}: {counted(lines[0][1], 'field')} where the header has {width}"
     else:
-        numbers = listed(f"line {line} has {_field_count(size)}" for line, size in lines)
-        message = f": {numbers}; the header has {width}"
-    if len(lines) >= MOST_LISTED:  # the rest was not read
-        message = message.replace(" and ", " and at least ")
+        message = f": {_sizes(lines, has_unseen=has_unseen)}; the header has {width}"
     return SurveyError(f"{file}{message}", hint=hint)
 
 
-def _field_count(size: str) -> str:
-    """Return how many fields a line has; an unclosed quote leaves it unclear."""
-    return f"{'an unclear number of' if size == 'unclear' else size} field{'s' * (size != '1')}"
+def _sizes(lines: list[tuple[int, int]], *, has_unseen: bool = False) -> str:
+    texts = (f"line {line} has {counted(size, 'field')}" for line, size in lines)
+    return listed(texts, has_unseen=has_unseen)
