@@ -101,9 +101,12 @@ def expected_spurious_stages(
         max_situations = max_situations * 3 // 4
     n_runs = int(np.clip(affordable_runs(max_situations), budget.min_runs, budget.max_runs))
     n_sampled = np.minimum(sizes, max_situations)
+    is_simulated = (sizes > 1) & np.array([start.counts.any() for start in starts], dtype=bool)
+    if not is_simulated.any():
+        n_runs = 0
     expected, variance = np.zeros(len(starts)), 0.0
     for index, start in enumerate(starts):
-        if sizes[index] < 2 or not start.counts.any():
+        if not is_simulated[index]:
             continue
         random = np.random.default_rng([seed, index])
         # An evenly spaced sample of the situations by their number of rows.

@@ -175,7 +175,10 @@ def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     if drift:
         lines += _drift(drift)
     if "spurious_stages" in details:
-        lines += [*_learning(row["method"], settings, details), _spurious(details)]
+        if details["null_runs"]:
+            lines += [*_learning(row["method"], settings, details), _spurious(details)]
+        else:
+            lines.append("  nothing could merge: no hyperstage had two stages to start with")
     not_named = details.get("situations_not_named", 0)
     if not_named:
         lines.append(
@@ -191,19 +194,21 @@ def _learning(
     """Return what the learning did, and how good its result is."""
     score = SCORE_NAMES.get(settings.get("score", "log_marginal_likelihood"), "")
     prior = ", structure prior by size" if settings.get("structure_prior") == "size" else ""
-    merges = counted(details.get("merges", 0), "merge")
+    n_merges = details.get("merges", 0)
     if method == "exact":
         rest = ", with the frozen stages kept," if settings.get("frozen") else ""
         return [
             f"  exact: no other staging of these hyperstages{rest} has a better {score}{prior}"
         ]
-    if method in GREEDY_METHODS:
+    if method in GREEDY_METHODS and not n_merges:
+        lines = [f"  no merge improves the {score}{prior}"]
+    elif method in GREEDY_METHODS:
         ended = (
             "no other number of merges has a better score"
             if prior
             else "no further merge improves the score"
         )
-        lines = [f"  {merges} by {score}{prior}; {ended}"]
+        lines = [f"  {counted(n_merges, 'merge')} by {score}{prior}; {ended}"]
     elif method == "bj":
         distance, threshold = settings["distance"], settings["threshold"]
         lines = [f"  bj: stages joined while their {distance} distance is below {threshold:g}"]
@@ -235,10 +240,20 @@ def _spurious(details: Mapping[str, Any]) -> str:
         else ""
     )
     return (
-        f"  expected number of spurious stages: {details['spurious_stages']:.2f} ± "
-        f"{details['spurious_stages_error']:.2f} if the situations of each hyperstage were "
-        f"alike ({details['null_runs']} null runs{of_sample})"
+        f"  expected number of spurious stages: {spurious_stages_text(details)} if the "
+        "situations of each hyperstage were alike "
+        f"({counted(details['null_runs'], 'null run')}{of_sample})"
     )
+
+
+def spurious_stages_text(details: Mapping[str, Any]) -> str:
+    """Return the expected number of spurious stages with its error, if it has one."""
+    expected = details["spurious_stages"]
+    if not expected:
+        return "0"
+    if expected < 0.005:
+        return "less than 0.01"
+    return f"{expected:.2f} ± {details['spurious_stages_error']:.2f}"
 
 
 def _drift(drift: Mapping[str, Any]) -> list[str]:

@@ -16,12 +16,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import cegdb
 from cegdb.clustering import Hyperstage, Plan, learn
+from cegdb.report.summaries import spurious_stages_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from cegdb.api import Database, EventTree
+    from cegdb.options import Method
 
 ROWS = 1500
 N_SETS = {5: 300, 20: 150, 60: 60}
@@ -98,6 +101,27 @@ def test_the_printed_number_of_spurious_stages_is_the_one_seen(
     )
     simulated = seen(n, method, structure_prior)
     assert printed == pytest.approx(simulated.mean, abs=3.5 * hypot(error, simulated.error))
+
+
+@pytest.mark.parametrize("method", ["ahc", "hc", "kmeans", "exact"])
+def test_where_nothing_could_merge_no_number_is_printed(method: Method) -> None:
+    with cegdb.open() as db:
+        survey = db.ingest("select i % 2 as x, i % 3 > 0 as y from range(60) t(i)", "s")
+        learnt = survey.event_tree(order=["x"]).learn_stages(method=method)
+        assert "  nothing could merge: no hyperstage had two stages to start" in learnt.summary
+        assert "spurious" not in learnt.summary
+        assert learnt.spurious_stages == 0
+        report = learnt.to_ceg().report.text("analyst")
+        assert "purious stages" not in report
+
+
+def test_an_expectation_below_a_hundredth_is_printed_without_an_error() -> None:
+    details = {"spurious_stages": 0.0, "spurious_stages_error": 0.0}
+    assert spurious_stages_text(details) == "0"
+    details = {"spurious_stages": 0.004, "spurious_stages_error": 0.003}
+    assert spurious_stages_text(details) == "less than 0.01"
+    details = {"spurious_stages": 0.005, "spurious_stages_error": 0.005}
+    assert spurious_stages_text(details) == "0.01 ± 0.01"
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from cegdb.options import SCORE_NAMES
 from cegdb.render.document import Code, Heading, Items, Note, Paragraph, Table
 from cegdb.report.lineage import json_column
 from cegdb.report.setting_texts import DEFAULTS, setting_text
-from cegdb.report.summaries import summary
+from cegdb.report.summaries import spurious_stages_text, summary
 from cegdb.report.view_queries import view_query
 from cegdb.report.words import methods, position_tables
 from cegdb.report.words.citations import reference_list
@@ -218,10 +218,10 @@ def _sizes(report: ReportData) -> Table:
 def _uncertainty(report: ReportData) -> list[str]:
     name, details = report.staging["name"], json_column(report.staging, "summary")
     spurious = []
-    if "spurious_stages" in details:
+    if details.get("null_runs"):
         spurious.append(
-            f"Expected number of spurious stages: {details['spurious_stages']:.2f} ± "
-            f"{details['spurious_stages_error']:.2f} ({details['null_runs']} null runs)."
+            f"Expected number of spurious stages: {spurious_stages_text(details)} "
+            f"({counted(details['null_runs'], 'null run')})."
         )
     return [
         *spurious,

@@ -18,6 +18,7 @@ from cegdb.report.setting_texts import (
     PRIORS,
     WEIGHTING,
 )
+from cegdb.report.summaries import spurious_stages_text
 from cegdb.report.words.phrases import quoted
 from cegdb.report.words.report_data import (
     count_at_start,
@@ -261,11 +262,11 @@ def stages_sentences(staging: Mapping[str, Any], min_n: int | None) -> list[str]
         were = "was" if relabelled == 1 else "were"
         sentences.append(f"{counted(relabelled, 'edge')} {were} relabelled.")
     sentences += [_prior(staging, settings, details), _size(staging, settings, min_n)]
-    if "spurious_stages" in details:
+    if details.get("null_runs"):
         sentences.append(
             "If the situations that may share a stage were all alike, learning would be "
-            f"expected to add {details['spurious_stages']:.2f} spurious stages (mean of "
-            f"{details['null_runs']} simulations)."
+            f"expected to add {spurious_stages_text(details)} spurious stages (mean of "
+            f"{counted(details['null_runs'], 'simulation')})."
         )
     return sentences
 
