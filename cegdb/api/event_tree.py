@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, cast
 from cegdb.api.base import GraphObject
 from cegdb.api.staged_tree import StagedTree
 from cegdb.errors import StagingError
-from cegdb.options import LearnOptions, StageOptions, options_of
+from cegdb.options import LearnOptions, StageOptions
 from cegdb.stages import alpha_path, learn_stages, set_stages
+from cegdb.stages.groups import StagesOf
 
 if TYPE_CHECKING:
     import os
@@ -226,7 +227,8 @@ class EventTree(GraphObject):
         Parameters
         ----------
         name
-            Name to store it under. Default: that of the tree with ``-full``.
+            Name to store it under. Default: that of the tree with ``-full``, and a
+            number if it is taken.
         alpha, prior
             As for `set_stages`.
         replace
@@ -252,14 +254,16 @@ class EventTree(GraphObject):
         ...     survey.event_tree().full().df
         3
         """
-        return self.set_stages(
+        staging_id = set_stages(
+            self._store,
+            self.id,
             {},
-            name if name is not None else f"{self.name}-full",
-            alpha=alpha,
-            prior=prior,
-            single_edges="apart",
+            StageOptions(alpha=alpha, prior=prior, single_edges="apart"),
+            name=name,
+            default_name=f"{self.name}-full",
             replace=replace,
         )
+        return StagedTree(self._store, staging_id)
 
     def indep(
         self,
@@ -276,7 +280,8 @@ class EventTree(GraphObject):
         Parameters
         ----------
         name
-            Name to store it under. Default: that of the tree with ``-indep``.
+            Name to store it under. Default: that of the tree with ``-indep``, and a
+            number if it is taken.
         alpha, prior
             As for `set_stages`.
         replace
@@ -303,14 +308,17 @@ class EventTree(GraphObject):
         2
         """
         order = cast("list[str]", self.settings["order"])
-        return self.set_stages(
+        staging_id = set_stages(
+            self._store,
+            self.id,
             None,
-            name if name is not None else f"{self.name}-indep",
+            StageOptions(alpha=alpha, prior=prior),
             depends={variable: [] for variable in order},
-            alpha=alpha,
-            prior=prior,
+            name=name,
+            default_name=f"{self.name}-indep",
             replace=replace,
         )
+        return StagedTree(self._store, staging_id)
 
     def template(self, path: str | os.PathLike[str]) -> Path:
         """Write its situations into a file, to fill in the names of their stages.
@@ -516,13 +524,34 @@ class EventTree(GraphObject):
         )
         return StagedTree(self._store, staging_id)
 
-    def alpha_path(self, **settings: Any) -> pd.DataFrame:
+    def alpha_path(
+        self,
+        *,
+        method: Method = "ahc",
+        score: ScoreName | None = None,
+        structure_prior: StructurePrior = "flat",
+        initial: Start | StagedTree | None = None,
+        frozen: Grouping | StagedTree | None = None,
+        distance: str | None = None,
+        threshold: float | None = None,
+        n_stages: int | None = None,
+        seed: int = 1,
+        prior: Prior = "mass",
+        hyperstages: Hyperstages = "variable",
+        relabel: Relabel | None = None,
+        single_edges: SingleEdges = "together",
+        smoothing: float = 0.0,
+        weighting: WeightChoice = "situation",
+        deff: Deff | None = None,
+    ) -> pd.DataFrame:
         """Show what `learn_stages` would find with other values of alpha; nothing is stored.
 
         Parameters
         ----------
-        **settings
-            As for `learn_stages`, without ``name``, ``alpha`` and ``replace``.
+        method, score, structure_prior, initial, frozen, distance, threshold, n_stages, seed
+            As for `learn_stages`.
+        prior, hyperstages, relabel, single_edges, smoothing, weighting, deff
+            As for `learn_stages`.
 
         Returns
         -------
@@ -537,8 +566,6 @@ class EventTree(GraphObject):
         ------
         StagingError
             As `learn_stages`.
-        TypeError
-            `learn_stages` has no such setting.
 
         Notes
         -----
@@ -557,21 +584,27 @@ class EventTree(GraphObject):
         """
         import pandas as pd
 
-        known = {
-            option.name for of in (LearnOptions, StageOptions) for option in options_of(of)
-        } - {"alpha"}
-        if unknown := [name for name in settings if name not in known]:
-            raise TypeError(f"alpha_path() got an unexpected setting {unknown[0]!r}")
-        learning = {
-            name: settings.pop(name)
-            for name in [option.name for option in options_of(LearnOptions)]
-            if name in settings
-        }
-        for name in ("initial", "frozen"):
-            learning[name] = self._groups(learning.get(name), name)
-        rows = alpha_path(
-            self._store, self.id, StageOptions(**settings), LearnOptions(**learning)
+        options = StageOptions(
+            prior=prior,
+            hyperstages=hyperstages,
+            relabel=relabel,
+            single_edges=single_edges,
+            smoothing=smoothing,
+            weighting=weighting,
+            deff=deff,
         )
+        learning = LearnOptions(
+            method=method,
+            score=score,
+            structure_prior=structure_prior,
+            initial=self._groups(initial, "initial"),
+            frozen=self._groups(frozen, "frozen"),
+            distance=distance,
+            threshold=threshold,
+            n_stages=n_stages,
+            seed=seed,
+        )
+        rows = alpha_path(self._store, self.id, options, learning)
         return pd.DataFrame(rows)
 
     def _groups(self, given: Any, what: str) -> Any:
@@ -583,12 +616,7 @@ class EventTree(GraphObject):
                 f"{what} is {given.name!r}, a staging of another tree",
                 hint=f"give a staging of {self.name!r}, or the paths of its situations",
             )
-        return (
-            "select m.vertex_id, coalesce(s.name, 'u' || m.stage_id) as stage "  # noqa: S608
-            "from cegdb.stage_member as m inner join cegdb.stage as s "
-            "on m.staging_id = s.staging_id and m.stage_id = s.stage_id "
-            f"where m.staging_id = {given.id}"
-        )
+        return StagesOf(given.id)
 
     def to_networkx(self, *, min_n: int | None = None) -> nx.MultiDiGraph[str]:
         """Return it as a networkx graph.

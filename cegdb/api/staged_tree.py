@@ -704,7 +704,8 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         Parameters
         ----------
         name
-            Name to store it under. Default: that of this staging with ``-full``.
+            Name to store it under. Default: that of this staging with ``-full``, and
+            a number if it is taken.
         replace
             Replace a staging of that name, with everything built on it.
 
@@ -741,7 +742,8 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         Parameters
         ----------
         name
-            Name to store it under. Default: that of this staging with ``-indep``.
+            Name to store it under. Default: that of this staging with ``-indep``, and
+            a number if it is taken.
         replace
             Replace a staging of that name, with everything built on it.
 

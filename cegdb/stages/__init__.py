@@ -49,9 +49,12 @@ def set_stages(
     *,
     depends: Depends | None = None,
     name: str | None = None,
+    default_name: str | None = None,
     replace: bool = False,
 ) -> int:
     """Give the stages of a tree by hand; return ``staging_id``.
+
+    A name left out is ``default_name``, else that of the tree, with a number if it is taken.
 
     Examples
     --------
@@ -72,7 +75,12 @@ def set_stages(
             "frame, a file or a SELECT",
         )
     request = StagingRequest(
-        options or StageOptions(), stages=stages, depends=depends, name=name, replace=replace
+        options or StageOptions(),
+        stages=stages,
+        depends=depends,
+        name=name,
+        default_name=default_name,
+        replace=replace,
     )
     return build(store, tree_id, request)
 

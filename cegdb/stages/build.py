@@ -69,6 +69,7 @@ class StagingLimits:
 class StagingRequest:
     """What a staging is made of: stages that are given, or options to learn them.
 
+    A name left out is that of the tree, or ``default_name``, with a number if it is taken.
     ``former`` is the catalog row of a staging that is made again, whose id it keeps;
     ``keeps_stages`` says whether its learnt stages are kept instead of learnt again.
     """
@@ -78,6 +79,7 @@ class StagingRequest:
     stages: Grouping | None = None
     depends: Depends | None = None
     name: str | None = None
+    default_name: str | None = None
     replace: bool = False
     former: Mapping[str, Any] | None = None
     keeps_stages: bool = False
@@ -220,9 +222,8 @@ def _claimed(
     """Return the id and the name of the staging: new ones, or those of the former."""
     if request.former is not None:
         return request.former["staging_id"], request.former["name"]
-    name = claim_name(
-        catalog, "staging", request.name, str(tree["name"]), replace=request.replace
-    )
+    default = request.default_name or str(tree["name"])
+    name = claim_name(catalog, "staging", request.name, default, replace=request.replace)
     return new_id(catalog, "staging"), name
 
 

@@ -136,13 +136,13 @@ def regroup_situations(
 ) -> int:
     """Make a new staging with a stage for each situation, or one for each hyperstage.
 
-    By default its name is that of the old one, with ``-full`` or ``-indep``.
+    By default its name is that of the old one, with ``-full`` or ``-indep``, and a number if
+    that is taken.
     """
     with _editing(store, staging_id) as edit:
         edit.begin()
         edit.steps.run("regrouped_member", is_full=kind == "full")
-        name = name if name is not None else f"{edit.staging['name']}-{kind}"
-        return edit.save({"regroup": kind}, name, replace=replace)
+        return edit.save({"regroup": kind}, name, replace=replace, suffix=f"-{kind}")
 
 
 def rename_stages(
@@ -346,13 +346,15 @@ class _Edit:
             named[final_name] = stage
         return new
 
-    def save(self, edit: Mapping[str, object], name: str | None, *, replace: bool) -> int:
+    def save(
+        self, edit: Mapping[str, object], name: str | None, *, replace: bool, suffix: str = ""
+    ) -> int:
         """Make a staging with the stages in ``changed_member``, the others as they are."""
         staging_id, settings = self.staging["staging_id"], self.staging["settings"]
         self.steps.run("edited_member", staging_id=staging_id)
         self.steps.run("edited_prior", staging_id=staging_id)
         former_name = str(self.staging["name"])
-        own_name = self.claim_name(name, replace=replace)
+        own_name = self.claim_name(name, replace=replace, suffix=suffix)
         hyperstages = settings.get("hyperstages", "variable")
         if not isinstance(hyperstages, str):
             hyperstages = "select vertex_id, hyperstage_id from temp.recorded_member"
@@ -361,9 +363,9 @@ class _Edit:
         members = MemberTable("temp.edited_member", {"edited": {**edit, "from": former_name}})
         return set_stages(self.store, self.staging["tree_id"], members, options, name=own_name)
 
-    def claim_name(self, name: str | None, *, replace: bool) -> str:
+    def claim_name(self, name: str | None, *, replace: bool, suffix: str = "") -> str:
         """Return the name of the new staging; with ``replace`` drop the one that has it."""
-        default = str(self.staging["name"])
+        default = f"{self.staging['name']}{suffix}"
         return claim_name(self.catalog, "staging", name, default, replace=replace)
 
     def variable_and_question(self, stage: _Stage) -> tuple[str, str]:

@@ -31,7 +31,14 @@ if TYPE_CHECKING:
     from cegdb.ingest.files.relation import Relation
     from cegdb.sqlfiles import Steps
 
-__all__ = ["GroupReader", "Grouping", "MemberTable", "SituationPath", "checked_name"]
+__all__ = [
+    "GroupReader",
+    "Grouping",
+    "MemberTable",
+    "SituationPath",
+    "StagesOf",
+    "checked_name",
+]
 
 MAX_RECORDED: Final = 10_000
 """Larger frames and files are not recorded in the settings of a staging."""
@@ -80,8 +87,16 @@ class MemberTable:
     settings: Mapping[str, object] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class StagesOf:
+    """The stages of another staging of the tree."""
+
+    staging_id: int
+
+
 Grouping: TypeAlias = (
-    "Mapping[SituationPath, object] | Sequence[Sequence[SituationPath]] | Source | MemberTable"
+    "Mapping[SituationPath, object] | Sequence[Sequence[SituationPath]] | Source"
+    " | MemberTable | StagesOf"
 )
 
 
@@ -108,14 +123,17 @@ class GroupReader:
         """Add what a user grouped to ``given_group``, and return it as settings to record.
 
         ``grouping`` is a mapping from path to name, a list of groups of paths, a template, a
-        frame, file or SELECT with the columns ``vertex_id`` and one more, the name, or a
-        `MemberTable`.
+        frame, file or SELECT with the columns ``vertex_id`` and one more, the name, a
+        `MemberTable` or `StagesOf`.
         """
         if grouping is None:
             return None
         if isinstance(grouping, MemberTable):
             rows = self.steps.run("member_group", role=role, members=grouping.table)
             return {**grouping.settings, "rows": rows}
+        if isinstance(grouping, StagesOf):
+            self.steps.run("named_member", staging_id=grouping.staging_id)
+            grouping = "select vertex_id, stage from temp.named_member"
         if isinstance(grouping, (Mapping, list, tuple)):
             settings = self._read_paths(grouping, role)
         elif isinstance(grouping, (Number, bytes)):

@@ -153,6 +153,7 @@ def test_every_step_is_run_writes_the_columns_its_header_names_and_runs_as_shown
             add_paths=[["u", "x", "p"]],
         )
         staged = tree.learn_stages(initial=[[("u", "x"), ("v", "x")]], relabel={"x": "z"})
+        tree.learn_stages(initial=staged)
         ceg = staged.to_ceg()
         ceg.recover()
         ceg.cuts()

@@ -19,7 +19,7 @@ from strategies import StagedSample, staged_trees
 from test_relabel import relabellings
 
 import cegdb
-from cegdb.errors import CegdbError, QueryError, StagingError
+from cegdb.errors import CegdbError, NameTakenError, QueryError, StagingError
 from cegdb.ingest.coding.variables import NOT_APPLICABLE
 
 if TYPE_CHECKING:
@@ -195,6 +195,20 @@ def test_a_subtree_is_all_that_lies_below_a_situation(made: StagedTree) -> None:
     ):
         with pytest.raises(QueryError, match=message):
             wrong()
+
+
+def test_a_default_name_that_is_taken_is_numbered(db: Database) -> None:
+    tree = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(8) t(i)", "it").event_tree()
+    made = [make() for _ in range(3) for make in (tree.full, tree.indep)]
+    assert [one.name for one in made] == [
+        "it-full", "it-indep", "it-full-2", "it-indep-2", "it-full-3", "it-indep-3",
+    ]  # fmt: skip
+    assert made[0].full().name == "it-full-full"
+    assert made[0].full().name == "it-full-full-2"
+    assert made[0].indep().name == "it-full-indep"
+    assert tree.full(replace=True).name == "it-full"
+    with pytest.raises(NameTakenError, match="'it-full-2' already exists"):
+        tree.full("it-full-2")
 
 
 @pytest.mark.slow

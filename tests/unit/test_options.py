@@ -60,6 +60,17 @@ def test_every_setting_has_the_default_and_the_text_of_its_option(
     assert "Examples\n--------" in doc
 
 
+def test_the_path_of_alpha_takes_the_settings_of_learning() -> None:
+    learning = inspect.signature(EventTree.learn_stages).parameters
+    path = inspect.signature(EventTree.alpha_path).parameters
+    for name in ("name", "alpha", "replace"):
+        assert name not in path
+    assert {name: path[name] for name in path} == {
+        name: learning[name] for name in learning if name not in {"name", "alpha", "replace"}
+    }
+    assert set(parameters_of(EventTree.alpha_path)) == set(path) - {"self"}
+
+
 def test_the_files_settings_are_those_of_ingest() -> None:
     from cegdb.api.queries import ReadSettings
 
