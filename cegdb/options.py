@@ -1,7 +1,9 @@
 """The settings of ingest, trees, stages and orders: each with its default, choices and text.
 
-The command line makes its options of these classes, and the docstrings of `cegdb.api` repeat
-their texts word for word. In a text, a name in single backticks is another setting.
+Each setting is stated once, in a dataclass that also checks it. The command line makes its
+options of these classes, and `cegdb.api.settings` the signatures and docstrings of methods.
+The TypedDict beside a class says to type checkers which keywords a method takes. In a text, a
+name in single backticks is another setting.
 """
 
 from __future__ import annotations
@@ -12,7 +14,17 @@ import io
 import os
 from dataclasses import MISSING, dataclass, field, fields
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast, get_args
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    TypedDict,
+    cast,
+    get_args,
+)
 
 from cegdb.errors import (
     StagingError,
@@ -27,9 +39,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from dataclasses import Field
 
+    from cegdb.api import StagedTree
     from cegdb.errors import CegdbError
     from cegdb.ingest import CodebookSource
-    from cegdb.stages import Grouping, Prior, Start
+    from cegdb.stages import Grouping, Hyperstages, Prior, Start
     from cegdb.tree import Path
 
 BadRows: TypeAlias = Literal["error", "skip"]
@@ -317,6 +330,23 @@ class ReadOptions:
         check_choice("bad_rows", self.bad_rows, get_args(BadRows), SurveyError)
 
 
+class ReadSettings(TypedDict, total=False):
+    """Settings of `ReadOptions` for rows that join a survey or are queried."""
+
+    encoding: str | None
+    delimiter: str | None
+    quote: str | None
+    escape: str | None
+    bad_rows: BadRows
+    sheet: str | int | None
+
+
+class SourceSettings(ReadSettings, total=False):
+    """All settings of `ReadOptions`."""
+
+    source_column: str | None
+
+
 def is_encoding(name: object) -> bool:
     """Return whether Python knows an encoding of text files of that name.
 
@@ -399,6 +429,21 @@ class IngestOptions:
         check_choice("decimal", self.decimal, get_args(DecimalSign), SurveyError)
 
 
+class IngestSettings(SourceSettings, total=False):
+    """Settings of `IngestOptions` and `ReadOptions`."""
+
+    columns: Sequence[str] | None
+    count: str | None
+    weight: str | None
+    cluster: str | None
+    decimal: DecimalSign
+    structural: Labels
+    missing: Labels
+    levels: Mapping[str, Sequence[object]] | None
+    bins: Mapping[str, object] | None
+    codebook: CodebookSource | None
+
+
 @dataclass(frozen=True)
 class TreeOptions:
     """How an event tree is built from a survey."""
@@ -453,6 +498,18 @@ class TreeOptions:
             )
 
 
+class TreeSettings(TypedDict, total=False):
+    """Settings of `TreeOptions`."""
+
+    order: Sequence[str] | None
+    blank: Blank
+    missing_policy: MissingPolicy
+    sampling_zeros: SamplingZeros
+    add_paths: Sequence[Path]
+    impossible: Sequence[Path]
+    gate_min_rows: int
+
+
 @dataclass(frozen=True)
 class StageOptions:
     """What all ways of staging a tree share."""
@@ -472,7 +529,7 @@ class StageOptions:
         choices=get_args(PriorRule),
         or_else=True,
     )
-    hyperstages: HyperstageRule | Grouping = _setting(
+    hyperstages: Hyperstages = _setting(
         "variable",
         """Which situations with the same labels may share a stage: "variable" (those that ask
         the same variable), "labels" (all), "height" (those at the same longest distance to a
@@ -537,6 +594,22 @@ class StageOptions:
             raise StagingError(
                 f"smoothing must be a number from 0 to 1e100, not {self.smoothing!r}"
             )
+
+
+class _SettingsButAlpha(TypedDict, total=False):
+    prior: Prior
+    hyperstages: Hyperstages
+    relabel: Relabel | None
+    single_edges: SingleEdges
+    smoothing: float
+    weighting: WeightChoice
+    deff: Deff | None
+
+
+class StageSettings(_SettingsButAlpha, total=False):
+    """Settings of `StageOptions`."""
+
+    alpha: float | None
 
 
 @dataclass(frozen=True)
@@ -673,6 +746,26 @@ class LearnOptions:
         return "log_marginal_likelihood" if self.method in ("ahc", "auto") else "bic"
 
 
+class AlphaPathSettings(_SettingsButAlpha, total=False):
+    """Settings of `LearnOptions` and `StageOptions`, without alpha."""
+
+    method: Method
+    score: ScoreName | None
+    structure_prior: StructurePrior
+    initial: Start | StagedTree | None
+    frozen: Grouping | StagedTree | None
+    distance: str | None
+    threshold: float | None
+    n_stages: int | None
+    seed: int
+
+
+class LearnSettings(AlphaPathSettings, total=False):
+    """Settings of `LearnOptions` and `StageOptions`."""
+
+    alpha: float | None
+
+
 @dataclass(frozen=True)
 class OrderOptions:
     """Which orders of variables are searched, and what makes one the best."""
@@ -726,3 +819,17 @@ class OrderOptions:
         check_choice("search", self.search, get_args(Search), StagingError)
         check_choice("blank", self.blank, get_args(Blank), StagingError)
         check_choice("weighting", self.weighting, get_args(WeightChoice), StagingError)
+
+
+class OrderSettings(TypedDict, total=False):
+    """Settings of `OrderOptions`, but for the variables, which are named first."""
+
+    tiers: Sequence[Sequence[str]] | None
+    before: Sequence[Sequence[str]]
+    method: Method
+    score: ScoreName | None
+    alpha: float | None
+    search: Search
+    blank: Blank
+    weighting: WeightChoice
+    deff: Deff | None

@@ -10,12 +10,20 @@ from cegdb.api.base import Displayed, StoredObject, text_or_reason
 from cegdb.api.chain_event_graph import ChainEventGraph
 from cegdb.api.event_tree import EventTree
 from cegdb.api.reports import DatabaseReport
+from cegdb.api.settings import options_from, takes
 from cegdb.api.staged_tree import StagedTree
 from cegdb.api.survey import Survey
 from cegdb.errors import CegdbError, NetworkError, StagingError, SurveyError, counted
 from cegdb.ingest import ingest
 from cegdb.names import available, find_name
-from cegdb.options import IngestOptions, ReadOptions, RebuildRule, check_choice
+from cegdb.options import (
+    IngestOptions,
+    IngestSettings,
+    ReadOptions,
+    RebuildRule,
+    SourceSettings,
+    check_choice,
+)
 from cegdb.store.catalog import KIND_WORDS, KINDS, all_ids, all_names, all_rows, drop, find
 
 if TYPE_CHECKING:
@@ -23,15 +31,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
-    from typing import Self
+    from typing import Self, Unpack
 
     import pandas as pd
 
     from cegdb.demo import DemoName
-    from cegdb.ingest import CodebookSource, Source
+    from cegdb.ingest import Source
     from cegdb.ingest.codebook.draft import Form
     from cegdb.networks import NetworkSource
-    from cegdb.options import BadRows, DecimalSign, Labels
     from cegdb.store import Store
     from cegdb.store.catalog import Kind
     from cegdb.store.progress import Progress
@@ -190,29 +197,14 @@ class Database(Displayed):
             )
             return tree.learn_stages().to_ceg()
 
+    @takes(IngestSettings, IngestOptions, ReadOptions)
     def ingest(
         self,
         source: Source,
         name: str | None = None,
         *,
-        columns: Sequence[str] | None = None,
-        count: str | None = None,
-        weight: str | None = None,
-        cluster: str | None = None,
-        decimal: DecimalSign = ".",
-        structural: Labels = (),
-        missing: Labels = (),
-        levels: Mapping[str, Sequence[object]] | None = None,
-        bins: Mapping[str, object] | None = None,
-        codebook: CodebookSource | None = None,
-        encoding: str | None = None,
-        delimiter: str | None = None,
-        quote: str | None = None,
-        escape: str | None = None,
-        bad_rows: BadRows = "error",
-        sheet: str | int | None = None,
-        source_column: str | None = None,
         replace: bool = False,
+        **settings: Unpack[IngestSettings],
     ) -> Survey:
         """Read a survey, code its cells and store its distinct rows.
 
@@ -225,54 +217,8 @@ class Database(Displayed):
             Arrow table; or a SELECT that runs in this database.
         name
             Name to store it under. Default: the name of the file, with a number if it is taken.
-        columns
-            Columns that become variables, in this order. Default: all but `count`,
-            `weight` and `cluster`.
-        count
-            Column of an aggregated table that says how many respondents a row
-            stands for.
-        weight
-            Column of survey weights, 0 or more; kept beside the counts, to 12
-            decimals.
-        cluster
-            Column of the clusters of a clustered sample. Scores are then divided by
-            the design effect of each variable.
-        decimal
-            Decimal sign of counts, weights and numbers to be cut into `bins`.
-        structural
-            Labels that mean the question does not apply: for all variables, or
-            given for each variable.
-        missing
-            Labels that mean the answer is not known: for all variables, or given
-            for each variable.
-        levels
-            All labels of a variable, in order. Labels that nobody gave are kept as
-            levels.
-        bins
-            How to cut the numbers of a variable into intervals: at points, such as
-            18,35,65, or into quantiles, such as q4.
-        codebook
-            YAML or CSV file that says what codes mean. Settings given directly are
-            added to it, and override it where they differ.
-        encoding
-            Text encoding of a CSV file, such as cp1252. Default: UTF-8.
-        delimiter
-            Character between the fields of a CSV file. Default: detected.
-        quote
-            Character around a quoted field of a CSV file; an empty text if there is
-            none, so that quotes are part of the cells. Default: the double quote.
-        escape
-            Character that escapes the next one in a CSV file. Default: none.
-        bad_rows
-            What to do with rows of a CSV file that have the wrong number of fields
-            or a broken quote: "error" refuses the file, "skip" leaves them out and
-            lists them.
-        sheet
-            Sheet of a workbook: its name, or its number from 1. Default: the only
-            one.
-        source_column
-            Name of a column to add, as the first one, that holds the name of the
-            file each row comes from, for several files read as one.
+        **settings
+            Those of `IngestOptions` and `ReadOptions`.
         replace
             Replace a survey of that name, with everything built on it.
 
@@ -302,43 +248,18 @@ class Database(Displayed):
         ...     db.ingest("select 'yes' as a union all select 'no'", name="two")
         survey 'two' from select 'yes' as a union all select 'no': 2 rows read, 2 kept; 2 respondents, 2 distinct
         """  # noqa: E501
-        options = IngestOptions(
-            columns=columns,
-            count=count,
-            weight=weight,
-            cluster=cluster,
-            decimal=decimal,
-            structural=structural,
-            missing=missing,
-            levels=levels,
-            bins=bins,
-            codebook=codebook,
-        )
-        reading = ReadOptions(
-            encoding=encoding,
-            delimiter=delimiter,
-            quote=quote,
-            escape=escape,
-            bad_rows=bad_rows,
-            sheet=sheet,
-            source_column=source_column,
-        )
+        options, reading = options_from(settings, IngestSettings, IngestOptions, ReadOptions)
         survey_id = ingest(self._store, source, options, reading, name=name, replace=replace)
         return Survey(self._store, survey_id)
 
+    @takes(SourceSettings, ReadOptions)
     def codebook(
         self,
         source: Source,
         *,
         columns: Sequence[str] | None = None,
         form: Form = "yaml",
-        encoding: str | None = None,
-        delimiter: str | None = None,
-        quote: str | None = None,
-        escape: str | None = None,
-        bad_rows: BadRows = "error",
-        sheet: str | int | None = None,
-        source_column: str | None = None,
+        **settings: Unpack[SourceSettings],
     ) -> str:
         """Return a draft of a codebook of a source, to be edited; nothing is stored.
 
@@ -350,25 +271,8 @@ class Database(Displayed):
             Those to describe. Default: all.
         form
             ``"yaml"``, or ``"csv"`` for a spreadsheet.
-        encoding
-            Text encoding of a CSV file, such as cp1252. Default: UTF-8.
-        delimiter
-            Character between the fields of a CSV file. Default: detected.
-        quote
-            Character around a quoted field of a CSV file; an empty text if there is
-            none, so that quotes are part of the cells. Default: the double quote.
-        escape
-            Character that escapes the next one in a CSV file. Default: none.
-        bad_rows
-            What to do with rows of a CSV file that have the wrong number of fields
-            or a broken quote: "error" refuses the file, "skip" leaves them out and
-            lists them.
-        sheet
-            Sheet of a workbook: its name, or its number from 1. Default: the only
-            one.
-        source_column
-            Name of a column to add, as the first one, that holds the name of the
-            file each row comes from, for several files read as one.
+        **settings
+            Those of `ReadOptions`.
 
         Returns
         -------
@@ -397,15 +301,7 @@ class Database(Displayed):
         """
         from cegdb.ingest.codebook.draft import draft_codebook
 
-        reading = ReadOptions(
-            encoding=encoding,
-            delimiter=delimiter,
-            quote=quote,
-            escape=escape,
-            bad_rows=bad_rows,
-            sheet=sheet,
-            source_column=source_column,
-        )
+        reading = options_from(settings, SourceSettings, ReadOptions)
         return draft_codebook(self._store, source, columns=columns, reading=reading, form=form)
 
     @property

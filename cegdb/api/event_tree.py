@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from cegdb.api.base import GraphObject
+from cegdb.api.settings import options_from, takes
 from cegdb.api.staged_tree import StagedTree
 from cegdb.errors import StagingError
-from cegdb.options import LearnOptions, StageOptions
+from cegdb.options import (
+    AlphaPathSettings,
+    LearnOptions,
+    LearnSettings,
+    StageOptions,
+    StageSettings,
+)
 from cegdb.stages import alpha_path, learn_stages, set_stages
 from cegdb.stages.groups import StagesOf
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping
     from pathlib import Path
+    from typing import Unpack
 
     import networkx as nx
     import pandas as pd
 
     from cegdb.networks import NetworkSource
-    from cegdb.options import (
-        Deff,
-        Method,
-        Relabel,
-        ScoreName,
-        SingleEdges,
-        StructurePrior,
-        WeightChoice,
-    )
-    from cegdb.stages import Depends, Grouping, Hyperstages, Prior, Start
+    from cegdb.stages import Depends, Grouping, Prior
     from cegdb.store.catalog import Kind
 
 
@@ -78,21 +78,15 @@ class EventTree(GraphObject):
         """
         return self._frame("florets", "tree", "vertex_id")
 
+    @takes(StageSettings, StageOptions)
     def set_stages(
         self,
         stages: Grouping | NetworkSource | None = None,
         name: str | None = None,
         *,
         depends: Depends | None = None,
-        alpha: float | None = None,
-        prior: Prior = "mass",
-        hyperstages: Hyperstages = "variable",
-        relabel: Relabel | None = None,
-        single_edges: SingleEdges = "together",
-        smoothing: float = 0.0,
-        weighting: WeightChoice = "situation",
-        deff: Deff | None = None,
         replace: bool = False,
+        **settings: Unpack[StageSettings],
     ) -> StagedTree:
         """Give the stages by hand.
 
@@ -115,40 +109,8 @@ class EventTree(GraphObject):
             share a stage if and only if they have the same hyperstage and the same answers to
             these (that a variable was not asked is an answer of its own). An empty list gives
             one stage in each hyperstage.
-        alpha
-            Prior mass of the root (equivalent sample size). Default: the largest
-            number of levels of a variable of the tree.
-        prior
-            How `alpha` is shared among the edges: "mass" passes it down from the
-            root, shared equally in each floret; "floret" starts with alpha in each
-            floret; "path" gives each root-to-leaf path an equal part. Or the priors
-            of some situations, in a table with the columns vertex_id, label and
-            prior; the others follow "mass".
-        hyperstages
-            Which situations with the same labels may share a stage: "variable"
-            (those that ask the same variable), "labels" (all), "height" (those at
-            the same longest distance to a leaf) or "paper" (those at the same
-            shortest distance to a leaf). Or groups of situations, given as stages
-            are.
-        relabel
-            Labels to replace with others in stages and CEGs; the tree keeps its
-            own. The labels of one situation must stay different.
-        single_edges
-            Situations with a single edge: "together" puts those of a hyperstage
-            into one stage, "apart" makes each a stage of its own.
-        smoothing
-            Number added to the count of each label of a stage when the log
-            likelihood, AIC and BIC are calculated (lambda in stagedtrees).
-        weighting
-            What respondents of a weighted survey count in scores and probabilities:
-            "situation" (those in a situation count as W^2 / Q people, where W is
-            the sum of their weights and Q the sum of the squares: Kish), "global"
-            (the same with one factor for the whole survey), "total" (weights scaled
-            to sum to the number of respondents) or "none" (each counts 1).
-        deff
-            Design effect of a clustered sample, by which effective counts are
-            divided: a number, or one for each variable. Default: estimated from the
-            clusters of the survey.
+        **settings
+            Those of `StageOptions`.
         replace
             Replace a staging of that name, with everything built on it.
 
@@ -184,16 +146,7 @@ class EventTree(GraphObject):
         """
         from cegdb import networks
 
-        options = StageOptions(
-            alpha=alpha,
-            prior=prior,
-            hyperstages=hyperstages,
-            relabel=relabel,
-            single_edges=single_edges,
-            smoothing=smoothing,
-            weighting=weighting,
-            deff=deff,
-        )
+        options = options_from(settings, StageSettings, StageOptions)
         if networks.is_network(stages):
             if depends is not None:
                 raise StagingError(
@@ -354,28 +307,13 @@ class EventTree(GraphObject):
 
         return write_template(self._store, self.id, path)
 
+    @takes(LearnSettings, LearnOptions, StageOptions)
     def learn_stages(
         self,
         name: str | None = None,
         *,
-        method: Method = "ahc",
-        score: ScoreName | None = None,
-        structure_prior: StructurePrior = "flat",
-        initial: Start | StagedTree | None = None,
-        frozen: Grouping | StagedTree | None = None,
-        distance: str | None = None,
-        threshold: float | None = None,
-        n_stages: int | None = None,
-        seed: int = 1,
-        alpha: float | None = None,
-        prior: Prior = "mass",
-        hyperstages: Hyperstages = "variable",
-        relabel: Relabel | None = None,
-        single_edges: SingleEdges = "together",
-        smoothing: float = 0.0,
-        weighting: WeightChoice = "situation",
-        deff: Deff | None = None,
         replace: bool = False,
+        **settings: Unpack[LearnSettings],
     ) -> StagedTree:
         """Learn the stages from the data.
 
@@ -383,77 +321,8 @@ class EventTree(GraphObject):
         ----------
         name
             Name to store it under. Default: the name of the tree, with a number if it is taken.
-        method
-            How stages are learnt. "ahc" (agglomerative hierarchical clustering)
-            merges the two stages that gain most until no merge improves the score;
-            "auto" does the same, but starts from groups of similar situations where
-            a hyperstage has more than 4,000 distinct florets. As in stagedtrees:
-            "bhc" merges the best pair while nothing is lost, "fbhc" the first pair
-            found; "csbhc" joins all stages over the answers to one earlier question
-            in one context; "bj" joins the two nearest stages while their `distance`
-            is below `threshold`; "hc" moves single situations, merges and splits
-            stages; "hclust" and "kmeans" cluster the shares, fast and approximate.
-            "exact" finds the optimum of BIC or AIC, for florets of two labels.
-        score
-            What is optimised. Default: log_marginal_likelihood for ahc and auto,
-            bic for the other methods.
-        structure_prior
-            Prior of the stagings, for ahc, auto, hc and exact: "flat" (all stagings
-            are equally probable) or "size" (every number of stages in a hyperstage
-            is equally probable, and so is every staging with the same number).
-        initial
-            Where learning starts: "full" (each situation is its own stage), "indep"
-            (one stage in each hyperstage), or stages given by hand; situations not
-            named start on their own. Default: depends on the method.
-        frozen
-            Stages to keep as they are; the other situations are learnt.
-        distance
-            Distance between the probabilities of two stages, for bj ("kullback",
-            "totvar", "hellinger", "manhattan", "euclidean", "reny", "bhatt",
-            "chandarw") and hclust ("totvar", "hellinger", "euclidean",
-            "manhattan"). Default: the first of each.
-        threshold
-            Distance below which bj joins two stages. Default: 0.1.
-        n_stages
-            Number of stages in each hyperstage, for hclust and kmeans. Default: the
-            number with the best score.
-        seed
-            Seed of the random numbers for kmeans and for the expected number of
-            spurious stages.
-        alpha
-            Prior mass of the root (equivalent sample size). Default: the largest
-            number of levels of a variable of the tree.
-        prior
-            How `alpha` is shared among the edges: "mass" passes it down from the
-            root, shared equally in each floret; "floret" starts with alpha in each
-            floret; "path" gives each root-to-leaf path an equal part. Or the priors
-            of some situations, in a table with the columns vertex_id, label and
-            prior; the others follow "mass".
-        hyperstages
-            Which situations with the same labels may share a stage: "variable"
-            (those that ask the same variable), "labels" (all), "height" (those at
-            the same longest distance to a leaf) or "paper" (those at the same
-            shortest distance to a leaf). Or groups of situations, given as stages
-            are.
-        relabel
-            Labels to replace with others in stages and CEGs; the tree keeps its
-            own. The labels of one situation must stay different.
-        single_edges
-            Situations with a single edge: "together" puts those of a hyperstage
-            into one stage, "apart" makes each a stage of its own.
-        smoothing
-            Number added to the count of each label of a stage when the log
-            likelihood, AIC and BIC are calculated (lambda in stagedtrees).
-        weighting
-            What respondents of a weighted survey count in scores and probabilities:
-            "situation" (those in a situation count as W^2 / Q people, where W is
-            the sum of their weights and Q the sum of the squares: Kish), "global"
-            (the same with one factor for the whole survey), "total" (weights scaled
-            to sum to the number of respondents) or "none" (each counts 1).
-        deff
-            Design effect of a clustered sample, by which effective counts are
-            divided: a number, or one for each variable. Default: estimated from the
-            clusters of the survey.
+        **settings
+            Those of `LearnOptions` and `StageOptions`.
         replace
             Replace a staging of that name, with everything built on it.
 
@@ -498,60 +367,22 @@ class EventTree(GraphObject):
         ...     survey.event_tree().learn_stages(alpha=2).stages["n_situations"].tolist()
         [1, 2]
         """
-        options = StageOptions(
-            alpha=alpha,
-            prior=prior,
-            hyperstages=hyperstages,
-            relabel=relabel,
-            single_edges=single_edges,
-            smoothing=smoothing,
-            weighting=weighting,
-            deff=deff,
-        )
-        learning = LearnOptions(
-            method=method,
-            score=score,
-            structure_prior=structure_prior,
-            initial=self._groups(initial, "initial"),
-            frozen=self._groups(frozen, "frozen"),
-            distance=distance,
-            threshold=threshold,
-            n_stages=n_stages,
-            seed=seed,
+        learning, options = options_from(
+            self._with_groups(settings), LearnSettings, LearnOptions, StageOptions
         )
         staging_id = learn_stages(
             self._store, self.id, options, learning, name=name, replace=replace
         )
         return StagedTree(self._store, staging_id)
 
-    def alpha_path(
-        self,
-        *,
-        method: Method = "ahc",
-        score: ScoreName | None = None,
-        structure_prior: StructurePrior = "flat",
-        initial: Start | StagedTree | None = None,
-        frozen: Grouping | StagedTree | None = None,
-        distance: str | None = None,
-        threshold: float | None = None,
-        n_stages: int | None = None,
-        seed: int = 1,
-        prior: Prior = "mass",
-        hyperstages: Hyperstages = "variable",
-        relabel: Relabel | None = None,
-        single_edges: SingleEdges = "together",
-        smoothing: float = 0.0,
-        weighting: WeightChoice = "situation",
-        deff: Deff | None = None,
-    ) -> pd.DataFrame:
+    @takes(AlphaPathSettings, LearnOptions, StageOptions)
+    def alpha_path(self, **settings: Unpack[AlphaPathSettings]) -> pd.DataFrame:
         """Show what `learn_stages` would find with other values of alpha; nothing is stored.
 
         Parameters
         ----------
-        method, score, structure_prior, initial, frozen, distance, threshold, n_stages, seed
-            As for `learn_stages`.
-        prior, hyperstages, relabel, single_edges, smoothing, weighting, deff
-            As for `learn_stages`.
+        **settings
+            Those of `LearnOptions` and `StageOptions`, without alpha.
 
         Returns
         -------
@@ -584,31 +415,20 @@ class EventTree(GraphObject):
         """
         import pandas as pd
 
-        options = StageOptions(
-            prior=prior,
-            hyperstages=hyperstages,
-            relabel=relabel,
-            single_edges=single_edges,
-            smoothing=smoothing,
-            weighting=weighting,
-            deff=deff,
-        )
-        learning = LearnOptions(
-            method=method,
-            score=score,
-            structure_prior=structure_prior,
-            initial=self._groups(initial, "initial"),
-            frozen=self._groups(frozen, "frozen"),
-            distance=distance,
-            threshold=threshold,
-            n_stages=n_stages,
-            seed=seed,
+        learning, options = options_from(
+            self._with_groups(settings), AlphaPathSettings, LearnOptions, StageOptions
         )
         rows = alpha_path(self._store, self.id, options, learning)
         return pd.DataFrame(rows)
 
-    def _groups(self, given: Any, what: str) -> Any:
-        """Return a staged tree that was given as the stages of its situations."""
+    def _with_groups(self, settings: Mapping[str, object]) -> dict[str, object]:
+        """Return settings with staged trees replaced by the stages of their situations."""
+        return {
+            name: self._groups(value, name) if name in ("initial", "frozen") else value
+            for name, value in settings.items()
+        }
+
+    def _groups(self, given: object, what: str) -> object:
         if not isinstance(given, StagedTree):
             return given
         if given.tree != self:

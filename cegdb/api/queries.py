@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Generic, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from cegdb.api.base import GraphObject
 from cegdb.api.results import Assigned, Classification, Completed, write_or_return
-from cegdb.errors import QueryError
+from cegdb.api.settings import options_from, takes
 from cegdb.evidence import All, answers, evidence_of, items
+from cegdb.options import ReadOptions, ReadSettings
 
 if TYPE_CHECKING:
     import os
@@ -24,21 +25,10 @@ if TYPE_CHECKING:
     from cegdb.inference.queries import ConditionedModel
     from cegdb.inference.row_scores import LogScore
     from cegdb.ingest import Source
-    from cegdb.options import BadRows, BlankCells, ReadOptions
+    from cegdb.options import BlankCells
     from cegdb.store import Store
 
 Conditional = TypeVar("Conditional")
-
-
-class ReadSettings(TypedDict, total=False):
-    """How a file is written, as for `Database.ingest`."""
-
-    encoding: str | None
-    delimiter: str | None
-    quote: str | None
-    escape: str | None
-    bad_rows: BadRows
-    sheet: str | int | None
 
 
 class Queryable(ABC, Generic[Conditional]):
@@ -376,6 +366,7 @@ class Queryable(ABC, Generic[Conditional]):
 
         return queries.n_paths(self._compiled())
 
+    @takes(ReadSettings, ReadOptions)
     def complete(
         self,
         source: Source,
@@ -386,13 +377,13 @@ class Queryable(ABC, Generic[Conditional]):
         into: str | None = None,
         file: str | os.PathLike[str] | None = None,
         replace: bool = False,
-        **read_as: Unpack[ReadSettings],
+        **settings: Unpack[ReadSettings],
     ) -> Completed:
         """Return for each row the distribution of the variables it leaves open.
 
         Parameters
         ----------
-        source, keep, blank, into, file, replace, **read_as
+        source, keep, blank, into, file, replace, **settings
             As for `ChainEventGraph.assign`; the second table or file ends in ``_labels``.
         variables
             Whose labels to return. Default: all that a row leaves open.
@@ -422,12 +413,15 @@ class Queryable(ABC, Generic[Conditional]):
         """
         from cegdb.inference import row_answers as query_rows
 
-        row_source = query_rows.RowSource(source, keep, blank=blank, reading=_reading(read_as))
+        row_source = query_rows.RowSource(
+            source, keep, blank=blank, reading=options_from(settings, ReadSettings, ReadOptions)
+        )
         origin = self._origin()
         store, model = origin._store, (origin.kind, origin.id)
         tables = query_rows.complete_rows(store, self._compiled(), model, row_source, variables)
         return Completed(*write_or_return(store, tables, "labels", into, file, replace=replace))
 
+    @takes(ReadSettings, ReadOptions)
     def score(
         self,
         source: Source,
@@ -435,13 +429,13 @@ class Queryable(ABC, Generic[Conditional]):
         count: str | None = None,
         weight: str | None = None,
         blank: BlankCells = "tree",
-        **read_as: Unpack[ReadSettings],
+        **settings: Unpack[ReadSettings],
     ) -> LogScore:
         """Return the log score of rows, preferably ones it was not learnt from.
 
         Parameters
         ----------
-        source, blank, **read_as
+        source, blank, **settings
             As for `ChainEventGraph.assign`.
         count, weight
             Columns that say how many respondents, and what weight, each row stands for.
@@ -468,11 +462,14 @@ class Queryable(ABC, Generic[Conditional]):
         from cegdb.inference import row_answers as query_rows
         from cegdb.inference import row_scores
 
-        row_source = query_rows.RowSource(source, (), count, weight, blank, _reading(read_as))
+        row_source = query_rows.RowSource(
+            source, (), count, weight, blank, options_from(settings, ReadSettings, ReadOptions)
+        )
         origin = self._origin()
         store, model = origin._store, (origin.kind, origin.id)
         return row_scores.log_score(store, self._compiled(), model, row_source)
 
+    @takes(ReadSettings, ReadOptions)
     def classify(
         self,
         source: Source,
@@ -482,13 +479,13 @@ class Queryable(ABC, Generic[Conditional]):
         count: str | None = None,
         weight: str | None = None,
         blank: BlankCells = "tree",
-        **read_as: Unpack[ReadSettings],
+        **settings: Unpack[ReadSettings],
     ) -> Classification:
         """Measure how well a variable is predicted from the other answers of each row.
 
         Parameters
         ----------
-        source, count, weight, blank, **read_as
+        source, count, weight, blank, **settings
             As for `score`.
         variable
             To be predicted. Rows without an answer to it are left out and counted.
@@ -521,7 +518,7 @@ class Queryable(ABC, Generic[Conditional]):
         from cegdb.inference import row_scores
 
         predictions = self._predicted(
-            source, variable, predictors, count, weight, blank, read_as
+            source, variable, predictors, count, weight, blank, settings
         )
         metrics, table = row_scores.classification_metrics(predictions)
         used = [i for i in range(len(table)) if table[i].any() or table[:, i].any()]
@@ -536,6 +533,7 @@ class Queryable(ABC, Generic[Conditional]):
         )
         return Classification(metrics, confusion)
 
+    @takes(ReadSettings, ReadOptions)
     def predict(
         self,
         source: Source,
@@ -544,7 +542,7 @@ class Queryable(ABC, Generic[Conditional]):
         *,
         probabilities: bool = False,
         blank: BlankCells = "tree",
-        **read_as: Unpack[ReadSettings],
+        **settings: Unpack[ReadSettings],
     ) -> pd.Series[str] | pd.DataFrame:
         """Predict a variable for each row of a source from its other answers.
 
@@ -552,7 +550,7 @@ class Queryable(ABC, Generic[Conditional]):
 
         Parameters
         ----------
-        source, blank, **read_as
+        source, blank, **settings
             As for `ChainEventGraph.assign`. The row's own answer to the variable is not used.
         variable
             To be predicted.
@@ -588,7 +586,9 @@ class Queryable(ABC, Generic[Conditional]):
         from cegdb.inference import row_answers as query_rows
         from cegdb.inference import row_scores
 
-        row_source = query_rows.RowSource(source, (), None, None, blank, _reading(read_as))
+        row_source = query_rows.RowSource(
+            source, (), None, None, blank, options_from(settings, ReadSettings, ReadOptions)
+        )
         origin = self._origin()
         predictions = row_scores.predict_labels(
             origin._store,
@@ -602,6 +602,7 @@ class Queryable(ABC, Generic[Conditional]):
             return pd.DataFrame(predictions.probability, columns=predictions.labels)
         return pd.Series(predictions.best(), name=variable, dtype="str")
 
+    @takes(ReadSettings, ReadOptions)
     def calibration(
         self,
         source: Source,
@@ -612,13 +613,13 @@ class Queryable(ABC, Generic[Conditional]):
         count: str | None = None,
         weight: str | None = None,
         blank: BlankCells = "tree",
-        **read_as: Unpack[ReadSettings],
+        **settings: Unpack[ReadSettings],
     ) -> pd.DataFrame:
         """Compare the predicted probability of each label with its observed share.
 
         Parameters
         ----------
-        source, variable, predictors, count, weight, blank, **read_as
+        source, variable, predictors, count, weight, blank, **settings
             As for `classify`.
         bins
             Number of intervals of equal width, each with its upper end, into which predicted
@@ -655,7 +656,7 @@ class Queryable(ABC, Generic[Conditional]):
         from cegdb.inference import row_scores
 
         predictions = self._predicted(
-            source, variable, predictors, count, weight, blank, read_as
+            source, variable, predictors, count, weight, blank, settings
         )
         names = ["label", "low", "high", "n", "weight", "predicted", "observed"]
         return pd.DataFrame(row_scores.calibration_bins(predictions, bins), columns=names)
@@ -668,12 +669,14 @@ class Queryable(ABC, Generic[Conditional]):
         count: str | None,
         weight: str | None,
         blank: BlankCells,
-        read_as: ReadSettings,
+        settings: ReadSettings,
     ) -> row_scores.Predictions:
         from cegdb.inference import row_answers as query_rows
         from cegdb.inference import row_scores
 
-        row_source = query_rows.RowSource(source, (), count, weight, blank, _reading(read_as))
+        row_source = query_rows.RowSource(
+            source, (), count, weight, blank, options_from(settings, ReadSettings, ReadOptions)
+        )
         origin = self._origin()
         store, model = origin._store, (origin.kind, origin.id)
         return row_scores.predict(
@@ -688,6 +691,7 @@ class StoredModel(GraphObject, Queryable[Conditional]):
         super().__init__(store, object_id)
         self._kept: tuple[object, ConditionedModel] | None = None
 
+    @takes(ReadSettings, ReadOptions)
     def assign(
         self,
         source: Source,
@@ -697,7 +701,7 @@ class StoredModel(GraphObject, Queryable[Conditional]):
         into: str | None = None,
         file: str | os.PathLike[str] | None = None,
         replace: bool = False,
-        **read_as: Unpack[ReadSettings],
+        **settings: Unpack[ReadSettings],
     ) -> Assigned:
         """Assign each row of a source its situation, stage and position at each depth.
 
@@ -722,8 +726,8 @@ class StoredModel(GraphObject, Queryable[Conditional]):
             .json).
         replace
             Replace tables or files of that name.
-        **read_as
-            ``encoding``, ``delimiter``, ... of a file, as for `Database.ingest`.
+        **settings
+            Those of `ReadOptions`.
 
         Returns
         -------
@@ -769,7 +773,9 @@ class StoredModel(GraphObject, Queryable[Conditional]):
         """
         from cegdb.inference import row_answers as query_rows
 
-        row_source = query_rows.RowSource(source, keep, blank=blank, reading=_reading(read_as))
+        row_source = query_rows.RowSource(
+            source, keep, blank=blank, reading=options_from(settings, ReadSettings, ReadOptions)
+        )
         origin = self._origin()
         store, model = origin._store, (origin.kind, origin.id)
         tables = query_rows.assign_rows(store, self._compiled(), model, row_source)
@@ -789,15 +795,3 @@ class StoredModel(GraphObject, Queryable[Conditional]):
         if self._kept is None or self._kept[0] != created_at:
             self._kept = (created_at, condition(self._compile(), All(())))
         return self._kept[1]
-
-
-def _reading(read_as: ReadSettings) -> ReadOptions | None:
-    from cegdb.options import ReadOptions
-
-    unknown = sorted(set(read_as) - set(ReadSettings.__annotations__))
-    if unknown:
-        raise QueryError(
-            f"no setting named {unknown[0]!r}",
-            hint=f"settings of a file are {', '.join(ReadSettings.__annotations__)}",
-        )
-    return ReadOptions(**read_as) if read_as else None

@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cegdb.api.base import StoredObject
 from cegdb.api.event_tree import EventTree
 from cegdb.api.order_search import OrderSearch
+from cegdb.api.settings import options_from, takes
 from cegdb.ingest import append, refresh
-from cegdb.options import OrderOptions, ReadOptions, TreeOptions
+from cegdb.options import (
+    OrderOptions,
+    OrderSettings,
+    ReadOptions,
+    ReadSettings,
+    TreeOptions,
+    TreeSettings,
+)
 from cegdb.tree import event_tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Unpack
 
     import pandas as pd
 
     from cegdb.independence.association import GivenRows, IndependenceTest
     from cegdb.ingest import Source
-    from cegdb.options import (
-        BadRows,
-        Blank,
-        DecimalSign,
-        Deff,
-        Method,
-        MissingPolicy,
-        SamplingZeros,
-        ScoreName,
-        Search,
-        WeightChoice,
-    )
+    from cegdb.options import DecimalSign
     from cegdb.store.catalog import Kind
-    from cegdb.tree import Path as TreePath
 
 
 class Survey(StoredObject):
@@ -71,17 +69,13 @@ class Survey(StoredObject):
         """
         return self._frame("variables", "survey", "ordinal, code")
 
+    @takes(ReadSettings, ReadOptions)
     def append(
         self,
         source: Source,
         *,
         decimal: DecimalSign | None = None,
-        encoding: str | None = None,
-        delimiter: str | None = None,
-        quote: str | None = None,
-        escape: str | None = None,
-        bad_rows: BadRows = "error",
-        sheet: str | int | None = None,
+        **settings: Unpack[ReadSettings],
     ) -> Survey:
         """Add the rows of another file, matched by column name.
 
@@ -94,22 +88,8 @@ class Survey(StoredObject):
             empty in the former rows, unless columns were chosen at ingest.
         decimal
             Decimal sign of this source. Default: the one given at ingest.
-        encoding
-            Text encoding of a CSV file, such as cp1252. Default: UTF-8.
-        delimiter
-            Character between the fields of a CSV file. Default: detected.
-        quote
-            Character around a quoted field of a CSV file; an empty text if there is
-            none, so that quotes are part of the cells. Default: the double quote.
-        escape
-            Character that escapes the next one in a CSV file. Default: none.
-        bad_rows
-            What to do with rows of a CSV file that have the wrong number of fields
-            or a broken quote: "error" refuses the file, "skip" leaves them out and
-            lists them.
-        sheet
-            Sheet of a workbook: its name, or its number from 1. Default: the only
-            one.
+        **settings
+            Those of `ReadOptions`.
 
         Returns
         -------
@@ -136,21 +116,17 @@ class Survey(StoredObject):
         ...     print(survey.receipt["respondents"], tree.is_stale)
         3 True
         """
-        reading = ReadOptions(encoding, delimiter, quote, escape, bad_rows, sheet)
+        reading = options_from(settings, ReadSettings, ReadOptions)
         append(self._store, self.id, source, decimal=decimal, reading=reading)
         return self
 
+    @takes(ReadSettings, ReadOptions)
     def refresh(
         self,
         source: Source,
         *,
         decimal: DecimalSign | None = None,
-        encoding: str | None = None,
-        delimiter: str | None = None,
-        quote: str | None = None,
-        escape: str | None = None,
-        bad_rows: BadRows = "error",
-        sheet: str | int | None = None,
+        **settings: Unpack[ReadSettings],
     ) -> Survey:
         """Replace the rows with those of a new snapshot.
 
@@ -162,22 +138,8 @@ class Survey(StoredObject):
             It must have the columns chosen at ingest and those that a tree uses.
         decimal
             Decimal sign of this source. Default: the one given at ingest.
-        encoding
-            Text encoding of a CSV file, such as cp1252. Default: UTF-8.
-        delimiter
-            Character between the fields of a CSV file. Default: detected.
-        quote
-            Character around a quoted field of a CSV file; an empty text if there is
-            none, so that quotes are part of the cells. Default: the double quote.
-        escape
-            Character that escapes the next one in a CSV file. Default: none.
-        bad_rows
-            What to do with rows of a CSV file that have the wrong number of fields
-            or a broken quote: "error" refuses the file, "skip" leaves them out and
-            lists them.
-        sheet
-            Sheet of a workbook: its name, or its number from 1. Default: the only
-            one.
+        **settings
+            Those of `ReadOptions`.
 
         Returns
         -------
@@ -201,22 +163,17 @@ class Survey(StoredObject):
         ...     survey.refresh("select unnest(['no', 'yes']) as vote").receipt["respondents"]
         2
         """
-        reading = ReadOptions(encoding, delimiter, quote, escape, bad_rows, sheet)
+        reading = options_from(settings, ReadSettings, ReadOptions)
         refresh(self._store, self.id, source, decimal=decimal, reading=reading)
         return self
 
+    @takes(TreeSettings, TreeOptions)
     def event_tree(
         self,
         name: str | None = None,
         *,
-        order: Sequence[str] | None = None,
-        blank: Blank = "auto",
-        missing_policy: MissingPolicy = "prefix",
-        sampling_zeros: SamplingZeros = "none",
-        add_paths: Sequence[TreePath] = (),
-        impossible: Sequence[TreePath] = (),
-        gate_min_rows: int = 5,
         replace: bool = False,
+        **settings: Unpack[TreeSettings],
     ) -> EventTree:
         """Build an event tree of variables in a given order [1]_.
 
@@ -225,29 +182,8 @@ class Survey(StoredObject):
         name
             Name to store it under. Default: the name of the survey, with a number if it is
             taken.
-        order
-            Variables from the root. Default: all, in the order of the survey.
-        blank
-            What an empty cell means: "structural" (the question does not apply),
-            "missing" (it applies, but the answer is not known) or "auto"
-            (structural where at least `gate_min_rows` rows share the same answers
-            so far and all of them are empty).
-        missing_policy
-            How a row with a missing answer counts: "prefix" (up to its first
-            missing answer), "complete" (not at all) or "category" (missing is
-            treated as an answer).
-        sampling_zeros
-            Answers that nobody gave: "none" leaves them out; "floret" gives each
-            floret all levels of its variable, the new ones as leaves; "full" also
-            expands these down to the last variable.
-        add_paths
-            Paths to add although no row has them. Variables left out before the
-            last one named do not apply there.
-        impossible
-            Paths, or combinations of answers, that `sampling_zeros` must not add.
-        gate_min_rows
-            Smallest number of rows from which `blank` "auto" concludes that an
-            empty cell is structural.
+        **settings
+            Those of `TreeOptions`.
         replace
             Replace a tree of that name, with everything built on it.
 
@@ -281,31 +217,15 @@ class Survey(StoredObject):
         ...     survey.event_tree(order=["y"])
         event tree 'one': 2 vertices, 1 situation, 1 leaf, height 1; 1 row
         """
-        options = TreeOptions(
-            order=order,
-            blank=blank,
-            missing_policy=missing_policy,
-            sampling_zeros=sampling_zeros,
-            add_paths=add_paths,
-            impossible=impossible,
-            gate_min_rows=gate_min_rows,
-        )
+        options = options_from(settings, TreeSettings, TreeOptions)
         tree_id = event_tree(self._store, self.id, options, name=name, replace=replace)
         return EventTree(self._store, tree_id)
 
+    @takes(OrderSettings, OrderOptions)
     def search_orders(
         self,
         variables: Sequence[str] | None = None,
-        *,
-        tiers: Sequence[Sequence[str]] | None = None,
-        before: Sequence[Sequence[str]] = (),
-        method: Method = "ahc",
-        score: ScoreName | None = None,
-        alpha: float | None = None,
-        search: Search = "auto",
-        blank: Blank = "auto",
-        weighting: WeightChoice = "situation",
-        deff: Deff | None = None,
+        **settings: Unpack[OrderSettings],
     ) -> OrderSearch:
         """Find the order of variables whose staged tree has the best score [1]_.
 
@@ -313,48 +233,8 @@ class Survey(StoredObject):
         ----------
         variables
             Variables to order, 2 to 60. Default: all of the survey.
-        tiers
-            Groups of variables: all of one group come before any of the next.
-            Variables in no group may stand anywhere.
-        before
-            Pairs of variables: the first comes before the second.
-        method
-            How stages are learnt. "ahc" (agglomerative hierarchical clustering)
-            merges the two stages that gain most until no merge improves the score;
-            "auto" does the same, but starts from groups of similar situations where
-            a hyperstage has more than 4,000 distinct florets. As in stagedtrees:
-            "bhc" merges the best pair while nothing is lost, "fbhc" the first pair
-            found; "csbhc" joins all stages over the answers to one earlier question
-            in one context; "bj" joins the two nearest stages while their `distance`
-            is below `threshold`; "hc" moves single situations, merges and splits
-            stages; "hclust" and "kmeans" cluster the shares, fast and approximate.
-            "exact" finds the optimum of BIC or AIC, for florets of two labels.
-        score
-            What is optimised. Default: log_marginal_likelihood for ahc and auto,
-            bic for the other methods; for bj, which has no score, BIC compares the
-            orders.
-        alpha
-            Prior mass of the root (equivalent sample size). Default: the largest
-            number of levels of a variable.
-        search
-            How to search: "exact" (the best of all orders), "greedy" (a good one)
-            or "auto" (exact, unless more than 250,000 situations would have to be
-            staged).
-        blank
-            What an empty cell means: "structural" (the question does not apply),
-            "missing" (it applies, but the answer is not known) or "auto"
-            (structural where at least 5 rows share an answer to an earlier variable
-            of the survey and all of them are empty).
-        weighting
-            What respondents of a weighted survey count in scores and probabilities:
-            "situation" (those in a situation count as W^2 / Q people, where W is
-            the sum of their weights and Q the sum of the squares: Kish), "global"
-            (the same with one factor for the whole survey), "total" (weights scaled
-            to sum to the number of respondents) or "none" (each counts 1).
-        deff
-            Design effect of a clustered sample, by which effective counts are
-            divided: a number, or one for each variable. Default: estimated from the
-            clusters of the survey.
+        **settings
+            Those of `OrderOptions`.
 
         Returns
         -------
@@ -406,17 +286,8 @@ class Survey(StoredObject):
         """
         from cegdb.orders.search import search_orders
 
-        options = OrderOptions(
-            variables=variables,
-            tiers=tiers,
-            before=before,
-            method=method,
-            score=score,
-            alpha=alpha,
-            search=search,
-            blank=blank,
-            weighting=weighting,
-            deff=deff,
+        options = replace(
+            options_from(settings, OrderSettings, OrderOptions), variables=variables
         )
         result = search_orders(self._store, self.id, options)
         return OrderSearch(self._store, self.id, result)
@@ -433,8 +304,8 @@ class Survey(StoredObject):
             makes.
         given
             A mapping of variables to a label or labels keeps the rows that have them (the
-            context); names of variables stratify: X and Y are compared within each
-            combination of their answers. A list may hold both:
+            context; ``--where`` on the command line); names of variables stratify: X and Y are
+            compared within each combination of their answers (``--by``). A list may hold both:
             ``["region", {"smoker": "Current"}]``.
         alpha
             Prior mass of each stratum, shared equally among groups and answers. Default: the

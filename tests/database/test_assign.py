@@ -449,7 +449,7 @@ def test_labelled_files_workbooks_and_odd_files_are_read(db: Database, tmp_path:
         ceg.assign(odd)
     kept = ceg.assign(odd, bad_rows="skip").rows
     assert kept.log_likelihood.tolist() == wanted.log_likelihood.tolist()[1:]
-    with pytest.raises(QueryError, match="no setting named 'delimeter'"):
+    with pytest.raises(TypeError, match="no setting named 'delimeter'"):
         ceg.assign(odd, delimeter=";")  # type: ignore[call-arg]
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
+import pydoc
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -10,15 +12,23 @@ import pytest
 
 import cegdb
 from cegdb import errors
-from cegdb.api import Database, EventTree, Survey
+from cegdb.api import ChainEventGraph, Database, EventTree, Survey
 from cegdb.errors import StagingError
 from cegdb.options import (
+    AlphaPathSettings,
     IngestOptions,
+    IngestSettings,
     LearnOptions,
+    LearnSettings,
     OrderOptions,
+    OrderSettings,
     ReadOptions,
+    ReadSettings,
+    SourceSettings,
     StageOptions,
+    StageSettings,
     TreeOptions,
+    TreeSettings,
     options_of,
 )
 
@@ -26,13 +36,41 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-METHODS: list[tuple[Callable[..., Any], tuple[type, ...], set[str]]] = [
-    (Database.ingest, (IngestOptions, ReadOptions), {"source", "name", "replace"}),
-    (Survey.event_tree, (TreeOptions,), {"name", "replace"}),
-    (EventTree.learn_stages, (LearnOptions, StageOptions), {"name", "replace"}),
-    (EventTree.set_stages, (StageOptions,), {"stages", "name", "depends", "replace"}),
-    (Survey.search_orders, (OrderOptions,), set()),
-]
+Keywords = tuple[type, tuple[type, ...], set[str]]
+READING: Keywords = (ReadSettings, (ReadOptions,), {"source_column"})
+METHODS: dict[Callable[..., Any], tuple[Keywords, str]] = {
+    Database.ingest: (
+        (IngestSettings, (IngestOptions, ReadOptions), set()),
+        "source name replace",
+    ),
+    Database.codebook: ((SourceSettings, (ReadOptions,), set()), "source columns form"),
+    Survey.append: (READING, "source decimal"),
+    Survey.refresh: (READING, "source decimal"),
+    Survey.event_tree: ((TreeSettings, (TreeOptions,), set()), "name replace"),
+    Survey.search_orders: ((OrderSettings, (OrderOptions,), {"variables"}), "variables"),
+    EventTree.learn_stages: (
+        (LearnSettings, (LearnOptions, StageOptions), set()),
+        "name replace",
+    ),
+    EventTree.alpha_path: (
+        (AlphaPathSettings, (LearnOptions, StageOptions), {"alpha"}),
+        "",
+    ),
+    EventTree.set_stages: (
+        (StageSettings, (StageOptions,), set()),
+        "stages name depends replace",
+    ),
+    ChainEventGraph.assign: (READING, "source keep blank into file replace"),
+    ChainEventGraph.complete: (READING, "source variables keep blank into file replace"),
+    ChainEventGraph.score: (READING, "source count weight blank"),
+    ChainEventGraph.classify: (READING, "source variable predictors count weight blank"),
+    ChainEventGraph.predict: (READING, "source variable predictors probabilities blank"),
+    ChainEventGraph.calibration: (
+        READING,
+        "source variable predictors bins count weight blank",
+    ),
+}
+"""The methods that take settings, with their keywords, and the parameters of their own."""
 
 
 def parameters_of(method: Callable[..., Any]) -> dict[str, str]:
@@ -44,47 +82,56 @@ def parameters_of(method: Callable[..., Any]) -> dict[str, str]:
     return {name: " ".join(text.split()) for names, text in found for name in names.split(", ")}
 
 
-@pytest.mark.parametrize(("method", "classes", "own"), METHODS)
-def test_every_setting_has_the_default_and_the_text_of_its_option(
-    method: Callable[..., Any], classes: tuple[type, ...], own: set[str]
+@pytest.mark.parametrize("method", METHODS)
+def test_help_lists_every_setting_with_the_default_and_the_text_of_its_option(
+    method: Callable[..., Any],
 ) -> None:
+    (_, classes, left_out), own = METHODS[method]
     options = {option.name: option for one in classes for option in options_of(one)}
     signature = inspect.signature(method).parameters
+    names = set(options) - left_out
+    assert set(signature) - {"self"} == names | set(own.split())
+    shown = pydoc.plain(pydoc.render_doc(method))
     texts = parameters_of(method)
-    assert set(signature) - {"self"} == set(options) | own == set(texts)
-    for name, option in options.items():
-        assert signature[name].default == option.default, name
-        assert texts[name] == option.help, name
+    assert set(texts) == set(signature) - {"self"}
+    for name in names:
+        assert signature[name].default == options[name].default, name
+        assert f"{name}: {signature[name].annotation!r} = {options[name].default!r}" in shown
+        assert texts[name] == options[name].help or texts[name].startswith("As for `"), name
     doc = inspect.getdoc(method) or ""
     assert "Raises\n------" in doc
     assert "Examples\n--------" in doc
 
 
-def test_the_path_of_alpha_takes_the_settings_of_learning() -> None:
-    learning = inspect.signature(EventTree.learn_stages).parameters
-    path = inspect.signature(EventTree.alpha_path).parameters
-    for name in ("name", "alpha", "replace"):
-        assert name not in path
-    assert {name: path[name] for name in path} == {
-        name: learning[name] for name in learning if name not in {"name", "alpha", "replace"}
+def test_the_text_of_a_setting_that_is_named_first_is_that_of_its_option() -> None:
+    (variables,) = (one for one in options_of(OrderOptions) if one.name == "variables")
+    assert parameters_of(Survey.search_orders)["variables"] == variables.help
+
+
+def test_keywords_have_the_names_and_types_of_the_options() -> None:
+    # `_groups` makes stages of a staged tree before the options see it.
+    also_trees = {
+        name: f"{name_of} | StagedTree | None"
+        for name, name_of in (("initial", "Start"), ("frozen", "Grouping"))
     }
-    assert set(parameters_of(EventTree.alpha_path)) == set(path) - {"self"}
+    for (keywords, classes, left_out), _ in METHODS.values():
+        types = {one.name: one.type for owner in classes for one in dataclasses.fields(owner)}
+        expected = {**types, **{name: also_trees[name] for name in types if name in also_trees}}
+        found = {name: one.__forward_arg__ for name, one in keywords.__annotations__.items()}
+        assert found == {name: expected[name] for name in expected if name not in left_out}
 
 
-def test_the_files_settings_are_those_of_ingest() -> None:
-    from cegdb.api.queries import ReadSettings
-
-    of_files = [option.name for option in options_of(ReadOptions)]
-    assert list(ReadSettings.__annotations__) == of_files[:-1]
-    for method in (Survey.append, Survey.refresh, Database.codebook):
-        signature, texts = inspect.signature(method).parameters, parameters_of(method)
-        for option in options_of(ReadOptions)[: None if method is Database.codebook else -1]:
-            assert signature[option.name].default == option.default
-            assert texts[option.name] == option.help
+def test_an_unknown_keyword_is_refused_with_a_close_one(database: Database) -> None:
+    for call in (database.ingest, database.codebook):
+        with pytest.raises(TypeError, match="no setting named 'delimeter': did you mean 'del"):
+            call("select 1 as x", delimeter=";")  # type: ignore[operator]
+    survey = database.ingest("select 1 as x")
+    with pytest.raises(TypeError, match="no setting named 'source_column'"):
+        survey.append("select 1 as x", source_column="x")  # type: ignore[call-arg]
 
 
 def test_every_option_says_what_its_choices_are() -> None:
-    for settings in {one for _, classes, _ in METHODS for one in classes}:
+    for settings in {one for (_, classes, _), _ in METHODS.values() for one in classes}:
         for option in options_of(settings):
             assert option.help.endswith("."), option.name
             for choice in option.choices:
