@@ -820,9 +820,11 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         x, y, given
             Variables by name, one or several, or events: ``{"smoker": ["Never", "Former"]}``,
             `cegdb.evidence.visits`, `cegdb.evidence.takes`. A variable that a path lacks
-            has the answer ``not applicable`` there.
+            has the answer ``not applicable`` there. On the command line, ``given`` is
+            ``--by``.
         context
-            Something known (as for `given` of a CEG): there X and Y are compared.
+            Something known (as for `given` of a CEG): there X and Y are compared. On the
+            command line, ``--where``.
 
         Returns
         -------
@@ -861,8 +863,8 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         x, y
             Variables of the survey.
         given
-            Variables, or answers, within which to compare: as for
-            `Survey.test_independence`.
+            Variables (``--by`` on the command line), or answers (``--where``), within which
+            to compare: as for `Survey.test_independence`.
         alpha
             Prior mass of each combination of answers to what is given. Default: the largest
             number of levels of a variable.

@@ -273,7 +273,7 @@ class StagingPlots(MethodGroup):
         self,
         variable: str,
         *others: StagedTree,
-        kind: BootstrapKind | None = None,
+        bootstrap: BootstrapKind | None = None,
         min_n: int | None = None,
         most: int = 120,
         width_mm: float = 170,
@@ -287,8 +287,8 @@ class StagingPlots(MethodGroup):
         *others
             Stagings of the same tree: shares are of these and this one. Default: of the
             bootstrap replicates of `stability`; if that was not run, of this staging alone.
-        kind
-            Which bootstrap to use if there are both: ``"nonparametric"`` or ``"parametric"``.
+        bootstrap
+            Which one to use if there are both: ``"nonparametric"`` or ``"parametric"``.
         min_n, width_mm
             As for all plots: see `StagingPlots`. Situations with hidden counts are left
             out.
@@ -318,7 +318,7 @@ class StagingPlots(MethodGroup):
 
         _check(most, "situations", width_mm)
         name = self._known(variable)
-        boots = self._bootstraps(kind, others)
+        boots = self._bootstraps(bootstrap, others)
         for other in others:
             if other.tree != self._staging.tree:
                 raise StagingError(
@@ -350,14 +350,14 @@ class StagingPlots(MethodGroup):
         return draw_costaging(plotted, shares, name, width_mm=width_mm)
 
     def _bootstraps(
-        self, kind: str | None, others: tuple[StagedTree, ...]
+        self, bootstrap: str | None, others: tuple[StagedTree, ...]
     ) -> list[tuple[str, int]]:
         from cegdb.views import view_rows
 
-        if kind is not None:
-            check_choice("kind", kind, get_args(BootstrapKind), StagingError)
+        if bootstrap is not None:
+            check_choice("bootstrap", bootstrap, get_args(BootstrapKind), StagingError)
         if others:
-            if kind is not None:
+            if bootstrap is not None:
                 raise StagingError(
                     "a kind of bootstrap and other stagings are given", hint="give one of them"
                 )
@@ -366,14 +366,14 @@ class StagingPlots(MethodGroup):
             self._store, "stage_bootstraps", {"staging": self._staging.name}, "kind"
         )
         stored = [(str(row["kind"]), int(str(row["n_runs"]))) for row in rows]
-        if kind is None:
+        if bootstrap is None:
             return stored
-        if kind not in dict(stored):
+        if bootstrap not in dict(stored):
             raise StagingError(
-                f"staging {self._staging.name!r} has no {kind} bootstrap",
-                hint=f"run it first: staged.stability({kind!r}), cegdb stability",
+                f"staging {self._staging.name!r} has no {bootstrap} bootstrap",
+                hint=f"run it first: staged.stability({bootstrap!r}), cegdb stability",
             )
-        return [(kind, dict(stored)[kind])]
+        return [(bootstrap, dict(stored)[bootstrap])]
 
     def difference(
         self,

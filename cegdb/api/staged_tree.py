@@ -852,7 +852,7 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         )
 
     def stability(
-        self, kind: BootstrapKind = "nonparametric", *, runs: int = 100, seed: int = 1
+        self, bootstrap: BootstrapKind = "nonparametric", *, runs: int = 100, seed: int = 1
     ) -> pd.DataFrame:
         """Return how often situations are staged together when stages are learnt again.
 
@@ -862,7 +862,7 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
 
         Parameters
         ----------
-        kind
+        bootstrap
             ``"nonparametric"``: rows drawn with replacement: what another sample might give.
             ``"parametric"``: rows simulated from these stages: how often they would be found
             if they were true.
@@ -874,12 +874,12 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         Returns
         -------
         DataFrame
-            One row per learnt stage. Columns: ``staging``; ``kind``; ``stage``; ``variable``;
-            ``n_situations``; ``n_runs``; ``mean_share`` and ``min_share``, of the runs that
-            staged two of its situations together (missing for a single one);
-            ``max_share_outside``, the largest share of one of them with the situation
-            ``outside`` of another stage, with its ``outside_path`` and ``outside_stage``;
-            ``stage_id``, ``outside_id``.
+            One row per learnt stage. Columns: ``staging``; ``kind`` of the bootstrap;
+            ``stage``; ``variable``; ``n_situations``; ``n_runs``; ``mean_share``
+            and ``min_share``, of the runs that staged two of its situations together (missing
+            for a single one); ``max_share_outside``, the largest share of one of them with the
+            situation ``outside`` of another stage, with its ``outside_path`` and
+            ``outside_stage``; ``stage_id``, ``outside_id``.
 
         Raises
         ------
@@ -905,10 +905,10 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         6    u6  Admission             5        0.69
         7    u7  Admission             2        0.85
         """
-        from cegdb.stability import bootstrap
+        from cegdb.stability.bootstrap import stability
 
-        bootstrap.stability(self._store, self.id, kind, runs=runs, seed=seed)
-        where: dict[str, object] = {"staging": self.name, "kind": kind}
+        stability(self._store, self.id, bootstrap, runs=runs, seed=seed)
+        where: dict[str, object] = {"staging": self.name, "kind": bootstrap}
         return views.view_frame(self._store, "stage_stability", where, "stage_id")
 
     @property

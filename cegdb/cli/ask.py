@@ -23,8 +23,8 @@ from cegdb.cli.options import (
     REPLACE,
     SEED,
     Word,
+    all_of,
     chosen,
-    options_of,
     output_option,
     read_answers,
     read_evidence,
@@ -61,7 +61,7 @@ BLANK = click.option(
     help='What an empty cell of FILE means: "tree" (the same as in the event tree) or '
     '"unknown" (not answered).',
 )
-ROWS = options_of(
+ROWS = all_of(
     click.option(
         "--keep", callback=split_names, metavar="A,B,C", help="Columns of FILE to keep."
     ),
@@ -78,7 +78,7 @@ PREDICTORS = click.option(
     metavar="A,B,C",
     help="Variables to predict from. Default: all others.",
 )
-WEIGHTED_ROWS = options_of(
+WEIGHTED_ROWS = all_of(
     click.option(
         "--count",
         metavar="COLUMN",
@@ -387,7 +387,7 @@ def _query_rows(
 @WEIGHTED_ROWS
 @FORMAT
 def score(
-    db: Path, name: str, file: str, kind: str | None, form: str | None, **read: Any
+    db: Path, name: str, file: str, kind: str | None, form: str | None, **options: Any
 ) -> None:
     """Score how well the CEG or staging NAME in DB predicts the rows of FILE.
 
@@ -403,7 +403,7 @@ def score(
     """
     with opened(str(db), read_only=True) as database:
         with working(f"reading {file}", database):
-            log_score = model_of(database, name, kind).score(source_of(file), **read)
+            log_score = model_of(database, name, kind).score(source_of(file), **options)
         print_table(list(log_score._fields), [list(log_score)], form)
 
 

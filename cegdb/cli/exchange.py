@@ -46,7 +46,7 @@ _FORMS = {".yaml": "yaml", ".yml": "yaml", ".csv": "csv"}
 )
 @READING
 @SOURCE_COLUMN
-def codebook(file: str, output: Path | None, *, replace: bool, **given: Any) -> None:
+def codebook(file: str, output: Path | None, *, replace: bool, **options: Any) -> None:
     """Draft a codebook for a survey FILE, for you to edit and give to ingest --codebook.
 
     It lists the levels of each column with their number of rows, and remarks on what looks
@@ -73,7 +73,7 @@ def codebook(file: str, output: Path | None, *, replace: bool, **given: Any) -> 
                 hint="give another name, or --replace",
             )
     with opened(None) as database, working(f"reading {file}", database):
-        draft: bytes = database.codebook(source_of(file), form=form, **given).encode()
+        draft: bytes = database.codebook(source_of(file), form=form, **options).encode()
     if output is None:
         echo(draft, nl=False)
         return

@@ -51,7 +51,7 @@ _LEAST_DRIFT = ("n_situations", "n_before", "n_after", "low_before", "high_befor
 @DECIMAL
 @READING
 @FORMAT
-def append(db: Path, name: str, file: str, form: str | None, **given: Any) -> None:
+def append(db: Path, name: str, file: str, form: str | None, **options: Any) -> None:
     """Add the rows of FILE to the survey NAME in DB, matched by column name.
 
     They are read with the settings of the survey: codebook, gates, count, weight, columns. A
@@ -64,7 +64,7 @@ def append(db: Path, name: str, file: str, form: str | None, **given: Any) -> No
       cegdb append falls.duckdb falls wave2.csv
       cegdb rebuild falls.duckdb
     """
-    _change("append", db, name, file, form, given)
+    _change("append", db, name, file, form, options)
 
 
 @main.command()
@@ -74,7 +74,7 @@ def append(db: Path, name: str, file: str, form: str | None, **given: Any) -> No
 @DECIMAL
 @READING
 @FORMAT
-def refresh(db: Path, name: str, file: str, form: str | None, **given: Any) -> None:
+def refresh(db: Path, name: str, file: str, form: str | None, **options: Any) -> None:
     """Replace the rows of the survey NAME in DB with those of FILE, a new snapshot.
 
     They are read with the settings of the survey: codebook, gates, count, weight, columns.
@@ -86,16 +86,16 @@ def refresh(db: Path, name: str, file: str, form: str | None, **given: Any) -> N
       cegdb refresh falls.duckdb falls falls_today.csv
       cegdb rebuild falls.duckdb
     """
-    _change("refresh", db, name, file, form, given)
+    _change("refresh", db, name, file, form, options)
 
 
 def _change(
-    verb: str, db: Path, name: str, file: str, form: str | None, given: dict[str, Any]
+    verb: str, db: Path, name: str, file: str, form: str | None, options: dict[str, Any]
 ) -> None:
     with opened(str(db)) as database:
         survey = database.surveys[name]
         with working(f"reading {file}", database):
-            getattr(survey, verb)(source_of(file), **given)
+            getattr(survey, verb)(source_of(file), **options)
         say_speed(survey)
         say(survey.summary)
         stale = [kind for kind, of in _stale(database) if of == survey.name]

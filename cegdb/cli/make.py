@@ -135,12 +135,12 @@ def _picture(ceg: ChainEventGraph, file: Path, edge_info: Any) -> None:
 
 
 def ingest_file(
-    db: Database, file: str, name: str | None, given: dict[str, Any], *, replace: bool
+    db: Database, file: str, name: str | None, options: dict[str, Any], *, replace: bool
 ) -> Survey:
     """Ingest a file with the options given, and print its summary."""
     with working(f"reading {file}", db):
         survey = db.ingest(
-            source_of(file), name=name, replace=replace, **chosen(given, INGEST_NAMES)
+            source_of(file), name=name, replace=replace, **chosen(options, INGEST_NAMES)
         )
     say_speed(survey)
     say(survey.summary)
@@ -169,7 +169,7 @@ def run(
     form: str | None,
     *,
     replace: bool,
-    **given: Any,
+    **options: Any,
 ) -> None:
     """Turn a survey FILE into a CEG: ingest, event-tree, learn-stages and to-ceg in one.
 
@@ -186,23 +186,23 @@ def run(
     """
     from cegdb.small_cells import check_min_n
 
-    if given["columns"] is None and given["order"] is not None:
-        given["columns"] = given["order"]
-    if given["draw"] is not None:
+    if options["columns"] is None and options["order"] is not None:
+        options["columns"] = options["order"]
+    if options["draw"] is not None:
         from cegdb.pictures import check_picture
 
-        check_picture(given["draw"])
-    check_min_n(given["min_n"])
+        check_picture(options["draw"])
+    check_min_n(options["min_n"])
     # Refuse a wrong setting before a large file is read.
     of_tree, of_stages, learning = (
-        chosen(given, names) for names in (TREE_NAMES, STAGE_NAMES, LEARN_NAMES)
+        chosen(options, names) for names in (TREE_NAMES, STAGE_NAMES, LEARN_NAMES)
     )
     settings.TreeOptions(**of_tree)
     settings.StageOptions(**of_stages)
     settings.LearnOptions(**learning)
     with opened(None if db is None else str(db), makes=True) as database:
         with database.transaction():
-            survey = ingest_file(database, file, new_name, given, replace=replace)
+            survey = ingest_file(database, file, new_name, options, replace=replace)
             with working("building the event tree", database):
                 tree = survey.event_tree(new_name, replace=replace, **of_tree)
             say(tree.summary)
@@ -210,16 +210,16 @@ def run(
                 staged = tree.learn_stages(new_name, replace=replace, **of_stages, **learning)
             say(staged.summary)
             with working("merging positions", database):
-                ceg = staged.to_ceg(new_name, stop=given["stop"], replace=replace)
+                ceg = staged.to_ceg(new_name, stop=options["stop"], replace=replace)
             say(ceg.summary)
-        if given["draw"] is not None:
+        if options["draw"] is not None:
             with working("drawing", database):
-                look = {key: given[key] for key in ("edge_info", "min_n")}
-                say(f"picture: {ceg.draw(given['draw'], **look)}")
-        if given["min_n"] is None:
+                look = {key: options[key] for key in ("edge_info", "min_n")}
+                say(f"picture: {ceg.draw(options['draw'], **look)}")
+        if options["min_n"] is None:
             names, rows = rows_of_object(ceg, database)
         else:
-            names, rows = rows_of_view(ceg, None, given["min_n"])
+            names, rows = rows_of_view(ceg, None, options["min_n"])
         print_table(names, rows, form)
 
 
@@ -231,7 +231,13 @@ def run(
 @INGEST
 @FORMAT
 def ingest(
-    db: Path, file: str, new_name: str | None, form: str | None, *, replace: bool, **given: Any
+    db: Path,
+    file: str,
+    new_name: str | None,
+    form: str | None,
+    *,
+    replace: bool,
+    **options: Any,
 ) -> None:
     """Read a survey FILE into DB, and account for every row.
 
@@ -247,7 +253,7 @@ def ingest(
         --codebook codes.yaml
     """
     with opened(str(db), makes=True) as database:
-        receipt = ingest_file(database, file, new_name, given, replace=replace).receipt
+        receipt = ingest_file(database, file, new_name, options, replace=replace).receipt
     print_receipt(receipt, form)
 
 
@@ -258,7 +264,7 @@ def ingest(
 @REPLACE
 @TREE
 def event_tree(
-    db: Path, name: str, new_name: str | None, *, replace: bool, **given: Any
+    db: Path, name: str, new_name: str | None, *, replace: bool, **options: Any
 ) -> None:
     """Build an event tree from the survey NAME in DB.
 
@@ -272,7 +278,7 @@ def event_tree(
     with opened(str(db)) as database:
         survey = database.surveys[name]
         with working("building the event tree", database):
-            tree = survey.event_tree(new_name, replace=replace, **given)
+            tree = survey.event_tree(new_name, replace=replace, **options)
         say(tree.summary)
 
 
@@ -283,7 +289,7 @@ def event_tree(
 @REPLACE
 @LEARN
 def learn_stages(
-    db: Path, name: str, new_name: str | None, *, replace: bool, **given: Any
+    db: Path, name: str, new_name: str | None, *, replace: bool, **options: Any
 ) -> None:
     """Learn the stages of the event tree NAME in DB from the data.
 
@@ -297,7 +303,7 @@ def learn_stages(
     with opened(str(db)) as database:
         tree = database.trees[name]
         with working("learning stages", database):
-            staged = tree.learn_stages(new_name, replace=replace, **given)
+            staged = tree.learn_stages(new_name, replace=replace, **options)
         say(staged.summary)
 
 
@@ -329,7 +335,7 @@ def set_stages(
     new_name: str | None,
     *,
     replace: bool,
-    **given: Any,
+    **options: Any,
 ) -> None:
     """Set the stages of the event tree NAME in DB by hand, from a file or rules.
 
@@ -350,7 +356,7 @@ def set_stages(
         tree = database.trees[name]
         with working("storing stages", database):
             staged = tree.set_stages(
-                stages_file, new_name, depends=rules or None, replace=replace, **given
+                stages_file, new_name, depends=rules or None, replace=replace, **options
             )
         say(staged.summary)
 

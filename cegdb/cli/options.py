@@ -242,8 +242,8 @@ def _unquoted(part: str) -> str:
     return part[1:-1].replace('""', '"') if is_quoted else part
 
 
-def options_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a decorator that adds several options."""
+def all_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a decorator that adds several options of click to a command."""
 
     def add(command: Any) -> Any:
         for option in reversed(options):
@@ -293,7 +293,7 @@ def from_settings(
     """
     known = settings.options_of(owner)
     flags = {option.name: option.flag for option in known}
-    return options_of(
+    return all_of(
         *(
             _option(option, flags, changed.get(option.name, {}))
             for option in known
@@ -370,7 +370,7 @@ EDGE_INFO = click.option(
     show_default=True,
     help="Number on the edges of the picture; prior and posterior are for CEGs only.",
 )
-SIZES = options_of(
+SIZES = all_of(
     click.option("--width", type=float, metavar="MM", help="Width of the figure in mm."),
     click.option(
         "--font-size",
@@ -381,7 +381,7 @@ SIZES = options_of(
         help="Size of the labels in points.",
     ),
 )
-COLLAPSE = options_of(
+COLLAPSE = all_of(
     click.option(
         "--collapse-below",
         type=int,
@@ -422,10 +422,10 @@ READING = from_settings(
     only=[name for name in names_of(settings.ReadOptions) if name != "source_column"],
 )
 SOURCE_COLUMN = from_settings(settings.ReadOptions, only=["source_column"])
-INGEST = options_of(from_settings(settings.IngestOptions), READING, SOURCE_COLUMN)
+INGEST = all_of(from_settings(settings.IngestOptions), READING, SOURCE_COLUMN)
 TREE = from_settings(settings.TreeOptions)
 STAGES = from_settings(settings.StageOptions)
-LEARN = options_of(from_settings(settings.LearnOptions), STAGES)
+LEARN = all_of(from_settings(settings.LearnOptions), STAGES)
 READ_NAMES: Final = names_of(settings.ReadOptions)
 INGEST_NAMES: Final = (*names_of(settings.IngestOptions), *READ_NAMES)
 TREE_NAMES: Final = names_of(settings.TreeOptions)

@@ -13,8 +13,8 @@ from cegdb.cli.options import (
     MIN_N,
     NAME,
     Word,
+    all_of,
     kind_option,
-    options_of,
     output_option,
 )
 from cegdb.cli.output import echo, note_stale, object_of, opened, say_made, working
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from cegdb.api import Database
     from cegdb.pictures import Picture
 
-SHEET = options_of(
+SHEET = all_of(
     output_option("File to write: .svg, .pdf or .png.", required=True),
     MIN_N,
     click.option(
@@ -57,18 +57,18 @@ def _plot(
     db: Path,
     name: str,
     make: Callable[[Any, dict[str, Any], Database], Picture],
-    given: dict[str, Any],
+    options: dict[str, Any],
     *,
     kind: str | None = "staging",
 ) -> None:
     """Plot an object, save the picture and print its caption."""
     from cegdb.pictures.plots import check_figure
 
-    output = given["output"]
+    output = options["output"]
     check_figure(output)
-    look: dict[str, Any] = {"min_n": given["min_n"], "width_mm": given["width"]}
-    if given.get("most") is not None:
-        look["most"] = given["most"]
+    look: dict[str, Any] = {"min_n": options["min_n"], "width_mm": options["width"]}
+    if options.get("most") is not None:
+        look["most"] = options["most"]
     with opened(str(db), read_only=True) as database, working("plotting", database):
         plotted = object_of(database, name, kind, "ceg", "staging")
         note_stale(plotted)
@@ -83,14 +83,14 @@ def _plot(
 @VARIABLE
 @SHEET
 @MOST
-def probabilities(db: Path, name: str, variable: str, **given: Any) -> None:
+def probabilities(db: Path, name: str, variable: str, **options: Any) -> None:
     """Plot the probabilities of the stages of a variable, with intervals and people.
 
     \b
     Examples:
       cegdb plot probabilities falls.duckdb falls --variable Fall -o fall.svg
     """
-    _plot(db, name, lambda x, look, _: x.plot.probabilities(variable, **look), given)
+    _plot(db, name, lambda x, look, _: x.plot.probabilities(variable, **look), options)
 
 
 @plot.command()
@@ -99,14 +99,14 @@ def probabilities(db: Path, name: str, variable: str, **given: Any) -> None:
 @VARIABLE
 @SHEET
 @MOST
-def situations(db: Path, name: str, variable: str, **given: Any) -> None:
+def situations(db: Path, name: str, variable: str, **options: Any) -> None:
     """Plot the situations of a variable by the shares of its answers.
 
     \b
     Examples:
       cegdb plot situations falls.duckdb falls --variable Fall -o situations.pdf
     """
-    _plot(db, name, lambda x, look, _: x.plot.situations(variable, **look), given)
+    _plot(db, name, lambda x, look, _: x.plot.situations(variable, **look), options)
 
 
 @plot.command()
@@ -115,7 +115,7 @@ def situations(db: Path, name: str, variable: str, **given: Any) -> None:
 @kind_option("ceg", "staging")
 @SHEET
 @MOST
-def flow(db: Path, name: str, kind: str | None, **given: Any) -> None:
+def flow(db: Path, name: str, kind: str | None, **options: Any) -> None:
     """Plot how people flow through the positions of a CEG or the stages of a staging.
 
     \b
@@ -123,7 +123,7 @@ def flow(db: Path, name: str, kind: str | None, **given: Any) -> None:
       cegdb plot flow falls.duckdb falls -o flow.svg --min-n 5
       cegdb plot flow falls.duckdb falls --kind staging -o stages.png
     """
-    _plot(db, name, lambda x, look, _: x.plot.flow(**look), given, kind=kind)
+    _plot(db, name, lambda x, look, _: x.plot.flow(**look), options, kind=kind)
 
 
 @plot.command()
@@ -131,14 +131,14 @@ def flow(db: Path, name: str, kind: str | None, **given: Any) -> None:
 @NAME
 @ANY_VARIABLE
 @SHEET
-def merges(db: Path, name: str, variable: str | None, **given: Any) -> None:
+def merges(db: Path, name: str, variable: str | None, **options: Any) -> None:
     """Plot what each merge of hierarchical clustering gained, and where it stopped.
 
     \b
     Examples:
       cegdb plot merges falls.duckdb falls -o merges.svg
     """
-    _plot(db, name, lambda x, look, _: x.plot.merges(variable, **look), given)
+    _plot(db, name, lambda x, look, _: x.plot.merges(variable, **look), options)
 
 
 @plot.command()
@@ -147,14 +147,14 @@ def merges(db: Path, name: str, variable: str | None, **given: Any) -> None:
 @ANY_VARIABLE
 @SHEET
 @MOST
-def dendrogram(db: Path, name: str, variable: str | None, **given: Any) -> None:
+def dendrogram(db: Path, name: str, variable: str | None, **options: Any) -> None:
     """Plot the dendrogram of the merges of hierarchical clustering.
 
     \b
     Examples:
       cegdb plot dendrogram falls.duckdb falls --variable Fall -o tree.png
     """
-    _plot(db, name, lambda x, look, _: x.plot.dendrogram(variable, **look), given)
+    _plot(db, name, lambda x, look, _: x.plot.dendrogram(variable, **look), options)
 
 
 @plot.command()
@@ -181,7 +181,7 @@ def costaging(
     variable: str,
     others: tuple[str, ...],
     bootstrap: Any,
-    **given: Any,
+    **options: Any,
 ) -> None:
     """Plot how often the situations of a variable share a stage.
 
@@ -197,10 +197,12 @@ def costaging(
 
     def make(staged: Any, look: dict[str, Any], database: Database) -> Picture:
         stagings = [database.stagings[other] for other in others]
-        picture: Picture = staged.plot.costaging(variable, *stagings, kind=bootstrap, **look)
+        picture: Picture = staged.plot.costaging(
+            variable, *stagings, bootstrap=bootstrap, **look
+        )
         return picture
 
-    _plot(db, name, make, given)
+    _plot(db, name, make, options)
 
 
 @plot.command()
@@ -209,7 +211,7 @@ def costaging(
 @click.argument("other", metavar="OTHER")
 @SHEET
 @MOST
-def difference(db: Path, name: str, other: str, **given: Any) -> None:
+def difference(db: Path, name: str, other: str, **options: Any) -> None:
     """Plot where two stagings of one event tree differ: NAME and OTHER.
 
     \b
@@ -222,4 +224,4 @@ def difference(db: Path, name: str, other: str, **given: Any) -> None:
         picture: Picture = staged.plot.difference(database.stagings[other], **look)
         return picture
 
-    _plot(db, name, make, given)
+    _plot(db, name, make, options)

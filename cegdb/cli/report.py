@@ -11,7 +11,7 @@ import click
 
 from cegdb import options as settings
 from cegdb.cli.group import CommandGroup, main
-from cegdb.cli.options import DB, MIN_N, NAME, Word, options_of, output_option
+from cegdb.cli.options import DB, MIN_N, NAME, Word, all_of, output_option
 from cegdb.cli.output import ceg_of, echo, opened, say_made, working
 from cegdb.errors import QueryError
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _HINT = "write the variable and a colon (Fall:), and below it, indented, Yes: fall"
-TEXT = options_of(
+TEXT = all_of(
     click.option(
         "--form",
         type=Word(get_args(settings.ReportForm)),
@@ -85,7 +85,7 @@ def page(db: Path, name: str, output: Path, min_n: int | None) -> None:
 @DB
 @NAME
 @TEXT
-def text(db: Path, name: str, output: Path | None, words: Path | None, **given: Any) -> None:
+def text(db: Path, name: str, output: Path | None, words: Path | None, **options: Any) -> None:
     """Write in plain language what the CEG NAME in DB says.
 
     The plain form gives natural frequencies: how many of 100 people give which answer. The
@@ -99,14 +99,14 @@ def text(db: Path, name: str, output: Path | None, words: Path | None, **given: 
       cegdb report text falls.duckdb falls --form paper -o falls.tex
       cegdb report text falls.duckdb falls --form analyst -o falls.md
     """
-    given["words"] = read_words(words)
+    options["words"] = read_words(words)
     with opened(str(db), read_only=True) as database:
         ceg = ceg_of(database, name)
         with working("writing", database):
             if output is None:
-                echo(ceg.report.text(**given, **_as_plain_text()), nl=False)
+                echo(ceg.report.text(**options, **_as_plain_text()), nl=False)
                 return
-            written = ceg.report.save(output, **given)
+            written = ceg.report.save(output, **options)
         say_made("report", written)
 
 
@@ -115,7 +115,7 @@ def text(db: Path, name: str, output: Path | None, words: Path | None, **given: 
 @click.argument("names", metavar="NAME NAME [NAME]", nargs=-1, required=True)
 @TEXT
 def comparison(
-    db: Path, names: tuple[str, ...], output: Path | None, words: Path | None, **given: Any
+    db: Path, names: tuple[str, ...], output: Path | None, words: Path | None, **options: Any
 ) -> None:
     """Compare two or three stagings of an event tree in plain language.
 
@@ -128,14 +128,14 @@ def comparison(
       cegdb report comparison falls.duckdb falls by_hc
       cegdb report comparison falls.duckdb falls by_hc --form paper -o two.md
     """
-    given["words"] = read_words(words)
+    options["words"] = read_words(words)
     with opened(str(db), read_only=True) as database:
         with working("comparing", database):
             if output is None:
-                plain = database.report.comparison(*names, **given, **_as_plain_text())
+                plain = database.report.comparison(*names, **options, **_as_plain_text())
                 echo(plain, nl=False)
                 return
-            written = database.report.save_comparison(output, *names, **given)
+            written = database.report.save_comparison(output, *names, **options)
         say_made("report", written)
 
 

@@ -64,7 +64,7 @@ def stability(
        S. Monti, P. Tamayo, J. Mesirov and T. Golub (2003), Consensus clustering. Machine
        Learning 52, 91-118.
     """
-    check_choice("kind", kind, get_args(BootstrapKind), StagingError)
+    check_choice("bootstrap", kind, get_args(BootstrapKind), StagingError)
     runs, seed = checked_runs(runs, seed)
     started = time.perf_counter()
     with (

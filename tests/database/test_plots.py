@@ -289,7 +289,7 @@ def test_settings_that_cannot_be_are_refused(chds: StagedTree) -> None:
     with pytest.raises(QueryError, match="min_n must be a whole number of 1 or more, not 0"):
         chds.plot.flow(min_n=0)
     with pytest.raises(StagingError, match="no parametric bootstrap"):
-        chds.plot.costaging("Admission", kind="parametric")
+        chds.plot.costaging("Admission", bootstrap="parametric")
 
 
 @pytest.mark.slow

@@ -470,7 +470,7 @@ def test_what_cannot_be_relearnt_is_refused(db: Database) -> None:
         given.intervals("bootstrap")
     staged = tree.learn_stages()
     for settings, message in (
-        ({"kind": "jackknife"}, "unknown value 'jackknife' for kind"),
+        ({"bootstrap": "jackknife"}, "unknown value 'jackknife' for bootstrap"),
         ({"runs": 0}, "runs must be a whole number from 1 to 10,000,000, not 0"),
         ({"runs": True}, "runs must be a whole number from 1 to 10,000,000, not True"),
         ({"seed": -1}, r"seed must be a whole number from 0 to 2\^63 - 1, not -1"),
