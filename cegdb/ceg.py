@@ -7,7 +7,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 from cegdb.errors import CegError
-from cegdb.options import Stop, check_choice
+from cegdb.options import CegOptions, Stop, check_choice
 from cegdb.positions import MAX_BITS, Layer, merge_positions
 from cegdb.sqlfiles import Row, Steps
 from cegdb.stages.priors import has_priors, make_edge_priors
@@ -44,7 +44,7 @@ def build_ceg(
     staging_id: int,
     *,
     name: str | None = None,
-    stop: Stop = "early",
+    stop: Stop = CegOptions.stop,
     replace: bool = False,
     max_bits: int = MAX_BITS,
 ) -> int:

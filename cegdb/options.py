@@ -833,3 +833,210 @@ class OrderSettings(TypedDict, total=False):
     blank: Blank
     weighting: WeightChoice
     deff: Deff | None
+
+
+@dataclass(frozen=True)
+class CegOptions:
+    """How a CEG is made of a staged tree."""
+
+    stop: Stop = _setting(
+        "early",
+        """Where merging positions stops: "early" (once nothing can merge any more) or
+        "baseline" (at the root). The CEG is the same.""",
+        choices=get_args(Stop),
+    )
+
+
+class CegSettings(TypedDict, total=False):
+    """Settings of `CegOptions`."""
+
+    stop: Stop
+
+
+@dataclass(frozen=True)
+class RowOptions:
+    """How rows that are queried are counted and understood."""
+
+    count: str | None = _setting(
+        None, "Column that says how many respondents a row stands for."
+    )
+    weight: str | None = _setting(None, "Column of survey weights.")
+    blank: BlankCells = _setting(
+        "tree",
+        """What an empty cell means: "tree" (as in the event tree: not answered, unless empty
+        cells are structural or missing answers a category there) or "unknown" (not
+        answered).""",
+        choices=get_args(BlankCells),
+    )
+
+
+class RowSettings(ReadSettings, total=False):
+    """Settings of `RowOptions` and `ReadOptions` for rows that are not counted."""
+
+    blank: BlankCells
+
+
+class WeightedRowSettings(RowSettings, total=False):
+    """Settings of `RowOptions` and `ReadOptions`."""
+
+    count: str | None
+    weight: str | None
+
+
+@dataclass(frozen=True)
+class QueryOptions:
+    """How much some queries return."""
+
+    k: int = _setting(1, "Number of paths, the most probable first.", type=int, flag="-k")
+    bins: int | None = _setting(10, "Number of bins of equal width.", type=int)
+
+
+@dataclass(frozen=True)
+class EffectOptions:
+    """How the effect of a treatment is estimated."""
+
+    absent: Absent = _setting(
+        "error",
+        """Positions without one of the labels: "error" (refuse) or "leave" (do not intervene
+        there).""",
+        choices=get_args(Absent),
+    )
+    least: float = _setting(
+        0.05,
+        "Positivity: warn of positions where a label is less probable than this.",
+        type=float,
+    )
+    level: float = _setting(0.95, "Level of the intervals.", type=float)
+    draws: int = _setting(
+        1000, "Number of random draws for the intervals; 0 for no intervals.", type=int
+    )
+    seed: int = _setting(1, "Seed of the random numbers.", type=int)
+
+
+class EffectSettings(TypedDict, total=False):
+    """Settings of `EffectOptions`."""
+
+    absent: Absent
+    least: float
+    level: float
+    draws: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class StabilityOptions:
+    """How stages are learnt again on resampled rows."""
+
+    bootstrap: BootstrapKind = _setting(
+        "nonparametric",
+        """Kind of bootstrap: "nonparametric" (rows are drawn with replacement: what another
+        sample might give) or "parametric" (rows are simulated from the stages: how often they
+        would be found if they were true).""",
+        choices=get_args(BootstrapKind),
+    )
+    runs: int = _setting(100, "Number of runs; each costs as much as the learning.", type=int)
+    seed: int = _same(EffectOptions, "seed")
+
+
+class StabilitySettings(TypedDict, total=False):
+    """Settings of `StabilityOptions`, but for the kind, which is named first."""
+
+    runs: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class IntervalOptions:
+    """How intervals of the probabilities of a staging are found."""
+
+    method: IntervalMethod = _setting(
+        "credible",
+        """Kind of interval. Given the staging, and so too narrow if it was learnt from the same
+        rows: "credible" (Beta), "wilson" (each share alone) or "goodman" (all shares of a stage
+        at once). Learning the stages again on resampled rows: "bootstrap".""",
+        choices=get_args(IntervalMethod),
+    )
+    level: float = _same(EffectOptions, "level")
+    runs: int = _setting(200, "Number of bootstrap runs.", type=int)
+    seed: int = _same(EffectOptions, "seed")
+
+
+class IntervalSettings(TypedDict, total=False):
+    """Settings of `IntervalOptions`, but for the method, which is named first."""
+
+    level: float
+    runs: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class PictureOptions:
+    """How a graph is drawn."""
+
+    edge_info: EdgeInfo = _setting(
+        "probability",
+        """Number on the edges: "probability" (of an event tree the count), "count", "none", or
+        of a CEG "prior" or "posterior".""",
+        choices=get_args(EdgeInfo),
+    )
+    font_size: float = _setting(9, "Size of the labels in points.", type=float)
+    width_mm: float | None = _setting(
+        None,
+        """Width in millimetres. Default: what the graph needs. A graph that needs more is
+        scaled down, and its caption says so.""",
+        type=float,
+        flag="--width",
+    )
+    collapse_below: int | None = _setting(
+        None,
+        "Collapse what fewer people than this reach into boxes that say what they hide.",
+        type=int,
+    )
+    top_variables: int | None = _setting(
+        None, "Draw this many variables, and collapse what follows them.", type=int
+    )
+
+
+class PictureSettings(TypedDict, total=False):
+    """Settings of `PictureOptions`."""
+
+    edge_info: EdgeInfo
+    font_size: float
+    width_mm: float | None
+    collapse_below: int | None
+    top_variables: int | None
+
+
+@dataclass(frozen=True)
+class PlotOptions:
+    """How plots are drawn."""
+
+    width_mm: float = _setting(170, "Width in millimetres.", type=float, flag="--width")
+
+
+@dataclass(frozen=True)
+class ReportOptions:
+    """How a report in words is written."""
+
+    form: ReportForm = _setting(
+        "plain",
+        """For whom the text is: "plain" (everybody), "paper" (readers of a scientific paper)
+        or "analyst" (analysts).""",
+        choices=get_args(ReportForm),
+    )
+    unit: str = _setting("people", "What the survey counts, in the plural, such as residents.")
+    limit: int | None = _setting(
+        None, "Most groups to describe per question, the largest first.", type=int
+    )
+
+
+@dataclass(frozen=True)
+class RebuildOptions:
+    """How stale objects are rebuilt."""
+
+    stages: RebuildRule = _setting(
+        "keep",
+        """What becomes of stages: "keep" (situations stay in their stages, which get new
+        probabilities) or "relearn" (learnt stages are learnt again).""",
+        choices=get_args(RebuildRule),
+    )

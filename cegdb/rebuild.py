@@ -17,7 +17,7 @@ from cegdb.errors import (
 )
 from cegdb.evidence import from_json, positions_of, with_positions
 from cegdb.inference.conditioned_ceg import rebuild_conditioned
-from cegdb.options import RebuildRule, check_choice
+from cegdb.options import RebuildOptions, RebuildRule, check_choice
 from cegdb.sqlfiles import Steps
 from cegdb.stages import rebuild_stages
 from cegdb.store import schema
@@ -42,7 +42,7 @@ class Rebuilt(NamedTuple):
 
 
 def rebuild(
-    store: Store, survey: str | None = None, *, stages: RebuildRule = "keep"
+    store: Store, survey: str | None = None, *, stages: RebuildRule = RebuildOptions.stages
 ) -> list[Rebuilt]:
     """Make every stale tree, and its stagings and CEGs, again with the same settings.
 

@@ -7,13 +7,16 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cegdb import report, small_cells, views
+from cegdb.api.settings import options_from, takes
 from cegdb.errors import CegdbError, GraphError, QueryError, path_of
+from cegdb.options import PictureOptions, PictureSettings
 from cegdb.store.catalog import KIND_WORDS, row
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable
     from pathlib import Path
+    from typing import Unpack
 
     import networkx as nx
     import pandas as pd
@@ -317,39 +320,27 @@ class GraphObject(StoredObject, ABC):
             graph.graph["given"] = given
         return graph
 
+    @takes(PictureSettings, PictureOptions)
     def figure(
         self,
         *,
-        edge_info: EdgeInfo = "probability",
         min_n: int | None = None,
-        font_size: float = 9,
-        width_mm: float | None = None,
-        collapse_below: int | None = None,
-        top_variables: int | None = None,
+        **settings: Unpack[PictureSettings],
     ) -> Picture:
         """Return it as a figure with a caption, from left to right, stages coloured.
 
         Variables head the columns, the width of an edge is proportional to the people who
-        took it, and shared stages are shown by colour and name.
+        took it, and shared stages are shown by colour and name. The edges of trees have no
+        prior and no posterior, and the caption says so. A graph that is too large is drawn as
+        an `overview`.
 
         Parameters
         ----------
-        edge_info
-            What edges show beside their label: ``"probability"`` (of an event tree the
-            count), ``"count"``, ``"none"``, or of a CEG ``"prior"``, ``"posterior"`` (the
-            edges of trees have none, and the caption says so).
         min_n
             Counts from 1 to ``min_n - 1`` show as ``…``, and so do those that would reveal
             them by sums, and what was calculated from either.
-        font_size
-            Size of the labels in points.
-        width_mm
-            Width in millimetres. Default: what the graph needs. A graph that needs more is
-            scaled down, and its caption says so.
-        collapse_below, top_variables
-            As for `overview`: what fewer people reach, and what follows the first variables,
-            is collapsed into dashed boxes that say how much they hide. A graph that is too
-            large is drawn as an overview.
+        **settings
+            Those of `PictureOptions`.
 
         Returns
         -------
@@ -377,22 +368,17 @@ class GraphObject(StoredObject, ABC):
         """
         from cegdb.pictures import graph_figure
 
-        self._check_drawn(edge_info)
-        graph = self.overview(
-            collapse_below=collapse_below, top_variables=top_variables, min_n=min_n
-        )
-        return graph_figure(graph, edge_info=edge_info, font_size=font_size, width_mm=width_mm)
+        options = options_from(settings, PictureSettings, PictureOptions)
+        self._check_drawn(options.edge_info)
+        return graph_figure(self._overview(options, min_n), **_look(options))
 
+    @takes(PictureSettings, PictureOptions)
     def draw(
         self,
         path: str | os.PathLike[str],
         *,
-        edge_info: EdgeInfo = "probability",
         min_n: int | None = None,
-        font_size: float = 9,
-        width_mm: float | None = None,
-        collapse_below: int | None = None,
-        top_variables: int | None = None,
+        **settings: Unpack[PictureSettings],
     ) -> Path:
         """Draw it into a file and return the file's path.
 
@@ -400,7 +386,7 @@ class GraphObject(StoredObject, ABC):
         ----------
         path
             Ends in ``.svg``, ``.pdf``, ``.png``, ``.dot`` (Graphviz) or ``.tex`` (TikZ).
-        edge_info, min_n, font_size, width_mm, collapse_below, top_variables
+        min_n, **settings
             As for `figure`. A ``.dot`` file has the whole graph, unless one of the last two is
             given.
 
@@ -429,15 +415,21 @@ class GraphObject(StoredObject, ABC):
         """
         from cegdb.pictures import check_picture, draw
 
-        self._check_drawn(edge_info)
-        is_whole = collapse_below is None and top_variables is None
+        options = options_from(settings, PictureSettings, PictureOptions)
+        self._check_drawn(options.edge_info)
+        is_whole = options.collapse_below is None and options.top_variables is None
         if check_picture(path_of(path)) == ".dot" and is_whole:
             graph = self.to_networkx(min_n=min_n)
         else:
-            graph = self.overview(
-                collapse_below=collapse_below, top_variables=top_variables, min_n=min_n
-            )
-        return draw(graph, path, edge_info=edge_info, font_size=font_size, width_mm=width_mm)
+            graph = self._overview(options, min_n)
+        return draw(graph, path, **_look(options))
+
+    def _overview(self, options: PictureOptions, min_n: int | None) -> nx.MultiDiGraph[str]:
+        return self.overview(
+            collapse_below=options.collapse_below,
+            top_variables=options.top_variables,
+            min_n=min_n,
+        )
 
     def _n_vertices(self) -> int:
         return int(self._row()["n_vertices"])
@@ -516,3 +508,8 @@ class GraphObject(StoredObject, ABC):
             return summary_and_picture(self.summary, self._n_vertices(), self.figure)
         except CegdbError:
             return super()._repr_html_()
+
+
+def _look(options: PictureOptions) -> dict[str, Any]:
+    names = ("edge_info", "font_size", "width_mm")
+    return {name: getattr(options, name) for name in names}

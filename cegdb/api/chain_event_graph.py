@@ -11,15 +11,18 @@ from cegdb.api.plots import CegPlots
 from cegdb.api.queries import StoredModel
 from cegdb.api.reports import CegReport
 from cegdb.api.results import Adjustment, Effect
+from cegdb.api.settings import options_from, takes
 from cegdb.ceg import MAX_VERTICES, recover
 from cegdb.errors import GraphError, NetworkError, QueryError, is_number, items_of
 from cegdb.evidence import All, answers, evidence_of, from_json
+from cegdb.options import EffectOptions, EffectSettings
 from cegdb.store.catalog import ceg_and_parents, staging_of
 from cegdb.trace import MAX_VALUES, trace
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
+    from typing import Unpack
 
     import networkx as nx
     import pandas as pd
@@ -323,7 +326,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         actions: Mapping[str, object] | None = None,
         /,
         *,
-        absent: Absent = "error",
+        absent: Absent = EffectOptions.absent,
         **labels: object,
     ) -> IntervenedCeg:
         """Return the CEG after an intervention that sets some answers.
@@ -395,7 +398,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         between: Sequence[object] | None = None,
         *,
         given: EvidenceLike | None = None,
-        least: float = 0.05,
+        least: float = EffectOptions.least,
     ) -> pd.DataFrame:
         """Return where a label of a treatment is impossible, or has a small probability.
 
@@ -469,6 +472,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         columns = ["position", "history", "label", "probability", "is_possible", "passed", "n"]
         return pd.DataFrame(rows, columns=columns)
 
+    @takes(EffectSettings, EffectOptions)
     def effect(
         self,
         treatment: str,
@@ -476,11 +480,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         between: Sequence[object] | None = None,
         *,
         given: EvidenceLike | None = None,
-        absent: Absent = "error",
-        least: float = 0.05,
-        level: float = 0.95,
-        draws: int = 1000,
-        seed: int = 1,
+        **settings: Unpack[EffectSettings],
     ) -> Effect:
         """Return the effect of a treatment on the probability of an outcome.
 
@@ -495,14 +495,8 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
             others with it. Default: all.
         given
             Evidence on what comes before the treatment: the effect in that group.
-        absent
-            As in `do`.
-        least
-            As in `positivity`.
-        level, draws, seed
-            Level of the intervals, number of probability vectors drawn from the Dirichlet
-            posterior of each stage (0 for no intervals), and seed. Intervals are given the
-            staging, so they are too narrow if it was learnt from the same rows.
+        **settings
+            Those of `EffectOptions`.
 
         Returns
         -------
@@ -515,6 +509,12 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         QueryError
             A name or label is unknown; the group depends on what may come after the
             treatment; or a setting cannot be used.
+
+        Notes
+        -----
+        Each random draw takes a probability vector from the Dirichlet posterior of each stage.
+        Intervals are given the staging, so they are too narrow if it was learnt from the same
+        rows.
 
         Examples
         --------
@@ -532,9 +532,11 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         from cegdb.inference.sampling import checked_seed
         from cegdb.ingest.coding.variables import NOT_APPLICABLE
 
+        options = options_from(settings, EffectSettings, EffectOptions)
+        level, draws = options.level, options.draws
         effects.check_draws(level, draws)
-        seed = checked_seed(seed)
-        positivity = self.positivity(treatment, between, given=given, least=least)
+        seed = checked_seed(options.seed)
+        positivity = self.positivity(treatment, between, given=given, least=options.least)
         ceg = self._without_intervention().ceg
         group = ceg.with_stored_names(_subgroup(given))
         event = ceg.with_stored_names(evidence_of(outcome, "outcome"))
@@ -542,7 +544,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         index = ceg.variable_index(treatment)
         treatment = ceg.variables[index].name
         labels = interventions.compared_labels(ceg, index, _listed(between))
-        by_label = effects.interventions_by_label(ceg, treatment, labels, group, absent)
+        by_label = effects.interventions_by_label(ceg, treatment, labels, group, options.absent)
         outcomes = effects.outcome_probabilities(ceg, treatment, by_label, event, group)
         simulated = np.full((1, len(labels)), np.nan)
         if draws:
@@ -599,8 +601,8 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         *,
         between: Sequence[object] | None = None,
         given: EvidenceLike | None = None,
-        absent: Absent = "error",
-        seed: int = 1,
+        absent: Absent = EffectOptions.absent,
+        seed: int = EffectOptions.seed,
     ) -> Adjustment:
         """Return whether adjusting for variables gives the effect of a treatment.
 

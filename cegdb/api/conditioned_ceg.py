@@ -11,6 +11,7 @@ from cegdb.api.base import Displayed
 from cegdb.api.queries import Conditional, Queryable
 from cegdb.errors import QueryError, StaleError
 from cegdb.evidence import All
+from cegdb.options import EffectOptions
 
 if TYPE_CHECKING:
     import os
@@ -198,7 +199,7 @@ class ConditionedCeg(CegGivenEvidence["ConditionedCeg"]):
         actions: Mapping[str, object] | None = None,
         /,
         *,
-        absent: Absent = "error",
+        absent: Absent = EffectOptions.absent,
         **labels: object,
     ) -> IntervenedCeg:
         """Return it after an intervention, if nothing is known yet.
@@ -347,7 +348,7 @@ class IntervenedCeg(CegGivenEvidence["IntervenedCeg"]):
         actions: Mapping[str, object] | None = None,
         /,
         *,
-        absent: Absent = "error",
+        absent: Absent = EffectOptions.absent,
         **labels: object,
     ) -> IntervenedCeg:
         """Return it after a further intervention.

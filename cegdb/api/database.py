@@ -20,7 +20,7 @@ from cegdb.options import (
     IngestOptions,
     IngestSettings,
     ReadOptions,
-    RebuildRule,
+    RebuildOptions,
     SourceSettings,
     check_choice,
 )
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from cegdb.ingest import Source
     from cegdb.ingest.codebook.draft import Form
     from cegdb.networks import NetworkSource
+    from cegdb.options import RebuildRule
     from cegdb.store import Store
     from cegdb.store.catalog import Kind
     from cegdb.store.progress import Progress
@@ -567,7 +568,7 @@ class Database(Displayed):
             yield
 
     def rebuild(
-        self, survey: str | None = None, *, stages: RebuildRule = "keep"
+        self, survey: str | None = None, *, stages: RebuildRule = RebuildOptions.stages
     ) -> list[EventTree | StagedTree | ChainEventGraph]:
         """Rebuild stale trees, stagings and CEGs from the rows their surveys have now.
 

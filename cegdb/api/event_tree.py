@@ -170,7 +170,7 @@ class EventTree(GraphObject):
         name: str | None = None,
         *,
         alpha: float | None = None,
-        prior: Prior = "mass",
+        prior: Prior = StageOptions.prior,
         replace: bool = False,
     ) -> StagedTree:
         """Make the saturated staged tree, like ``full()`` of stagedtrees.
@@ -223,7 +223,7 @@ class EventTree(GraphObject):
         name: str | None = None,
         *,
         alpha: float | None = None,
-        prior: Prior = "mass",
+        prior: Prior = StageOptions.prior,
         replace: bool = False,
     ) -> StagedTree:
         """Make the independence staged tree, like ``indep()`` of stagedtrees.

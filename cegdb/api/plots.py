@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NoReturn, get_args
 
 from cegdb.api.base import MethodGroup
 from cegdb.errors import StagingError
-from cegdb.options import BootstrapKind, check_choice
+from cegdb.options import BootstrapKind, PlotOptions, check_choice
 
 if TYPE_CHECKING:
     from cegdb.api.chain_event_graph import ChainEventGraph
@@ -49,7 +49,12 @@ class StagingPlots(MethodGroup):
         return find_variable(self._variables(), variable)
 
     def probabilities(
-        self, variable: str, *, min_n: int | None = None, most: int = 40, width_mm: float = 170
+        self,
+        variable: str,
+        *,
+        min_n: int | None = None,
+        most: int = 40,
+        width_mm: float = PlotOptions.width_mm,
     ) -> Picture:
         """Plot the probabilities of a variable's stages, their intervals and people.
 
@@ -91,7 +96,12 @@ class StagingPlots(MethodGroup):
         return draw_probabilities(stages, name, width_mm=width_mm, most=most)
 
     def situations(
-        self, variable: str, *, min_n: int | None = None, most: int = 400, width_mm: float = 170
+        self,
+        variable: str,
+        *,
+        min_n: int | None = None,
+        most: int = 400,
+        width_mm: float = PlotOptions.width_mm,
     ) -> Picture:
         """Plot the situations of a variable by the shares of its answers, coloured by stage.
 
@@ -142,7 +152,11 @@ class StagingPlots(MethodGroup):
         return draw_situations(plotted, name, width_mm=width_mm)
 
     def flow(
-        self, *, min_n: int | None = None, most: int = 10, width_mm: float = 170
+        self,
+        *,
+        min_n: int | None = None,
+        most: int = 10,
+        width_mm: float = PlotOptions.width_mm,
     ) -> Picture:
         """Plot the people who go through the stages, a column per variable.
 
@@ -182,7 +196,11 @@ class StagingPlots(MethodGroup):
         return draw_flow(stage_flow, "stage", width_mm=width_mm)
 
     def merges(
-        self, variable: str | None = None, *, min_n: int | None = None, width_mm: float = 170
+        self,
+        variable: str | None = None,
+        *,
+        min_n: int | None = None,
+        width_mm: float = PlotOptions.width_mm,
     ) -> Picture:
         """Plot what each merge of stages gained, and their sum, with the cut at 0.
 
@@ -223,7 +241,7 @@ class StagingPlots(MethodGroup):
         *,
         min_n: int | None = None,
         most: int = 40,
-        width_mm: float = 170,
+        width_mm: float = PlotOptions.width_mm,
     ) -> Picture:
         """Plot the tree of the merges of stages, cut at 0 into the stages there are.
 
@@ -276,7 +294,7 @@ class StagingPlots(MethodGroup):
         bootstrap: BootstrapKind | None = None,
         min_n: int | None = None,
         most: int = 120,
-        width_mm: float = 170,
+        width_mm: float = PlotOptions.width_mm,
     ) -> Picture:
         """Plot how often two situations of a variable share a stage, as a map.
 
@@ -381,7 +399,7 @@ class StagingPlots(MethodGroup):
         *,
         min_n: int | None = None,
         most: int = 10,
-        width_mm: float = 170,
+        width_mm: float = PlotOptions.width_mm,
     ) -> Picture:
         """Plot how the stages of another staging of the tree differ from these.
 
@@ -465,7 +483,11 @@ class CegPlots(MethodGroup):
             raise AttributeError(message, name=name, obj=self)
 
     def flow(
-        self, *, min_n: int | None = None, most: int = 10, width_mm: float = 170
+        self,
+        *,
+        min_n: int | None = None,
+        most: int = 10,
+        width_mm: float = PlotOptions.width_mm,
     ) -> Picture:
         """Plot the people who go through the positions, a column per variable.
 

@@ -9,7 +9,13 @@ from cegdb.api.base import GraphObject
 from cegdb.api.results import Assigned, Classification, Completed, write_or_return
 from cegdb.api.settings import options_from, takes
 from cegdb.evidence import All, answers, evidence_of, items
-from cegdb.options import ReadOptions, ReadSettings
+from cegdb.options import (
+    QueryOptions,
+    ReadOptions,
+    RowOptions,
+    RowSettings,
+    WeightedRowSettings,
+)
 
 if TYPE_CHECKING:
     import os
@@ -23,9 +29,9 @@ if TYPE_CHECKING:
     from cegdb.inference import row_scores
     from cegdb.inference.compiled_model import CompiledModel
     from cegdb.inference.queries import ConditionedModel
+    from cegdb.inference.row_answers import RowSource
     from cegdb.inference.row_scores import LogScore
     from cegdb.ingest import Source
-    from cegdb.options import BlankCells
     from cegdb.store import Store
 
 Conditional = TypeVar("Conditional")
@@ -238,7 +244,7 @@ class Queryable(ABC, Generic[Conditional]):
         frame["probability"] = probability
         return frame
 
-    def most_probable_paths(self, k: int = 1) -> pd.DataFrame:
+    def most_probable_paths(self, k: int = QueryOptions.k) -> pd.DataFrame:
         """Return the most probable paths.
 
         Parameters
@@ -366,24 +372,23 @@ class Queryable(ABC, Generic[Conditional]):
 
         return queries.n_paths(self._compiled())
 
-    @takes(ReadSettings, ReadOptions)
+    @takes(RowSettings, RowOptions, ReadOptions)
     def complete(
         self,
         source: Source,
         variables: str | Sequence[str] | None = None,
         keep: Sequence[str] = (),
         *,
-        blank: BlankCells = "tree",
         into: str | None = None,
         file: str | os.PathLike[str] | None = None,
         replace: bool = False,
-        **settings: Unpack[ReadSettings],
+        **settings: Unpack[RowSettings],
     ) -> Completed:
         """Return for each row the distribution of the variables it leaves open.
 
         Parameters
         ----------
-        source, keep, blank, into, file, replace, **settings
+        source, keep, into, file, replace, **settings
             As for `ChainEventGraph.assign`; the second table or file ends in ``_labels``.
         variables
             Whose labels to return. Default: all that a row leaves open.
@@ -413,32 +418,26 @@ class Queryable(ABC, Generic[Conditional]):
         """
         from cegdb.inference import row_answers as query_rows
 
-        row_source = query_rows.RowSource(
-            source, keep, blank=blank, reading=options_from(settings, ReadSettings, ReadOptions)
-        )
+        row_source = _row_source(source, settings, RowSettings, keep)
         origin = self._origin()
         store, model = origin._store, (origin.kind, origin.id)
         tables = query_rows.complete_rows(store, self._compiled(), model, row_source, variables)
         return Completed(*write_or_return(store, tables, "labels", into, file, replace=replace))
 
-    @takes(ReadSettings, ReadOptions)
+    @takes(WeightedRowSettings, RowOptions, ReadOptions)
     def score(
         self,
         source: Source,
-        *,
-        count: str | None = None,
-        weight: str | None = None,
-        blank: BlankCells = "tree",
-        **settings: Unpack[ReadSettings],
+        **settings: Unpack[WeightedRowSettings],
     ) -> LogScore:
         """Return the log score of rows, preferably ones it was not learnt from.
 
         Parameters
         ----------
-        source, blank, **settings
+        source
             As for `ChainEventGraph.assign`.
-        count, weight
-            Columns that say how many respondents, and what weight, each row stands for.
+        **settings
+            Those of `RowOptions` and `ReadOptions`.
 
         Returns
         -------
@@ -459,33 +458,26 @@ class Queryable(ABC, Generic[Conditional]):
         >>> score.n, round(score.mean, 4)
         (10, -2.2726)
         """
-        from cegdb.inference import row_answers as query_rows
         from cegdb.inference import row_scores
 
-        row_source = query_rows.RowSource(
-            source, (), count, weight, blank, options_from(settings, ReadSettings, ReadOptions)
-        )
+        row_source = _row_source(source, settings, WeightedRowSettings)
         origin = self._origin()
         store, model = origin._store, (origin.kind, origin.id)
         return row_scores.log_score(store, self._compiled(), model, row_source)
 
-    @takes(ReadSettings, ReadOptions)
+    @takes(WeightedRowSettings, RowOptions, ReadOptions)
     def classify(
         self,
         source: Source,
         variable: str,
         predictors: str | Sequence[str] | None = None,
-        *,
-        count: str | None = None,
-        weight: str | None = None,
-        blank: BlankCells = "tree",
-        **settings: Unpack[ReadSettings],
+        **settings: Unpack[WeightedRowSettings],
     ) -> Classification:
         """Measure how well a variable is predicted from the other answers of each row.
 
         Parameters
         ----------
-        source, count, weight, blank, **settings
+        source, **settings
             As for `score`.
         variable
             To be predicted. Rows without an answer to it are left out and counted.
@@ -517,9 +509,7 @@ class Queryable(ABC, Generic[Conditional]):
 
         from cegdb.inference import row_scores
 
-        predictions = self._predicted(
-            source, variable, predictors, count, weight, blank, settings
-        )
+        predictions = self._predicted(source, variable, predictors, settings)
         metrics, table = row_scores.classification_metrics(predictions)
         used = [i for i in range(len(table)) if table[i].any() or table[:, i].any()]
         used = [
@@ -533,7 +523,7 @@ class Queryable(ABC, Generic[Conditional]):
         )
         return Classification(metrics, confusion)
 
-    @takes(ReadSettings, ReadOptions)
+    @takes(RowSettings, RowOptions, ReadOptions)
     def predict(
         self,
         source: Source,
@@ -541,8 +531,7 @@ class Queryable(ABC, Generic[Conditional]):
         predictors: str | Sequence[str] | None = None,
         *,
         probabilities: bool = False,
-        blank: BlankCells = "tree",
-        **settings: Unpack[ReadSettings],
+        **settings: Unpack[RowSettings],
     ) -> pd.Series[str] | pd.DataFrame:
         """Predict a variable for each row of a source from its other answers.
 
@@ -550,7 +539,7 @@ class Queryable(ABC, Generic[Conditional]):
 
         Parameters
         ----------
-        source, blank, **settings
+        source, **settings
             As for `ChainEventGraph.assign`. The row's own answer to the variable is not used.
         variable
             To be predicted.
@@ -583,12 +572,9 @@ class Queryable(ABC, Generic[Conditional]):
         """
         import pandas as pd
 
-        from cegdb.inference import row_answers as query_rows
         from cegdb.inference import row_scores
 
-        row_source = query_rows.RowSource(
-            source, (), None, None, blank, options_from(settings, ReadSettings, ReadOptions)
-        )
+        row_source = _row_source(source, settings, RowSettings)
         origin = self._origin()
         predictions = row_scores.predict_labels(
             origin._store,
@@ -602,24 +588,21 @@ class Queryable(ABC, Generic[Conditional]):
             return pd.DataFrame(predictions.probability, columns=predictions.labels)
         return pd.Series(predictions.best(), name=variable, dtype="str")
 
-    @takes(ReadSettings, ReadOptions)
+    @takes(WeightedRowSettings, RowOptions, ReadOptions)
     def calibration(
         self,
         source: Source,
         variable: str,
         predictors: str | Sequence[str] | None = None,
         *,
-        bins: int | None = 10,
-        count: str | None = None,
-        weight: str | None = None,
-        blank: BlankCells = "tree",
-        **settings: Unpack[ReadSettings],
+        bins: int | None = QueryOptions.bins,
+        **settings: Unpack[WeightedRowSettings],
     ) -> pd.DataFrame:
         """Compare the predicted probability of each label with its observed share.
 
         Parameters
         ----------
-        source, variable, predictors, count, weight, blank, **settings
+        source, variable, predictors, **settings
             As for `classify`.
         bins
             Number of intervals of equal width, each with its upper end, into which predicted
@@ -655,9 +638,7 @@ class Queryable(ABC, Generic[Conditional]):
 
         from cegdb.inference import row_scores
 
-        predictions = self._predicted(
-            source, variable, predictors, count, weight, blank, settings
-        )
+        predictions = self._predicted(source, variable, predictors, settings)
         names = ["label", "low", "high", "n", "weight", "predicted", "observed"]
         return pd.DataFrame(row_scores.calibration_bins(predictions, bins), columns=names)
 
@@ -666,17 +647,11 @@ class Queryable(ABC, Generic[Conditional]):
         source: Source,
         variable: str,
         predictors: str | Sequence[str] | None,
-        count: str | None,
-        weight: str | None,
-        blank: BlankCells,
-        settings: ReadSettings,
+        settings: WeightedRowSettings,
     ) -> row_scores.Predictions:
-        from cegdb.inference import row_answers as query_rows
         from cegdb.inference import row_scores
 
-        row_source = query_rows.RowSource(
-            source, (), count, weight, blank, options_from(settings, ReadSettings, ReadOptions)
-        )
+        row_source = _row_source(source, settings, WeightedRowSettings)
         origin = self._origin()
         store, model = origin._store, (origin.kind, origin.id)
         return row_scores.predict(
@@ -691,17 +666,16 @@ class StoredModel(GraphObject, Queryable[Conditional]):
         super().__init__(store, object_id)
         self._kept: tuple[object, ConditionedModel] | None = None
 
-    @takes(ReadSettings, ReadOptions)
+    @takes(RowSettings, RowOptions, ReadOptions)
     def assign(
         self,
         source: Source,
         keep: Sequence[str] = (),
         *,
-        blank: BlankCells = "tree",
         into: str | None = None,
         file: str | os.PathLike[str] | None = None,
         replace: bool = False,
-        **settings: Unpack[ReadSettings],
+        **settings: Unpack[RowSettings],
     ) -> Assigned:
         """Assign each row of a source its situation, stage and position at each depth.
 
@@ -714,10 +688,6 @@ class StoredModel(GraphObject, Queryable[Conditional]):
             A variable without a column counts as not answered; other columns are ignored.
         keep
             Columns to keep, such as an id.
-        blank
-            What an empty cell means: ``"tree"``, as in the tree (not answered, unless it has
-            ``blank="structural"`` or ``missing_policy="category"``), or ``"unknown"``, not
-            answered in any case.
         into
             Write tables of the database instead of DataFrames: ``"mart.people"`` gets the
             rows, ``"mart.people_paths"`` their paths.
@@ -727,7 +697,7 @@ class StoredModel(GraphObject, Queryable[Conditional]):
         replace
             Replace tables or files of that name.
         **settings
-            Those of `ReadOptions`.
+            Those of `RowOptions` and `ReadOptions`.
 
         Returns
         -------
@@ -773,9 +743,7 @@ class StoredModel(GraphObject, Queryable[Conditional]):
         """
         from cegdb.inference import row_answers as query_rows
 
-        row_source = query_rows.RowSource(
-            source, keep, blank=blank, reading=options_from(settings, ReadSettings, ReadOptions)
-        )
+        row_source = _row_source(source, settings, RowSettings, keep)
         origin = self._origin()
         store, model = origin._store, (origin.kind, origin.id)
         tables = query_rows.assign_rows(store, self._compiled(), model, row_source)
@@ -795,3 +763,12 @@ class StoredModel(GraphObject, Queryable[Conditional]):
         if self._kept is None or self._kept[0] != created_at:
             self._kept = (created_at, condition(self._compile(), All(())))
         return self._kept[1]
+
+
+def _row_source(
+    source: Source, settings: RowSettings, keywords: type, keep: Sequence[str] = ()
+) -> RowSource:
+    from cegdb.inference.row_answers import RowSource
+
+    options, reading = options_from(settings, keywords, RowOptions, ReadOptions)
+    return RowSource(source, keep, options.count, options.weight, options.blank, reading)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.api.base import MethodGroup
 from cegdb.errors import CegdbError, GraphError, MissingExtraError, path_of
+from cegdb.options import ReportOptions
 
 if TYPE_CHECKING:
     import os
@@ -90,9 +91,9 @@ class CegReport(MethodGroup):
 
     def text(
         self,
-        form: ReportForm = "plain",
+        form: ReportForm = ReportOptions.form,
         *,
-        unit: str = "people",
+        unit: str = ReportOptions.unit,
         words: Mapping[str, Mapping[str, str]] | None = None,
         limit: int | None = None,
         min_n: int | None = None,
@@ -152,9 +153,9 @@ class CegReport(MethodGroup):
     def save(
         self,
         path: str | os.PathLike[str],
-        form: ReportForm = "plain",
+        form: ReportForm = ReportOptions.form,
         *,
-        unit: str = "people",
+        unit: str = ReportOptions.unit,
         words: Mapping[str, Mapping[str, str]] | None = None,
         limit: int | None = None,
         min_n: int | None = None,
@@ -311,8 +312,8 @@ class DatabaseReport(MethodGroup):
     def comparison(
         self,
         *stagings: str | StagedTree,
-        form: ReportForm = "plain",
-        unit: str = "people",
+        form: ReportForm = ReportOptions.form,
+        unit: str = ReportOptions.unit,
         words: Mapping[str, Mapping[str, str]] | None = None,
         limit: int | None = None,
         min_n: int | None = None,
@@ -366,8 +367,8 @@ class DatabaseReport(MethodGroup):
         self,
         path: str | os.PathLike[str],
         *stagings: str | StagedTree,
-        form: ReportForm = "plain",
-        unit: str = "people",
+        form: ReportForm = ReportOptions.form,
+        unit: str = ReportOptions.unit,
         words: Mapping[str, Mapping[str, str]] | None = None,
         limit: int | None = None,
         min_n: int | None = None,

@@ -9,14 +9,24 @@ from cegdb.api.chain_event_graph import ChainEventGraph
 from cegdb.api.conditioned_ceg import ConditionedStagedTree
 from cegdb.api.plots import StagingPlots
 from cegdb.api.queries import StoredModel
+from cegdb.api.settings import options_from, takes
 from cegdb.ceg import build_ceg
 from cegdb.errors import QueryError, StagingError, items_of
 from cegdb.names import only_match
+from cegdb.options import (
+    CegOptions,
+    CegSettings,
+    IntervalOptions,
+    IntervalSettings,
+    StabilityOptions,
+    StabilitySettings,
+)
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
     from pathlib import Path
+    from typing import Unpack
 
     import networkx as nx
     import pandas as pd
@@ -26,7 +36,7 @@ if TYPE_CHECKING:
     from cegdb.evidence import EvidenceLike
     from cegdb.inference.compiled_model import CompiledModel
     from cegdb.inference.queries import ConditionedModel
-    from cegdb.options import BootstrapKind, IntervalMethod, Stop
+    from cegdb.options import BootstrapKind, IntervalMethod
     from cegdb.render.writers import Form
     from cegdb.stages import SituationPath
     from cegdb.store.catalog import Kind
@@ -771,12 +781,13 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         )
         return StagedTree(self._store, staging_id)
 
+    @takes(CegSettings, CegOptions)
     def to_ceg(
         self,
         name: str | None = None,
         *,
-        stop: Stop = "early",
         replace: bool = False,
+        **settings: Unpack[CegSettings],
     ) -> ChainEventGraph:
         """Construct the CEG: merge the situations with the same future [1]_.
 
@@ -784,9 +795,8 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         ----------
         name
             Name to store it under. Default: that of the staging, with a number if it is taken.
-        stop
-            ``"early"`` ends the backward recursion at the first height where nothing merges,
-            ``"baseline"`` goes on to the root; both give the same CEG.
+        **settings
+            Those of `CegOptions`.
         replace
             Replace a CEG of that name, with everything made from it.
 
@@ -812,6 +822,7 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         >>> staged.to_ceg(name="again")
         CEG 'again': 10 vertices (including the sink), 21 edges; 4 steps, height 4
         """
+        stop = options_from(settings, CegSettings, CegOptions).stop
         ceg_id = build_ceg(self._store, self.id, name=name, stop=stop, replace=replace)
         return ChainEventGraph(self._store, ceg_id)
 
@@ -851,8 +862,11 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
             min_n=min_n,
         )
 
+    @takes(StabilitySettings, StabilityOptions)
     def stability(
-        self, bootstrap: BootstrapKind = "nonparametric", *, runs: int = 100, seed: int = 1
+        self,
+        bootstrap: BootstrapKind = StabilityOptions.bootstrap,
+        **settings: Unpack[StabilitySettings],
     ) -> pd.DataFrame:
         """Return how often situations are staged together when stages are learnt again.
 
@@ -863,13 +877,11 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         Parameters
         ----------
         bootstrap
-            ``"nonparametric"``: rows drawn with replacement: what another sample might give.
-            ``"parametric"``: rows simulated from these stages: how often they would be found
-            if they were true.
-        runs
-            How many replicates; each costs as much as the learning.
-        seed
-            Seed of the random numbers: the same seed and rows give the same shares.
+            Kind of bootstrap: "nonparametric" (rows are drawn with replacement: what another
+            sample might give) or "parametric" (rows are simulated from the stages: how often
+            they would be found if they were true).
+        **settings
+            Those of `StabilityOptions`.
 
         Returns
         -------
@@ -907,7 +919,8 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         """
         from cegdb.stability.bootstrap import stability
 
-        stability(self._store, self.id, bootstrap, runs=runs, seed=seed)
+        options = options_from(settings, StabilitySettings, StabilityOptions)
+        stability(self._store, self.id, bootstrap, runs=options.runs, seed=options.seed)
         where: dict[str, object] = {"staging": self.name, "kind": bootstrap}
         return views.view_frame(self._store, "stage_stability", where, "stage_id")
 
@@ -923,27 +936,22 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         """
         return self._frame("stage_pairs", "staging", "kind, vertex_id, other_id")
 
+    @takes(IntervalSettings, IntervalOptions)
     def intervals(
         self,
-        method: IntervalMethod = "credible",
-        *,
-        level: float = 0.95,
-        runs: int = 200,
-        seed: int = 1,
+        method: IntervalMethod = IntervalOptions.method,
+        **settings: Unpack[IntervalSettings],
     ) -> pd.DataFrame:
         """Return intervals of the probabilities.
 
         Parameters
         ----------
         method
-            Given the staging, so too narrow if it was learnt from the same rows:
-            ``"credible"`` (Beta), ``"wilson"`` (each share alone), ``"goodman"`` (all shares
-            of a stage at once). Learning the stages again: ``"bootstrap"`` (stored as the view
-            ``cegdb.bootstrap_intervals``).
-        level
-            Between 0 and 1.
-        runs, seed
-            Number of bootstrap runs, and seed of their random numbers.
+            Kind of interval. Given the staging, and so too narrow if it was learnt from the
+            same rows: "credible" (Beta), "wilson" (each share alone) or "goodman" (all shares
+            of a stage at once). Learning the stages again on resampled rows: "bootstrap".
+        **settings
+            Those of `IntervalOptions`.
 
         Returns
         -------
@@ -953,7 +961,8 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
             stage); ``variable``; ``label``; ``n``, ``weight`` and ``share`` in the stage, or
             of the bootstrap at the situation; ``probability``, the posterior mean of the
             stage; ``low``, ``high``; ``method``; ``level``; ``given``, on what the interval is
-            conditional.
+            conditional. Those of the bootstrap are stored as the view
+            ``cegdb.bootstrap_intervals``.
 
         Raises
         ------
@@ -972,8 +981,14 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         """
         from cegdb.stability import intervals as interval_methods
 
+        options = options_from(settings, IntervalSettings, IntervalOptions)
         return interval_methods.intervals(
-            self._store, self.id, method, level=level, runs=runs, seed=seed
+            self._store,
+            self.id,
+            method,
+            level=options.level,
+            runs=options.runs,
+            seed=options.seed,
         )
 
     @property

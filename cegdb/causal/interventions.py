@@ -14,7 +14,7 @@ from cegdb.evidence import All, Count, Likelihood, Order, Take, Visit, items, te
 from cegdb.inference.queries import condition
 from cegdb.ingest.coding.variables import NOT_APPLICABLE
 from cegdb.names import find_name, only_match
-from cegdb.options import Absent, check_choice
+from cegdb.options import Absent, EffectOptions, check_choice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -74,7 +74,7 @@ def no_intervention(ceg: CompiledModel) -> Intervention:
 def intervene(
     earlier: Intervention,
     actions: Mapping[str, object],
-    absent: Absent = "error",
+    absent: Absent = EffectOptions.absent,
     group: Evidence = _NOTHING,
 ) -> Intervention:
     """Set the answers to variables, or what happens at positions.

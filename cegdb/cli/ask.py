@@ -6,7 +6,7 @@ import tempfile
 from contextlib import contextmanager
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,10 +21,10 @@ from cegdb.cli.options import (
     NAME,
     READING,
     REPLACE,
-    SEED,
-    Word,
     all_of,
     chosen,
+    from_settings,
+    names_of,
     output_option,
     read_answers,
     read_evidence,
@@ -53,19 +53,11 @@ if TYPE_CHECKING:
 
 _CHUNK_BYTES = 1 << 20
 _LEAST_PATHS = ("rank",)
-BLANK = click.option(
-    "--blank",
-    type=Word(get_args(settings.BlankCells)),
-    default="tree",
-    show_default=True,
-    help='What an empty cell of FILE means: "tree" (the same as in the event tree) or '
-    '"unknown" (not answered).',
-)
 ROWS = all_of(
     click.option(
         "--keep", callback=split_names, metavar="A,B,C", help="Columns of FILE to keep."
     ),
-    BLANK,
+    from_settings(settings.RowOptions, only=["blank"]),
     output_option("File to write: .csv, .parquet or .json."),
     click.option("--into", metavar="[SCHEMA.]TABLE", help="Table of DB to write."),
     click.option("--replace", is_flag=True, help="Overwrite the file or table if it exists."),
@@ -78,16 +70,7 @@ PREDICTORS = click.option(
     metavar="A,B,C",
     help="Variables to predict from. Default: all others.",
 )
-WEIGHTED_ROWS = all_of(
-    click.option(
-        "--count",
-        metavar="COLUMN",
-        help="Column that says how many respondents a row stands for.",
-    ),
-    click.option("--weight", metavar="COLUMN", help="Column of survey weights."),
-    BLANK,
-    READING,
-)
+WEIGHTED_ROWS = all_of(from_settings(settings.RowOptions), READING)
 BY = click.option(
     "--by",
     callback=split_names,
@@ -209,14 +192,7 @@ def distribution(
 @main.command("most-probable-paths")
 @DB
 @NAME
-@click.option(
-    "-k",
-    "k",
-    type=int,
-    default=10,
-    show_default=True,
-    help="Number of paths to print, the most probable first.",
-)
+@from_settings(settings.QueryOptions, only=["k"])
 @MODEL_KIND
 @GIVEN
 @EVIDENCE
@@ -453,9 +429,7 @@ def classify(
 @click.argument("file", metavar="FILE")
 @click.argument("variable", metavar="VARIABLE")
 @PREDICTORS
-@click.option(
-    "--bins", type=int, default=10, show_default=True, help="Number of bins of equal width."
-)
+@from_settings(settings.QueryOptions, only=["bins"])
 @MODEL_KIND
 @WEIGHTED_ROWS
 @FORMAT
@@ -561,14 +535,6 @@ def sample(
     help="Evidence: only people with this answer, to a question before the treatment.",
 )
 @click.option(
-    "--absent",
-    type=Word(get_args(settings.Absent)),
-    default="error",
-    show_default=True,
-    help='Positions without one of the labels: "error" (refuse) or "leave" (do not intervene '
-    "there).",
-)
-@click.option(
     "--adjust",
     is_flag=True,
     help="Also print the smallest sets of variables that identify the effect by adjustment.",
@@ -579,24 +545,7 @@ def sample(
     metavar="A,B,C",
     help="Also print whether adjusting for these variables identifies the effect.",
 )
-@click.option(
-    "--least",
-    type=float,
-    default=0.05,
-    show_default=True,
-    help="Positivity: warn of positions where a label is less probable than this.",
-)
-@click.option(
-    "--level", type=float, default=0.95, show_default=True, help="Level of the intervals."
-)
-@click.option(
-    "--draws",
-    type=int,
-    default=1000,
-    show_default=True,
-    help="Number of random draws for the intervals; 0 for no intervals.",
-)
-@SEED
+@from_settings(settings.EffectOptions)
 @FORMAT
 def effect(db: Path, name: str, treatment: str, form: str | None, **options: Any) -> None:
     """Estimate the effect of a treatment on an outcome by the CEG NAME in DB.
@@ -627,7 +576,7 @@ def effect(db: Path, name: str, treatment: str, form: str | None, **options: Any
                 outcome,
                 between,
                 given=group,
-                **chosen(options, ("absent", "least", "level", "draws", "seed")),
+                **chosen(options, names_of(settings.EffectOptions)),
             )
         is_adjusted = options["adjust"] or options["adjust_for"] is not None
         adjustments = [

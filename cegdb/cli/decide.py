@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,9 +12,7 @@ from cegdb.cli.options import (
     DB,
     FORMAT,
     NAME,
-    SEED,
     STAGE_NAMES,
-    Word,
     from_settings,
     refuse_beside,
 )
@@ -144,15 +142,7 @@ def diff(db: Path, name: str, other: str, form: str | None) -> None:
 @main.command()
 @DB
 @NAME
-@click.option(
-    "--bootstrap",
-    type=Word(get_args(settings.BootstrapKind)),
-    default="nonparametric",
-    show_default=True,
-    help="Draw rows with replacement, or simulate them from the stages.",
-)
-@click.option("--runs", type=int, default=100, show_default=True, help="Number of runs.")
-@SEED
+@from_settings(settings.StabilityOptions)
 @FORMAT
 def stability(
     db: Path, name: str, bootstrap: Any, runs: int, seed: int, form: str | None
@@ -190,21 +180,7 @@ def stability(
 @main.command()
 @DB
 @NAME
-@click.option(
-    "--method",
-    type=Word(get_args(settings.IntervalMethod)),
-    default="credible",
-    show_default=True,
-    help='"credible", "wilson" and "goodman" take the stages as known; "bootstrap" learns them '
-    "again on resampled rows.",
-)
-@click.option(
-    "--level", type=float, default=0.95, show_default=True, help="Level of the intervals."
-)
-@click.option(
-    "--runs", type=int, default=200, show_default=True, help="Number of bootstrap runs."
-)
-@SEED
+@from_settings(settings.IntervalOptions)
 @FORMAT
 def intervals(
     db: Path, name: str, method: Any, level: float, runs: int, seed: int, form: str | None

@@ -9,13 +9,11 @@ import click
 
 from cegdb.cli.group import main
 from cegdb.cli.options import (
-    COLLAPSE,
     DB,
-    EDGE_INFO,
     FORMAT,
     MIN_N,
     NAME,
-    SIZES,
+    PICTURE,
     kind_option,
     output_option,
 )
@@ -125,13 +123,9 @@ def sql(db: Path, query: str, form: str | None) -> None:
     "File to write: .svg, .pdf, .png, .dot or .tex (TikZ).",
     required=True,
 )
-@EDGE_INFO
-@SIZES
-@COLLAPSE
+@PICTURE
 @MIN_N
-def draw(
-    db: Path, name: str, kind: str | None, output: Path, width: float | None, **look: Any
-) -> None:
+def draw(db: Path, name: str, kind: str | None, output: Path, **options: Any) -> None:
     """Draw the CEG, staged tree or event tree NAME in DB, and print the caption.
 
     Each variable heads its column. The width of an edge is proportional to the number of
@@ -154,16 +148,12 @@ def draw(
     with opened(str(db), read_only=True) as database, working("drawing", database):
         drawn_object = object_of(database, name, kind, "ceg", "staging", "tree")
         if suffix == ".dot":
-            say_made("picture", drawn_object.draw(output, **look))
+            say_made("picture", drawn_object.draw(output, **options))
             note_stale(drawn_object)
             return
-        picture = drawn_object.figure(width_mm=width, **look)
+        picture = drawn_object.figure(**options)
         is_figure = suffix in FIGURE_FILES
-        saved = (
-            picture.save(output)
-            if is_figure
-            else drawn_object.draw(output, width_mm=width, **look)
-        )
+        saved = picture.save(output) if is_figure else drawn_object.draw(output, **options)
         say_made("picture", saved)
         note_stale(drawn_object)
     echo(picture.caption)

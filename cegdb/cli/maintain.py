@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,7 +15,7 @@ from cegdb.cli.options import (
     KINDS,
     NAME,
     READING,
-    Word,
+    from_settings,
     kind_option,
     source_of,
 )
@@ -121,14 +121,7 @@ def _counted(kinds: list[str]) -> str:
 @main.command()
 @DB
 @click.argument("name", metavar="[NAME]", required=False)
-@click.option(
-    "--stages",
-    type=Word(get_args(settings.RebuildRule)),
-    default="keep",
-    show_default=True,
-    help='"keep" (situations stay in their stages, which get new probabilities) or "relearn" '
-    "(learnt stages are learnt again).",
-)
+@from_settings(settings.RebuildOptions)
 @FORMAT
 def rebuild(db: Path, name: str | None, stages: Any, form: str | None) -> None:
     """Rebuild what is stale in DB from the current rows of its surveys.

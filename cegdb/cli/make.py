@@ -12,7 +12,6 @@ from cegdb import options as settings
 from cegdb.cli.group import main
 from cegdb.cli.options import (
     DB,
-    EDGE_INFO,
     FORMAT,
     INGEST,
     INGEST_NAMES,
@@ -30,6 +29,7 @@ from cegdb.cli.options import (
     TREE_NAMES,
     Word,
     chosen,
+    from_settings,
     kind_option,
     output_option,
     read_names,
@@ -159,7 +159,7 @@ def ingest_file(
 @LEARN
 @STOP
 @click.option("--draw", type=click.Path(path_type=Path), help="Draw the CEG to this file.")
-@EDGE_INFO
+@from_settings(settings.PictureOptions, only=["edge_info"])
 @MIN_N
 @FORMAT
 def run(

@@ -254,51 +254,46 @@ def all_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 _ON_COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
-    "columns": {"callback": split_names, "metavar": "A,B,C"},
-    "variables": {"callback": split_names, "metavar": "A,B,C"},
-    "order": {"callback": split_names, "metavar": "A,B,C"},
-    "structural": {"callback": read_labels, "metavar": "[VARIABLE=]LABEL"},
-    "missing": {"callback": read_labels, "metavar": "[VARIABLE=]LABEL"},
-    "levels": {"callback": read_levels, "metavar": "VARIABLE=A,B,C"},
-    "bins": {"callback": read_bins, "metavar": "VARIABLE=18,35,65|q4"},
-    "add_paths": {"callback": read_paths, "metavar": "A=x,B=y"},
-    "impossible": {"callback": read_paths, "metavar": "A=x,B=y"},
-    "tiers": {"callback": read_tiers, "metavar": "A,B"},
-    "before": {"callback": read_chains, "metavar": "A<B"},
-    "relabel": {"callback": read_relabel, "metavar": "[VARIABLE:]LABEL=NEW"},
-    "deff": {"type": str, "callback": read_deff, "metavar": "[VARIABLE=]NUMBER"},
+    "--columns": {"callback": split_names, "metavar": "A,B,C"},
+    "--variables": {"callback": split_names, "metavar": "A,B,C"},
+    "--order": {"callback": split_names, "metavar": "A,B,C"},
+    "--structural": {"callback": read_labels, "metavar": "[VARIABLE=]LABEL"},
+    "--missing": {"callback": read_labels, "metavar": "[VARIABLE=]LABEL"},
+    "--levels": {"callback": read_levels, "metavar": "VARIABLE=A,B,C"},
+    "--bin": {"callback": read_bins, "metavar": "VARIABLE=18,35,65|q4"},
+    "--add-path": {"callback": read_paths, "metavar": "A=x,B=y"},
+    "--impossible": {"callback": read_paths, "metavar": "A=x,B=y"},
+    "--tier": {"callback": read_tiers, "metavar": "A,B"},
+    "--before": {"callback": read_chains, "metavar": "A<B"},
+    "--relabel": {"callback": read_relabel, "metavar": "[VARIABLE:]LABEL=NEW"},
+    "--deff": {"type": str, "callback": read_deff, "metavar": "[VARIABLE=]NUMBER"},
     **{
-        name: {"type": click.Path(path_type=Path), "metavar": "FILE"}
-        for name in ("codebook", "frozen")
+        flag: {"type": click.Path(path_type=Path), "metavar": "FILE"}
+        for flag in ("--codebook", "--frozen")
     },
-    **{name: {"metavar": "COLUMN"} for name in ("count", "weight", "cluster")},
-    **{name: {"metavar": "CHAR"} for name in ("delimiter", "quote", "escape")},
+    "--width": {"metavar": "MM"},
+    "--font-size": {"metavar": "PT"},
+    **{flag: {"metavar": "N"} for flag in ("--collapse-below", "--top-variables")},
+    **{flag: {"metavar": "COLUMN"} for flag in ("--count", "--weight", "--cluster")},
+    **{flag: {"metavar": "CHAR"} for flag in ("--delimiter", "--quote", "--escape")},
     **{
-        name: {"metavar": "NAME"} for name in ("encoding", "sheet", "source_column", "distance")
+        flag: {"metavar": "NAME"}
+        for flag in ("--encoding", "--sheet", "--source-column", "--distance")
     },
 }
-"""What the command line adds to a setting: how its text is read and what stands for it."""
+"""What the command line adds to an option: how its text is read and what stands for it."""
 _REPEATED: Final = (
     *(read_labels, read_levels, read_bins, read_paths, read_tiers, read_chains),
     *(read_relabel, read_deff),
 )
 
 
-def from_settings(
-    owner: type, *, only: Collection[str] | None = None, **changed: Mapping[str, Any]
-) -> Callable[[Any], Any]:
-    """Return a decorator that adds the settings of a class as options of a command.
-
-    ``only`` are the names to add; ``changed`` says by name what is different there.
-    """
+def from_settings(owner: type, *, only: Collection[str] | None = None) -> Callable[[Any], Any]:
+    """Return a decorator that adds the settings of a class, or ``only`` some, to a command."""
     known = settings.options_of(owner)
     flags = {option.name: option.flag for option in known}
     return all_of(
-        *(
-            _option(option, flags, changed.get(option.name, {}))
-            for option in known
-            if only is None or option.name in only
-        )
+        *(_option(option, flags) for option in known if only is None or option.name in only)
     )
 
 
@@ -307,22 +302,20 @@ def names_of(owner: type) -> tuple[str, ...]:
     return tuple(option.name for option in settings.options_of(owner))
 
 
-def _option(
-    option: settings.Option, flags: Mapping[str, str], changed: Mapping[str, Any]
-) -> Callable[[Any], Any]:
+def _option(option: settings.Option, flags: Mapping[str, str]) -> Callable[[Any], Any]:
     arguments: dict[str, Any] = {"type": option.type, "default": option.default}
     if option.is_closed:
         arguments["type"] = Word(option.choices)
     elif option.choices:
         arguments["metavar"] = "|".join((*option.choices, "FILE"))
-    arguments |= _ON_COMMAND_LINE.get(option.name, {})
+    arguments |= _ON_COMMAND_LINE.get(option.flag, {})
     if arguments.get("callback") in _REPEATED:
         arguments |= {"multiple": True, "default": ()}
     arguments["help"] = re.sub(
         r"`(\w+)`", lambda match: flags.get(match[1], f"--{match[1]}"), option.help
     )
     arguments["show_default"] = arguments["default"] not in (None, ())
-    return click.option(option.flag, option.name, **{**arguments, **changed})
+    return click.option(option.flag, option.name, **arguments)
 
 
 DB = click.argument("db", metavar="DB", type=click.Path(path_type=Path))
@@ -363,60 +356,19 @@ FORMAT = click.option(
     type=Word(["table", "json", "csv"]),
     help="How to print the rows. Default: table on a terminal, otherwise csv.",
 )
-EDGE_INFO = click.option(
-    "--edge-info",
-    type=Word(get_args(settings.EdgeInfo)),
-    default="probability",
-    show_default=True,
-    help="Number on the edges of the picture; prior and posterior are for CEGs only.",
-)
-SIZES = all_of(
-    click.option("--width", type=float, metavar="MM", help="Width of the figure in mm."),
-    click.option(
-        "--font-size",
-        type=float,
-        default=9,
-        show_default=True,
-        metavar="PT",
-        help="Size of the labels in points.",
-    ),
-)
-COLLAPSE = all_of(
-    click.option(
-        "--collapse-below",
-        type=int,
-        metavar="N",
-        help="Collapse what fewer than N people reach into boxes that say what they hide.",
-    ),
-    click.option(
-        "--top-variables",
-        type=int,
-        metavar="K",
-        help="Draw the first K variables and collapse the rest.",
-    ),
-)
 MIN_N = click.option(
     "--min-n",
     type=int,
     metavar="N",
     help="Hide counts below N, and whatever would reveal them.",
 )
-SEED = click.option(
-    "--seed", type=int, default=1, show_default=True, help="Seed of the random numbers."
-)
 DECIMAL = click.option(
     "--decimal",
     type=Word(get_args(settings.DecimalSign)),
     help="Decimal sign of numbers in FILE. Default: that of the survey.",
 )
-STOP = click.option(
-    "--stop",
-    type=Word(get_args(settings.Stop)),
-    default="early",
-    show_default=True,
-    help='Where merging positions stops: "early" (once nothing can merge any more) or '
-    '"baseline" (at the root). The CEG is the same.',
-)
+PICTURE = from_settings(settings.PictureOptions)
+STOP = from_settings(settings.CegOptions)
 READING = from_settings(
     settings.ReadOptions,
     only=[name for name in names_of(settings.ReadOptions) if name != "source_column"],

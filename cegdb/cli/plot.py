@@ -14,6 +14,7 @@ from cegdb.cli.options import (
     NAME,
     Word,
     all_of,
+    from_settings,
     kind_option,
     output_option,
 )
@@ -29,9 +30,7 @@ if TYPE_CHECKING:
 SHEET = all_of(
     output_option("File to write: .svg, .pdf or .png.", required=True),
     MIN_N,
-    click.option(
-        "--width", type=float, default=170, show_default=True, help="Width in millimetres."
-    ),
+    from_settings(settings.PlotOptions),
 )
 MOST = click.option(
     "--most",
@@ -66,7 +65,7 @@ def _plot(
 
     output = options["output"]
     check_figure(output)
-    look: dict[str, Any] = {"min_n": options["min_n"], "width_mm": options["width"]}
+    look: dict[str, Any] = {"min_n": options["min_n"], "width_mm": options["width_mm"]}
     if options.get("most") is not None:
         look["most"] = options["most"]
     with opened(str(db), read_only=True) as database, working("plotting", database):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cegdb import options as settings
 from cegdb.cli.group import CommandGroup, main
-from cegdb.cli.options import DB, MIN_N, NAME, Word, all_of, output_option
+from cegdb.cli.options import DB, MIN_N, NAME, all_of, from_settings, output_option
 from cegdb.cli.output import ceg_of, echo, opened, say_made, working
 from cegdb.errors import QueryError
 
@@ -20,28 +20,13 @@ if TYPE_CHECKING:
 
 _HINT = "write the variable and a colon (Fall:), and below it, indented, Yes: fall"
 TEXT = all_of(
-    click.option(
-        "--form",
-        type=Word(get_args(settings.ReportForm)),
-        default="plain",
-        show_default=True,
-        help="For whom the text is: everybody, readers of a scientific paper, or analysts.",
-    ),
-    click.option(
-        "--unit",
-        default="people",
-        show_default=True,
-        help="What the survey counts, in the plural, such as residents.",
-    ),
+    from_settings(settings.ReportOptions),
     click.option(
         "--words",
         type=click.Path(path_type=Path, dir_okay=False, exists=True),
         metavar="FILE",
         help="YAML file with phrases for the labels of variables in the plain form; each "
         "phrase starts with a verb.",
-    ),
-    click.option(
-        "--limit", type=int, help="Most groups to describe per question, the largest first."
     ),
     MIN_N,
     output_option("File to write: .md, .html or .tex. Default: print plain text."),

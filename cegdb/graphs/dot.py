@@ -14,7 +14,7 @@ from cegdb.graphs.label_text import (
     text_lines,
     xml_text,
 )
-from cegdb.options import EdgeInfo, check_choice
+from cegdb.options import EdgeInfo, PictureOptions, check_choice
 from cegdb.render.writers import HIDDEN
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _HEAD = """\
     arrowsize="0.5"];"""
 
 
-def to_dot(graph: Graph, *, edge_info: EdgeInfo = "probability") -> str:
+def to_dot(graph: Graph, *, edge_info: EdgeInfo = PictureOptions.edge_info) -> str:
     """Return the graph in Graphviz' DOT language, from left to right, whatever its size.
 
     A node shows its name and variable, filled with the colour of its stage if it shares it.
@@ -47,7 +47,9 @@ def to_dot(graph: Graph, *, edge_info: EdgeInfo = "probability") -> str:
     return "".join(dot_lines(graph_rows(graph), edge_info=edge_info))
 
 
-def dot_lines(rows: GraphRows, *, edge_info: EdgeInfo = "probability") -> Iterator[str]:
+def dot_lines(
+    rows: GraphRows, *, edge_info: EdgeInfo = PictureOptions.edge_info
+) -> Iterator[str]:
     """Yield the lines of `to_dot`, one node or edge at a time."""
     text_of = _edge_text(rows.attributes, edge_info)
     is_ceg = rows.attributes.get("kind") == "ceg"

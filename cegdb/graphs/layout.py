@@ -12,6 +12,7 @@ from cegdb.graphs.dot import edge_texts
 from cegdb.graphs.graphviz import BoxKind, Placement, Point, SizedVertex, graphviz_placement
 from cegdb.graphs.label_text import WHITE, is_shared, text_lines
 from cegdb.graphs.tree_layout import tree_placement
+from cegdb.options import PictureOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -103,7 +104,7 @@ def layout(
     graph: Graph,
     measure: Measure,
     *,
-    edge_info: EdgeInfo = "probability",
+    edge_info: EdgeInfo = PictureOptions.edge_info,
     width: float | None = None,
     most_edges: int = MAX_DRAWN_EDGES,
 ) -> Layout:

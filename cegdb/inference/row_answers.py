@@ -16,7 +16,7 @@ from cegdb.ingest.csv.csv_file import retry_rewritten
 from cegdb.ingest.files.sources import query_progress
 from cegdb.ingest.new_rows import RowColumns, open_new_rows, read_rows
 from cegdb.names import first_repeated, only_match
-from cegdb.options import BlankCells, check_choice
+from cegdb.options import BlankCells, RowOptions, check_choice
 from cegdb.sqlfiles import Steps
 from cegdb.store import quoted
 
@@ -55,7 +55,7 @@ class RowSource:
     keep: Sequence[str] = ()
     count: str | None = None
     weight: str | None = None
-    blank: str = "tree"
+    blank: str = RowOptions.blank
     reading: ReadOptions | None = None
     block_sizes: tuple[int, int] = BLOCK_SIZES
 

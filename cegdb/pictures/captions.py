@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import agreeing, counted
 from cegdb.graphs.label_text import format_number, is_shared, one_line
+from cegdb.options import PictureOptions
 from cegdb.pictures.plot_data import END, REST
 
 if TYPE_CHECKING:
@@ -74,7 +75,10 @@ def omission_note(n_shown: int, n_omitted: int, word: str, n_people: int | None 
 
 
 def graph_caption(
-    graph: Graph, *, edge_info: EdgeInfo = "probability", text_size: float | None = None
+    graph: Graph,
+    *,
+    edge_info: EdgeInfo = PictureOptions.edge_info,
+    text_size: float | None = None,
 ) -> str:
     """Return the caption of a graph's figure; ``text_size`` in points if it was scaled down."""
     min_n = graph.graph.get("min_n")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from cegdb.graphs.label_text import text_colour
 from cegdb.graphs.layout import MAX_DRAWN_EDGES, layout
+from cegdb.options import PictureOptions
 from cegdb.pictures.captions import graph_caption
 from cegdb.pictures.style import (
     LINE_SPACING,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from cegdb.graphs.networkx_graphs import Graph
     from cegdb.options import EdgeInfo
 
-FONT_SIZE: Final = 9.0
+FONT_SIZE: Final = PictureOptions.font_size
 _MARGIN: Final = 6.0  # points
 _FULL_SIZE: Final = 0.99  # a reduction that nobody sees
 _LINE: Final = "#606060"
@@ -45,7 +46,7 @@ _HALO: Final = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad":
 def graph_figure(
     graph: Graph,
     *,
-    edge_info: EdgeInfo = "probability",
+    edge_info: EdgeInfo = PictureOptions.edge_info,
     font_size: float = FONT_SIZE,
     width_mm: float | None = None,
     most_edges: int = MAX_DRAWN_EDGES,

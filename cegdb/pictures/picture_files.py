@@ -10,6 +10,7 @@ from cegdb.errors import GraphError, MissingExtraError, path_of
 from cegdb.graphs.dot import to_dot
 from cegdb.graphs.graphviz import graphviz
 from cegdb.graphs.layout import MAX_DRAWN_EDGES
+from cegdb.options import PictureOptions
 from cegdb.pictures.painting import FONT_SIZE, graph_figure
 from cegdb.pictures.style import FIGURE_FILES, need_matplotlib
 from cegdb.pictures.tikz import to_tikz
@@ -30,7 +31,7 @@ def draw(
     graph: Graph,
     path: str | os.PathLike[str],
     *,
-    edge_info: EdgeInfo = "probability",
+    edge_info: EdgeInfo = PictureOptions.edge_info,
     font_size: float = FONT_SIZE,
     width_mm: float | None = None,
     most_edges: int = MAX_DRAWN_EDGES,
@@ -79,6 +80,6 @@ def summary_and_picture(
         return text
 
 
-def svg(graph: Graph, *, edge_info: EdgeInfo = "probability") -> str:
+def svg(graph: Graph, *, edge_info: EdgeInfo = PictureOptions.edge_info) -> str:
     """Return the picture as an ``<svg>`` element, for a notebook or a web page."""
     return graph_figure(graph, edge_info=edge_info)._repr_svg_()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from cegdb.graphs.label_text import text_colour, text_lines
 from cegdb.graphs.layout import MAX_DRAWN_EDGES, layout
+from cegdb.options import PictureOptions
 from cegdb.pictures.captions import graph_caption
 from cegdb.pictures.style import (
     MM_PER_INCH,
@@ -88,8 +89,8 @@ _STYLES: Final = r"""
 def to_tikz(
     graph: Graph,
     *,
-    edge_info: EdgeInfo = "probability",
-    font_size: float = 9,
+    edge_info: EdgeInfo = PictureOptions.edge_info,
+    font_size: float = PictureOptions.font_size,
     width_mm: float | None = None,
     most_edges: int = MAX_DRAWN_EDGES,
 ) -> str:

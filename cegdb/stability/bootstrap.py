@@ -9,7 +9,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from cegdb.errors import StagingError, is_whole
-from cegdb.options import BootstrapKind, check_choice
+from cegdb.options import BootstrapKind, StabilityOptions, check_choice
 from cegdb.sqlfiles import Steps
 from cegdb.stability.relearning import read_relearning
 from cegdb.store import schema
@@ -42,10 +42,10 @@ def checked_runs(runs: int, seed: int) -> tuple[int, int]:
 def stability(
     store: Store,
     staging_id: int,
-    kind: BootstrapKind = "nonparametric",
+    kind: BootstrapKind = StabilityOptions.bootstrap,
     *,
-    runs: int = 100,
-    seed: int = 1,
+    runs: int = StabilityOptions.runs,
+    seed: int = StabilityOptions.seed,
     max_pairs: int = MAX_PAIRS,
 ) -> None:
     """Store how often each pair of situations shares a stage when stages are learnt again.

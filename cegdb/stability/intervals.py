@@ -8,14 +8,14 @@ import numpy as np
 import sqlalchemy as sa
 
 from cegdb.errors import StagingError, is_number
-from cegdb.options import IntervalMethod, check_choice
+from cegdb.options import IntervalMethod, IntervalOptions, check_choice
 from cegdb.sqlfiles import Steps
 from cegdb.stability.bootstrap import checked_runs
 from cegdb.stability.relearning import read_relearning, recorded_weighting
 from cegdb.stages.priors import make_edge_priors
 from cegdb.stages.recorded import prior_rule
 from cegdb.stages.relabel import read_relabelled
-from cegdb.stages.scores import LEVEL, credible_intervals
+from cegdb.stages.scores import credible_intervals
 from cegdb.store import schema
 from cegdb.store.catalog import refuse_stale, row
 
@@ -39,11 +39,11 @@ MAX_ESTIMATES: Final = 50_000_000
 def intervals(
     store: Store,
     staging_id: int,
-    method: IntervalMethod = "credible",
+    method: IntervalMethod = IntervalOptions.method,
     *,
-    level: float = LEVEL,
-    runs: int = 200,
-    seed: int = 1,
+    level: float = IntervalOptions.level,
+    runs: int = IntervalOptions.runs,
+    seed: int = IntervalOptions.seed,
     max_estimates: int = MAX_ESTIMATES,
 ) -> pd.DataFrame:
     """Return intervals of the probabilities of a staging; see `cegdb.StagedTree.intervals`.

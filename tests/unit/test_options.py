@@ -8,36 +8,56 @@ import pydoc
 import re
 from typing import TYPE_CHECKING, Any
 
+import click
 import pytest
 
 import cegdb
 from cegdb import errors
-from cegdb.api import ChainEventGraph, Database, EventTree, Survey
+from cegdb.api import ChainEventGraph, Database, EventTree, StagedTree, Survey
+from cegdb.api.plots import CegPlots, StagingPlots
+from cegdb.api.reports import CegReport, DatabaseReport
+from cegdb.cli import main
 from cegdb.errors import StagingError
 from cegdb.options import (
     AlphaPathSettings,
+    CegOptions,
+    CegSettings,
+    EffectOptions,
+    EffectSettings,
     IngestOptions,
     IngestSettings,
+    IntervalOptions,
+    IntervalSettings,
     LearnOptions,
     LearnSettings,
     OrderOptions,
     OrderSettings,
+    PictureOptions,
+    PictureSettings,
     ReadOptions,
     ReadSettings,
+    RowOptions,
+    RowSettings,
     SourceSettings,
+    StabilityOptions,
+    StabilitySettings,
     StageOptions,
     StageSettings,
     TreeOptions,
     TreeSettings,
+    WeightedRowSettings,
     options_of,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 Keywords = tuple[type, tuple[type, ...], set[str]]
 READING: Keywords = (ReadSettings, (ReadOptions,), {"source_column"})
+ROWS: Keywords = (RowSettings, (RowOptions, ReadOptions), {"count", "weight", "source_column"})
+WEIGHTED: Keywords = (WeightedRowSettings, (RowOptions, ReadOptions), {"source_column"})
+PICTURES: Keywords = (PictureSettings, (PictureOptions,), set())
 METHODS: dict[Callable[..., Any], tuple[Keywords, str]] = {
     Database.ingest: (
         (IngestSettings, (IngestOptions, ReadOptions), set()),
@@ -60,15 +80,24 @@ METHODS: dict[Callable[..., Any], tuple[Keywords, str]] = {
         (StageSettings, (StageOptions,), set()),
         "stages name depends replace",
     ),
-    ChainEventGraph.assign: (READING, "source keep blank into file replace"),
-    ChainEventGraph.complete: (READING, "source variables keep blank into file replace"),
-    ChainEventGraph.score: (READING, "source count weight blank"),
-    ChainEventGraph.classify: (READING, "source variable predictors count weight blank"),
-    ChainEventGraph.predict: (READING, "source variable predictors probabilities blank"),
-    ChainEventGraph.calibration: (
-        READING,
-        "source variable predictors bins count weight blank",
+    StagedTree.to_ceg: ((CegSettings, (CegOptions,), set()), "name replace"),
+    StagedTree.stability: (
+        (StabilitySettings, (StabilityOptions,), {"bootstrap"}),
+        "bootstrap",
     ),
+    StagedTree.intervals: ((IntervalSettings, (IntervalOptions,), {"method"}), "method"),
+    ChainEventGraph.assign: (ROWS, "source keep into file replace"),
+    ChainEventGraph.complete: (ROWS, "source variables keep into file replace"),
+    ChainEventGraph.score: (WEIGHTED, "source"),
+    ChainEventGraph.classify: (WEIGHTED, "source variable predictors"),
+    ChainEventGraph.predict: (ROWS, "source variable predictors probabilities"),
+    ChainEventGraph.calibration: (WEIGHTED, "source variable predictors bins"),
+    ChainEventGraph.effect: (
+        (EffectSettings, (EffectOptions,), set()),
+        "treatment outcome between given",
+    ),
+    ChainEventGraph.figure: (PICTURES, "min_n"),
+    ChainEventGraph.draw: (PICTURES, "path min_n"),
 }
 """The methods that take settings, with their keywords, and the parameters of their own."""
 
@@ -103,9 +132,72 @@ def test_help_lists_every_setting_with_the_default_and_the_text_of_its_option(
     assert "Examples\n--------" in doc
 
 
-def test_the_text_of_a_setting_that_is_named_first_is_that_of_its_option() -> None:
-    (variables,) = (one for one in options_of(OrderOptions) if one.name == "variables")
-    assert parameters_of(Survey.search_orders)["variables"] == variables.help
+def test_a_setting_that_is_named_first_has_the_default_and_the_text_of_its_option() -> None:
+    for method, owner, name in (
+        (Survey.search_orders, OrderOptions, "variables"),
+        (StagedTree.stability, StabilityOptions, "bootstrap"),
+        (StagedTree.intervals, IntervalOptions, "method"),
+    ):
+        (option,) = (one for one in options_of(owner) if one.name == name)
+        assert parameters_of(method)[name] == option.help
+        assert inspect.signature(method).parameters[name].default == option.default
+
+
+METHODS_OF_RUN = (
+    *(Database.ingest, Survey.event_tree, EventTree.learn_stages, StagedTree.to_ceg),
+    ChainEventGraph.draw,
+)
+CLASSES = (
+    *(Database, Survey, EventTree, StagedTree, ChainEventGraph),
+    *(StagingPlots, CegPlots, CegReport, DatabaseReport),
+)
+
+
+def commands_with_methods() -> Iterator[tuple[str, click.Command, Callable[..., Any]]]:
+    """Return each command with the methods that do the same."""
+    groups = {"plot": CLASSES[5:7], "report": CLASSES[7:]}
+    for name, command in main.commands.items():
+        below = command.commands if isinstance(command, click.Group) else {name: command}
+        for each, leaf in below.items():
+            found = [
+                getattr(owner, each.replace("-", "_"), None)
+                for owner in groups.get(name, CLASSES[:5])
+            ]
+            methods = METHODS_OF_RUN if name == "run" else found
+            yield from (
+                (name if each == name else f"{name} {each}", leaf, method)
+                for method in methods
+                if inspect.isfunction(method)
+            )
+
+
+def test_an_option_has_the_default_of_the_parameter_of_its_method() -> None:
+    compared, differing = set(), []
+    for name, command, method in commands_with_methods():
+        context = click.Context(command)
+        parameters = inspect.signature(method).parameters
+        for option in command.params:
+            # Without --most a plot has a number of its own.
+            is_of_plot = name.startswith("plot") and option.name == "most"
+            is_optional = option.name in parameters and not option.required
+            if not is_optional or is_of_plot:
+                continue
+            default = parameters[option.name].default
+            if default is inspect.Parameter.empty:
+                continue
+            given = option.process_value(context, option.get_default(context))
+            # An option that may be repeated has an empty list instead of None.
+            nothing = (getattr(click.core, "UNSET", None), None, (), [], {})
+            compared.add((name, option.name))
+            if given != default and not (given in nothing and default in nothing):
+                differing.append((name, option.name, given, default))
+    assert differing == []
+    assert compared >= {
+        *(("stability", "runs"), ("intervals", "level"), ("effect", "draws")),
+        *(("most-probable-paths", "k"), ("calibration", "bins"), ("run", "gate_min_rows")),
+        *(("plot flow", "width_mm"), ("report text", "unit"), ("draw", "font_size")),
+        *(("rebuild", "stages"), ("assign", "blank"), ("ingest", "bad_rows")),
+    }
 
 
 def test_keywords_have_the_names_and_types_of_the_options() -> None:

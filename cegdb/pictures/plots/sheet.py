@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.atomic_files import check_folder, suffix_of
 from cegdb.errors import GraphError, is_number
+from cegdb.options import PlotOptions
 from cegdb.pictures.style import (
     FIGURE_FILES,
     MM_PER_INCH,
@@ -25,7 +26,7 @@ MARGIN: Final = 2.0
 BLACK: Final = "#202020"
 GREY: Final = "#8a8a8a"
 BAND: Final = "#f3f3f3"
-WIDTH: Final = 170.0
+WIDTH: Final = PlotOptions.width_mm
 _NOTE_SIZE: Final = 7.5  # points
 _MM: Final = MM_PER_INCH / POINTS_PER_INCH
 _NARROWEST: Final = 80

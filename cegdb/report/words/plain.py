@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import agreeing, counted, joined
+from cegdb.options import ReportOptions
 from cegdb.render.document import Heading, Items, Note, Paragraph
 from cegdb.report.words import phrases
 from cegdb.report.words.report_data import count_at_start, n_respondents, verb_after
@@ -21,7 +22,7 @@ FEW: Final = 30
 
 
 def plain_report(
-    report: ReportData, *, unit: str = "people", words: Words | None = None
+    report: ReportData, *, unit: str = ReportOptions.unit, words: Words | None = None
 ) -> list[Block]:
     """Return the report for non-technical readers; ``unit`` is in the plural."""
     variables = [name for name in report.variables if name in report.stages]
