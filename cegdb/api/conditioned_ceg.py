@@ -194,6 +194,22 @@ class ConditionedCeg(CegGivenEvidence["ConditionedCeg"]):
     def _conditional(self, conditioned: ConditionedModel) -> ConditionedCeg:
         return ConditionedCeg(conditioned, self._ceg)
 
+    def _unavailable(self) -> dict[str, tuple[str, str]]:
+        # A saved CEG given evidence refuses these too.
+        reason = "the evidence may depend on what the treatment changes"
+        causal = {
+            name: (
+                f"{name!r} is not available after conditioning: {reason}",
+                f"use the CEG without evidence: ceg.{name}(...)",
+            )
+            for name in ("adjustment", "effect", "positivity")
+        }
+        trace = (
+            "a CEG given evidence cannot be traced: it is not made from a staged tree",
+            "trace the CEG it comes from: ceg.trace(...)",
+        )
+        return super()._unavailable() | causal | {"trace": trace}
+
     def do(
         self,
         actions: Mapping[str, object] | None = None,

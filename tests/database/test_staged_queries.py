@@ -346,6 +346,31 @@ def test_every_public_method_works_or_says_why_not(
             getattr(one, name)(*args, **kwargs)
 
 
+def test_what_is_to_be_saved_first_works_once_saved(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    conditioned = database.cegs["asked"].given(z=True)
+    saved = conditioned.save("asked-z", replace=True)
+    arguments = ARGUMENTS | {"rows": (("positions",), {})}
+    to_save, refused = set(), set()
+    for name in dir(type(saved)):
+        if name.startswith("_") or hasattr(conditioned, name):
+            continue
+        with pytest.raises(AttributeError) as caught:
+            getattr(conditioned, name)
+        if "save it as a CEG first" not in str(caught.value):
+            refused.add(name)
+            continue
+        to_save.add(name)
+        found = getattr(saved, name)
+        if inspect.ismethod(found):
+            args, kwargs = arguments.get(name, ((), {}))
+            found(*args, **kwargs)
+    assert {"cuts", "draw", "export", "recover", "report"} <= to_save
+    assert refused == {"adjustment", "assign", "effect", "positivity", "trace"}
+
+
 def test_methods_that_never_work_do_not_exist(made: StagedTree, database: Database) -> None:
     ceg = database.cegs["asked"]
     for model, missing in (
