@@ -144,7 +144,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         """The vertices of the CEG, the sink last.
 
         Columns: ``ceg``; ``position`` (w0, w1, ..., w_inf); ``stage``; ``variable``;
-        ``height`` in edges to the sink; ``n`` rows that reach it; ``n_situations`` merged
+        ``height`` in edges to the sink; ``n`` respondents who reach it; ``n_situations`` merged
         in it (leaves in the sink); ``colour``; ``position_id``, ``stage_id``. Stages of a
         CEG given evidence are its own.
         """
@@ -154,7 +154,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
     def edges(self) -> pd.DataFrame:
         """The edges of the CEG; parallel ones differ by label.
 
-        Columns: ``ceg``; ``source``, ``label``, ``target``; ``variable``; ``n`` rows that
+        Columns: ``ceg``; ``source``, ``label``, ``target``; ``variable``; ``n`` respondents who
         took it from any situation of the source; ``weight``; ``prior`` mass of those
         situations; ``share`` = n / total of the source's stage (weighted if there are
         weights), its ``probability`` (posterior mean) and 95 % credible interval ``low`` to
@@ -169,7 +169,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         """The situations of the tree that can be reached, with their positions.
 
         Columns: ``ceg``; ``situation``; ``variable``; ``path`` in words; ``stage``;
-        ``position``; ``n`` rows that reached it; ``labels`` as a list; ``vertex_id``,
+        ``position``; ``n`` respondents who reached it; ``labels`` as a list; ``vertex_id``,
         ``stage_id``, ``position_id``.
         """
         return self._frame("situation_positions", "ceg", "vertex_id")
@@ -421,7 +421,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
             One row per position and label: ``position``; ``history``, the most probable way
             to it; ``label``; ``probability`` where the treatment applies, 0 without an
             edge; ``is_possible``, whether there is an edge; ``passed``, the probability to
-            pass the position; ``n`` rows that reach it.
+            pass the position; ``n`` respondents who reach it.
 
         Raises
         ------

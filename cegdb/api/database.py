@@ -96,7 +96,7 @@ class Collection(Displayed, Generic[_Object]):
         >>> with cegdb.open() as db:
         ...     _ = db.ingest("select 1 as x", name="one").event_tree()
         ...     db.trees.summaries()
-        {'one': "event tree 'one': 2 vertices, 1 situation, 1 leaf, height 1; 1 row"}
+        {'one': "event tree 'one': 2 vertices, 1 situation, 1 leaf, height 1; 1 respondent"}
         """
         with self._store.catalog() as catalog:
             rows = all_rows(catalog, self._of.kind)
@@ -247,7 +247,7 @@ class Database(Displayed):
         >>> import cegdb
         >>> with cegdb.open() as db:
         ...     db.ingest("select 'yes' as a union all select 'no'", name="two")
-        survey 'two' from select 'yes' as a union all select 'no': 2 rows read, 2 kept; 2 respondents, 2 distinct
+        survey 'two' from select 'yes' as a union all select 'no': 2 rows read, 2 kept; 2 respondents, 2 distinct rows
         """  # noqa: E501
         options, reading = options_from(settings, IngestSettings, IngestOptions, ReadOptions)
         survey_id = ingest(self._store, source, options, reading, name=name, replace=replace)

@@ -53,8 +53,8 @@ class EventTree(GraphObject):
         """The situations, breadth first.
 
         Columns: ``tree``; ``situation`` (s0, s1, ...); ``variable`` asked there; ``path``
-        in words and ``labels`` as a list; ``depth`` and ``height`` in edges; ``n`` rows
-        that reached it; ``weight``; ``n_stopped`` rows without an answer; ``vertex_id``.
+        in words and ``labels`` as a list; ``depth`` and ``height`` in edges; ``n`` respondents
+        who reached it; ``weight``; ``n_stopped`` respondents without an answer; ``vertex_id``.
         """
         return self._frame("situations", "tree", "vertex_id")
 
@@ -62,9 +62,9 @@ class EventTree(GraphObject):
     def edges(self) -> pd.DataFrame:
         """The edges, breadth first.
 
-        Columns: ``tree``; ``source``, ``label``, ``target``; ``variable``; ``n`` rows that
-        took it; ``weight``; ``share`` of those who answered; ``parent_id``, ``child_id``,
-        ``level_id``.
+        Columns: ``tree``; ``source``, ``label``, ``target``; ``variable``; ``n`` respondents
+        who took it; ``weight``; ``share`` of those who answered; ``parent_id``,
+        ``child_id``, ``level_id``.
         """
         return self._frame("tree_edges", "tree", "child_id")
 
@@ -73,7 +73,7 @@ class EventTree(GraphObject):
         """The florets, one row per situation.
 
         Columns: ``tree``; ``situation``; ``variable``; ``labels`` and ``counts`` as lists
-        in level order; ``n_edges``; ``n`` rows that reached it; ``n_stopped``;
+        in level order; ``n_edges``; ``n`` respondents who reached it; ``n_stopped``;
         ``vertex_id``.
         """
         return self._frame("florets", "tree", "vertex_id")
@@ -288,7 +288,7 @@ class EventTree(GraphObject):
         Path
             The file: one row per situation with ``vertex_id``, ``situation``, ``variable``, the
             labels from the root (``path_1``, ``path_2``, ...), ``labels`` and ``counts`` of the
-            floret, ``n`` rows that reached it, and an empty ``stage``.
+            floret, ``n`` respondents who reached it, and an empty ``stage``.
 
         Raises
         ------

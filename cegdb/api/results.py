@@ -326,7 +326,7 @@ class Effect(Displayed):
         notes += [
             f"positivity: {self.treatment} = {label} has "
             f"{f'probability {probability:.4g}' if is_possible else 'no edge'} at "
-            f"{position} ({history}; {n:,} rows)"
+            f"{position} ({history}; n = {n:,})"
             for position, history, label, probability, is_possible, _, n in rare[:_MOST_NOTES]
         ]
         if len(rare) > _MOST_NOTES:

@@ -115,7 +115,7 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
 
     @property
     def bic(self) -> float:
-        """-2 log likelihood + df ln N, N the rows that answer the root's question."""
+        """-2 log likelihood + df ln N, N the respondents who answer the root's question."""
         return float(self._row()["bic"])
 
     @property
@@ -124,7 +124,7 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
 
         Columns: ``staging``; ``stage`` (u0, u1, ...); ``name`` if one was given (see
         `rename`); ``variable`` (missing if it spans
-        several); ``labels`` as a list; ``n_situations``; ``n`` rows that reached them;
+        several); ``labels`` as a list; ``n_situations``; ``n`` respondents who reached them;
         ``kind`` (learnt, given, single_edge, unobserved); ``colour``; ``stage_id``;
         ``hyperstage_id``.
         """
@@ -134,9 +134,9 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
     def stage_edges(self) -> pd.DataFrame:
         """The probabilities, one row per stage and label.
 
-        Columns: ``staging``; ``stage``; ``variable``; ``label``; ``prior`` mass; ``n`` rows
-        that gave it; ``weight``; ``share`` = n / total; ``probability``, the posterior
-        mean; ``low`` and ``high``, its 95 % credible interval given the staging;
+        Columns: ``staging``; ``stage``; ``variable``; ``label``; ``prior`` mass; ``n``
+        respondents who gave it; ``weight``; ``share`` = n / total; ``probability``, the
+        posterior mean; ``low`` and ``high``, its 95 % credible interval given the staging;
         ``stage_id``, ``label_id``.
         """
         return self._frame("stage_edges", "staging", "stage_id, label_id")
@@ -147,11 +147,11 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
 
         Columns: ``staging``; ``stage``; ``name`` if one was given; ``variable``;
         ``situations`` in words, exactly (see `situations` of the tree for all paths);
-        ``n_situations``; ``n_stage`` rows that reached them; ``label``; ``n`` rows that gave
-        it; ``weight``; ``prior`` mass; ``share`` = n / total; ``probability``, the posterior
-        mean, with its 95 % credible interval ``low`` to ``high`` given the staging;
-        ``kind``, ``colour``; ``stage_id``, ``label_id``. `export` writes it as a table of a
-        paper: ``staged.export("stages.tex", table="stage_table")``.
+        ``n_situations``; ``n_stage`` respondents who reached them; ``label``; ``n``
+        respondents who gave it; ``weight``; ``prior`` mass; ``share`` = n / total;
+        ``probability``, the posterior mean, with its 95 % credible interval ``low`` to
+        ``high`` given the staging; ``kind``, ``colour``; ``stage_id``, ``label_id``. `export`
+        writes it as a table of a paper: ``staged.export("stages.tex", table="stage_table")``.
         """
         return self._frame("stage_table", "staging", "stage_id, label_id")
 
@@ -198,7 +198,7 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         """The florets with their stages, one row per situation.
 
         Columns: ``staging``; ``situation``; ``stage``; ``variable``; ``labels`` of the tree
-        and ``counts`` as lists in level order; ``n`` rows that reached it; ``colour``;
+        and ``counts`` as lists in level order; ``n`` respondents who reached it; ``colour``;
         ``vertex_id``, ``stage_id``.
         """
         return self._frame("staged_florets", "staging", "vertex_id")
@@ -220,8 +220,8 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         One row per stage and former stage of its situations. Columns: ``staging``;
         ``former_stage``, its former name (missing for new situations); ``stage``, its name
         now (missing for situations that are gone); ``variable``; ``n_situations`` they share;
-        ``n_before`` and ``n_after`` rows that reach these; ``label`` whose probability moved
-        most, with ``probability_before`` and ``probability_after``, each with its 95 %
+        ``n_before`` and ``n_after`` respondents who reach these; ``label`` whose probability
+        moved most, with ``probability_before`` and ``probability_after``, each with its 95 %
         interval (``low_...`` to ``high_...``), their ``difference``, and ``is_disjoint``,
         whether the intervals of some label have nothing in common; ``stage_id``.
         """
@@ -393,7 +393,7 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
             up to names. Columns: ``situation``; ``variable``; ``path``, the answers that
             lead to it; ``stage_a``, its stage here; ``stage_a_in_b``, the stage of the
             other that matches it (missing if none does); ``stage_b``, its stage in the
-            other; ``n`` rows that reached it; ``vertex_id``.
+            other; ``n`` respondents who reached it; ``vertex_id``.
 
         Raises
         ------
@@ -1040,9 +1040,9 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         One row per statement: ``variable`` is independent of ``independent_of`` (a list)
         ``given`` these (a list), wherever ``context`` (variable -> label; empty: everywhere)
         holds. Contexts that are implied by one with fewer conditions are left out. Further
-        columns: ``staging``; ``n`` rows that reach the variable there; ``share`` of it among
-        all rows that reach it, by the probabilities of the staging; ``sentence``, the same in
-        words.
+        columns: ``staging``; ``n`` respondents who reach the variable there; ``share`` of
+        it among all who reach it, by the probabilities of the staging; ``sentence``, the
+        same in words.
 
         Raises
         ------

@@ -215,7 +215,7 @@ class Survey(StoredObject):
         >>> with cegdb.open() as db:
         ...     survey = db.ingest("select 'a' as x, 'u' as y", name="one")
         ...     survey.event_tree(order=["y"])
-        event tree 'one': 2 vertices, 1 situation, 1 leaf, height 1; 1 row
+        event tree 'one': 2 vertices, 1 situation, 1 leaf, height 1; 1 respondent
         """
         options = options_from(settings, TreeSettings, TreeOptions)
         tree_id = event_tree(self._store, self.id, options, name=name, replace=replace)
@@ -338,7 +338,7 @@ class Survey(StoredObject):
         ...     cells = "i % 2 as sex, i % 8 < 3 as ill, i < 60 as young"
         ...     survey = db.ingest(f"select {cells} from range(80) t(i)")
         ...     print(survey.test_independence("ill", "sex", given={"young": True}))
-        ill and sex, where young = True: 60 rows
+        ill and sex, where young = True: 60 respondents
           log Bayes factor of independence -0.2385; probability of dependence 0.559 at even \
 prior odds (alpha = 2)
           G = 4.511, 1 df, p = 0.0337

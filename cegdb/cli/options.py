@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from cegdb import options as settings
-from cegdb.errors import QueryError, StagingError, SurveyError, TreeError
+from cegdb.errors import QueryError, StagingError, SurveyError, TreeError, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -76,8 +76,8 @@ def read_labels(
             per_variable.setdefault(name, []).append(label)
     if per_variable and everywhere:
         raise SurveyError(
-            f"labels for all variables ({everywhere[0]}) and for some ({', '.join(values)}) "
-            "are mixed",
+            f"labels for all variables ({listed(everywhere)}) are mixed with labels for some "
+            f"({listed(value for value in values if '=' in value)})",
             hint="write all as VARIABLE=LABEL",
         )
     return per_variable or everywhere

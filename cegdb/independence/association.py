@@ -105,9 +105,7 @@ class IndependenceTest:
     def __str__(self) -> str:
         """Return the result as text."""
         left_out = (
-            f"; {counted(self.n_left_out, 'row')} without an answer left out"
-            if self.n_left_out
-            else ""
+            f"; {self.n_left_out:,} without an answer left out" if self.n_left_out else ""
         )
         effective = (
             "" if self.n_effective == self.n else f" (effective n = {self.n_effective:,.1f})"
@@ -117,7 +115,7 @@ class IndependenceTest:
         one, other = self.larger, self.smaller
         where = f" ({self.stratum})" if self.stratum else ""
         return (
-            f"{self.statement}: {counted(self.n, 'row')}{effective}{left_out}\n"
+            f"{self.statement}: {counted(self.n, 'respondent')}{effective}{left_out}\n"
             f"  log Bayes factor of independence {self.log_bayes_factor:.4g}; probability of "
             f"dependence {probability} at even prior odds (alpha = {self.alpha:g})\n"
             f"  G = {self.g:.4g}, {self.df} df, p = {self.p_value:.3g}\n"
@@ -296,8 +294,8 @@ def _cells_counted(
     if not counts.any() or not g_test(table)[1]:
         raise QueryError(
             f"{statement}: no stratum has two groups and two answers to compare",
-            hint=f"{counted(int(n.sum()), 'row')} {agreeing(int(n.sum()), 'have')} an answer "
-            "to all of these variables: stratify by fewer of them, or widen the context",
+            hint=f"{counted(int(n.sum()), 'respondent')} {agreeing(int(n.sum()), 'have')} an "
+            "answer to all of these variables: stratify by fewer of them, or widen the context",
         )
     return table, strata.tolist()
 

@@ -77,7 +77,7 @@ class OrderSearchResult:
         title = f"best order of {counted(len(self.best), 'variable')} of survey {self.survey!r}"
         lines = [
             f"{title}: {', '.join(self.best)}",
-            f"  {value}, method {settings['method']}{prior}; {counted(self.n, 'row')}",
+            f"  {value}, method {settings['method']}{prior}; {counted(self.n, 'respondent')}",
         ]
         n_stagings = counted(len(self.variable_stagings), "single-variable staging")
         effort = f"{n_stagings} learnt in {self.seconds:.2f} s"
@@ -95,7 +95,7 @@ class OrderSearchResult:
             )
         if self.n_left_out:
             missing = ", ".join(f"{name} ({n:,})" for name, n in self.left_out.items())
-            all_rows = counted(self.n + self.n_left_out, "row")
+            all_rows = counted(self.n + self.n_left_out, "respondent")
             lines.append(
                 f"  {self.n_left_out:,} of {all_rows} left out for missing answers: {missing}"
             )

@@ -160,7 +160,7 @@ def _people(ceg: CompiledModel, counts: Counts) -> tuple[str, ...]:
     )
     if left_out:
         are = agreeing(left_out, "are")
-        size += f"; {counted(left_out, 'row')} of its survey {are} not in the tree"
+        size += f"; {counted(left_out, 'respondent')} of its survey {are} not in the tree"
     ended = n - int(counts.n[-1])
     if not ended:
         return (size,)

@@ -84,7 +84,7 @@ GIVEN_HYPERSTAGES: Final = "of the same predefined group"
 #: Kind of object, setting and its default -> how a report says that it was used.
 DEFAULTS: Final = {
     ("tree", "blank", "auto"): "blank cells were classified by history (blank='auto')",
-    ("tree", "missing_policy", "prefix"): "rows count up to their first missing answer "
+    ("tree", "missing_policy", "prefix"): "respondents count up to their first missing answer "
     "(missing_policy='prefix')",
     ("tree", "sampling_zeros", "none"): "answers that nobody gave have no edge "
     "(sampling_zeros='none')",

@@ -73,7 +73,7 @@ def _survey(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     lines = [
         f"survey {row['name']!r} from {source}: {read} read, {kept:,} kept"
         + "".join(f", {n:,} dropped ({why})" for why, n in dropped.items())
-        + f"; {counted(row['n'], 'respondent')}, {row['n_distinct']:,} distinct"
+        + f"; {counted(row['n'], 'respondent')}, {counted(row['n_distinct'], 'distinct row')}"
     ]
     notes = details.get("notes")
     lines += [f"  {note}" for note in notes] if isinstance(notes, list) else []
@@ -111,16 +111,17 @@ def _tree(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     head = (
         f"event tree {row['name']!r}: {counted(row['n_vertices'], 'vertex')}, "
         f"{counted(row['n_situations'], 'situation')}, {counted(row['n_leaves'], 'leaf')}, "
-        f"height {row['height']}; {counted(row['n'], 'row')}"
+        f"height {row['height']}; {counted(row['n'], 'respondent')}"
     )
     lines = [head]
     left_out = details.get("rows_left_out", 0)
     if left_out:
-        lines.append(f"  {left_out:,} of {counted(details['rows_of_survey'], 'row')} left out")
+        of_all = counted(details["rows_of_survey"], "respondent")
+        lines.append(f"  {left_out:,} of {of_all} left out")
     stopped = details.get("rows_stopped_at_a_situation", 0)
     if stopped:
         verb = agreeing(stopped, "end")
-        lines.append(f"  {counted(stopped, 'row')} {verb} at a non-leaf situation")
+        lines.append(f"  {counted(stopped, 'respondent')} {verb} at a non-leaf situation")
     for variable, decided in json_column(details, "decisions").items():
         parts = decided if isinstance(decided, dict) else {}
         counts = [f"{n:,} {_DECISIONS[key]}" for key, n in parts.items() if n]
@@ -128,7 +129,7 @@ def _tree(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
             lines.append(f"  {variable}: {', '.join(counts)}")
     zero = details.get("vertices_without_rows", 0)
     if zero:
-        lines.append(f"  {counted(zero, 'vertex')} added without rows")
+        lines.append(f"  {counted(zero, 'vertex')} added that nobody reached")
     return lines
 
 

@@ -499,7 +499,7 @@ def _hints(
     stopped = int(str(missing.get("rows_with_a_missing_answer", 0)))
     if stopped * 10 > n and policy.missing == "prefix":
         hints.append(
-            f"{stopped:,} of {counted(n, 'row')} ({stopped / n:.0%}) "
+            f"{stopped:,} of {counted(n, 'respondent')} ({100 * stopped / n:.0f} %) "
             f"{agreeing(stopped, 'count')} only up to a missing answer; "
             f"{codes.n_answered_later:,} of them {agreeing(codes.n_answered_later, 'have')} "
             "later answers, which are not used (see missing_policy)"
@@ -509,8 +509,8 @@ def _hints(
         if stopped and policy.missing != "category":
             verb = "left out" if policy.missing == "complete" else "counted up to there"
             hints.append(
-                f"{stopped:,} of {counted(n, 'row')} {agreeing(stopped, 'have')} no answer to "
-                f"{name!r} and {agreeing(stopped, 'are')} {verb}"
+                f"{stopped:,} of {counted(n, 'respondent')} {agreeing(stopped, 'have')} no "
+                f"answer to {name!r} and {agreeing(stopped, 'are')} {verb}"
             )
         n_structural = decided["missing_structural"]
         if n_structural:

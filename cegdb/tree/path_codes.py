@@ -268,7 +268,11 @@ def _refuse_observed(
                 f"{variables[i].name} = {label_for(variables[i], code)}"
                 for i, code in rule.items()
             )
-            why = f"{counted(n, 'row')} {agreeing(n, 'have')} it" if n else "add_paths adds it"
+            why = (
+                f"{counted(n, 'respondent')} {agreeing(n, 'have')} it"
+                if n
+                else "add_paths adds it"
+            )
             raise TreeError(f"the path {words} is declared impossible, but {why}")
 
 
@@ -290,8 +294,9 @@ def refuse_gaps(
         if n:
             words = listed(label_for(variables[i], c) for i, c in named.items())
             raise TreeError(
-                f"the added path {words} leaves out {variable.name!r}, but {counted(n, 'row')} "
-                f"that {agreeing(n, 'start')} like it {agreeing(n, 'answer')} that question",
+                f"the added path {words} leaves out {variable.name!r}, but "
+                f"{counted(n, 'respondent')} who {agreeing(n, 'start')} like it "
+                f"{agreeing(n, 'answer')} that question",
                 hint=f"give its label, or {variable.name!r}: 'not applicable'",
             )
 

@@ -82,8 +82,8 @@ def test_a02_complete_cases_keep_structural_rows(
     assert leaves.sum() == 93
     enrolled = tree.edges.query("variable == 'enrolled' and label == 'No'")
     assert enrolled["n"].sum() == 26
-    assert "8 of 101 rows left out" in tree.summary
-    assert "5 of 101 rows have no answer to 'attends' and are left out" in tree.summary
+    assert "8 of 101 respondents left out" in tree.summary
+    assert "5 of 101 respondents have no answer to 'attends' and are left out" in tree.summary
     staged = tree.learn_stages(alpha=2)
     assert singletons(tree, 2) == pytest.approx(-236.155339, abs=5e-7)
     assert staged.log_marginal_likelihood == pytest.approx(-222.671662, abs=5e-7)
@@ -352,7 +352,7 @@ def test_w2_zero_lines_make_branches_when_asked(db: Database) -> None:
     children = tree.edges.query("label == 'Child'")
     assert (children["n"] == 0).all()
     assert len(children) == 2
-    with pytest.raises(TreeError, match="declared impossible, but 1,204 rows have it"):
+    with pytest.raises(TreeError, match="declared impossible, but 1,204 respondents have it"):
         survey.event_tree(impossible=[{"Age": "Adult"}])
 
 

@@ -183,7 +183,7 @@ def test_demo_shows_each_survey() -> None:
     assert "2,201 respondents" in result.stderr
     call("check", "demo.duckdb")
     result = call("demo", "falls", "--db", "demo.duckdb")
-    assert "50,000 respondents, 28 distinct" in result.stderr
+    assert "50,000 respondents, 28 distinct rows" in result.stderr
     assert "46,750 blank (not applicable)" in result.stderr
     assert "CEG 'falls': 12 vertices" in result.stderr
     call("check", "demo.duckdb")

@@ -357,9 +357,9 @@ def test_one_thing_is_told_in_the_singular(db: Database, tmp_path: Path) -> None
         words.append(str(refused.value))
     said = "\n".join(words)
     assert "(1 row)" in said
-    assert "1 row has it" in said
-    assert "but 1 row that starts like it answers that question" in said
-    assert "1 of 2 rows has no answer to 'y' and is counted up to there" in said
+    assert "1 respondent has it" in said
+    assert "but 1 respondent who starts like it answers that question" in said
+    assert "1 of 2 respondents has no answer to 'y' and is counted up to there" in said
     one_of = re.findall(r"(?<![0-9.,] of )\b(?<![.,=])1 (?:\w+s|vertices|leaves) .*", said)
     assert not [found for found in one_of if not re.match(r"1 (has|is|stops|does)\b", found)]
 
@@ -554,7 +554,7 @@ def test_b23_a_column_without_answers_stops_no_row_unnoticed(
     assert "'never_asked' has no answers" in told(survey)
     stopped = survey.event_tree()  # histories of fewer than five rows decide nothing
     assert edges(stopped) == {("s0", "F"): 2, ("s0", "M"): 1}
-    assert "3 of 3 rows have no answer to 'never_asked'" in stopped.summary
+    assert "3 of 3 respondents have no answer to 'never_asked'" in stopped.summary
     assert (
         "note: nobody in the survey answered 'never_asked': if nobody was asked, leave it out"
         in stopped.summary

@@ -381,7 +381,7 @@ def test_the_command_prints_effects_and_what_they_rest_on(tmp_path: Path) -> Non
     assert rows["observed"][1] == pytest.approx(27 / 40)
     assert rows["effect"][1] == pytest.approx(3 / 10)
     assert rows["effect_low"][1] < 3 / 10 < rows["effect_high"][1]
-    assert "positivity: X = 1 has probability 0.25 at w1 (Z = 0; 80 rows)" in found.stderr
+    assert "positivity: X = 1 has probability 0.25 at w1 (Z = 0; n = 80)" in found.stderr
     assert "adjusting for Z identifies the effect of X on Y" in found.stderr
     assert "assumed, not tested: the order of CEG 'w11' is causal" in found.stderr
     table = call(

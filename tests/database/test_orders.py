@@ -385,11 +385,14 @@ def test_rows_without_an_answer_are_left_out_and_told(db: Database) -> None:
     search = short.search_orders(alpha=2)
     assert scores_of(search) == scores_of(complete)
     assert "left out" not in complete.summary
-    assert "3 of 103 rows left out for missing answers: a (1), b (2), c (1)" in search.summary
+    assert (
+        "3 of 103 respondents left out for missing answers: a (1), b (2), c (1)"
+        in search.summary
+    )
     tree = search.event_tree("kept", replace=True)
     assert tree.situations["n"].max() == 100
     whole = short.search_orders(["c", "a"], alpha=2)
-    assert "2 of 103 rows left out for missing answers: c (1), a (1)" in whole.summary
+    assert "2 of 103 respondents left out for missing answers: c (1), a (1)" in whole.summary
 
 
 def test_the_default_alpha_and_the_order_of_rows_and_names_change_nothing(

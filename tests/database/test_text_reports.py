@@ -309,13 +309,13 @@ def test_the_methods_say_how_missing_answers_and_zeros_were_taken(db: Database) 
     query = "select i % 2 as x, if(i % 5 = 0, null, i % 3) as y from range(300) t(i)"
     survey = db.ingest(query, name="gaps")
     text = survey.event_tree(blank="missing").learn_stages().to_ceg().report.text("paper")
-    assert "60 rows with a missing answer count up to that answer" in text
+    assert "60 respondents with a missing answer count up to that answer" in text
     assert "Blank cells were classified as missing" in text
     tree = survey.event_tree(
         name="whole", missing_policy="complete", blank="missing", sampling_zeros="full"
     )
     text = tree.learn_stages(prior="floret", method="hc").to_ceg().report.text("paper")
-    assert "60 rows with a missing answer were left out" in text
+    assert "60 respondents with a missing answer were left out" in text
     assert "added as sampling zeros" in text
     assert "anew in each floret" in text
     assert "Carli et al., 2022" in text

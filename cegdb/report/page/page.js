@@ -110,7 +110,7 @@
       "A situation is a history of answers. A stage joins situations with the same probabilities of the next answer; a "
         + "position joins situations with the same future. Each vertex of the CEG is a position, and the last one is the "
         + "sink w\u221e.",
-      `n: number of people (survey rows) who took an edge or reached a vertex${weighted ? "; shares and means are weighted" : ""}. `
+      `n: number of people who took an edge or reached a vertex${weighted ? "; shares and means are weighted" : ""}. `
         + "Share: n of the edge divided by n of its stage. Mean and 95 % interval: posterior distribution, conditional on "
         + "the stages; uncertainty about the stages is not included.",
       "Colours mark stages that several situations share; the name of the stage is shown below the vertex. Edges are wider "

@@ -182,16 +182,16 @@ def _missing(
     if policy == "complete":
         n = int(details.get("rows_left_out", 0))
         if is_small(n, min_n):
-            return ["Rows with a missing answer were left out."]
+            return ["Respondents with a missing answer were left out."]
         were = "was" if n == 1 else "were"
-        return [f"{counted(n, 'row')} with a missing answer {were} left out."]
+        return [f"{counted(n, 'respondent')} with a missing answer {were} left out."]
     missing = details.get("missing")
     n = int(missing.get("rows_with_a_missing_answer", 0)) if isinstance(missing, dict) else 0
     if not n:
         return []
     return [
         (
-            f"{_counted(n, 'row', min_n)} with a missing answer "
+            f"{_counted(n, 'respondent', min_n)} with a missing answer "
             f"{verb_after(n, 'count', min_n)} up to that answer, which is valid if answers are "
             "missing at random given the earlier ones."
         )
