@@ -342,8 +342,8 @@ class Survey(StoredObject):
           log Bayes factor of independence -0.2385; probability of dependence 0.559 at even \
 prior odds (alpha = 2)
           G = 4.511, 1 df, p = 0.0337
-          largest difference: the share of 'False' is 0.733 among '1' (n = 30) and 0.467 \
-among '0' (n = 30); difference 0.267, 95 % Newcombe interval 0.019 to 0.473
+          largest difference: the share of ill = False is 0.733 among sex = 1 (n = 30) and \
+0.467 among sex = 0 (n = 30); difference 0.267, 95 % Newcombe interval 0.019 to 0.473
         """
         from cegdb.independence.association import independence_test
 

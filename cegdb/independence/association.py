@@ -48,6 +48,8 @@ class IndependenceTest:
     ----------
     statement
         The independence that was tested.
+    x, y
+        The variable whose answers are compared, and the one that makes the groups.
     n, n_left_out
         Respondents counted, and those in the context without an answer.
     n_effective
@@ -74,6 +76,8 @@ class IndependenceTest:
     """
 
     statement: str
+    x: str
+    y: str
     n: int
     n_left_out: int
     n_effective: float
@@ -119,10 +123,10 @@ class IndependenceTest:
             f"  log Bayes factor of independence {self.log_bayes_factor:.4g}; probability of "
             f"dependence {probability} at even prior odds (alpha = {self.alpha:g})\n"
             f"  G = {self.g:.4g}, {self.df} df, p = {self.p_value:.3g}\n"
-            f"  largest difference{where}: the share of {self.answer!r} is {one.share:.3f} "
-            f"among {one.label!r} (n = {one.n:,}) and {other.share:.3f} among {other.label!r} "
-            f"(n = {other.n:,}); difference {self.difference:.3f}, 95 % Newcombe interval "
-            f"{self.low:.3f} to {self.high:.3f}"
+            f"  largest difference{where}: the share of {self.x} = {self.answer} is "
+            f"{one.share:.3f} among {self.y} = {one.label} (n = {one.n:,}) and "
+            f"{other.share:.3f} among {self.y} = {other.label} (n = {other.n:,}); difference "
+            f"{self.difference:.3f}, 95 % Newcombe interval {self.low:.3f} to {self.high:.3f}"
         )
 
 
@@ -185,6 +189,8 @@ def independence_test(
     widest = largest_difference(cells)
     return IndependenceTest(
         statement=statement,
+        x=first.name,
+        y=second.name,
         n=sum(cell[3] for cell in complete),
         n_left_out=sum(cell[3] for cell in rows if cell[0] is None),
         n_effective=fsum(cells.size),
