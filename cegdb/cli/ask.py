@@ -593,7 +593,8 @@ def effect(db: Path, name: str, treatment: str, form: str | None, **options: Any
         print_frame(result.frame, form)
         say(*result.notes)
         for adjustment in adjustments:
-            say(*str(adjustment).splitlines()[:-1])
+            lines = str(adjustment).splitlines()
+            say(*(line for line in lines if line not in result.notes))
 
 
 def _treatment(text: str) -> tuple[str, str | None]:

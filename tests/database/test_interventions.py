@@ -391,6 +391,9 @@ def test_the_command_prints_effects_and_what_they_rest_on(tmp_path: Path) -> Non
     assert json.loads(table.stdout)[1]["effect"] == pytest.approx(-0.4)
     assert "adjusting" not in table.stderr
     assert "('Z',)" not in call("X", "--outcome", "Y=1", "--adjust").stderr
+    before = call("Y", "--outcome", "X=1", "--adjust", "--draws", "0").stderr
+    assert before.count("the outcome comes before Y, so setting Y cannot change it") == 1
+    assert before.count("assumed, not tested: ") == 1
     for arguments, said in (
         (("X=2", "--outcome", "Y=1"), "no label '2'"),
         (("W", "--outcome", "Y=1"), "no variable 'W'"),
