@@ -185,10 +185,22 @@ def _read_source(
                     f"prior: the columns are {listed(relation.columns)}", hint=_FORMS
                 )
             keep_cells(steps, con, relation, "prior_row", columns)
-            rows = steps.run("row_entry")
+            rows = _add_rows(steps)
             return {"source": relation.description, "rows": rows}
     except SurveyError as error:
         raise StagingError(f"prior: {error.args[0]}", hint=_FORMS) from None
+
+
+def _add_rows(steps: Steps) -> int:
+    """Add ``prior_row`` to ``given_entry``; labels are found like columns. Return how many."""
+    steps.run("prior_number")
+    unmatched = steps.fetch("unmatched_label")
+    return steps.run(
+        "row_entry",
+        written=[written for written, _ in unmatched],
+        labels=[labels for _, labels in unmatched],
+        meant=[find_name(written, json.loads(labels)) for written, labels in unmatched],
+    )
 
 
 def _refuse_unusable(steps: Steps, tree_id: int, *, is_strict: bool) -> None:

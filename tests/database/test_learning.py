@@ -331,6 +331,7 @@ def given_priors(staged: StagedTree) -> dict[tuple[str, str], float]:
         {("NO",): {"Low": 0.25, " top": 2.5}},
         {("no",): [0.25, 2.5]},
         pd.DataFrame({"label": ["top", "low"], "vertex_id": [1, 1], "prior": [2.5, 0.25]}),
+        pd.DataFrame({"label": [" TOP", "low "], "vertex_id": [1, 1], "prior": [2.5, 0.25]}),
         "select 1 as vertex_id, unnest(['low', 'top']) as label, unnest([0.25, 2.5]) as prior",
     ],
 )
