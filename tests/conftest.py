@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from database_template import WITH_TEMPLATE, WITHOUT_TEMPLATE, remove_template
+from database_template import connect, connect_with_template, remove_template
 
 import cegdb
 from cegdb.store import Store
@@ -33,7 +33,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_sessionstart() -> None:
     """Give new databases the schema of a template, in doctests too."""
-    Store._connected = WITH_TEMPLATE
+    Store.connect = staticmethod(connect_with_template)
 
 
 def pytest_sessionfinish() -> None:
@@ -44,9 +44,9 @@ def pytest_sessionfinish() -> None:
 @pytest.fixture
 def from_nothing() -> Iterator[None]:
     """Make new databases as users do, for tests of how they are made."""
-    Store._connected = WITHOUT_TEMPLATE
+    Store.connect = staticmethod(connect)
     yield
-    Store._connected = WITH_TEMPLATE
+    Store.connect = staticmethod(connect_with_template)
 
 
 @pytest.fixture

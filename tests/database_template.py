@@ -6,12 +6,16 @@ import shutil
 import tempfile
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
 from cegdb.store import Store, migrate, schema
 
-_connect = Store._connected.__func__
+if TYPE_CHECKING:
+    import duckdb
+
+connect = Store.connect
 
 TABLES = [table for table in vars(schema).values() if isinstance(table, sa.TableClause)]
 """All lasting tables, but for the ``response_`` tables of surveys."""
@@ -21,7 +25,8 @@ TABLES = [table for table in vars(schema).values() if isinstance(table, sa.Table
 def template_file() -> Path:
     """Return the file of an empty database, made as a user's is."""
     file = Path(tempfile.mkdtemp(prefix="cegdb-template-")) / "template.duckdb"
-    with _connect(Store, file, read_only=False) as store, store.reading() as con:
+    con = connect(file, read_only=False)
+    with Store(con, file, read_only=False) as store:
         migrate.bring_to_head(con, store._engine, file, read_only=False)
     return file
 
@@ -33,19 +38,13 @@ def remove_template() -> None:
         template_file.cache_clear()
 
 
-def _connect_with_template(cls: type[Store], file: Path | None, *, read_only: bool) -> Store:
+def connect_with_template(file: Path | None, *, read_only: bool) -> duckdb.DuckDBPyConnection:
     """Connect as the store does; what is new gets the schema of the template."""
-    if file is None:
-        store: Store = _connect(cls, file, read_only=read_only)
-        with store.reading() as con:
-            con.execute(f"attach '{template_file()}' as template (read_only)")
-            con.execute("copy from database template to memory")
-            con.execute("detach template")
-        return store
-    if not file.exists():
+    if file is not None and not file.exists():
         shutil.copyfile(template_file(), file)
-    return _connect(cls, file, read_only=read_only)
-
-
-WITH_TEMPLATE = classmethod(_connect_with_template)
-WITHOUT_TEMPLATE = classmethod(_connect)
+    con = connect(file, read_only=read_only)
+    if file is None:
+        con.execute(f"attach '{template_file()}' as template (read_only)")
+        con.execute("copy from database template to memory")
+        con.execute("detach template")
+    return con

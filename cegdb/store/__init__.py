@@ -12,7 +12,7 @@ import re
 import threading
 import weakref
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import duckdb
 import sqlalchemy as sa
@@ -56,6 +56,19 @@ class _BorrowedConnection(ConnectionWrapper):
         _roll_back(self._borrowed)
 
 
+class Connect(Protocol):
+    """How a store opens the connection to a file, or to memory (None)."""
+
+    def __call__(self, file: Path | None, *, read_only: bool) -> duckdb.DuckDBPyConnection: ...
+
+
+def _connect(file: Path | None, *, read_only: bool) -> duckdb.DuckDBPyConnection:
+    try:
+        return duckdb.connect(":memory:" if file is None else file, read_only=read_only)
+    except duckdb.Error as error:
+        raise open_error(file, error, read_only=read_only) from None
+
+
 class Store:
     """One open database, in memory or in a file.
 
@@ -67,6 +80,9 @@ class Store:
         How far the running work is.
     is_changed
         Whether a transaction was committed since it was opened.
+    connect
+        Opens the connection to a file, or to memory (None). Another function may give new
+        databases the schema in a faster way.
 
     Examples
     --------
@@ -74,6 +90,8 @@ class Store:
     ...     con.execute("select count(*) from cegdb.survey").fetchone()
     (0,)
     """
+
+    connect: ClassVar[Connect] = staticmethod(_connect)
 
     def __init__(
         self, con: duckdb.DuckDBPyConnection, path: Path | None, *, read_only: bool
@@ -88,6 +106,7 @@ class Store:
         # Weak: the connection of a thread goes with the thread.
         self._cursors: weakref.WeakSet[duckdb.DuckDBPyConnection] = weakref.WeakSet()
         self._transaction: sa.Connection | None = None
+        self._catalog: sa.Connection | None = None
         self._has_failed = False
         self._is_counted = False
         self.is_changed = False
@@ -141,7 +160,8 @@ class Store:
         store: Store | None = None
         try:
             with held_interrupts():
-                store = cls._connected(file, read_only=read_only)
+                con = cls.connect(file, read_only=read_only)
+                store = cls(con, file, read_only=read_only)
             with store.reading() as con:
                 refuse_database_name(con, file)
                 _configure(con)
@@ -162,14 +182,6 @@ class Store:
                         file.unlink(missing_ok=True)
             raise
         return store
-
-    @classmethod
-    def _connected(cls, file: Path | None, *, read_only: bool) -> Store:
-        try:
-            con = duckdb.connect(":memory:" if file is None else file, read_only=read_only)
-        except duckdb.Error as error:
-            raise open_error(file, error, read_only=read_only) from None
-        return cls(con, file, read_only=read_only)
 
     def __enter__(self) -> Store:
         """Return self."""
@@ -321,13 +333,17 @@ class Store:
 
     @contextmanager
     def catalog(self) -> Iterator[sa.Connection]:
-        """Give SQLAlchemy's connection for reading the catalog."""
+        """Give SQLAlchemy's connection for reading the catalog; inside another, the same."""
         with self.reading():
-            if self._transaction is not None:
-                yield self._transaction
+            shared = self._transaction or self._catalog
+            if shared is not None:
+                yield shared
                 return
-            with self._connection() as connection:
-                yield connection
+            try:
+                with self._connection() as self._catalog:
+                    yield self._catalog
+            finally:
+                self._catalog = None
 
     @contextmanager
     def counting(self, total: int, unit: str) -> Iterator[Progress]:

@@ -335,14 +335,14 @@ def test_an_interrupt_of_the_commit_comes_after_it(
 def test_an_interrupt_while_a_new_file_is_connected_leaves_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    connected: Any = Store._connected
+    connect = Store.connect
 
-    def interrupted(*given: object, **settings: object) -> Store:
-        store: Store = connected(*given, **settings)
+    def interrupted(file: Path | None, *, read_only: bool) -> duckdb.DuckDBPyConnection:
+        con = connect(file, read_only=read_only)
         interrupt()
-        return store
+        return con
 
-    monkeypatch.setattr(Store, "_connected", interrupted)
+    monkeypatch.setattr(Store, "connect", staticmethod(interrupted))
     with pytest.raises(KeyboardInterrupt):
         cegdb.open(tmp_path / "s.duckdb")
     assert list(tmp_path.iterdir()) == []

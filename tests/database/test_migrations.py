@@ -10,7 +10,7 @@ import duckdb
 import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
-from database_template import TABLES, WITH_TEMPLATE, template_file
+from database_template import TABLES, connect_with_template, template_file
 from duckdb_sqlalchemy import ConnectionWrapper
 from sqlalchemy.pool import StaticPool
 
@@ -162,7 +162,7 @@ def test_the_tests_have_the_schema_that_users_have(tmp_path: Path, name: str | N
     if not name:
         expected = without_comments(expected)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Store, "_connected", WITH_TEMPLATE)
+        patch.setattr(Store, "connect", staticmethod(connect_with_template))
         patch.setattr(migrate, "create_schema", None)
         with Store.open(file) as store, store.reading() as con:
             assert same(con) == expected

@@ -5,9 +5,11 @@ from __future__ import annotations
 import html
 import re
 
+import duckdb
 import pytest
 
 import cegdb
+from cegdb.errors import UnknownNameError
 from cegdb.pictures import summary_and_picture
 
 HOSTILE = "<script>alert(1)</script>"
@@ -82,6 +84,24 @@ def test_nothing_raises_when_it_is_shown_after_its_database_was_closed():
     assert repr(ceg) == "<ChainEventGraph: this database is closed>"
     for one in shown:
         assert html.unescape(one._repr_html_()) == f"<pre>{one!r}</pre>"
+
+
+def test_an_object_is_shown_while_the_catalog_is_read():
+    with cegdb.open() as db:
+        ceg = db.demo("chds")
+        shown = [db, db.cegs, ceg, ceg.staging, ceg.staging.tree, db.surveys["chds"]]
+        expected = [repr(one) for one in shown]
+        assert not any(text.startswith("<") for text in expected)
+        with db._store.catalog():
+            assert [repr(one) for one in shown] == expected
+        with pytest.raises(UnknownNameError) as error:
+            db.stagings[ceg]
+        assert error.value.args[0] == f"no staging named {ceg!r}; available: 'chds'"
+        with db._store.writing() as (con, _):
+            with pytest.raises(duckdb.Error):
+                con.execute("select * from nowhere")
+            for one in shown:
+                assert "Current transaction is aborted" in repr(one)
 
 
 def test_plots_and_reports_show_what_there_is():
