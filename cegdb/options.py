@@ -27,6 +27,7 @@ from typing import (
 )
 
 from cegdb.errors import (
+    QueryError,
     StagingError,
     SurveyError,
     TreeError,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from cegdb.stages import Grouping, Hyperstages, Prior, Start
     from cegdb.tree import Path
 
+Kind: TypeAlias = Literal["survey", "tree", "staging", "ceg"]
 BadRows: TypeAlias = Literal["error", "skip"]
 DecimalSign: TypeAlias = Literal[".", ","]
 Labels: TypeAlias = "Sequence[object] | Mapping[str, Sequence[object]]"
@@ -97,6 +99,8 @@ DISTANCES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The distances of each method that has any; the first is its default."""
 
+_MOST_RUNS: Final = 10_000_000
+_MOST_DRAWS: Final = 1_000_000
 _STRUCTURE_PRIOR_METHODS: Final = ("ahc", "auto", "hc", "exact")
 _NO_FILE_ENCODINGS: Final = (
     "idna",
@@ -237,7 +241,11 @@ def check_word_or_file(
         raise error(f"unknown value {value!r} for {setting}", hint=hint)
 
 
-def check_alpha(alpha: float | None) -> None:
+def check_alpha(
+    alpha: float | None,
+    error: type[CegdbError] = StagingError,
+    hint: str | None = "alpha is the prior mass of the root, up to 1e100",
+) -> None:
     """Refuse a prior mass that is not above 0; None stands for the default.
 
     Examples
@@ -249,9 +257,41 @@ def check_alpha(alpha: float | None) -> None:
     hint: alpha is the prior mass of the root, up to 1e100
     """
     if alpha is not None and (not is_number(alpha) or not alpha > 0):
+        raise error(f"alpha must be a number above 0, not {alpha!r}", hint=hint)
+
+
+def check_seed(seed: object, error: type[CegdbError]) -> None:
+    """Refuse what is not the seed of random numbers.
+
+    Examples
+    --------
+    >>> check_seed(-1, StagingError)
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.StagingError: seed must be a whole number from 0 to 2^63 - 1, not -1
+    """
+    if not is_whole(seed) or not 0 <= seed < 2**63:
+        raise error(f"seed must be a whole number from 0 to 2^63 - 1, not {seed!r}")
+
+
+def check_level(level: object, error: type[CegdbError]) -> None:
+    """Refuse what is not the level of intervals.
+
+    Examples
+    --------
+    >>> check_level(95, StagingError)
+    Traceback (most recent call last):
+    ...
+    cegdb.errors.StagingError: level must be a number between 0 and 1, such as 0.95, not 95
+    """
+    if not is_number(level) or not 0 < level < 1:
+        raise error(f"level must be a number between 0 and 1, such as 0.95, not {level!r}")
+
+
+def _check_runs(runs: object) -> None:
+    if not is_whole(runs) or not 1 <= runs <= _MOST_RUNS:
         raise StagingError(
-            f"alpha must be a number above 0, not {alpha!r}",
-            hint="alpha is the prior mass of the root, up to 1e100",
+            f"runs must be a whole number from 1 to {_MOST_RUNS:,}, not {runs!r}"
         )
 
 
@@ -442,6 +482,23 @@ class IngestSettings(SourceSettings, total=False):
     levels: Mapping[str, Sequence[object]] | None
     bins: Mapping[str, object] | None
     codebook: CodebookSource | None
+
+
+@dataclass(frozen=True)
+class NewRowsOptions:
+    """How new rows of a survey are read, beside the settings of its ingest."""
+
+    decimal: DecimalSign | None = _setting(
+        None,
+        "Decimal sign of numbers in the new rows. Default: that of the survey.",
+        choices=get_args(DecimalSign),
+    )
+
+
+class NewRowsSettings(ReadSettings, total=False):
+    """Settings of `NewRowsOptions` and `ReadOptions`."""
+
+    decimal: DecimalSign | None
 
 
 @dataclass(frozen=True)
@@ -683,8 +740,7 @@ class LearnOptions:
         )
         if self.score is not None:
             check_choice("score", self.score, get_args(ScoreName), StagingError)
-        if not is_whole(self.seed) or self.seed < 0:
-            raise StagingError(f"seed must be a whole number of 0 or more, not {self.seed!r}")
+        check_seed(self.seed, StagingError)
         check_word_or_file(
             "initial",
             self.initial,
@@ -912,6 +968,16 @@ class EffectOptions:
     )
     seed: int = _setting(1, "Seed of the random numbers.", type=int)
 
+    def __post_init__(self) -> None:
+        """Check the settings; a seed of None draws one."""
+        check_choice("absent", self.absent, get_args(Absent), QueryError)
+        check_level(self.level, QueryError)
+        if not is_whole(self.draws) or not 0 <= self.draws <= _MOST_DRAWS:
+            raise QueryError(
+                f"draws must be a whole number from 0 to {_MOST_DRAWS:,}, not {self.draws!r}",
+                hint="with 0 draws there are no intervals",
+            )
+
 
 class EffectSettings(TypedDict, total=False):
     """Settings of `EffectOptions`."""
@@ -937,6 +1003,12 @@ class StabilityOptions:
     runs: int = _setting(100, "Number of runs; each costs as much as the learning.", type=int)
     seed: int = _same(EffectOptions, "seed")
 
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        check_choice("bootstrap", self.bootstrap, get_args(BootstrapKind), StagingError)
+        _check_runs(self.runs)
+        check_seed(self.seed, StagingError)
+
 
 class StabilitySettings(TypedDict, total=False):
     """Settings of `StabilityOptions`, but for the kind, which is named first."""
@@ -959,6 +1031,14 @@ class IntervalOptions:
     level: float = _same(EffectOptions, "level")
     runs: int = _setting(200, "Number of bootstrap runs.", type=int)
     seed: int = _same(EffectOptions, "seed")
+
+    def __post_init__(self) -> None:
+        """Check the settings; only the bootstrap has runs."""
+        check_choice("method", self.method, get_args(IntervalMethod), StagingError)
+        check_level(self.level, StagingError)
+        if self.method == "bootstrap":
+            _check_runs(self.runs)
+            check_seed(self.seed, StagingError)
 
 
 class IntervalSettings(TypedDict, total=False):

@@ -17,11 +17,11 @@ from cegdb.errors import (
 )
 from cegdb.evidence import from_json, positions_of, with_positions
 from cegdb.inference.conditioned_ceg import rebuild_conditioned
-from cegdb.options import RebuildOptions, RebuildRule, check_choice
+from cegdb.options import Kind, RebuildOptions, RebuildRule, check_choice
 from cegdb.sqlfiles import Steps
 from cegdb.stages import rebuild_stages
 from cegdb.store import schema
-from cegdb.store.catalog import KIND_WORDS, Kind, drop_superseded, find, row, write
+from cegdb.store.catalog import KIND_WORDS, drop_superseded, find, row, write
 from cegdb.tree import rebuild_tree
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from cegdb.options import Kind
     from cegdb.store import Store
-    from cegdb.store.catalog import Kind
 
     Flags = NDArray[np.bool_]
     Numbers = NDArray[np.int64]

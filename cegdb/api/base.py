@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
-    from cegdb.options import EdgeInfo
+    from cegdb.options import EdgeInfo, Kind
     from cegdb.pictures import Picture
     from cegdb.store import Store
-    from cegdb.store.catalog import Kind
 
 
 def text_or_reason(shown: object, text: Callable[[], str]) -> str:

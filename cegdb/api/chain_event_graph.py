@@ -34,9 +34,8 @@ if TYPE_CHECKING:
     from cegdb.independence.separation import Independence, Parts
     from cegdb.inference.compiled_model import CompiledModel
     from cegdb.inference.queries import ConditionedModel
-    from cegdb.options import Absent, EdgeInfo
+    from cegdb.options import Absent, EdgeInfo, Kind
     from cegdb.report.explanation import Counts, Explanation
-    from cegdb.store.catalog import Kind
 
 
 class ChainEventGraph(StoredModel[ConditionedCeg]):
@@ -534,7 +533,6 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
 
         options = options_from(settings, EffectSettings, EffectOptions)
         level, draws = options.level, options.draws
-        effects.check_draws(level, draws)
         seed = checked_seed(options.seed)
         positivity = self.positivity(treatment, between, given=given, least=options.least)
         ceg = self._without_intervention().ceg

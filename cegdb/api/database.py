@@ -39,9 +39,8 @@ if TYPE_CHECKING:
     from cegdb.ingest import Source
     from cegdb.ingest.codebook.draft import Form
     from cegdb.networks import NetworkSource
-    from cegdb.options import RebuildRule
+    from cegdb.options import Kind, RebuildRule
     from cegdb.store import Store
-    from cegdb.store.catalog import Kind
     from cegdb.store.progress import Progress
 
 _Object = TypeVar("_Object", bound=StoredObject)

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cegdb.networks import NetworkSource
+    from cegdb.options import Kind
     from cegdb.stages import Depends, Grouping, Prior
-    from cegdb.store.catalog import Kind
 
 
 class EventTree(GraphObject):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Final
 
 from cegdb import views
@@ -36,10 +37,9 @@ if TYPE_CHECKING:
     from cegdb.evidence import EvidenceLike
     from cegdb.inference.compiled_model import CompiledModel
     from cegdb.inference.queries import ConditionedModel
-    from cegdb.options import BootstrapKind, IntervalMethod
+    from cegdb.options import BootstrapKind, IntervalMethod, Kind
     from cegdb.render.writers import Form
     from cegdb.stages import SituationPath
-    from cegdb.store.catalog import Kind
 
 _PATH: Final = "give labels from the root, such as ('High', 'Low')"
 
@@ -920,7 +920,7 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         from cegdb.stability.bootstrap import stability
 
         options = options_from(settings, StabilitySettings, StabilityOptions)
-        stability(self._store, self.id, bootstrap, runs=options.runs, seed=options.seed)
+        stability(self._store, self.id, dataclasses.replace(options, bootstrap=bootstrap))
         where: dict[str, object] = {"staging": self.name, "kind": bootstrap}
         return views.view_frame(self._store, "stage_stability", where, "stage_id")
 
@@ -983,12 +983,7 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
 
         options = options_from(settings, IntervalSettings, IntervalOptions)
         return interval_methods.intervals(
-            self._store,
-            self.id,
-            method,
-            level=options.level,
-            runs=options.runs,
-            seed=options.seed,
+            self._store, self.id, dataclasses.replace(options, method=method)
         )
 
     @property

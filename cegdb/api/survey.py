@@ -11,10 +11,11 @@ from cegdb.api.order_search import OrderSearch
 from cegdb.api.settings import options_from, takes
 from cegdb.ingest import append, refresh
 from cegdb.options import (
+    NewRowsOptions,
+    NewRowsSettings,
     OrderOptions,
     OrderSettings,
     ReadOptions,
-    ReadSettings,
     TreeOptions,
     TreeSettings,
 )
@@ -28,8 +29,7 @@ if TYPE_CHECKING:
 
     from cegdb.independence.association import GivenRows, IndependenceTest
     from cegdb.ingest import Source
-    from cegdb.options import DecimalSign
-    from cegdb.store.catalog import Kind
+    from cegdb.options import Kind
 
 
 class Survey(StoredObject):
@@ -69,13 +69,11 @@ class Survey(StoredObject):
         """
         return self._frame("variables", "survey", "ordinal, code")
 
-    @takes(ReadSettings, ReadOptions)
+    @takes(NewRowsSettings, NewRowsOptions, ReadOptions)
     def append(
         self,
         source: Source,
-        *,
-        decimal: DecimalSign | None = None,
-        **settings: Unpack[ReadSettings],
+        **settings: Unpack[NewRowsSettings],
     ) -> Survey:
         """Add the rows of another file, matched by column name.
 
@@ -86,10 +84,8 @@ class Survey(StoredObject):
             `Database.ingest`.
             Columns it lacks are empty in its rows; new columns become variables,
             empty in the former rows, unless columns were chosen at ingest.
-        decimal
-            Decimal sign of this source. Default: the one given at ingest.
         **settings
-            Those of `ReadOptions`.
+            Those of `NewRowsOptions` and `ReadOptions`.
 
         Returns
         -------
@@ -116,17 +112,15 @@ class Survey(StoredObject):
         ...     print(survey.receipt["respondents"], tree.is_stale)
         3 True
         """
-        reading = options_from(settings, ReadSettings, ReadOptions)
-        append(self._store, self.id, source, decimal=decimal, reading=reading)
+        options, reading = options_from(settings, NewRowsSettings, NewRowsOptions, ReadOptions)
+        append(self._store, self.id, source, decimal=options.decimal, reading=reading)
         return self
 
-    @takes(ReadSettings, ReadOptions)
+    @takes(NewRowsSettings, NewRowsOptions, ReadOptions)
     def refresh(
         self,
         source: Source,
-        *,
-        decimal: DecimalSign | None = None,
-        **settings: Unpack[ReadSettings],
+        **settings: Unpack[NewRowsSettings],
     ) -> Survey:
         """Replace the rows with those of a new snapshot.
 
@@ -136,10 +130,8 @@ class Survey(StoredObject):
             A file, several files, a DataFrame, an Arrow table or a SELECT, as for
             `Database.ingest`.
             It must have the columns chosen at ingest and those that a tree uses.
-        decimal
-            Decimal sign of this source. Default: the one given at ingest.
         **settings
-            Those of `ReadOptions`.
+            Those of `NewRowsOptions` and `ReadOptions`.
 
         Returns
         -------
@@ -163,8 +155,8 @@ class Survey(StoredObject):
         ...     survey.refresh("select unnest(['no', 'yes']) as vote").receipt["respondents"]
         2
         """
-        reading = options_from(settings, ReadSettings, ReadOptions)
-        refresh(self._store, self.id, source, decimal=decimal, reading=reading)
+        options, reading = options_from(settings, NewRowsSettings, NewRowsOptions, ReadOptions)
+        refresh(self._store, self.id, source, decimal=options.decimal, reading=reading)
         return self
 
     @takes(TreeSettings, TreeOptions)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from cegdb.causal.interventions import intervene, no_intervention
-from cegdb.errors import QueryError, is_number, is_whole
+from cegdb.errors import QueryError
 from cegdb.evidence import All, Answer
 from cegdb.inference.automata import run_automata
 from cegdb.inference.propagation import Graph
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _CELLS_AT_ONCE: Final = 4_000_000
 _ROUNDING: Final = 1e-12
-_MOST_DRAWS: Final = 1_000_000
 
 
 class OutcomeProbabilities(NamedTuple):
@@ -65,22 +64,6 @@ def outcome_probabilities(
         except QueryError:
             observed.append(np.nan)
     return OutcomeProbabilities(np.array(intervened), np.array(observed))
-
-
-def check_draws(level: float, draws: int) -> None:
-    """Refuse an invalid level or number of draws.
-
-    Examples
-    --------
-    >>> check_draws(0.95, 1000)
-    """
-    if not is_number(level) or not 0 < level < 1:
-        raise QueryError(f"level must be a number between 0 and 1, such as 0.95, not {level!r}")
-    if not is_whole(draws) or not 0 <= draws <= _MOST_DRAWS:
-        raise QueryError(
-            f"draws must be a whole number from 0 to {_MOST_DRAWS:,}, not {draws!r}",
-            hint="with 0 draws there are no intervals",
-        )
 
 
 def sample_outcomes(

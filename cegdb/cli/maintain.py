@@ -10,10 +10,10 @@ from cegdb import options as settings
 from cegdb.cli.group import main
 from cegdb.cli.options import (
     DB,
-    DECIMAL,
     FORMAT,
     KINDS,
     NAME,
+    NEW_ROWS,
     READING,
     from_settings,
     kind_option,
@@ -48,7 +48,7 @@ _LEAST_DRIFT = ("n_situations", "n_before", "n_after", "low_before", "high_befor
 @DB
 @NAME
 @click.argument("file", metavar="FILE")
-@DECIMAL
+@NEW_ROWS
 @READING
 @FORMAT
 def append(db: Path, name: str, file: str, form: str | None, **options: Any) -> None:
@@ -71,7 +71,7 @@ def append(db: Path, name: str, file: str, form: str | None, **options: Any) -> 
 @DB
 @NAME
 @click.argument("file", metavar="FILE")
-@DECIMAL
+@NEW_ROWS
 @READING
 @FORMAT
 def refresh(db: Path, name: str, file: str, form: str | None, **options: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 from click.formatting import wrap_text
@@ -51,6 +51,7 @@ from cegdb.cli.output import (
     say_speed,
     working,
 )
+from cegdb.demo import DemoName
 
 if TYPE_CHECKING:
     from cegdb.api import ChainEventGraph, Database, StagedTree, Survey
@@ -58,10 +59,10 @@ if TYPE_CHECKING:
 
 @main.command()
 @click.argument(
-    "which",
-    metavar="[chds|titanic|falls]",
-    type=Word(["chds", "titanic", "falls"]),
-    default="chds",
+    "survey",
+    metavar=f"[{'|'.join(get_args(DemoName))}]",
+    type=Word(get_args(DemoName)),
+    default=get_args(DemoName)[0],
 )
 @click.option("--db", type=click.Path(path_type=Path), help="Keep the tables in this file.")
 @click.option(
@@ -77,7 +78,7 @@ if TYPE_CHECKING:
 )
 @FORMAT
 def demo(
-    which: Any, db: Path | None, csv: Path | None, draw: Path | None, form: str | None
+    survey: Any, db: Path | None, csv: Path | None, draw: Path | None, form: str | None
 ) -> None:
     """Build the CEG of a public survey and show a few queries.
 
@@ -93,7 +94,7 @@ def demo(
     """
     from cegdb.demo import DEMOS
 
-    data = DEMOS[which]
+    data = DEMOS[survey]
     if csv is not None:
         refuse_beside("--csv writes a file and stops", but=("csv",))
         say(wrap_text(data.about))
@@ -101,15 +102,15 @@ def demo(
         return
     say(wrap_text(data.about), "")
     with opened(None if db is None else str(db), makes=True) as database:
-        ceg = database.demo(which, replace=True)
+        ceg = database.demo(survey, replace=True)
         staged = ceg.staging
-        for made in (database.surveys[which], staged.tree, staged, ceg):
+        for made in (database.surveys[survey], staged.tree, staged, ceg):
             say(made.summary)
         say("")
-        here = f"where ceg = '{which}'"
+        here = f"where ceg = '{survey}'"
         edges = "select source, label, target, n, probability from cegdb.ceg_edges"
         members = "select situation, path, stage, n from cegdb.situation_positions"
-        paths = f"select path, probability from cegdb.paths('{which}')"  # noqa: S608
+        paths = f"select path, probability from cegdb.paths('{survey}')"  # noqa: S608
         for sql in (
             f"{edges} {here} order by source_id, label_id",
             f"{members} {here} and position = 'w3'",
@@ -117,9 +118,9 @@ def demo(
         ):
             say(f"SQL> {sql}")
             print_query(database, sql, {}, form)
-        _picture(ceg, draw or Path(f"{which}.svg"), "probability")
+        _picture(ceg, draw or Path(f"{survey}.svg"), "probability")
     if db is None:
-        say(f"To keep the tables and query them: cegdb demo {which} --db demo.duckdb")
+        say(f"To keep the tables and query them: cegdb demo {survey} --db demo.duckdb")
     else:
         say(f'Query the tables: cegdb sql {db} "from cegdb.stages"')
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from cegdb.evidence import Evidence
 
-KINDS: Final = ("survey", "tree", "staging", "ceg")
+KINDS: Final = get_args(settings.Kind)
 
 _PART = r'"(?:[^"]|"")+"|[^:="]+'
 _RELABEL = re.compile(rf"(?:(?P<variable>{_PART}):)?(?P<label>{_PART})=(?P<new>.+)", re.DOTALL)
@@ -362,11 +362,7 @@ MIN_N = click.option(
     metavar="N",
     help="Hide counts below N, and whatever would reveal them.",
 )
-DECIMAL = click.option(
-    "--decimal",
-    type=Word(get_args(settings.DecimalSign)),
-    help="Decimal sign of numbers in FILE. Default: that of the survey.",
-)
+NEW_ROWS = from_settings(settings.NewRowsOptions)
 PICTURE = from_settings(settings.PictureOptions)
 STOP = from_settings(settings.CegOptions)
 READING = from_settings(

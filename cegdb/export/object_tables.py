@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     import duckdb
 
+    from cegdb.options import Kind
     from cegdb.store import Store
-    from cegdb.store.catalog import Kind
 
 _BATCH: Final = 5_000
 _NUMBERS: Final = {"INTEGER", "BIGINT", "HUGEINT", "DOUBLE", "DECIMAL"}

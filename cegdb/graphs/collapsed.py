@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     import duckdb
 
+    from cegdb.options import Kind
     from cegdb.sqlfiles import Steps
-    from cegdb.store.catalog import Kind
 
     Row = dict[str, Any]
 

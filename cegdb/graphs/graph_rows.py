@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from cegdb.graphs.networkx_graphs import Graph
+    from cegdb.options import Kind
     from cegdb.store import Store
-    from cegdb.store.catalog import Kind
 
     Values = dict[str, "int | float | str"]
 

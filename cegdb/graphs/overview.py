@@ -17,8 +17,8 @@ from cegdb.store.catalog import row, staging_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from cegdb.options import Kind
     from cegdb.store import Store
-    from cegdb.store.catalog import Kind
 
     Row = dict[str, Any]
 

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from cegdb.errors import QueryError, agreeing, counted, is_number, items_of, joined, listed
+from cegdb.errors import QueryError, agreeing, counted, items_of, joined, listed
 from cegdb.evidence import answers, items
 from cegdb.independence.contingency import Cells, g_test, largest_difference, log_bayes_factor
 from cegdb.inference.queries import refuse_repeated
 from cegdb.ingest.files.relation import find_columns
 from cegdb.ingest.survey_version import survey_version
 from cegdb.names import only_match
+from cegdb.options import check_alpha
 from cegdb.sqlfiles import Steps
 from cegdb.tree.answer_columns import AnswerColumn, pair_answers
 
@@ -159,8 +160,7 @@ def independence_test(
     # for all groups, DM(sum_y n_zxy; c a), as if groups of one stage were merged; DM is the
     # Dirichlet-multinomial. With weights a group counts as W^2 / sum w^2 respondents (Kish),
     # over the design effect of X where there are clusters.
-    if alpha is not None and not (is_number(alpha) and alpha > 0):
-        raise QueryError(f"alpha must be a number above 0, not {alpha!r}")
+    check_alpha(alpha, QueryError, hint=None)
     from scipy.special import expit
 
     with store.reading() as con, store.catalog() as catalog, Steps(con) as steps:

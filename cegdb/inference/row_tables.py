@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from cegdb.inference.propagation import Ints
     from cegdb.inference.queries import ConditionedModel
     from cegdb.ingest.survey_version import SurveyVersion
+    from cegdb.options import Kind
     from cegdb.sqlfiles import Steps
-    from cegdb.store.catalog import Kind
 
 ModelKey: TypeAlias = "tuple[Kind, int]"
 """A CEG or staging, by kind and id."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from cegdb.errors import QueryError, is_whole
 from cegdb.ingest.coding.variables import NOT_APPLICABLE
+from cegdb.options import check_seed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 MOST_CELLS: Final = 10_000_000_000
 
 
-def checked_seed(seed: object) -> int:
+def checked_seed(seed: int | None) -> int:
     """Return a seed; None draws one, and anything but a whole number is refused.
 
     Examples
@@ -31,8 +32,7 @@ def checked_seed(seed: object) -> int:
     """
     if seed is None:
         return secrets.randbits(32)
-    if not is_whole(seed) or not 0 <= seed < 2**63:
-        raise QueryError(f"seed must be a whole number from 0 to 2^63 - 1, not {seed!r}")
+    check_seed(seed, QueryError)
     return int(seed)
 
 

@@ -16,8 +16,8 @@ from cegdb.store.catalog import response_table
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from cegdb.options import Kind
     from cegdb.store import Store
-    from cegdb.store.catalog import Kind
 
 _LONGEST: Final = 60
 _MOST_BAD: Final = 5

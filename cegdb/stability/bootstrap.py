@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import sqlalchemy as sa
 
-from cegdb.errors import StagingError, is_whole
-from cegdb.options import BootstrapKind, StabilityOptions, check_choice
+from cegdb.errors import StagingError
+from cegdb.options import BootstrapKind, StabilityOptions
 from cegdb.sqlfiles import Steps
 from cegdb.stability.relearning import read_relearning
 from cegdb.store import schema
@@ -24,33 +24,19 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.int64]
 
-__all__ = ["checked_runs", "stability"]
-
 MAX_PAIRS: Final = 2_000_000
-MAX_RUNS: Final = 10_000_000
-
-
-def checked_runs(runs: int, seed: int) -> tuple[int, int]:
-    """Return a number of runs and a seed, refusing those that are not usable."""
-    if not is_whole(runs) or not 1 <= runs <= MAX_RUNS:
-        raise StagingError(f"runs must be a whole number from 1 to {MAX_RUNS:,}, not {runs!r}")
-    if not is_whole(seed) or not 0 <= seed < 2**63:
-        raise StagingError(f"seed must be a whole number from 0 to 2^63 - 1, not {seed!r}")
-    return int(runs), int(seed)
 
 
 def stability(
     store: Store,
     staging_id: int,
-    kind: BootstrapKind = StabilityOptions.bootstrap,
+    options: StabilityOptions | None = None,
     *,
-    runs: int = StabilityOptions.runs,
-    seed: int = StabilityOptions.seed,
     max_pairs: int = MAX_PAIRS,
 ) -> None:
     """Store how often each pair of situations shares a stage when stages are learnt again.
 
-    Each replicate is learnt by the settings of the staging. ``kind`` is ``"nonparametric"``
+    Each replicate is learnt by the settings of the staging. The kind is ``"nonparametric"``
     (rows drawn with replacement [1]_) or ``"parametric"`` (as many rows simulated from the
     shares of the stages, as if the staging were true). The views ``cegdb.stage_pairs``,
     ``stage_stability`` and ``stage_bootstraps`` show the result until it is run again.
@@ -64,8 +50,8 @@ def stability(
        S. Monti, P. Tamayo, J. Mesirov and T. Golub (2003), Consensus clustering. Machine
        Learning 52, 91-118.
     """
-    check_choice("bootstrap", kind, get_args(BootstrapKind), StagingError)
-    runs, seed = checked_runs(runs, seed)
+    options = options or StabilityOptions()
+    kind, runs, seed = options.bootstrap, int(options.runs), int(options.seed)
     started = time.perf_counter()
     with (
         store.writing() as (con, catalog),

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import sqlalchemy as sa
 
-from cegdb.errors import StagingError, is_number
-from cegdb.options import IntervalMethod, IntervalOptions, check_choice
+from cegdb.errors import StagingError
+from cegdb.options import IntervalMethod, IntervalOptions
 from cegdb.sqlfiles import Steps
-from cegdb.stability.bootstrap import checked_runs
 from cegdb.stability.relearning import read_relearning, recorded_weighting
 from cegdb.stages.priors import make_edge_priors
 from cegdb.stages.recorded import prior_rule
@@ -39,11 +38,8 @@ MAX_ESTIMATES: Final = 50_000_000
 def intervals(
     store: Store,
     staging_id: int,
-    method: IntervalMethod = IntervalOptions.method,
+    options: IntervalOptions | None = None,
     *,
-    level: float = IntervalOptions.level,
-    runs: int = IntervalOptions.runs,
-    seed: int = IntervalOptions.seed,
     max_estimates: int = MAX_ESTIMATES,
 ) -> pd.DataFrame:
     """Return intervals of the probabilities of a staging; see `cegdb.StagedTree.intervals`.
@@ -62,17 +58,13 @@ def intervals(
     .. [2] L. A. Goodman (1965), On simultaneous confidence intervals for multinomial
        proportions. Technometrics 7, 247-254.
     """
-    check_choice("method", method, get_args(IntervalMethod), StagingError)
-    if not is_number(level) or not 0 < level < 1:
-        raise StagingError(
-            f"level must be a number between 0 and 1, such as 0.95, not {level!r}"
-        )
-    if method == "bootstrap":
-        _store_bootstrap(
-            store, staging_id, float(level), *checked_runs(runs, seed), max_estimates
-        )
+    options = options or IntervalOptions()
+    level = float(options.level)
+    if options.method == "bootstrap":
+        runs, seed = int(options.runs), int(options.seed)
+        _store_bootstrap(store, staging_id, level, runs, seed, max_estimates)
         return _stored_bootstrap(store, staging_id)
-    return _intervals_given_staging(store, staging_id, method, float(level))
+    return _intervals_given_staging(store, staging_id, options.method, level)
 
 
 def _intervals_given_staging(

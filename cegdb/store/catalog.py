@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
 import sqlalchemy as sa
 
 from cegdb.errors import NameTakenError, StaleError, UnknownNameError
 from cegdb.names import find_name, matching, only_match
+from cegdb.options import Kind
 from cegdb.store import schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-Kind: TypeAlias = Literal["survey", "tree", "staging", "ceg"]
-KINDS: Final[tuple[Kind, ...]] = ("survey", "tree", "staging", "ceg")
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 
 KIND_WORDS: Final[Mapping[Kind, str]] = {

@@ -546,7 +546,7 @@ def test_exact_says_that_it_is_the_optimum_and_no_method_is_better(db: Database)
         ({"n_stages": 2}, "'ahc' has no n_stages"),
         ({"smoothing": -0.1}, "smoothing must be a number from 0 to 1e100, not -0.1"),
         ({"smoothing": True}, "smoothing must be a number from 0 to 1e100, not True"),
-        ({"seed": 1.5}, "seed must be a whole number of 0 or more, not 1.5"),
+        ({"seed": 1.5}, "seed must be a whole number from 0 to 2^63 - 1, not 1.5"),
         ({"single_edges": "join"}, "unknown value 'join' for single_edges"),
         ({"alpha": 0}, "alpha must be a number above 0, not 0"),
         ({"alpha": "much"}, "alpha must be a number above 0, not 'much'"),

@@ -16,7 +16,7 @@ from scipy.stats import binomtest, chi2
 import cegdb
 from cegdb.cli import main
 from cegdb.errors import StagingError, StaleError, StoreError
-from cegdb.options import LearnOptions
+from cegdb.options import IntervalOptions, LearnOptions
 from cegdb.sqlfiles import Steps
 from cegdb.stability import bootstrap
 from cegdb.stability import intervals as intervals_room
@@ -494,9 +494,10 @@ def test_what_cannot_be_relearnt_is_refused(db: Database) -> None:
         with pytest.raises(StagingError, match=message):
             staged.intervals(**settings)
     with pytest.raises(StagingError, match=r"16 pairs of situations(.|\n)*freeze"):
-        bootstrap.stability(db._store, staged.id, runs=2, max_pairs=10)
+        bootstrap.stability(db._store, staged.id, max_pairs=10)
+    options = IntervalOptions("bootstrap", runs=10)
     with pytest.raises(StagingError, match=r"10 runs of 20 edges are 200 estimates"):
-        intervals_room.intervals(db._store, staged.id, "bootstrap", runs=10, max_estimates=100)
+        intervals_room.intervals(db._store, staged.id, options, max_estimates=100)
 
 
 def test_a_large_frame_to_start_from_is_refused(db: Database) -> None:

@@ -30,12 +30,13 @@ from cegdb.options import (
     IntervalSettings,
     LearnOptions,
     LearnSettings,
+    NewRowsOptions,
+    NewRowsSettings,
     OrderOptions,
     OrderSettings,
     PictureOptions,
     PictureSettings,
     ReadOptions,
-    ReadSettings,
     RowOptions,
     RowSettings,
     SourceSettings,
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Keywords = tuple[type, tuple[type, ...], set[str]]
-READING: Keywords = (ReadSettings, (ReadOptions,), {"source_column"})
+NEW_ROWS: Keywords = (NewRowsSettings, (NewRowsOptions, ReadOptions), {"source_column"})
 ROWS: Keywords = (RowSettings, (RowOptions, ReadOptions), {"count", "weight", "source_column"})
 WEIGHTED: Keywords = (WeightedRowSettings, (RowOptions, ReadOptions), {"source_column"})
 PICTURES: Keywords = (PictureSettings, (PictureOptions,), set())
@@ -64,8 +65,8 @@ METHODS: dict[Callable[..., Any], tuple[Keywords, str]] = {
         "source name replace",
     ),
     Database.codebook: ((SourceSettings, (ReadOptions,), set()), "source columns form"),
-    Survey.append: (READING, "source decimal"),
-    Survey.refresh: (READING, "source decimal"),
+    Survey.append: (NEW_ROWS, "source"),
+    Survey.refresh: (NEW_ROWS, "source"),
     Survey.event_tree: ((TreeSettings, (TreeOptions,), set()), "name replace"),
     Survey.search_orders: ((OrderSettings, (OrderOptions,), {"variables"}), "variables"),
     EventTree.learn_stages: (
@@ -197,6 +198,7 @@ def test_an_option_has_the_default_of_the_parameter_of_its_method() -> None:
         *(("most-probable-paths", "k"), ("calibration", "bins"), ("run", "gate_min_rows")),
         *(("plot flow", "width_mm"), ("report text", "unit"), ("draw", "font_size")),
         *(("rebuild", "stages"), ("assign", "blank"), ("ingest", "bad_rows")),
+        *(("demo", "survey"), ("append", "decimal")),
     }
 
 

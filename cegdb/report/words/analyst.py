@@ -21,10 +21,10 @@ from cegdb.report.words.stage_table import stage_table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from cegdb.options import Kind
     from cegdb.render.document import Block
     from cegdb.report.words.report_data import ReportData
     from cegdb.store import Store
-    from cegdb.store.catalog import Kind
 
 _LONGEST: Final = 300
 _MOST_WARNINGS: Final = 10
