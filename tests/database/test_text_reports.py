@@ -20,14 +20,14 @@ from cegdb.demo import DEMOS
 from cegdb.errors import CegdbError, GraphError, QueryError, StagingError
 from cegdb.render.writers import plain_text
 from cegdb.report.words.comparison import disagreements, read_comparison
-from cegdb.report.words.plain import plain_report
-from cegdb.report.words.report_data import read_report_data
+from cegdb.report.words.plain import plain_report, stage_sentence
+from cegdb.report.words.report_data import Answer, Stage, read_report_data
+from cegdb.report.words.situation_words import Group, Rule
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from cegdb.api import ChainEventGraph, Database
-    from cegdb.report.words.situation_words import Group
 
 FORMS: Any = ("plain", "paper", "analyst")
 TAGS = {
@@ -118,6 +118,37 @@ SENTENCE = re.compile(
     r"Of ([\d,]+) people.*?, about ([\d,]+) answered “Yes” to Admission "
     r"\(([\d,]+) to ([\d,]+)\) and the other ([\d,]+) “No” \(n = ([\d,]+)\)\."
 )
+
+
+@pytest.mark.parametrize(
+    ("shares", "numbers", "note"),
+    [
+        ((0.335, 0.335, 0.33), ("34", "34", "33"), "; the numbers are rounded"),
+        ((0.334, 0.333, 0.333), ("33", "33", "33"), "; the numbers are rounded"),
+        ((0.5, 0.3, 0.2), ("50", "30", "20"), ""),
+        ((0.505, 0.495), ("51", "50"), "; the numbers are rounded"),
+        ((0.3,) + (0.14,) * 5, ("30", *["14"] * 5), ""),
+        ((0.205,) + (0.159,) * 5, ("21", *["16"] * 5), "; the numbers are rounded"),
+        ((0.2,) + (0.15,) * 5 + (0.05,), ("20", *["15"] * 5), ""),
+    ],
+)
+def test_numbers_that_do_not_add_up_are_said_to_be_rounded(
+    shares: tuple[float, ...], numbers: tuple[str, ...], note: str
+) -> None:
+    answers = tuple(
+        Answer(chr(ord("a") + i), 100, share, share, share - 0.02, share + 0.02)
+        for i, share in enumerate(shares)
+    )
+    group = Group((Rule((("x", ("1",)),)),), 0)
+    stage = Stage(5, "u2", None, "learnt", "y", 1, 1, 100 * len(shares), answers, group)
+    sentence = stage_sentence(stage, "people", {})
+    found = re.findall(r"(\d+)(?: answered)? “\w”(?: to y)? \(", sentence)
+    assert tuple(found) == numbers
+    assert sentence.endswith(f"(n = {100 * len(shares)}{note}).")
+    for answer, number in zip(answers, found, strict=False):
+        assert answer.low is not None
+        assert answer.high is not None
+        assert answer.low <= int(number) / 100 <= answer.high
 
 
 def test_numbers_of_the_plain_report_are_those_of_the_tables(db: Database) -> None:

@@ -180,6 +180,26 @@ def frequency(probability: float, base: int) -> str:
     return f"{n:,}"
 
 
+def rounding_note(probabilities: Sequence[float], base: int, *, has_rest: bool = False) -> str:
+    """Return a note on frequencies that do not add up to ``base`` because each is rounded.
+
+    With ``has_rest`` there are other answers without a number, and only too large a sum shows.
+
+    Examples
+    --------
+    >>> rounding_note([0.335, 0.335, 0.33], 100), rounding_note([0.334, 0.333, 0.333], 100)
+    ('; the numbers are rounded', '; the numbers are rounded')
+    >>> rounding_note([0.5, 0.3, 0.2], 100), rounding_note([0.5, 0.3], 100, has_rest=True)
+    ('', '')
+    """
+    numbers = [frequency(one, base) for one in probabilities]
+    total = sum(math.floor(base * one + 0.5) for one in probabilities)
+    is_exact = all(number[0].isdigit() for number in numbers)
+    if total > base or (total < base and is_exact and not has_rest):
+        return "; the numbers are rounded"
+    return ""
+
+
 def answer_phrase(name: str, label: str, words: Words, *, is_first: bool = True) -> str:
     """Return what people answered, after how many of them.
 

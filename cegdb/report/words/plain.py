@@ -202,8 +202,14 @@ def stage_sentence(
             _frequency(first, name, words, base),
             f"the other {rest:,} {what}" if 0 < rest < base else f"the others {what}",
         ]
+        note = ""
     else:
         ordered = _most_probable(answers)
+        note = phrases.rounding_note(
+            [answer.probability or 0.0 for answer in ordered],
+            base,
+            has_rest=len(answers) > len(ordered),
+        )
         parts = [
             _frequency(answer, name, words, base, is_first=not i)
             for i, answer in enumerate(ordered)
@@ -212,7 +218,7 @@ def stage_sentence(
         if more:
             others = "another answer" if more == 1 else f"one of {more:,} other answers"
             parts.append(f"the rest gave {others}")
-    return f"Of {base:,} {who}, {joined(parts)} {_based_on(n)}."
+    return f"Of {base:,} {who}, {joined(parts)} {_based_on(n, note)}."
 
 
 def _most_probable(answers: Sequence[Answer]) -> list[Answer]:
@@ -233,10 +239,12 @@ def _frequency(
     return f"{about}{number} {what}{interval}"
 
 
-def _based_on(n: int | None) -> str:
+def _based_on(n: int | None, note: str = "") -> str:
     if n is None:
-        return "(n is not shown)"
-    return f"(n = {n:,})" if n >= FEW else f"(only n = {n:,}: interpret with caution)"
+        return f"(n is not shown{note})"
+    return (
+        f"(n = {n:,}{note})" if n >= FEW else f"(only n = {n:,}: interpret with caution{note})"
+    )
 
 
 def _how_to_read(report: ReportData, unit: str) -> list[str]:
@@ -253,10 +261,6 @@ def _how_to_read(report: ReportData, unit: str) -> list[str]:
             )
         ]
     )
-    if any(len(labels) > 2 for labels in report.labels.values()):
-        sentences.append(
-            "Numbers are rounded, so those of three or more answers may not add up exactly."
-        )
     sentences += [
         f"n is the number of {unit} in the data on which a sentence is based.",
         (
