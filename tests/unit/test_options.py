@@ -215,6 +215,16 @@ def test_keywords_have_the_names_and_types_of_the_options() -> None:
         assert found == {name: expected[name] for name in expected if name not in left_out}
 
 
+@pytest.mark.parametrize("use_jedi", [False, True])
+def test_a_notebook_completes_settings(database: Database, *, use_jedi: bool) -> None:
+    from IPython.core.completer import IPCompleter, provisionalcompleter
+
+    completer = IPCompleter(namespace={"ingest": database.ingest}, use_jedi=use_jedi)
+    text = 'ingest("x.csv", delim'
+    with provisionalcompleter():
+        assert "delimiter=" in {one.text for one in completer.completions(text, len(text))}
+
+
 def test_an_unknown_keyword_is_refused_with_a_close_one(database: Database) -> None:
     for call in (database.ingest, database.codebook):
         with pytest.raises(TypeError, match="no setting named 'delimeter': did you mean 'del"):
