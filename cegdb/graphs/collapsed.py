@@ -48,14 +48,10 @@ class OverviewSource:
         names = [column[0] for column in result.description or []]
         return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
-    def read_drawn(self, relation: str, drawn: str, keys: str, order: str) -> list[Row]:
-        """Return the rows of a view of the object that a temp table of keys says are drawn."""
+    def read_drawn(self, relation: str, drawn: str, key: str) -> list[Row]:
+        """Return the rows of a masked view, which a step says are drawn, by their key."""
         self.steps.run(drawn)
-        return self.read(
-            f"select * from {relation} inner join temp.{drawn} using ({keys}) "  # noqa: S608
-            f"where {self.kind} = $name order by {order}",
-            name=self.row["name"],
-        )
+        return self.read(f"from {relation} where {key} in (from temp.{drawn}) order by {key}")
 
 
 class CollapsedTree:
@@ -130,8 +126,8 @@ class CollapsedTree:
     def _masked_rows(self) -> tuple[list[Row], list[Row]]:
         """Return the rows of the views without small cells, which hold all vertices."""
         source = self.source
-        nodes = source.read_drawn(source.nodes, "drawn_vertex", "vertex_id", "vertex_id")
-        return nodes, source.read_drawn(source.edges, "drawn_child", "child_id", "child_id")
+        nodes = source.read_drawn(source.nodes, "drawn_vertex", "vertex_id")
+        return nodes, source.read_drawn(source.edges, "drawn_child", "child_id")
 
     def _plain_rows(self) -> tuple[list[Row], list[Row]]:
         """Return the rows that the views have, without naming all vertices."""
@@ -176,10 +172,11 @@ class CollapsedCeg:
         """Return the rows of nodes and edges."""
         source = self.source
         source.steps.run("collapsed_position")
-        by_id = "stage_id is null, position_id"
-        nodes = source.read_drawn(source.nodes, "drawn_position", "position_id", by_id)
-        by_ids = "source_id, label_id, target_id"
-        edges = source.read_drawn(source.edges, "drawn_edge", "source_id, label_id", by_ids)
+        ceg = source.row["name"]
+        source.steps.run("drawn_position", positions=source.nodes, ceg=ceg)
+        source.steps.run("drawn_edge", edges=source.edges, ceg=ceg)
+        nodes = source.read("from temp.drawn_position order by stage_id is null, position_id")
+        edges = source.read("from temp.drawn_edge order by source_id, label_id, target_id")
         names = {node["position_id"]: node["position"] for node in nodes}
         variables = {node["position_id"]: node["variable"] for node in nodes}
         column_of = {node["position"]: node["column_index"] for node in nodes}
