@@ -368,9 +368,8 @@ def checked_name(name: object, what: str) -> str:
     try:
         text = (label_of(name) or "").strip()
     except SurveyError:
-        raise StagingError(
-            f"{what} must be a text or a number, not {name!r}", hint=_NAME
-        ) from None
+        wanted = "UTF-8 text" if isinstance(name, str) else "a text or a number"
+        raise StagingError(f"{what} must be {wanted}, not {name!r}", hint=_NAME) from None
     if not text:
         raise StagingError(f"{what} is empty", hint=_NAME)
     return text

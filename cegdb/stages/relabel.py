@@ -91,15 +91,14 @@ def _read_rule(key: object, label: object) -> RelabelRule:
 
 
 def _checked_label(label: object, what: str) -> str:
-    text = None if isinstance(label, (tuple, list, Mapping)) else label_of(label)
+    try:
+        text = None if isinstance(label, (tuple, list, Mapping)) else label_of(label)
+    except SurveyError as error:
+        raise StagingError(f"relabel: {error}", hint=_FORM) from None
     if text is None or not text.strip():
         raise StagingError(
             f"relabel: {what} must be a text that is not blank, not {label!r}", hint=_FORM
         )
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise StagingError(f"relabel: {text!r} is not UTF-8 text") from None
     return text
 
 

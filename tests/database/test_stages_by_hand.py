@@ -757,6 +757,14 @@ def test_blanks_around_the_name_of_a_stage_do_not_matter(falls: EventTree) -> No
     assert staged.rename({"frail ": "fit"}).stages["name"].tolist()[1] == "fit"
 
 
+@pytest.mark.parametrize("what", ["stages", "prior", "hyperstages"])
+def test_a_text_that_cannot_be_stored_is_refused(falls: EventTree, what: str) -> None:
+    given: dict[str, Any] = {what: {("\udce9",): {"x": 1.0} if what == "prior" else "name"}}
+    with pytest.raises(CegdbError, match="is not UTF-8 text") as refused:
+        falls.set_stages(**{"stages": {}} | given)
+    assert refused.value.exit_code == 3
+
+
 def test_a_name_that_cannot_be_tells_of_which_path(falls: EventTree) -> None:
     (path,) = falls.situations["labels"][1:2]
     for name in (None, " ", ["a"], b"a"):
@@ -879,6 +887,8 @@ def test_the_command_line_does_it_all(tmp_path: Path) -> None:
     assert "give --stages-file or --depends" in call("set-stages", db, "falls", code=2)
     assert "is not 'VARIABLE:" in call("set-stages", db, "falls", "--depends", "Fall", code=3)
     assert "is not STAGE=NAME" in call("rename", db, "joined", "u1", code=3)
+    # A byte that is not UTF-8, as Python passes it on from a console.
+    assert "must be UTF-8 text" in call("rename", db, "joined", "u1=fr\udce9d", code=3)
 
 
 def test_options_that_would_be_ignored_are_refused(

@@ -10,6 +10,7 @@ import duckdb
 import pandas as pd
 import pytest
 
+from cegdb.errors import SurveyError
 from cegdb.ingest import append, declare_levels, ingest, refresh
 from cegdb.ingest.codebook.codebook import load_codebook
 from cegdb.ingest.codebook.draft import draft_codebook
@@ -36,6 +37,11 @@ def test_a_cell_is_the_shortest_text_of_its_value() -> None:
     assert [label_of(cell) for cell in cells] == [
         "1", "1", "1", "True", "0.5", None, None, "NA",
     ]  # fmt: skip
+
+
+def test_a_text_that_cannot_be_stored_is_no_label() -> None:
+    with pytest.raises(SurveyError, match=r"'fr\\udce9d' is not UTF-8 text"):
+        label_of("fr\udce9d")
 
 
 def test_a_source_is_shortened_at_the_front_if_it_is_a_file() -> None:

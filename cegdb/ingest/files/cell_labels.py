@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 def label_of(value: object) -> str | None:
     """Return the label that a cell of a frame stands for, None for a blank."""
     if isinstance(value, str):
-        return str.__str__(value) or None
+        text = str.__str__(value)
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise SurveyError(f"{text!r} is not UTF-8 text") from None
+        return text or None
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return None
     kind = type(value)
