@@ -247,14 +247,15 @@ def _spurious(details: Mapping[str, Any]) -> str:
     )
 
 
-def spurious_stages_text(details: Mapping[str, Any]) -> str:
-    """Return the expected number of spurious stages with its error, if it has one."""
+def spurious_stages_text(details: Mapping[str, Any], *, with_error: bool = True) -> str:
+    """Return the expected number of spurious stages, with its error if it is not too small."""
     expected = details["spurious_stages"]
     if not expected:
         return "0"
     if expected < 0.005:
         return "less than 0.01"
-    return f"{expected:.2f} ± {details['spurious_stages_error']:.2f}"
+    error = f" ± {details['spurious_stages_error']:.2f}" if with_error else ""
+    return f"{expected:.2f}{error}"
 
 
 def _drift(drift: Mapping[str, Any]) -> list[str]:

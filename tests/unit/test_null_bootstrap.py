@@ -122,6 +122,7 @@ def test_an_expectation_below_a_hundredth_is_printed_without_an_error() -> None:
     assert spurious_stages_text(details) == "less than 0.01"
     details = {"spurious_stages": 0.005, "spurious_stages_error": 0.005}
     assert spurious_stages_text(details) == "0.01 ± 0.01"
+    assert spurious_stages_text(details, with_error=False) == "0.01"
 
 
 @pytest.mark.slow

@@ -265,8 +265,8 @@ def stages_sentences(staging: Mapping[str, Any], min_n: int | None) -> list[str]
     if details.get("null_runs"):
         sentences.append(
             "If the situations that may share a stage were all alike, learning would be "
-            f"expected to add {spurious_stages_text(details)} spurious stages (mean of "
-            f"{counted(details['null_runs'], 'simulation')})."
+            f"expected to add {spurious_stages_text(details, with_error=False)} spurious "
+            f"stages (mean of {counted(details['null_runs'], 'simulation')})."
         )
     return sentences
 
