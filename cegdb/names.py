@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import CegdbError, listed
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
     Item = TypeVar("Item", bound=Hashable)
 
+_SHORTEST_PART: Final = 3  # letters: fewer begin too many words
 WILDCARD: Final = "*"
 """Stands for any label in a path that a user writes."""
 
@@ -54,15 +56,23 @@ def find_name(name: str, known: Iterable[str]) -> str | None:
 def close_names(name: str, known: Collection[str]) -> list[str]:
     """Return known names with a similar spelling, best first, without regard to case.
 
+    Where no spelling is similar, those of which the name is the beginning of a word.
+
     Examples
     --------
     >>> close_names("Hihg", ["High", "Low"]), close_names("x", ["High", "Low"])
     (['High'], [])
+    >>> close_names("low", ["High Risk", "Low Risk"])
+    ['Low Risk']
     """
+    written = folded(name)
     spelled: dict[str, list[str]] = {}
     for other in known:
         spelled.setdefault(folded(other), []).append(other)
-    near = difflib.get_close_matches(folded(name), spelled, n=3)
+    near = difflib.get_close_matches(written, spelled, n=3)
+    if not near and len(written) >= _SHORTEST_PART:
+        part = re.compile(rf"(?:^|[\W_]){re.escape(written)}")
+        near = [other for other in spelled if part.search(other)][:3]
     return [other for one in near for other in spelled[one]]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from cegdb import report, small_cells, views
 from cegdb.api.settings import options_from, takes
 from cegdb.errors import CegdbError, GraphError, QueryError, path_of
+from cegdb.names import did_you_mean, find_name
 from cegdb.options import PictureOptions, PictureSettings
 from cegdb.store.catalog import KIND_WORDS, row
 
@@ -151,14 +152,15 @@ class StoredObject:
         [7, 2]
         """
         known = small_cells.views(self.kind)
-        if view not in known:
+        found = find_name(view, known)
+        if found is None:
             raise QueryError(
                 f"{KIND_WORDS[self.kind]} {self.name!r} has no view {view!r}",
-                hint=f"it has {', '.join(known)}",
+                hint=did_you_mean(view, known) or f"it has {', '.join(known)}",
             )
-        order = small_cells.view_order(view)
+        order = small_cells.view_order(found)
         where: dict[str, object] = {self.kind: self.name}
-        return views.view_table(self._store, view, where, order, min_n=min_n)
+        return views.view_table(self._store, found, where, order, min_n=min_n)
 
     def export(
         self,

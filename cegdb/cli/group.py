@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import codecs
-import difflib
 import logging
 import re
 import signal
 import sys
 import threading
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from cegdb.errors import CegdbError
 from cegdb.interrupts import Interrupts
+from cegdb.names import close_names
 from cegdb.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import NoReturn
 
 
 IS_CHANGED = "cegdb.is_changed"
@@ -49,25 +51,41 @@ MOVED: Final[Mapping[str, str]] = {
     "ask": "probability",
     "ceg": "to-ceg",
     "contexts": "independences",
+    "delete": "drop",
+    "describe": "show",
     "differences": "report comparison",
     "do": "effect",
     "edit": "join, split or rename",
     "figure": "draw",
     "full": "set-stages",
+    "import": "ingest",
     "indep": "set-stages",
+    "info": "show",
+    "load": "ingest",
     "network": "parents",
     "orders": "search-orders",
     "path": "most-probable-paths",
     "paths": "most-probable-paths",
     "predict": "complete or classify",
     "prob": "probability",
+    "read": "ingest",
+    "remove": "drop",
+    "rm": "drop",
     "sevt": "event-tree",
     "sevt_fit": "learn-stages",
     "stages": "learn-stages or set-stages",
+    "subtree": "given",
+    "summary": "show",
     "tree": "event-tree",
     "words": "report text",
 }
 """Former and other packages' names of commands, with the commands that do it here."""
+MOVED_OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "--given": ("--by", "--where"),
+    "--table": ("--view",),
+    "--view": ("--table",),
+}
+"""Options that a reader may expect, with those of which a command has one instead."""
 
 
 def write_commands(
@@ -122,30 +140,31 @@ class Command(click.Command):
 
     context_class = HelpContext
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; name the option that is meant by a similar name."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            name = error.option_name
+            known = [
+                option for one in self.params for option in (*one.opts, *one.secondary_opts)
+            ]
+            meant = [option for option in MOVED_OPTIONS.get(name, ()) if option in known]
+            if not meant and name.startswith("--"):
+                words = {
+                    option.lstrip("-"): option for option in known if option.startswith("--")
+                }
+                meant = [words[word] for word in close_names(name.lstrip("-"), words)[:1]]
+            hint = f"Did you mean {' or '.join(meant)}?" if meant else _listed_by(ctx)
+            ctx.fail(f"there is no option {name!r}. {hint}")
+
 
 class CommandGroup(click.Group):
     """A group of few commands, such as all plots."""
 
     context_class = HelpContext
     command_class = Command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands in the order in which they were added."""
-        write_commands(self, ctx, formatter, {"Commands": tuple(self.commands)})
-
-
-class ReportingGroup(click.Group):
-    """Show an error as one message on stderr and exit with its code."""
-
-    context_class = HelpContext
-    command_class = Command
-
-    def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run, on a console of any encoding: what it lacks is shown as an escape."""
-        for stream in (sys.stdout, sys.stderr):
-            if hasattr(stream, "reconfigure"):
-                stream.reconfigure(errors=_CONSOLE)
-        return super().main(*args, **kwargs)
+    moved: Mapping[str, str] = MappingProxyType({})
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -153,10 +172,32 @@ class ReportingGroup(click.Group):
         """Find the command; name the one that is meant by a former or similar name."""
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
-            meant = _meant_command(name.casefold(), self.commands)
-            hint = f" Did you mean {meant}?" if meant else " cegdb --help lists them."
-            ctx.fail(f"there is no command {name!r}.{hint}")
+            self.refuse_command(ctx, name)
         return super().resolve_command(ctx, args)
+
+    def refuse_command(self, ctx: click.Context, name: str) -> NoReturn:
+        """Refuse a wrong word, naming what it stands for or who lists the commands."""
+        word = name.casefold()
+        meant = self.moved.get(word) or _meant_command(word.replace("_", "-"), self.commands)
+        hint = f"Did you mean {meant}?" if meant else _listed_by(ctx)
+        ctx.fail(f"there is no command {name!r}. {hint}")
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands in the order in which they were added."""
+        write_commands(self, ctx, formatter, {"Commands": tuple(self.commands)})
+
+
+class ReportingGroup(CommandGroup):
+    """Show an error as one message on stderr and exit with its code."""
+
+    moved = MOVED
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run, on a console of any encoding: what it lacks is shown as an escape."""
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors=_CONSOLE)
+        return super().main(*args, **kwargs)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands by what they are for."""
@@ -213,14 +254,19 @@ def _replace_unprintable(error: UnicodeError) -> tuple[str | bytes, int]:
 codecs.register_error(_CONSOLE, _replace_unprintable)
 
 
-def _meant_command(word: str, commands: Collection[str]) -> str:
-    """Return what a wrong word stands for, as text; empty if nothing is near."""
-    if word in MOVED:
-        return MOVED[word]
-    method = word.removeprefix("stages_")
-    if method != word:
-        return f"learn-stages --method {method}"
-    return " or ".join(difflib.get_close_matches(word.replace("_", "-"), commands, n=2))
+def _meant_command(word: str, commands: Mapping[str, click.Command]) -> str:
+    """Return the commands that a wrong word stands for, as text; empty if nothing is near."""
+    if word.startswith("stages-") and "learn-stages" in commands:
+        return f"learn-stages --method {word.removeprefix('stages-')}"
+    groups = {name: one for name, one in commands.items() if isinstance(one, click.Group)}
+    below = {one: f"{name} {one}" for name, group in groups.items() for one in group.commands}
+    paths = below | {name: name for name in commands}
+    near = [name for name in paths if word in name.split("-")] or close_names(word, paths)
+    return " or ".join(paths[name] for name in near[:2])
+
+
+def _listed_by(ctx: click.Context) -> str:
+    return f"{ctx.command_path} --help lists them."
 
 
 @contextmanager

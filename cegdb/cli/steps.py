@@ -26,8 +26,8 @@ class _Listing(CommandGroup):
         """Insert the command ``list`` if none is named."""
         if not args or args[0] not in (*self.commands, *self.get_help_option_names(ctx)):
             # As strict as sets 'tracee' apart from the phase 'tree'.
-            if args and (near := difflib.get_close_matches(args[0], self.commands, cutoff=0.8)):
-                ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
+            if args and difflib.get_close_matches(args[0], self.commands, cutoff=0.8):
+                self.refuse_command(ctx, args[0])
             args = ["list", *args]
         return super().parse_args(ctx, args)
 

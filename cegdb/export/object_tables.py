@@ -170,7 +170,7 @@ def _source(store: Store, kind: Kind, name: str, table: str) -> _Source:
     if match is None:
         raise QueryError(
             f"{KIND_WORDS[kind]} {name!r} has no table or view {table!r}",
-            hint=f"it has {', '.join(known)}",
+            hint=did_you_mean(table, known) or f"it has {', '.join(known)}",
         )
     table = match
     order = view_order(table) if table in views(kind) else _ORDERS.get(table, "all")

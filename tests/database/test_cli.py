@@ -318,13 +318,58 @@ def test_a_wrong_word_is_answered_with_a_close_one(db: Path) -> None:
         ("stages_bhc", "learn-stages --method bhc"),
         ("marginal", "marginals"),
         ("Show", "show"),
+        ("learn", "learn-stages"),
+        ("learn_stages", "learn-stages"),
+        ("rm", "drop"),
+        ("import", "ingest"),
+        ("info", "show"),
+        ("bif", "write-bif"),
+        ("page", "report page"),
+        ("dendogram", "plot dendrogram"),
     ],
 )
 def test_a_wrong_command_is_answered_with_the_one_that_is_meant(word: str, meant: str) -> None:
     assert f"there is no command '{word}'. Did you mean {meant}" in call(word, fails=2).stderr
 
 
+def test_a_wrong_command_of_a_group_is_answered_with_one_of_the_group() -> None:
+    assert "no command 'flows'. Did you mean flow?" in call("plot", "flows", fails=2).stderr
+    assert "no command 'tree'. main plot --help lists" in call("plot", "tree", fails=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "hint"),
+    [
+        ("learn-stages", "--metod", "Did you mean --method?"),
+        ("ingest", "--coun", "Did you mean --count?"),
+        ("probability", "--gvien", "Did you mean --given?"),
+        ("independence", "--given", "Did you mean --by or --where?"),
+        ("test-independence", "--given", "Did you mean --by"),
+        ("show", "--table", "Did you mean --view?"),
+        ("export", "--view", "Did you mean --table?"),
+        ("effect", "--zzz", "main effect --help lists them."),
+        ("effect", "-z", "main effect --help lists them."),
+    ],
+)
+def test_a_wrong_option_is_answered_with_the_one_that_is_meant(
+    command: str, option: str, hint: str
+) -> None:
+    wrong = call(command, option, "x", fails=2).stderr
+    assert f"there is no option '{option}'. {hint}" in wrong
+
+
+def test_views_and_tables_are_found_like_columns(db: Path, tmp_path: Path) -> None:
+    right = call("show", db, "falls", "--view", "positions").stdout
+    assert call("show", db, "falls", "--view", " Positions").stdout == right
+    wrong = call("show", db, "falls", "--view", "position", fails=3).stderr
+    assert "did you mean 'positions'?" in wrong
+    file = tmp_path / "rows.csv"
+    wrong = call("export", db, "falls", "-o", file, "--table", "ceg_edgs", fails=3).stderr
+    assert "did you mean 'ceg_edges'" in wrong
+
+
 def test_every_command_named_in_a_hint_exists() -> None:
+    assert not set(MOVED) & set(main.commands)
     for meant in MOVED.values():
         for command in meant.replace(", ", " or ").split(" or "):
             first, *below = command.split()

@@ -554,7 +554,7 @@ def test_the_command_line_lists_what_is_staged_differently(file: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "fails", "told"),
     [
-        (["--diff"], 2, "No such option"),
+        (["--diff"], 2, "there is no option '--diff'"),
         (["one", "none"], 3, "no staging named 'none'; available: 'one', 'two', 'far'"),
     ],
 )

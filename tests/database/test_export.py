@@ -425,7 +425,8 @@ def _first(db: Database, table: str) -> str:
 def test_a_table_that_an_object_has_not_is_refused(db: Database, tmp_path: Path) -> None:
     _, staged, ceg = kinds_of(db)
     with pytest.raises(
-        QueryError, match=r"CEG 'falls' has no table or view 'stages'\nhint: it has ceg_"
+        QueryError,
+        match=r"CEG 'falls' has no table or view 'stages'\nhint: did you mean 'ceg_stage",
     ):
         ceg.export(tmp_path / "a.csv", table="stages")
     with pytest.raises(

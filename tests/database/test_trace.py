@@ -383,7 +383,7 @@ def test_steps_lists_every_phase_and_step() -> None:
     assert call("steps", "list", "50").stdout == call("steps", "50_ceg").stdout
     assert "phases are 10_ingest, 20_tree, 30_stages" in call("steps", "ship", fails=4).stderr
     assert "did you mean 20_tree?" in call("steps", "trees", fails=4).stderr
-    assert "Did you mean 'trace'?" in call("steps", "tracee", "a.duckdb", "a", fails=2).stderr
+    assert "Did you mean trace?" in call("steps", "tracee", "a.duckdb", "a", fails=2).stderr
     assert "give only one of PHASE" in call("steps", "50", "--show", "block", fails=2).stderr
 
 
