@@ -183,7 +183,7 @@ def answers(given: Mapping[str, object] | None = None, /, **others: object) -> E
 
     Parameters
     ----------
-    given, others
+    given, **others
         Variable -> label, or a list of labels of which one is true; ``"not applicable"``
         where the variable does not occur. Names that are not Python identifiers go in
         ``given``.

@@ -127,7 +127,7 @@ class Queryable(ABC, Generic[Conditional]):
 
         Parameters
         ----------
-        event, labels
+        event, **labels
             As for `given`; all of it must hold.
 
         Returns

@@ -637,7 +637,7 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
 
         Parameters
         ----------
-        event, labels
+        event, **labels
             As for `probability`.
 
         Returns
