@@ -379,7 +379,6 @@ INGEST_NAMES: Final = (*names_of(settings.IngestOptions), *READ_NAMES)
 TREE_NAMES: Final = names_of(settings.TreeOptions)
 STAGE_NAMES: Final = names_of(settings.StageOptions)
 LEARN_NAMES: Final = names_of(settings.LearnOptions)
-ORDER_NAMES: Final = names_of(settings.OrderOptions)
 
 
 def kind_option(*kinds: str, **settings: Any) -> Callable[[Any], Any]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from cegdb.clustering.greedy import (
-    MIN_LOG_BAYES_FACTOR,
-    TIE_TOLERANCE,
     Merge,
     agglomerate,
     interleave,
@@ -14,14 +12,11 @@ from cegdb.clustering.methods import Coarsening, LearntStages, Plan, learn, tota
 from cegdb.clustering.scoring import (
     Marginal,
     Penalised,
-    Score,
     log_marginal_likelihood,
     log_rising,
 )
 
 __all__ = [
-    "MIN_LOG_BAYES_FACTOR",
-    "TIE_TOLERANCE",
     "Coarsening",
     "Hyperstage",
     "LearntStages",
@@ -29,7 +24,6 @@ __all__ = [
     "Merge",
     "Penalised",
     "Plan",
-    "Score",
     "agglomerate",
     "interleave",
     "learn",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from cegdb.graphs.dot import to_dot
 from cegdb.graphs.graph_files import GRAPH_FILES, write_graph
-from cegdb.graphs.graph_rows import GraphRows, graph_rows, stored_rows
+from cegdb.graphs.graph_rows import stored_rows
 from cegdb.graphs.layout import MAX_DRAWN_EDGES
 from cegdb.graphs.network_files import network_graph, write_bif
 from cegdb.graphs.networkx_graphs import ceg_graph, overview_graph, subtree, tree_graph
@@ -18,9 +18,7 @@ from cegdb.graphs.networkx_graphs import ceg_graph, overview_graph, subtree, tre
 __all__ = [
     "GRAPH_FILES",
     "MAX_DRAWN_EDGES",
-    "GraphRows",
     "ceg_graph",
-    "graph_rows",
     "network_graph",
     "overview_graph",
     "stored_rows",

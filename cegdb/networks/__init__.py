@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from cegdb.networks.bayesian_network import Network
 from cegdb.networks.bif import bif_text, is_bif, parse_bif, read_bif
-from cegdb.networks.context_independence import Statement, dependence_sentence, statements
-from cegdb.networks.parents import EdgeKind, Family, find_families, smallest_network
+from cegdb.networks.context_independence import dependence_sentence, statements
+from cegdb.networks.parents import Family, find_families, smallest_network
 from cegdb.networks.readers import NetworkSource, is_network, network_of
 from cegdb.networks.staged_trees import rules_of, staged_tree
 
 __all__ = [
-    "EdgeKind",
     "Family",
     "Network",
     "NetworkSource",
-    "Statement",
     "bif_text",
     "dependence_sentence",
     "find_families",

@@ -7,13 +7,12 @@ and the plots, without any global state.
 from __future__ import annotations
 
 from cegdb.pictures.painting import graph_figure
-from cegdb.pictures.picture_files import PICTURES, check_picture, draw, summary_and_picture, svg
+from cegdb.pictures.picture_files import check_picture, draw, summary_and_picture, svg
 from cegdb.pictures.style import FIGURE_FILES, Picture
 from cegdb.pictures.tikz import to_tikz
 
 __all__ = [
     "FIGURE_FILES",
-    "PICTURES",
     "Picture",
     "check_picture",
     "draw",
