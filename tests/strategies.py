@@ -7,13 +7,24 @@ that are not stratified, with stages that are shared often and merges that go de
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from oracle import BLANK, MISS, NA, Cell, Path, Row, in_level_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+MORE = int(os.environ.get("MORE_EXAMPLES", "1"))
+"""How many times as many random examples to try."""
+
+
+def run(n: int) -> Callable[[Any], Any]:
+    """Run a test on ``n`` examples, each some tenths of a second long."""
+    slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+    return settings(max_examples=n * MORE, deadline=None, suppress_health_check=slow)
 
 
 class SurveyTable(NamedTuple):

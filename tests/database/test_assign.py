@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,10 +10,10 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from datasets import survey_file
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import BLANK, NOT_APPLICABLE, labels
-from strategies import StagedSample, staged_trees
+from strategies import StagedSample, run, staged_trees
 
 import cegdb
 from cegdb.api.results import Assigned, Completed, write_or_return
@@ -23,18 +22,12 @@ from cegdb.errors import CegdbError, NameTakenError, QueryError, SurveyError
 from cegdb.inference.row_answers import RowSource, assign_rows, complete_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from cegdb.api import ChainEventGraph, Database
 
-MORE = int(os.environ.get("MORE_EXAMPLES", "1"))
 CLOSE = {"rel": 1e-11, "abs": 1e-13}
-
-
-def run(n: int) -> Callable[[Any], Any]:
-    slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-    return settings(max_examples=n * MORE, deadline=None, suppress_health_check=slow)
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """CSV files: any dialect and encoding gives what Python's own ``csv`` reads, or an error.
 
-``MORE_EXAMPLES=20 pytest tests/test_csvfile.py`` looks longer.
+``MORE_EXAMPLES=20 pytest tests/database/test_csvfile.py`` looks longer.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Files as people have them: each case of the list of reports, from the file to the CEG.
 
 Tests named after a case (B01, ..., W2) make their own small file. At the end random tables
-of nasty strings in every format; ``MORE_EXAMPLES=20 pytest tests/test_dirty_files.py`` looks
-longer.
+of nasty strings in every format;
+``MORE_EXAMPLES=20 pytest tests/database/test_dirty_files.py`` looks longer.
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections import defaultdict
 from io import StringIO
@@ -16,11 +15,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import BLANK
 from scipy.stats import chi2_contingency
-from strategies import StagedSample, staged_trees
+from strategies import MORE, StagedSample, run, staged_trees
 
 import cegdb
 from cegdb.cli import main
@@ -41,13 +40,7 @@ if TYPE_CHECKING:
 
     from cegdb.api import ChainEventGraph, Database, Survey
 
-MORE = int(os.environ.get("MORE_EXAMPLES", "1"))
 ABSENT = "not applicable"
-
-
-def run(n: int) -> Callable[[Any], Any]:
-    slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-    return settings(max_examples=n * MORE, deadline=None, suppress_health_check=slow)
 
 
 class Path(NamedTuple):

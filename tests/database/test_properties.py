@@ -1,7 +1,7 @@
 """The product against the oracle, on random surveys and random staged trees.
 
 ``oracle.py`` says what is right, slowly and obviously; here every table of the product
-must say the same. ``MORE_EXAMPLES=20 pytest tests/test_properties.py`` looks longer.
+must say the same. ``MORE_EXAMPLES=20 pytest tests/database/test_properties.py`` looks longer.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import oracle
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, example, given, note, settings
+from hypothesis import example, given, note
 from hypothesis import strategies as st
 from low_limits import ceg_of_lists, tree_in_chunks
 from oracle import BLANK, MISS, NA, NOT_APPLICABLE, Graph, Row, Stages, Tree, labels
-from strategies import SurveyTable, death_tree, staged_trees, survey_tables, tree_options
+from strategies import SurveyTable, death_tree, run, staged_trees, survey_tables, tree_options
 
 import cegdb
 import cegdb.demo
@@ -41,18 +41,11 @@ if TYPE_CHECKING:
 
     Sound = Callable[[Database], None]
 
-MORE = int(os.environ.get("MORE_EXAMPLES", "1"))
 
 #: How a cell of the oracle is written in a frame; a value is written as it is.
 WRITTEN = {BLANK: None, NA: "skip", MISS: "missing"}
 
 examples = st.sampled_from  # of settings that are cheap to list
-
-
-def run(n: int) -> Callable[[Any], Any]:
-    """Run a test on ``n`` examples, each some tenths of a second long."""
-    slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-    return settings(max_examples=n * MORE, deadline=None, suppress_health_check=slow)
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import os
 from collections import defaultdict
 from dataclasses import replace
 from math import comb, prod
@@ -18,10 +17,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import BLANK, NOT_APPLICABLE, labels
-from strategies import StagedSample, death_tree, staged_trees
+from strategies import StagedSample, death_tree, run, staged_trees
 
 import cegdb
 from cegdb.cli import main
@@ -57,13 +56,7 @@ if TYPE_CHECKING:
 
     from cegdb.api import ChainEventGraph, Database
 
-MORE = int(os.environ.get("MORE_EXAMPLES", "1"))
 CLOSE = {"rel": 1e-12, "abs": 1e-14}
-
-
-def run(n: int) -> Callable[[Any], Any]:
-    slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-    return settings(max_examples=n * MORE, deadline=None, suppress_health_check=slow)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ that tree is what the product must say of a staging with ``relabel=``.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
@@ -15,11 +14,11 @@ import oracle
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from ingest_helpers import trace
 from oracle import Graph, Stages, Tree
-from strategies import StagedSample, staged_trees
+from strategies import StagedSample, run, staged_trees
 
 import cegdb
 from cegdb.cli import main
@@ -35,13 +34,7 @@ if TYPE_CHECKING:
     Sound = Callable[[Database], None]
     Rules = dict[Any, str]
 
-MORE = int(os.environ.get("MORE_EXAMPLES", "1"))
 OUTCOME = {"recovery*": "recovery"}
-
-
-def run(n: int) -> Callable[[Any], Any]:
-    slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-    return settings(max_examples=n * MORE, deadline=None, suppress_health_check=slow)
 
 
 @pytest.fixture(scope="module")

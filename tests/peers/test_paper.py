@@ -362,7 +362,7 @@ def test_w6_2_chds(db: Database, sound: Sound, hyperstages: Hyperstages) -> None
 # =============================================================================
 
 # docs/theory.md, sections 1 (data anchors) and 6 (W6.2, W6.3); the numbers of iris,
-# Hayes-Roth and probe_4labels are the oracle's (tests/test_oracle.py).
+# Hayes-Roth and probe_4labels are the oracle's (tests/peers/test_oracle.py).
 PUBLIC = [
     ("chds", 3, (43, 19, {4}), 8, -2478.4897, (10, 21)),
     ("falls_cegpy", 4, (51, 23, {3, 4}), 11, -68671.5969, (12, 25)),
