@@ -6,7 +6,7 @@ import difflib
 import re
 from typing import TYPE_CHECKING, Final
 
-from cegdb.errors import CegdbError, listed
+from cegdb.errors import CegdbError, joined, listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable
@@ -85,7 +85,7 @@ def did_you_mean(name: str, known: Collection[str]) -> str | None:
     "did you mean 'High'?"
     """
     near = close_names(name, known)
-    return f"did you mean {listed(map(repr, near))}?" if near else None
+    return f"did you mean {joined([repr(one) for one in near], 'or')}?" if near else None
 
 
 def only_match(name: str, known: Collection[str], unknown: str, error: type[CegdbError]) -> str:

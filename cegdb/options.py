@@ -34,6 +34,7 @@ from cegdb.errors import (
     is_number,
     is_one_of,
     is_whole,
+    joined,
 )
 
 if TYPE_CHECKING:
@@ -588,7 +589,7 @@ class StageOptions:
     )
     hyperstages: Hyperstages = _setting(
         "variable",
-        """Which situations with the same labels may share a stage: "variable" (those that ask
+        """Which situations with the same labels may share a stage: "variable" (those of
         the same variable), "labels" (all), "height" (those at the same longest distance to a
         leaf) or "paper" (those at the same shortest distance to a leaf). Or groups of
         situations, given as stages are.""",
@@ -768,7 +769,7 @@ class LearnOptions:
         if self.structure_prior != "flat" and method not in _STRUCTURE_PRIOR_METHODS:
             raise StagingError(
                 f"method {method!r} has no structure prior",
-                hint=f"use method {', '.join(_STRUCTURE_PRIOR_METHODS)}, or "
+                hint=f"use method {joined(_STRUCTURE_PRIOR_METHODS, 'or')}, or "
                 "structure_prior='flat'",
             )
         if self.threshold is not None:

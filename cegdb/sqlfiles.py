@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 import duckdb
 
-from cegdb.errors import SqlStepError, StoreError, listed
+from cegdb.errors import SqlStepError, StoreError, joined, listed
 from cegdb.interrupts import raise_lost_interrupt
 
 if TYPE_CHECKING:
@@ -290,8 +290,8 @@ def load(name: str) -> Step:
     """
     item = _paths().get(name)
     if item is None:
-        near = difflib.get_close_matches(name, names(), n=5, cutoff=0.5)
-        guess = f"did you mean {' or '.join(near)}? " if near else ""
+        near = difflib.get_close_matches(name, names(), n=3)
+        guess = f"did you mean {joined(near, 'or')}? " if near else ""
         raise SqlStepError(f"no step named {name!r}", hint=f"{guess}cegdb steps lists all")
     part, phase, file = Path(str(item)).parts[-3:]
     return parse(f"{part}/{phase}/{file}", item.read_text(encoding="utf-8"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from cegdb import report, small_cells, views
 from cegdb.api.settings import options_from, takes
-from cegdb.errors import CegdbError, GraphError, QueryError, path_of
+from cegdb.errors import CegdbError, GraphError, QueryError, joined, path_of
 from cegdb.names import did_you_mean, find_name
 from cegdb.options import PictureOptions, PictureSettings
 from cegdb.store.catalog import KIND_WORDS, row
@@ -495,11 +495,11 @@ class GraphObject(StoredObject, ABC):
                 return graphs.write_graph(rows, file)
         if suffix in (*export.TABLE_FILES, *export.TEXT_FILES):
             return super().export(file, table=table, min_n=min_n)
-        written = ", ".join((*export.TABLE_FILES, *export.TEXT_FILES))
+        written = joined((*export.TABLE_FILES, *export.TEXT_FILES), "or")
         raise GraphError(
             unknown_file_type(file),
-            hint=f"a graph is written as {', '.join(graphs.GRAPH_FILES)}, its edges and other "
-            f"tables as {written}",
+            hint=f"a graph is written as {joined(tuple(graphs.GRAPH_FILES), 'or')}; its edges "
+            f"and other tables as {written}",
         )
 
     def _repr_html_(self) -> str:

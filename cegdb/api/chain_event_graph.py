@@ -13,7 +13,7 @@ from cegdb.api.reports import CegReport
 from cegdb.api.results import Adjustment, Effect
 from cegdb.api.settings import options_from, takes
 from cegdb.ceg import MAX_VERTICES, recover
-from cegdb.errors import GraphError, NetworkError, QueryError, is_number, items_of
+from cegdb.errors import GraphError, NetworkError, QueryError, counted, is_number, items_of
 from cegdb.evidence import All, answers, evidence_of, from_json
 from cegdb.options import EffectOptions, EffectSettings
 from cegdb.store.catalog import ceg_and_parents, staging_of
@@ -574,9 +574,9 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         conditioned = queries.condition(ceg, group)
         untreated = queries.probability_of(conditioned, answers({treatment: NOT_APPLICABLE}))
         intervals = (
-            f"{100 * level:.4g} % intervals: {draws:,} draws from the Dirichlet posterior of "
-            f"each stage (seed {seed}); they take the staging as known, so they are too narrow "
-            "if it was learnt from the same rows"
+            f"{100 * level:.4g} % intervals: {counted(draws, 'draw')} from the Dirichlet "
+            f"posterior of each stage (seed {seed}); they take the staging as known, "
+            "so they are too narrow if it was learnt from the same rows"
         )
         return Effect(
             treatment,

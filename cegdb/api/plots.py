@@ -110,7 +110,7 @@ class StagingPlots(MethodGroup):
         Parameters
         ----------
         variable
-            What the situations ask.
+            The variable of the situations.
         min_n, width_mm
             As for all plots: see `StagingPlots`.
         most
@@ -301,7 +301,7 @@ class StagingPlots(MethodGroup):
         Parameters
         ----------
         variable
-            What the situations ask.
+            The variable of the situations.
         *others
             Stagings of the same tree: shares are of these and this one. Default: of the
             bootstrap replicates of `stability`; if that was not run, of this staging alone.

@@ -337,7 +337,7 @@ class Queryable(ABC, Generic[Conditional]):
         Raises
         ------
         QueryError
-            ``n`` or ``seed`` is not a whole number, or a position asks different variables.
+            ``n`` or ``seed`` is not a whole number, or a position has several variables.
 
         Notes
         -----

@@ -460,7 +460,7 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         DataFrame
             One row per stage of this staging and a stage of the other that have situations
             in common, sorted by these. Columns: ``variable`` (missing if the situations in
-            common ask several); ``stage_a``, here; ``relation``: ``"="`` the same
+            common have several); ``stage_a``, here; ``relation``: ``"="`` the same
             situations, ``"<"`` the stage here lies within the other's, ``">"`` the reverse,
             ``"overlap"`` neither; ``stage_b``, of the other; ``n_situations_a``,
             ``n_situations_b`` and ``n_shared``, situations of each and in common;

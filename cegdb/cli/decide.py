@@ -168,7 +168,7 @@ def stability(
         )
         (row,) = (dict(zip(names, values, strict=True)) for values in rows)
         say(
-            f"{runs} runs ({1000 * float(str(row['seconds'])) / runs:.3g} ms each): "
+            f"{counted(runs, 'run')} ({1000 * float(str(row['seconds'])) / runs:.3g} ms each): "
             f"{row['mean_stages']:.4g} stages on average ({row['min_stages']} to "
             f"{row['max_stages']}), {row['n_stages']} in {staged.name!r}",
             f"pairs of situations ({row['n_pairs']:,}): view cegdb.stage_pairs",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from cegdb.cli.group import IS_CHANGED
-from cegdb.errors import CegdbError
+from cegdb.errors import CegdbError, counted
 from cegdb.interrupts import held_interrupts
 from cegdb.names import matching
 
@@ -442,7 +442,7 @@ def say_speed(survey: Survey) -> None:
     receipt: Any = survey.receipt
     rows, seconds = receipt.get("last", receipt)["rows_read"], survey.seconds
     if seconds >= 1:
-        say(f"{rows:,} rows read in {seconds:.1f} s ({speed(rows, seconds)})")
+        say(f"{counted(rows, 'row')} read in {seconds:.1f} s ({speed(rows, seconds)})")
 
 
 def print_receipt(receipt: Any, form: str | None) -> None:

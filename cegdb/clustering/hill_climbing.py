@@ -9,7 +9,7 @@ Splits tried are those of the situations ordered by the share of each label, and
 line between two distant ones: for two labels and a penalised likelihood the best split is
 among them. Where no step is left, two stages near each other are divided anew; then each
 stage in turn is dissolved, its situations going to the best of the others, and the climb
-goes on from there, if it ends higher.
+continues from there, if it ends higher.
 """
 
 from __future__ import annotations

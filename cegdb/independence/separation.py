@@ -156,7 +156,8 @@ def independence(
     parts = [_tracked_variables(ceg, group) for group in (x, y, given)]
     repeated = first_repeated(part.key for group in parts for part in group)
     if repeated is not None:
-        raise QueryError(f"{repeated} is named twice", hint="X, Y and Z must differ")
+        name = repr(repeated) if isinstance(repeated, str) else repeated
+        raise QueryError(f"{name} is named twice", hint="name each variable once")
     if not parts[0] or not parts[1]:
         raise QueryError("X or Y is empty", hint=_HINT)
     evidence = All(()) if context is None else evidence_of(context, "context")

@@ -99,7 +99,7 @@ def open_new_rows(
     indices = [i for i, name in enumerate(names) if folded(name) in to_read]
     if not indices:
         raise _no_variable_error(names, wanted.variables, "the DataFrame")
-    keep = find_columns(names, wanted.keep, "the DataFrame")
+    keep = find_columns(names, wanted.keep, "the DataFrame", word="column")
     columns_to_keep = _columns_as_they_are(frame, names, keep)
     with open_source(con, frame.iloc[:, indices], reading, rewrite=rewrite) as relation:
         con.register(_KEEP, columns_to_keep)
@@ -166,7 +166,7 @@ def read_rows(
     numbers = {
         text: None
         if name is None
-        else find_columns(relation.columns, [name], relation.title)[0]
+        else find_columns(relation.columns, [name], relation.title, word="column")[0]
         for text, name in (("count_text", wanted.count), ("weight_text", wanted.weight))
     }
     new_name = {file_name: name for name, file_name in column_of.items()}
@@ -235,7 +235,9 @@ def _match_variables(
 
 def _columns_to_keep(relation: Relation, wanted: RowColumns) -> list[str]:
     of_frame = [name for name in relation.columns if name.startswith(f"{_KEEP}.")]
-    keep = of_frame or find_columns(relation.columns, wanted.keep, relation.title)
+    keep = of_frame or find_columns(
+        relation.columns, wanted.keep, relation.title, word="column"
+    )
     repeated = [
         name for name in keep if relation.columns.count(name) > 1 or keep.count(name) > 1
     ]

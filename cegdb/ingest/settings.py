@@ -167,7 +167,9 @@ def _find_roles(relation: Relation, options: IngestOptions, book: Codebook) -> _
     )
     roles = _Roles(
         *(
-            None if name is None else find_columns(relation.columns, [name], relation.title)[0]
+            None
+            if name is None
+            else find_columns(relation.columns, [name], relation.title, word="column")[0]
             for name in names
         )
     )
@@ -192,7 +194,7 @@ def _choose_columns(
         wanted = items_of(
             columns, "columns", SurveyError, hint="give a list of names", in_order=True
         )
-        chosen = find_columns(names, wanted, where)
+        chosen = find_columns(names, wanted, where, word="column")
         column_in_source = {
             str(name): column
             for name, column in zip(wanted, chosen, strict=True)

@@ -131,7 +131,7 @@ def normalised(network: Network) -> Network:
             if len(row) != len(network.levels[name]):
                 labels = counted(len(network.levels[name]), "label")
                 raise NetworkError(
-                    f"there are {len(row):,} probabilities of {where}, which has {labels}",
+                    f"{where} has {labels} but {counted(len(row), 'probability')}",
                     hint="give one for each label",
                 )
             rows[given] = normalised_row(row, where)
@@ -147,8 +147,8 @@ def normalised_row(row: Sequence[float], where: str) -> list[float]:
     total = math.fsum(row)
     if not abs(total - 1) <= ROUNDING:
         raise NetworkError(
-            f"probabilities of {where} add to {total:g}",
-            hint=f"they must add to 1, within {ROUNDING:g}",
+            f"probabilities of {where} sum to {total:g}",
+            hint=f"they must sum to 1, within {ROUNDING:g}",
         )
     if abs(total - 1) <= _EXACT:
         return [float(value) for value in row]

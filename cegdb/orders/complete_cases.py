@@ -160,7 +160,10 @@ def find_questions(
     questions = [known[name] for name in names]
     empty = [repr(question.name) for question in questions if not question.n_values]
     if empty:
-        raise TreeError(f"nobody answered {listed(empty)}", hint="leave it out of variables")
+        raise TreeError(
+            f"nobody answered {listed(empty)}",
+            hint="leave out of variables what nobody answered",
+        )
     return questions
 
 

@@ -35,7 +35,7 @@ def chosen_variables(
         names = find_columns(names, chosen, f"survey {survey['name']!r}")
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise TreeError(f"variables has {listed(map(repr, twice))} more than once")
+        raise TreeError(f"variables lists {listed(map(repr, twice))} more than once")
     if len(names) < 2:
         raise TreeError(
             f"there {'is 1 variable' if names else 'are 0 variables'} to order",

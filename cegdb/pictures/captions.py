@@ -40,7 +40,7 @@ GAINS: Final = {
     "log_likelihood": "gain in log likelihood",
 }
 _COLOURS: Final = (
-    "Stages of several situations are coloured, stages of a single situation are white"
+    "Stages of several situations are coloured; those of a single situation are white"
 )
 _READABLE: Final = 4.5  # points
 _BEST_SCORE: Final = "where the score, with the prior on the number of stages, is best"
@@ -314,7 +314,7 @@ def flow_caption(
         "Each ribbon is an answer; its width is proportional to the number of people who gave "
         "it. Long answers are cut with …; narrow ribbons have no text",
         f"{coloured} are coloured, and so are the ribbons that leave them; others are white",
-        "Grey blocks without a frame are people who are not asked that variable"
+        "Grey blocks without a frame are people to whom that variable does not apply"
         if passes
         else "",
         f"{counted(n_hidden, 'number')} {agreeing(n_hidden, 'are')} hidden as small counts "
@@ -346,7 +346,7 @@ def flow_note(flow: Flow, word: str) -> str:
 
 def block_text(block: Block) -> tuple[str, str]:
     """Return the name and the people that are written in a block."""
-    name = f"{block.n_nodes:,} others" if block.block_id == REST else block.name
+    name = counted(block.n_nodes, "other") if block.block_id == REST else block.name
     n = f"{block.n:,}" if block.n or not block.n_hidden else ""
     n += ("+…" if n else "…") if block.n_hidden else ""
     return "" if block.block_id == END else name, n
@@ -377,7 +377,7 @@ def difference_caption(
         "proportional to the number of people in both stages",
         "Stages are matched one to one so that matched stages share as many people as "
         "possible; matched stages have the same colour and are joined by a ribbon of that "
-        "colour, hatched ribbons are people whose stages do not match",
+        "colour; hatched ribbons are people whose stages do not match",
         f"{counted(n_apart, 'situation')} with {people} "
         f"{agreeing(n_apart, 'are')} staged differently"
         if n_apart

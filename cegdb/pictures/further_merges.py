@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from cegdb import clustering
-from cegdb.errors import CegdbError, StagingError, agreeing, counted
+from cegdb.errors import CegdbError, StagingError, agreeing, counted, joined
 from cegdb.options import GREEDY_METHODS
 from cegdb.sqlfiles import Steps
 from cegdb.stability.relearning import read_relearning
@@ -47,7 +47,7 @@ def continue_merging(store: Store, staging_id: int) -> FurtherMerges:
         raise StagingError(
             f"the stages of {staging['name']!r} were not merged pair by pair: their method is "
             f"{staging['method']!r}",
-            hint=f"learn stages by {', '.join(GREEDY_METHODS)}, such as tree.learn_stages()",
+            hint=f"learn stages by {joined(GREEDY_METHODS, 'or')}, such as tree.learn_stages()",
         )
     try:
         with store.catalog() as catalog, store.reading() as con, Steps(con) as steps:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Merges(NamedTuple):
     """The merges of a staging, those that would follow, and the learnt stages they led to.
 
-    ``hyperstage`` is that of each stage, ``variable`` that of each hyperstage, None if it asks
+    ``hyperstage`` is that of each stage, ``variable`` that of each hyperstage, None if it has
     several. ``n_hidden`` merges are left out since small counts could be calculated from them.
     """
 

@@ -120,7 +120,7 @@ def explain(ceg: CompiledModel, counts: Counts) -> Explanation:
     sections = [("People", _people(ceg, counts))]
     if (ceg.variable == MIXED).any():
         cuts = [cut.statement for cut in useful_cuts(ceg, counts.stage_names)]
-        cuts.append("some positions ask several variables, so answers are not compared")
+        cuts.append("some positions have several variables, so answers are not compared")
         return Explanation((sections[0], ("Cuts", _first_few(cuts))))
     variables = _ordered(ceg, counts)
     given = condition(ceg, All(()))

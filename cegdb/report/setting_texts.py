@@ -88,8 +88,8 @@ DEFAULTS: Final = {
     "(missing_policy='prefix')",
     ("tree", "sampling_zeros", "none"): "answers that nobody gave have no edge "
     "(sampling_zeros='none')",
-    ("staging", "hyperstages", "variable"): "situations may share a stage if they ask the "
-    "same variable with the same labels (hyperstages='variable')",
+    ("staging", "hyperstages", "variable"): "situations may share a stage if they have the "
+    "same variable and the same labels (hyperstages='variable')",
     ("staging", "prior", "mass"): "the prior is divided along the tree from the root on "
     "(prior='mass')",
     ("staging", "weighting", "situation"): "weights are rescaled in each situation to its "

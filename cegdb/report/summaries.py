@@ -233,7 +233,7 @@ def _learning(
 
 
 def _spurious(details: Mapping[str, Any]) -> str:
-    """Return how many stages are expected to be found by chance alone."""
+    """Return the expected number of spurious stages."""
     sampled, learnt = details["null_situations"], details["situations_learnt"]
     of_sample = (
         f", on a sample of {sampled:,} of {learnt:,} situations; all of them usually give more"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from cegdb.errors import StagingError, SurveyError, items_of, listed
+from cegdb.errors import StagingError, SurveyError, agreeing, items_of, listed
 from cegdb.ingest.files.relation import find_columns
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ def checked_depends(depends: object, order: Sequence[str], tree: str) -> dict[st
         late = [name for name in parents if name not in earlier]
         if late:
             raise StagingError(
-                f"depends: {target!r} cannot depend on {listed(map(repr, late))}, which does "
-                f"not come before it in tree {tree!r}",
+                f"depends: {target!r} cannot depend on {listed(map(repr, late))}, which "
+                f"{agreeing(len(late), 'do')} not come before it in tree {tree!r}",
                 hint=f"before it: {listed(map(repr, earlier)) or 'nothing'}; or build the tree "
                 "in another order",
             )

@@ -266,7 +266,7 @@ class _Edit:
                 continue
             raise StagingError(
                 f"{first.title} and {other.title} cannot be joined: the situations of "
-                f"{first.shown_name} ask {question}, those of {other.shown_name} "
+                f"{first.shown_name} are about {question}, those of {other.shown_name} about "
                 f"{other_question}",
                 hint=hint,
             )

@@ -341,7 +341,7 @@ class GroupReader:
                 hint = OTHER_VARIABLES
             raise StagingError(
                 f"{_group_word(role)} {name!r} cannot hold both {one} and {other}: the first "
-                f"asks {first.question}, the second {second.question}",
+                f"is about {first.question}, the second about {second.question}",
                 hint=hint,
             )
 

@@ -224,8 +224,8 @@ def _refuse_unusable(steps: Steps, tree_id: int, *, is_strict: bool) -> None:
     if is_strict:
         for vertex_id, n_edges, n_given in steps.fetch("incomplete_prior"):
             raise StagingError(
-                f"prior: {counted(n_given, 'entry')} for the {n_edges} labels of situation "
-                f"{describe_situation(steps, tree_id, vertex_id)}",
+                f"prior: {counted(n_given, 'entry')} for {counted(n_edges, 'label')} of "
+                f"situation {describe_situation(steps, tree_id, vertex_id)}",
                 hint="give each label of a situation one entry",
             )
 

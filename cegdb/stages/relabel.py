@@ -205,7 +205,7 @@ def relabel_edges(
     n_edges = steps.run("given_label", survey_id=survey_id)
     for vertex_id, raw_labels, label in steps.fetch("joined_sibling", tree_id=tree_id):
         raise StagingError(
-            f"relabel makes {listed(map(repr, raw_labels))} one label, {label!r}, in "
+            f"relabel gives {listed(map(repr, raw_labels))} the same label, {label!r}, in "
             f"situation {describe_situation(steps, tree_id, vertex_id)}",
             hint="labels of one situation must differ: relabel in fewer places, or join the "
             "answers at ingest (recode in the codebook)",

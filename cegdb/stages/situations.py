@@ -44,7 +44,7 @@ class Situation(NamedTuple):
 
     @property
     def question(self) -> str:
-        """What it asks: the variable and its labels here."""
+        """The variable and its labels here."""
         return f"{self.variable} ({listed(self.labels)})"
 
 

@@ -131,7 +131,7 @@ def find(catalog: sa.Connection, kind: Kind, name: str) -> int:
     """
     if str(kind) not in _STORAGE:
         raise UnknownNameError(
-            f"no kind is named {kind!r}", hint=f"the kinds are {', '.join(KINDS)}"
+            f"no kind named {kind!r}", hint=f"the kinds are {', '.join(KINDS)}"
         )
     storage = _STORAGE[kind]
     query = sa.select(storage.table.c.name, storage.table.c[storage.key])

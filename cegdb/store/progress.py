@@ -93,7 +93,7 @@ def speed(rows: int, seconds: float) -> str:
     """
     rate = rows / max(seconds, 1e-6)
     digits = 2 - math.floor(math.log10(rate)) if rate >= 1 else 0
-    return f"{round(rate, min(digits, 0)):,.0f} rows/s"
+    return f"{counted(int(round(rate, min(digits, 0))), 'row')}/s"
 
 
 # -----------------------------------------------------------------------------

@@ -551,7 +551,7 @@ def test_what_cannot_be_answered_is_refused(db: Database, small: ChainEventGraph
         small.assign("select 1 as other")
     with pytest.raises(SurveyError, match="has none of these variables"):
         small.assign(pd.DataFrame({"other": [1]}))
-    with pytest.raises(SurveyError, match="there is no variable 'id'"):
+    with pytest.raises(SurveyError, match="there is no column 'id'"):
         small.assign("select 1 as x", keep=["id"])
     with pytest.raises(QueryError, match="keep names 'position'"):
         small.assign("select 1 as x, 2 as position", keep=["position"])

@@ -254,7 +254,7 @@ def test_a11_bad_starting_groups_are_refused(db: Database) -> None:
             [("w", "m")]
         ],
         r"\('u', 'm', '1'\) is a leaf, which has no stage": [[("u", "m", "1")]],
-        r"cannot hold both \(the root\) and \('r',\): the first asks": [[(), ("r",)]],
+        r"cannot hold both \(the root\) and \('r',\): the first is about": [[(), ("r",)]],
     }
     for message, groups in bad.items():
         for setting in ("initial", "hyperstages"):
@@ -418,8 +418,8 @@ def built() -> Iterator[Database]:
             SURVEY,
             "unknown value 5 for decimal\nhint: available: '.', ','",
         ),
-        ("ingest", {"count": 5}, SURVEY, "there is no variable 5 in"),
-        ("ingest", {"weight": [5]}, SURVEY, "[5] is not the name of a variable"),
+        ("ingest", {"count": 5}, SURVEY, "there is no column 5 in"),
+        ("ingest", {"weight": [5]}, SURVEY, "[5] is not the name of a column"),
         ("ingest", {"codebook": 5}, SURVEY, "a codebook cannot be read from int"),
         ("ingest", {"encoding": 5}, SURVEY, "encoding 5 is not a text encoding"),
         ("ingest", {"delimiter": 5}, SURVEY, "delimiter must be one character, not 5"),
@@ -570,7 +570,7 @@ def built() -> Iterator[Database]:
             QueryError,
             "min_n must be a whole number of 1 or more, not 'a'\nhint: counts from 1",
         ),
-        ("drop", {"kind": [5]}, UnknownNameError, "no kind is named [5]\nhint: the kinds are"),
+        ("drop", {"kind": [5]}, UnknownNameError, "no kind named [5]\nhint: the kinds are"),
     ],
     ids=str,
 )

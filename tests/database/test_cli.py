@@ -235,8 +235,8 @@ def test_a_bad_file_is_one_message_and_no_trace(db: Path, name: str) -> None:
 
 
 BAD_SETTINGS = {
-    ("--order", "area,nobody"): "there is no variable 'nobody' in ",
-    ("--columns", "area,nobody"): "there is no variable 'nobody' in ",
+    ("--order", "area,nobody"): "there is no column 'nobody' in ",
+    ("--columns", "area,nobody"): "there is no column 'nobody' in ",
     ("--count", "fall"): "'fall' contains 'fall', 'none' (rows 1, 2",
     ("--alpha", "-1"): "alpha must be a number above 0, not -1.0",
     ("--alpha", "nan"): "alpha must be a number above 0, not nan",
@@ -390,7 +390,7 @@ def test_bad_stages_name_the_situation(db: Path, tmp_path: Path) -> None:
     given = tmp_path / "stages.csv"
     given.write_text("vertex_id,stage\n0,a\n1,a\n")
     stderr = call("set-stages", db, "falls", "--stages-file", given, fails=3).stderr
-    assert "stage 'a' cannot hold both (the root) and ('north',): the first asks" in stderr
+    assert "stage 'a' cannot hold both (the root) and ('north',): the first is about" in stderr
     given.write_text("vertex_id,stage\n999,a\n")
     stderr = call("set-stages", db, "falls", "--stages-file", given, fails=3).stderr
     assert "the tree has no situation with vertex_id 999" in stderr

@@ -323,7 +323,7 @@ def test_w5_1_siblings_cannot_be_declared_the_same(db: Database) -> None:
     assert len(db.trees) == 0
     for same, message in (
         ([["recovery"]], "which is only one label"),
-        ([["recovery", "cure"]], "'cure', which are not among its answers"),
+        ([["recovery", "cure"]], "'cure', which is not among its answers"),
     ):
         with pytest.raises(SurveyError, match=message):
             db.ingest(PLACES, count="n", codebook={"variables": {"outcome": {"same": same}}})

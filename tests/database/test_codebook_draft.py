@@ -273,9 +273,7 @@ def test_files_that_say_what_codes_mean(db: Database, tmp_path: Path, form: str)
     text = book.read_text(encoding="utf-8").replace('""', '"')
     assert 'labels of codes that do not occur: "3": "Other"' in text
     assert '"3" ("don\'t know") (20 rows) may mean no answer: write missing: ["3"]' in text
-    assert (
-        "left out: ingest would refuse it: 'clash': Refused is the label of an answer" in text
-    )
+    assert "ingest would refuse it: 'clash': 'Refused' is both an answer and a missing" in text
     assert "left out: 79 different numbers" in text
     assert "looks like a date" in text
 

@@ -501,8 +501,8 @@ def test_an_encoding_that_marks_itself_needs_no_option(
 @pytest.mark.parametrize(
     ("text", "encoding", "where", "option"),
     [
-        (ACCENTS, "latin-1", "line 1: byte 0xe1 is not UTF-8 text, it is likely", "latin-1"),
-        (CURLY, "cp1252", "line 2: byte 0x92 is not UTF-8 text, it is likely", "cp1252"),
+        (ACCENTS, "latin-1", "line 1: byte 0xe1 is not UTF-8 text; it is probably", "latin-1"),
+        (CURLY, "cp1252", "line 2: byte 0x92 is not UTF-8 text; it is probably", "cp1252"),
         (CURLY, "utf-16-le", "line 1: this looks like", "utf-16-le"),
         (CURLY, "utf-16-be", "line 1: this looks like", "utf-16-be"),
         ("年,齢\n年,年\n", "utf-16-le", "line 1: this looks like", "utf-16-le"),
@@ -541,10 +541,14 @@ def test_an_encoding_that_is_not_marked_is_named_and_read_when_told(
         (b"x,y\n\x81,b\n", "line 2: byte 0x81 is not UTF-8 text\n", "pass encoding= ("),
         (
             "é,ü\n".encode() + b"\xe9,b\n",
-            "line 2: byte 0xe9 is not UTF-8 text, most of the text is\n",
+            "line 2: byte 0xe9 is not UTF-8 text; most of the text is\n",
             "correct that line",
         ),
-        (b"x,y\na,b\xc3", "line 2: byte 0xc3 is not UTF-8 text, it is likely latin-1", "pass"),
+        (
+            b"x,y\na,b\xc3",
+            "line 2: byte 0xc3 is not UTF-8 text; it is probably latin-1",
+            "pass",
+        ),
         (b"\x89PNG\r\n\x1a\n\0\0", "it contains binary data", "can be read"),
         (bytes(range(256)) * 9, "it contains binary data", "can be read"),
     ],

@@ -149,7 +149,9 @@ def test_b06_an_encoding_is_read_as_told_or_named_by_the_error(
     file = written(tmp_path, text.encode(encoding))
     before = trace(db)
     if likely is not None:
-        with pytest.raises(SurveyError, match=rf"survey\.csv.*it is likely {likely}") as error:
+        with pytest.raises(
+            SurveyError, match=rf"survey\.csv.*it is probably {likely}"
+        ) as error:
             db.ingest(file)
         assert f"encoding={likely!r}" in str(error.value.hint)
         assert trace(db) == before

@@ -346,8 +346,8 @@ def test_in_a_simple_ceg_a_cut_vertex_makes_positions_independent() -> None:
     ("asked", "message"),
     [
         ({"x": "Sozial", "y": "Events"}, "no variable 'Sozial'(.|\n)*'Social'"),
-        ({"x": "Social", "y": "Social"}, "Social is named twice"),
-        ({"x": "Social", "y": "Events", "given": ["Events"]}, "Events is named twice"),
+        ({"x": "Social", "y": "Social"}, "'Social' is named twice"),
+        ({"x": "Social", "y": "Events", "given": ["Events"]}, "'Events' is named twice"),
         ({"x": [], "y": "Events"}, "X or Y is empty"),
         ({"x": "Social", "y": 5}, "5 is not a variable or an event"),
         ({"x": "Social", "y": "Events", "context": {"Social": "Hi"}}, "no label 'Hi'"),
@@ -795,7 +795,7 @@ def test_a_ceg_of_mixed_positions_is_explained_without_answers(db: Database) -> 
     ceg = tree.set_stages({("a",): "s", ("b",): "s"}, hyperstages="labels").to_ceg()
     said = str(ceg.explain())
     assert "everybody passes w1" in said
-    assert "some positions ask several variables" in said
+    assert "some positions have several variables" in said
     with pytest.raises(QueryError, match=r"position w1 .* situations with different variables"):
         ceg.independence("x", "y")
     assert ceg.independence(takes("w0", "a"), takes("w1", "p")).holds

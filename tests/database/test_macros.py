@@ -406,9 +406,9 @@ def test_a_variable_of_a_mixed_position_is_refused(
         with pytest.raises(QueryError) as caught:
             values(database, call)
         names = " and ".join(confused[v])
-        assert f"of CEG 'it' asks {names}, so none of these can be asked" in str(caught.value)
+        assert f"of CEG 'it' has situations of {names}, so that these" in str(caught.value)
         assert "hint: make the CEG with hyperstages='variable'" in str(caught.value)
-        with pytest.raises(QueryError, match=r"a position of CEG 'it' asks .* and "):
+        with pytest.raises(QueryError, match=r"of CEG 'it' has situations of .* and "):
             values(database, "from cegdb.marginals('it')")
     paths = values(database, "from cegdb.most_probable_paths('it', 1)")
     assert paths[0][4] == pytest.approx(max(leaf.probability for leaf in found))
@@ -426,7 +426,7 @@ def test_the_mixed_position_is_named(db: Database) -> None:
         pytest.approx(0.5)
     ]
     asked(db, ("l", "p"), columns="A B")
-    with pytest.raises(QueryError, match="position w1 of CEG 's' asks B and C, so that these"):
+    with pytest.raises(QueryError, match="position w1 of CEG 's' has situations of B and C"):
         values(db, "from cegdb.event_probability('s', 'patients')")
     asking = "select variable from cegdb.position_probability('s') order by position_id"
     assert values(db, asking) == ["A", None, None]

@@ -549,10 +549,10 @@ def test_an_order_that_is_none_of_the_network_is_refused(
 @pytest.mark.parametrize(
     ("labels", "row", "message"),
     [
-        (["a", "b"], [0.5, 0.4], "add to 0.9"),
+        (["a", "b"], [0.5, 0.4], "sum to 0.9"),
         (["a", "b"], [1.5, -0.5], "must be from 0 to 1, not 1.5"),
         (["a", "b"], [float("nan"), 1], "must be from 0 to 1, not nan"),
-        (["a", "b"], [1.0], "1 probabilities of 'x', which has 2 labels"),
+        (["a", "b"], [1.0], "'x' has 2 labels but 1 probability"),
         (["a", "a"], [0.5, 0.5], "label 'a' more than once"),
         (["a", ""], [0.5, 0.5], "an empty label"),
         (["a", NA], [0.5, 0.5], "variables that do not apply"),
@@ -848,7 +848,7 @@ X = "variable x { type discrete [ 2 ] { a, b }; }\n"
             "line 3: the table of 'x' has 1 number, not 2",
         ),
         (X + "probability ( x ) {\n table 0.5 z; }", "line 3: 'z' is not a number"),
-        (X + "probability ( x ) {\n table 0.5 0.6; }", "line 3: .*'x' add to 1.1"),
+        (X + "probability ( x ) {\n table 0.5 0.6; }", "line 3: .*'x' sum to 1.1"),
         (X + "probability ( x ) {\n () 1; }", "line 3: 1 number for the 2 labels of 'x'"),
         (X + "probability ( x ) {\n (a) 1 0; }", "line 3: a row of 'x' has 1 label for its 0"),
         (X + "probability ( x ) { () 1 0;\n () 1 0; }", "line 3: 'x' given .* has two rows"),

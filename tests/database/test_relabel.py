@@ -99,8 +99,9 @@ def test_w5_1_joining_siblings_is_refused(w5_1: EventTree) -> None:
     with pytest.raises(StagingError) as caught:
         w5_1.set_stages(STAGES, relabel={**OUTCOME, "death": "recovery"})
     assert str(caught.value) == (
-        "relabel makes 'death', 'recovery' one label, 'recovery', in situation ('hospital', "
-        "'test+') with labels death, recovery\nhint: labels of one situation must differ: "
+        "relabel gives 'death', 'recovery' the same label, 'recovery', in situation "
+        "('hospital', 'test+') with labels death, recovery\nhint: labels of one situation "
+        "must differ: "
         "relabel in fewer places, or join the answers at ingest (recode in the codebook)"
     )
 
@@ -619,7 +620,7 @@ def test_siblings_that_came_to_have_one_label_stop_a_rebuild(db: Database) -> No
     staged = panel(db, {"recovery*": "well"})
     db.surveys["wards"].append(wards("well"))
     with pytest.raises(
-        StaleError, match=r"staging 'wards' cannot be rebuilt: relabel makes .*well"
+        StaleError, match=r"staging 'wards' cannot be rebuilt: relabel gives .*well"
     ):
         db.rebuild()
     assert "stale" in staged.summary
@@ -662,7 +663,7 @@ def test_the_command_line_takes_rules(tmp_path: Path, monkeypatch: Any) -> None:
     assert "4 edges relabelled" in result.stderr, result.output
     for relabel, why in (
         ("recovery", "error: --relabel 'recovery' is not [VARIABLE:]LABEL=NEW\nhint: put "),
-        ("recovery*=death", "error: relabel makes 'death', 'recovery*' one label"),
+        ("recovery*=death", "error: relabel gives 'death', 'recovery*' the same label"),
     ):
         failed = call(main, ["learn-stages", "w.duckdb", "wards", "--relabel", relabel])
         assert why in failed.stderr, failed.output

@@ -671,8 +671,9 @@ def test_numbers_of_groups_are_no_names(db: Database) -> None:
         (
             lambda s: s.join("u3", "u4"),
             (
-                r"u3 and u4 cannot be joined: the situations of u3 ask Fall \(maybe, no\), "
-                r"those of u4 Fall \(no, yes\)\nhint: .*sampling_zeros.*relabel"
+                r"u3 and u4 cannot be joined: the situations of u3 are about Fall "
+                r"\(maybe, no\), those of u4 about Fall "
+                r"\(no, yes\)\nhint: .*sampling_zeros.*relabel"
             ),
         ),
         (lambda s: s.split("u4"), r"stage u4 of 1 situation would stay whole"),
@@ -716,7 +717,7 @@ def test_stages_of_two_variables_may_be_joined_if_labels_decide(db: Database) ->
     rows = "select (i % 2)::varchar as a, (i % 4 // 2)::varchar as b from range(8) t(i)"
     tree = db.ingest(rows, "pair").event_tree()
     message = (
-        r"ask a \(0, 1\), those of u1 b \(0, 1\)\n"
+        r"are about a \(0, 1\), those of u1 about b \(0, 1\)\n"
         r"hint: they have the same labels, but.*'labels'"
     )
     with pytest.raises(StagingError, match=message):

@@ -817,7 +817,7 @@ def test_a_name_is_found_trimmed_and_in_any_case_if_only_one_fits(db: Database) 
         _ = db.stagings["FALLS"]
     db.drop("ceg", "falls")
     assert db.cegs.names() == []
-    with pytest.raises(UnknownNameError, match="no kind is named 'graph'"):
+    with pytest.raises(UnknownNameError, match="no kind named 'graph'"):
         db.drop("graph", "falls")  # type: ignore[arg-type]
 
 

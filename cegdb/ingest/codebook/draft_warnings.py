@@ -71,7 +71,7 @@ def add_warnings(
         warnings += _similar_labels(variable)
     if len(warnings) > _MOST_WARNINGS:
         n_more = len(warnings) - _MOST_WARNINGS
-        warnings[_MOST_WARNINGS:] = [f"and {n_more:,} more warnings like these"]
+        warnings[_MOST_WARNINGS:] = [f"and {counted(n_more, 'more warning')} of this kind"]
     column.remarks = [*(f"check: {warning}" for warning in warnings), *column.remarks]
 
 

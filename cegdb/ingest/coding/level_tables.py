@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from cegdb.errors import SurveyError, listed
+from cegdb.errors import SurveyError, agreeing, listed
 from cegdb.ingest.coding.variables import MISSING, NOT_APPLICABLE
 from cegdb.store import schema
 from cegdb.store.catalog import insert_rows
@@ -95,7 +95,7 @@ def same_labels(variables: Iterable[Variable]) -> dict[str, str]:
                 raise SurveyError(
                     f"{variable.name!r}: same lists {listed(map(repr, unknown or group))}, "
                     + (
-                        "which are not among its answers"
+                        f"which {agreeing(len(unknown), 'are')} not among its answers"
                         if unknown
                         else "which is only one label"
                     ),

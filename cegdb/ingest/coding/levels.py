@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, cast
 
-from cegdb.errors import SurveyError, counted, listed
+from cegdb.errors import SurveyError, agreeing, counted, listed
 from cegdb.ingest.coding.bins import binned, number_of, plain
 from cegdb.ingest.coding.cell_codes import (
     FEW_COLUMNS,
@@ -83,7 +83,7 @@ def decide_meanings(variable: Variable) -> None:
         is_structural = bool(names & set(entry.structural))
         reasons = [entry.missing[each] for each in (text, label) if each in entry.missing]
         if is_structural and reasons:
-            raise SurveyError(f"{name!r}: {text} cannot be structural and missing")
+            raise SurveyError(f"{name!r}: {text!r} cannot be both structural and missing")
         if is_structural:
             meanings[text] = ("structural", label)
         elif reasons:
@@ -293,8 +293,9 @@ def order_levels(variable: Variable, frame_order: list[str] | None) -> None:
     both = [label for label in variable.values if label in missing]
     if both:
         raise SurveyError(
-            f"{name!r}: {listed(both)} is the label of an answer and of a missing answer",
-            hint="give one of them another label",
+            f"{name!r}: {listed(map(repr, both))} {agreeing(len(both), 'are')} both an answer "
+            "and a missing answer",
+            hint="give the answer or the missing answer another label",
         )
 
 
@@ -317,7 +318,8 @@ def _declared_values(variable: Variable, declared: list[str], observed: list[str
     wrong = [label for label in declared if label in not_values]
     if wrong:
         raise SurveyError(
-            f"{name!r}: levels lists {listed(wrong)}, which are declared missing or structural"
+            f"{name!r}: levels lists {listed(map(repr, wrong))}, which "
+            f"{agreeing(len(wrong), 'are')} declared missing or structural"
         )
     allowed = set(declared)
     outside = in_level_order([label for label in observed if label not in allowed])

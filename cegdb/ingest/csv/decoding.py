@@ -291,7 +291,7 @@ def _likely_encoding(data: bytes) -> tuple[str, str]:
     text = data.decode("utf-8", "surrogateescape")
     bad = bytes(ord(char) - 0xDC00 for char in re.findall("[\udc80-\udcff]", text))
     if len(re.findall("[\x80-\ud7ff\ue000-\U0010ffff]", text)) > len(bad):
-        return ", most of the text is", "correct that line, or save the whole file as UTF-8"
+        return "; most of the text is", "correct that line, or save the whole file as UTF-8"
     name = "cp1252" if any(byte < 0xA0 for byte in bad) else "latin-1"
     n_letters = len(re.findall("[A-Za-z]", text))
     try:
@@ -300,7 +300,7 @@ def _likely_encoding(data: bytes) -> tuple[str, str]:
         name = ""
     if not name or len(bad) > max(n_letters, 20):
         return "", "pass encoding= (on the command line --encoding), or save the file as UTF-8"
-    return f", it is likely {name}", _encoding_hint(name)
+    return f"; it is probably {name}", _encoding_hint(name)
 
 
 def _encoding_hint(name: str) -> str:

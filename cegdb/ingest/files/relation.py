@@ -160,16 +160,22 @@ def first_line(error: BaseException) -> str:
 
 
 def find_columns(
-    names: Sequence[str], wanted: Iterable[object], where: str, *, setting: str = ""
+    names: Sequence[str],
+    wanted: Iterable[object],
+    where: str,
+    *,
+    setting: str = "",
+    word: str = "variable",
 ) -> list[str]:
     """Return the names meant by ``wanted``: exactly, else trimmed, else case-folded.
 
-    A message begins with the ``setting`` that names the variables, if one is given.
+    A message begins with the ``setting`` that names the variables, if one is given; ``word`` is
+    what they are called: files have columns, surveys and trees have variables.
     """
     prefix = f"{setting}: " if setting else ""
     columns = []
     for item in wanted:
-        name = _as_name(item)
+        name = _as_name(item, word)
         matches = matching(name, names)
         if len(matches) > 1:
             raise SurveyError(
@@ -178,7 +184,7 @@ def find_columns(
             )
         if not matches:
             raise SurveyError(
-                f"{prefix}there is no variable {item!r} in {where}; {available(names)}",
+                f"{prefix}there is no {word} {item!r} in {where}; {available(names)}",
                 hint=_hint(name, names),
             )
         columns += matches
@@ -226,8 +232,8 @@ def _hint(name: str, names: Collection[str]) -> str | None:
     )
 
 
-def _as_name(item: object) -> str:
+def _as_name(item: object, word: str) -> str:
     try:
         return label_of(item) or ""
     except SurveyError:
-        raise SurveyError(f"{abbreviated(repr(item))} is not the name of a variable") from None
+        raise SurveyError(f"{abbreviated(repr(item))} is not the name of a {word}") from None

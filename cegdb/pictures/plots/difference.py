@@ -271,7 +271,7 @@ def _draw_side(
         face = REST_COLOUR if is_rest else side.colours[key]
         style = {"hatch": REST_STYLE["hatch"]} if is_rest else {}
         draw_block(axes, side.left, y, _BAR_WIDTH, height, face, **style)
-        name = f"{side.n_rest:,} others" if is_rest else stage_title(side.stages[key])
+        name = counted(side.n_rest, "other") if is_rest else stage_title(side.stages[key])
         room = (_BAR_WIDTH - 0.6, height)
         middle = (side.left + _BAR_WIDTH / 2, y + height / 2)
         is_written = (

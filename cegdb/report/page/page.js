@@ -185,8 +185,8 @@
   const evidence = new Map(); // variable -> set of labels
 
   // Each path is weighed by its probability if it agrees with the evidence. The state is how
-  // many of the known variables that some paths do not ask were asked so far: all of them, at
-  // the end, since a path asks each at most once.
+  // many of the known variables that some paths lack were met so far: all of them, at
+  // the end, since a path has each at most once.
   function infer(known) {
     const { nodes, source, target, variable, label, probability: p, variables } = inference;
     const counts = new Int32Array(variables.length);

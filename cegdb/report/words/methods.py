@@ -161,8 +161,8 @@ def _blank(settings: Mapping[str, Any]) -> str:
         min_rows = settings.get("gate_min_rows", GATE_MIN_ROWS)
         return (
             "A blank cell was classified as not applicable if its history has at least "
-            f"{min_rows} rows and all of them are blank for its variable, and as missing "
-            "otherwise."
+            f"{counted(min_rows, 'row')} and all of them are blank for its variable, and as "
+            "missing otherwise."
         )
     meaning = "not applicable" if how == "structural" else "missing"
     return f"Blank cells were classified as {meaning}."

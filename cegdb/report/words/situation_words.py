@@ -43,7 +43,7 @@ class Group(NamedTuple):
 class StageDescriber:
     """Finds which answers make up the stages of one variable.
 
-    ``histories`` are the situations that ask it, and where other paths skip it.
+    ``histories`` are the situations of the variable, and where other paths skip it.
 
     Examples
     --------

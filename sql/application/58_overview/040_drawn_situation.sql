@@ -1,7 +1,7 @@
 -- step:    drawn_situation
 -- mode:    create
 -- purpose: The situations of a tree that an overview draws: the root, and those that are below
---          a drawn one, ask one of the first variables and have enough people. If any are
+--          a drawn one, have one of the first variables and have enough people. If any are
 --          collapsed, a situation with a hidden count always is: drawing it would reveal that
 --          it has enough.
 -- reads:   vertex, edge, hidden_cell

@@ -1,7 +1,7 @@
 -- step:    merged_stage
 -- mode:    fetch
 -- purpose: The learnt stages of the hyperstages of a variable, and the variable of each; null
---          if it asks several.
+--          if it has several.
 -- reads:   plotted_vertex, stages
 -- writes:  merged_stage(stage_id, stage, name, kind, colour, n_situations, hyperstage_id,
 --          variable)

@@ -1,6 +1,6 @@
 -- step:    report_history
 -- mode:    create
--- purpose: The situations that ask one variable, with their stage; and, on paths that skip the
+-- purpose: The situations of one variable, with their stage; and, on paths that skip the
 --          variable, the first vertex after it, without a stage.
 -- reads:   vertex, edge, position, position_member, report_variable
 -- writes:  report_history(vertex_id, stage_id, n)

@@ -1,6 +1,6 @@
 -- step:    report_pair_history
 -- mode:    create
--- purpose: The situations that ask one variable, with their pair of stages; and, on paths that
+-- purpose: The situations of one variable, with their pair of stages; and, on paths that
 --          skip the variable, the first vertex after it, without a pair.
 -- reads:   vertex, edge, stage_member, reported_pair, report_variable
 -- writes:  report_pair_history(vertex_id, stage_id, n)

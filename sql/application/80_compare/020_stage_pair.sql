@@ -1,7 +1,7 @@
 -- step:    stage_pair
 -- mode:    create
 -- purpose: Each stage of a staging with each stage of another staging of the same tree that
---          shares situations with it, and the variable of these situations (null if they ask
+--          shares situations with it, and the variable of these situations (null if they have
 --          several).
 -- reads:   staging, stage_member, vertex
 -- writes:  stage_pair(stage_id, other_id, variable_id, n_shared)

@@ -14,7 +14,7 @@ comment on column cegdb.vertex.tree_id is 'The event tree; joins to event_tree.'
 comment on column cegdb.vertex.vertex_id is 'The vertex. Vertices of a tree are numbered from 0, the root, level by level.';
 comment on column cegdb.vertex.depth is 'Number of edges from the root.';
 comment on column cegdb.vertex.height is 'Number of edges on the longest path to a leaf; 0 for a leaf.';
-comment on column cegdb.vertex.variable_id is 'The variable that the situation asks; joins to variable. Null for a leaf.';
+comment on column cegdb.vertex.variable_id is 'The variable of the situation; joins to variable. Null for a leaf.';
 comment on column cegdb.vertex.n is 'Number of respondents who reached the vertex.';
 comment on column cegdb.vertex.weight is 'Sum of the weights of the respondents counted in n; null without weights.';
 comment on column cegdb.vertex.n_stopped is 'Number of respondents who reached the vertex and gave no further answer; 0 for a leaf.';

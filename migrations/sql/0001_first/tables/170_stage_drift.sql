@@ -20,7 +20,7 @@ comment on table cegdb.stage_drift is 'One row per stage of a staging that was m
 comment on column cegdb.stage_drift.staging_id is 'The staged tree; joins to staging.';
 comment on column cegdb.stage_drift.former_stage is 'Name of the former stage, u0, u1, ...; null if the situations are new.';
 comment on column cegdb.stage_drift.stage_id is 'The present stage; null if the situations are gone.';
-comment on column cegdb.stage_drift.variable is 'The variable that the stage asks; null if it asks several.';
+comment on column cegdb.stage_drift.variable is 'The variable of the stage; null if it has several.';
 comment on column cegdb.stage_drift.n_situations is 'Number of situations that both stages have in common, or that are new or gone.';
 comment on column cegdb.stage_drift.n_before is 'Number of respondents who reached these situations before.';
 comment on column cegdb.stage_drift.n_after is 'Number of respondents who reach them now.';

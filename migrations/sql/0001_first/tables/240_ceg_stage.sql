@@ -10,7 +10,7 @@ create table cegdb.ceg_stage (
 comment on table cegdb.ceg_stage is 'One row per stage of a CEG conditioned on evidence, which has stages of its own.';
 comment on column cegdb.ceg_stage.ceg_id is 'The CEG; joins to ceg.';
 comment on column cegdb.ceg_stage.stage_id is 'The stage: the smallest vertex_id in it.';
-comment on column cegdb.ceg_stage.variable_id is 'The variable that the stage asks; null if it asks several.';
+comment on column cegdb.ceg_stage.variable_id is 'The variable of the stage; null if it has several.';
 comment on column cegdb.ceg_stage.n_situations is 'Number of situations in the stage.';
 comment on column cegdb.ceg_stage.n is 'Number of respondents who reached its situations, whatever the evidence.';
 comment on column cegdb.ceg_stage.colour is 'Colour in pictures, as #rrggbb; white for a stage of one situation.';

@@ -24,7 +24,7 @@ comment on column cegdb.vertices.vertex is 'Name of the vertex: s0, s1, ... for 
 comment on column cegdb.vertices.vertex_id is 'The vertex. Vertices of a tree are numbered from 0, the root, level by level.';
 comment on column cegdb.vertices.depth is 'Number of edges from the root.';
 comment on column cegdb.vertices.height is 'Number of edges on the longest path to a leaf; 0 for a leaf.';
-comment on column cegdb.vertices.variable is 'The variable that the situation asks; null for a leaf.';
+comment on column cegdb.vertices.variable is 'The variable of the situation; null for a leaf.';
 comment on column cegdb.vertices.n is 'Number of respondents who reached the vertex.';
 comment on column cegdb.vertices.weight is 'Sum of the weights of the respondents counted in n; null without weights.';
 comment on column cegdb.vertices.n_stopped is 'Number of respondents who reached the vertex and gave no further answer; 0 for a leaf.';

@@ -22,7 +22,7 @@ comment on column cegdb.tree_edges.tree is 'Name of the event tree.';
 comment on column cegdb.tree_edges.source is 'Name of the situation where the edge starts.';
 comment on column cegdb.tree_edges.label is 'The answer.';
 comment on column cegdb.tree_edges.target is 'Name of the vertex where the edge ends.';
-comment on column cegdb.tree_edges.variable is 'The variable that the source asks.';
+comment on column cegdb.tree_edges.variable is 'The variable of the source.';
 comment on column cegdb.tree_edges.n is 'Number of respondents who took the edge.';
 comment on column cegdb.tree_edges.weight is 'Sum of the weights of the respondents counted in n; null without weights.';
 comment on column cegdb.tree_edges.share is 'n divided by the number of respondents who took any edge of the source, from 0 to 1; null if nobody did.';

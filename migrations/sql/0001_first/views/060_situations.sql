@@ -28,7 +28,7 @@ inner join cegdb.variable as q on v.variable_id = q.variable_id;
 comment on view cegdb.situations is 'One row per situation (non-leaf vertex) of an event tree, with the path that leads to it.';
 comment on column cegdb.situations.tree is 'Name of the event tree.';
 comment on column cegdb.situations.situation is 'Name of the situation: s0 (the root), s1, ... in the order of vertex_id.';
-comment on column cegdb.situations.variable is 'The variable that the situation asks.';
+comment on column cegdb.situations.variable is 'The variable of the situation.';
 comment on column cegdb.situations.path is 'The answers from the root to the situation, joined by '' -> ''; empty for the root.';
 comment on column cegdb.situations.labels is 'The answers from the root to the situation, as a list.';
 comment on column cegdb.situations.depth is 'Number of edges from the root.';

@@ -28,7 +28,7 @@ inner join cegdb.vertices as s on g.tree = s.tree and g.parent_id = s.vertex_id;
 comment on view cegdb.florets is 'One row per situation of an event tree, with its whole floret.';
 comment on column cegdb.florets.tree is 'Name of the event tree.';
 comment on column cegdb.florets.situation is 'Name of the situation: s0 (the root), s1, ... in the order of vertex_id.';
-comment on column cegdb.florets.variable is 'The variable that the situation asks.';
+comment on column cegdb.florets.variable is 'The variable of the situation.';
 comment on column cegdb.florets.labels is 'The answers, in level order.';
 comment on column cegdb.florets.counts is 'Number of respondents who gave each answer, in the order of labels.';
 comment on column cegdb.florets.n_edges is 'Number of edges of the floret.';

@@ -23,7 +23,7 @@ comment on view cegdb.stages is 'One row per stage of a staged tree.';
 comment on column cegdb.stages.staging is 'Name of the staged tree.';
 comment on column cegdb.stages.stage is 'Name of the stage: u0, u1, ... in the order of stage_id.';
 comment on column cegdb.stages.name is 'Name given by the user; null if none was given.';
-comment on column cegdb.stages.variable is 'The variable that its situations ask; null if they ask several.';
+comment on column cegdb.stages.variable is 'The variable of its situations; null if they have several.';
 comment on column cegdb.stages.labels is 'The answers, in level order.';
 comment on column cegdb.stages.n_situations is 'Number of situations in the stage.';
 comment on column cegdb.stages.n is 'Number of respondents who reached its situations.';

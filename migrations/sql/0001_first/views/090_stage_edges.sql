@@ -22,7 +22,7 @@ inner join cegdb.stages as s on g.name = s.staging and e.stage_id = s.stage_id;
 comment on view cegdb.stage_edges is 'One row per stage and answer, with its probability. Intervals hold given the staging: uncertainty about the stages is not included.';
 comment on column cegdb.stage_edges.staging is 'Name of the staged tree.';
 comment on column cegdb.stage_edges.stage is 'Name of the stage: u0, u1, ... in the order of stage_id.';
-comment on column cegdb.stage_edges.variable is 'The variable that the stage asks; null if it asks several.';
+comment on column cegdb.stage_edges.variable is 'The variable of the stage; null if it has several.';
 comment on column cegdb.stage_edges.label is 'The answer.';
 comment on column cegdb.stage_edges.prior is 'Prior mass of the answer (parameter of the Dirichlet distribution), above 0.';
 comment on column cegdb.stage_edges.n is 'Number of respondents who gave the answer in any situation of the stage.';

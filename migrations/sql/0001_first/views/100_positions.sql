@@ -63,7 +63,7 @@ comment on view cegdb.positions is 'One row per vertex of a CEG: positions w0, w
 comment on column cegdb.positions.ceg is 'Name of the CEG.';
 comment on column cegdb.positions.position is 'Name of the vertex: w0 (the root), w1, ... in the order of position_id; w_inf is the sink.';
 comment on column cegdb.positions.stage is 'Name of the stage of the position, u0, u1, ...; null for the sink.';
-comment on column cegdb.positions.variable is 'The variable that the position asks; null for the sink, or if it asks several.';
+comment on column cegdb.positions.variable is 'The variable of the position; null for the sink, or if it has several.';
 comment on column cegdb.positions.height is 'Number of edges on the longest path to the sink; 0 for the sink.';
 comment on column cegdb.positions.n is 'Number of respondents who reached the position.';
 comment on column cegdb.positions.n_situations is 'Number of tree vertices merged in it: situations, or leaves in the sink.';

@@ -43,7 +43,7 @@ comment on column cegdb.ceg_edges.ceg is 'Name of the CEG.';
 comment on column cegdb.ceg_edges.source is 'Name of the vertex where the edge starts.';
 comment on column cegdb.ceg_edges.label is 'The answer.';
 comment on column cegdb.ceg_edges.target is 'Name of the vertex where the edge ends.';
-comment on column cegdb.ceg_edges.variable is 'The variable that the source asks; null if it asks several.';
+comment on column cegdb.ceg_edges.variable is 'The variable of the source; null if it has several.';
 comment on column cegdb.ceg_edges.n is 'Number of respondents who took the edge from any situation of the source.';
 comment on column cegdb.ceg_edges.weight is 'Sum of the weights of the respondents counted in n; null without weights.';
 comment on column cegdb.ceg_edges.prior is 'Prior mass of the edge in the situations of the source.';

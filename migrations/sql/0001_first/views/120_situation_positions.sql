@@ -57,7 +57,7 @@ inner join member as p on c.name = p.ceg and w.vertex_id = p.vertex_id;
 comment on view cegdb.situation_positions is 'One row per situation of a CEG''s tree, with its stage and position. Of a CEG conditioned on evidence: the situations that can still be reached.';
 comment on column cegdb.situation_positions.ceg is 'Name of the CEG.';
 comment on column cegdb.situation_positions.situation is 'Name of the situation: s0 (the root), s1, ... in the order of vertex_id.';
-comment on column cegdb.situation_positions.variable is 'The variable that the situation asks.';
+comment on column cegdb.situation_positions.variable is 'The variable of the situation.';
 comment on column cegdb.situation_positions.path is 'The answers from the root to the situation, joined by '' -> ''; empty for the root.';
 comment on column cegdb.situation_positions.stage is 'Name of its stage: u0, u1, ...';
 comment on column cegdb.situation_positions.position is 'Name of its position: w0 (the root), w1, ...';

@@ -51,7 +51,7 @@ left join member as m on v.staging = m.staging and v.vertex_id = m.vertex_id;
 comment on view cegdb.staged_vertices is 'One row per vertex of a staged tree.';
 comment on column cegdb.staged_vertices.staging is 'Name of the staged tree.';
 comment on column cegdb.staged_vertices.vertex is 'Name of the vertex: s0, s1, ... for situations and l0, l1, ... for leaves, in the order of vertex_id.';
-comment on column cegdb.staged_vertices.variable is 'The variable that the situation asks; null for a leaf.';
+comment on column cegdb.staged_vertices.variable is 'The variable of the situation; null for a leaf.';
 comment on column cegdb.staged_vertices.stage is 'Name of its stage: u0, u1, ...; null for a leaf.';
 comment on column cegdb.staged_vertices.colour is 'Colour of the stage in pictures, as #rrggbb; null for a leaf.';
 comment on column cegdb.staged_vertices.depth is 'Number of edges from the root.';

@@ -24,7 +24,7 @@ where v.stage_id is not null;
 comment on view cegdb.staged_situations is 'One row per situation of a staged tree, with its path and stage.';
 comment on column cegdb.staged_situations.staging is 'Name of the staged tree.';
 comment on column cegdb.staged_situations.situation is 'Name of the situation: s0 (the root), s1, ... in the order of vertex_id.';
-comment on column cegdb.staged_situations.variable is 'The variable that the situation asks.';
+comment on column cegdb.staged_situations.variable is 'The variable of the situation.';
 comment on column cegdb.staged_situations.path is 'The answers from the root to the situation, joined by '' -> ''; empty for the root.';
 comment on column cegdb.staged_situations.stage is 'Name of its stage: u0, u1, ...';
 comment on column cegdb.staged_situations.n is 'Number of respondents who reached the situation.';

@@ -66,7 +66,7 @@ comment on column cegdb.staged_edges.staging is 'Name of the staged tree.';
 comment on column cegdb.staged_edges.source is 'Name of the situation where the edge starts.';
 comment on column cegdb.staged_edges.label is 'The answer in the tree.';
 comment on column cegdb.staged_edges.target is 'Name of the vertex where the edge ends.';
-comment on column cegdb.staged_edges.variable is 'The variable that the source asks.';
+comment on column cegdb.staged_edges.variable is 'The variable of the source.';
 comment on column cegdb.staged_edges.n is 'Number of respondents who took the edge.';
 comment on column cegdb.staged_edges.weight is 'Sum of the weights of the respondents counted in n; null without weights.';
 comment on column cegdb.staged_edges.share is 'Observed share of the answer in the stage, from 0 to 1; null if nobody answered.';

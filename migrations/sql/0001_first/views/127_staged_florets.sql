@@ -30,7 +30,7 @@ comment on view cegdb.staged_florets is 'One row per situation of a staged tree,
 comment on column cegdb.staged_florets.staging is 'Name of the staged tree.';
 comment on column cegdb.staged_florets.situation is 'Name of the situation: s0 (the root), s1, ... in the order of vertex_id.';
 comment on column cegdb.staged_florets.stage is 'Name of its stage: u0, u1, ...';
-comment on column cegdb.staged_florets.variable is 'The variable that the situation asks.';
+comment on column cegdb.staged_florets.variable is 'The variable of the situation.';
 comment on column cegdb.staged_florets.labels is 'The answers, in level order.';
 comment on column cegdb.staged_florets.counts is 'Number of respondents who gave each answer, in the order of labels.';
 comment on column cegdb.staged_florets.n is 'Number of respondents who reached the situation.';

@@ -18,7 +18,7 @@ comment on column cegdb.merges.staging is 'Name of the staged tree.';
 comment on column cegdb.merges.step is 'Number of the merge, from 1 on.';
 comment on column cegdb.merges.kept is 'First situation of the stage that was kept.';
 comment on column cegdb.merges.absorbed is 'First situation of the stage that was merged into it.';
-comment on column cegdb.merges.variable is 'The variable that both stages ask.';
+comment on column cegdb.merges.variable is 'The variable of both stages.';
 comment on column cegdb.merges.log_bayes_factor is 'What the score gains by the merge: log Bayes factor in favour of one stage (for AIC and BIC, half of their decrease).';
 comment on column cegdb.merges.kept_id is 'stage_id of the stage that was kept.';
 comment on column cegdb.merges.absorbed_id is 'stage_id of the stage that was merged into it.';

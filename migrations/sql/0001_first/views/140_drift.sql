@@ -25,7 +25,7 @@ comment on view cegdb.drift is 'One row per stage of a staging that was made aga
 comment on column cegdb.drift.staging is 'Name of the staged tree.';
 comment on column cegdb.drift.former_stage is 'Name of the former stage, u0, u1, ...; null if the situations are new.';
 comment on column cegdb.drift.stage is 'Name of the present stage, u0, u1, ...; null if the situations are gone.';
-comment on column cegdb.drift.variable is 'The variable that the stage asks; null if it asks several.';
+comment on column cegdb.drift.variable is 'The variable of the stage; null if it has several.';
 comment on column cegdb.drift.n_situations is 'Number of situations that both stages have in common, or that are new or gone.';
 comment on column cegdb.drift.n_before is 'Number of respondents who reached these situations before.';
 comment on column cegdb.drift.n_after is 'Number of respondents who reach them now.';

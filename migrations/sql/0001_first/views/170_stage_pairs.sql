@@ -23,7 +23,7 @@ inner join cegdb.staged_situations as o on g.name = o.staging and p.other_id = o
 comment on view cegdb.stage_pairs is 'One row per pair of situations of a hyperstage and kind of bootstrap: how often both were in one stage.';
 comment on column cegdb.stage_pairs.staging is 'Name of the staged tree.';
 comment on column cegdb.stage_pairs.kind is 'nonparametric: respondents were drawn again; parametric: they were simulated from the stages.';
-comment on column cegdb.stage_pairs.variable is 'The variable that the first situation asks.';
+comment on column cegdb.stage_pairs.variable is 'The variable of the first situation.';
 comment on column cegdb.stage_pairs.situation is 'Name of the first situation.';
 comment on column cegdb.stage_pairs.path is 'The answers that lead to it, joined by '' -> ''.';
 comment on column cegdb.stage_pairs.other is 'Name of the second situation.';

@@ -97,7 +97,7 @@ comment on view cegdb.stage_stability is 'One row per learnt stage and kind of b
 comment on column cegdb.stage_stability.staging is 'Name of the staged tree.';
 comment on column cegdb.stage_stability.kind is 'nonparametric: respondents were drawn again; parametric: they were simulated from the stages.';
 comment on column cegdb.stage_stability.stage is 'Name of the stage: u0, u1, ... in the order of stage_id.';
-comment on column cegdb.stage_stability.variable is 'The variable that the stage asks; null if it asks several.';
+comment on column cegdb.stage_stability.variable is 'The variable of the stage; null if it has several.';
 comment on column cegdb.stage_stability.n_situations is 'Number of situations in the stage.';
 comment on column cegdb.stage_stability.n_runs is 'Number of bootstrap replicates.';
 comment on column cegdb.stage_stability.mean_share is 'Mean share of replicates in which two situations of the stage were together, from 0 to 1; null for a stage of one situation.';

@@ -59,7 +59,7 @@ comment on column cegdb.bootstrap_intervals.staging is 'Name of the staged tree.
 comment on column cegdb.bootstrap_intervals.situation is 'Name of the situation: s0 (the root), s1, ... in the order of vertex_id.';
 comment on column cegdb.bootstrap_intervals.path is 'The answers from the root to the situation, joined by '' -> ''; empty for the root.';
 comment on column cegdb.bootstrap_intervals.stage is 'Name of its stage: u0, u1, ...';
-comment on column cegdb.bootstrap_intervals.variable is 'The variable that the situation asks.';
+comment on column cegdb.bootstrap_intervals.variable is 'The variable of the situation.';
 comment on column cegdb.bootstrap_intervals.label is 'The answer.';
 comment on column cegdb.bootstrap_intervals.n is 'Number of respondents who gave the answer in the situation.';
 comment on column cegdb.bootstrap_intervals.weight is 'Sum of the weights of the respondents counted in n; null without weights.';

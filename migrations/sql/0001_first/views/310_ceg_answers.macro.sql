@@ -1,4 +1,4 @@
--- variables: those that the situations of the source ask; level_id: the order of a variable's
+-- variables: those of the situations of the source; level_id: the order of a variable's
 -- labels. The edges of ancestors are included, so that an answer which the evidence makes
 -- impossible is still known.
 create macro cegdb.ceg_answers(ceg_name) as table
@@ -56,7 +56,7 @@ place as (
     where p.height > 0
 ),
 
--- If a hyperstage spans several variables, only the tree says which one a position asks.
+-- If a hyperstage spans several variables, only the tree says which one a position has.
 spanning as (
     select x.pair.ceg_id as ceg_id, x.pair.tree_id as tree_id
     from (
@@ -149,4 +149,4 @@ left join spelled as s on a.variable_id = s.variable_id and e.label_id = s.label
 left join raw as r
     on e.ceg_id = r.ceg_id and e.source_id = r.source_id and e.label_id = r.label_id;
 
-comment on macro table cegdb.ceg_answers is 'The edges of one CEG and the answer that each stands for; the other macros read it: select * from cegdb.ceg_answers(''falls''). Edges of the CEGs it was conditioned from follow, with is_own false. Columns: is_own, source_id, target_id, variable (null if the source asks several), variables, label, raw_labels, probability, level_id, variable_id.';
+comment on macro table cegdb.ceg_answers is 'The edges of one CEG and the answer that each stands for; the other macros read it: select * from cegdb.ceg_answers(''falls''). Edges of the CEGs it was conditioned from follow, with is_own false. Columns: is_own, source_id, target_id, variable (null if the source has several), variables, label, raw_labels, probability, level_id, variable_id.';

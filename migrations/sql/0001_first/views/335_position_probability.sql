@@ -22,6 +22,6 @@ comment on view cegdb.position_probability is 'One row per position of a CEG: th
 comment on column cegdb.position_probability.ceg is 'Name of the CEG.';
 comment on column cegdb.position_probability.position is 'Name of the position: w0, w1, ...; w_inf is the sink.';
 comment on column cegdb.position_probability.stage is 'Name of its stage, u0, u1, ...; null for the sink.';
-comment on column cegdb.position_probability.variable is 'The variable that the position asks; null for the sink, or if it asks several.';
+comment on column cegdb.position_probability.variable is 'The variable of the position; null for the sink, or if it has several.';
 comment on column cegdb.position_probability.probability is 'Probability of reaching the position, from 0 to 1.';
 comment on column cegdb.position_probability.position_id is 'The position: the smallest vertex_id in it.';

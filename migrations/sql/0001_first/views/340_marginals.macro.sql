@@ -44,7 +44,7 @@ answered as (
             when skip_mixed then false
             else cast(
                 error(
-                    'a position of CEG ''' || ceg_name || ''' asks '
+                    'a position of CEG ''' || ceg_name || ''' has situations of '
                     || array_to_string(m.variables, ' and ')
                     || ', so that these variables cannot be queried'
                     || chr(10) || 'hint: make the CEG with hyperstages=''variable'', '

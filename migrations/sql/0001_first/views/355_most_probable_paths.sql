@@ -23,5 +23,5 @@ comment on column cegdb.most_probable_paths.ceg is 'Name of the CEG.';
 comment on column cegdb.most_probable_paths.rank is 'Rank of the path, from 1 (the most probable) to 10.';
 comment on column cegdb.most_probable_paths.path is 'The answers along the path, joined by '' -> ''.';
 comment on column cegdb.most_probable_paths.labels is 'The answers along the path, as a list.';
-comment on column cegdb.most_probable_paths.variables is 'The variable of each answer; null at a position that asks several.';
+comment on column cegdb.most_probable_paths.variables is 'The variable of each answer; null at a position that has several.';
 comment on column cegdb.most_probable_paths.probability is 'Probability of the path, from 0 to 1.';

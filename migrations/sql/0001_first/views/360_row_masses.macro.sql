@@ -219,7 +219,7 @@ cegdb_meant as (
         case
             when m.variable is not null then error(
                 'position w' || cast(m.place as varchar) || ' of CEG ''' || ceg_name
-                || ''' asks ' || array_to_string(m.variables, ' and ')
+                || ''' has situations of ' || array_to_string(m.variables, ' and ')
                 || ', so that these variables cannot be queried' || chr(10)
                 || 'hint: make the CEG with hyperstages=''variable'''
             )

@@ -278,7 +278,7 @@ comment on view cegdb.stage_table is 'One row per stage and answer, for tables i
 comment on column cegdb.stage_table.staging is 'Name of the staged tree.';
 comment on column cegdb.stage_table.stage is 'Name of the stage: u0, u1, ... in the order of stage_id.';
 comment on column cegdb.stage_table.name is 'Name given by the user; null if none was given.';
-comment on column cegdb.stage_table.variable is 'The variable that the stage asks; null if it asks several.';
+comment on column cegdb.stage_table.variable is 'The variable of the stage; null if it has several.';
 comment on column cegdb.stage_table.situations is 'Which situations the stage holds: the answers that define them, sets of answers joined by ''; ''; at most three sets are written out. All paths are in the view staged_situations.';
 comment on column cegdb.stage_table.n_situations is 'Number of situations in the stage.';
 comment on column cegdb.stage_table.n_stage is 'Number of respondents who reached the stage.';
