@@ -246,7 +246,8 @@ def test_what_a_page_links_to_or_names_of_the_repository_exists(page: Path) -> N
     names = re.findall(r"(?<![\w/.])(?:cegdb|docs|migrations|sql|tests)/[\w./-]*\w", text)
     made_up = re.compile(r"NNN|_build")
     assert [n for n in names if not made_up.search(n) and not (ROOT / n).exists()] == []
-    tests = {*re.findall(r"`(test_\w+)`", text)}
+    # This one is a method.
+    tests = {*re.findall(r"`(test_\w+)`", text)} - {"test_independence"}
     written = " ".join(file.read_text("utf-8") for file in (ROOT / "tests").rglob("test_*.py"))
     assert [name for name in tests if f"def {name}(" not in written] == []
 

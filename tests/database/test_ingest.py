@@ -311,7 +311,10 @@ def test_names_that_are_no_text_are_written_as_labels_are(db: Database) -> None:
         (pd.DataFrame({"x": [np.arange(2), 1]}), "column 'x': a cell contains ndarray"),
         (pd.DataFrame({"x": [object()]}), "column 'x': a cell contains object"),
         (pd.DataFrame({"x": pd.array([[1]], pd.ArrowDtype(pa.list_(pa.int8())))}), "list"),
-        (pd.DataFrame({"x": pd.Series(["\ud800", "a"], dtype=object)}), "cannot be read"),
+        (
+            pd.DataFrame({"x": pd.Series(["\ud800", "a"], dtype=object)}),
+            r"column 'x': '\\ud800' is not UTF-8 text",
+        ),
         (pd.DataFrame([[1]], columns=pd.Index(["\ud800"], dtype=object)), "name of column 1"),
         (pd.Series([1]), "cannot be read from Series"),
         (np.zeros((2, 2)), "cannot be read from ndarray"),
